@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-import sys
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.measured import take_option
-from mensura.core.errors import MensuraError
 
-SHARED = Path(__file__).parents[2] / "shared"
+SHARED = Path(os.environ.get("MENSURA_SHARED") or Path(__file__).parents[2] / "shared")
 """Development data beside the project; what may be published of it is in the package or in ``benchmarks/data``."""
 
 
 def run(main: Callable[[], object]) -> None:
-    """Run a measurement; ``--record`` writes its figures to docs/measured.toml.
-
-    If it needs data that this clone lacks, print which, without a traceback.
-    """
+    """Run a measurement; ``--record`` writes its figures to docs/measured.toml."""
     take_option()
-    try:
-        main()
-    except (MensuraError, FileNotFoundError) as fault:
-        if SHARED.is_dir():
-            raise
-        print(f"not measured: {fault}", file=sys.stderr)
-        print(f"it needs development data in {SHARED}, which may not be published with the package", file=sys.stderr)
-        sys.exit(2)
+    main()
+
+
+def development_data(*parts: str) -> Path:
+    """Return a file or folder of the development data, or stop with a sentence and a status where it is absent."""
+    path = SHARED.joinpath("data", *parts)
+    if not path.exists():
+        raise SystemExit(f"{path}: absent; this command needs development data (docs/trust.md)")
+    return path
+
+
+def optional_data(*parts: str) -> Path | None:
+    """Return a file or folder of the development data, or None: the command then leaves out what needs it."""
+    path = SHARED.joinpath("data", *parts)
+    return path if path.exists() else None

@@ -13,12 +13,12 @@ from __future__ import annotations
 import argparse
 import json
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
+from benchmarks import development_data, run
 from mensura.responses import Aim, FitOptions, ItemBank, fit_responses, next_items, select_items
 
 SIZES = (10, 20, 40, 80, 160)
@@ -44,13 +44,13 @@ class Pool(NamedTuple):
     items: list[str]
 
 
-def naep(shared: Path) -> Pool:
-    told = pl.read_csv(shared / "data/items/pools/naep/llm_outcomes.csv.gz")
+def naep() -> Pool:
+    told = pl.read_csv(development_data("items/pools/naep/llm_outcomes.csv.gz"))
     return _pool("NAEP", told.select(subject="model", family="model", item="item", value="argmax_correct"))
 
 
-def enem(shared: Path) -> Pool:
-    told = pl.read_csv(shared / "data/items/pools/enem/llm_outcomes.csv.gz").filter(pl.col("year") < 2023)
+def enem() -> Pool:
+    told = pl.read_csv(development_data("items/pools/enem/llm_outcomes.csv.gz")).filter(pl.col("year") < 2023)
     named = told.with_columns(
         subject=pl.concat_str("model", "language", "prompt", separator=" "),
         item=pl.concat_str("year", "co_item", separator="-"),
@@ -58,16 +58,16 @@ def enem(shared: Path) -> Pool:
     return _pool("ENEM", named.select("subject", "item", family="model", value="rate"))
 
 
-def arc(shared: Path) -> Pool:
-    told = pl.read_csv(shared / "data/items/pools/arc_larc/arc1_model_outcomes.csv.gz")
+def arc() -> Pool:
+    told = pl.read_csv(development_data("items/pools/arc_larc/arc1_model_outcomes.csv.gz"))
     told = told.filter(pl.col("split") == "evaluation")
     effort = pl.col("model").str.replace("_(low|med|high)_", "_")
     return _pool("ARC", told.select(subject="model", family=effort, item="task", value="all_tests_correct"))
 
 
-def people(shared: Path, name: str) -> Pool:
+def people(name: str) -> Pool:
     """Return persons who took every item of a test; they are no relatives of each other."""
-    told = pl.read_parquet(shared / "data/human" / name / "responses.parquet")
+    told = pl.read_parquet(development_data("human", name, "responses.parquet"))
     wide = told.pivot(on="item", index="person", values="correct", aggregate_function="first").drop_nulls()
     some = wide.sample(min(wide.height, CALIBRATED + HELD_OUT), seed=0, shuffle=True)
     names = some["person"].cast(pl.String).to_list()
@@ -235,9 +235,6 @@ def report(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--shared", type=Path, default=Path(__file__).parents[2] / "shared", help="the development data"
-    )
     parser.add_argument("--pool", choices=["naep", "enem", "arc", *PEOPLE], help="one pool alone")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
@@ -249,8 +246,8 @@ def main() -> None:
     chosen = parser.parse_args()
     readers = {"naep": naep} | {name: partial(people, name=name) for name in PEOPLE} | {"arc": arc, "enem": enem}
     names = [chosen.pool] if chosen.pool else list(readers)
-    print(json.dumps({name: compare(readers[name](chosen.shared), chosen.seed, chosen.runs) for name in names}))
+    print(json.dumps({name: compare(readers[name](), chosen.seed, chosen.runs) for name in names}))
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

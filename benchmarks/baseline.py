@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from benchmarks import measured
+from benchmarks import measured, run
 from benchmarks.baseline_persons import ESTIMATED, learn_persons, scores_of
 from benchmarks.baseline_pools import LARGE, MODELS, RUNS, TESTS, Recordings, correlation_of_runs, read
 from mensura.baseline.estimator import PoolEstimate, estimate_pool
@@ -251,9 +251,8 @@ def met(value: float, sign: str, bar: float | tuple[float, float]) -> bool:
 
 def main() -> None:
     """Measure everything and print it."""
-    measured.take_option()
-    seconds, megabytes = measure_speed()
     recordings = read()
+    seconds, megabytes = measure_speed()
     judged = leave_pools_out(recordings)
     figures = summarise(judged)
     persons = judge_persons(judged, recordings)
@@ -323,4 +322,4 @@ def record(figures: dict[str, float], again: dict[str, float], nested: dict[str,
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import polars as pl
 
-from benchmarks.baseline_pools import DATA
+from benchmarks import development_data
 from mensura.baseline.persons import PersonSpread, ability_sd, slope_spread
 from mensura.core.arrays import Floats
 
@@ -32,10 +32,9 @@ _FAMILY = {"syllogisms-2": "syllogisms"}
 @cache
 def answers() -> dict[str, pl.DataFrame]:
     """Return per pool a table with one column per item, one row per person, without gaps."""
-    pools = DATA / "items" / "pools"
-    found = {
-        name: _wide(pl.read_parquet(DATA / "human" / folder / "responses.parquet")) for name, folder in _TIDY.items()
-    }
+    pools = development_data("items", "pools")
+    human = development_data("human")
+    found = {name: _wide(pl.read_parquet(human / folder / "responses.parquet")) for name, folder in _TIDY.items()}
     for name, file in _LONG.items():
         found[name] = _wide(pl.read_csv(pools / "ccobra_reasoning" / f"{file}.csv.gz"))
     tsa = pl.read_csv(pools / "critical_thinking_tsa" / "human_responses_wide.csv")

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 
+from benchmarks import development_data
 from mensura.baseline.kinds import describe_people, kind_of_domain, kind_of_format, kind_of_report
 from mensura.baseline.learning import Recorded
 from mensura.baseline.pooling import PooledEstimates, logit_rate, pool_estimates
 from mensura.core.arrays import Floats
 from mensura.people import World
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 FACTS = {
     "conceptarc": (0, "reasoning"),
     "directions": (0, "spatial reasoning"),
@@ -79,14 +78,20 @@ def world() -> World:
     return World.load()
 
 
+def recorded_estimates() -> pl.DataFrame:
+    """Return the estimates that the model did not remember."""
+    file = development_data("items", "zero_shot.csv")
+    return pl.read_csv(file, infer_schema_length=None).filter(pl.col("remembered") == 0)
+
+
 def read(*, mend: bool = False) -> Recordings:
     """Read all estimates that the model did not remember.
 
     Twelve cells of the vocabulary checklist are words that do not exist. Their truth is the share that did not claim
     them, and the recorded estimates, near 0.05, are of the share that did. ``mend`` turns those estimates round.
     """
-    raw = pl.read_csv(DATA / "items" / "zero_shot.csv", infer_schema_length=None).filter(pl.col("remembered") == 0)
-    words = pl.read_csv(DATA / "people_by_country" / "vocab_checklist_web" / "rates_by_country.csv")
+    raw = recorded_estimates()
+    words = pl.read_csv(development_data("people_by_country", "vocab_checklist_web", "rates_by_country.csv"))
     invented = [f"vocab:{row}" for row, flag in enumerate(words["is_pseudoword"]) if flag]
     cell = pl.concat_str("item", "people", separator="\0")
     raw = raw.with_columns(inverted=pl.col("item").is_in(invented), cell=cell, truth=pl.col("rate"))
@@ -130,7 +135,7 @@ def _cells(table: pl.DataFrame, pooled: PooledEstimates) -> Recorded:
 
 def correlation_of_runs() -> float:
     """Return the correlation of the errors of runs 1 and 2 within pools, over all items with both."""
-    raw = pl.read_csv(DATA / "items" / "zero_shot.csv", infer_schema_length=None).filter(pl.col("remembered") == 0)
+    raw = recorded_estimates()
     at = raw.with_columns(
         (pl.col("estimate").clip(0.005, 0.995).log() - (1 - pl.col("estimate").clip(0.005, 0.995)).log()).alias("at"),
         pl.Series("true", logit_rate(raw["rate"].to_numpy(), raw["n"].fill_null(LARGE).to_numpy())[0]),

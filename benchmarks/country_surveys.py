@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from benchmarks import development_data
 from mensura.extrapolation.line.facts import country_of
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 FEWEST_ITEMS = 5  # for a survey to tell countries from items
 FEWEST_ANSWERS = 40  # of a country on an item; fewer show little but noise
 
@@ -55,9 +55,9 @@ class Survey:
         return wide.select(self.countries).cast(pl.Float64).fill_null(float("nan")).to_numpy()
 
 
-def read_surveys(data: Path = DATA) -> dict[str, Survey]:
+def read_surveys() -> dict[str, Survey]:
     """Return the surveys by name."""
-    by_country, human = data / "people_by_country", data / "human"
+    by_country, human = development_data("people_by_country"), development_data("human")
     wellcome = _coded(pl.read_csv(by_country / "wellcome_2018_144c" / "rates_by_country.csv"), n="n_nominal")
     words = pl.read_csv(by_country / "vocab_checklist_web" / "rates_by_country.csv").filter(
         pl.col("is_pseudoword") == 0

@@ -1,6 +1,6 @@
 """What recorded demand levels are worth: their agreement, their price, and what they say about people.
 
-``python -m benchmarks.demands_recordings [SHARED_DATA]``. Two recorded runs of one language model (about 75 mixed items
+``python -m benchmarks.demands_recordings``. Two recorded runs of one language model (about 75 mixed items
 in a prompt) on real items with human success rates. They are a test–retest of one model, not an agreement of models or
 with people; the published figures beside them are those of one call per cell on other items.
 """
@@ -8,25 +8,18 @@ with people; the published figures beside them are those of one call per cell on
 from __future__ import annotations
 
 import json
-import sys
-from pathlib import Path
 
 import polars as pl
 
-from benchmarks import run
+from benchmarks import development_data, run
 from mensura.core.frames import text_table
 from mensura.demands import check_demands, measure_agreement, plan_annotation, read_demands
 from mensura.demands.protocols import PROTOCOLS
 from mensura.llm import estimate
 
-NEEDED = ("annotations.csv", "items.csv")
 PUBLISHED_RETEST = {"exact": (0.81, 0.86), "within_one": (0.98, 0.98)}
 """Test–retest of one call per cell: 42 cells of two judges on agentic tasks (ADeLe toolkit, swebench-30)."""
 VOCABULARY = ("viqt", "word-prevalence")
-
-
-def missing(folder: Path) -> list[str]:
-    return [str(folder / name) for name in NEEDED if not (folder / name).is_file()]
 
 
 def agreement_figures(readings: pl.DataFrame) -> dict[str, object]:
@@ -87,16 +80,8 @@ def meaning_figures(readings: pl.DataFrame, items: pl.DataFrame) -> dict[str, ob
 
 
 def main() -> None:
-    data = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[2] / "shared" / "data"
-    lacking = missing(data / "items")
-    if lacking:
-        print("The recorded annotations are development data and do not ship with Mensura. Missing:")
-        print("\n".join(lacking))
-        print("Give their folder: python -m benchmarks.demands_recordings SHARED_DATA")
-        print(json.dumps({"missing": lacking}))
-        sys.exit(1)
-    items = pl.read_csv(data / "items" / "items.csv")
-    readings = read_demands(data / "items" / "annotations.csv")
+    items = pl.read_csv(development_data("items", "items.csv"))
+    readings = read_demands(development_data("items", "annotations.csv"))
     first = readings.filter(annotator=readings["annotator"][0])
     figures = {
         **agreement_figures(readings),

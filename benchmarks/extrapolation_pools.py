@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from benchmarks import development_data
 from mensura.core.arrays import Floats, expit
 from mensura.extrapolation import Case, cases_of, learn_priors
 from mensura.extrapolation.line.descriptions import read_description
@@ -25,7 +26,6 @@ from mensura.people import ItemPool
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 NAEP_SUBJECTS = ("mathematics", "science")
 NAEP_N = 2000  # answers behind a published share; NAEP gives an item to some thousands of pupils and states no n
 LOGITS_PER_PROBIT = 1.7
@@ -60,9 +60,9 @@ class DevelopmentPool:
         return cases_of(self.pool, self.description)
 
 
-def development_pools(data: Path = DATA) -> dict[str, DevelopmentPool]:
-    """Return every pool that has rates of groups, by name; those that are not there are left out."""
-    return human_pools(data / "human") | item_pools(data / "items" / "pools")
+def development_pools() -> dict[str, DevelopmentPool]:
+    """Return every pool that has rates of groups, by name."""
+    return human_pools(development_data("human")) | item_pools(development_data("items", "pools"))
 
 
 def priors_without(pools: dict[str, DevelopmentPool], family: str) -> pl.DataFrame:
@@ -72,14 +72,12 @@ def priors_without(pools: dict[str, DevelopmentPool], family: str) -> pl.DataFra
 
 
 def human_pools(human: Path) -> dict[str, DevelopmentPool]:
-    folders = sorted(path for path in human.iterdir() if (path / "items.csv").is_file()) if human.is_dir() else []
+    folders = sorted(path for path in human.iterdir() if (path / "items.csv").is_file())
     return {path.name: DevelopmentPool(ItemPool.read(path), read_description(path)) for path in folders}
 
 
 def item_pools(folder: Path) -> dict[str, DevelopmentPool]:
     """Return the pools made of ``items/pools``: grades, percentiles, and groups of adults and students."""
-    if not folder.is_dir():
-        return {}
     naep, small = folder / "naep", folder / "rpkg_items" / "pks_probability_rates.csv"
     found = [_naep_published(naep, subject) for subject in ("history", "reading")]
     found += [_naep_implied(naep, subject) for subject in NAEP_SUBJECTS]

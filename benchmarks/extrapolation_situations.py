@@ -1,6 +1,6 @@
 """Accuracy and coverage of extrapolation in the three situations, every pool judged by priors learned without it.
 
-``python -m benchmarks.extrapolation_situations [SHARED_DATA] [--shipped] [--draws N]``. What is measured is the
+``python -m benchmarks.extrapolation_situations [--shipped] [--draws N]``. What is measured is the
 procedure that ships, as it meets a pool not yet seen: priors are learned anew on all other development pools (pools of
 one survey and wave are left out together). Coverage of 90% intervals counts the pool as the unit: mean over a pool's
 groups, then over pools; also by kind of group. Mean absolute errors are over focal groups, per pool and class of
@@ -13,14 +13,13 @@ from __future__ import annotations
 
 import argparse
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from benchmarks import run as run_measurement
-from benchmarks.extrapolation_pools import DATA, DevelopmentPool, development_pools, priors_without
+from benchmarks import development_data, run as run_measurement
+from benchmarks.extrapolation_pools import DevelopmentPool, development_pools, priors_without
 from benchmarks.measured import percent_range, record
 from mensura.core.frames import text_table
 from mensura.extrapolation import make_method
@@ -118,11 +117,10 @@ def _class(covariate: str) -> str:
     return {"country": "country", "country_sex": "country_x_sex"}.get(covariate, "other")
 
 
-def regression_baseline(human: Path) -> pl.DataFrame:
-    file = human / "baselines_summary.csv"
-    if not file.is_file():
-        return pl.DataFrame(schema={"pool": pl.String, "class": pl.String, "d1": pl.Float64})
-    table = pl.read_csv(file).filter(pl.col("method") == "d1_logo_regression")
+def regression_baseline() -> pl.DataFrame:
+    table = pl.read_csv(development_data("human", "baselines_summary.csv")).filter(
+        pl.col("method") == "d1_logo_regression"
+    )
     return table.select(pool="dataset", class_="class", d1="mae").rename({"class_": "class"})
 
 
@@ -214,17 +212,11 @@ def _rounded(value: object) -> object:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", nargs="?", type=Path, default=DATA)
     parser.add_argument("--shipped", action="store_true", help="use the shipped priors, which have seen the pools")
     parser.add_argument("--draws", type=int, default=100, help="of linking items")
     arguments = parser.parse_args()
-    pools = development_pools(arguments.data)
-    if not pools:
-        print(f"{arguments.data}: no pools here; they do not ship with the package, so nothing was measured.")
-        print(json.dumps({"missing": arguments.data.name}))
-        return
-    table, pairs = measure_all(pools, arguments.draws, shipped=arguments.shipped)
-    figures = report(table, pairs, regression_baseline(arguments.data / "human"))
+    table, pairs = measure_all(development_pools(), arguments.draws, shipped=arguments.shipped)
+    figures = report(table, pairs, regression_baseline())
     print(json.dumps(_rounded({"priors": "shipped" if arguments.shipped else "without the pool judged", **figures})))
     if not arguments.shipped:
         record("extrapolation.coverage", percent_range(figures["coverage"].values()))

@@ -1,14 +1,13 @@
 """Agreement with the published IQs: composite, dimensions, and the fitted constants under cross-validation.
 
-``python -m benchmarks.iq_published [FACTS]``. FACTS is the folder of collected model facts with aiiq_published.csv
-(../shared/data/models by default). Only scores of the publisher's own snapshot are used. Where there is no such folder,
-the published composites (benchmarks/data/iq_published.csv) are met with the embedded evidence; the rest is left out.
+``python -m benchmarks.iq_published``. Only scores of the publisher's own snapshot are used, which is development data.
+Without it the published composites (benchmarks/data/iq_published.csv) are met with the embedded evidence; the rest is
+left out.
 """
 
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -17,15 +16,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from benchmarks import run
+from benchmarks import optional_data, run
 from benchmarks.measured import record
-from mensura.core.errors import MensuraError
 from mensura.core.frames import text_table
 from mensura.evidence import Evidence, load
 from mensura.iq import IqResult, IqRules, read_rules, score_costs, score_iq
 from tools.facts import import_facts
 
-FACTS = Path(__file__).parents[2] / "shared" / "data" / "models"
 EMBEDDED = Path(__file__).parent / "data" / "iq_published.csv"
 GRID = {
     "shrinkage": (4.0, 8.0, 12.0),
@@ -36,13 +33,6 @@ GRID = {
     "band": (3.0, 4.0, 6.0),
 }
 FOLDS = 5
-
-
-def read_published(facts: Path) -> pl.DataFrame:
-    file = facts / "aiiq_published.csv"
-    if not file.is_file():
-        raise MensuraError(f"{file}: no such file; give the folder of collected facts as the argument")
-    return pl.read_csv(file).rename({"model_id": "subject", "composite_iq": "published"})
 
 
 def meet_embedded() -> None:
@@ -56,7 +46,7 @@ def meet_embedded() -> None:
         print(f"Ladders {ladders}: composite of {errors.len()} models, mean absolute error {size.mean():.2f}, ", end="")
         print(f"bias {errors.mean():+.2f}, largest {size.max()}, within 1 point {(size <= 1).mean():.0%}")
         figures[ladders] = {"n": errors.len(), "composite_mae": size.mean(), "composite_bias": errors.mean()}
-    print("Dimensions, costs and the cross-validated constants need the publisher's own table: give its folder")
+    print("Dimensions, costs and the cross-validated constants need the publisher's own table (development data)")
     print(json.dumps(figures))
 
 
@@ -139,11 +129,11 @@ def abstract_without_peers(evidence: Evidence, published: pl.DataFrame, rules: I
 
 
 def main() -> None:
-    facts = Path(sys.argv[1]) if len(sys.argv) > 1 else FACTS
-    if len(sys.argv) == 1 and not facts.is_dir():
+    facts = optional_data("models")
+    if facts is None:
         meet_embedded()
         return
-    published = read_published(facts)
+    published = pl.read_csv(facts / "aiiq_published.csv").rename({"model_id": "subject", "composite_iq": "published"})
     evidence = import_facts(facts)
     figures: dict[str, Any] = {}
     for ladders in ("published", "recut"):

@@ -1,6 +1,6 @@
 """Compare rankings of models from answers item by item with those from mean scores, and their intervals.
 
-Reads the response sets with outcomes of AI models in ``../shared/data/items/pools``. For each set it compares mean
+Reads the response sets with outcomes of AI models of the development data. For each set it compares mean
 scores with a Rasch fit of the answers. ``tau``: Kendall's correlation of both rankings. ``told apart``: share of pairs
 whose difference exceeds its 90% error, with means as independent samples, with means over the same items, and with the
 fit. ``half``: mean tau with the full ranking where every model took a random half of the items. ``uneven``: the same
@@ -17,30 +17,30 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from benchmarks import SHARED, run
-from mensura.core.errors import MensuraError
+from benchmarks import development_data, run
 from mensura.responses import FitOptions, fit_responses
 
-POOLS = SHARED / "data" / "items" / "pools"
 Z90 = 1.6448536269514722
 
 
 def arc() -> pl.DataFrame:
     """Ten models on 400 public evaluation tasks of ARC-AGI-1, two attempts."""
-    frame = pl.read_csv(POOLS / "arc_larc" / "arc1_model_outcomes.csv.gz").filter(pl.col("split") != "training")
+    frame = pl.read_csv(development_data("items/pools/arc_larc/arc1_model_outcomes.csv.gz")).filter(
+        pl.col("split") != "training"
+    )
     return frame.select(subject="model", item="task", correct="all_tests_correct")
 
 
 def enem() -> pl.DataFrame:
     """Five models in two languages and two prompts on items of Brazil's school exam; the rate of 30 runs."""
-    frame = pl.read_csv(POOLS / "enem" / "llm_outcomes.csv.gz").filter(pl.col("n_runs") > 1)
+    frame = pl.read_csv(development_data("items/pools/enem/llm_outcomes.csv.gz")).filter(pl.col("n_runs") > 1)
     subject = pl.format("{} {} {}", "model", "language", "prompt")
     return frame.select(subject.alias("subject"), pl.format("{}-{}", "year", "co_item").alias("item"), correct="rate")
 
 
 def metr() -> pl.DataFrame:
     """Ten models on 83 tasks of software and research; the rate of all runs."""
-    frame = pl.read_csv(POOLS / "metr_tasks" / "tasks_jan2025.csv")
+    frame = pl.read_csv(development_data("items/pools/metr_tasks/tasks_jan2025.csv"))
     columns = [name for name in frame.columns if name.startswith("rate ")]
     long = frame.select("task_id", *columns).unpivot(index="task_id", variable_name="subject", value_name="correct")
     return long.rename({"task_id": "item"}).drop_nulls().with_columns(pl.col("correct").clip(0.0, 1.0))
@@ -120,8 +120,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=20)
     chosen = parser.parse_args()
-    if not POOLS.is_dir():
-        raise MensuraError(f"{POOLS}: not here; this benchmark needs the response sets of the project's shared data")
     head = f"{'set':>12}{'models':>7}{'items':>6}{'tau':>6} | told apart: {'alone':>6}{'same':>7}{'fit':>7} |"
     print(f"{head} half: {'scores':>7}{'items':>7} | uneven: {'scores':>7}{'items':>7}")
     rows = []

@@ -1,6 +1,6 @@
 """Language model, statistical method, ensemble and identity on recorded part-to-whole estimates, per focal group.
 
-``python -m benchmarks.llm_extrapolation [SHARED_DATA]``. The recordings hold a language model's estimates of a whole
+``python -m benchmarks.llm_extrapolation``. The recordings hold a language model's estimates of a whole
 sample's rates from one group's, with the truth; eight groups of three pools, one prompt of 45 items each. Corrections,
 weights and priors are learned on the other pools only, so what is said here rests on three pools and one model: a
 group counts as one observation of how a model misjudges groups, and only pools tell how that carries over.
@@ -8,17 +8,15 @@ group counts as one observation of how a model misjudges groups, and only pools 
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 from scipy.optimize import nnls
 
-from benchmarks import run
+from benchmarks import development_data, run
 from benchmarks.extrapolation_pools import development_pools, priors_without
 from benchmarks.measured import record
 from benchmarks.simulated_model import ErrorShape, SimulatedModel
@@ -33,7 +31,6 @@ from mensura.extrapolation.validation.metrics import agreement
 from mensura.llm import Answer, Question, Reader
 from mensura.people import ItemPool
 
-DEFAULT = Path(__file__).resolve().parents[2] / "shared" / "data"
 ONE_GROUP = "one-group-per-prompt"
 LM, CORRECTED, LINE, MIXED, EVEN, PLAIN = "raw", "corrected", "described", "ensemble", "even_mix", "identity"
 METHODS = (LM, CORRECTED, LINE, MIXED, EVEN, PLAIN)
@@ -65,11 +62,11 @@ class Cell:
         return {"mae": float(found["mae"]), "coverage": float(found["coverage"])}
 
 
-def read_cells(data: Path, records: pl.DataFrame, priors: Mapping[str, pl.DataFrame]) -> list[Cell]:
+def read_cells(records: pl.DataFrame, priors: Mapping[str, pl.DataFrame]) -> list[Cell]:
     """Return one cell per recorded focal group, with the answers as recorded, identity and the statistical method."""
     cells = []
     for (pool, group), table in records.group_by("pool", "group", maintain_order=True):
-        folder = data / "human" / str(pool)
+        folder = development_data("human", str(pool))
         case = next(c for c in cases_of(ItemPool.read(folder), read_description(folder)) if c.group == group)
         place = {item: k for k, item in enumerate(case.items)}
         keep = [place[item] for item in table["item"]]
@@ -222,20 +219,21 @@ class Counting:
         return self.inner.ask(questions, read)
 
 
-def distances(data: Path) -> pl.DataFrame:
+def distances() -> pl.DataFrame:
     """Return the distance to the world of the recorded world estimates and of statistical ones on the same items."""
-    items, world = (pl.read_csv(data / "items" / f"{name}.csv") for name in ("items", "world_estimates"))
+    items, world = (pl.read_csv(development_data("items", f"{name}.csv")) for name in ("items", "world_estimates"))
     parts = []
     for (pool,), table in items.group_by("pool", maintain_order=True):
         observed = table.select("item", "rate")
-        estimates = {"language model": world.select("item", "rate"), **statistical(data, str(pool), table)}
+        estimates = {"language model": world.select("item", "rate"), **statistical(str(pool), table)}
         parts.append(measure_distance(observed, estimates).insert_column(0, pl.lit(str(pool)).alias("pool")))
     return pl.concat(parts)
 
 
-def statistical(data: Path, pool: str, table: pl.DataFrame) -> dict[str, pl.DataFrame]:
+def statistical(pool: str, table: pl.DataFrame) -> dict[str, pl.DataFrame]:
     """Return world estimates of the statistical methods, where the pool's own folder says who was tested."""
-    folder = next((path for path in (data / "human").iterdir() if path.name.split("_")[0].startswith(pool)), None)
+    folders = development_data("human").iterdir()
+    folder = next((path for path in folders if path.name.split("_")[0].startswith(pool)), None)
     if folder is None:
         return {}
     found = {}
@@ -251,21 +249,11 @@ def statistical(data: Path, pool: str, table: pl.DataFrame) -> dict[str, pl.Data
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", nargs="?", type=Path, default=DEFAULT)
-    data = parser.parse_args().data
-    source = data / "items" / "part_to_whole.csv"
-    if not source.is_file():
-        print(
-            f"{source}: the recorded estimates are not here. They do not ship with the package; nothing was measured."
-        )
-        print(json.dumps({"missing": str(source.name)}))
-        return
-    records = pl.read_csv(source)
+    records = pl.read_csv(development_data("items", "part_to_whole.csv"))
     recorded = records.filter(pl.col("design") == ONE_GROUP)
-    pools = development_pools(data)
+    pools = development_pools()
     priors = {pool: priors_without(pools, pools[pool].family) for pool in recorded["pool"].unique()}
-    cells = read_cells(data, recorded, priors)
+    cells = read_cells(recorded, priors)
     weights = add_learned(cells)
     figures = report(cells)
     print(f"weights of {', '.join(MEMBERS)} by pool left out: {weights}")
@@ -273,7 +261,7 @@ def main() -> None:
     sizes = chunks(cells[0].task, cells[0].truth)
     print("\nChunk size and repeats with a simulated model of the recorded errors (uncorrected)")
     print(text_table(sizes, rows=sizes.height, digits=4))
-    table = distances(data)
+    table = distances()
     print(
         "\nDistance to the world: mean of |world estimate − observed rate|, no error (nobody knows the world's rates)"
     )

@@ -12,6 +12,7 @@ what not knowing them costs can be read off), low scores half of which go unrepo
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -20,7 +21,7 @@ import polars as pl
 
 from benchmarks import run
 from benchmarks.measured import percent_range, record
-from benchmarks.stitch_data import finish, parser, reference_scores
+from benchmarks.stitch_data import finish, reference_scores
 from mensura.stitching import Stitch, floors, stitch, to_date
 from mensura.stitching.positions import Positions, principal
 from mensura.stitching.response import levels, variance_shape
@@ -43,11 +44,11 @@ HIDDEN = 0.5
 
 
 def main() -> None:
-    arguments = parser(__doc__)
+    arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--runs", type=int, default=8, help="simulated data sets per row")
     arguments.add_argument("--seed", type=int, default=7, help="first seed; other seeds are other data sets")
     options = arguments.parse_args()
-    scores = reference_scores(options.shared).select("model", "benchmark", "score", "release_date")
+    scores = reference_scores().select("model", "benchmark", "score", "release_date")
     base, published = stitch(scores), stitch(scores, method="rosetta", anchor_benchmark="Winogrande")
     undated = stitch(scores.drop("release_date").with_columns(chance=pl.lit(0.0)))
     figures: dict[str, object] = {}

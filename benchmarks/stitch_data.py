@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
-from pathlib import Path
 
 import polars as pl
 
-DEFAULT = Path(__file__).parents[2] / "shared"
+from benchmarks import development_data
 
 
-def parser(about: str | None) -> argparse.ArgumentParser:
-    """Return a parser that knows where the development data lies."""
-    arguments = argparse.ArgumentParser(description=about)
-    arguments.add_argument("--shared", type=Path, default=DEFAULT, help="folder with the development data")
-    return arguments
+def table(name: str) -> pl.DataFrame:
+    """Read one table of the stitching data."""
+    return pl.read_csv(development_data("stitching", f"{name}.csv"), infer_schema_length=None)
 
 
-def table(shared: Path, name: str) -> pl.DataFrame:
-    """Read one table of the stitching data, or stop with a clear message."""
-    file = shared / "data" / "stitching" / f"{name}.csv"
-    if not file.is_file():
-        sys.exit(f"{file} not found: this measurement needs the reference data (option --shared FOLDER)")
-    return pl.read_csv(file, infer_schema_length=None)
-
-
-def reference_scores(shared: Path) -> pl.DataFrame:
+def reference_scores() -> pl.DataFrame:
     """Return the 1,324 scores of the published fit."""
-    return table(shared, "scores").filter(pl.col("in_reference_fit") == 1)
+    return table("scores").filter(pl.col("in_reference_fit") == 1)
 
 
 def finish(figures: dict[str, object]) -> None:

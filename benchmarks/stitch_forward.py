@@ -6,6 +6,7 @@ rolling origins a quarter apart; all later models of half a year at once, and (`
 
 from __future__ import annotations
 
+import argparse
 import time
 from datetime import date
 
@@ -14,7 +15,7 @@ import polars as pl
 
 import mensura
 from benchmarks import run
-from benchmarks.stitch_data import finish, parser, reference_scores
+from benchmarks.stitch_data import finish, reference_scores
 from mensura.stitching import evidence_scores, forward_errors, stitch
 from mensura.stitching.forward import FORWARD, GIVEN, vintages
 from mensura.stitching.heldout import merge_cells
@@ -23,11 +24,11 @@ THREE = {name: FORWARD[name] for name in ("rosetta (as published)", "pooled (def
 
 
 def main() -> None:
-    arguments = parser(__doc__)
+    arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--seeds", type=int, default=1, help="draws of the three given scores")
     arguments.add_argument("--alone", type=int, default=0, help="later models per origin that are also refitted alone")
     options = arguments.parse_args()
-    reference = reference_scores(options.shared).select(
+    reference = reference_scores().select(
         "benchmark", "score", subject="model", released=pl.col("release_date").str.to_date()
     )
     quarters = [date(2024 + (i // 4), 1 + 3 * (i % 4), 1) for i in range(1, 7)]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import time
 
 import polars as pl
 
 import mensura
 from benchmarks import run
-from benchmarks.stitch_data import finish, parser, reference_scores, table
+from benchmarks.stitch_data import finish, reference_scores, table
 from mensura.stitching import evidence_scores, held_out_errors
 from mensura.stitching.heldout import SETTINGS
 
@@ -19,7 +20,7 @@ FREE = {name: SETTINGS[name] for name in BOTH}
 
 
 def main() -> None:
-    arguments = parser(__doc__)
+    arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument(
         "--splits",
         type=int,
@@ -28,10 +29,10 @@ def main() -> None:
     )
     arguments.add_argument("--brief", action="store_true", help="names, dates and the embedded evidence only")
     options = arguments.parse_args()
-    scores = reference_scores(options.shared)
-    levels = table(options.shared, "benchmarks").select("benchmark", chance="chance_level")
+    scores = reference_scores()
+    levels = table("benchmarks").select("benchmark", chance="chance_level")
     names, dates = ["model", "benchmark", "score"], ["model", "benchmark", "score", "release_date"]
-    everything = table(options.shared, "scores")
+    everything = table("scores")
     embedded = evidence_scores(mensura.load())[0]
     main_splits, few = range(options.splits), range(min(2, options.splits))
     runs = {

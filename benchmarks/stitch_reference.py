@@ -6,14 +6,13 @@ import numpy as np
 import polars as pl
 
 from benchmarks import run
-from benchmarks.stitch_data import finish, parser, reference_scores, table
+from benchmarks.stitch_data import finish, reference_scores, table
 from mensura.stitching import sens5, stitch
 from mensura.trends import frontier_line
 
 
 def main() -> None:
-    shared = parser(__doc__).parse_args().shared
-    scores, reference = reference_scores(shared), table(shared, "reference_fit")
+    scores, reference = reference_scores(), table("reference_fit")
     fit = stitch(scores, method="rosetta", anchor_benchmark="Winogrande")
     figures: dict[str, object] = {
         "cost": float(fit.model.solution.cost[0]) - 0.5 * fit.model.penalty,

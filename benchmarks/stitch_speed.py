@@ -11,6 +11,7 @@ import os
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"
 
+import argparse  # noqa: E402
 import resource  # noqa: E402
 import sys  # noqa: E402
 import time  # noqa: E402
@@ -21,7 +22,7 @@ from scipy.optimize import least_squares  # noqa: E402
 from scipy.sparse import csr_matrix, vstack  # noqa: E402
 
 from benchmarks import run  # noqa: E402
-from benchmarks.stitch_data import finish, parser, reference_scores  # noqa: E402
+from benchmarks.stitch_data import finish, reference_scores  # noqa: E402
 from mensura.stitching import ScoreLayout, ScoreSet, Stitch, penalty_weight, solve_rosetta, stitch  # noqa: E402
 from mensura.stitching.bootstrap import bootstrap_weights  # noqa: E402
 from mensura.stitching.pooled import solve_pooled  # noqa: E402
@@ -29,13 +30,13 @@ from mensura.stitching.posterior import Cells  # noqa: E402
 
 
 def main() -> None:
-    arguments = parser(__doc__)
+    arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--largest", type=float, default=1e7, help="scores of the largest synthetic data set")
     arguments.add_argument("--only-growth", action="store_true", help="leave out the comparison with SciPy")
     options = arguments.parse_args()
     figures: dict[str, object] = {}
     if not options.only_growth:
-        fit = stitch(reference_scores(options.shared), method="rosetta", anchor_benchmark="Winogrande")
+        fit = stitch(reference_scores(), method="rosetta", anchor_benchmark="Winogrande")
         peer = Peer(fit.data, fit.data.benchmarks.index("Winogrande"))
         figures |= one_fit(fit.data, peer) | replicates(fit, peer)
     figures["growth"] = growth(options.largest)

@@ -5,15 +5,18 @@ months ahead and compared with what came. "refitted": everything is refitted at 
 of models out by then and, on the reference data, of benchmarks out by then (the embedded evidence does not know when
 its benchmarks came out, and its scores carry the day their source was read, later than the day they were known).
 "final": the capabilities of the last fit, as in the published validation, which forgives the error of the early fit.
+The reference data are development data: where they are absent, only the embedded evidence is measured.
 """
 
 from __future__ import annotations
 
+import argparse
+
 import polars as pl
 
-from benchmarks import run
+from benchmarks import optional_data, run
 from benchmarks.measured import record
-from benchmarks.stitch_data import finish, parser, reference_scores, table
+from benchmarks.stitch_data import finish, reference_scores, table
 from mensura.evidence import load
 from mensura.stitching import evidence_scores, read_scores, stitch
 from mensura.trends import Backtest, backtest, read_capabilities
@@ -33,25 +36,30 @@ def show(name: str, result: Backtest) -> dict[str, object]:
     return {"forecast": name, "refitted": result.refitted, "rows": result.summary.to_dicts()}
 
 
-def reference(folder: object) -> pl.DataFrame:
+def reference() -> pl.DataFrame:
     """Scores of the published fit with the days their models and benchmarks came out."""
-    scores = reference_scores(folder).select("model", "benchmark", "score", released="release_date")  # type: ignore[arg-type]
-    benchmarks = table(folder, "benchmarks").select("benchmark", benchmark_released="release_date")  # type: ignore[arg-type]
+    scores = reference_scores().select("model", "benchmark", "score", released="release_date")
+    benchmarks = table("benchmarks").select("benchmark", benchmark_released="release_date")
     return read_scores(scores).join(benchmarks, on="benchmark", how="left", maintain_order="left")
 
 
 def main() -> None:
-    arguments = parser(__doc__)
+    arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--every", type=int, default=2, help="months from origin to origin")
     options = arguments.parse_args()
-    scores, embedded = reference(options.shared), evidence_scores(load())[0]
+    embedded = evidence_scores(load())[0]
     heads = f"{'ahead':>9} {'n':>4}   error    rmse    bias coverage   width"
     print(f"{'forecast of the frontier, intervals of 90%':58} {heads}")
-    runs = [
-        ("published, final", scores, {"method": "rosetta", "refit": False, "fit_settings": PUBLISHED}),
-        ("published, refitted", scores, {"method": "rosetta", "fit_settings": PUBLISHED}),
-        ("ours, refitted, without the error of the fit", scores, {"fit_error": False, "fit_settings": PUBLISHED}),
-        ("ours, refitted, with the error of C, D and α", scores, {"fit_settings": PUBLISHED}),
+    runs = []
+    if optional_data("stitching"):
+        scores = reference()
+        runs += [
+            ("published, final", scores, {"method": "rosetta", "refit": False, "fit_settings": PUBLISHED}),
+            ("published, refitted", scores, {"method": "rosetta", "fit_settings": PUBLISHED}),
+            ("ours, refitted, without the error of the fit", scores, {"fit_error": False, "fit_settings": PUBLISHED}),
+            ("ours, refitted, with the error of C, D and α", scores, {"fit_settings": PUBLISHED}),
+        ]
+    runs += [
         ("embedded evidence: published, final", embedded, {"method": "rosetta", "refit": False}),
         ("embedded evidence: published, refitted", embedded, {"method": "rosetta"}),
         ("embedded evidence: ours, refitted", embedded, {}),

@@ -11,13 +11,12 @@ diamond alone is not known; ours uses the same ten models.
 from __future__ import annotations
 
 from datetime import date
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 from benchmarks import run
-from benchmarks.stitch_data import finish, parser, reference_scores, table
+from benchmarks.stitch_data import finish, reference_scores, table
 from mensura.stitching import stitch, to_years
 from mensura.trends import (
     find_break,
@@ -47,9 +46,9 @@ Z95 = 1.959964
 Row = tuple[str, str, object]
 
 
-def capabilities(shared: Path, kind: str) -> pl.DataFrame:
-    fit = table(shared, "reference_fit").filter(pl.col("kind") == kind).select(subject="name", capability="value")
-    models = table(shared, "models").rename({"model": "subject", "release_date": "released"})
+def capabilities(kind: str) -> pl.DataFrame:
+    fit = table("reference_fit").filter(pl.col("kind") == kind).select(subject="name", capability="value")
+    models = table("models").rename({"model": "subject", "release_date": "released"})
     return fit.join(models, on="subject", how="left", maintain_order="left")
 
 
@@ -103,11 +102,11 @@ def break_rows(points: pl.DataFrame, name: str = "acceleration, real data") -> l
     ]
 
 
-def horizon_rows(points: pl.DataFrame, shared: Path) -> list[Row]:
-    minutes = table(shared, "metr_time_horizons")
+def horizon_rows(points: pl.DataFrame) -> list[Row]:
+    minutes = table("metr_time_horizons")
     result = relate_horizons(points, minutes, held_out=HELD_OUT)
     used, apart = result.checks.to_dicts()
-    gpqa = reference_scores(shared).filter(pl.col("benchmark") == "GPQA diamond").group_by("model").agg(pl.max("score"))
+    gpqa = reference_scores().filter(pl.col("benchmark") == "GPQA diamond").group_by("model").agg(pl.max("score"))
     alone = relate_horizons(
         gpqa.rename({"model": "subject", "score": "capability"}),
         minutes,
@@ -182,10 +181,10 @@ def _pick(result: object, analysis: str, selection: str) -> dict[str, float]:
     return estimates.filter((pl.col("analysis") == analysis) & (pl.col("selection") == selection)).row(0, named=True)
 
 
-def refitted_rows(shared: Path) -> list[Row]:
+def refitted_rows() -> list[Row]:
     """Rows that need fits of our own: without the date filter, and with other ridge weights."""
-    scores = table(shared, "scores")
-    models = table(shared, "models").select(subject="model", released="release_date").drop_nulls()
+    scores = table("scores")
+    models = table("models").select(subject="model", released="release_date").drop_nulls()
     enough = scores.group_by("model").agg(pl.col("benchmark").n_unique()).filter(pl.col("benchmark") > 3)["model"]
     everyone = scores.filter(pl.col("model").is_in(enough.implode()))
     fit = stitch(everyone.select("model", "benchmark", "score"), method="rosetta", anchor_benchmark="Winogrande")
@@ -199,7 +198,7 @@ def refitted_rows(shared: Path) -> list[Row]:
         (name, "95% CI high", line.slope + half),
         *break_rows(points, "acceleration, real data, no date filter"),
     ]
-    reference = reference_scores(shared).select("model", "benchmark", "score")
+    reference = reference_scores().select("model", "benchmark", "score")
     pair = {"claude-3-5-sonnet-20240620": 130.0, "gpt-5-2025-08-07_high": 150.0}
     for ridge in (0.0001, 0.001, 0.01, 0.1, 0.5):
         fit = stitch(reference, method="rosetta", anchor_benchmark="Winogrande", ridge=ridge)
@@ -229,11 +228,10 @@ def agrees(ours: object, reference: str) -> bool:
 
 
 def main() -> None:
-    shared = parser(__doc__).parse_args().shared
-    published = capabilities(shared, "capability")
-    optimum = capabilities(shared, "capability_converged").select("subject", optimum="capability")
+    published = capabilities("capability")
+    optimum = capabilities("capability_converged").select("subject", optimum="capability")
     converged = published.join(optimum, on="subject", maintain_order="left").with_columns(capability="optimum")
-    results = table(shared, "reference_results")
+    results = table("reference_results")
     printed = {(row["analysis"], row["quantity"]): (row["value"], row["how"]) for row in results.to_dicts()}
 
     def rows_of(points: pl.DataFrame) -> list[Row]:
@@ -241,12 +239,12 @@ def main() -> None:
             *frontier_rows(points),
             *forecast_rows(points),
             *break_rows(points),
-            *horizon_rows(points, shared),
+            *horizon_rows(points),
             *progress_rows(points),
         ]
 
     first, second = rows_of(published), rows_of(converged)
-    own = refitted_rows(shared)
+    own = refitted_rows()
     counts = {"rows": 0, "agree": 0, "agree_converged": 0}
     print(f"{'analysis':58} {'quantity':58} {'reference':>11} {'ours':>11} {'converged':>11}  agree")
     for (analysis, quantity, value), (_, _, other) in zip([*first, *own], [*second, *own], strict=True):

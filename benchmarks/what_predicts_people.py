@@ -9,12 +9,11 @@ whose rate it remembered are left out, and the other predictors are shown on the
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from benchmarks import SHARED, run
+from benchmarks import optional_data, run
 from benchmarks.measured import record
 from mensura.calibration import chosen_lines, open_demands, open_items, read_items
 from mensura.calibration.open_pool import LEFT_OUT
@@ -28,14 +27,15 @@ DRAWS = 400
 RECORDED = "a language model asked"
 
 
-def recorded_estimates(items: RatedItems, data: Path) -> Floats | None:
+def recorded_estimates(items: RatedItems) -> Floats | None:
     """Return the recorded estimate of each item's rate, NaN where there is none or the model remembered the figure."""
-    if not (data / "zero_shot.csv").is_file():
+    folder = optional_data("items")
+    if folder is None:
         return None
-    named = pl.read_csv(data / "items.csv").filter(~pl.col("pool").is_in(list(LEFT_OUT))).sort("pool", "item")
+    named = pl.read_csv(folder / "items.csv").filter(~pl.col("pool").is_in(list(LEFT_OUT))).sort("pool", "item")
     number = pl.int_range(1, pl.len() + 1).over("pool").cast(pl.String).str.zfill(3)
     ids = named.select("item", "pool", id=pl.col("pool") + ":" + number)
-    told = pl.read_csv(data / "zero_shot.csv").filter(pl.col("remembered") == 0)
+    told = pl.read_csv(folder / "zero_shot.csv").filter(pl.col("remembered") == 0)
     means = told.group_by("pool", "item").agg(pl.col("estimate").mean())
     found = dict(ids.join(means, on=["pool", "item"]).select("id", "estimate").iter_rows())
     return np.array([found.get(item, np.nan) for item in items.items])
@@ -47,7 +47,7 @@ def main() -> None:
         "published lines": predict_by_lines(items, chosen_lines("published")),
         "open lines (fitted on these pools)": predict_by_lines(items, chosen_lines("open")),
     }
-    estimates = recorded_estimates(items, SHARED / "data" / "items")
+    estimates = recorded_estimates(items)
     if estimates is not None:
         told[RECORDED] = estimates
     table = compare_predictors(items, told, draws=DRAWS)

@@ -1,20 +1,18 @@
 """World rates of 1,000 items with 1,000 draws of the assumptions: time and growth; and the paper's example.
 
-``python -m benchmarks.world_rates [SHARED_DATA]``. With the development data there, the model's adults are also
+``python -m benchmarks.world_rates``. With the development data there, the model's adults are also
 compared with the measured adult literacy of 38 countries.
 """
 
 from __future__ import annotations
 
 import json
-import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from benchmarks import run
+from benchmarks import optional_data, run
 from benchmarks.measured import percent_range, record
 from mensura.core.frames import text_table
 from mensura.extrapolation import PostStratification, make_task
@@ -134,11 +132,11 @@ def below_basic(world: World) -> dict[str, float]:
     return found
 
 
-def adult_literacy(world: World, data: Path) -> dict[str, float] | None:
+def adult_literacy(world: World) -> dict[str, float] | None:
     """Print how the model's adults of 16 to 65 compare with PIAAC and STEP means; 270 points are 0, 48 are 1."""
-    file = data / "world/adult_literacy_country_means.csv"
-    if not file.is_file():
-        print(f"\nadult literacy: not compared, {file} is not there")
+    file = optional_data("world", "adult_literacy_country_means.csv")
+    if file is None:
+        print("\nadult literacy: left out; it needs development data")
         return None
     stated = central(world.assumptions)
     reading = Domain("literacy", False, read_curves(world.curves))
@@ -162,7 +160,6 @@ def adult_literacy(world: World, data: Path) -> dict[str, float] | None:
 
 def main() -> None:
     world = World.load()
-    data = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[2] / "shared" / "data"
     sizes = [(10, DRAWS), (100, DRAWS), (ITEMS, DRAWS // 10), (ITEMS, DRAWS), (4 * ITEMS, DRAWS), (ITEMS, 4 * DRAWS)]
     rows = [(items, draws, *seconds(world, items, draws)) for items, draws in sizes]
     report = pl.DataFrame(rows, schema=["items", "draws", "seconds", "cpu_seconds"], orient="row")
@@ -177,7 +174,7 @@ def main() -> None:
         "paper_example_without_links": {name: unlinked[name] for name in ("rate", "low", "high")},
         "rates": rates_table(world).to_dicts(),
         "below_basic": below_basic(world),
-        "adult_literacy": adult_literacy(world, data),
+        "adult_literacy": adult_literacy(world),
     }
     print(json.dumps({**full, "bar_seconds": 5, **figures}))
     rate, low, high = (examples["pisa"][name] for name in ("rate", "low", "high"))

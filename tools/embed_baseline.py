@@ -10,9 +10,10 @@ import json
 
 import polars as pl
 
+from benchmarks import development_data
 from benchmarks.baseline import USUAL_SPREAD, leave_pools_out, summarise
 from benchmarks.baseline_persons import learn_persons
-from benchmarks.baseline_pools import DATA, FACTS, MODELS, RUNS, TESTS, read
+from benchmarks.baseline_pools import FACTS, MODELS, RUNS, TESTS, read
 from mensura.baseline.learned import FILE
 from mensura.baseline.learning import learn
 from mensura.core.files import write_csv, write_text
@@ -44,7 +45,7 @@ def write_learned() -> None:
 
 def write_recordings() -> None:
     """Write the estimates of pools with one population: numbered items, people, model, run, rate and interval."""
-    raw = pl.read_csv(DATA / "items" / "zero_shot.csv", infer_schema_length=None)
+    raw = pl.read_csv(development_data("items", "zero_shot.csv"), infer_schema_length=None)
     kept = raw.filter(~pl.col("pool").is_in(_SEVERAL_PEOPLE))
     numbers = kept.select("pool", "item").unique(maintain_order=True)
     numbers = numbers.with_columns(number=pl.int_range(1, pl.len() + 1).over("pool"))

@@ -5,16 +5,16 @@ what ships is an aggregate, in the points of Angrist et al. (2021). Their spread
 err: by rounds of the same test (``matched``), by tests about the country's learning score (``general``), or between
 countries where nothing is known (``none``); rows of other kinds in ``group_spreads.csv`` stay as they are.
 
-Run from the project root: ``python -m tools.embed_country_scores ../shared/data/world``.
+Run from the project root: ``python -m tools.embed_country_scores``.
 """
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import polars as pl
 
+from benchmarks import development_data
 from mensura.people import World
 
 TARGET = Path(__file__).parents[1] / "src" / "mensura" / "extrapolation" / "data"
@@ -81,7 +81,7 @@ def _rounds(world: Path) -> pl.DataFrame:
 
 def main() -> None:
     """Write the scores; print the gaps, which stand in group_gaps.csv."""
-    world = Path(sys.argv[1])
+    world = development_data("world")
     scores = country_scores(world)
     scores.write_csv(TARGET / "country_scores.csv")
     spreads = TARGET / "group_spreads.csv"

@@ -1,4 +1,4 @@
-"""Rebuild the embedded evidence from the development data: ``python -m tools.embed_evidence [SHARED_DATA]``.
+"""Rebuild the embedded evidence from the development data: ``python -m tools.embed_evidence``.
 
 Takes model facts obtained by look-up or from a method page, corrects those that their own sources contradict
 (``tools/corrections.csv``), and derives the ADeLe tables in our own schema. Facts about benchmarks that no source table
@@ -7,11 +7,11 @@ carries (chance level, ceiling, number of items and repeats) are kept from the t
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import polars as pl
 
+from benchmarks import development_data
 from mensura.core.files import write_csv
 from mensura.evidence import EMBEDDED, TABLES
 from mensura.evidence.store import as_text, read_text_csv
@@ -112,12 +112,12 @@ def with_old_versions(benchmarks: pl.DataFrame) -> pl.DataFrame:
 
 
 def main() -> None:
-    data = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[2] / "shared" / "data"
-    derived = {build.__name__: build(data / "adele") for build in (demand_outcomes, bases, validations)}
+    adele, models = development_data("adele"), development_data("models")
+    derived = {build.__name__: build(adele) for build in (demand_outcomes, bases, validations)}
     for name, table in derived.items():
         write_csv(as_text(table), EMBEDDED / f"{name}.csv")
     corrections = read_text_csv(CORRECTIONS)
-    for name, table in import_facts(data / "models", via=("lookup", "seed")).tables().items():
+    for name, table in import_facts(models, via=("lookup", "seed")).tables().items():
         if name not in derived:
             right = corrected(name, as_text(table), corrections)
             write_csv(with_old_versions(right) if name == "benchmarks" else right, EMBEDDED / f"{name}.csv")

@@ -10,7 +10,7 @@ import re
 
 import polars as pl
 
-from benchmarks.baseline_pools import DATA
+from benchmarks import development_data
 from mensura.baseline.registry import FOLDER
 from mensura.core.files import write_csv
 
@@ -42,7 +42,7 @@ _ABSENT = {
 
 def main() -> None:
     """Write both tables and print their sizes."""
-    folder = DATA / "human_baselines"
+    folder = development_data("human_baselines")
     raw = pl.read_csv(folder / "human_baselines.csv", infer_schema_length=None)
     seen = raw.filter(~pl.col("verified").str.starts_with("knowledge") & (pl.col("confidence") != "low"))
     place = pl.col("verified").str.extract(r"^repository:([^:]+)")

@@ -1,4 +1,4 @@
-"""Rebuild the outcomes of AI systems and people on the open pool: ``python -m tools.embed_open_outcomes [ITEMS_DATA]``.
+"""Rebuild the outcomes of AI systems and people on the open pool: ``python -m tools.embed_open_outcomes``.
 
 Keeps one share per subject and item, under the running numbers of ``tools.embed_open_pool``: prompts and seeds of a
 model are averaged (ENEM: asked in Portuguese; NAEP: share of option orders with the key on top).
@@ -6,14 +6,13 @@ model are averaged (ENEM: asked in Portuguese; NAEP: share of option orders with
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import polars as pl
 
+from benchmarks import development_data
 from mensura.calibration.open_pool import FOLDER, LEFT_OUT
 from mensura.core.files import write_csv
-from tools.embed_open_pool import DEFAULT
 
 PEOPLE = {
     "conceptarc": "US web workers (ConceptARC)",
@@ -58,7 +57,7 @@ def systems(data: Path) -> pl.DataFrame:
 
 
 def main() -> None:
-    data = Path(sys.argv[1]) if len(sys.argv) > 1 else DEFAULT
+    data = development_data("items")
     items = pl.read_csv(data / "items.csv").filter(~pl.col("pool").is_in(list(LEFT_OUT))).sort("pool", "item")
     number = pl.int_range(1, pl.len() + 1).over("pool").cast(pl.String).str.zfill(3)
     items = items.with_columns(id=pl.col("pool") + ":" + number, source=pl.col("item").str.replace(r"-g\d+$", ""))

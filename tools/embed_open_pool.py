@@ -1,4 +1,4 @@
-"""Rebuild the open pool and its calibration: ``python -m tools.embed_open_pool [ITEMS_DATA]``.
+"""Rebuild the open pool and its calibration: ``python -m tools.embed_open_pool``.
 
 Takes the annotated items of the development data and keeps facts only: a running number within the pool, rates,
 numbers of options, levels, and estimates for the world; no texts, and no ids from which an item could be read. Pools
@@ -7,11 +7,9 @@ whose terms are non-commercial are left out.
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import polars as pl
 
+from benchmarks import development_data
 from mensura.calibration import calibrate, write_calibration
 from mensura.calibration.open_pool import FOLDER, LEFT_OUT, OPEN_SETTINGS, open_demands, open_rates
 from mensura.core.files import write_csv
@@ -19,7 +17,6 @@ from mensura.extrapolation.observed import make_task
 from mensura.extrapolation.world.poststratification import PostStratification
 from mensura.people import Population, World
 
-DEFAULT = Path(__file__).parents[2] / "shared" / "data" / "items"
 OPTIONS = {"enem": 5, "naep": 4, "gapminder": 3, "syllogisms": 9, "relations": 2, "directions": 8, "tsa": 5}
 STUDENTS = {"ages": (19, 28), "attainment": ("post_secondary",)}
 RICH = ("USA", "GBR", "DEU", "FRA", "ESP", "SWE", "NOR", "FIN", "BEL", "HUN", "AUS", "CAN", "JPN", "KOR")
@@ -58,7 +55,7 @@ def carried(rows: pl.DataFrame, pool: str, world: World) -> pl.DataFrame:
 
 
 def main() -> None:
-    data = Path(sys.argv[1]) if len(sys.argv) > 1 else DEFAULT
+    data = development_data("items")
     items = pl.read_csv(data / "items.csv").filter(~pl.col("pool").is_in(list(LEFT_OUT))).sort("pool", "item")
     number = pl.int_range(1, pl.len() + 1).over("pool").cast(pl.String).str.zfill(3)
     items = items.with_columns(id=pl.col("pool") + ":" + number)

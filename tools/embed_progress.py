@@ -1,15 +1,15 @@
-"""Rebuild the report's figures on algorithmic progress: ``python -m tools.embed_progress [SHARED_DATA]``.
+"""Rebuild the report's figures on algorithmic progress: ``python -m tools.embed_progress``.
 
 Capabilities are those of the default stitched fit of the Epoch AI scores; only the resulting estimates are kept.
 """
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import polars as pl
 
+from benchmarks import development_data
 from mensura.core.files import write_csv
 from mensura.stitching import stitch
 from mensura.trends import measure_progress
@@ -18,9 +18,9 @@ TARGET = Path(__file__).parents[1] / "src" / "mensura" / "site" / "data" / "algo
 
 
 def main() -> None:
-    data = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[2] / "shared" / "data"
-    scores = pl.read_csv(data / "stitching" / "scores.csv", infer_schema_length=None).filter(in_reference_fit=1)
-    models = pl.read_csv(data / "stitching" / "models.csv", infer_schema_length=None)
+    data = development_data("stitching")
+    scores = pl.read_csv(data / "scores.csv", infer_schema_length=None).filter(in_reference_fit=1)
+    models = pl.read_csv(data / "models.csv", infer_schema_length=None)
     known = models.filter(~pl.col("distilled").fill_null(False)).select(
         "training_compute_flop", subject="model", released="release_date", family="compute_family"
     )

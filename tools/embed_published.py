@@ -1,4 +1,4 @@
-"""Rebuild the estimates of the published stitched fit: ``python -m tools.embed_published [SHARED_DATA]``.
+"""Rebuild the estimates of the published stitched fit: ``python -m tools.embed_published``.
 
 Writes what Mensura's fit of the Epoch AI scores gives: difficulties with their 5%-loss bars, and the capabilities of
 models that a picture or an analysis of the published fit needs. No score is kept.
@@ -6,11 +6,9 @@ models that a picture or an analysis of the published fit needs. No score is kep
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import polars as pl
 
+from benchmarks import development_data
 from mensura.core.files import write_csv
 from mensura.stitching import sens5, stitch
 from mensura.trends import find_frontier, load_compute, load_horizons
@@ -21,8 +19,9 @@ SOURCE = "computed by Mensura from scores of Epoch AI (CC BY 4.0), November 2025
 
 
 def main() -> None:
-    data = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[2] / "shared" / "data"
-    scores = pl.read_csv(data / "stitching" / "scores.csv", infer_schema_length=None).filter(in_reference_fit=1)
+    scores = pl.read_csv(development_data("stitching", "scores.csv"), infer_schema_length=None).filter(
+        in_reference_fit=1
+    )
     fit = stitch(
         scores.select("model", "benchmark", "score", "release_date"), method="rosetta", anchor_benchmark=ANCHOR
     )

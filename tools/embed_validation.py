@@ -1,4 +1,4 @@
-"""Rebuild the report's tables of our extrapolation errors: ``python -m tools.embed_validation [SHARED_DATA]``.
+"""Rebuild the report's tables of our extrapolation errors: ``python -m tools.embed_validation``.
 
 Only the errors are kept, by priors learned without the pool: one row per open item pool, class of groups and situation,
 and one per country of the surveys with a dozen countries or more (correlation, error, cluster).
@@ -6,12 +6,11 @@ and one per country of the surveys with a dozen countries or more (correlation, 
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import polars as pl
 
-from benchmarks.extrapolation_pools import DATA, DevelopmentPool, development_pools, priors_without
+from benchmarks.extrapolation_pools import DevelopmentPool, development_pools, priors_without
 from benchmarks.extrapolation_situations import by_class, measure_all
 from mensura.core.files import write_csv
 from mensura.extrapolation import validate
@@ -28,7 +27,7 @@ DRAWS = 100  # of linking items
 
 
 def main() -> None:
-    pools = development_pools(Path(sys.argv[1]) if len(sys.argv) > 1 else DATA)
+    pools = development_pools()
     write_csv(alignment(pools), DATA_FOLDER / "country_alignment.csv")
     measured = by_class(measure_all(pools, DRAWS)[0])
     kept = measured.filter(pl.col("run").is_in(list(SITUATIONS))).with_columns(

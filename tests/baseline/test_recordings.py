@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
+from benchmarks import baseline_pools as pools, optional_data
 from mensura.baseline.learned import shipped_errors
 from mensura.baseline.learning import learn
 
-pools = pytest.importorskip("benchmarks.baseline_pools")
+needs_data = pytest.mark.skipif(not optional_data("items", "zero_shot.csv"), reason="the development data are not here")
 
 
-@pytest.mark.skipif(not (pools.DATA / "items" / "zero_shot.csv").is_file(), reason="the development data are not here")
+@needs_data
 @pytest.mark.slow
 def test_shipped_parameters_are_what_the_recordings_teach():
     shipped = shipped_errors()
@@ -19,6 +20,6 @@ def test_shipped_parameters_are_what_the_recordings_teach():
     assert again.spreads == pytest.approx(dict(shipped.spreads), abs=0.01)
 
 
-@pytest.mark.skipif(not (pools.DATA / "items" / "zero_shot.csv").is_file(), reason="the development data are not here")
+@needs_data
 def test_the_assumed_correlation_of_runs_is_the_measured_one():
     assert pools.correlation_of_runs() == pytest.approx(pools.RUNS, abs=0.05)
