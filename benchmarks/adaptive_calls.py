@@ -18,8 +18,8 @@ import polars as pl
 from benchmarks import run
 from mensura.core.arrays import Floats
 from mensura.core.frames import text_table
-from mensura.extrapolation.asking.adaptive import CallPlan, ask_adaptively, effects_design, levels_of
-from mensura.extrapolation.asking.wording import all_variants
+from mensura.extrapolation.item_by_item import CallPlan, ask_adaptively, effects_design, levels_of
+from mensura.extrapolation.prompts import all_variants
 
 PUBLISHED = {"ICAR, best": 0.044, "PISA, best": 0.111, "TIMSS, best": 0.149, "TIMSS, worst": 0.217}
 """Root mean squared errors of single answers in the paper's validation tables."""

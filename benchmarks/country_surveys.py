@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from benchmarks import development_data
-from mensura.extrapolation.line.facts import country_of
+from mensura.extrapolation.facts import country_of
 
 FEWEST_ITEMS = 5  # for a survey to tell countries from items
 FEWEST_ANSWERS = 40  # of a country on an item; fewer show little but noise

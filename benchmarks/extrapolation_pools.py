@@ -20,7 +20,7 @@ import polars as pl
 from benchmarks import development_data
 from mensura.core.arrays import Floats, expit
 from mensura.extrapolation import Case, cases_of, learn_priors
-from mensura.extrapolation.line.descriptions import read_description
+from mensura.extrapolation.descriptions import read_description
 from mensura.people import ItemPool
 
 if TYPE_CHECKING:

@@ -23,9 +23,8 @@ from benchmarks.extrapolation_pools import DevelopmentPool, development_pools, p
 from benchmarks.measured import percent_range, record
 from mensura.core.frames import text_table
 from mensura.extrapolation import make_method
-from mensura.extrapolation.validation.cases import pairs_of
-from mensura.extrapolation.validation.scoring import ScoredCase, shift_error
-from mensura.extrapolation.validation.situations import Trial, trials_of
+from mensura.extrapolation.cases import pairs_of
+from mensura.extrapolation.scoring import ScoredCase, Trial, shift_error, trials_of
 
 BARS = {
     ("timss2011_g8_math_4c", "country"): 0.080,

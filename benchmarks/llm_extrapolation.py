@@ -23,11 +23,20 @@ from benchmarks.simulated_model import ErrorShape, SimulatedModel
 from mensura.core.arrays import Floats, expit, logit
 from mensura.core.errors import MensuraError
 from mensura.core.frames import text_table
-from mensura.extrapolation import Described, Prediction, Task, cases_of, extrapolate, measure_distance
-from mensura.extrapolation.asking import Correction, WholePool, learn_correction
-from mensura.extrapolation.asking.correction import NEAREST
-from mensura.extrapolation.line.descriptions import read_description
-from mensura.extrapolation.validation.metrics import agreement
+from mensura.extrapolation import (
+    Correction,
+    Described,
+    Prediction,
+    Task,
+    WholePool,
+    cases_of,
+    extrapolate,
+    learn_correction,
+    measure_distance,
+)
+from mensura.extrapolation.correction import NEAREST
+from mensura.extrapolation.descriptions import read_description
+from mensura.extrapolation.scoring import agreement
 from mensura.llm import Answer, Question, Reader
 from mensura.people import ItemPool
 

@@ -13,7 +13,7 @@ from hashlib import blake2b
 
 import numpy as np
 
-from mensura.extrapolation.asking.pool_prompt import label_of
+from mensura.extrapolation.whole_pool import label_of
 from mensura.llm import Answer, Question, Reader, UnreadableError
 
 

@@ -16,8 +16,7 @@ from benchmarks import optional_data, run
 from benchmarks.measured import percent_range, record
 from mensura.core.frames import text_table
 from mensura.extrapolation import PostStratification, make_task
-from mensura.extrapolation.world.ability import Domain, Strata, abilities, read_curves
-from mensura.extrapolation.world.assumptions import central
+from mensura.extrapolation.abilities import Domain, Strata, abilities, central, read_curves
 from mensura.people import WORLD, Population, World, cells_of
 from tools.embed_links import share_below
 

@@ -13,10 +13,10 @@ import polars as pl
 
 from benchmarks import development_data
 from mensura.core.files import write_csv
-from mensura.extrapolation.asking.correction import learn_correction
+from mensura.extrapolation.correction import learn_correction
 
 ROOT = Path(__file__).resolve().parents[1]
-TARGET = ROOT / "src" / "mensura" / "extrapolation" / "asking" / "data" / "corrections.csv"
+TARGET = ROOT / "src" / "mensura" / "extrapolation" / "data" / "corrections.csv"
 DESIGN = "one-group-per-prompt"
 
 

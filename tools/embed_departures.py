@@ -24,9 +24,8 @@ import polars as pl
 from benchmarks.country_surveys import Survey, read_surveys
 from mensura.core.arrays import logit
 from mensura.core.files import write_csv
-from mensura.extrapolation.line.facts import LOGITS_PER_PROBIT
-from mensura.extrapolation.world.ability import Domain, Strata, abilities, read_curves
-from mensura.extrapolation.world.assumptions import central
+from mensura.extrapolation.abilities import Domain, Strata, abilities, central, read_curves
+from mensura.extrapolation.facts import LOGITS_PER_PROBIT
 from mensura.people import World, cells_of
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from mensura.core.files import write_csv
-from mensura.extrapolation.world.ability import Domain, Strata, abilities, read_curves
-from mensura.extrapolation.world.assumptions import central
+from mensura.extrapolation.abilities import Domain, Strata, abilities, central, read_curves
 from mensura.people import WORLD, World, cells_of
 
 TARGET = Path(__file__).parents[1] / "src" / "mensura" / "people" / "data" / "world" / "links.csv"

@@ -13,8 +13,8 @@ from benchmarks import development_data
 from mensura.calibration import calibrate, write_calibration
 from mensura.calibration.open_pool import FOLDER, LEFT_OUT, OPEN_SETTINGS, open_demands, open_rates
 from mensura.core.files import write_csv
-from mensura.extrapolation.observed import make_task
-from mensura.extrapolation.world.poststratification import PostStratification
+from mensura.extrapolation import make_task
+from mensura.extrapolation.poststratification import PostStratification
 from mensura.people import Population, World
 
 OPTIONS = {"enem": 5, "naep": 4, "gapminder": 3, "syllogisms": 9, "relations": 2, "directions": 8, "tsa": 5}

@@ -10,7 +10,7 @@ import polars as pl
 from benchmarks.extrapolation_pools import development_pools
 from mensura.core.files import write_csv
 from mensura.extrapolation import learn_priors
-from mensura.extrapolation.line.facts import DATA
+from mensura.extrapolation.facts import DATA
 
 
 def learned() -> pl.DataFrame:

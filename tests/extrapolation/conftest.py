@@ -8,7 +8,7 @@ import pytest
 
 from mensura.core.arrays import expit
 from mensura.extrapolation import Case, Task
-from mensura.extrapolation.line.model import Prior
+from mensura.extrapolation.straight_line import Prior
 from mensura.people import WORLD, ItemPool
 
 COUNTRIES = {"CHL": 1.0, "JPN": -0.6, "KOR": -1.1, "USA": 0.2, "AUS": 0.0, "ITA": 0.3}

@@ -26,7 +26,7 @@ from mensura.extrapolation import (
     methods_of,
     validate,
 )
-from mensura.extrapolation.validation.situations import trials_of
+from mensura.extrapolation.scoring import trials_of
 from mensura.people import ItemPool, World
 
 pytestmark = pytest.mark.slow
@@ -211,7 +211,7 @@ def test_what_extrapolate_needs_is_said(small):
         extrapolate(small, method=Identity(), level=0.5)
     with pytest.raises(MensuraError, match="unknown kind 'contry'"):
         extrapolate(small, method="described", kind="contry")
-    with pytest.raises(MensuraError, match="got int"):
+    with pytest.raises(MensuraError, match="pool: got 3; expected an ItemPool"):
         extrapolate(3)
 
 

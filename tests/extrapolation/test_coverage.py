@@ -13,11 +13,10 @@ import pytest
 
 from benchmarks.simulated_model import ErrorShape, SimulatedModel
 from mensura.core.arrays import Floats, Mask, expit, logit
-from mensura.extrapolation import METHODS, Task, cases_of, make_method, make_task
-from mensura.extrapolation.asking import Correction
-from mensura.extrapolation.line.model import Prior
-from mensura.extrapolation.validation.situations import trials_of
-from mensura.extrapolation.world.transfer import Transfer
+from mensura.extrapolation import METHODS, Correction, Task, cases_of, make_method, make_task
+from mensura.extrapolation.scoring import trials_of
+from mensura.extrapolation.straight_line import Prior
+from mensura.extrapolation.transfer import Transfer
 from mensura.people import Population, World
 
 pytestmark = pytest.mark.slow

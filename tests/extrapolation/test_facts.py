@@ -5,7 +5,7 @@ import pytest
 
 from mensura.core.errors import MensuraError
 from mensura.extrapolation import make_task
-from mensura.extrapolation.line.descriptions import (
+from mensura.extrapolation.descriptions import (
     Assessment,
     age_of,
     assessment_of,
@@ -15,7 +15,7 @@ from mensura.extrapolation.line.descriptions import (
     split_crossing,
     subject_of,
 )
-from mensura.extrapolation.line.facts import (
+from mensura.extrapolation.facts import (
     TRANSFER,
     ability_of,
     concentration_of,
@@ -24,7 +24,7 @@ from mensura.extrapolation.line.facts import (
     expected,
     logits_per_unit,
 )
-from mensura.extrapolation.line.priors import prior_for, shipped_priors
+from mensura.extrapolation.priors import prior_for, shipped_priors
 from mensura.people import WORLD, Ability, Population
 
 

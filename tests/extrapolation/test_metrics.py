@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 from mensura.extrapolation import cases_of
-from mensura.extrapolation.validation.breakdown import cluster_countries, differential_items, k_means
-from mensura.extrapolation.validation.metrics import agreement, interval, mean_correlation, pearson, spearman
+from mensura.extrapolation.breakdown import cluster_countries, differential_items, k_means
+from mensura.extrapolation.scoring import agreement, interval, mean_correlation, pearson, spearman
 
 
 def test_correlations_agree_with_scipy_row_by_row():
@@ -89,7 +89,7 @@ def test_a_planted_item_is_named_and_classed(new_pool):
 
 
 def test_false_discoveries_are_controlled_as_in_scipy(pool, monkeypatch):
-    import mensura.extrapolation.validation.breakdown as breakdown
+    import mensura.extrapolation.breakdown as breakdown
 
     monkeypatch.setattr(breakdown, "FALSE_SHARE", 1.0)
     monkeypatch.setattr(breakdown, "MODERATE", 0.0)

@@ -12,10 +12,19 @@ from scipy.stats import norm
 
 from mensura.core.errors import MensuraError
 from mensura.extrapolation import Extrapolation, Extrapolator, PostStratification, extrapolate, make_task
-from mensura.extrapolation.world.ability import DRIVERS, Domain, Strata, abilities, read_curves
-from mensura.extrapolation.world.assumptions import central, sample, stratified, triangular
-from mensura.extrapolation.world.sensitivity import triangular_sd
-from mensura.extrapolation.world.transfer import Transfer, depart
+from mensura.extrapolation.abilities import (
+    DRIVERS,
+    Domain,
+    Strata,
+    abilities,
+    central,
+    read_curves,
+    sample,
+    stratified,
+    triangular,
+)
+from mensura.extrapolation.poststratification import triangular_sd
+from mensura.extrapolation.transfer import Transfer, depart
 from mensura.people import WORLD, Ability, ItemPool, Population, World, cells_of
 
 pytestmark = pytest.mark.slow

@@ -5,11 +5,10 @@ import polars as pl
 import pytest
 
 from mensura.extrapolation import Described, learn_priors
-from mensura.extrapolation.line.facts import ability_of, logits_per_unit
-from mensura.extrapolation.line.learning import learn_lines, ratio_spread
-from mensura.extrapolation.line.model import Prior
-from mensura.extrapolation.line.priors import prior_for, published_spreads
-from mensura.extrapolation.validation.published import published_distances, published_errors
+from mensura.extrapolation.breakdown import published_distances, published_errors
+from mensura.extrapolation.facts import ability_of, logits_per_unit
+from mensura.extrapolation.priors import learn_lines, prior_for, published_spreads, ratio_spread
+from mensura.extrapolation.straight_line import Prior
 
 TRUTH = Prior(shift_sd=0.15, slope=0.95, slope_sd=0.05, interaction=0.2)
 

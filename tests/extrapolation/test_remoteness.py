@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mensura.extrapolation.validation.remoteness import by_distance, cultural_distance, distance_slopes
+from mensura.extrapolation.breakdown import by_distance, cultural_distance, distance_slopes
 
 
 @pytest.mark.parametrize(

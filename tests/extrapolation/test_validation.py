@@ -7,10 +7,10 @@ import pytest
 import mensura
 from mensura.core.errors import MensuraError
 from mensura.extrapolation import METHODS, SITUATIONS, cases_of, learn_priors, validate
-from mensura.extrapolation.line.model import Prior
-from mensura.extrapolation.validation.cases import pairs_of
-from mensura.extrapolation.validation.situations import trials_of
-from mensura.extrapolation.validation.validate import SUMMARY
+from mensura.extrapolation.cases import pairs_of
+from mensura.extrapolation.scoring import trials_of
+from mensura.extrapolation.straight_line import Prior
+from mensura.extrapolation.validate import SUMMARY
 from mensura.people import ItemPool
 
 
@@ -219,7 +219,7 @@ def test_kinds_that_no_pool_shows_have_published_spreads_and_the_lines_of_others
 def test_every_column_method_and_kind_is_documented(results):
     from pathlib import Path
 
-    from mensura.extrapolation.line.descriptions import KINDS
+    from mensura.extrapolation.descriptions import KINDS
 
     page = (Path(__file__).parents[2] / "docs" / "extrapolation.md").read_text(encoding="utf-8")
     tables = results["described"].tables() | results["linked"].tables()
@@ -261,7 +261,7 @@ def test_plain_methods_agree_with_the_published_baselines(shared, folder, bar):
 @pytest.mark.slow
 @pytest.mark.shared
 def test_the_shipped_priors_are_the_learned_ones(shared):
-    from mensura.extrapolation.line.facts import DATA
+    from mensura.extrapolation.facts import DATA
     from tools.embed_priors import learned
 
     assert learned(shared / "data").equals(pl.read_csv(DATA / "priors.csv"))

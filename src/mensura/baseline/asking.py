@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from mensura.baseline.estimates import COLUMNS
-from mensura.extrapolation.asking.pool_prompt import REMEMBERING, label_of, match, read_estimates
-from mensura.extrapolation.asking.whole_pool import deal
+from mensura.extrapolation.whole_pool import REMEMBERING, deal, label_of, match, read_estimates
 from mensura.llm import Question
 
 if TYPE_CHECKING:

@@ -183,9 +183,9 @@ def protocols(
 
 def _check_pools(paths: list[Path]) -> list[Path]:
     """Check every path; the shipped pool has a name and no folder."""
-    from mensura.extrapolation.asking.example import NAME
+    from mensura.extrapolation.extrapolate import EXAMPLE_NAME
 
-    check_inputs([path for path in paths if str(path) != NAME])
+    check_inputs([path for path in paths if str(path) != EXAMPLE_NAME])
     return paths
 
 

@@ -19,7 +19,7 @@ from mensura.core.errors import MensuraError
 if TYPE_CHECKING:
     import polars as pl
 
-    from mensura.extrapolation.asking import ItemByItem, WholePool
+    from mensura.extrapolation import ItemByItem, WholePool
     from mensura.llm import Answer, Asker, Question, Reader
     from mensura.people import ItemPool
 
@@ -168,10 +168,10 @@ def choose_estimating(
 
 def read_pool(place: Path) -> tuple[ItemPool, str]:
     """Return a pool and what its folder says of it; ``example`` is the shipped one, unless there is such a folder."""
-    from mensura.extrapolation.asking.example import NAME, example_description, example_pool
-    from mensura.extrapolation.line.descriptions import read_description
+    from mensura.extrapolation.descriptions import read_description
+    from mensura.extrapolation.extrapolate import EXAMPLE_NAME, example_description, example_pool
     from mensura.people import ItemPool
 
-    if str(place) == NAME and not place.exists():
+    if str(place) == EXAMPLE_NAME and not place.exists():
         return example_pool(), example_description()
     return ItemPool.read(place), read_description(place)

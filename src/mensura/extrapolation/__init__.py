@@ -1,35 +1,44 @@
 """Extrapolation: from the success rates of one population to those of another.
 
 In: an item pool with rates of a focal group, and a target population. Out: a rate with its interval per item.
-Read first: ``protocol`` (the contract of every method), ``observed`` (tasks from tables), ``line/`` (statistical
-methods), ``world/`` (post-stratification over the strata of the world), ``asking/`` (language models),
-``extrapolate`` (the verb), ``validation/`` (hidden rates, predicted and scored).
+Read first: ``protocol`` (the contract of every method) and ``extrapolate`` (the verb and the table of methods).
+Statistical methods: ``line_methods``, on ``straight_line``, ``priors``, ``slices``, ``facts`` and ``descriptions``. The
+world: ``poststratification``, on ``transfer``, ``mixture`` and ``abilities``. Language models: ``whole_pool`` and
+``item_by_item``, on ``prompts``, ``percentages`` and ``correction``. Hidden rates, predicted and scored: ``validate``,
+on ``cases``, ``scoring`` and ``breakdown``.
 """
 
-from mensura.extrapolation.asking.item_by_item import ItemByItem
-from mensura.extrapolation.asking.whole_pool import WholePool
-from mensura.extrapolation.extrapolate import METHODS, SITUATIONS, extrapolate, make_method, methods_of
-from mensura.extrapolation.line.methods import Described, Hierarchical, Identity, Linked
-from mensura.extrapolation.line.priors import learn_priors
-from mensura.extrapolation.observed import make_task
-from mensura.extrapolation.protocol import (
-    Extrapolation,
-    Extrapolator,
-    Prediction,
-    Slices,
-    Task,
-    empty_sensitivity,
+from mensura.extrapolation.breakdown import (
+    dominant_dimensions,
+    measure_distance,
+    published_distances,
+    published_errors,
+    score_answers,
 )
-from mensura.extrapolation.validation.answers import dominant_dimensions, measure_distance, score_answers
-from mensura.extrapolation.validation.cases import Case, cases_of
-from mensura.extrapolation.validation.published import published_distances, published_errors
-from mensura.extrapolation.validation.validate import Validation, validate
-from mensura.extrapolation.world.poststratification import PostStratification
+from mensura.extrapolation.cases import Case, cases_of
+from mensura.extrapolation.correction import Correction, learn_correction
+from mensura.extrapolation.extrapolate import (
+    METHODS,
+    SITUATIONS,
+    Extrapolation,
+    extrapolate,
+    make_method,
+    methods_of,
+)
+from mensura.extrapolation.item_by_item import ItemByItem
+from mensura.extrapolation.line_methods import Described, Hierarchical, Identity, Linked
+from mensura.extrapolation.percentages import read_percentage
+from mensura.extrapolation.poststratification import PostStratification
+from mensura.extrapolation.priors import learn_priors
+from mensura.extrapolation.protocol import Extrapolator, Prediction, Slices, Task, make_task
+from mensura.extrapolation.validate import Validation, validate
+from mensura.extrapolation.whole_pool import WholePool
 
 __all__ = [
     "METHODS",
     "SITUATIONS",
     "Case",
+    "Correction",
     "Described",
     "Extrapolation",
     "Extrapolator",
@@ -45,8 +54,8 @@ __all__ = [
     "WholePool",
     "cases_of",
     "dominant_dimensions",
-    "empty_sensitivity",
     "extrapolate",
+    "learn_correction",
     "learn_priors",
     "make_method",
     "make_task",
@@ -54,6 +63,7 @@ __all__ = [
     "methods_of",
     "published_distances",
     "published_errors",
+    "read_percentage",
     "score_answers",
     "validate",
 ]

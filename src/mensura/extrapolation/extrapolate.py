@@ -8,23 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
 
 from mensura.core.arguments import check_arguments
 from mensura.core.errors import MensuraError
-from mensura.extrapolation.asking.item_by_item import ItemByItem
-from mensura.extrapolation.asking.whole_pool import WholePool
-from mensura.extrapolation.line.descriptions import read_description
-from mensura.extrapolation.line.methods import Described, Hierarchical, Identity, Linked
-from mensura.extrapolation.observed import make_task
-from mensura.extrapolation.protocol import Extrapolation, Extrapolator
-from mensura.extrapolation.world.poststratification import PostStratification
+from mensura.core.frames import read_csv
+from mensura.core.results import Result
+from mensura.demands.views import item_table
+from mensura.extrapolation.descriptions import read_description
+from mensura.extrapolation.item_by_item import ItemByItem
+from mensura.extrapolation.line_methods import Described, Hierarchical, Identity, Linked
+from mensura.extrapolation.poststratification import PostStratification
+from mensura.extrapolation.protocol import Extrapolator, Prediction, Task, make_task
+from mensura.extrapolation.whole_pool import WholePool
 from mensura.people import ItemPool, Population, World, describe, population_of
 from mensura.people.rates import ALL
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+EXAMPLE_NAME, EXAMPLE = "example", Path(__file__).parent / "data" / "example"
 DESCRIBED, LINKED, SLICES = "described", "linked", "slices"
 SITUATIONS = (DESCRIBED, LINKED, SLICES)
 
@@ -85,6 +89,97 @@ def method_from(method: str | Extrapolator, settings: Mapping[str, object]) -> E
             f"settings {', '.join(map(repr, settings))}: give them to the method object itself, or name the method"
         )
     return method
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Extrapolation(Result):
+    """Predicted rates of a reference population.
+
+    ``table``: item, rate, low, high, status (``extrapolated``, or ``measured`` where the reference's own
+    rate was given), method, and where a language model was asked, ``calls`` per item (a rate is null where none of
+    its answers could be read). ``low`` and ``high`` bound the reference rate with probability ``level``;
+    ``interval`` says of what kind they are. ``sensitivity``: how far the mean predicted rate hangs on each
+    assumption or data source (assumption, value, low, high, rate_low, rate_high, swing, share), largest
+    first; empty when nothing is assumed. ``task`` and ``settings`` reproduce the result.
+    """
+
+    TABLES: ClassVar[tuple[str, ...]] = ("table", "sensitivity")
+
+    table: pl.DataFrame
+    sensitivity: pl.DataFrame
+    task: Task
+    method: str
+    level: float
+    interval: str
+    settings: Mapping[str, object]
+    warnings: tuple[str, ...]
+
+    @classmethod
+    def of(cls, task: Task, method: Extrapolator, prediction: Prediction) -> Extrapolation:
+        """Return the first draw of a prediction as tables; rates that were known stay as measured."""
+        known, links = task.known[0], task.links[0]
+        rate, low, high = (
+            np.where(known, links, part[0]) for part in (prediction.rate, prediction.low, prediction.high)
+        )
+        table = pl.DataFrame(
+            {
+                "item": task.items["item"],
+                "rate": rate,
+                "low": low,
+                "high": high,
+                "status": np.where(known, "measured", "extrapolated"),
+                "method": pl.repeat(method.name, task.size, eager=True),
+            },
+            nan_to_null=True,
+        )
+        if prediction.calls is not None:
+            table.insert_column(table.get_column_index("high") + 1, pl.Series("calls", prediction.calls))
+        return cls(
+            table=table,
+            task=task,
+            method=method.name,
+            level=method.level,
+            interval=prediction.interval,
+            sensitivity=prediction.sensitivity,
+            settings={**settings_of(method), "links": int(known.sum())},
+            warnings=prediction.warnings,
+        )
+
+    @property
+    def focal(self) -> Population:
+        """Who was observed."""
+        return self.task.focal
+
+    @property
+    def reference(self) -> Population:
+        """Whose rates these are."""
+        return self.task.reference
+
+    @property
+    def heading(self) -> str:
+        """Method, populations, kind of interval, and what the rates hang on most."""
+        kind = f" ({self.interval})" if self.interval else ""
+        top = ", ".join(self.sensitivity.head(3)["assumption"].to_list())
+        return (
+            f"{self.method}: {self.table.height} items, {self.focal.name} → {self.reference.name}, "
+            f"{self.level:.0%} intervals{kind}{f'; hangs most on: {top}' if top else ''}"
+        )
+
+    @property
+    def shown(self) -> pl.DataFrame:
+        """The rates, without the method that the heading names."""
+        return self.table.drop("method")
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Return the rates and what they hang on."""
+        return {"rates": self.table, "sensitivity": self.sensitivity}
+
+
+def settings_of(method: Extrapolator) -> dict[str, object]:
+    """Return the settings of a method that are plain values: what a reader needs to run it again."""
+    plain = (bool, int, float, str, type(None))
+    names: list[str] = [entry.name for entry in fields(method)] if is_dataclass(method) else []
+    return {name: getattr(method, name) for name in names if isinstance(getattr(method, name), plain)}
 
 
 @check_arguments
@@ -169,3 +264,13 @@ def _refuse_without_links(method: Extrapolator, links: object) -> None:
     raise MensuraError(
         f"method {method.name!r} needs linking items: rates of the reference population on some of the items (links)"
     )
+
+
+def example_description() -> str:
+    """Return what the example's folder says of the people."""
+    return read_description(EXAMPLE)
+
+
+def example_pool() -> ItemPool:
+    """Return the shipped example: sixteen items, two imagined groups; nobody was tested."""
+    return ItemPool.from_rates(EXAMPLE_NAME, item_table(EXAMPLE_NAME), read_csv(EXAMPLE / "group_rates.csv"))

@@ -6,26 +6,25 @@ no method, and no prompt made from a task, can see them; validation keeps them b
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 import polars as pl
 
 from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns
-from mensura.core.results import Result
+from mensura.intake.tables import as_frame
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from mensura.core.arrays import Floats, Ints, Mask
     from mensura.people import Population
 
 LEVEL = 0.9
 """Probability of the intervals, unless a method is told otherwise."""
-RESULT_COLUMNS = ("item", "rate", "low", "high", "status", "method")
 SENSITIVITY_COLUMNS = ("assumption", "value", "low", "high", "rate_low", "rate_high", "swing", "share")
 
 
@@ -205,92 +204,80 @@ class Extrapolator(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Extrapolation(Result):
-    """Predicted rates of a reference population.
+def make_task(
+    items: Any,  # noqa: ANN401
+    rates: Any,  # noqa: ANN401
+    focal: Population,
+    reference: Population,
+    *,
+    links: Any = None,  # noqa: ANN401
+    kind: str = "country",
+    pool: str = "",
+    description: str = "",
+    group: str = "",
+) -> Task:
+    """Return the task to carry the ``rates`` of a focal population to a reference population.
 
-    ``table``: item, rate, low, high, status (``extrapolated``, or ``measured`` where the reference's own
-    rate was given), method, and where a language model was asked, ``calls`` per item (a rate is null where none of
-    its answers could be read). ``low`` and ``high`` bound the reference rate with probability ``level``;
-    ``interval`` says of what kind they are. ``sensitivity``: how far the mean predicted rate hangs on each
-    assumption or data source (assumption, value, low, high, rate_low, rate_high, swing, share), largest
-    first; empty when nothing is assumed. ``task`` and ``settings`` reproduce the result.
+    Tables of any library, or paths. ``items``: item and what is known of it. ``rates``: item, rate and, where known,
+    n (or correct and n) and share (the focal group's part of the reference's answers), one row per item. ``links``:
+    item, rate and, where known, n of the reference population on some of the items. ``kind``: what sets the two groups
+    apart. ``pool``, ``description``, ``group``: where the rates come from, in words.
     """
-
-    TABLES: ClassVar[tuple[str, ...]] = ("table", "sensitivity")
-
-    table: pl.DataFrame
-    sensitivity: pl.DataFrame
-    task: Task
-    method: str
-    level: float
-    interval: str
-    settings: Mapping[str, object]
-    warnings: tuple[str, ...]
-
-    @classmethod
-    def of(cls, task: Task, method: Extrapolator, prediction: Prediction) -> Extrapolation:
-        """Return the first draw of a prediction as tables; rates that were known stay as measured."""
-        known, links = task.known[0], task.links[0]
-        rate, low, high = (
-            np.where(known, links, part[0]) for part in (prediction.rate, prediction.low, prediction.high)
-        )
-        table = pl.DataFrame(
-            {
-                "item": task.items["item"],
-                "rate": rate,
-                "low": low,
-                "high": high,
-                "status": np.where(known, "measured", "extrapolated"),
-                "method": pl.repeat(method.name, task.size, eager=True),
-            },
-            nan_to_null=True,
-        )
-        if prediction.calls is not None:
-            table.insert_column(table.get_column_index("high") + 1, pl.Series("calls", prediction.calls))
-        return cls(
-            table=table,
-            task=task,
-            method=method.name,
-            level=method.level,
-            interval=prediction.interval,
-            sensitivity=prediction.sensitivity,
-            settings={**settings_of(method), "links": int(known.sum())},
-            warnings=prediction.warnings,
-        )
-
-    @property
-    def focal(self) -> Population:
-        """Who was observed."""
-        return self.task.focal
-
-    @property
-    def reference(self) -> Population:
-        """Whose rates these are."""
-        return self.task.reference
-
-    @property
-    def heading(self) -> str:
-        """Method, populations, kind of interval, and what the rates hang on most."""
-        kind = f" ({self.interval})" if self.interval else ""
-        top = ", ".join(self.sensitivity.head(3)["assumption"].to_list())
-        return (
-            f"{self.method}: {self.table.height} items, {self.focal.name} → {self.reference.name}, "
-            f"{self.level:.0%} intervals{kind}{f'; hangs most on: {top}' if top else ''}"
-        )
-
-    @property
-    def shown(self) -> pl.DataFrame:
-        """The rates, without the method that the heading names."""
-        return self.table.drop("method")
-
-    def tables(self) -> dict[str, pl.DataFrame]:
-        """Return the rates and what they hang on."""
-        return {"rates": self.table, "sensitivity": self.sensitivity}
+    table = _rate_table(as_frame(rates, name="focal rates"))
+    known = as_frame(items, name="items")
+    require_columns(known, ["item"], name="items")
+    _refuse_twice(known, "items", "each item has one row")
+    known = known.with_columns(pl.col("item").cast(pl.String))
+    aligned = table.select("item").join(known, on="item", how="left", maintain_order="left")
+    rate, n = number_column(table, "rate"), number_column(table, "n")
+    if np.isnan(rate).any():
+        raise MensuraError(f"focal rates: {table['item'][int(np.argmax(np.isnan(rate)))]!r} has no rate; leave it out")
+    share = np.nan_to_num(number_column(table, "share"), nan=0.0)
+    link_rate, link_n = _links(links, table["item"].to_list())
+    return Task(aligned, rate, n, focal, reference, link_rate, link_n, share, pool, description, group=group, kind=kind)
 
 
-def settings_of(method: Extrapolator) -> dict[str, object]:
-    """Return the settings of a method that are plain values: what a reader needs to run it again."""
-    plain = (bool, int, float, str, type(None))
-    names: list[str] = [entry.name for entry in fields(method)] if is_dataclass(method) else []
-    return {name: getattr(method, name) for name in names if isinstance(getattr(method, name), plain)}
+def _rate_table(rates: pl.DataFrame) -> pl.DataFrame:
+    """Return the focal rates with a ``rate``, one row per item."""
+    if "rate" not in rates.columns and {"correct", "n"} <= set(rates.columns):
+        rates = rates.with_columns(rate=pl.col("correct") / pl.col("n"))
+    require_columns(rates, ["item", "rate"], name="focal rates")
+    if rates.is_empty():
+        raise MensuraError("focal rates: no rows; add at least one item with its rate")
+    _refuse_twice(rates, "focal rates", "give the rates of one group")
+    return rates.with_columns(pl.col("item").cast(pl.String))
+
+
+def _links(links: Any, names: list[str]) -> tuple[Floats, Floats]:  # noqa: ANN401
+    """Return the known rates of the reference (one draw) and the answers behind each rate, infinite where unknown."""
+    rate, n = np.full(len(names), np.nan), np.full(len(names), np.inf)
+    if links is not None:
+        table = as_frame(links, name="links")
+        require_columns(table, ["item", "rate"], name="links")
+        _refuse_twice(table, "links", "give each item's rate once")
+        where = {name: index for index, name in enumerate(names)}
+        rows = zip(table["item"].cast(pl.String), number_column(table, "rate"), number_column(table, "n"), strict=True)
+        for item, value, answers in rows:
+            if item not in where:
+                raise MensuraError(f"links: item {item!r} has no focal rate; add its rate or remove the link")
+            if np.isnan(value):
+                raise MensuraError(f"links: {item!r} has no rate; leave it out")
+            rate[where[item]] = value
+            n[where[item]] = np.inf if np.isnan(answers) else answers
+    return rate[None], n
+
+
+def _refuse_twice(table: pl.DataFrame, name: str, rule: str) -> None:
+    twice = table.filter(pl.col("item").is_duplicated())
+    if twice.height:
+        raise MensuraError(f"{name}: item {twice['item'][0]!r} occurs more than once; remove the others, {rule}")
+
+
+def number_column(table: pl.DataFrame, name: str) -> Floats:
+    """Return a numeric column with NaN for unknown, all NaN where there is none."""
+    if name not in table.columns:
+        return np.full(table.height, np.nan)
+    try:
+        return table[name].cast(pl.Float64).fill_null(float("nan")).to_numpy().copy()
+    except pl.exceptions.PolarsError as fault:
+        raise MensuraError(f"column {name!r} must hold numbers: {str(fault).splitlines()[0]}") from fault

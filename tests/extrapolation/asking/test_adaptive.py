@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from mensura.core.errors import MensuraError
-from mensura.extrapolation.asking.adaptive import Answers, CallPlan, ask_adaptively, effects_design, levels_of
-from mensura.extrapolation.asking.wording import all_variants
+from mensura.extrapolation.item_by_item import Answers, CallPlan, ask_adaptively, effects_design, levels_of
+from mensura.extrapolation.prompts import all_variants
 
 NAMES = [(v.order, v.phrasing, v.numbers) for v in all_variants()]
 DESIGN = effects_design(NAMES)

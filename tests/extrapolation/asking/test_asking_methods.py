@@ -9,9 +9,8 @@ import pytest
 
 from benchmarks.simulated_model import ErrorShape, SimulatedModel
 from mensura.core.errors import MensuraError
-from mensura.extrapolation import Extrapolator, cases_of, score_answers, validate
-from mensura.extrapolation.asking import Correction, ItemByItem, WholePool
-from mensura.extrapolation.asking.whole_pool import deal
+from mensura.extrapolation import Correction, Extrapolator, ItemByItem, WholePool, cases_of, score_answers, validate
+from mensura.extrapolation.whole_pool import deal
 from mensura.llm import Answer, UnreadableError
 from mensura.people import ItemPool
 

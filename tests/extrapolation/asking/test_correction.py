@@ -8,7 +8,7 @@ from scipy.stats import gamma, multivariate_normal, norm
 
 from mensura.core.arrays import expit, logit
 from mensura.core.errors import MensuraError
-from mensura.extrapolation.asking.correction import (
+from mensura.extrapolation.correction import (
     Correction,
     learn_correction,
     published_correction,

@@ -6,7 +6,7 @@ import math
 import pytest
 from hypothesis import example, given, strategies as st
 
-from mensura.extrapolation.asking.percentages import read_percentage
+from mensura.extrapolation.percentages import read_percentage
 from mensura.llm import UnreadableError
 
 PLAIN = {

@@ -5,8 +5,8 @@ import json
 import pytest
 from hypothesis import given, strategies as st
 
-from mensura.extrapolation.asking.item_facts import item_facts
-from mensura.extrapolation.asking.pool_prompt import SCHEMA, ItemEstimate, ask_pool, match, read_estimates
+from mensura.extrapolation.prompts import item_facts
+from mensura.extrapolation.whole_pool import SCHEMA, ItemEstimate, ask_pool, match, read_estimates
 from mensura.llm import UnreadableError
 
 

@@ -6,8 +6,7 @@ import pytest
 
 from benchmarks.llm_extrapolation import learn_weights
 from mensura.core.errors import MensuraError
-from mensura.extrapolation import dominant_dimensions, measure_distance
-from mensura.extrapolation.asking import learn_correction
+from mensura.extrapolation import dominant_dimensions, learn_correction, measure_distance
 
 
 def draw_errors(spread: list[float], correlation: float, cells: int = 4000, seed: int = 0) -> np.ndarray:

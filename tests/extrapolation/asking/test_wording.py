@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from mensura.core.errors import MensuraError
-from mensura.extrapolation.asking.item_facts import item_facts
-from mensura.extrapolation.asking.wording import Variant, all_variants, ask_item, read_template, write_item_prompt
+from mensura.extrapolation.prompts import Variant, all_variants, ask_item, item_facts, read_template, write_item_prompt
 from mensura.people import WORLD
 
 RATE = r"(?:(?P<percent>[\d.]+)%|share of (?P<share>0\.\d+)|(?P<mille>\d+) of every 1,000)"

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from mensura.core.errors import MensuraError
-from mensura.extrapolation.line.descriptions import Assessment, assessment_of, kind_of, split_crossing
-from mensura.extrapolation.line.facts import ability_of, shift_for, world_tables
+from mensura.extrapolation.descriptions import Assessment, assessment_of, kind_of, split_crossing
+from mensura.extrapolation.facts import ability_of, shift_for, world_tables
 from mensura.extrapolation.protocol import Task
 from mensura.people import Population, describe, population_of
 from mensura.people.rates import ALL

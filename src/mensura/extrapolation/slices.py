@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from mensura.extrapolation.line.facts import concentration_of, expected
-from mensura.extrapolation.line.model import Contrast, FittedLine, Prior, focal_logit
+from mensura.extrapolation.facts import concentration_of, expected
+from mensura.extrapolation.straight_line import Contrast, FittedLine, Prior, focal_logit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

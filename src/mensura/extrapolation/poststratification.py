@@ -1,9 +1,13 @@
-"""Post-stratification: difficulty from the focal group's rate, then the average over the reference's strata.
+"""Which assumption a result hangs on.
+
+What moves a rate between two populations: each driver's share of the way, whatever the order.
+
+Post-stratification: difficulty from the focal group's rate, then the average over the reference's strata.
 
 The probability that a person of a stratum with ability ``N(μ, σ²)`` is right on an item of slope ``a``,
 difficulty ``b`` and floor ``c``::
 
-    P = c + (1 − c) Φ((μ − b) / √(σ² + 1/a²))
+P = c + (1 − c) Φ((μ − b) / √(σ² + 1/a²))
 
 ``b`` is solved so that the focal population, itself a mixture of strata, reproduces its observed rate; the
 reference's rate is the average of ``P`` over its strata, with those who cannot read or are unwell at ``c``
@@ -14,26 +18,128 @@ the stated values; the interval comes from draws of all assumptions, of the foca
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import combinations, pairwise
+from math import factorial, sqrt
 from statistics import NormalDist
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+import scipy
 
+from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
+from mensura.extrapolation.abilities import DRIVERS, central, one_at_a_time
+from mensura.extrapolation.mixture import TINY
 from mensura.extrapolation.protocol import LEVEL, Prediction, check_level
-from mensura.extrapolation.world.assumptions import central, one_at_a_time
-from mensura.extrapolation.world.drivers import driver_table
-from mensura.extrapolation.world.mixture import TINY
-from mensura.extrapolation.world.sensitivity import Source, sensitivity_table, triangular_sd
-from mensura.extrapolation.world.transfer import Drawn, Transfer
+from mensura.extrapolation.transfer import Drawn, Transfer
 from mensura.people.groups import banded
 from mensura.people.world import World
 
 if TYPE_CHECKING:
     from mensura.extrapolation.protocol import Task
+    from mensura.extrapolation.transfer import Transfer
+
+SMALLEST = 1e-9  # distance from 0 and 1 at which rates are read as probits
+
+ROUNDING = 1e-16  # variance of a probit rate below which only arithmetic moved it
+
+
+@dataclass(frozen=True)
+class Source:
+    """A source of uncertainty: the items' rates with it at its low and high end, all else as stated.
+
+    ``sd`` is its standard deviation as a share of the distance between the ends; ``row`` its row of the
+    assumptions table, where it has one.
+    """
+
+    name: str
+    low: Floats
+    high: Floats
+    sd: float
+    row: Mapping[str, Any]
+
+
+def triangular_sd(low: float, peak: float, high: float) -> float:
+    """Return the standard deviation of a triangular distribution as a share of its range, 0 without a range."""
+    if high <= low:
+        return 0.0
+    place = (peak - low) / (high - low)
+    return sqrt((1 - place + place**2) / 18)
+
+
+def sensitivity_table(sources: Sequence[Source]) -> pl.DataFrame:
+    """Return one row per source of uncertainty that has an effect, the largest first.
+
+    ``rate_low``, ``rate_high``: the mean rate over items with the source at its low and high end; ``swing``:
+    their distance. ``share``: its part of the variance of an item's probit rate, to first order, mean over items;
+    the shares sum to 1.
+    """
+    probit = np.array(
+        [scipy.special.ndtri(np.clip([source.low, source.high], SMALLEST, 1 - SMALLEST)) for source in sources]
+    )
+    variance = ((probit[:, 1] - probit[:, 0]) * np.array([[source.sd] for source in sources])) ** 2
+    variance[variance < ROUNDING] = 0
+    share = (variance / np.maximum(variance.sum(axis=0), ROUNDING)).mean(axis=1)
+    rows = [
+        {
+            "assumption": source.name,
+            "value": source.row.get("value"),
+            "low": source.row.get("low"),
+            "high": source.row.get("high"),
+            "rate_low": source.low.mean(),
+            "rate_high": source.high.mean(),
+            "swing": abs(source.high.mean() - source.low.mean()),
+            "share": part,
+        }
+        for source, part in zip(sources, share.tolist(), strict=True)
+    ]
+    table = pl.DataFrame(rows, schema_overrides=dict.fromkeys(("value", "low", "high"), pl.Float64))
+    return table.filter(pl.col("share") > 0).sort("share", descending=True)
+
+
+NEGLIGIBLE = 1e-6  # change of a rate that is no row of its own
+
+
+def driver_table(transfer: Transfer) -> pl.DataFrame:
+    """Return driver, change (of the mean rate over items, at the stated assumptions) and meaning.
+
+    With every driver off, each person of the reference population is like a member of the focal group. A
+    driver's change is its Shapley value: the mean, over all orders of switching the drivers on, of how far
+    the rate moves with it. The changes add up to the whole way; a last row ``shape`` holds what a focal
+    group that is itself a mixture loses when described by its mean and spread alone. Between the same people nothing
+    moves, and the table is empty.
+    """
+    columns = {"driver": pl.String, "change": pl.Float64, "meaning": pl.String}
+    if transfer.same_people:
+        return pl.DataFrame(schema=columns)
+    names = list(DRIVERS)
+    stated = transfer.stated(central(transfer.assumptions))
+    everything = frozenset(names)
+    rate = {
+        on: float(transfer.rates(stated, off=everything - on).mean())
+        for size in range(len(names) + 1)
+        for on in map(frozenset, combinations(names, size))
+    }
+    rows = [(name, _shapley(name, names, rate), DRIVERS[name]) for name in names]
+    observed = float(transfer.observed.rate.mean())
+    shape = rate[frozenset()] - observed
+    if abs(shape) > NEGLIGIBLE:
+        rows.append(("shape", shape, "the focal group described by its mean and spread alone"))
+    return pl.DataFrame(rows, schema=columns, orient="row")
+
+
+def _shapley(name: str, names: list[str], rate: dict[frozenset[str], float]) -> float:
+    others = [other for other in names if other != name]
+    total = 0.0
+    for size in range(len(others) + 1):
+        weight = factorial(size) * factorial(len(others) - size) / factorial(len(names))
+        for before in map(frozenset, combinations(others, size)):
+            total += weight * (rate[before | {name}] - rate[before])
+    return total
+
 
 FEWEST_DRAWS = 20  # for an interval of draws to have ends
 BREAKDOWNS = ("region", "subregion", "age", "attainment", "country")

@@ -11,24 +11,92 @@ import numpy as np
 import polars as pl
 import scipy
 
-from mensura.extrapolation.observed import Observed
-from mensura.extrapolation.world.ability import Abilities, Domain, Strata, abilities, read_curves
-from mensura.extrapolation.world.assumptions import number_of, part, sample, stratified
-from mensura.extrapolation.world.mixture import TINY, moments, success
+from mensura.core.errors import MensuraError
+from mensura.extrapolation.abilities import (
+    Abilities,
+    Domain,
+    Strata,
+    abilities,
+    number_of,
+    part,
+    read_curves,
+    sample,
+    stratified,
+)
+from mensura.extrapolation.mixture import TINY, moments, success
+from mensura.extrapolation.protocol import number_column
 from mensura.people.cells import cells_of
 
 if TYPE_CHECKING:
     from mensura.core.arrays import Floats, Ints
+    from mensura.extrapolation.abilities import AssumptionDraws
     from mensura.extrapolation.protocol import Task
-    from mensura.extrapolation.world.assumptions import AssumptionDraws
     from mensura.people.population import Population
     from mensura.people.world import World
 
+FEWEST_OPTIONS = 2  # an item with fewer offers no choice
+_EDGE = 1e-9
 FALLBACK_DOMAIN = ("literacy", False)
 CHUNK = 128  # draws at a time: strata × draws stay in the processor's cache
 SLOPE_RATIO = 1.1  # between neighbouring values that known slopes are rounded to
 
 _Kind = tuple[tuple[str, bool], float | None, bool]
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """The focal group's rates, one entry per item.
+
+    ``rate``: as observed; exactly 0 or 1 becomes ``(correct + ½) / (n + 1)``. ``n``: NaN where unknown.
+    ``floor``: one over the number of options, 0 where unknown or open. ``slope``: NaN where unknown.
+    """
+
+    rate: Floats
+    n: Floats
+    floor: Floats
+    slope: Floats
+    domains: list[str | None]
+    warnings: tuple[str, ...]
+
+    @classmethod
+    def of(cls, task: Task) -> Observed:
+        """Read the focal rates of a task and the items' domain, number of options and slope."""
+        warnings = []
+        edge = (task.rate == 0) | (task.rate == 1)
+        rate = np.where(edge, (task.rate * task.n + 0.5) / (task.n + 1), task.rate)
+        if edge.any():
+            warnings.append(f"{int(edge.sum())} rates of exactly 0 or 1 read as (correct + ½) / (n + 1)")
+        options = number_column(task.items, "n_options")
+        floor = np.where(options >= FEWEST_OPTIONS, 1 / np.maximum(options, FEWEST_OPTIONS), 0.0)
+        below = int(np.sum(rate < floor))
+        if below:
+            warnings.append(
+                f"{below} items are answered worse than chance: nothing says how knowledge would change them, "
+                "so their rate is carried over as the rate of guessing"
+            )
+        slope = number_column(task.items, "slope")
+        if np.any(slope <= 0):
+            first = int(np.argmax(slope <= 0))
+            raise MensuraError(
+                f"items: slope must be above 0, got {slope[first]:g} for {task.names[first]!r}; "
+                "leave it empty where it is unknown"
+            )
+        domains = task.items["domain"].to_list() if "domain" in task.items.columns else [None] * task.size
+        return cls(rate, task.n, floor, slope, domains, tuple(warnings))
+
+    @property
+    def size(self) -> int:
+        """How many items there are."""
+        return len(self.rate)
+
+    def sample(self, count: int, rng: np.random.Generator) -> Floats:
+        """Return items × draws of the true rate under Jeffreys' prior; fixed where n is unknown."""
+        drawn = np.repeat(self.rate[:, None], count, axis=1)
+        known = np.flatnonzero(np.isfinite(self.n))
+        right = np.rint(self.rate[known] * self.n[known])
+        shape = (known.size, count)
+        drawn[known] = rng.beta(right[:, None] + 0.5, (self.n[known] - right)[:, None] + 0.5, shape)
+        return np.clip(drawn, _EDGE, 1 - _EDGE)
 
 
 @dataclass(frozen=True, eq=False)

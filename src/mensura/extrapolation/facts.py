@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mensura.extrapolation.line.descriptions import (
+from mensura.extrapolation.descriptions import (
     ABROAD,
     ACADEMIC,
     NATIVE,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from mensura.extrapolation.protocol import Task
     from mensura.people import Population
 
-DATA = Path(__file__).parents[1] / "data"
+DATA = Path(__file__).parent / "data"
 ADULT = 20  # age from which the adult curves hold, and below which ability still grows
 TRANSFER = {"matched": 1.0, "general": 0.6, "none": 0.0}
 """Part of an expected shift to believe: a mean of the same test, a mean of another kind, no fact."""
@@ -99,7 +99,7 @@ def ability_of(
 ) -> tuple[Floats, str]:
     """Return the ability that public facts give a group on each item, and the basis of the facts.
 
-    ``parts``: covariates and labels (:func:`~mensura.extrapolation.line.descriptions.split_crossing`);
+    ``parts``: covariates and labels (:func:`~mensura.extrapolation.descriptions.split_crossing`);
     ``n_levels``: number of groups of the covariate, for labels that are ranks. Basis: ``matched`` (the same test,
     or a fact on this kind of group), ``general`` (a country's score in other tests), ``none``.
     """

@@ -18,7 +18,7 @@ import scipy
 
 if TYPE_CHECKING:
     from mensura.core.arrays import Floats
-    from mensura.extrapolation.world.ability import Abilities
+    from mensura.extrapolation.abilities import Abilities
 
 STEP = 0.05
 ABILITY = np.arange(-10.0, 5.0 + STEP / 2, STEP)

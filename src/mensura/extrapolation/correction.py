@@ -8,13 +8,16 @@ b and β are one draw per focal group: a model misjudges a whole group together.
 differences between groups. The five constants are learned on part-to-whole records of *other* pools (marginal
 likelihood, with priors that keep spreads off zero when groups are few: Chung et al., Psychometrika 78, 2013). Links
 of the pool at hand, where there are any, update b and β by the same formula.
+
+What both protocols share: whom they ask, the table of answers, and what their readers have to be told.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import polars as pl
@@ -22,14 +25,17 @@ import polars as pl
 from mensura.core.arrays import Floats, Mask, expit, logit
 from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns
-from mensura.extrapolation.line.model import smooth
-from mensura.extrapolation.line.statistical import ranked
-from mensura.extrapolation.line.tails import normal_reach
+from mensura.extrapolation.line_methods import ranked
 from mensura.extrapolation.protocol import empty_sensitivity
+from mensura.extrapolation.straight_line import normal_reach, smooth
 from mensura.intake.tables import as_frame
+from mensura.people import WORLD
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mensura.extrapolation.protocol import Task
+    from mensura.llm import Asker
 
 STATED_LEVEL = 0.9
 """The probability that prompts ask intervals to have."""
@@ -184,7 +190,7 @@ def _cost(theta: Floats, groups: list[_Group]) -> float:
 
 def shipped_correction(pool: str = "") -> Correction:
     """Return the correction learned on the recorded estimates; without those of ``pool``, where it is one of them."""
-    table = pl.read_csv((files("mensura.extrapolation.asking") / "data" / "corrections.csv").read_bytes())
+    table = pl.read_csv((files("mensura.extrapolation") / "data" / "corrections.csv").read_bytes())
     rows = table.filter(pl.col("without") == pool)
     row = (rows if rows.height else table.filter(pl.col("without") == "none")).row(0, named=True)
     return Correction(
@@ -207,3 +213,65 @@ def published_correction() -> Correction:
 def _inside(rate: Floats) -> Floats:
     inside: Floats = np.clip(rate, NEAREST, 1 - NEAREST)
     return inside
+
+
+ANSWER_COLUMNS = {
+    "item": pl.String(),
+    "variant": pl.String(),
+    "repeat": pl.Int64(),
+    "rate": pl.Float64(),
+    "form": pl.String(),
+    "error": pl.String(),
+}
+"""Every answer of a language model, one per row; the rate is null where the answer could not be read."""
+_SHOWN = 3
+_LONGEST = 100
+_NEVER_CHECKED = (
+    "no world estimate has ever been checked against the world: the intervals are those of estimates for whole "
+    "samples, where the truth is known"
+)
+
+
+class AskingMethod:
+    """Share what the methods have that ask a language model: whom they ask, and under which name."""
+
+    NAME: ClassVar[str] = ""
+    asker: Asker | None
+
+    @property
+    def name(self) -> str:
+        """The name used in tables and by ``--method``."""
+        return self.NAME
+
+    @property
+    def model(self) -> str:
+        """The name of the language model."""
+        return self.whom.model
+
+    @property
+    def whom(self) -> Asker:
+        """Whom to ask; a method without anybody is refused."""
+        return somebody(self.asker, self.NAME)
+
+
+def somebody(asker: Asker | None, method: str) -> Asker:
+    """Return whom a method asks; a method without anybody to ask is refused."""
+    if asker is None:
+        raise MensuraError(
+            f"method {method!r} needs asker, a language model: mensura.llm.open_asker(NAME), or --model NAME"
+        )
+    return asker
+
+
+def failures_told(failures: Sequence[str], calls: int) -> tuple[str, ...]:
+    """Say how many calls gave no readable answer, and the commonest reasons; nothing where none failed."""
+    if not failures:
+        return ()
+    common = Counter(reason[:_LONGEST] for reason in failures).most_common(_SHOWN)
+    reasons = "; ".join(f"{reason} ({count})" for reason, count in common)
+    return (f"{len(failures)} of {calls} answers could not be read: {reasons}",)
+
+
+def world_told(task: Task) -> tuple[str, ...]:
+    """Say that nobody knows how wrong an estimate for the world is."""
+    return (_NEVER_CHECKED,) if task.reference.name == WORLD.name else ()

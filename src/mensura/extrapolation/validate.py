@@ -1,7 +1,7 @@
 """Validation: hide the reference, predict it from each focal group, compare.
 
 Three situations, never mixed, because they know different things: see
-:mod:`~mensura.extrapolation.validation.situations`. Methods get tasks, which do not hold what is hidden.
+:mod:`~mensura.extrapolation.scoring`. Methods get tasks, which do not hold what is hidden.
 """
 
 from __future__ import annotations
@@ -15,6 +15,15 @@ import polars as pl
 from mensura.core.arguments import check_arguments
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
+from mensura.extrapolation.breakdown import (
+    by_distance,
+    cluster_countries,
+    comparison,
+    differential_items,
+    distance_slopes,
+)
+from mensura.extrapolation.cases import cases_of, pairs_of
+from mensura.extrapolation.descriptions import read_description
 from mensura.extrapolation.extrapolate import (
     DESCRIBED,
     LINKED,
@@ -22,24 +31,30 @@ from mensura.extrapolation.extrapolate import (
     make_method,
     method_from,
     methods_of,
+    settings_of,
 )
-from mensura.extrapolation.line.descriptions import read_description
-from mensura.extrapolation.protocol import LEVEL, settings_of
-from mensura.extrapolation.validation.breakdown import cluster_countries, differential_items
-from mensura.extrapolation.validation.cases import cases_of, pairs_of
-from mensura.extrapolation.validation.metrics import METRICS, interval, mean_correlation, pearson, spearman
-from mensura.extrapolation.validation.published import comparison
-from mensura.extrapolation.validation.remoteness import by_distance, distance_slopes
-from mensura.extrapolation.validation.scoring import ScoredCase, shift_error
-from mensura.extrapolation.validation.situations import FEWEST_LEFT, FOLDS, Trial, trials_of
+from mensura.extrapolation.protocol import LEVEL
+from mensura.extrapolation.scoring import (
+    FEWEST_LEFT,
+    FOLDS,
+    METRICS,
+    ScoredCase,
+    Trial,
+    interval,
+    mean_correlation,
+    pearson,
+    shift_error,
+    spearman,
+    trials_of,
+)
 from mensura.people import ItemPool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from mensura.extrapolation.cases import Case
     from mensura.extrapolation.protocol import Extrapolator, Prediction
-    from mensura.extrapolation.validation.cases import Case
 
 SUMMARY = ("covariate", "group", "n_items", "mae", "rmse", "pearson", "spearman", "coverage")
 DRAWS = 200

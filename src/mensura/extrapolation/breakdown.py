@@ -1,0 +1,336 @@
+"""Where extrapolation breaks: countries grouped by alignment, and items that behave differently in a group.
+
+Error against cultural distance: whether countries far from those where tests are written are predicted worse.
+
+Most tests, and most texts that language models read, come from rich English-speaking countries. The distance of a
+country counts steps from there: 0 in the six English-speaking countries (USA, Britain, Ireland, Canada, Australia, New
+Zealand), 1 in the rest of Europe, 2 elsewhere, and one more per income group below the highest. The steps are
+judgement; they order countries and measure nothing about their people.
+
+The paper's language-model figures: errors beside ours where the test is of the same kind, and distances apart.
+
+Its "calibration" tables hold no errors: they compare estimates for the world with the rates of the people tested, and
+nobody knows the world's rates. Here they are distances, and stand in a table of their own.
+
+Tables of language-model runs: errors in the published form, and the distance to the world, which is no error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from math import erfc
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import scipy
+
+from mensura.core.errors import MensuraError
+from mensura.evidence import load
+from mensura.extrapolation.cases import countries_of
+from mensura.extrapolation.facts import country_of, world_tables
+from mensura.extrapolation.scoring import pearson, spearman
+from mensura.extrapolation.slices import fit_slice
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from mensura.core.arrays import Floats, Ints
+    from mensura.extrapolation.cases import Case
+    from mensura.extrapolation.extrapolate import Extrapolation
+    from mensura.extrapolation.item_by_item import ItemByItem
+    from mensura.extrapolation.whole_pool import WholePool
+
+ETS_UNIT = 2.35  # one logit in units of the ETS delta scale
+MODERATE, LARGE = 1.0, 1.5  # where the ETS classes B and C begin
+FALSE_SHARE = 0.05  # of the items reported, expected to be so by chance
+CLUSTERS = 2  # countries that align with the rest, and those that do not
+
+
+def cluster_countries(cases: Sequence[Case], summary: pl.DataFrame) -> pl.DataFrame:
+    """Group countries by how well their items are predicted, by k-means on standardised r and mean absolute error.
+
+    r is the Pearson correlation of predicted and observed rates, as in the published analysis. Columns: group, pearson,
+    mae, cluster (1 holds the countries of the higher r), cluster_pearson and cluster_mae (means over the cluster's
+    countries); empty with fewer than two countries per cluster. Countries that are all alike are one cluster.
+    """
+    countries = pl.col("covariate").is_in({case.covariate for case in countries_of(cases)})
+    table = summary.filter(countries).select("group", "pearson", "mae").fill_nan(None).drop_nulls()
+    if table.height < 2 * CLUSTERS:
+        return pl.DataFrame(schema=_CLUSTERED)
+    points = table.select("pearson", "mae").to_numpy()
+    spread = points.std(axis=0)
+    label = k_means((points - points.mean(axis=0)) / np.where(spread > 0, spread, 1.0), CLUSTERS)
+    order = sorted(set(label.tolist()), key=lambda k: -float(points[label == k, 0].mean()))
+    rank = np.array([order.index(k) + 1 for k in label])
+    ranked = table.with_columns(cluster=pl.Series(rank, dtype=pl.Int64))
+    means = pl.col("pearson", "mae").mean().over("cluster").name.prefix("cluster_")
+    return ranked.with_columns(means).sort("cluster", "mae").select(list(_CLUSTERED))
+
+
+def k_means(points: Floats, clusters: int) -> Ints:
+    """Return the cluster of each point: Lloyd's algorithm from every choice of first centres along a line.
+
+    Starts are the points spread evenly along each axis, so the result does not depend on chance; the start
+    with the smallest sum of squares wins.
+    """
+    best, smallest = np.zeros(len(points), dtype=np.int64), np.inf
+    for axis in range(points.shape[1]):
+        order = np.argsort(points[:, axis], kind="stable")
+        centres = points[order[np.linspace(0, len(points) - 1, clusters).astype(int)]]
+        settled, _ = scipy.cluster.vq.kmeans(points, centres, thresh=0.0)
+        label, distance = scipy.cluster.vq.vq(points, settled)
+        total = float(distance @ distance)
+        if total < smallest - 1e-12:
+            best, smallest = label.astype(np.int64), total
+    return best
+
+
+def differential_items(cases: Sequence[Case]) -> pl.DataFrame:
+    """Return the items whose difficulty in a group departs from the group's own line (DIF).
+
+    ``difference``: logit by which the item is easier for the group than for the rest, given the group's
+    line; ``se`` its sampling error; ``q`` the two-sided p-value after Benjamini and Hochberg over all items and
+    groups; ``size`` by the ETS classes on the delta scale (2.35 per logit): A below 1, B below 1.5, C from 1.5 on.
+    Only rows with q ≤ 0.05 and size B or C, largest first. Rates give no matching by ability of persons:
+    the line, with its slope, stands in for it.
+    """
+    rows = [row for case in cases for row in _residuals(case)]
+    if not rows:
+        return pl.DataFrame(schema=_DIF)
+    table = pl.DataFrame(rows, schema=_DIF | {"p": pl.Float64}, orient="row").drop("q")
+    table = table.with_columns(q=scipy.stats.false_discovery_control(table["p"].to_numpy()))
+    found = table.filter((pl.col("q") <= FALSE_SHARE) & (pl.col("size") != "A"))
+    return found.sort(pl.col("difference").abs(), descending=True).select(list(_DIF))
+
+
+_CLUSTERED = {
+    "group": pl.String,
+    "pearson": pl.Float64,
+    "mae": pl.Float64,
+    "cluster": pl.Int64,
+    "cluster_pearson": pl.Float64,
+    "cluster_mae": pl.Float64,
+}
+_DIF = {
+    "item": pl.String,
+    "covariate": pl.String,
+    "group": pl.String,
+    "difference": pl.Float64,
+    "se": pl.Float64,
+    "q": pl.Float64,
+    "size": pl.String,
+}
+
+
+def _residuals(case: Case) -> list[tuple[object, ...]]:
+    fit = fit_slice(case.revealed)
+    if fit is None:
+        return []
+    rows: list[tuple[object, ...]] = []
+    for item, residual, variance in zip(fit.items, -fit.residuals, fit.noise, strict=True):
+        se = float(np.sqrt(variance))
+        delta = abs(float(residual)) * ETS_UNIT
+        size = "A" if delta < MODERATE else "B" if delta < LARGE else "C"
+        p = erfc(abs(float(residual)) / se / 2**0.5)
+        rows.append((item, case.covariate, case.group, float(residual), se, 1.0, size, p))
+    return rows
+
+
+ENGLISH = frozenset({"AUS", "CAN", "GBR", "IRL", "NZL", "USA"})
+WESTERN = "Europe"
+HIGHEST_INCOME = 3
+FEWEST_COUNTRIES = 4
+TAIL = 0.95  # of the 90% interval of a slope
+DISTANCE_COLUMNS: Mapping[str, Any] = {
+    "group": pl.String,
+    "distance": pl.Float64,
+    **dict.fromkeys(("mae", "bias", "coverage", "mae_identity"), pl.Float64),
+}
+SLOPE_COLUMNS: Mapping[str, Any] = {
+    "measure": pl.String,
+    "countries": pl.Int64,
+    **dict.fromkeys(("slope", "low", "high"), pl.Float64),
+}
+
+
+def cultural_distance(country: str) -> float | None:
+    """Return the steps from the countries where most tests are written, or None for a name that is no country."""
+    code = country_of(country)
+    if code is None:
+        return None
+    row = world_tables().countries.filter(pl.col("country") == code).row(0, named=True)
+    place = 0 if code in ENGLISH else 1 if row["region"] == WESTERN else 2
+    poorer = HIGHEST_INCOME - row["income"] if row["income"] is not None else 0
+    return float(place + poorer)
+
+
+def by_distance(pairs: pl.DataFrame) -> pl.DataFrame:
+    """Return group, distance, mae, bias, coverage, mae_identity: each country, predicted from every other one."""
+    if pairs.is_empty():
+        return pl.DataFrame(schema=DISTANCE_COLUMNS)
+    names = pairs["reference"].unique(maintain_order=True).to_list()
+    steps = {name: cultural_distance(str(name).rpartition("=")[2]) for name in names}
+    known = {name: value for name, value in steps.items() if value is not None}
+    if len(known) < FEWEST_COUNTRIES:
+        return pl.DataFrame(schema=DISTANCE_COLUMNS)
+    means = pl.col("mae", "bias", "coverage", "mae_identity").mean()
+    table = pairs.group_by(group="reference", maintain_order=True).agg(means).filter(pl.col("group").is_in(list(known)))
+    return (
+        table.with_columns(distance=pl.col("group").replace_strict(known, return_dtype=pl.Float64))
+        .select(list(DISTANCE_COLUMNS))
+        .sort("distance", "group")
+    )
+
+
+def distance_slopes(countries: pl.DataFrame) -> pl.DataFrame:
+    """Return measure, countries, slope, low, high: change of error and bias per step of distance, with a 90% interval.
+
+    Empty where all countries are equally far.
+    """
+    x = countries["distance"].to_numpy() if countries.height else np.zeros(0)
+    if x.size < FEWEST_COUNTRIES or np.ptp(x) == 0:
+        return pl.DataFrame(schema=SLOPE_COLUMNS)
+    rows = []
+    for measure in ("mae", "bias", "mae_identity"):
+        fit = scipy.stats.linregress(x, countries[measure].to_numpy())
+        reach = float(scipy.stats.t.ppf(TAIL, x.size - 2)) * fit.stderr
+        rows.append((measure, x.size, float(fit.slope), float(fit.slope - reach), float(fit.slope + reach)))
+    return pl.DataFrame(rows, schema=SLOPE_COLUMNS, orient="row")
+
+
+COLUMNS = ("method", "origin", "n", "mae", "rmse", "pearson", "spearman", "correlations", "note")
+_CALIBRATION = "calibration"
+_NOTE = "other items, countries and years than here: orientation, no head-to-head"
+
+
+def published_errors(validations: pl.DataFrame | None = None) -> pl.DataFrame:
+    """Return the published rows whose truth was known: a whole sample's rates, predicted or taken over as they are.
+
+    ``validations``: the evidence table, the packaged one when not given.
+    """
+    table = load().validations if validations is None else validations
+    return table.filter(pl.col("task") != _CALIBRATION)
+
+
+def published_distances(validations: pl.DataFrame | None = None) -> pl.DataFrame:
+    """Return pool, method, n, distance, rms_distance, pearson, spearman, source of the published world estimates.
+
+    ``distance``: mean of |world estimate − rate of the people tested|, printed as MAE in the paper.
+    """
+    table = load().validations if validations is None else validations
+    rows = table.filter(pl.col("task") == _CALIBRATION)
+    return rows.drop("task").rename({"mae": "distance", "rmse": "rms_distance"})
+
+
+def comparison(description: str, ours: Mapping[str, object], method: str, predictions: int) -> pl.DataFrame:
+    """Return the paper's validation rows for this assessment and two rows of ours, in the form of its tables.
+
+    Same kind: part-to-whole on ICAR, PISA or TIMSS from the description of the groups. ``ours``: the row of
+    all groups of the overall table. The paper's models are scored over all predictions pooled, its baseline as
+    a mean over groups; ours is given both ways. Empty where the paper has no such test.
+    """
+    test = re.search(r"(?<![a-z])(icar|pisa|timss)", description.lower())
+    if test is None:
+        return pl.DataFrame(schema=dict.fromkeys(COLUMNS, pl.String))
+    rows = published_errors().filter(pl.col("pool") == test[1].upper())
+    theirs = rows.select(
+        "method",
+        origin=pl.lit("paper"),
+        n=pl.col("n").cast(pl.Float64),
+        mae="mae",
+        rmse="rmse",
+        pearson="pearson",
+        spearman="spearman",
+        correlations=pl.when(pl.col("task") == "baseline").then(pl.lit("within")).otherwise(pl.lit("pooled")),
+        note=pl.lit(_NOTE),
+    )
+    own = [
+        {
+            "method": method,
+            "origin": "here",
+            "n": float(predictions),
+            "mae": ours["mae"],
+            "rmse": ours["rmse"],
+            "pearson": ours[f"pearson_{kind}"],
+            "spearman": ours[f"spearman_{kind}"],
+            "correlations": kind,
+            "note": "mean over groups" if kind == "within" else "errors: mean over groups; correlations: all pairs",
+        }
+        for kind in ("pooled", "within")
+    ]
+    return pl.concat([pl.DataFrame(own, schema=theirs.schema), theirs])
+
+
+SEVERAL = "several"
+"""The dominant dimension of an item with more than one."""
+
+
+def score_answers(method: ItemByItem | WholePool, cases: Sequence[Case]) -> pl.DataFrame:
+    """Return model, unit, n, unread, mae, rmse, pearson, spearman over all focal groups: the published table's form.
+
+    One row per answer, uncorrected, and one for the mean of an item's answers. ``n`` counts what could be read, as
+    published; ``unread`` what could not.
+    """
+    parts = []
+    for case in cases:
+        truth = pl.DataFrame({"item": case.items, "truth": case.truth}, schema={"item": pl.String, "truth": pl.Float64})
+        parts.append(method.answers(case.task).join(truth, on="item").with_columns(group=pl.lit(case.group)))
+    answers = pl.concat(parts)
+    read = answers.drop_nulls("rate")
+    means = read.group_by("group", "item", maintain_order=True).agg(pl.col("rate", "truth").mean())
+    silent = answers.select("group", "item").unique().height - means.height
+    units = {"answer": (read, answers.height - read.height), "mean of variants": (means, silent)}
+    rows = [
+        {"model": method.model, "unit": unit, "n": table.height, "unread": unread, **_errors(table)}
+        for unit, (table, unread) in units.items()
+    ]
+    return pl.DataFrame(rows)
+
+
+def _errors(table: pl.DataFrame) -> dict[str, float | None]:
+    if table.is_empty():
+        return dict.fromkeys(("mae", "rmse", "pearson", "spearman"))
+    rate, truth = table["rate"].to_numpy(), table["truth"].to_numpy()
+    gap = rate - truth
+    return {"mae": float(np.abs(gap).mean()), "rmse": float(np.sqrt((gap**2).mean())), **_correlations(rate, truth)}
+
+
+def _correlations(one: Floats, other: Floats) -> dict[str, float | None]:
+    found = {"pearson": float(pearson(one, other)), "spearman": float(spearman(one, other))}
+    return {name: value if np.isfinite(value) else None for name, value in found.items()}
+
+
+def measure_distance(observed: pl.DataFrame, estimates: Mapping[str, Extrapolation | pl.DataFrame]) -> pl.DataFrame:
+    """Return how far the world estimates of several methods lie from the rates observed: a distance, not an error.
+
+    ``observed``: item, rate of the people tested. ``estimates``: by method, item and rate. Columns: method, n,
+    distance (mean of |world − observed|), rms_distance, shift (mean of world − observed), pearson, spearman. The paper
+    prints the same figures as "calibration results", with the observed rates where a truth would stand; nobody
+    knows the truth for the world, and a method that moves nothing would have none.
+    """
+    rows = []
+    for name, found in estimates.items():
+        table = found if isinstance(found, pl.DataFrame) else found.table
+        both = observed.select("item", observed="rate").join(table.select("item", "rate"), on="item").drop_nulls()
+        if both.is_empty():
+            raise MensuraError(
+                f"estimates: {name!r} has no item in common with the observed rates; use the same item names"
+            )
+        world, seen = both["rate"].to_numpy(), both["observed"].to_numpy()
+        gap = world - seen
+        distances = {"distance": np.abs(gap).mean(), "rms_distance": np.sqrt((gap**2).mean()), "shift": gap.mean()}
+        plain = {key: float(value) for key, value in distances.items()}
+        rows.append({"method": name, "n": both.height, **plain, **_correlations(world, seen)})
+    return pl.DataFrame(rows)
+
+
+def dominant_dimensions(demands: pl.DataFrame) -> pl.DataFrame:
+    """Return item, dimension: the one with the highest level, ``several`` where the highest is shared.
+
+    ``demands``: item, dimension, level, as ``mensura annotate`` writes them.
+    """
+    top = demands.filter(pl.col("level") == pl.col("level").max().over("item"))
+    alone = pl.when(pl.len() == 1).then(pl.col("dimension").first()).otherwise(pl.lit(SEVERAL))
+    return top.group_by("item", maintain_order=True).agg(dimension=alone)

@@ -1,0 +1,287 @@
+"""How well predicted rates agree with observed ones; bootstrap intervals over items.
+
+All functions work along the last axis, so that many draws or resamples are scored at once.
+
+What may be known in each situation: the tasks a method is given, and which of their items are scored.
+
+- ``described``: the focal group's rates with n, the descriptions of all groups, how many answers each group gave,
+and public facts; no rate of the reference or of any other group.
+- ``linked``: the same, and the reference's rates on k items drawn at random; scored on the others, mean over draws.
+- ``slices``: five item folds. On the other folds the rates of all groups and of the reference are known; on the
+fold to predict, the focal group's rates, and of each other group only its mean over the fold.
+
+Predictions of one focal group against the hidden reference, scored over draws and resampled over items.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import scipy
+
+from mensura.core.arrays import Floats, expit, logit
+from mensura.core.errors import MensuraError
+from mensura.extrapolation.extrapolate import DESCRIBED, LINKED, SITUATIONS
+from mensura.extrapolation.protocol import Slices
+from mensura.extrapolation.straight_line import focal_logit, smooth
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mensura.core.arrays import Floats, Mask
+    from mensura.extrapolation.cases import Case
+    from mensura.extrapolation.protocol import Prediction, Task
+
+METRICS = ("mae", "rmse", "bias", "pearson", "spearman", "coverage")
+LEVEL = 0.9  # of the bootstrap intervals
+_SMALLEST_SPREAD = 1e-12
+_LARGEST_CORRELATION = 1 - 1e-9  # whose z is finite
+
+
+def pearson(a: Floats, b: Floats) -> Floats:
+    """Return the product-moment correlation; NaN where one side does not vary."""
+    da, db = a - a.mean(axis=-1, keepdims=True), b - b.mean(axis=-1, keepdims=True)
+    spread = np.sqrt((da**2).sum(axis=-1) * (db**2).sum(axis=-1))
+    found: Floats = np.where(
+        spread > _SMALLEST_SPREAD, (da * db).sum(axis=-1) / np.maximum(spread, _SMALLEST_SPREAD), np.nan
+    )
+    return found
+
+
+def spearman(a: Floats, b: Floats) -> Floats:
+    """Return the rank correlation, ties sharing their mean rank."""
+    return pearson(*(scipy.stats.rankdata(side, axis=-1) for side in (a, b)))
+
+
+def mean_correlation(values: Floats) -> float:
+    """Return the mean of correlations by Fisher's z; NaN where none is defined."""
+    defined = values[np.isfinite(values)]
+    if not len(defined):
+        return float("nan")
+    return float(np.tanh(np.arctanh(np.clip(defined, -_LARGEST_CORRELATION, _LARGEST_CORRELATION)).mean()))
+
+
+def agreement(predicted: Floats, observed: Floats, low: Floats, high: Floats) -> dict[str, Floats]:
+    """Return mae, rmse, bias (predicted − observed), pearson, spearman and coverage."""
+    error = predicted - observed
+    return {
+        "mae": np.abs(error).mean(axis=-1),
+        "rmse": np.sqrt((error**2).mean(axis=-1)),
+        "bias": error.mean(axis=-1),
+        "pearson": pearson(predicted, observed),
+        "spearman": spearman(predicted, observed),
+        "coverage": ((observed >= low) & (observed <= high)).mean(axis=-1),
+    }
+
+
+def interval(values: Floats) -> tuple[float, float]:
+    """Return the 90% percentile interval of resampled values, those that are not defined left out."""
+    defined = values[np.isfinite(values)]
+    if not len(defined):
+        return float("nan"), float("nan")
+    low, high = np.quantile(defined, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return float(low), float(high)
+
+
+FOLDS = 5
+FEWEST_LEFT = 3  # items to be scored beside the links
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """The tasks of one case in a situation, and which items of each row of their links are scored."""
+
+    case: Case
+    tasks: tuple[Task, ...]
+    hidden: Mask
+
+    @property
+    def is_partition(self) -> bool:
+        """Whether every item is hidden in exactly one task, as in folds."""
+        return len(self.tasks) > 1
+
+
+def trials_of(
+    situation: str, cases: Sequence[Case], *, links: int, draws: int, rng: np.random.Generator
+) -> list[Trial | None]:
+    """Return one trial per case; None where a case has too few items."""
+    if situation not in SITUATIONS:
+        raise MensuraError(f"unknown situation {situation!r}; expected one of {', '.join(SITUATIONS)}")
+    folds = _Folds.deal(cases, rng)
+    if situation == DESCRIBED:
+        return [Trial(case, (case.task,), np.ones((1, case.task.size), dtype=np.bool_)) for case in cases]
+    if situation == LINKED:
+        return [_linked(case, links, draws, rng) for case in cases]
+    return [folds.trial(case) for case in cases]
+
+
+def _linked(case: Case, links: int, draws: int, rng: np.random.Generator) -> Trial | None:
+    size = case.task.size
+    if size < links + FEWEST_LEFT:
+        return None
+    hidden = np.argsort(rng.random((draws, size)), axis=1) >= links
+    return Trial(case, (case.linked(~hidden),), hidden)
+
+
+class _Folds:
+    """The folds of a pool's items, and every group masked to what may be known outside each fold."""
+
+    def __init__(self, cases: Sequence[Case], fold: dict[str, int]) -> None:
+        self._cases = cases
+        self._fold = [np.array([fold[item] for item in case.items]) for case in cases]
+        self._where = {case: index for index, case in enumerate(cases)}
+        self._masked: dict[tuple[int, int], Task] = {}
+        self._means: dict[tuple[int, int, frozenset[str]], tuple[float, int]] = {}
+
+    @classmethod
+    def deal(cls, cases: Sequence[Case], rng: np.random.Generator) -> _Folds:
+        """Deal the items of the pool into folds, the same for all groups."""
+        items = sorted({item for case in cases for item in case.items})
+        return cls(cases, dict(zip(items, rng.permutation(np.arange(len(items)) % FOLDS).tolist(), strict=True)))
+
+    def trial(self, case: Case) -> Trial:
+        """Return one task per fold that the case has items of."""
+        own = self._fold[self._where[case]]
+        folds = [k for k in range(FOLDS) if (own == k).any()]
+        hidden = np.stack([own == k for k in folds])
+        tasks = [
+            replace(case.linked(~row[None]), slices=self._others(case, k)) for k, row in zip(folds, hidden, strict=True)
+        ]
+        return Trial(case, tuple(tasks), hidden)
+
+    def _others(self, case: Case, fold: int) -> Slices:
+        own = self._fold[self._where[case]]
+        names = frozenset(item for item, k in zip(case.items, own, strict=True) if k == fold)
+        others = [index for index, other in enumerate(self._cases) if other is not case]
+        means = [self._mean(index, fold, names) for index in others]
+        return Slices(
+            tuple(self._mask(index, fold) for index in others),
+            hidden_logit=np.array([mean for mean, _ in means]),
+            hidden_count=np.array([float(count) for _, count in means]),
+        )
+
+    def _mask(self, index: int, fold: int) -> Task:
+        """Return a group's task with its rates and the reference's known outside the fold."""
+        if (index, fold) not in self._masked:
+            case, known = self._cases[index], self._fold[index] != fold
+            rate = np.where(known, case.task.rate, np.nan)
+            self._masked[index, fold] = replace(case.linked(known[None]), rate=rate)
+        return self._masked[index, fold]
+
+    def _mean(self, index: int, fold: int, names: frozenset[str]) -> tuple[float, int]:
+        """Return a group's mean logit over those items of the fold that are among ``names``, and their number."""
+        key = index, fold, names
+        if key not in self._means:
+            case = self._cases[index]
+            shared = np.array([item in names for item in case.items])
+            logits = focal_logit(case.task.rate[shared], case.task.n[shared])
+            self._means[key] = (float(logits.mean()), len(logits)) if len(logits) else (float("nan"), 0)
+        return self._means[key]
+
+
+SAMPLES = 500  # bootstrap samples of items
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredCase:
+    """One focal group: predicted rates (draws × items) and which of them are scored, the reference being hidden."""
+
+    case: Case
+    rate: Floats
+    low: Floats
+    high: Floats
+    hidden: Mask
+
+    @classmethod
+    def of(cls, trial: Trial, predictions: Sequence[Prediction]) -> ScoredCase:
+        """Score the predictions of a trial's tasks; folds are put together, every item as predicted while hidden."""
+        rate, low, high = (
+            np.concatenate([getattr(found, name) for found in predictions]) for name in ("rate", "low", "high")
+        )
+        if not trial.is_partition:
+            return cls(trial.case, rate, low, high, trial.hidden)
+        pick = np.argmax(trial.hidden, axis=0), np.arange(trial.hidden.shape[1])
+        everything = np.ones((1, trial.hidden.shape[1]), dtype=np.bool_)
+        return cls(trial.case, rate[pick][None], low[pick][None], high[pick][None], everything)
+
+    @property
+    def answered(self) -> bool:
+        """Whether any hidden item was predicted; a language model may have said nothing readable."""
+        return bool(np.isfinite(self.rate[self.hidden]).any())
+
+    def metrics(self) -> dict[str, float]:
+        """Return the metrics over hidden items, per draw, averaged over the draws."""
+        truth = np.broadcast_to(self.case.truth, self.hidden.shape)
+        parts = (self.rate, truth, self.low, self.high)
+        if np.isfinite(self.rate[self.hidden]).all():
+            found = agreement(*(part[self.hidden].reshape(len(self.hidden), -1) for part in parts))
+            return {name: _mean_of(values) for name, values in found.items()}
+        scored = [row & np.isfinite(rate) for row, rate in zip(self.hidden, self.rate, strict=True)]
+        each = [agreement(*(part[k][row] for part in parts)) for k, row in enumerate(scored) if row.any()]
+        return {name: _mean_of(np.array([one[name] for one in each])) for name in METRICS}
+
+    def resampled(self, rng: np.random.Generator) -> dict[str, Floats]:
+        """Return the metrics of bootstrap samples of items.
+
+        Errors and coverage are means over the draws that hid an item; correlations are those of the mean prediction.
+        """
+        seen = self.hidden.any(axis=0) & np.isfinite(self.rate).all(axis=0)
+        gap = self.rate - self.case.truth
+        inside = (self.low <= self.case.truth) & (self.case.truth <= self.high)
+        pick = rng.integers(0, seen.sum(), (SAMPLES, seen.sum()))
+        absolute, square, plain, cover, rate = (
+            self._mean(values)[seen][pick] for values in (np.abs(gap), gap**2, gap, inside, self.rate)
+        )
+        reference = self.case.truth[seen][pick]
+        return {
+            "mae": absolute.mean(axis=-1),
+            "rmse": np.sqrt(square.mean(axis=-1)),
+            "bias": plain.mean(axis=-1),
+            "pearson": pearson(rate, reference),
+            "spearman": spearman(rate, reference),
+            "coverage": cover.mean(axis=-1),
+        }
+
+    def table(self) -> pl.DataFrame:
+        """Return predictions and absolute error per item, averaged over the draws that hid it."""
+        case = self.case
+        return pl.DataFrame(
+            {
+                "covariate": [case.covariate] * len(case.items),
+                "group": [case.group] * len(case.items),
+                "item": case.items,
+                "focal": case.task.rate,
+                "reference": case.truth,
+                "rate": self._mean(self.rate),
+                "low": self._mean(self.low),
+                "high": self._mean(self.high),
+                "error": self._mean(np.abs(self.rate - case.truth)),
+            },
+            nan_to_null=True,
+        )
+
+    def _mean(self, values: Floats | Mask) -> Floats:
+        times = self.hidden.sum(axis=0)
+        total = np.where(self.hidden, values, 0.0).sum(axis=0)
+        mean: Floats = np.where(times > 0, total / np.maximum(times, 1), np.nan)
+        return mean
+
+
+def shift_error(trial: Trial) -> float:
+    """Return the mean absolute error of one undamped logit shift, the mean difference on each row of links."""
+    rates = np.concatenate([_shifted(task) for task in trial.tasks])
+    return ScoredCase(trial.case, rates, rates, rates, trial.hidden).metrics()["mae"]
+
+
+def _shifted(task: Task) -> Floats:
+    x = focal_logit(task.rate, task.n)
+    difference = np.where(task.known, logit(smooth(task.links, task.links_n)) - x, 0.0).sum(axis=1, keepdims=True)
+    return expit(x + difference / task.known.sum(axis=1, keepdims=True))
+
+
+def _mean_of(values: Floats) -> float:
+    defined = values[np.isfinite(values)]
+    return float(defined.mean()) if len(defined) else float("nan")

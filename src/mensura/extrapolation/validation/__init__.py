@@ -1,1 +1,0 @@
-"""Validation: predict what is known but hidden, and score it."""
