@@ -9,8 +9,8 @@ import pytest
 from mensura import MensuraError
 from mensura.core.errors import LONGEST_MESSAGE
 from mensura.intake import packed
-from mensura.people import read_raw
-from mensura.people.fixed_width import read_layout
+from mensura.intake.fixed_width import read_layout
+from mensura.intake.tables import read_noted
 
 
 @pytest.mark.parametrize("mark", ["gzip", "bzip2", "xz"])
@@ -35,10 +35,10 @@ def test_a_packed_file_that_is_cut_short_is_refused(tmp_path):
 
 def test_a_parquet_file_that_announces_too_much_is_refused(tmp_path, monkeypatch):
     pl.DataFrame({"q1": np.zeros(10_000, dtype=np.int8)}).write_parquet(tmp_path / "a.parquet")
-    assert read_raw(tmp_path / "a.parquet").frame.height == 10_000
+    assert read_noted(tmp_path / "a.parquet").frame.height == 10_000
     monkeypatch.setattr(packed, "MOST_VALUES", 9_999)
     with pytest.raises(MensuraError, match="announces 10,000 × 1 values"):
-        read_raw(tmp_path / "a.parquet")
+        read_noted(tmp_path / "a.parquet")
 
 
 def test_an_spss_file_that_announces_too_much_is_refused(tmp_path, monkeypatch):
@@ -46,7 +46,7 @@ def test_an_spss_file_that_announces_too_much_is_refused(tmp_path, monkeypatch):
     statistics.write_sav(pandas.DataFrame({"q1": [1.0] * 50}), str(tmp_path / "a.zsav"), compress=True)
     monkeypatch.setattr(packed, "MOST_VALUES", 49)
     with pytest.raises(MensuraError, match="announces 50 × 1 values"):
-        read_raw(tmp_path / "a.zsav")
+        read_noted(tmp_path / "a.zsav")
 
 
 @pytest.mark.parametrize(
@@ -71,6 +71,6 @@ def test_a_hostile_control_file_is_read_in_proportion_to_its_length(syntax, tmp_
 def test_a_long_line_does_not_become_a_long_message(tmp_path):
     (tmp_path / "a.csv").write_text("who,q1\n1,0\n2," + "x" * 5_000_000 + ",1,1\n", encoding="utf-8")
     with pytest.raises(MensuraError) as refused:
-        read_raw(tmp_path / "a.csv")
+        read_noted(tmp_path / "a.csv")
     assert len(str(refused.value)) < LONGEST_MESSAGE + 100
     assert len(str(MensuraError("y" * 10**6))) < LONGEST_MESSAGE + 100

@@ -4,7 +4,9 @@ import polars as pl
 import pytest
 
 from mensura import MensuraError
-from mensura.people import HarmonisingRules, harmonise, read_raw, split_persons, tabulate, widen_answers
+from mensura.intake.persons import split_persons, widen_answers
+from mensura.intake.tables import read_noted
+from mensura.people import HarmonisingRules, harmonise, tabulate
 
 
 def long_file(path, *extra):
@@ -27,13 +29,13 @@ def test_a_long_file_becomes_a_pool_with_named_groups(mensura_command, tmp_path)
 
 
 def test_an_answer_given_twice_is_named_by_the_row_of_the_file(tmp_path):
-    raw = read_raw(long_file(tmp_path / "long.csv", "5,2,q1,1"))
+    raw = read_noted(long_file(tmp_path / "long.csv", "5,2,q1,1"))
     with pytest.raises(MensuraError, match="row 182: person 5 answers item 'q1' a second time"):
         widen_answers(raw, "asked", "right", ["pid"])
 
 
 def test_a_person_of_two_groups_is_refused(tmp_path):
-    raw = read_raw(long_file(tmp_path / "long.csv", "5,1,q4,1"))
+    raw = read_noted(long_file(tmp_path / "long.csv", "5,1,q4,1"))
     with pytest.raises(MensuraError, match="person 5 has several values of sex"):
         widen_answers(raw, "asked", "right", ["pid"], ["sex"])
 
@@ -60,14 +62,14 @@ def test_labels_of_an_spss_file_become_names_of_groups(tmp_path):
     statistics, pandas = pytest.importorskip("pyreadstat"), pytest.importorskip("pandas")
     answers = pandas.DataFrame({"sex": [1.0, 2.0, 2.0, 3.0], "q1": [1.0, 0.0, 1.0, 1.0]})
     statistics.write_sav(answers, str(tmp_path / "a.sav"), variable_value_labels={"sex": {1: "female", 2: "male"}})
-    _, persons = split_persons(read_raw(tmp_path / "a.sav"), ["q1"], covariates=["sex"])
+    _, persons = split_persons(read_noted(tmp_path / "a.sav"), ["q1"], covariates=["sex"])
     assert persons["sex"].to_list() == ["female", "male", "male", "3"]
 
 
 def test_an_spss_file_with_an_absurd_number_is_read_as_it_is(tmp_path):
     statistics, pandas = pytest.importorskip("pyreadstat"), pytest.importorskip("pandas")
     statistics.write_sav(pandas.DataFrame({"q1": [1.0, 0.0, 1e197]}), str(tmp_path / "a.sav"))
-    answers, _ = split_persons(read_raw(tmp_path / "a.sav"), ["q1"])
+    answers, _ = split_persons(read_noted(tmp_path / "a.sav"), ["q1"])
     with pytest.raises(MensuraError, match=r"item .q1.: 1e.197 points"):
         harmonise("pool", {"item": ["q1"]}, answers, rules=HarmonisingRules(min_answers=1))
 
@@ -75,7 +77,7 @@ def test_an_spss_file_with_an_absurd_number_is_read_as_it_is(tmp_path):
 def test_answers_beyond_every_integer_are_no_missing_answers(tmp_path):
     rows = [f"{p},{p % 2 if p < 60 else 10**25}" for p in range(100)]
     (tmp_path / "a.csv").write_text("\n".join(["who,q1", *rows]), encoding="utf-8")
-    answers, persons = split_persons(read_raw(tmp_path / "a.csv"), ["q1"], ["who"])
+    answers, persons = split_persons(read_noted(tmp_path / "a.csv"), ["q1"], ["who"])
     with pytest.raises(MensuraError, match=r"item .q1.: 1e.25 points without any below it"):
         harmonise("pool", {"item": ["q1"]}, answers, persons)
     keyed = harmonise("pool", {"item": ["q1"], "answer": ["1"], "scoring": ["choice"]}, answers, persons)
@@ -85,12 +87,12 @@ def test_answers_beyond_every_integer_are_no_missing_answers(tmp_path):
 def test_a_file_in_another_encoding_is_read_and_an_encoding_can_be_named(tmp_path):
     text = "who,place,q1\n" + "".join(f"{p},Köln,{p % 2}\n" for p in range(40))
     (tmp_path / "a.csv").write_bytes(text.encode("latin-1"))
-    found = read_raw(tmp_path / "a.csv")
+    found = read_noted(tmp_path / "a.csv")
     assert found.frame["place"].unique().to_list() == ["Köln"]
     assert found.notes == ("read as Windows-1252 (it is not UTF-8)",)
     with pytest.raises(MensuraError, match="not utf-8"):
-        read_raw(tmp_path / "a.csv", encoding="utf-8")
-    assert read_raw(tmp_path / "a.csv", encoding="latin-1").frame["place"].unique().to_list() == ["Köln"]
+        read_noted(tmp_path / "a.csv", encoding="utf-8")
+    assert read_noted(tmp_path / "a.csv", encoding="latin-1").frame["place"].unique().to_list() == ["Köln"]
 
 
 def test_a_weight_in_words_is_refused_by_its_value():

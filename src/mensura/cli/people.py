@@ -169,12 +169,23 @@ def import_(
 
     import polars as pl
 
-    from mensura.people import Administration, HarmonisingRules, harmonise, read_points, read_raw, split_persons
+    from mensura.intake.persons import split_persons
+    from mensura.intake.tables import read_noted
+    from mensura.people import Administration, HarmonisingRules, harmonise, read_points
     from mensura.people.tables import check_items
 
     administration = Administration(year, language, mode)
     codes = [*names_in(absent), *names_in(omitted)]
-    raw = read_raw(file, layout=layout, object_name=object_name, encoding=encoding, header=header, codes=codes)
+    raw = read_noted(
+        file,
+        layout=layout,
+        part=object_name,
+        encoding=encoding,
+        header=header,
+        codes=codes,
+        unnamed="Say --no-header: columns are then V1, V2, … (--items 'V*')",
+        keep_missing=True,
+    )
     raw = renamed(raw, rename or [])
     raw = replace(raw, codes={**raw.codes, **labels_in(label or [], names_in(covariates))})
     grouped = [name for names in crossings_in(by) for name in names]

@@ -10,7 +10,7 @@ from mensura.core.errors import MensuraError, listed_names
 if TYPE_CHECKING:
     import polars as pl
 
-    from mensura.people import PublishedTable
+    from mensura.intake.tables import NotedTable
 
 
 def names_in(text: str) -> list[str]:
@@ -23,7 +23,7 @@ def crossings_in(text: str) -> list[tuple[str, ...]]:
     return [tuple(name.split("+")) for name in names_in(text)]
 
 
-def require_columns(option: str, names: list[str], raw: PublishedTable) -> None:
+def require_columns(option: str, names: list[str], raw: NotedTable) -> None:
     """Refuse names that are no columns of the file."""
     for name in names:
         if name not in raw.frame.columns:
@@ -47,9 +47,9 @@ def labels_in(entries: list[str], covariates: list[str]) -> dict[str, dict[str, 
     return found
 
 
-def widened(raw: PublishedTable, long: str, person: list[str], kept: list[str]) -> PublishedTable:
+def widened(raw: NotedTable, long: str, person: list[str], kept: list[str]) -> NotedTable:
     """Return a table of one row per answer as one of a row per person."""
-    from mensura.people import widen_answers
+    from mensura.intake.persons import widen_answers
 
     columns = names_in(long)
     if len(columns) != 2:
@@ -66,7 +66,7 @@ def edges_in(entry: str) -> tuple[str, list[int]]:
         raise MensuraError(f"--bands {entry}: expected NAME=EDGE,EDGE,… such as age=18,25,50") from fault
 
 
-def renamed(raw: PublishedTable, entries: list[str]) -> PublishedTable:
+def renamed(raw: NotedTable, entries: list[str]) -> NotedTable:
     """Return a table with the column names that --rename gives."""
     from dataclasses import replace
 
@@ -82,15 +82,15 @@ def renamed(raw: PublishedTable, entries: list[str]) -> PublishedTable:
     return replace(raw, frame=raw.frame.rename(pairs), labels=labels, codes=codes)
 
 
-def item_table(items: str, raw: PublishedTable, used: list[str]) -> tuple[pl.DataFrame, list[str]]:
+def item_table(items: str, raw: NotedTable, used: list[str]) -> tuple[pl.DataFrame, list[str]]:
     """Return the item table, a CSV by its name, else one row per column that matches the pattern, and notes.
 
     A column that names or describes persons (``used``), or holds words, is no item.
     """
     import polars as pl
 
+    from mensura.intake.persons import choose_columns
     from mensura.intake.tables import read_table
-    from mensura.people import choose_columns
 
     if items.endswith(".csv"):
         return read_table(Path(items)), []

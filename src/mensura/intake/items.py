@@ -6,19 +6,29 @@ user maps fields to columns: ``text=question_stem,key=answerKey,options=choices.
 
 from __future__ import annotations
 
-import ast
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from mensura.core.errors import MensuraError, listed_names
-from mensura.intake.records import SourceRecord, read_records, simple_name
+from mensura.intake.item_keys import (
+    LETTERS,
+    RawItem,
+    boxed_answer,
+    cell_words,
+    marked_option,
+    option_list,
+    options_in_text,
+    resolve_keys,
+)
+from mensura.intake.packed import suffix_of
+from mensura.intake.records import JSON_FILES, SourceRecord, read_archive, read_json, simple_name
+from mensura.intake.tables import as_frame, read_noted
+from mensura.intake.text import plain_cell, refuse_twice
 
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 FIELDS: dict[str, tuple[str, ...]] = {
     "item": (*("item", "id", "qid", "question_id", "sample_id", "doc_id", "item_id", "record_id", "unique_id"),),
     "text": (
@@ -37,11 +47,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
 """Columns by meaning, in simple spelling; the first that a file has counts."""
 _NUMBERED = re.compile(r"^(?:option|choice|opt|sol|ending|answer)?_?(?:([a-j])|(\d{1,2}))$")
 _WRONG = re.compile(r"^(?:best_)?(?:incorrect|wrong)_(?:answer|option)s?(?:_?\d+)?$|^distractor_?\d+$")
-_LABEL = re.compile(r"^\(?([A-Z]|\d{1,2})[).:]\s+(?=\S)")
-_IN_TEXT = re.compile(r"^\s*\(?([A-Z])[).:]\s*(\S.*)$")
-_HEADING = re.compile(r"\s*\b(?:answer )?(?:options|choices):?\s*$", re.IGNORECASE)
-_STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
-_YES = {"true": 1, "yes": 1, "false": 0, "no": 0}
+_ROW = "\0row"
 _FEWEST = 5
 """Items from which it is worth a note that the right option always comes first."""
 
@@ -105,19 +111,6 @@ class ItemFile:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class _Raw:
-    """One row before its key is understood."""
-
-    place: str
-    cells: Mapping[str, Any]
-    text: str
-    options: tuple[str, ...]
-    labels: tuple[str, ...]
-    key: Any
-    first_is_one: bool
-
-
 def read_items(source: Any, *, columns: str | None = None) -> ItemFile:  # noqa: ANN401
     """Read the items of a file, a folder of JSON files, or a table of any library.
 
@@ -154,17 +147,17 @@ def read_items(source: Any, *, columns: str | None = None) -> ItemFile:  # noqa:
     raws = [_raw_item(record, found) for record in records]
     notes = _option_notes(raws)
     ids = _ids(records, found["item"], name)
-    keys, key_notes = _resolve_keys(raws, said.first)
+    keys, key_notes = resolve_keys(raws, said.first)
     items = tuple(
         TestItem(
             raw.place,
             number,
             raw.text,
-            _words(_at(raw.cells, found["context"])),
+            cell_words(_at(raw.cells, found["context"])),
             options,
             words,
             right,
-            _words(_at(raw.cells, found["domain"])),
+            cell_words(_at(raw.cells, found["domain"])),
             {title: raw.cells.get(title) for title in titles if title not in found.values()},
         )
         for raw, number, (options, words, right) in zip(raws, ids, keys, strict=True)
@@ -214,83 +207,21 @@ def _at(cells: Mapping[str, Any], path: str | None) -> Any:  # noqa: ANN401
     return value
 
 
-def _words(cell: Any) -> str:  # noqa: ANN401
-    """Return a cell as text: of a conversation the words of its user."""
-    if cell is None:
-        return ""
-    if isinstance(cell, list):
-        parts = [part for part in cell if not isinstance(part, Mapping) or part.get("role") in (None, "user")]
-        texts = [
-            _words(part.get("content", part.get("text"))) if isinstance(part, Mapping) else str(part) for part in parts
-        ]
-        return "\n".join(text for text in texts if text)
-    return str(cell).strip()
-
-
-def _raw_item(record: SourceRecord, found: Mapping[str, str | None]) -> _Raw:
+def _raw_item(record: SourceRecord, found: Mapping[str, str | None]) -> RawItem:
     cells = record.cells
-    text, key = _words(_at(cells, found["text"])), _at(cells, found["key"])
-    options, labels = _option_list(_at(cells, found["options"]))
+    text, key = cell_words(_at(cells, found["text"])), _at(cells, found["key"])
+    options, labels = option_list(_at(cells, found["options"]))
     first_is_one = False
     if not options:
         options, key, first_is_one = _from_columns(cells, key)
     if found["options"] is not None and simple_name(found["options"]) == "mc1_targets":
-        key = _marked(_at(cells, found["options"]), key)
+        key = marked_option(_at(cells, found["options"]), key)
     if not options and not isinstance(key, bool | int):
-        text, options = _from_text(text, _words(key))
+        text, options = options_in_text(text, cell_words(key))
         labels = tuple(LETTERS[: len(options)])
     if not options and found["key"] is not None and simple_name(found["key"]) == "solution":
-        key = _boxed(_words(key))
-    return _Raw(record.place, cells, text, options, labels, key, first_is_one)
-
-
-def _option_list(cell: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:  # noqa: ANN401
-    """Return options and their labels from a list, from texts with labels, or from text that writes either."""
-    if isinstance(cell, str):
-        cell = _parsed(cell)
-    if isinstance(cell, Mapping):
-        texts = cell.get("text", cell.get("choices"))
-        labels = cell.get("label", [])
-        texts = list(cell) if texts is None else texts
-        return tuple(_words(one) for one in texts), tuple(map(str, labels))
-    if isinstance(cell, list | tuple):
-        if cell and all(isinstance(one, Mapping) for one in cell):
-            labels = tuple(str(one["label"]) for one in cell if "label" in one)
-            return tuple(_words(one.get("text", one.get("content"))) for one in cell), labels
-        return _unlabelled([_words(one) for one in cell])
-    return (), ()
-
-
-def _unlabelled(texts: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Take labels such as ``A)`` from the front of options, where all have one in order."""
-    marks = [match[1] if (match := _LABEL.match(text)) else "" for text in texts]
-    if len(texts) > 1 and (marks == list(LETTERS[: len(texts)]) or marks == [str(n + 1) for n in range(len(texts))]):
-        return tuple(_LABEL.sub("", text) for text in texts), tuple(marks)
-    return tuple(texts), ()
-
-
-def _parsed(cell: str) -> Any:  # noqa: ANN401
-    """Return what a cell of text writes: a JSON value, a Python literal, NumPy's form of a list, or parts."""
-    text = cell.strip()
-    if text.startswith(("[", "{", "array(")):
-        with suppress(ValueError):
-            return json.loads(text)
-        plain = re.sub(r"\barray\(\s*|,\s*dtype=\w+\s*\)|(?<=\])\s*\)", "", text)
-        with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
-            value = ast.literal_eval(plain)
-            if isinstance(value, list) and all(isinstance(one, str) for one in value):
-                strings = [ast.literal_eval(one) for one in _STRING.findall(plain)]
-                return strings if len(strings) != len(value) else value  # NumPy leaves the commas out
-            if not isinstance(value, Mapping) or plain == text:
-                return value
-            return {name: _parsed(part) for name, part in _mapping_parts(plain).items()} or value
-    mark = next((mark for mark in ("||", "\n", " | ", "|", ";") if mark in text), None)
-    return [part.strip() for part in text.split(mark) if part.strip()] if mark else [text] if text else []
-
-
-def _mapping_parts(text: str) -> dict[str, str]:
-    """Return the lists of a mapping that NumPy wrote, each as text, by their names."""
-    return dict(re.findall(r"['\"](\w+)['\"]:\s*(\[[^\]]*\])", text))
+        key = boxed_answer(cell_words(key))
+    return RawItem(record.place, cells, text, options, labels, key, first_is_one)
 
 
 def _from_columns(cells: Mapping[str, Any], key: Any) -> tuple[tuple[str, ...], Any, bool]:  # noqa: ANN401
@@ -301,69 +232,32 @@ def _from_columns(cells: Mapping[str, Any], key: Any) -> tuple[tuple[str, ...], 
     simple = {simple_name(title): title for title in cells}
     wrong = [title for name, title in simple.items() if _WRONG.match(name)]
     single = [title for title in wrong if not simple_name(title).endswith("s")]
-    if wrong and _words(key):
-        texts = [_words(cells[title]) for title in single]
+    if wrong and cell_words(key):
+        texts = [cell_words(cells[title]) for title in single]
         if not single:
-            texts = [part.strip() for title in wrong for part in _words(cells[title]).split(";")]
-        return (_words(key), *(text for text in texts if text)), key, False
+            texts = [part.strip() for title in wrong for part in cell_words(cells[title]).split(";")]
+        return (cell_words(key), *(text for text in texts if text)), key, False
     numbered = {match: title for name, title in simple.items() if (match := _NUMBERED.match(name))}
     if len(numbered) < 2:
         return (), key, False
     ordered = sorted(numbered, key=lambda match: (match[1] or "", int(match[2] or 0)))
-    options = [_words(cells[numbered[match]]) for match in ordered]
+    options = [cell_words(cells[numbered[match]]) for match in ordered]
     while options and not options[-1]:
         options.pop()
     return tuple(options), key, ordered[0][2] == "1"
 
 
-def _marked(targets: Any, key: Any) -> Any:  # noqa: ANN401
-    """Return the option that is marked 1 in ``mc1_targets``."""
-    if isinstance(targets, str):
-        targets = _parsed(targets)
-    if isinstance(targets, Mapping):
-        marks, texts = list(targets.get("labels", targets.values())), list(targets.get("choices", targets))
-        return texts[marks.index(1)] if 1 in marks else key
-    return key
-
-
-def _from_text(text: str, key: str) -> tuple[str, tuple[str, ...]]:
-    """Take options that stand as lettered lines at the end of a question, if the key is one of their letters."""
-    lines = text.splitlines()
-    start = next((row for row, line in enumerate(lines) if (match := _IN_TEXT.match(line)) and match[1] == "A"), None)
-    if start is None:
-        return text, ()
-    matches = [_IN_TEXT.match(line) for line in lines[start:] if line.strip()]
-    marks = [match[1] for match in matches if match]
-    if len(marks) < len(matches) or marks != list(LETTERS[: len(marks)]) or _bare(key).upper() not in marks:
-        return text, ()
-    question = _HEADING.sub("", "\n".join(lines[:start])).rstrip()
-    return question, tuple(match[2].strip() for match in matches if match)
-
-
-def _boxed(solution: str) -> str:
-    r"""Return the content of the last ``\boxed{…}``, braces inside it included; the whole text where there is none."""
-    start = solution.rfind("\\boxed{")
-    if start < 0:
-        return solution
-    depth, begin = 1, start + len("\\boxed{")
-    for place in range(begin, len(solution)):
-        depth += {"{": 1, "}": -1}.get(solution[place], 0)
-        if not depth:
-            return solution[begin:place]
-    return solution
-
-
 def _ids(records: Sequence[SourceRecord], title: str | None, name: str) -> list[str]:
     if title is None:
         return [str(number) for number in range(1, len(records) + 1)]
-    ids = [_words(_at(record.cells, title)) for record in records]
+    ids = [cell_words(_at(record.cells, title)) for record in records]
     repeated = [one for one, count in Counter(ids).items() if count > 1 or not one]
     if repeated:
         raise MensuraError(f"{name}: item ids occur twice or are empty ({listed_names(repeated)}); give each its own")
     return ids
 
 
-def _option_notes(raws: Sequence[_Raw]) -> list[str]:
+def _option_notes(raws: Sequence[RawItem]) -> list[str]:
     sizes = sorted({len(raw.options) for raw in raws if raw.options})
     if len(sizes) < 2:
         return []
@@ -371,102 +265,87 @@ def _option_notes(raws: Sequence[_Raw]) -> list[str]:
     return [f"items differ in their number of options: {counts}; check that none was split or joined"]
 
 
-def _bare(key: str) -> str:
-    return key.strip().strip("().:").strip()
-
-
-def _resolve_keys(
-    raws: Sequence[_Raw], first: int | None
-) -> tuple[list[tuple[tuple[str, ...], tuple[str, ...], tuple[int, ...]]], list[str]]:
-    """Return options, keys in words and places of the right options of every item, and how numbers were counted."""
-    keys = [_key_list(raw.key) for raw in raws]
-    truth = [raw for raw, key in zip(raws, keys, strict=True) if not raw.options and key and _is_truth(key[0], raw)]
-    yes_or_no = len(truth) == len(raws)
-    chosen = [(raw, key) for raw, key in zip(raws, keys, strict=True) if raw.options]
-    lettered = all(_bare(one).upper() in LETTERS[: len(raw.options)] for raw, key in chosen for one in map(str, key))
-    numbers = [
-        (int(number), len(raw.options)) for raw, key in chosen for one in key if (number := _number(one, raw, lettered))
-    ]
-    start = first
-    if numbers and start is None:
-        from_one = any(raw.first_is_one for raw in raws) or any(number == size for number, size in numbers)
-        start = 1 if from_one and not any(number == 0 for number, _ in numbers) else 0
-    notes = []
-    if numbers:
-        notes.append(
-            f"keys are numbers of options, read as counted from {start}; "
-            f"if that is wrong, say --map key=COLUMN:{1 - (start or 0)}"
-        )
-    resolved = []
-    for raw, key in zip(raws, keys, strict=True):
-        if yes_or_no:
-            right = int(_YES.get(str(key[0]).casefold(), key[0]))
-            resolved.append((("no", "yes"), (("no", "yes")[right],), (right,)))
-        elif raw.options:
-            places = [_place(one, raw, lettered, start or 0) for one in key]
-            words = tuple(
-                str(one) if place is None else raw.options[place] for one, place in zip(key, places, strict=True)
-            )
-            resolved.append((raw.options, words, tuple(place for place in places if place is not None)))
-        else:
-            resolved.append(((), tuple(_open_answer(str(one)) for one in key), ()))
-    return resolved, notes
-
-
-def _key_list(key: Any) -> list[Any]:  # noqa: ANN401
-    if isinstance(key, str) and key.strip().startswith("["):
-        parsed = _parsed(key)
-        key = parsed if isinstance(parsed, list) else key
-    if isinstance(key, list | tuple):
-        return [one for one in key if one is not None and str(one).strip()]
-    return [] if key is None or (isinstance(key, str) and not key.strip()) else [key]
-
-
-def _is_truth(key: Any, raw: _Raw) -> bool:  # noqa: ANN401
-    """Tell whether a key says yes or no: true and false, or the 0 and 1 of a question about a passage."""
-    if isinstance(key, bool) or str(key).casefold() in ("true", "false"):
-        return isinstance(key, bool) or "passage" in map(simple_name, raw.cells)
-    return str(key) in ("0", "1") and "passage" in map(simple_name, raw.cells)
-
-
-def _number(key: Any, raw: _Raw, lettered: bool) -> str:  # noqa: ANN401
-    """Return a key's digits where it can only be the number of an option."""
-    text = _bare(str(key))
-    if not text.isdigit() or lettered or text in raw.labels:
-        return ""
-    return "" if isinstance(key, str) and text in raw.options else text
-
-
-def _place(key: Any, raw: _Raw, lettered: bool, start: int) -> int | None:  # noqa: ANN401
-    """Return the place of the option that a key names: by its label, letter, text or number."""
-    text, bare = str(key).strip(), _bare(str(key))
-    if isinstance(key, int) and raw.labels == () and 0 <= key - start < len(raw.options):
-        return key - start
-    for wanted in (text, bare):
-        if wanted in raw.labels:
-            return raw.labels.index(wanted)
-    if lettered and len(bare) == 1:
-        return LETTERS.index(bare.upper())
-    folded = [option.casefold() for option in raw.options]
-    if text.casefold() in folded:
-        return folded.index(text.casefold())
-    if len(bare) == 1 and bare.upper() in LETTERS[: len(raw.options)]:
-        return LETTERS.index(bare.upper())
-    if bare.isdigit() and 0 <= int(bare) - start < len(raw.options):
-        return int(bare) - start
-    return None
-
-
-def _open_answer(key: str) -> str:
-    """Return the answer to an open item; of a worked solution the part behind ``####``, without thousands' commas."""
-    if "####" not in key:
-        return key.strip()
-    answer = key.rpartition("####")[2].strip()
-    return answer.replace(",", "") if re.fullmatch(r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?", answer) else answer
-
-
 def _order_notes(items: Iterable[TestItem]) -> list[str]:
     chosen = [item for item in items if len(item.options) > 1 and item.right]
     if len(chosen) >= _FEWEST and all(item.right == (0,) for item in chosen):
         return ["the right option comes first in every item: shuffle the options before anybody sees them"]
     return []
+
+
+def read_records(source: Any, *, known: Iterable[str] = ()) -> tuple[str, list[SourceRecord]]:  # noqa: ANN401
+    """Return the name of a source and its records.
+
+    Parameters
+    ----------
+    source
+        A file (any table that :func:`mensura.intake.read_table` reads, JSON, JSON lines, an Inspect log), a folder of
+        JSON files with one record each, or a table of any library.
+    known
+        Titles in simple spelling. A CSV whose first row has none of them, and whose columns all but the last are no
+        titles, has no header: its columns are V1, V2, ….
+
+    """
+    if not isinstance(source, str | Path):
+        frame = as_frame(source, name="items")
+        return "items", [
+            SourceRecord(f"row {row}", cells) for row, cells in enumerate(frame.iter_rows(named=True), start=1)
+        ]
+    path = Path(source)
+    if path.is_dir():
+        files = sorted(path.rglob("*.json"))
+        if not files:
+            raise MensuraError(f"{path}: no JSON file in this folder; give a file, or a folder with one per item")
+        return path.name, [record for file in files for record in read_json(file, str(file.relative_to(path)))]
+    if not path.is_file():
+        raise MensuraError(f"{path}: no such file; check the name and the folder")
+    suffix = suffix_of(path)
+    if suffix in JSON_FILES:
+        records = read_json(path)
+    elif suffix == ".eval":
+        records = read_archive(path)
+    else:
+        records = _from_table(path, set(known))
+    return path.name, _with_labels(records, path)
+
+
+def _from_table(path: Path, known: set[str]) -> list[SourceRecord]:
+    """Read a table; a CSV may lack the row of titles, as that of MMLU does."""
+    if suffix_of(path) not in (".csv", ".tsv", ".txt"):
+        frame = read_noted(path, infer=False).frame
+        return [
+            SourceRecord(f"{path.name}, row {row}", cells)
+            for row, cells in enumerate(frame.iter_rows(named=True), start=2)
+        ]
+    frame = read_noted(path, infer=False, header=False, row=_ROW).frame
+    rows, cells = frame[_ROW].to_list(), frame.drop(_ROW).rows()
+    first = ["" if cell is None else str(cell).strip() for cell in cells[0]]
+    titles, start = ["question", *"ABCDEFGHIJ"[: len(first) - 2], "answer"], 0
+    if not known or known & set(map(simple_name, first)) or not _ends_in_letters(cells):
+        refuse_twice(first, str(path))
+        titles, start = [title or f"column {place}" for place, title in enumerate(first, start=1)], 1
+    return [
+        SourceRecord(
+            f"{path.name}, row {row}", {title: plain_cell(cell) for title, cell in zip(titles, values, strict=True)}
+        )
+        for row, values in zip(rows[start:], cells[start:], strict=True)
+    ]
+
+
+def _ends_in_letters(rows: list[tuple[Any, ...]]) -> bool:
+    """Tell whether every row ends in the letter of one of the cells before it."""
+    width = len(rows[0]) - 2
+    return width > 1 and all(row[-1] in tuple("ABCDEFGHIJ"[:width]) for row in rows)
+
+
+def _with_labels(records: list[SourceRecord], path: Path) -> list[SourceRecord]:
+    """Add the keys that a file beside it lists line by line: ``valid-labels.lst`` for ``valid.jsonl``."""
+    beside = path.with_name(f"{path.name.partition('.')[0]}-labels.lst")
+    if not beside.is_file() or any("label" in record.cells or "answer" in record.cells for record in records):
+        return records
+    labels = [line.strip() for line in beside.read_text(encoding="utf-8").splitlines() if line.strip()]
+    if len(labels) != len(records):
+        raise MensuraError(f"{beside}: {len(labels)} labels for {len(records)} items of {path.name}; expected one each")
+    return [
+        SourceRecord(record.place, {**record.cells, "label": int(label) if label.isdigit() else label})
+        for record, label in zip(records, labels, strict=True)
+    ]

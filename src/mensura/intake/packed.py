@@ -19,9 +19,6 @@ MOST_UNPACKED = 2**30
 MOST_VALUES = 400_000_000
 """Values (rows × columns) that a table may have."""
 PACKED_SUFFIXES = (".gz", ".bz2", ".xz")
-STATISTICS = (".sav", ".zsav", ".por", ".rda", ".rdata", ".rds")
-"""Files of SPSS and R, which hold answers of people."""
-SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
 _PACKED: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 _FOREIGN = {b"PK\x03\x04": "zip", b"\x28\xb5\x2f\xfd": "zstd", b"x\x01": "zlib", b"x\x9c": "zlib", b"x\xda": "zlib"}
 _BLOCK = 2**20
@@ -68,13 +65,6 @@ def measure(path: Path, most: int | None = None) -> None:
 
 def read_bytes(path: Path, most: int | None = None) -> bytes:
     """Read a file of text; one packed by gzip, bzip2 or xz is measured first and then unpacked."""
-    if path.suffix.lower() in SPREADSHEETS:
-        raise MensuraError(f"{path}: a spreadsheet; save the sheet as CSV and give that file")
-    if path.suffix.lower() in STATISTICS:
-        raise MensuraError(
-            f"{path}: a file of a statistics program; expected CSV or Parquet. Turn it into a pool of answers: "
-            f"mensura people import {path} --items PATTERN --person COLUMN --out POOL"
-        )
     measure(path, most)
     data = path.read_bytes()
     opener = next((opener for mark, opener in _PACKED.items() if data.startswith(mark)), None)

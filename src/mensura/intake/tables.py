@@ -1,11 +1,11 @@
-"""Read the tables that users bring, in one way: packed or not, in any usual encoding, separator and decimal sign."""
+"""Read the tables that users bring, in one way: any format, packed or not, any encoding, separator and decimal sign."""
 
 from __future__ import annotations
 
 import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,30 +13,46 @@ import polars as pl
 
 from mensura.core.errors import MensuraError
 from mensura.core.frames import without_quotes
+from mensura.intake.fixed_width import read_fixed_width, read_layout
 from mensura.intake.packed import read_bytes, refuse_vast, suffix_of
-from mensura.intake.text import (
-    BLANK,
-    TEXT_COLUMNS,
-    find_start,
-    refuse_twice,
-    typed,
+from mensura.intake.records import JSON_FILES, read_json
+from mensura.intake.statistics import (
+    R_FILES,
+    SPREADSHEETS,
+    STATISTICS,
+    read_r,
+    read_spreadsheet,
+    read_statistics,
 )
+from mensura.intake.text import BLANK, TEXT_COLUMNS, find_start, refuse_twice, typed
 
-_PARQUET = (".parquet", ".pq")
+FORMATS = (
+    "CSV with any usual separator, Parquet, Arrow, JSON, JSON lines, Excel, SPSS, Stata, SAS or R; text of fixed width "
+    "with its layout"
+)
+"""What the one reader of tables reads."""
+PARQUET = (".parquet", ".pq")
+ARROW = (".arrow", ".feather", ".ipc")
+_ACCEPTED = "a polars, pandas or Arrow table, a mapping of columns, or a path to a table"
 _ROW = "\0row"
-_ACCEPTED = "a polars, pandas or Arrow table, a mapping of columns, or a path to a CSV or Parquet file"
 
 
 @dataclass(frozen=True, eq=False)
 class NotedTable:
-    """A table and the choices that its reader made: encoding, separator, decimal commas."""
+    """A table and what its file says about it.
+
+    ``notes``: choices of the reader, such as an encoding. ``labels`` of columns. ``codes``: meanings of the values of a
+    column, such as 1 female, 2 male.
+    """
 
     frame: pl.DataFrame
     notes: tuple[str, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+    codes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 def read_table(path: Path, *, infer: bool = True) -> pl.DataFrame:
-    """Read a CSV or Parquet file; see :func:`read_noted`."""
+    """Read a table from a file; see :func:`read_noted`."""
     return read_noted(path, infer=infer).frame
 
 
@@ -50,28 +66,83 @@ def read_noted(
     row: str | None = None,
     most: int | None = None,
     unnamed: str = "Add a row of column names",
+    layout: Path | None = None,
+    part: str | None = None,
+    keep_missing: bool = False,
 ) -> NotedTable:
-    """Read a CSV or Parquet file and report the choices made.
+    """Read a table from a file of any format, by its suffix, and report the choices made.
 
-    ``encoding``: of the text; found by itself when not given. ``header``: whether the first row names the columns;
-    without names they are V1, V2, …. ``infer``: numbers and truth values become such; otherwise all cells are text.
-    Blank rows are left out, but for text without ``row``, whose readers count rows.
-    ``codes``: words for missing values (``BLANK``) that stay as they are. ``row``: name of a column with each row's
-    number as a spreadsheet counts it. ``most``: bytes that a packed file may unpack to (``MOST_UNPACKED``).
-    ``unnamed``: advice for a table without column names.
+    Parameters
+    ----------
+    path
+        The file, which may be packed by gzip, bzip2 or xz.
+    encoding
+        Of text; found by itself when not given.
+    header
+        Whether the first row of text names the columns. Without names they are V1, V2, ….
+    infer
+        Whether cells of text that are numbers or truth values become such.
+    codes
+        Words for missing values (``BLANK``) that stay as they are.
+    row
+        Name of a column with each row's number as a spreadsheet counts it. Without it blank rows of text stay, as their
+        readers count rows.
+    most
+        Bytes that a packed file may unpack to (``MOST_UNPACKED``).
+    unnamed
+        Advice for a table without column names.
+    layout
+        Control file of fixed-width text (SPSS or SAS syntax).
+    part
+        The sheet of a spreadsheet, or the object of an R file.
+    keep_missing
+        Whether values that an SPSS file declares as missing stay as they are.
+
+    Raises
+    ------
+    MensuraError
+        If the file is missing, damaged, too large or of no known format.
+
     """
     if not path.is_file():
         raise MensuraError(f"{path}: no such file; check the name and the folder")
+    if layout is not None:
+        encoding = encoding or "utf-8"
+        described = read_layout(layout, encoding=encoding)
+        return NotedTable(read_fixed_width(path, described, encoding=encoding), labels=described.labels)
+    suffix = suffix_of(path)
     try:
-        if suffix_of(path) in _PARQUET:
-            frame = read_parquet(path)
-            return NotedTable(frame if row is None else frame.with_row_index(row, offset=1))
-        return _read_text(read_bytes(path, most), str(path), encoding, header, infer, codes, row, unnamed)
+        table = _read_binary(path, suffix, part, keep_missing)
+        if table is None:
+            return _read_text(read_bytes(path, most), str(path), encoding, header, infer, codes, row, unnamed)
     except (pl.exceptions.PolarsError, OSError) as fault:
-        said = str(fault).splitlines()[0]
-        raise MensuraError(
-            f"{path}: not a readable CSV or Parquet file ({said}); expected a header and one row per line"
-        ) from fault
+        reason = str(fault).splitlines()[0]
+        raise MensuraError(f"{path}: not readable as a table ({reason}); expected {FORMATS}") from fault
+    first = 2 if suffix in SPREADSHEETS else 1
+    return table if row is None else NotedTable(table.frame.with_row_index(row, offset=first), table.notes)
+
+
+def _read_binary(path: Path, suffix: str, part: str | None, keep_missing: bool) -> NotedTable | None:
+    """Read a file that is no plain text table; None for one that is."""
+    if suffix in PARQUET:
+        return NotedTable(read_parquet(path))
+    if suffix in ARROW:
+        return NotedTable(pl.read_ipc(path))
+    if suffix in SPREADSHEETS:
+        return NotedTable(read_spreadsheet(path, part))
+    if suffix in STATISTICS:
+        frame, labels, codes = read_statistics(path, keep_missing=keep_missing)
+        return NotedTable(frame, (), labels, codes)
+    if suffix in R_FILES:
+        return NotedTable(read_r(path, part))
+    if suffix in JSON_FILES:
+        records = [record.cells for record in read_json(path)]
+        titles = dict.fromkeys(title for cells in records for title in cells)
+        columns = {title: [cells.get(title) for cells in records] for title in titles}
+        return NotedTable(as_frame(columns, name=str(path)))
+    if suffix == ".dat":
+        raise MensuraError(f"{path}: fixed-width text needs its control file (SPSS .sps or SAS); give it as layout")
+    return None
 
 
 def read_parquet(path: Path) -> pl.DataFrame:

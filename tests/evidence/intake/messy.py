@@ -202,7 +202,7 @@ FILES = (
         "strange_column.csv", f"model,benchmark,score,colour\n{OPUS},hle,21.5,red\n", refused="unknown column 'colour'"
     ),
     text("ragged.csv", f"model,benchmark,score\n{OPUS},hle,21,5\n", refused="row 2: 4 cells under a header of 3"),
-    Messy("sheet.xlsx", b"PK", refused="save the sheet with the scores as CSV"),
+    Messy("sheet.xlsx", b"PK", refused="not a readable spreadsheet"),
     Messy("broken.json", b'{"results": ', refused="not readable as JSON"),
     Messy("not_a_zip.eval", b"hello", refused="not an Inspect log"),
 )

@@ -9,7 +9,7 @@ from typing import Any
 
 from mensura.core.errors import MensuraError
 from mensura.evidence.intake.logs import LOG_SUFFIXES, LogRows, read_log
-from mensura.intake.packed import SPREADSHEETS, suffix_of
+from mensura.intake.packed import suffix_of
 from mensura.intake.tables import as_frame, read_noted
 from mensura.intake.text import plain_cell
 
@@ -42,8 +42,6 @@ def read_cells(source: Any, *, name: str = "scores") -> CellTable:  # noqa: ANN4
         raise MensuraError(f"{path}: {size / 2**20:.0f} MB is no table of scores (at most {MOST_BYTES // 2**20} MB)")
     if suffix in LOG_SUFFIXES:
         return _from_log(read_log(path), str(path))
-    if suffix in SPREADSHEETS:
-        raise MensuraError(f"{path}: a spreadsheet; save the sheet with the scores as CSV and give that file")
     read = read_noted(path, infer=False, row=_ROW, most=MOST_BYTES)
     return _from_frame(read.frame, str(path), read.notes)
 

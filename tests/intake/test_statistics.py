@@ -1,13 +1,16 @@
 """Files as the large assessments publish them, written by the real libraries and read back."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
 from mensura.core.errors import MensuraError
-from mensura.people import read_raw, split_persons
-from mensura.people.fixed_width import FixedField, FixedLayout, read_layout
+from mensura.intake.fixed_width import FixedField, FixedLayout, read_layout
+from mensura.intake.persons import split_persons
+from mensura.intake.tables import read_noted
 
 SPSS = """* This syntax reads the text file.
 SET decimal=dot.
@@ -57,7 +60,7 @@ RECORDS = "AUS001 1  12510\nAUS002 3  10081\nBEL001 1   9571\n"
 def test_fixed_width_by_its_control_file(tmp_path, control):
     (tmp_path / "cog.txt").write_text(RECORDS)
     (tmp_path / "cog.sps").write_text(control)
-    raw = read_raw(tmp_path / "cog.txt", layout=tmp_path / "cog.sps")
+    raw = read_noted(tmp_path / "cog.txt", layout=tmp_path / "cog.sps")
     assert raw.frame.columns == ["CNT", "STIDSTD", "BOOKID", "W_FSTUWT", "M033Q01", "M155Q02D"]
     assert raw.frame["CNT"].to_list() == ["AUS", "AUS", "BEL"]
     assert raw.frame["STIDSTD"].to_list() == ["001", "002", "001"]
@@ -83,7 +86,7 @@ def test_torn_records_are_refused_by_line(tmp_path, records, message):
     (tmp_path / "cog.txt").write_text(records)
     (tmp_path / "cog.sps").write_text(SPSS)
     with pytest.raises(MensuraError, match=message):
-        read_raw(tmp_path / "cog.txt", layout=tmp_path / "cog.sps")
+        read_noted(tmp_path / "cog.txt", layout=tmp_path / "cog.sps")
 
 
 @pytest.mark.parametrize(
@@ -116,7 +119,7 @@ def test_a_record_ends_at_a_line_feed_alone(tmp_path):
     """0x85 is an ellipsis in a common Windows encoding, and a line break to Unicode."""
     (tmp_path / "c.sps").write_text("DATA LIST FILE='x' / A 1-3 (A) B 4 .\n")
     (tmp_path / "d.txt").write_bytes(b"a\x85b1\nxyz2\n")
-    found = read_raw(tmp_path / "d.txt", layout=tmp_path / "c.sps", encoding="latin-1").frame
+    found = read_noted(tmp_path / "d.txt", layout=tmp_path / "c.sps", encoding="latin-1").frame
     assert found["B"].to_list() == [1.0, 2.0]
 
 
@@ -124,8 +127,8 @@ def test_wrong_encoding_says_how_to_name_it(tmp_path):
     (tmp_path / "cog.txt").write_bytes("ÅUS001 1  12510\n".encode("latin-1"))
     (tmp_path / "cog.sps").write_text(SPSS)
     with pytest.raises(MensuraError, match="name its encoding, for example latin-1"):
-        read_raw(tmp_path / "cog.txt", layout=tmp_path / "cog.sps")
-    assert read_raw(tmp_path / "cog.txt", layout=tmp_path / "cog.sps", encoding="latin-1").frame["CNT"][0] == "ÅUS"
+        read_noted(tmp_path / "cog.txt", layout=tmp_path / "cog.sps")
+    assert read_noted(tmp_path / "cog.txt", layout=tmp_path / "cog.sps", encoding="latin-1").frame["CNT"][0] == "ÅUS"
 
 
 def test_spss_keeps_codes_of_missing_answers_and_labels(tmp_path):
@@ -134,8 +137,9 @@ def test_spss_keeps_codes_of_missing_answers_and_labels(tmp_path):
     pyreadstat.write_sav(
         table, str(tmp_path / "cog.sav"), column_labels=["Country", "Room", "Weight"], missing_ranges={"M1": [7]}
     )
-    raw = read_raw(tmp_path / "cog.sav")
+    raw = read_noted(tmp_path / "cog.sav", keep_missing=True)
     assert raw.frame["M1"].to_list() == [1, 7, None]
+    assert read_noted(tmp_path / "cog.sav").frame["M1"].to_list() == [1, None, None]
     assert raw.frame["CNT"].to_list() == ["AUS", "BEL", None]
     assert raw.labels["M1"] == "Room"
 
@@ -151,23 +155,23 @@ def test_r_data_frames_with_factors_and_missing_values(tmp_path):
         }
     )
     rdata.write_rda(tmp_path / "one.rda", {"answers": table})
-    raw = read_raw(tmp_path / "one.rda")
+    raw = read_noted(tmp_path / "one.rda")
     assert raw.frame["sex"].to_list() == ["f", "m", "f"]
     assert raw.frame["q3"].to_list() == [1, None, 0]
     assert raw.frame["q1"].to_list() == [1, 0, None]
     rdata.write_rds(tmp_path / "one.rds", table)
-    assert read_raw(tmp_path / "one.rds").frame["q2"].to_list() == [1, 1, 0]
+    assert read_noted(tmp_path / "one.rds").frame["q2"].to_list() == [1, 1, 0]
 
 
 def test_an_r_matrix_is_a_table_and_a_vector_is_none(tmp_path):
     rdata = pytest.importorskip("rdata")
     rdata.write_rds(tmp_path / "matrix.rds", np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]))
-    frame = read_raw(tmp_path / "matrix.rds").frame
+    frame = read_noted(tmp_path / "matrix.rds").frame
     assert frame.columns == ["V1", "V2"]
     assert frame["V2"].to_list() == [0, 1, 1]
     rdata.write_rds(tmp_path / "vector.rds", np.array([1.0, 0.0]))
     with pytest.raises(MensuraError, match="expected a data frame or matrix"):
-        read_raw(tmp_path / "vector.rds")
+        read_noted(tmp_path / "vector.rds")
 
 
 def test_r_files_with_several_objects_ask_which(tmp_path):
@@ -175,31 +179,50 @@ def test_r_files_with_several_objects_ask_which(tmp_path):
     table = pd.DataFrame({"q1": [1.0, 0.0]})
     rdata.write_rda(tmp_path / "two.rda", {"a": table, "b": table})
     with pytest.raises(MensuraError, match="holds a, b; say which object"):
-        read_raw(tmp_path / "two.rda")
-    assert read_raw(tmp_path / "two.rda", object_name="b").frame.height == 2
+        read_noted(tmp_path / "two.rda")
+    assert read_noted(tmp_path / "two.rda", part="b").frame.height == 2
     with pytest.raises(MensuraError, match="no object 'c'"):
-        read_raw(tmp_path / "two.rda", object_name="c")
+        read_noted(tmp_path / "two.rda", part="c")
 
 
 @pytest.mark.parametrize("name", ["torn.sav", "torn.rda", "torn.rds"])
 def test_damaged_files_are_refused(tmp_path, name):
     (tmp_path / name).write_bytes(b"\x00\x01 not what the name says")
     with pytest.raises(MensuraError, match="not a readable"):
-        read_raw(tmp_path / name)
+        read_noted(tmp_path / name)
 
 
 def test_unknown_formats_and_columns_say_what_is_known(tmp_path):
     with pytest.raises(MensuraError, match="no such file"):
-        read_raw(tmp_path / "none.csv")
+        read_noted(tmp_path / "none.csv")
     (tmp_path / "a.xls").write_text("")
-    with pytest.raises(MensuraError, match="a spreadsheet; save the sheet as CSV"):
-        read_raw(tmp_path / "a.xls")
-    (tmp_path / "a.mat").write_text("")
-    with pytest.raises(MensuraError, match=r"unknown format '\.mat'; expected \.csv"):
-        read_raw(tmp_path / "a.mat")
-    (tmp_path / "a.txt").write_text("1")
+    with pytest.raises(MensuraError, match="not a readable spreadsheet"):
+        read_noted(tmp_path / "a.xls")
+    (tmp_path / "a.dat").write_text("1")
     with pytest.raises(MensuraError, match="needs its control file"):
-        read_raw(tmp_path / "a.txt")
+        read_noted(tmp_path / "a.dat")
     pl.DataFrame({"q": [1]}).write_csv(tmp_path / "a.csv")
     with pytest.raises(MensuraError, match="no column 'r'"):
-        split_persons(read_raw(tmp_path / "a.csv"), ["r"])
+        split_persons(read_noted(tmp_path / "a.csv"), ["r"])
+
+
+def test_one_reader_takes_spreadsheets_stata_arrow_and_json(tmp_path):
+    frame = pl.DataFrame({"subject": ["a", "b"], "q1": [1, 0], "q2": [None, 1]})
+    frame.write_ipc(tmp_path / "t.arrow")
+    frame.write_ndjson(tmp_path / "t.jsonl")
+    (tmp_path / "t.json").write_text(json.dumps(frame.to_dicts()))
+    pytest.importorskip("xlsxwriter")
+    frame.write_excel(tmp_path / "t.xlsx")
+    pytest.importorskip("pyreadstat").write_dta(frame.to_pandas(), str(tmp_path / "t.dta"))
+    for name in ("t.arrow", "t.jsonl", "t.json", "t.xlsx", "t.dta"):
+        assert read_noted(tmp_path / name).frame.to_dicts() == frame.to_dicts(), name
+
+
+def test_a_spreadsheet_with_two_tables_asks_which(tmp_path):
+    workbook = pytest.importorskip("xlsxwriter").Workbook(str(tmp_path / "two.xlsx"))
+    for name in ("scores", "notes"):
+        workbook.add_worksheet(name).write_column(0, 0, ["a", 1])
+    workbook.close()
+    with pytest.raises(MensuraError, match=r"2 sheets hold a table \(scores, notes\)"):
+        read_noted(tmp_path / "two.xlsx")
+    assert read_noted(tmp_path / "two.xlsx", part="notes").frame["a"].to_list() == [1]

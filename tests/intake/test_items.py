@@ -1,0 +1,159 @@
+"""Items in the layouts that benchmarks publish, each written as its authors write it."""
+
+import csv
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from mensura.core.errors import MensuraError
+from mensura.intake.items import read_items
+
+SHARED = Path(__file__).parents[3] / "shared" / "data" / "formats" / "items"
+JARS, TOOL = "A shelf has 4 rows of 6 jars. How many jars are there?", "Which tool drives a nail?"
+SUMS = ["10", "18", "24", "46"]
+
+
+def lines(path, *records):
+    path.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+    return path
+
+
+def only(path, **options):
+    return read_items(path, **options).items[0]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"question": JARS, "choices": SUMS, "answer": 2},
+        {"question": JARS, "choices": {"text": SUMS, "label": ["1", "2", "3", "4"]}, "answerKey": "3"},
+        {
+            "question": {"stem": JARS, "choices": [{"text": t, "label": c} for t, c in zip(SUMS, "ABCD", strict=True)]},
+            "answerKey": "C",
+        },
+        {"question_stem": JARS, "choices": {"text": SUMS, "label": list("ABCD")}, "answerKey": " C "},
+        {
+            "input": [{"role": "system", "content": "Answer."}, {"role": "user", "content": JARS}],
+            "choices": SUMS,
+            "target": "C",
+        },
+        {"input": f"{JARS}\nOptions:\n(A) 10\n(B) 18\n(C) 24\n(D) 46", "target": "(C)"},
+        {"question": f"{JARS}\n\nAnswer Choices:\nA. 10\nB. 18\nC. 24\nD. 46", "answer": "C"},
+        {"doc_id": 7, "doc": {"question": JARS, "choices": SUMS}, "target": 2},
+        {"ctx": JARS, "endings": SUMS, "label": "2"},
+        {"goal": JARS, "sol1": "10", "sol2": "18", "sol3": "24", "sol4": "46", "label": 2},
+        {"question": JARS, "mc1_targets": {"10": 0, "18": 0, "24": 1, "46": 0}},
+        {"problem": JARS, "A": "10", "B": "18", "C": "24", "D": "46", "answer": "C"},
+    ],
+)
+def test_layouts_of_choices(tmp_path, record):
+    item = only(lines(tmp_path / "items.jsonl", record))
+    assert (item.text, item.options, item.keys, item.right) == (JARS, tuple(SUMS), ("24",), (2,))
+
+
+def test_open_answers_come_from_worked_solutions(tmp_path):
+    worked = lines(tmp_path / "gsm.jsonl", {"question": "How many?", "answer": "5*250=<<5*250=1250>>1250\n#### 1,200"})
+    assert only(worked).keys == ("1200",)
+    boxed = lines(tmp_path / "math.jsonl", {"problem": "Half?", "solution": r"So $\boxed{\frac{3}{8}}$."})
+    assert only(boxed).keys == (r"\frac{3}{8}",)
+    several = lines(tmp_path / "evals.jsonl", {"input": "Edges of a cube?", "ideal": ["12", "twelve"]})
+    assert only(several).keys == ("12", "twelve")
+
+
+def test_lists_as_python_and_numpy_write_them(tmp_path):
+    options = ["a wheel", "Earth's shadow", 'a "ring"', "x, y"]
+    cells = [repr(options), json.dumps(options), "['a wheel' \"Earth's shadow\" 'a \"ring\"' 'x, y']"]
+    pl.DataFrame({"question": [TOOL] * 3, "options": cells, "answer": ["B"] * 3}).write_csv(tmp_path / "items.csv")
+    assert [item.options for item in read_items(tmp_path / "items.csv").items] == [tuple(options)] * 3
+
+
+@pytest.mark.parametrize(
+    ("answers", "columns", "right", "counted"),
+    [
+        ([1, 0, 2], None, [1, 0, 2], 0),
+        ([1, 4, 2], None, [0, 3, 1], 1),
+        ([1, 2, 2], "key=answer:1", [0, 1, 1], 1),
+    ],
+)
+def test_numbers_of_options_count_from_0_unless_the_file_says_otherwise(tmp_path, answers, columns, right, counted):
+    rows = [{"question": JARS, "choices": ["p", "q", "r", "s"], "answer": answer} for answer in answers]
+    read = read_items(lines(tmp_path / "items.jsonl", *rows), columns=columns)
+    assert [item.right for item in read.items] == [(place,) for place in right]
+    assert f"counted from {counted}" in read.notes[0]
+
+
+def test_columns_option1_and_option2_count_from_1(tmp_path):
+    rows = [{"sentence": "The _ was tall.", "option1": "jug", "option2": "basket", "answer": "1"}]
+    assert only(lines(tmp_path / "items.jsonl", *rows)).keys == ("jug",)
+
+
+def test_numbers_that_are_texts_of_options_are_texts(tmp_path):
+    path = tmp_path / "items.csv"
+    pl.DataFrame({"question": [JARS], "A": ["3"], "B": ["1"], "C": ["2"], "answer": ["1"]}).write_csv(path)
+    assert only(path).keys == ("1",)
+    assert only(path).right == (1,)
+
+
+def test_a_table_without_titles_as_that_of_mmlu(tmp_path):
+    with (tmp_path / "sums_test.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([[JARS, *SUMS, "C"], [TOOL, "a hammer", "a sponge", "a ladle, wooden", "ink", "A"]])
+    items = read_items(tmp_path / "sums_test.csv").items
+    assert [item.keys for item in items] == [("24",), ("a hammer",)]
+    assert items[1].options[2] == "a ladle, wooden"
+
+
+def test_correct_and_incorrect_answers_in_columns_of_their_own(tmp_path):
+    path = tmp_path / "gpqa.csv"
+    row = {"Question": JARS, "Correct Answer": "24 ", "Incorrect Answer 1": "10", "Incorrect Answer 2": "18"}
+    pl.DataFrame([row] * 5).write_csv(path)
+    read = read_items(path)
+    assert (read.items[0].options, read.items[0].right) == (("24", "10", "18"), (0,))
+    assert "comes first in every item" in read.notes[-1]
+
+
+def test_yes_and_no_about_a_passage(tmp_path):
+    rows = [{"question": "is it old", "passage": "The mill is old.", "answer": answer} for answer in (True, False)]
+    items = read_items(lines(tmp_path / "boolq.jsonl", *rows)).items
+    assert [(item.options, item.keys, item.context) for item in items] == [
+        (("no", "yes"), (word,), "The mill is old.") for word in ("yes", "no")
+    ]
+
+
+def test_labels_in_a_file_beside_it(tmp_path):
+    rows = [{"goal": "cool tea", "sol1": "hats", "sol2": "a bowl"}] * 2
+    lines(tmp_path / "valid.jsonl", *rows)
+    (tmp_path / "valid-labels.lst").write_text("1\n0\n")
+    assert [item.keys for item in read_items(tmp_path / "valid.jsonl").items] == [("a bowl",), ("hats",)]
+    (tmp_path / "valid-labels.lst").write_text("1\n")
+    with pytest.raises(MensuraError, match=r"1 labels for 2 items of valid.jsonl"):
+        read_items(tmp_path / "valid.jsonl")
+
+
+def test_unknown_columns_are_listed_and_can_be_mapped(tmp_path):
+    path = lines(tmp_path / "own.jsonl", {"frage": JARS, "auswahl": {"texte": SUMS}, "loesung": "24"})
+    with pytest.raises(MensuraError, match=r"it has frage, auswahl, loesung. Say which: --map text=COLUMN"):
+        read_items(path)
+    item = only(path, columns="text=frage,key=loesung,options=auswahl.texte")
+    assert (item.text, item.options, item.right) == (JARS, tuple(SUMS), (2,))
+    with pytest.raises(MensuraError, match="--map key=lösung: no such column"):
+        read_items(path, columns="text=frage,key=lösung")
+    with pytest.raises(MensuraError, match="expected FIELD=COLUMN"):
+        read_items(path, columns="question=frage")
+
+
+def test_uneven_numbers_of_options_are_reported(tmp_path):
+    rows = [{"question": JARS, "choices": SUMS[: 2 + row], "answer": "A"} for row in range(2)]
+    assert "1 with 2, 1 with 3" in read_items(lines(tmp_path / "items.jsonl", *rows)).notes[0]
+
+
+@pytest.mark.shared
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the development data lie beside the project")
+def test_every_layout_that_is_described():
+    for row in csv.DictReader((SHARED / "expected.csv").read_text(encoding="utf-8").splitlines()):
+        item = read_items(SHARED / row["file"]).items[int(row["row"])]
+        assert item.text == row["question"], row["file"]
+        assert item.options == tuple(json.loads(row["choices"] or "[]")), row["file"]
+        assert item.keys == tuple(row["key"].split("|")), row["file"]
+        assert item.right == ((int(row["key_index"]),) if row["key_index"] else ()), row["file"]
