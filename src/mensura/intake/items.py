@@ -244,7 +244,7 @@ def _from_columns(cells: Mapping[str, Any], key: Any) -> tuple[tuple[str, ...], 
     options = [cell_words(cells[numbered[match]]) for match in ordered]
     while options and not options[-1]:
         options.pop()
-    return tuple(options), key, ordered[0][2] == "1"
+    return tuple(options), key, ordered[0][0].startswith(("opt", "choice")) and ordered[0][2] == "1"
 
 
 def _ids(records: Sequence[SourceRecord], title: str | None, name: str) -> list[str]:

@@ -61,7 +61,9 @@ def read_spreadsheet(path: Path, sheet: str | None = None) -> pl.DataFrame:
             path, sheet_id=0, raise_if_empty=False, infer_schema_length=None
         )
     except Exception as fault:
-        raise MensuraError(f"{path}: not a readable spreadsheet ({str(fault).splitlines()[0]}); save it again, or as CSV") from fault
+        raise MensuraError(
+            f"{path}: not a readable spreadsheet ({str(fault).splitlines()[0]}); save it again, or as CSV"
+        ) from fault
     filled = {name: frame for name, frame in sheets.items() if frame.height and frame.width}
     if sheet is not None and sheet not in sheets:
         raise MensuraError(f"{path}: no sheet {sheet!r}; expected one of {', '.join(sheets)}")
