@@ -31,5 +31,5 @@ def test_items_with_partial_credit_reach_a_graded_fit(mensura_command, tmp_path)
 
 def test_a_damaged_statistics_file_is_refused(tmp_path):
     (tmp_path / "study.sav").write_bytes(b"$FL2")
-    with pytest.raises(MensuraError, match="not a readable .sav file"):
+    with pytest.raises(MensuraError, match=r"not a readable \.sav file"):
         read_table(tmp_path / "study.sav")
