@@ -1,5 +1,7 @@
 """An exam in a real browser: on a phone and a desk, by keyboard, without connection, in both themes and large type."""
 
+import time
+
 import pytest
 
 from benchmarks.site_axe import grave_findings
@@ -283,6 +285,64 @@ def test_a_lost_connection_loses_nothing(visit, store):
     page.context.set_offline(False)
     page.wait_for_selector("#place:has-text('Question 2 of 5')")
     assert [row["answer"] for row in store.rows("answers")] == ["[1]"]
+
+
+BUSY = {
+    **{status: {"status": status, "json": {"saved": False, "said": "Wait."}} for status in (408, 425, 429, 500, 503)},
+    "a gateway": {"status": 403, "body": "<h1>Sign in to this network</h1>", "content_type": "text/html"},
+    "a hotel": {"status": 200, "body": "<h1>Welcome</h1>", "content_type": "text/html"},
+}
+
+
+@pytest.mark.parametrize("busy", BUSY.values(), ids=map(str, BUSY))
+def test_what_is_not_refused_for_good_is_sent_again(visit, store, busy):
+    page = visit()
+    enter(page)
+    page.route("**/answer", lambda route: route.fulfill(**busy), times=2)
+    page.get_by_label("Mombasa").check()
+    page.wait_for_selector("#saved:has-text('The server is busy. Your answers wait')")
+    page.locator("#next").click()
+    page.wait_for_selector("#place:has-text('Question 2 of 5')")
+    assert stored(store) == {"capital": "[1]"}
+
+
+def test_a_server_that_names_a_time_is_not_asked_before(visit, store):
+    page = visit()
+    enter(page)
+    asked = []
+
+    def refuse(route):
+        asked.append(time.monotonic())
+        route.fulfill(status=429, headers={"retry-after": "4"}, json={"saved": False, "said": "Wait."})
+
+    page.route("**/answer", refuse, times=1)
+    page.get_by_label("Kisumu").check()
+    page.wait_for_selector("#saved:has-text('The server is busy.')")
+    page.on("request", lambda request: asked.append(time.monotonic()))
+    page.get_by_label("Mombasa").check()  # waits as well
+    page.wait_for_selector("#saved:has-text('Saved.')")
+    assert len(asked) == 2
+    assert asked[1] - asked[0] >= 3.9
+    assert stored(store) == {"capital": "[1]"}
+
+
+def test_a_final_refusal_says_why_and_keeps_the_text(visit, store):
+    page = visit()
+    enter(page)
+    page.goto(page.url.replace("n=1", "n=4"))
+    store.set_closed(True)
+    page.get_by_label("Your answer").fill("Goethe")
+    page.locator("#next").click()
+    page.wait_for_selector("#saved:has-text('Not saved. The exam is closed.')")
+    assert page.get_by_label("Your answer").input_value() == "Goethe"
+    page.locator("#next").click()  # the person has read it and goes on
+    page.wait_for_selector("#place:has-text('Question 5 of 5')")
+    page.wait_for_selector("#saved:has-text('Question 4: Not saved. The exam is closed.')")
+    store.set_closed(False)
+    page.goto(page.url.replace("n=5", "n=4"))
+    assert page.get_by_label("Your answer").input_value() == "Goethe"
+    page.wait_for_selector("#saved:has-text('Saved.')")
+    assert stored(store) == {"poet": '"Goethe"'}
 
 
 def test_answers_wait_in_the_browser_when_the_page_is_closed_without_connection(visit, store):

@@ -270,7 +270,7 @@ class AnswerStore:
                     return stored
                 if late > stored.late:
                     raise RefusedError(
-                        "The time is over. The answer that you gave in time counts. Open the next question."
+                        "The time is over. The answer that you gave in time counts. Open the next question.", 410
                     )
                 raise OvertakenError(stored, is_newer=stored.at > new.at)
             db.execute(

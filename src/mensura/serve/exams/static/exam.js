@@ -1,15 +1,17 @@
-// Saves each answer at once, keeps it in this browser while there is no connection, counts the time in view.
+// Saves each change at once and keeps it in this browser until the server has confirmed it; counts the time in view.
 "use strict";
 (function () {
   for (const link of document.querySelectorAll("a[data-whole]")) link.textContent = link.href; // to copy to another device
   const form = document.getElementById("item");
   const place = form || document.getElementById("finish");
   if (!place) return;
+  const at = form && Number(form.dataset.at);
   const own = form && new FormData(form).get("item"); // the item of this page
   const shelf = "mensura-exam:" + place.dataset.person;
   const note = document.getElementById("saved");
-  const RETRY = 3000, PATIENCE = 8000; // milliseconds until what failed is sent again, and until a request has failed
-  let seconds = 0, since = document.hidden ? null : performance.now(), left = 0, sending = null;
+  const PATIENCE = 8000, PAUSE = 1000, LONGEST = 30000; // milliseconds until a request has failed; first and longest pause
+  const TEMPORARY = [408, 425, 429], TOO_LATE = 410;
+  let seconds = 0, since = document.hidden ? null : performance.now(), left = 0, stay = false;
 
   // Changes that the server has not confirmed, by item; this browser keeps them when the page closes.
   const read = () => { try { return JSON.parse(localStorage.getItem(shelf)) || {}; } catch { return {}; } };
@@ -26,13 +28,13 @@
     const all = read();
     if (all[item] && all[item].body === change.body) { delete all[item]; write(all); }
   }
-  const pending = () => Object.keys(waiting).length > 0;
+  const pending = () => Object.values(waiting).some((change) => !change.refused);
   const say = (text) => { if (note.textContent !== text) note.textContent = text; };
   const now = () => performance.timeOrigin + performance.now(); // goes on evenly when somebody sets the clock
 
   function inView() { return seconds + (since === null ? 0 : (performance.now() - since) / 1000); }
   document.addEventListener("visibilitychange", () => {
-    if (document.hidden) { seconds = inView(); since = null; left += 1; } else since = performance.now();
+    if (document.hidden) { seconds = inView(); since = null; left += 1; flush(); } else since = performance.now();
   });
 
   // The answer in the form. `version` is the one that the server said is stored. `made`: when the person changed it here.
@@ -46,51 +48,76 @@
     }
     shown = content();
   }
-  function take() {
-    if (content() !== shown) made = now();
-    if (made === null) return;
+  function take(leaving) {
+    const changed = content() !== shown;
+    if (changed) made = now();
+    else if (!leaving || made === null) return;
+    const again = !changed && !waiting[own]; // only the seconds are new
     shown = content();
     const body = new URLSearchParams(shown);
     body.set("seconds", inView().toFixed(2)); body.set("left", left);
-    keep(own, { body: body.toString(), after: version, made });
+    keep(own, { body: body.toString(), after: version, made, at, again });
     say("Saving…");
   }
 
-  // Send everything that waits; true when nothing failed.
+  // Send everything that waits, once; true when nothing failed. Only the server's own word ends a change: it is saved,
+  // overtaken by a later one, or refused for good. After anything else it is sent again.
   async function send() {
     for (const [item, change] of Object.entries(waiting)) {
+      if (change.refused || waiting[item] !== change) continue;
       const body = new URLSearchParams(change.body);
       if (change.after !== undefined) body.set("after", change.after);
       body.set("waited", Math.max(0, now() - change.made) / 1000);
       const stop = new AbortController(), late = setTimeout(() => stop.abort(), PATIENCE);
-      let answer, reply;
+      let answer = null, reply = {};
       try {
-        answer = await fetch("/answer", { method: "POST", body, signal: stop.signal, headers: { "accept": "application/json" } });
-        reply = await answer.json().catch(() => ({}));
-      } catch { answer = null; } finally { clearTimeout(late); }
-      if (!answer || answer.status >= 500) { say("No connection. Your answers wait in this page and are sent when it is back."); return false; }
-      if ("stored" in reply) {
-        if (own === item) version = reply.stored;
-        if (waiting[item] && (reply.saved || !reply.newer)) waiting[item].after = reply.stored;
-        if (!reply.saved && !reply.newer) continue; // the change is the last one that the person made: send it again
+        answer = await fetch("/answer", { method: "POST", body, signal: stop.signal, keepalive: document.hidden, headers: { "accept": "application/json" } });
+        reply = Object(await answer.json());
+      } catch { /* no connection, or not the server's word */ } finally { clearTimeout(late); }
+      const status = answer ? answer.status : 0, here = item === own;
+      const saved = status === 200 && reply.saved === true && reply.stored >= 0;
+      const behind = status === 409 && reply.stored >= 0;
+      const refused = status >= 400 && status < 500 && reply.saved === false && !TEMPORARY.includes(status);
+      if (!saved && !refused) {
+        earliest = performance.now() + (answer ? 1000 * secondsAfter(answer.headers) : 0);
+        say((answer ? "The server is busy." : "No connection.") + " Your answers wait in this page and are sent again.");
+        return false;
       }
-      drop(item, change);
-      if (reply.newer && own === item && !waiting[item]) { fill(reply.fields); made = null; }
-      if (reply.newer) say("This answer was changed later on another page or device. The later answer counts.");
-      else if (!answer.ok) say(reply.said || "This answer was not accepted.");
-      else if (!pending()) say(reply.late ? "Saved, but after the time limit." : "Saved.");
+      if (here && (saved || behind)) version = reply.stored;
+      if ((saved || behind) && !reply.newer && waiting[item]) waiting[item].after = reply.stored;
+      if (behind && !reply.newer) continue; // the person made this change last: send it again
+      if (saved || behind || change.again || status === TOO_LATE) drop(item, change);
+      else change.refused = true; // it stays, and the next page tries again
+      if (saved && !pending()) say(reply.late ? "Saved, but after the time limit." : "Saved.");
+      if (saved || (waiting[item] && waiting[item] !== change)) continue;
+      if (here) made = null;
+      if (here && behind) fill(reply.fields);
+      if (change.again) continue;
+      stay = here;
+      const why = behind ? "This answer was changed later on another page or device. The later answer counts." : "Not saved. " + reply.said;
+      say(here ? why : "Question " + change.at + ": " + why);
     }
     return true;
   }
-  async function flush() {
-    if (!sending) sending = send().finally(() => { sending = null; });
-    return sending;
+  function secondsAfter(headers) {
+    const after = headers.get("retry-after");
+    return Math.min(600, Math.max(0, Number(after) || (Date.parse(after) - Date.parse(headers.get("date"))) / 1000 || 0));
   }
-  // Send until nothing waits: at once what came meanwhile, after a pause what failed.
-  async function until() {
-    while (pending()) {
-      if (!(await flush())) await new Promise((done) => setTimeout(done, RETRY));
+
+  // Send until nothing waits: at once what came meanwhile, after a longer and longer pause what failed.
+  let running = null, wake = () => {}, earliest = 0;
+  async function run() {
+    for (let failures = 0; pending();) {
+      failures = (await send()) ? 0 : failures + 1;
+      if (!failures) continue;
+      const pause = Math.min(LONGEST, PAUSE * 2 ** (failures - 1)) * (0.5 + Math.random() / 2);
+      await new Promise((done) => { wake = done; setTimeout(done, Math.max(pause, earliest - performance.now())); });
     }
+  }
+  function flush() {
+    if (performance.now() >= earliest) wake();
+    running = running || run().finally(() => { running = null; });
+    return running;
   }
 
   if (form) {
@@ -101,22 +128,22 @@
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
       const go = (event.submitter && event.submitter.value) || "next";
-      const at = Number(form.dataset.at);
-      take();
-      await until();
+      stay = false;
+      take(true);
+      await flush();
+      if (stay) return; // not saved: the person reads why, and may press again
       location.assign(go === "back" ? "/sit?n=" + (at - 1) : go === "next" && at < Number(form.dataset.n) ? "/sit?n=" + (at + 1) : "/review");
     });
   } else {
     place.addEventListener("submit", async (event) => {
       if (!pending()) return;
       event.preventDefault();
-      await until();
+      await flush();
       place.submit();
     });
   }
   window.addEventListener("online", flush);
-  setInterval(() => { if (pending()) flush(); }, RETRY);
-  if (pending()) flush();
+  flush();
 
   const clock = document.getElementById("clock");
   if (clock) {
