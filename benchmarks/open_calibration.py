@@ -10,16 +10,27 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from mensura.calibration import calibrate_items, open_demands, open_items, open_rates, read_items
+from mensura.calibration.hierarchical import fit_hierarchical
+from mensura.calibration.items import RatedItems
 from mensura.calibration.open_pool import READERS
-from mensura.calibration.prediction import predict_left_out_pools
-from mensura.calibration.rated_items import RatedItems
+from mensura.calibration.skill import FEWEST_POOLS, predict_rates
 from mensura.evidence import load
 
 DRAWS = 1000
+LEFT_OUT_COLUMNS: Mapping[str, Any] = {
+    "pool": pl.String,
+    "n": pl.Int64,
+    "error": pl.Float64,
+    "error_mean": pl.Float64,
+    "r": pl.Float64,
+    "coverage": pl.Float64,
+}
 
 
 def variants() -> Mapping[str, tuple[str, RatedItems]]:
@@ -57,6 +68,35 @@ def said(row: Mapping[str, object]) -> str:
         return "–"
     text = f"{row['base']:.2f}" if row["low"] is None else f"{row['base']:.2f} ({row['low']:.2f}–{row['high']:.2f})"
     return text if " " not in str(row["verdict"]) else f"*{text}*"
+
+
+def predict_left_out_pools(items: RatedItems, *, draws: int = 1_000, seed: int = 0) -> pl.DataFrame:
+    """Predict each pool from the others: pool, n, error, error_mean, r, coverage.
+
+    ``error``: mean absolute error of the rates, predicted from demands; ``error_mean``: when every item is given the
+    other pools' mean rate. ``r``: correlation of predicted and true rates. ``coverage``: share of items whose rate lies
+    in its 90% interval.
+    """
+    rng = np.random.default_rng(seed)
+    rows = []
+    for at, name in enumerate(items.pools if len(items.pools) >= FEWEST_POOLS else ()):
+        train, test = items.kept(items.pool != at), items.kept(items.pool == at)
+        drawn = predict_rates(fit_hierarchical(train, draws=draws, rng=rng), test, rng)
+        guess = np.median(drawn, axis=0)
+        low, high = np.quantile(drawn, [0.05, 0.95], axis=0)
+        base = float(np.mean([train.observed[train.pool == k].mean() for k in range(len(train.pools))]))
+        varied = guess.std() > 0 and test.observed.std() > 0
+        rows.append(
+            (
+                name,
+                test.size,
+                float(np.abs(guess - test.observed).mean()),
+                float(np.abs(base - test.observed).mean()),
+                float(np.corrcoef(guess, test.observed)[0, 1]) if varied else None,
+                float(np.mean((low <= test.observed) & (test.observed <= high))),
+            )
+        )
+    return pl.DataFrame(rows, schema=LEFT_OUT_COLUMNS, orient="row")
 
 
 def main() -> None:

@@ -17,12 +17,11 @@ import polars as pl
 
 from benchmarks import optional_data, run
 from benchmarks.measured import record
+from benchmarks.profile_models import MODELS, compare_models
 from mensura.calibration import chosen_lines, open_demands, open_outcomes, profile_counts
-from mensura.calibration.profiles.heldout import compare_models
-from mensura.calibration.profiles.joint import MODELS, NonCompensatory, chance, fit_joint
-from mensura.calibration.profiles.level_grid import LevelGrid
-from mensura.calibration.profiles.outcomes import Answered, line_up
-from mensura.calibration.profiles.profile import profile_answered
+from mensura.calibration.joint import LevelGrid, NonCompensatory, chance, fit_joint
+from mensura.calibration.outcomes import Answered, line_up
+from mensura.calibration.profile import profile_answered
 from mensura.core.frames import text_table
 from mensura.evidence import load
 

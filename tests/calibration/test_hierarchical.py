@@ -5,10 +5,9 @@ import polars as pl
 import pytest
 
 from mensura.calibration import calibrate, hierarchical
-from mensura.calibration.guessing import shown_depth
+from mensura.calibration.depths import Moments, Spreads, marginal, shown_depth
+from mensura.calibration.items import judge
 from mensura.calibration.reliability import pool_means, predicted_levels, reading_chances
-from mensura.calibration.variances import Moments, Spreads, marginal
-from mensura.calibration.verdicts import judge
 
 
 def found(made):

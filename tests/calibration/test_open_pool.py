@@ -3,6 +3,7 @@
 import polars as pl
 import pytest
 
+from benchmarks.open_calibration import predict_left_out_pools
 from mensura import MensuraError
 from mensura.calibration import (
     calibrate,
@@ -16,7 +17,6 @@ from mensura.calibration import (
     read_items,
 )
 from mensura.calibration.open_pool import ESTIMATES, FOLDER, LEFT_OUT, OPEN_SETTINGS
-from mensura.calibration.prediction import predict_left_out_pools
 
 
 def test_every_open_pool_is_listed_with_its_items_beside_those_of_the_paper():

@@ -8,8 +8,7 @@ import pytest
 
 import mensura
 from mensura.calibration import chosen_lines, profile, profile_counts
-from mensura.calibration.profiles.placing import find_line, place
-from mensura.calibration.profiles.statements import statement
+from mensura.calibration.placing import find_line, place, statement
 from mensura.core.errors import MensuraError
 from mensura.scale import Calibration, LevelLine
 

@@ -8,11 +8,9 @@ import polars as pl
 import pytest
 
 import mensura
-from mensura.calibration import open_demands, open_outcomes, profile, read_outcomes
-from mensura.calibration.profiles import joint
-from mensura.calibration.profiles.heldout import compare_models, held_out_chances
-from mensura.calibration.profiles.joint import (
-    Compensatory,
+from benchmarks.profile_models import Compensatory, compare_models, held_out_chances
+from mensura.calibration import joint, open_demands, open_outcomes, profile, read_outcomes
+from mensura.calibration.joint import (
     LevelGrid,
     NonCompensatory,
     OneSubject,
@@ -20,7 +18,7 @@ from mensura.calibration.profiles.joint import (
     evaluate,
     fit_joint,
 )
-from mensura.calibration.profiles.outcomes import line_up
+from mensura.calibration.outcomes import line_up
 from mensura.core.errors import MensuraError
 
 CODES = ["AS", "QLl", "KNn"]

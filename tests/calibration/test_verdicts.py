@@ -2,7 +2,7 @@
 
 import pytest
 
-from mensura.calibration.verdicts import judge, judge_means
+from mensura.calibration.items import judge, judge_means
 
 
 @pytest.mark.parametrize(

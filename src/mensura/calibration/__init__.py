@@ -3,24 +3,35 @@
 In: success rates and demand levels of items; for profiles, outcomes of subjects. Out: a base per dimension with its
 interval and verdict, and abilities.
 Read first: ``inputs`` (rates and demands side by side), ``means`` (the published procedure), ``hierarchical`` (the
-default), ``calibrate`` (the verb), ``equating`` (two tests), ``profiles/`` (abilities of models and people).
+default), ``calibrate`` (the verb), ``equating`` (two tests), ``profile`` (abilities of models and people).
 """
 
 from mensura.calibration.calibrate import METHODS, calibrate, calibrate_items
-from mensura.calibration.chosen import chosen_lines
 from mensura.calibration.equating import Equating, equate
-from mensura.calibration.file import (
+from mensura.calibration.inputs import published_groups, read_items
+from mensura.calibration.items import RatedItems
+from mensura.calibration.open_pool import (
+    calibration_name,
+    chosen_lines,
+    list_pools,
+    open_demands,
+    open_items,
+    open_lines,
+    open_outcomes,
+    open_rates,
+    predict_by_lines,
+    quality_of,
+    say_quality,
+)
+from mensura.calibration.outcomes import read_outcomes
+from mensura.calibration.profile import ProfileResult, profile, profile_counts
+from mensura.calibration.result import (
     CalibrationFile,
+    CalibrationResult,
     compare_calibrations,
     read_calibration_file,
     write_calibration,
 )
-from mensura.calibration.inputs import published_groups, read_items
-from mensura.calibration.open_pool import list_pools, open_demands, open_items, open_lines, open_outcomes, open_rates
-from mensura.calibration.profiles import ProfileResult, profile, profile_counts, read_outcomes
-from mensura.calibration.quality import calibration_name, predict_by_lines, quality_of, say_quality
-from mensura.calibration.rated_items import RatedItems
-from mensura.calibration.result import CalibrationResult
 from mensura.calibration.skill import compare_predictors, judge_rulers, largest_demand
 
 __all__ = [

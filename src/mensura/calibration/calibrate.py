@@ -13,12 +13,18 @@ import polars as pl
 
 from mensura.calibration.hierarchical import HierarchicalFit, fit_hierarchical
 from mensura.calibration.inputs import published_groups, read_items
-from mensura.calibration.levels import TOP, empirical_levels
-from mensura.calibration.means import LEVELS, fit_means
-from mensura.calibration.rated_items import RatedItems
+from mensura.calibration.items import (
+    FEWEST_PER_LEVEL,
+    LEVELS,
+    TOP,
+    RatedItems,
+    empirical_levels,
+    fit_means,
+    judge,
+    judge_means,
+)
 from mensura.calibration.result import BASE_COLUMNS, STAGE_COLUMNS, CalibrationResult
 from mensura.calibration.skill import EVERY, LARGEST, compare_predictors, judge_rulers, largest_demand
-from mensura.calibration.verdicts import FEWEST_PER_LEVEL, judge, judge_means
 from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError

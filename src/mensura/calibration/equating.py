@@ -19,7 +19,7 @@ import polars as pl
 import scipy
 
 from mensura.calibration.inputs import Z90
-from mensura.calibration.levels import empirical_levels, lift_zeros
+from mensura.calibration.items import empirical_levels, lift_zeros
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns

@@ -21,19 +21,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mensura.calibration.depths import Depths, given_rates, residual_variance, standing_in
-from mensura.calibration.levels import TOP
-from mensura.calibration.rated_items import RatedItems
-from mensura.calibration.reliability import LEAST_VARIANCE, pool_means, predicted_levels
-from mensura.calibration.variances import (
+from mensura.calibration.depths import (
+    Depths,
     GridPosterior,
     Moments,
     Spreads,
+    given_rates,
     integrate,
     marginal,
     pool_departures,
     prior_precision,
+    residual_variance,
+    standing_in,
 )
+from mensura.calibration.items import TOP, RatedItems
+from mensura.calibration.reliability import LEAST_VARIANCE, pool_means, predicted_levels
 from mensura.core.arrays import Floats
 
 _ROUNDS, _STILL = 25, 1e-3

@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mensura.calibration.dominance import dominant
-from mensura.calibration.levels import lift_zeros
-from mensura.calibration.rated_items import RatedItems
+from mensura.calibration.items import RatedItems, dominant, lift_zeros
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 from mensura.demands import read_demands

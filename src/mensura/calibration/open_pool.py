@@ -8,21 +8,29 @@ What is measured, extrapolated and judged:
 * ``rate_carried``: the world's rate, extrapolated by post-stratification from the measured rate and the world tables;
 * ``both``: their mean on the logit scale, with an interval that reaches over both;
 * outcomes of AI systems: measured, as published with the pools, a share where an item was tried several times.
+
+Which calibrated lines a ruler reads levels with: the open ones, the published ones, or those of a file; and how well
+lines predict people, which each picture of levels states beside its name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from mensura.calibration.file import read_calibration_file
+from mensura.calibration.inputs import published_groups, read_items
+from mensura.calibration.items import RatedItems
+from mensura.calibration.result import read_calibration_file
+from mensura.calibration.skill import skill_of
 from mensura.core.arrays import Floats, expit, logit
 from mensura.core.errors import MensuraError
 from mensura.core.frames import read_csv
+from mensura.evidence import load, read_calibration
 from mensura.scale import Calibration
 
 OPEN = "open pool"
@@ -104,3 +112,101 @@ def open_lines() -> Calibration:
     read = replace(read_calibration_file(FOLDER / "open_calibration.json"), origin=OPEN).lines
     most = float(open_items()["n"].max())  # type: ignore[arg-type]
     return replace(read, lines=tuple(replace(line, tested=most) for line in read.lines))
+
+
+def chosen_lines(calibration: str | None = None, published: Calibration | None = None) -> Calibration:
+    """Return the lines asked for: ``open``, ``published`` or a file's (of :func:`write_calibration`, or a CSV).
+
+    By default the published ones, which are those of the embedded evidence unless given. Lines of two calibrations are
+    never mixed: their bases differ tenfold, and a picture of both compares nothing.
+    """
+    if calibration is None or calibration == "published":
+        return load().calibration if published is None else published
+    if calibration == "open":
+        return open_lines()
+    path = Path(calibration)
+    if path.is_dir() or path.suffix.lower() == ".json" or "verdict" in _header(path):
+        return read_calibration_file(path).lines
+    return read_calibration(path)
+
+
+def _header(path: Path) -> list[str]:
+    """Return the column names of a CSV, or nothing where there is none to read."""
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            return [name.strip() for name in file.readline().split(",")]
+    except (OSError, UnicodeDecodeError):
+        return []
+
+
+QUALITY_COLUMNS: Mapping[str, Any] = {
+    "dimension": pl.String,
+    **dict.fromkeys(("base", "r2", "skill", "by_pools", "largest"), pl.Float64),
+}
+
+
+def predict_by_lines(items: RatedItems, lines: Calibration) -> Floats:
+    """Return the rate of every item by calibrated lines: that of its rarest demand; NaN where no line applies.
+
+    A line of a group, such as KN, reads the level of the group, as the published procedure does.
+    """
+    rate = np.full(items.size, np.nan)
+    grouped = items.grouped(published_groups())
+    for line in lines:
+        source = items if line.code in items.dimensions else grouped
+        if line.code not in source.dimensions:
+            continue
+        level = source.levels[:, source.dimensions.index(line.code)]
+        asked = level > 0
+        rate[asked] = np.fmin(rate[asked], line.rate(np.maximum(level[asked], line.lowest_level)))
+    return rate
+
+
+def quality_of(lines: Calibration) -> pl.DataFrame:
+    """Return dimension, base, r2, skill, by_pools, largest: how well a calibration's lines predict people.
+
+    ``r2``: of each line, as its calibration states it. ``skill``: rank correlation of the dimension's level with
+    people's success, within the pools of the open items. ``by_pools``: that of all lines together, the rarest demand
+    deciding, the same in every row; ``largest``: that of the largest demand. The published lines were fitted elsewhere,
+    so all are held out for them; the open lines were fitted on these pools.
+    """
+    items = read_items(open_items().select("item", "pool", "options", "n", "rate"), open_demands())
+    whole = skill_of(items, predict_by_lines(items, lines))[3]
+    largest = skill_of(items, -items.levels.max(axis=1))[3]
+    rows = [
+        (
+            line.dimension,
+            line.base,
+            line.r_squared,
+            skill_of(items, predict_by_lines(items, Calibration((line,))))[3],
+            whole,
+            largest,
+        )
+        for line in lines
+    ]
+    return pl.DataFrame(rows, schema=QUALITY_COLUMNS, orient="row")
+
+
+def calibration_name(lines: Calibration) -> str:
+    """Return whose lines these are: published, open or given."""
+    sources = {line.source for line in lines}
+    return "open" if sources == {OPEN} else "published" if all("Table 16" in text for text in sources) else "given"
+
+
+def say_quality(lines: Calibration) -> str:
+    """Return in a sentence or two how well the lines of a calibration predict people.
+
+    The open lines were fitted on the items that judge them, so their figure is that of fits without the pool judged.
+    """
+    rows, name = quality_of(lines), calibration_name(lines)
+    skill = HELD_OUT if name == "open" else rows["by_pools"][0] if rows.height else None
+    middle = rows["r2"].median()
+    fitted = "" if middle is None else f", median R² {float(str(middle)):.2f}"
+    said = f"{name.capitalize()} calibration: {rows.height} lines{fitted}."
+    if skill is None:
+        return f"{said} No open item asks for its dimensions, so nothing shows how well it predicts people."
+    held = "" if name == "given" else "on pools left out"
+    return (
+        f"{said} Its rank correlation with people's success {held or 'on the open items'} is {skill:.2f}; that of the "
+        f"largest demand alone is {rows['largest'][0]:.2f}."
+    )

@@ -3,6 +3,8 @@
 It is the rank correlation of the predicted with the true order within each pool left out, averaged over items, or with
 every pool alike. The plainest law is the measure for all: an item is as hard as the *largest* of its demands. A
 dimension that orders items no better than that is no ruler, however narrow the interval of its base.
+
+Rates of a pool nobody has seen, from the demands of its items alone.
 """
 
 from __future__ import annotations
@@ -14,11 +16,30 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mensura.calibration.hierarchical import fit_hierarchical
-from mensura.calibration.prediction import FEWEST_POOLS, predict_rates
-from mensura.calibration.rated_items import RatedItems
+from mensura.calibration.depths import shown_depth
+from mensura.calibration.hierarchical import HierarchicalFit, fit_hierarchical
+from mensura.calibration.items import RatedItems
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
+
+FEWEST_POOLS = 3
+
+
+def predict_rates(fit: HierarchicalFit, items: RatedItems, rng: np.random.Generator) -> Floats:
+    """Return draws × items rates of a new pool: its shift and slopes, each item's own departure, people asked."""
+    draws = len(fit.coefficients)
+    levels = items.levels - fit.demanded.centre
+    slopes = fit.coefficients[:, 1:] + fit.pool_slope * rng.standard_normal(fit.coefficients[:, 1:].shape)
+    start = fit.coefficients[:, :1] + fit.shift * rng.standard_normal((draws, 1))
+    depth = start + slopes @ levels.T + fit.residual * rng.standard_normal((draws, items.size))
+    shown, _ = shown_depth(np.maximum(depth, 0.0), items.floor)
+    rate: Floats = 10.0**-shown
+    known = np.isfinite(items.n)
+    if known.any():
+        n = np.where(known, items.n, 1.0).astype(np.int64)
+        rate = np.where(known, rng.binomial(n, np.clip(rate, 0.0, 1.0)) / n, rate)
+    return rate
+
 
 LARGEST, EVERY, CONSTANT = "largest demand", "every demand", "constant"
 FEWEST_IN_POOL = 8

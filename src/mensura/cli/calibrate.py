@@ -69,7 +69,7 @@ def calibrate(
     import polars as pl
 
     from mensura.calibration import calibrate as find_bases, compare_calibrations, read_calibration_file
-    from mensura.calibration.file import as_file
+    from mensura.calibration.result import as_file
 
     made = find_bases(
         *_inputs(rates, demands, pool, estimate),

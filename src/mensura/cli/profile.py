@@ -13,7 +13,7 @@ from mensura.cli.tables import print_table
 from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
-    from mensura.calibration.profiles import ProfileResult
+    from mensura.calibration import ProfileResult
 
 MOST_NAMED = 6
 EXAMPLES = """
@@ -63,7 +63,7 @@ def profile(
 ) -> None:
     """Find abilities per dimension, and place them among the people of the world."""
     from mensura.calibration import calibration_name, chosen_lines, say_quality
-    from mensura.calibration.profiles import profile as profile_of
+    from mensura.calibration.profile import profile as profile_of
 
     lines = chosen_lines(calibration)
     wanted = list(subjects or [])
@@ -88,7 +88,8 @@ def profile(
 
 
 def _counted(wanted: list[str], **settings: object) -> ProfileResult:
-    from mensura.calibration.profiles import pick_subjects, profile_counts
+    from mensura.calibration.outcomes import pick_subjects
+    from mensura.calibration.profile import profile_counts
     from mensura.evidence import load
 
     return profile_counts(pick_subjects(load().demand_outcomes, wanted), **settings)  # type: ignore[arg-type]
@@ -101,7 +102,7 @@ def _inputs(
     import polars as pl
 
     from mensura.calibration import open_demands, open_outcomes
-    from mensura.calibration.profiles import match_items, pick_subjects, read_outcomes
+    from mensura.calibration.outcomes import match_items, pick_subjects, read_outcomes
     from mensura.demands import combine, read_demands
 
     if pool is not None:

@@ -1,4 +1,4 @@
-"""Held-out checks: each subject's items in folds, every fold predicted from the others' demands and outcomes.
+"""A rival of the joint model, and held-out checks: folds of each subject's items, predicted from the other folds.
 
 Scores are means over answers, a share counting in part as solved and in part as not: log loss −Σ (y ln p + (1 − y)
 ln(1 − p)), Brier (y − p)² + y (1 − y), the area under the ROC curve, and the calibration error, the mean distance of
@@ -7,18 +7,18 @@ predicted chance and share solved over ten bins of equal size.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from mensura.calibration.profiles.joint import MODELS, chance, fit_joint
-from mensura.calibration.profiles.level_grid import LevelGrid
-from mensura.calibration.profiles.outcomes import Answered
-from mensura.core.arrays import Floats
+from mensura.calibration.joint import LevelGrid, NonCompensatory, chance, fit_joint
+from mensura.calibration.outcomes import Answered
+from mensura.core.arrays import Floats, expit
 from mensura.core.errors import MensuraError
 
+WEIGHT, WEIGHT_SPREAD, START, START_SPREAD = 0.3, 0.5, 2.0, 3.0
 FOLDS = 5
 BINS = 10
 SHARE, EVERYBODY = "share", "all"
@@ -29,6 +29,39 @@ SCORE_COLUMNS: Mapping[str, Any] = {
     "model": pl.String,
     "n": pl.Int64,
     **dict.fromkeys(FIGURES, pl.Float64),
+}
+
+
+class Compensatory(NonCompensatory):
+    """A weighted sum of demands decides; parameters: a weight per dimension, then the start."""
+
+    def __init__(self, dimensions: int) -> None:
+        self.mean = np.append(np.full(dimensions, WEIGHT), START)
+        self.precision = np.diag(np.append(np.full(dimensions, WEIGHT_SPREAD**-2), START_SPREAD**-2))
+
+    def start(self) -> Floats:
+        """Begin at the prior."""
+        return self.mean.copy()
+
+    def solving(self, parameters: Floats, grid: LevelGrid) -> Floats:
+        """Return expit(β0 − Σ_d w_d x_d)."""
+        return expit(parameters[-1] - grid.summed(parameters[:-1, None] * grid.values))
+
+    def pulled(self, parameters: Floats, grid: LevelGrid, solved: Floats, by: Floats) -> Floats:
+        """Return the sum, added up per level of each dimension."""
+        del parameters
+        missed = by * (1.0 - solved)
+        return np.append(-grid.gathered(missed) @ grid.values, missed.sum())
+
+    def slopes(self, parameters: Floats, grid: LevelGrid, solved: Floats) -> Floats:
+        """Return (1 − q) (−x, 1)."""
+        del parameters
+        return (1.0 - solved)[:, None] * np.column_stack([-grid.levels, np.ones(len(solved))])
+
+
+MODELS: dict[str, Callable[[int], NonCompensatory]] = {
+    "non-compensatory": NonCompensatory,
+    "compensatory": Compensatory,
 }
 
 

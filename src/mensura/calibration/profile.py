@@ -9,13 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.calibration.chosen import chosen_lines
-from mensura.calibration.profiles.abilities import TAILS, FoundAbilities, abilities_by_curves, abilities_by_model
-from mensura.calibration.profiles.adele import LEVELS
-from mensura.calibration.profiles.joint import JointFit, NonCompensatory, chance
-from mensura.calibration.profiles.level_grid import LevelGrid
-from mensura.calibration.profiles.outcomes import Answered, line_up, read_levels
-from mensura.calibration.profiles.positions import placed_tables
+from mensura.calibration.abilities import TAILS, FoundAbilities, abilities_by_curves, abilities_by_model
+from mensura.calibration.items import LEVELS
+from mensura.calibration.joint import JointFit, LevelGrid, NonCompensatory, chance
+from mensura.calibration.open_pool import chosen_lines
+from mensura.calibration.outcomes import Answered, line_up, read_levels
+from mensura.calibration.placing import placed_tables
 from mensura.core.arguments import check_arguments
 from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns

@@ -1,24 +1,28 @@
-"""Outcomes lined up with demands: who solved which item, and what the item asks for."""
+"""Outcomes lined up with demands: who solved which item, and what the item asks for.
+
+Outcomes as a profile takes them: from tables, or from evaluation logs sample by sample.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import scipy
 
-from mensura.calibration.dominance import dominant
 from mensura.calibration.inputs import FEWEST_OPTIONS, refuse_unknown_dimensions
-from mensura.calibration.profiles.adele import LEVELS
+from mensura.calibration.items import LEVELS, dominant
 from mensura.core.arrays import Floats, Ints
 from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns
 from mensura.demands import read_demands
 from mensura.demands.dimensions import annotated_dimensions
-from mensura.intake.tables import as_frame
+from mensura.evidence.samples import is_sample_log, read_samples
+from mensura.intake.tables import as_frame, read_table
 
 _TRUE = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "c": 1.0, "i": 0.0, "p": 0.5, "n": 0.0}
 """Words for an outcome; single letters are Inspect's: correct, incorrect, partial, no answer."""
@@ -190,3 +194,37 @@ def _level_table(demands: Any, codes: list[str]) -> tuple[pl.DataFrame, list[str
         raise MensuraError("demands: no item has a level in every dimension; fill in the missing levels")
     lost = wide.height - whole.height
     return whole, [f"{lost} items lack a level in some dimension and are left out"] if lost else []
+
+
+_COLUMNS = {"subject": pl.String, "item": pl.String, "correct": pl.Float64}
+
+
+def read_outcomes(path: str | Path, *, subject: str | None = None) -> pl.DataFrame:
+    """Return subject, item, correct of a table (CSV, Parquet), or an evaluation log.
+
+    ``subject`` names whose samples a harness file holds; by default the folder it lies in, as the harness writes it.
+    """
+    path = Path(path)
+    if not is_sample_log(path):
+        return read_table(path)
+    found = read_samples(path, subject=subject)
+    rows = [(sample.subject, sample.item, sample.value) for sample in found if sample.value is not None]
+    if not rows:
+        raise MensuraError(f"{path}: no sample with an outcome; check that the evaluation was scored")
+    return pl.DataFrame(rows, schema=_COLUMNS, orient="row")
+
+
+def match_items(outcomes: pl.DataFrame, items: pl.Series) -> pl.DataFrame:
+    """Return outcomes whose TASK:ID is shortened to ID, where the demands know none of the long ids but short ones."""
+    if (
+        "item" not in outcomes.columns
+        or outcomes.schema["item"] != pl.String
+        or outcomes["item"].is_in(items.implode()).any()
+    ):
+        return outcomes
+    short = outcomes["item"].str.split_exact(":", 1).struct.field("field_1")
+    if short.null_count() or not short.is_in(items.implode()).any():
+        return outcomes
+    if outcomes["item"].str.split_exact(":", 1).struct.field("field_0").n_unique() > 1:
+        raise MensuraError("outcomes: several tasks, but the demands name items by id alone; name them TASK:ID there")
+    return outcomes.with_columns(item=short)

@@ -1,4 +1,9 @@
-"""Two models of all demands of an item at once, fitted to one subject's outcomes.
+"""Levels of items as places in short lists of values, so that curves are computed once per value, not once per item.
+
+Sums over the 18 demands of an item are taken in two steps: first for every combination of a few dimensions' levels,
+then over the handful of combinations that make up each item.
+
+Two models of all demands of an item at once, fitted to one subject's outcomes.
 
 Non-compensatory: an item is solved if every demand is met, Π_d expit(s (θ_d − x_d)) over the demands above 0; θ_d is
 the level at which a demand is met half of the time, s how sharply. Compensatory: expit(β0 − Σ_d w_d x_d), strength
@@ -12,19 +17,87 @@ scatter found, Σ (y − P)²/(P (1 − P)) over the degrees of freedom, a share
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
+import scipy
 
-from mensura.calibration.profiles.level_grid import LevelGrid
 from mensura.core.arrays import Floats, Ints, Mask, expit
+
+MOST_CELLS = 1_300
+"""Combinations of levels that are added up beforehand: four dimensions of six levels, a table that stays in cache."""
+
+
+@dataclass(frozen=True, eq=False)
+class LevelGrid:
+    """Levels of items, each a place in the list of distinct ones.
+
+    ``values``: the distinct levels; ``place``: items × dimensions, in a table dimensions × values laid out flat.
+    ``cells``: items × combinations, 1 where an item has that one; ``made``: combinations × places of the flat table, 1
+    where a combination has that level.
+    """
+
+    values: Floats
+    place: Ints
+    cells: scipy.sparse.csr_matrix
+    made: scipy.sparse.csr_matrix
+
+    @classmethod
+    def of(cls, levels: Floats) -> LevelGrid:
+        """Arrange levels, items × dimensions."""
+        values, place = np.unique(levels, return_inverse=True)
+        count = levels.shape[1]
+        own = place.reshape(levels.shape)
+        flat = own + len(values) * np.arange(count)
+        cells, made = [], []
+        for block in _blocks(len(values), count):
+            key = own[:, block] @ len(values) ** np.arange(block.stop - block.start)
+            _, first, back = np.unique(key, return_index=True, return_inverse=True)
+            cells.append(_ones(back[:, None], len(first)))
+            made.append(_ones(flat[first, block], len(values) * count))
+        return cls(values, flat, scipy.sparse.hstack(cells, format="csr"), scipy.sparse.vstack(made, format="csr"))
+
+    @property
+    def levels(self) -> Floats:
+        """The levels themselves, items × dimensions."""
+        return self.looked_up(np.tile(self.values, (self.place.shape[1], 1)))
+
+    def rows(self, at: Ints) -> LevelGrid:
+        """Return some of the items."""
+        return LevelGrid(self.values, self.place[at], self.cells[at], self.made)
+
+    def looked_up(self, table: Floats) -> Floats:
+        """Return items × dimensions of a table dimensions × values."""
+        return np.take(table.ravel(), self.place)
+
+    def summed(self, table: Floats) -> Floats:
+        """Return Σ_d table[d, level of item i in d] of each item."""
+        return np.asarray(self.cells @ (self.made @ table.ravel()))
+
+    def gathered(self, by: Floats) -> Floats:
+        """Return dimensions × values: the sum of ``by`` over the items of each level; the transpose of ``summed``."""
+        return np.asarray((by @ self.cells) @ self.made).reshape(self.place.shape[1], len(self.values))
+
+
+def _blocks(each: int, count: int) -> list[slice]:
+    """Return dimensions that are looked up together: as many as keep their combinations few."""
+    size = 1
+    while size < count and each ** (size + 1) <= MOST_CELLS:
+        size += 1
+    return [slice(at, min(at + size, count)) for at in range(0, count, size)]
+
+
+def _ones(columns: Ints, width: int) -> scipy.sparse.csr_matrix:
+    """Return a matrix with ones at these columns of each row, and zeros elsewhere."""
+    rows, each = columns.shape
+    ends = np.arange(0, rows * each + 1, each)
+    return scipy.sparse.csr_matrix((np.ones(rows * each), columns.ravel(), ends), shape=(rows, width))
+
 
 MEAN_ABILITY, MEAN_SPREAD, OWN_SPREAD = 2.5, 2.0, 1.0
 SHARPNESS_SPREAD = 0.5
-WEIGHT, WEIGHT_SPREAD, START, START_SPREAD = 0.3, 0.5, 2.0, 3.0
 LEAST_SCATTER = 0.02
 """A share weighs at most 50 answers, however little it scatters: the model is not exact."""
 MANY, FEW = 6_000, 2_000
@@ -36,25 +109,6 @@ _SETTLED, _ROUGHLY = (
 )  # log posterior that a step still promises: it is taken, and what remains is of its square
 _LEAST = 1e-9
 _SHARPEST = 6.0
-
-
-class SolvingModel(Protocol):
-    """A model of solving: a prior, and the chance q with the derivatives of its logarithm."""
-
-    mean: Floats
-    precision: Floats
-
-    def start(self) -> Floats:
-        """Return parameters to begin with."""
-
-    def solving(self, parameters: Floats, grid: LevelGrid) -> Floats:
-        """Return q of each item."""
-
-    def pulled(self, parameters: Floats, grid: LevelGrid, solved: Floats, by: Floats) -> Floats:
-        """Return Σ_i by_i ∂ ln q_i / ∂ parameters, q (``solved``) being known."""
-
-    def slopes(self, parameters: Floats, grid: LevelGrid, solved: Floats) -> Floats:
-        """Return ∂ ln q / ∂ parameters, items × parameters, q (``solved``) being known."""
 
 
 class NonCompensatory:
@@ -100,36 +154,6 @@ class NonCompensatory:
         return sharp, sharp * (parameters[:-1, None] - grid.values), grid.values > 0
 
 
-class Compensatory:
-    """A weighted sum of demands decides; parameters: a weight per dimension, then the start."""
-
-    def __init__(self, dimensions: int) -> None:
-        self.mean = np.append(np.full(dimensions, WEIGHT), START)
-        self.precision = np.diag(np.append(np.full(dimensions, WEIGHT_SPREAD**-2), START_SPREAD**-2))
-
-    def start(self) -> Floats:
-        """Begin at the prior."""
-        return self.mean.copy()
-
-    def solving(self, parameters: Floats, grid: LevelGrid) -> Floats:
-        """Return expit(β0 − Σ_d w_d x_d)."""
-        return expit(parameters[-1] - grid.summed(parameters[:-1, None] * grid.values))
-
-    def pulled(self, parameters: Floats, grid: LevelGrid, solved: Floats, by: Floats) -> Floats:
-        """Return the sum, added up per level of each dimension."""
-        del parameters
-        missed = by * (1.0 - solved)
-        return np.append(-grid.gathered(missed) @ grid.values, missed.sum())
-
-    def slopes(self, parameters: Floats, grid: LevelGrid, solved: Floats) -> Floats:
-        """Return (1 − q) (−x, 1)."""
-        del parameters
-        return (1.0 - solved)[:, None] * np.column_stack([-grid.levels, np.ones(len(solved))])
-
-
-MODELS: dict[str, Callable[[int], SolvingModel]] = {"non-compensatory": NonCompensatory, "compensatory": Compensatory}
-
-
 @dataclass(frozen=True, eq=False)
 class JointFit:
     """Parameters at the mode, and their covariance."""
@@ -140,7 +164,7 @@ class JointFit:
 
 
 def fit_joint(
-    model: SolvingModel, grid: LevelGrid, solved: Floats, floor: Floats, start: Floats | None = None
+    model: NonCompensatory, grid: LevelGrid, solved: Floats, floor: Floats, start: Floats | None = None
 ) -> JointFit:
     """Find the mode of a model's posterior for one subject; shares are weighed by how little they scatter."""
     begin = model.start() if start is None else start
@@ -179,7 +203,7 @@ class OneSubject:
         return OneSubject(self.grid.rows(rows), self.solved[rows], self.floor[rows], self.weight)
 
 
-def _climb_from_few(model: SolvingModel, whole: OneSubject, begin: Floats) -> JointFit:
+def _climb_from_few(model: NonCompensatory, whole: OneSubject, begin: Floats) -> JointFit:
     """Climb on a few items; then on all, with the information of the few in proportion, corrected as steps tell.
 
     The correction is that of Broyden, Fletcher, Goldfarb and Shanno; a step costs a fifth of one by Fisher scoring.
@@ -211,7 +235,7 @@ def _corrected(covariance: Floats, step: Floats, change: Floats) -> Floats:
     return np.asarray(left @ covariance @ left.T + np.outer(step, step) / along)
 
 
-def _scatter(model: SolvingModel, fit: JointFit, grid: LevelGrid, solved: Floats, floor: Floats) -> float:
+def _scatter(model: NonCompensatory, fit: JointFit, grid: LevelGrid, solved: Floats, floor: Floats) -> float:
     """Return φ, the scatter of shares as a part of that of single answers."""
     rate = chance(model, fit.parameters, grid, floor)
     used = len(fit.parameters) - np.trace(model.precision @ fit.covariance)
@@ -220,7 +244,7 @@ def _scatter(model: SolvingModel, fit: JointFit, grid: LevelGrid, solved: Floats
 
 
 def _climb(
-    model: SolvingModel, subject: OneSubject, start: Floats, here: Height | None = None, *, settled: float = _SETTLED
+    model: NonCompensatory, subject: OneSubject, start: Floats, here: Height | None = None, *, settled: float = _SETTLED
 ) -> JointFit:
     """Climb to the mode by Fisher scoring with step halving; ``here``: the height at the start, where it is known."""
     now, here = start, evaluate(model, start, subject) if here is None else here
@@ -244,7 +268,7 @@ def _inverse(matrix: Floats) -> Floats:
     return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
 
 
-def chance(model: SolvingModel, parameters: Floats, grid: LevelGrid, floor: Floats) -> Floats:
+def chance(model: NonCompensatory, parameters: Floats, grid: LevelGrid, floor: Floats) -> Floats:
     """Return the chance that the subject solves each item, guessing included."""
     return np.clip(floor + (1.0 - floor) * model.solving(parameters, grid), _LEAST, 1.0 - _LEAST)
 
@@ -259,7 +283,7 @@ class Height(NamedTuple):
     spread: Floats
 
 
-def evaluate(model: SolvingModel, parameters: Floats, subject: OneSubject) -> Height:
+def evaluate(model: NonCompensatory, parameters: Floats, subject: OneSubject) -> Height:
     """Return the log posterior and its gradient."""
     solving = model.solving(parameters, subject.grid)
     above = (1.0 - subject.floor) * solving
@@ -272,7 +296,7 @@ def evaluate(model: SolvingModel, parameters: Floats, subject: OneSubject) -> He
     return Height(height, model.pulled(parameters, subject.grid, solving, by) - pull, solving, above, spread)
 
 
-def information_at(model: SolvingModel, parameters: Floats, subject: OneSubject, here: Height) -> Floats:
+def information_at(model: NonCompensatory, parameters: Floats, subject: OneSubject, here: Height) -> Floats:
     """Return the expected information, that of the prior included."""
     slopes = model.slopes(parameters, subject.grid, here.solving)
     slopes *= (here.above / np.sqrt(here.spread))[:, None]
