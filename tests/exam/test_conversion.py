@@ -33,7 +33,7 @@ def test_items_of_a_pool_become_an_exam_and_those_without_a_key_are_named(tmp_pa
         "a-1": ("choice", ("y",)),
         "b": ("text", ("2",)),
     }
-    assert left == ["item c: key: empty; give the right answer"]
+    assert left == ["items.csv, row 4: key: empty; give the right answer"]
 
 
 def test_samples_of_an_inspect_log_become_items(tmp_path):
@@ -62,9 +62,35 @@ def test_samples_of_the_harness_become_items(tmp_path):
     assert exam.by_name["1"].key == ("4",)
 
 
+def test_a_file_of_a_benchmark_becomes_an_exam_as_it_is(tmp_path):
+    rows = {
+        "question": ["Which?", "And now?"],
+        "choices": [["red", "blue"]] * 2,
+        "answer": [1, 0],
+        "subject": ["s", "s"],
+    }
+    pl.DataFrame(rows).write_parquet(tmp_path / "test-00000.parquet")
+    exam, left = exam_from(tmp_path / "test-00000.parquet", tmp_path / "exam")
+    assert left == []
+    assert [(item.text, item.key, item.domain) for item in exam.items] == [
+        ("Which?", ("blue",), "s"),
+        ("And now?", ("red",), "s"),
+    ]
+
+
+def test_a_slip_in_the_name_of_a_column_is_named_and_foreign_columns_are_left_out(tmp_path):
+    new_exam(tmp_path / "mine")
+    items = tmp_path / "mine" / "items.csv"
+    items.write_text(items.read_text(encoding="utf-8").replace("tolerance", "remarks"), encoding="utf-8")
+    assert read_exam(tmp_path / "mine").warnings == ("columns left out: remarks",)
+    items.write_text(items.read_text(encoding="utf-8").replace("remarks", "tolerence"), encoding="utf-8")
+    with pytest.raises(MensuraError, match="tolerence: unknown; remove it or correct its spelling"):
+        read_exam(tmp_path / "mine")
+
+
 def test_what_is_no_source_is_refused(tmp_path):
     (tmp_path / "x.txt").write_text("text", encoding="utf-8")
-    with pytest.raises(MensuraError, match="unknown kind"):
+    with pytest.raises(MensuraError, match="no items"):
         exam_from(tmp_path / "x.txt", tmp_path / "exam")
 
 

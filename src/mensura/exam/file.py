@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from mensura.core.errors import MensuraError
-from mensura.exam.items import MOST_ITEMS, ExamItem, error_text, parse_rows, read_rows
+from mensura.exam.items import MOST_ITEMS, ExamItem, error_text, read_exam_items
 from mensura.exam.pictures import check_picture
 from mensura.exam.settings import ExamSettings
 
@@ -90,13 +90,13 @@ def inspect_exam(path: str | Path) -> tuple[Exam | None, list[str]]:
         settings = ExamSettings.model_validate(told)
     except ValidationError as fault:
         faults += [f"{file.name}, {'.'.join(map(str, error['loc']))}: {error_text(error)}" for error in fault.errors()]
-    items, wrong = _items(file, told, inline)
+    items, wrong, notes = _items(file, told, inline)
     faults += wrong
     if settings is not None:
         faults += _joint_faults(file, settings, items)
     if faults or settings is None:
         return None, faults
-    return Exam(file.parent, settings, tuple(items), _warnings(settings, items)), []
+    return Exam(file.parent, settings, tuple(items), (*notes, *_warnings(settings, items))), []
 
 
 def _file_of(path: Path) -> Path:
@@ -113,21 +113,18 @@ def _toml(file: Path) -> tuple[dict[str, Any] | None, list[str]]:
         return None, [f"{file.name}: not TOML ({fault}); correct that place"]
 
 
-def _items(file: Path, told: dict[str, Any], inline: list[Any] | None) -> tuple[list[ExamItem], list[str]]:
-    if inline is not None:
-        rows = [
-            (f"{file.name}, items {number}", row if isinstance(row, dict) else {"item": row})
-            for number, row in enumerate(inline, start=1)
-        ]
-    else:
-        table = file.parent / str(told.get("items", "items.csv"))
-        try:
-            rows = read_rows(table)
-        except MensuraError as fault:
-            return [], [str(fault)]
-    if len(rows) > MOST_ITEMS:
-        return [], [f"{file.name}: {len(rows):,} items; expected at most {MOST_ITEMS:,}. Split the exam"]
-    return parse_rows(rows)
+def _items(file: Path, told: dict[str, Any], inline: list[Any] | None) -> tuple[list[ExamItem], list[str], list[str]]:
+    try:
+        items, faults, notes = read_exam_items(
+            file.parent / str(told.get("items", "items.csv"))
+            if inline is None
+            else [row if isinstance(row, dict) else {"item": row} for row in inline]
+        )
+    except MensuraError as fault:
+        return [], [str(fault)], []
+    if len(items) + len(faults) > MOST_ITEMS:
+        return [], [f"{file.name}: {len(items):,} items; expected at most {MOST_ITEMS:,}. Split the exam"], []
+    return items, faults, notes
 
 
 def _joint_faults(file: Path, settings: ExamSettings, items: list[ExamItem]) -> list[str]:

@@ -1,23 +1,21 @@
-"""One item of an exam, and the reading of item tables: CSV, Parquet, JSONL, or tables inside ``exam.toml``."""
+"""One item of an exam, and the reading of items from any file or from tables inside ``exam.toml``."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from mensura.core.errors import listed_names
 from mensura.exam.numbers import read_number
 from mensura.exam.settings import LONG, SHORT, Word
-from mensura.intake.packed import read_bytes
-from mensura.intake.tables import read_noted
+from mensura.intake.item_keys import LETTERS
+from mensura.intake.items import TestItem, read_items
 
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 MOST_ITEMS = 20_000
-_LISTS = ("options", "key")
+_NEAR = 0.8  # how like the name of a column must be to a known one to be taken for a slip
 Scoring = Literal["choice", "several", "number", "text", "rubric"]
 
 
@@ -102,58 +100,50 @@ class ExamItem(BaseModel):
         return not self.options
 
 
-def parse_rows(rows: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[list[ExamItem], list[str]]:
-    """Return the items and every error, each with its place; ``rows`` are places and cells."""
+def read_exam_items(source: Path | list[Any]) -> tuple[list[ExamItem], list[str], list[str]]:
+    """Return the items of a file or of tables, every error with its place, and notes on the reading.
+
+    Any layout of a benchmark is read (:func:`mensura.intake.items.read_items`). Columns that an exam does not know are
+    left out, unless their names are nearly those of one that it knows.
+    """
+    file = read_items(source)
     items: list[ExamItem] = []
     faults: list[str] = []
+    unknown: set[str] = set()
     first: dict[str, str] = {}
-    for place, row in rows:
+    for given in file.items:
         try:
-            item = ExamItem.model_validate(_cells(row))
+            item = ExamItem.model_validate(_cells(given, unknown))
         except ValidationError as fault:
-            faults += [f"{place}{_where(error)}: {error_text(error)}" for error in fault.errors()]
+            faults += [f"{given.place}{_where(error)}: {error_text(error)}" for error in fault.errors()]
             continue
         if item.item in first:
-            faults.append(f"{place}, item: {item.item!r} is also in {first[item.item]}; give each item its own name")
-        first.setdefault(item.item, place)
+            faults.append(f"{given.place}, item: {item.item!r} is also in {first[item.item]}; give each its own name")
+        first.setdefault(item.item, given.place)
         items.append(item)
-    return items, faults
+    left_out = [f"columns left out: {listed_names(sorted(unknown))}"] if unknown else []
+    return items, faults, [*file.notes, *left_out]
 
 
-def read_rows(path: Path) -> list[tuple[str, dict[str, Any]]]:
-    """Return place and cells of every row of a table of items."""
-    if path.suffix.lower() == ".jsonl":
-        return list(_lines(path))
-    frame = read_noted(path, infer=False, row="row").frame
-    return [(f"{path.name}, row {row.pop('row')}", row) for row in frame.to_dicts()]
+def _cells(given: TestItem, unknown: set[str]) -> dict[str, Any]:
+    """Return what an exam takes of an item; names of columns that it does not take are added to ``unknown``."""
+    text = f"{given.context}\n\n{given.text}" if given.context else given.text
+    taken: dict[str, Any] = {"item": safe_name(given.item), "text": text, "domain": given.domain}
+    taken |= {"options": list(given.options), "key": list(given.keys)}
+    for title, cell in given.rest.items():
+        if cell is None or str(cell).strip() == "":
+            continue
+        if title in ExamItem.model_fields or get_close_matches(title, ExamItem.model_fields, 1, _NEAR):
+            taken[title] = cell if isinstance(cell, bool) else str(cell)
+        else:
+            unknown.add(title)
+    return taken
 
 
-def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    for number, line in enumerate(read_bytes(path).decode("utf-8-sig", errors="replace").splitlines(), start=1):
-        if line.strip():
-            place = f"{path.name}, line {number}"
-            try:
-                row = json.loads(line)
-            except (ValueError, RecursionError):
-                row = None
-            yield place, row if isinstance(row, dict) else {"not_json": "give one JSON object per line"}
-
-
-def _cells(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the filled cells of a row; lists may be JSON or separated by | or line ends."""
-    filled = {name: cell for name, cell in row.items() if cell is not None and str(cell).strip() != ""}
-    cells = {name: cell if isinstance(cell, bool | list) else str(cell) for name, cell in filled.items()}
-    return {name: _listed(cell) if name in _LISTS else cell for name, cell in cells.items()}
-
-
-def _listed(cell: Any) -> list[str]:  # noqa: ANN401
-    if isinstance(cell, str) and cell.strip().startswith("["):
-        with suppress(ValueError):
-            cell = json.loads(cell)
-    if isinstance(cell, list):
-        return [str(part).strip() for part in cell]
-    parts = str(cell).split("\n" if "\n" in str(cell).strip() else "|")
-    return [part.strip() for part in parts if part.strip()]
+def safe_name(raw: object) -> str:
+    """Return an item's name that may stand in files and addresses."""
+    kept = "".join(char if char.isascii() and (char.isalnum() or char in "_.-") else "-" for char in str(raw))
+    return kept.lstrip("-_.")[:60] or "item"
 
 
 def _where(error: Any) -> str:  # noqa: ANN401

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from mensura.exam.items import LETTERS, ExamItem
+from mensura.exam.items import ExamItem
 from mensura.exam.scoring import Given, fold
+from mensura.intake.item_keys import LETTERS
 from mensura.llm import AnswerReading, UnreadableError
 
 MARK = "ANSWER:"

@@ -14,11 +14,12 @@ from mensura.core.results import Result
 from mensura.exam.file import Exam
 from mensura.exam.forms import ExamForm, full_form
 from mensura.exam.gathering import MODELS, OUTCOMES, answer_text, name_outcome
-from mensura.exam.items import LETTERS, ExamItem
+from mensura.exam.items import ExamItem
 from mensura.exam.pictures import media_of
 from mensura.exam.replies import MARK, failure_of, read_reply, understand
 from mensura.exam.scoring import score
 from mensura.exam.timing import rules_text
+from mensura.intake.item_keys import LETTERS
 from mensura.llm import Answer, Asker, Question
 
 NO_ANSWER = ("refused", "empty", "cut", "unreadable")

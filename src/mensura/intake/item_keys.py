@@ -20,6 +20,10 @@ _STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 _YES = {"true": 1, "yes": 1, "false": 0, "no": 0}
 
 
+ResolvedKey = tuple[tuple[str, ...], tuple[str, ...], tuple[int, ...]]
+"""Options, keys in words, and the places of the right options."""
+
+
 @dataclass(frozen=True)
 class RawItem:
     """One row before its key is understood."""
@@ -100,9 +104,7 @@ def _bare(key: str) -> str:
     return key.strip().strip("().:").strip()
 
 
-def resolve_keys(
-    raws: Sequence[RawItem], first: int | None
-) -> tuple[list[tuple[tuple[str, ...], tuple[str, ...], tuple[int, ...]]], list[str]]:
+def resolve_keys(raws: Sequence[RawItem], first: int | None) -> tuple[list[ResolvedKey], list[str]]:
     """Return options, keys in words and places of the right options of every item, and how numbers were counted."""
     keys = [_key_list(raw.key) for raw in raws]
     truth = [raw for raw, key in zip(raws, keys, strict=True) if not raw.options and key and _is_truth(key[0], raw)]
@@ -122,7 +124,7 @@ def resolve_keys(
             f"keys are numbers of options, read as counted from {start}; "
             f"if that is wrong, say --map key=COLUMN:{1 - (start or 0)}"
         )
-    resolved = []
+    resolved: list[ResolvedKey] = []
     for raw, key in zip(raws, keys, strict=True):
         if yes_or_no:
             right = int(_YES.get(str(key[0]).casefold(), key[0]))
@@ -136,6 +138,14 @@ def resolve_keys(
         else:
             resolved.append(((), tuple(_open_answer(str(one)) for one in key), ()))
     return resolved, notes
+
+
+def separate_keys(key: Any) -> Any:  # noqa: ANN401
+    """Return the keys of a cell that writes several: between bars, or on lines of their own."""
+    if not isinstance(key, str) or key.strip().startswith("["):
+        return key
+    parts = [part.strip() for part in key.split("\n" if "\n" in key.strip() else "|")]
+    return [part for part in parts if part]
 
 
 def _key_list(key: Any) -> list[Any]:  # noqa: ANN401

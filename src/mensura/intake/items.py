@@ -7,7 +7,6 @@ user maps fields to columns: ``text=question_stem,key=answerKey,options=choices.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,6 +22,7 @@ from mensura.intake.item_keys import (
     option_list,
     options_in_text,
     resolve_keys,
+    separate_keys,
 )
 from mensura.intake.packed import suffix_of
 from mensura.intake.records import JSON_FILES, SourceRecord, read_archive, read_json, simple_name
@@ -42,7 +42,6 @@ FIELDS: dict[str, tuple[str, ...]] = {
         *("correct_option", "answer", "label", "answer_index", "expected", "solution"),
     ),
     "domain": ("domain", "high_level_domain", "subject", "category", "topic"),
-    "picture": ("needs_picture", "image", "picture", "image_path", "figure"),
 }
 """Columns by meaning, in simple spelling; the first that a file has counts."""
 _NUMBERED = re.compile(r"^(?:option|choice|opt|sol|ending|answer)?_?(?:([a-j])|(\d{1,2}))$")
@@ -146,7 +145,12 @@ def read_items(source: Any, *, columns: str | None = None) -> ItemFile:  # noqa:
         )
     raws = [_raw_item(record, found) for record in records]
     notes = _option_notes(raws)
-    ids = _ids(records, found["item"], name)
+    ids = [
+        cell_words(_at(record.cells, found["item"])) if found["item"] else str(row)
+        for row, record in enumerate(records, start=1)
+    ]
+    if found["key"] is not None and simple_name(found["key"]) == "key":  # Mensura's own tables separate several keys
+        raws = [replace(raw, key=separate_keys(raw.key)) for raw in raws]
     keys, key_notes = resolve_keys(raws, said.first)
     items = tuple(
         TestItem(
@@ -247,16 +251,6 @@ def _from_columns(cells: Mapping[str, Any], key: Any) -> tuple[tuple[str, ...], 
     return tuple(options), key, ordered[0][0].startswith(("opt", "choice")) and ordered[0][2] == "1"
 
 
-def _ids(records: Sequence[SourceRecord], title: str | None, name: str) -> list[str]:
-    if title is None:
-        return [str(number) for number in range(1, len(records) + 1)]
-    ids = [cell_words(_at(record.cells, title)) for record in records]
-    repeated = [one for one, count in Counter(ids).items() if count > 1 or not one]
-    if repeated:
-        raise MensuraError(f"{name}: item ids occur twice or are empty ({listed_names(repeated)}); give each its own")
-    return ids
-
-
 def _option_notes(raws: Sequence[RawItem]) -> list[str]:
     sizes = sorted({len(raw.options) for raw in raws if raw.options})
     if len(sizes) < 2:
@@ -279,12 +273,14 @@ def read_records(source: Any, *, known: Iterable[str] = ()) -> tuple[str, list[S
     ----------
     source
         A file (any table that :func:`mensura.intake.read_table` reads, JSON, JSON lines, an Inspect log), a folder of
-        JSON files with one record each, or a table of any library.
+        JSON files with one record each, a list of mappings, or a table of any library.
     known
         Titles in simple spelling. A CSV whose first row has none of them, and whose columns all but the last are no
         titles, has no header: its columns are V1, V2, ….
 
     """
+    if isinstance(source, list) and all(isinstance(cells, Mapping) for cells in source):
+        return "items", [SourceRecord(f"items {row}", cells) for row, cells in enumerate(source, start=1)]
     if not isinstance(source, str | Path):
         frame = as_frame(source, name="items")
         return "items", [
