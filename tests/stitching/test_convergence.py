@@ -1,6 +1,5 @@
 """A fit says whether it arrived; thin subsets of the evidence, which used to stop on the way, arrive."""
 
-import json
 from functools import partial
 
 import numpy as np
@@ -8,6 +7,7 @@ import polars as pl
 import pytest
 
 import mensura
+from mensura.core.errors import MensuraError
 from mensura.stitching import Solution, benchmark_influence, evidence_scores, place, placing, pooled, rosetta, stitch
 from mensura.stitching.posterior import fitted_eta
 
@@ -48,7 +48,7 @@ def test_the_published_fit_ends_where_no_neighbour_is_better(simulated):
         assert cost(C, D, slope) > best
 
 
-def test_a_fit_that_did_not_arrive_says_so(simulated, monkeypatch, mensura_command, tmp_path):
+def test_a_fit_that_did_not_converge_gives_no_number(simulated, monkeypatch, mensura_command, tmp_path):
     monkeypatch.setattr(pooled, "MOST_ROUNDS", 1)
     monkeypatch.setattr(pooled, "ROUND_TOLERANCE", 1e-9)
     fit = stitch(simulated[0])
@@ -57,12 +57,15 @@ def test_a_fit_that_did_not_arrive_says_so(simulated, monkeypatch, mensura_comma
     assert "last change of any expected logit" in fit.warnings[0]
     assert "not converged" in str(fit)
     assert "did not converge" in fit._repr_html_()
+    assert fit.shown.is_empty()
+    with pytest.raises(MensuraError, match="so there are no numbers"):
+        _ = fit.capabilities
     simulated[0].write_csv(tmp_path / "scores.csv")
-    run = mensura_command("stitch", tmp_path / "scores.csv")
-    assert "warning: the fit did not converge" in run.out
-    answer = json.loads(mensura_command("stitch", tmp_path / "scores.csv", "--json").out)
-    assert answer["convergence"]["converged"] is False
-    assert answer["convergence"]["gradient"] > 1e-9
+    for more in ((), ("--json",)):
+        run = mensura_command("stitch", tmp_path / "scores.csv", *more)
+        assert run.code == 2
+        assert run.out == ""
+        assert "the fit did not converge" in run.err
 
 
 def test_replicates_that_did_not_arrive_are_counted(simulated, monkeypatch):

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from mensura.core.arguments import check_arguments
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, listed_names
 from mensura.core.results import package_version
 from mensura.evidence import Evidence, load
 from mensura.evidence.intake import read_own_scores
@@ -100,7 +100,8 @@ def stitch(
             for name, offset, _ in offsets.iter_rows()
             if abs(offset) >= WORTH_A_NOTE
         )
-    data, left_out = _connected(frame, policy, parts)
+    frame, left_out = _connected(frame, policy, parts)
+    data = encode(frame, policy)
     refuse_alike(data)
     settings: dict[str, object] = {"method": method, "duplicates": policy, "anchor_benchmark": anchor_benchmark}
     settings["fewest_benchmarks"] = fewest_benchmarks
@@ -113,7 +114,8 @@ def stitch(
         scale = Scale(benchmark=anchor) if anchor_subjects is None else _two_subjects(data, anchor_subjects)
         settings |= {"ridge": ridge}
     else:
-        model = PooledModel.fit(data, _affordable(dimensions, data), pooling, informed=informed)
+        model, data, falling = _rising(frame, policy, dimensions, pooling, informed)
+        left_out += falling
         scale = _scale(model, anchor_benchmark, anchor_subjects)
         settings |= {"dimensions": model.fitted.dimensions, "pooling": pooling, "informed": informed}
     settings |= {"mensura": package_version(), "evidence": evidence.edition if evidence else None}
@@ -144,17 +146,40 @@ def _with_enough(frame: pl.DataFrame, fewest: int) -> tuple[pl.DataFrame, tuple[
     return kept, (f"{left} subjects with fewer than {fewest} benchmarks were left out",) if left else ()
 
 
-def _connected(frame: pl.DataFrame, policy: Duplicates, parts: Parts) -> tuple[ScoreSet, tuple[str, ...]]:
-    data = encode(frame, policy)
+def _connected(frame: pl.DataFrame, policy: Duplicates, parts: Parts) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Return the scores that compare subjects, and notes on those left out."""
+    notes: list[str] = []
     if parts == "refuse":
-        refuse_parts(data)
-    if parts != "largest":
-        return data, ()
-    subjects, benchmarks = of_largest_part(data)
-    kept = frame.filter(pl.col("subject").is_in(list(subjects)) & pl.col("benchmark").is_in(list(benchmarks)))
-    left = frame.height - kept.height
-    note = f"{left} scores outside the largest connected part were left out"
-    return (encode(kept, policy), (note,)) if left else (data, ())
+        refuse_parts(encode(frame, policy))
+    if parts == "largest":
+        subjects, benchmarks = of_largest_part(encode(frame, policy))
+        kept = frame.filter(pl.col("subject").is_in(list(subjects)) & pl.col("benchmark").is_in(list(benchmarks)))
+        if left := frame.height - kept.height:
+            notes.append(f"{left} scores outside the largest connected part were left out")
+        frame = kept
+    compared = pl.col("subject").n_unique().over("benchmark") > 1
+    alone = frame.filter(~compared)["benchmark"].unique().sort().to_list()
+    if alone and len(alone) < frame["benchmark"].n_unique():
+        frame = frame.filter(compared)
+        notes.append(f"left out, taken by one subject only: {listed_names(alone)}")
+    return frame, tuple(notes)
+
+
+def _rising(
+    frame: pl.DataFrame, policy: Duplicates, dimensions: int, pooling: float, informed: bool
+) -> tuple[PooledModel, ScoreSet, tuple[str, ...]]:
+    """Fit benchmarks on which better subjects score higher; one on which they score lower is left out and named."""
+    falling: list[str] = []
+    while True:
+        data = encode(frame.filter(~pl.col("benchmark").is_in(falling)), policy)
+        model = PooledModel.fit(data, _affordable(dimensions, data), pooling, informed=informed)
+        slopes = principal(model.positions, shares=model.shares).slope[0]
+        found = [data.benchmarks[i] for i in np.flatnonzero(slopes <= 0)]
+        if not found or len(found) == len(slopes):
+            break
+        falling += found
+    note = f"left out, better subjects score lower (is lower better there?): {listed_names(falling)}"
+    return model, data, (note,) if falling else ()
 
 
 def _guessed(model: Model) -> tuple[str, ...]:

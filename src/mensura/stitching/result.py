@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from mensura.core.arrays import logit
+from mensura.core.errors import MensuraError
 from mensura.core.results import Result
 from mensura.stitching.bootstrap import Kind, bootstrap_weights, on_ray, resampled
 from mensura.stitching.checks import positions_of
@@ -75,7 +76,7 @@ class Stitch(Result):
             f"{data.y.size} scores; {LEVEL:.0%} intervals; "
             f"{'converged' if end.converged else 'not converged'} after {end.iterations} iterations"
         )
-        if self.method != "pooled":
+        if self.method != "pooled" or not end.converged:
             return head
         pays = self.dimensions.filter(pl.col("verdict") == "pays").height
         return f"{head}; {pays} residual dimension{'' if pays == 1 else 's'} pay{'s' if pays == 1 else ''}"
@@ -100,8 +101,9 @@ class Stitch(Result):
     @property
     def warnings(self) -> tuple[str, ...]:
         """Whether the fit did not arrive, and what the scores cannot tell, before and after fitting."""
-        hardly = estimate_warnings(self.data.benchmarks, self.estimate, self.laplace.positions)
-        return self.convergence.warnings + self.about_scores + hardly
+        if not self.convergence.converged:
+            return self.convergence.warnings + self.about_scores
+        return self.about_scores + estimate_warnings(self.data.benchmarks, self.estimate, self.laplace.positions)
 
     @property
     def data(self) -> ScoreSet:
@@ -110,8 +112,15 @@ class Stitch(Result):
 
     @cached_property
     def estimate(self) -> Positions:
-        """The estimate on the result's scale, as arrays with one draw."""
+        """The estimate on the result's scale, as arrays with one draw; refused where the fit did not converge."""
+        for warning in self.convergence.warnings:
+            raise MensuraError(f"scores: {warning}")
         return self.scaled(self.model.positions)
+
+    @property
+    def shown(self) -> pl.DataFrame:
+        """The capabilities, or no row where the fit did not converge."""
+        return self.capabilities if self.convergence.converged else pl.DataFrame(schema=["subject", "capability"])
 
     @cached_property
     def laplace(self) -> PositionDraws:

@@ -26,6 +26,8 @@ PRIOR_SCORES, OWN_SCORES = 200.0, 4.0
 """Scores that stand behind these for all subjects together, and behind the common share for each subject."""
 SMALLEST_SPREAD = 0.5
 MOST_SHARE = 0.5
+FEWEST_SCORES = 3
+"""Scores of a subject from which one of them can be surprising: of two that disagree nobody knows which is wrong."""
 STRONGEST = 0.9
 """Largest part of what is known of a score that comes from itself, when what the others say is taken apart."""
 SMALLEST_SLOPE = 1e-3
@@ -47,7 +49,8 @@ def learn_surprise(cells: Cells, fit: Pooled, at: Expected, eta_var: Floats) -> 
     if cells.right_or_wrong:
         return fit
     before, layout = fit.surprise, cells.layout
-    odds, spread = logit(before.share), before.spread
+    few = np.bincount(layout.rows, minlength=layout.n_subjects) < FEWEST_SCORES
+    odds, spread = np.where(few, -np.inf, logit(before.share)), before.spread
 
     def formula(
         y: Floats,
