@@ -26,8 +26,7 @@ class Convergence:
             return ()
         return (
             f"the fit did not converge: after {self.iterations} iterations the {self.measure} is {self.gradient:.2g} "
-            f"(below {self.tolerance:g} is asked for), so there are no numbers. Leave out subjects and benchmarks with "
-            "few scores",
+            f"(below {self.tolerance:g} is asked for), so there are no numbers",
         )
 
 

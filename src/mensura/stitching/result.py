@@ -114,7 +114,7 @@ class Stitch(Result):
     def estimate(self) -> Positions:
         """The estimate on the result's scale, as arrays with one draw; refused where the fit did not converge."""
         for warning in self.convergence.warnings:
-            raise MensuraError(f"scores: {warning}")
+            raise MensuraError(f"scores: {warning}; leave out what has few scores")
         return self.scaled(self.model.positions)
 
     @property
