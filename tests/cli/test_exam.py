@@ -104,6 +104,17 @@ def test_a_code_is_forgotten_and_the_person_leaves_the_report(sat, mensura_comma
     assert "6 people (0 left out)" in run.out
 
 
+def test_the_report_notes_a_jump_of_the_servers_clock(sat, mensura_command):
+    folder, _ = sat
+    ahead = [0.0]
+    store = AnswerStore(folder / "answers.db", read_exam(folder / "my"), clock=lambda: time.time() + ahead[0])
+    ahead[0] = 7200.0
+    store.begin()
+    store.close()
+    run = mensura_command("exam", "report", folder / "my", folder / "answers.db")
+    assert "the server's clock moved during the exam (+7,200 s)" in " ".join(run.out.split())
+
+
 def test_margins_estimates_and_a_pool(sat, mensura_command):
     folder, _ = sat
     exam = read_exam(folder / "my")

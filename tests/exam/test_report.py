@@ -306,7 +306,7 @@ def test_a_model_that_grades_gets_neither_names_nor_what_the_consent_does_not_al
 def test_stored_answers_become_outcomes_with_blank_and_late_apart(tmp_path):
     exam = read_exam(write_exam(tmp_path / "timed", TOML + "[time]\nminutes = 1\n"))
     now = [0.0]
-    store = AnswerStore(tmp_path / "a.db", exam, clock=lambda: now[0])
+    store = AnswerStore(tmp_path / "a.db", exam, clock=lambda: now[0], steady=lambda: now[0])
     _, sitting = store.begin()
     store.start(sitting)
     store.answer(sitting, "capital", [0], seconds=0)
@@ -328,7 +328,7 @@ def test_stored_answers_become_outcomes_with_blank_and_late_apart(tmp_path):
 
 def test_the_item_at_which_a_person_stopped_was_not_reached(tmp_path, exam):
     now = [0.0]
-    store = AnswerStore(tmp_path / "a.db", exam, clock=lambda: now[0])
+    store = AnswerStore(tmp_path / "a.db", exam, clock=lambda: now[0], steady=lambda: now[0])
     _, sitting = store.begin()
     store.start(sitting)
     for item in ("capital", "primes", "half"):

@@ -31,7 +31,7 @@ def clock():
 
 @pytest.fixture
 def store(tmp_path, exam, clock):
-    store = AnswerStore(tmp_path / "answers.db", exam, clock=clock)
+    store = AnswerStore(tmp_path / "answers.db", exam, clock=clock, steady=clock)
     yield store
     store.close()
 
@@ -124,7 +124,7 @@ def test_nothing_is_answered_before_the_start_or_after_the_end(store):
 
 def test_late_answers_are_kept_and_marked_but_never_replace_one_in_time(tmp_path, clock):
     exam = read_exam(write_exam(tmp_path / "timed", TOML + "[time]\nminutes = 1\n"))
-    store = AnswerStore(tmp_path / "timed.db", exam, clock=clock)
+    store = AnswerStore(tmp_path / "timed.db", exam, clock=clock, steady=clock)
     _, sitting = started(store)
     store.answer(sitting, "capital", [0], seconds=0)
     clock.now += 64  # within the seconds an answer may travel
@@ -136,6 +136,43 @@ def test_late_answers_are_kept_and_marked_but_never_replace_one_in_time(tmp_path
         store.answer(sitting, "capital", [1], seconds=0, after=1)
     found = store.answers(sitting)
     assert (found["capital"].given, found["capital"].late, found["half"].late) == ([0], False, True)
+
+
+def test_a_clock_that_jumps_makes_nothing_late_and_no_time_negative(tmp_path):
+    exam = read_exam(write_exam(tmp_path / "timed", TOML + "[time]\nminutes = 10\n"))
+    wall, steady = Clock(), Clock()
+    code = None
+    for jump in (7200, 0, -10_800):  # two hours on, a new run with that clock, three hours back
+        store = AnswerStore(tmp_path / "timed.db", exam, clock=wall, steady=steady)
+        if code is None:
+            code, _ = started(store)
+        sitting = store.find(code)
+        store.show(sitting, "half")
+        wall.now += jump + 30
+        steady.now += 30
+        assert store.answer(sitting, "half", str(jump), seconds=0).late is False
+        assert store.now() - sitting.started <= 90
+        store.close()
+    wall.now -= 86_400  # set back while the server was off
+    store = AnswerStore(tmp_path / "timed.db", exam, clock=wall, steady=steady)
+    store.finish(store.find(code))
+    done = store.find(code)
+    assert 90 <= done.finished - done.started <= 91
+    assert store.answers(done)["half"].seconds == 90
+    store.begin()
+    assert store.notes == (
+        "the server's clock moved during the exam (+7,200 s, -10,800 s, -86,400 s); times were counted without it",
+    )
+    store.close()
+
+
+def test_small_corrections_of_the_clock_are_not_noted(tmp_path, exam):
+    wall, steady = Clock(), Clock()
+    store = AnswerStore(tmp_path / "slewed.db", exam, clock=wall, steady=steady)
+    wall.now += 3
+    store.begin()
+    assert store.notes == ()
+    store.close()
 
 
 def test_a_token_and_a_panels_id_let_one_person_in_once(store):

@@ -324,3 +324,15 @@ def test_when_the_time_is_over_only_finishing_is_left(tmp_path):
     assert "The time is over." in page
     assert "Question 3" not in page
     store.close()
+
+
+def test_a_jump_of_the_servers_clock_takes_no_time_from_a_person(tmp_path):
+    exam = read_exam(write_exam(tmp_path / "timed", TOML + "[time]\nminutes = 10\n", ITEMS))
+    jump = [0.0]
+    store = AnswerStore(tmp_path / "timed.db", exam, clock=lambda: time.time() + jump[0])
+    taker = Taker(exam_app(exam, store))
+    taker.start()
+    for jump[0] in (7200.0, -3600.0):
+        assert re.search(r"Time left: <span[^>]*>(10:00|9:5)", taker.get("/sit?n=2").text)
+        assert taker.save(item="primes", **{"option-0": "on"}).json()["late"] is False
+    store.close()

@@ -199,7 +199,7 @@ def report(
     from mensura.intake.tables import read_table
 
     read = read_exam(exam)
-    outcomes, takers = gather(read, sources)
+    outcomes, takers, notes = gather(read, sources)
     if grader is not None:
         from mensura.exam.grading import grade
 
@@ -212,6 +212,7 @@ def report(
         takers,
         margins=None if margins is None else read_table(margins),
         estimates=None if estimates is None else read_table(estimates),
+        notes=notes,
     )
     if pool is not None:
         from mensura.exam.pooling import to_pool

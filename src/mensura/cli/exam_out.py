@@ -43,8 +43,8 @@ def write_report(report: ExamReport, *, out: Path | None, as_json: bool) -> bool
     return as_json
 
 
-def gather(exam: Exam, sources: list[Path]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the outcomes of people and models, and the takers among people."""
+def gather(exam: Exam, sources: list[Path]) -> tuple[pl.DataFrame, pl.DataFrame, tuple[str, ...]]:
+    """Return the outcomes of people and models, the takers among people, and notes about the store."""
     import polars as pl
 
     from mensura.exam import AnswerStore
@@ -54,11 +54,13 @@ def gather(exam: Exam, sources: list[Path]) -> tuple[pl.DataFrame, pl.DataFrame]
     if len(stores) > 1:
         raise MensuraError(f"exam report: {len(stores)} stores; give one store and any number of folders")
     names = [question.name for question in exam.settings.questions]
+    notes: tuple[str, ...] = ()
     parts, takers = [pl.DataFrame(schema=OUTCOMES)], pl.DataFrame(schema=TAKERS | dict.fromkeys(names, pl.String))
     for store in stores:
         answers = AnswerStore(store, exam)
         parts.append(people_outcomes(exam, answers))
         takers = people_takers(exam, answers, parts[-1])
+        notes = answers.notes
         answers.close()
     parts += [model_outcomes(exam, source) for source in sources if source not in stores]
-    return pl.concat(parts), takers
+    return pl.concat(parts), takers, notes

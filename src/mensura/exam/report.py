@@ -69,11 +69,13 @@ def report_exam(
     *,
     margins: pl.DataFrame | None = None,
     estimates: pl.DataFrame | None = None,
+    notes: Sequence[str] = (),
 ) -> ExamReport:
     """Analyse the outcomes of people and models together.
 
     ``outcomes`` and ``takers``: see :mod:`mensura.exam.gathering`. ``margins`` (question, answer, share) weight people
     to a population. ``estimates`` (item, rate) of people's rates, made before, are combined with their answers.
+    ``notes`` become warnings of the report.
     """
     checks = [item.item for item in exam.checks]
     scored = outcomes.filter(~pl.col("item").is_in(checks))
@@ -114,7 +116,7 @@ def report_exam(
         raked.margins,
         scored.select("subject", pl.col("kind").alias("group"), "item", pl.col("score").alias("correct")),
         facts,
-        _findings(scored, scaled, kept, out),
+        (*notes, *_findings(scored, scaled, kept, out)),
     )
 
 

@@ -33,13 +33,28 @@ LONGEST_ANSWER = 5_000
 _COUNT_EVERY = 60.0  # seconds after which the answers are counted again; in between new forms are added
 _COMPLETION = 8
 _VERSION = "1"
+_JUMP = 5.0  # seconds by which the clock must move to be noted; smaller corrections change no time limit
+_LAST = (
+    "SELECT max(begun), max(started), max(finished), (SELECT max(at) FROM shown), (SELECT max(at) FROM answers) "
+    "FROM sittings"
+)
 
 
 class AnswerStore:
-    """The store of one exam. Several threads may use it. ``clock`` gives seconds since 1970."""
+    """The store of one exam. Several threads may use it.
 
-    def __init__(self, path: Path, exam: Exam, *, clock: Callable[[], float] = time.time) -> None:
-        self._exam, self._clock, self.path = exam, clock, path
+    ``clock`` gives seconds since 1970, and ``steady`` seconds that go on evenly when somebody sets the clock.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        exam: Exam,
+        *,
+        clock: Callable[[], float] = time.time,
+        steady: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._exam, self._clock, self._steady, self.path = exam, clock, steady, path
         self._lock = threading.RLock()
         self._forms: list[Sequence[str]] = []
         self._counted = -math.inf
@@ -51,6 +66,9 @@ class AnswerStore:
             self._db.execute("PRAGMA synchronous = FULL")
             self._db.execute("PRAGMA secure_delete = ON")
             self._prepare()
+            self._jumps = self._noted_jumps()
+            last = max((at for at in self._db.execute(_LAST).fetchone() if at is not None), default=-math.inf)
+            self._start = max(clock() - sum(self._jumps), last) - steady()
         except sqlite3.DatabaseError as fault:
             raise MensuraError(f"{path}: not a store of answers ({fault}); choose another file") from fault
 
@@ -91,7 +109,32 @@ class AnswerStore:
             raise MensuraError(f"{self.path}: not a store of answers; choose another file")
         return str(row[0])
 
+    def now(self) -> float:
+        """Return the time of this store in seconds since 1970: even within a run, and never before what is stored."""
+        return self._start + self._steady()
+
+    def _noted_jumps(self) -> list[float]:
+        row = self._db.execute("SELECT value FROM meta WHERE name = 'clock_jumps'").fetchone()
+        return json.loads(row[0]) if row else []
+
+    def _note_jump(self) -> float:
+        """Return the time; note by how much somebody moved the clock meanwhile, so that the next run goes on evenly."""
+        now = self.now()
+        jump = self._clock() - now - sum(self._jumps)
+        if abs(jump) > _JUMP:
+            self._jumps = [*self._jumps, round(jump, 3)]
+            self._db.execute("INSERT OR REPLACE INTO meta VALUES ('clock_jumps', ?)", (json.dumps(self._jumps),))
+        return now
+
     # The organiser
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the report must know about the times."""
+        with self._lock:
+            jumps = ", ".join(f"{jump:+,.0f} s" for jump in self._noted_jumps())
+        text = f"the server's clock moved during the exam ({jumps}); times were counted without it"
+        return (text,) if jumps else ()
 
     @property
     def is_closed(self) -> bool:
@@ -128,7 +171,7 @@ class AnswerStore:
         code = new_code()
         with self._writing() as db:
             self._refuse_closed()
-            now = self._clock()
+            now = self._note_jump()
             if token is not None:
                 self._use(db, token, now)
             hidden = None if panel is None else self._hidden(panel)
@@ -194,11 +237,11 @@ class AnswerStore:
 
     def start(self, sitting: Sitting) -> None:
         """Start the clock; a second start changes nothing."""
-        self._set(sitting, "started", self._clock())
+        self._set(sitting, "started", self.now())
 
     def finish(self, sitting: Sitting) -> None:
         """End the sitting."""
-        self._set(sitting, "finished", self._clock())
+        self._set(sitting, "finished", self.now())
 
     def _set(self, sitting: Sitting, column: str, value: object) -> None:
         with self._writing() as db:
@@ -215,7 +258,8 @@ class AnswerStore:
             return found
         with self._writing() as db:
             db.execute(
-                "INSERT OR IGNORE INTO shown (number, item, at) VALUES (?, ?, ?)", (sitting.number, item, self._clock())
+                "INSERT OR IGNORE INTO shown (number, item, at) VALUES (?, ?, ?)",
+                (sitting.number, item, self._note_jump()),
             )
         return self.shown(sitting)[item]
 
@@ -257,7 +301,7 @@ class AnswerStore:
             row = db.execute("SELECT started, finished FROM sittings WHERE number = ?", (sitting.number,)).fetchone()
             if row is None or row[0] is None or row[1] is not None:
                 raise RefusedError("This sitting is finished or has not started. Open the first page.")
-            now, opened, stored = self._clock(), self.shown(sitting), self.answers(sitting).get(item)
+            now, opened, stored = self._note_jump(), self.shown(sitting), self.answers(sitting).get(item)
             late = now > deadline(self._exam, row[0], opened, item) + GRACE
             passed = now - opened[item]
             spent = min(seconds, passed) if seconds > 0 else passed  # a page without scripts sends 0

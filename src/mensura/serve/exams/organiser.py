@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -59,7 +58,7 @@ class OrganiserPages:
         session = self._session(request)
         if session is None:
             return self._page("organiser_enter.html", {}, 401)
-        progress = await run_in_threadpool(summarise, self._exam, self._store, time.time())
+        progress = await run_in_threadpool(summarise, self._exam, self._store, self._store.now())
         tables = {name: getattr(progress, name).to_dicts() for name in ("items", "checks", "groups")}
         facts = {"session": session, "counts": progress.counts, "closed": self._store.is_closed}
         return self._page("organiser_home.html", facts | {"tables": tables})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Awaitable, Callable, Collection
 from typing import Any
 
@@ -183,11 +182,11 @@ class TakerPages:
 
     def _seconds_left(self, sitting: Sitting, item: str) -> int | None:
         end = deadline(self._exam, sitting.started or 0.0, self._store.shown(sitting), item)
-        return None if math.isinf(end) else max(0, round(end - time.time()))
+        return None if math.isinf(end) else max(0, round(end - self._store.now()))
 
     def _is_over(self, sitting: Sitting) -> bool:
         minutes = self._exam.settings.time.minutes
-        return minutes is not None and time.time() > (sitting.started or 0.0) + 60.0 * minutes
+        return minutes is not None and self._store.now() > (sitting.started or 0.0) + 60.0 * minutes
 
     async def _answer(self, request: Request) -> Response:
         sitting, _ = await self._find(request)
