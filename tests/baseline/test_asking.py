@@ -59,7 +59,7 @@ def test_whole_pools_are_asked_and_every_answer_finds_its_item(items):
     rates = dict(found.items.select("item", "rate").iter_rows())
     assert rates["q7"] == max(rates.values())
     assert "university students in Germany" in model.prompts[0]
-    assert "Key: 14" in model.prompts[0]
+    assert "Key: (A) 14" in model.prompts[0]
     assert "(A) 14" in model.prompts[0]
 
 

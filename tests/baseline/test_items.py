@@ -55,7 +55,7 @@ def test_an_inspect_log_and_harness_samples_bring_their_items(tmp_path):
     (tmp_path / "samples_task.jsonl").write_text(json.dumps(harness), encoding="utf-8")
     for file, name in (("run.eval", "3"), ("samples_task.jsonl", "0")):
         table = read_items(tmp_path / file).table
-        assert table.select("item", "text", "answer").rows() == [(name, "2+2?", "B")]
+        assert table.select("item", "text", "answer").rows() == [(name, "2+2?", "4")]
         assert table["options"].to_list() == [["3", "4"]]
 
 
@@ -68,7 +68,7 @@ def test_an_inspect_log_and_harness_samples_bring_their_items(tmp_path):
         ([one(text="![](shape.png)")], "needs words"),
         ([one(text="", image="shape.png")], "needs words"),
         ([one(id="a"), one(id="a")], "occur twice"),
-        ([{"colour": "red"}], "no column of texts or ids"),
+        ([{"colour": "red"}], "no column holds the questions"),
         ([], "no items"),
     ],
 )
@@ -96,5 +96,5 @@ def test_a_sample_of_nobody_is_refused(items):
 def test_json_without_items_is_refused_in_words(tmp_path, text):
     file = tmp_path / "items.json"
     file.write_text(text, encoding="utf-8")
-    with pytest.raises(MensuraError, match=r"no items|needs"):
+    with pytest.raises(MensuraError, match=r"no items|no column"):
         read_items(file)

@@ -11,6 +11,7 @@ import polars as pl
 
 from mensura.baseline.estimates import COLUMNS
 from mensura.extrapolation.whole_pool import REMEMBERING, deal, label_of, match, read_estimates
+from mensura.intake.item_keys import LETTERS
 from mensura.llm import Question
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def flag_orders(items: BaselineItems) -> list[str]:
 
 def write_question(items: BaselineItems, who: Population, places: Sequence[int], repeat: int) -> Question:
     """Return the question about some items: texts fenced, labels of our own instead of their ids."""
-    rows = items.table.select("text", "options", "answer").rows()
+    rows = items.table.select("text", "options", "right", "answer").rows()
     blocks = [_fenced(label_of(at), *rows[place]) for at, place in enumerate(places)]
     prompt = PROMPT.format(
         people=who.prose,
@@ -93,9 +94,10 @@ def write_question(items: BaselineItems, who: Population, places: Sequence[int],
     return Question(prompt=prompt, system=SYSTEM, schema=REMEMBERING, repeat=repeat, about=about)
 
 
-def _fenced(label: str, text: str, options: Sequence[str], answer: str) -> str:
-    parts = [text, *(f"({chr(ord('A') + at)}) {option}" for at, option in enumerate(options)), f"Key: {answer}"]
-    inside = "\n".join(parts).replace("<<<", "< < <").replace(">>>", "> > >")
+def _fenced(label: str, text: str, options: Sequence[str], right: Sequence[int], answer: str) -> str:
+    shown = [f"({LETTERS[at]}) {option}" for at, option in enumerate(options)]
+    key = " or ".join(shown[at] for at in right) or answer
+    inside = "\n".join([text, *shown, f"Key: {key}"]).replace("<<<", "< < <").replace(">>>", "> > >")
     return f"<<<{label}\n{inside}\n{label}>>>"
 
 

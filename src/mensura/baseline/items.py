@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
-import zipfile
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,32 +12,29 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mensura.core.errors import MensuraError
-from mensura.intake.packed import read_bytes, read_member, suffix_of
-from mensura.intake.tables import as_frame, read_noted
+from mensura.core.errors import MensuraError, listed_names
+from mensura.intake import items as intake
+from mensura.intake.items import TestItem
 from mensura.people import ItemPool
+from mensura.people.pool import is_pool
 
-NAMES = {
-    "item": ("item", "id", "qid", "question_id", "sample_id", "doc_id", "item_id"),
-    "text": ("text", "question", "prompt", "input", "problem", "query", "stem"),
-    "answer": ("answer", "target", "key", "gold", "correct_answer", "answer_key", "solution", "label", "expected"),
-    "options": ("options", "choices", "alternatives"),
-    "domain": ("domain", "subject", "category", "topic"),
-    "format": ("format",),
-    "picture": ("needs_picture", "image", "picture", "image_path", "figure"),
-}
-"""Columns by meaning, in the names that people use; the first that is there counts."""
-_OPTION_COLUMN = re.compile(r"^(?:option|choice|opt)?[ _]?(?:([a-h])|(\d{1,2}))$")
 _ONLY_PICTURE = re.compile(
     r"^\s*(?:!\[[^\]]*\]\([^)]*\)|<img\b[^>]*>|\S+\.(?:png|jpe?g|gif|svg|webp))\s*$", re.IGNORECASE
 )
-_MOST_BYTES = 2**28
-_SHOWN = 5
+_PICTURES = ("needs_picture", "image", "picture", "image_path", "figure")
+_SCHEMA = {
+    **dict.fromkeys(("item", "text", "answer"), pl.String),
+    "options": pl.List(pl.String),
+    "right": pl.List(pl.Int64),
+    "domain": pl.String,
+    "n_options": pl.Int64,
+    "format": pl.String,
+}
 
 
 @dataclass(frozen=True, eq=False)
 class BaselineItems:
-    """Items as ``item``, ``text``, ``answer``, ``options`` (a list), ``domain``, ``format``; texts may be missing.
+    """Items: item, text, answer, options, right (places of the right options), domain, n_options, format.
 
     ``name``: of the source. ``of``: how many items the benchmark has, when these are a sample. ``notes``: what a reader
     must know of them.
@@ -68,26 +64,29 @@ class BaselineItems:
         faults = {
             "have no text": self.table.filter(pl.col("text") == ""),
             "have no key (the right answer)": self.table.filter(pl.col("answer") == ""),
-            "have a key that is none of the options": self.table.filter(~pl.Series(self._keyed())),
+            "have a key that is none of the options": self._unkeyed,
         }
         for fault, rows in faults.items():
             if rows.height:
+                names = listed_names(list(rows["item"]))
                 raise MensuraError(
-                    f"{self.name}: {rows.height} of {self.table.height} items {fault} ({_some(rows['item'])}); "
+                    f"{self.name}: {rows.height} of {self.table.height} items {fault} ({names}); "
                     "expected text and key for every item. Correct these rows, or give --estimates"
                 )
 
     def doubts(self) -> list[str]:
         """Return what is odd about the items, for work that needs no texts."""
-        wrong = self.table.filter(~pl.Series(self._keyed()))
+        wrong = self._unkeyed
         if not wrong.height:
             return []
-        return [f"the key of {wrong.height} items is none of their options ({_some(wrong['item'])}); check these rows"]
+        names = listed_names(list(wrong["item"]))
+        return [f"the key of {wrong.height} items is none of their options ({names}); check these rows"]
 
-    def _keyed(self) -> list[bool]:
-        """Tell of each item whether its key is one of its options; without options or key there is nothing to tell."""
-        rows = self.table.select("answer", "options").iter_rows()
-        return [not options or not answer or _names_an_option(answer, options) for answer, options in rows]
+    @property
+    def _unkeyed(self) -> pl.DataFrame:
+        """Items whose key is none of their options."""
+        chosen = self.table.filter(pl.col("options").list.len() > 0, pl.col("answer") != "")
+        return chosen.filter(pl.col("right").list.len() == 0)
 
     @property
     def n_options(self) -> list[int | None]:
@@ -97,179 +96,79 @@ class BaselineItems:
         return [stated if stated is not None else len(options) if shown else None for options, stated in rows]
 
 
-def _names_an_option(answer: str, options: list[str]) -> bool:
-    """Tell whether a key is an option's text, its letter or its number (from 0 or from 1)."""
-    plain = answer.strip().casefold().strip("().")
-    texts = {option.strip().casefold() for option in options}
-    letters = {chr(ord("a") + place) for place in range(len(options))}
-    numbers = {str(place) for place in range(len(options) + 1)}
-    return plain in texts | letters | numbers or answer.strip().casefold() in texts
+def read_items(source: Any, *, columns: str | None = None) -> BaselineItems:  # noqa: ANN401
+    """Read the items of a benchmark from a file, a pool or a table.
 
+    Parameters
+    ----------
+    source
+        Any file of items (:func:`mensura.intake.items.read_items`), a pool or its folder, a table of any library.
+    columns
+        Fields and their columns where names alone do not say it, such as ``text=question_stem,key=answer:1``.
 
-def read_items(source: Any) -> BaselineItems:  # noqa: ANN401
-    """Read items from a file, a pool's folder, a pool or a table.
+    Returns
+    -------
+    BaselineItems
+        The items, and notes on how their keys were read.
 
-    Files: CSV, Parquet, JSON, JSON lines (also samples of lm-evaluation-harness), Inspect logs (.eval, .json).
     """
     if isinstance(source, BaselineItems):
         return source
+    name, table = "items", source
     if isinstance(source, ItemPool):
-        return _tidied(source.items, source.name)
-    if isinstance(source, str | Path):
+        name, table = source.name, source.items
+    elif isinstance(source, str | Path):
         path = Path(source)
-        if path.is_dir():
-            return _tidied(ItemPool.read(path).items, path.name)
-        return _tidied(_read_file(path), path.name)
-    return _tidied(as_frame(source, name="items"), "items")
-
-
-def _read_file(path: Path) -> pl.DataFrame:
-    suffix = suffix_of(path)
-    if suffix not in (".json", ".jsonl", ".ndjson", ".eval"):
-        return read_noted(path, infer=False).frame
-    if not path.is_file():
-        raise MensuraError(f"{path}: no such file; check the name and the folder")
-    try:
-        records = _archived(path) if suffix == ".eval" else _from_json(read_bytes(path, _MOST_BYTES).decode("utf-8"))
-    except (ValueError, zipfile.BadZipFile, KeyError, RecursionError) as fault:
-        raise MensuraError(f"{path}: not readable ({str(fault)[:80]}); expected one JSON object per item") from fault
-    rows = [_flat(record) for record in records if isinstance(record, Mapping)]
-    if not rows:
-        raise MensuraError(f"{path}: no items; expected one JSON object per item with text, options, answer")
-    titles = list(dict.fromkeys(title for row in rows for title in row))
-    return pl.DataFrame(
-        {title: [row.get(title) for row in rows] for title in titles}, schema=dict.fromkeys(titles, pl.String)
-    )
-
-
-def _from_json(text: str) -> list[Any]:
-    try:
-        told = json.loads(text)
-    except ValueError:
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
-    if isinstance(told, Mapping):
-        told = next((told[name] for name in ("samples", "items", "questions", "data") if name in told), [told])
-    return told if isinstance(told, list) else []
-
-
-def _archived(path: Path) -> list[Any]:
-    with zipfile.ZipFile(path) as archive:
-        names = [name for name in archive.namelist() if name.startswith("samples/") and name.endswith(".json")]
-        found = {
-            str(one.get("id")): one for name in names if (one := json.loads(read_member(archive, name, _MOST_BYTES)))
-        }
-    return list(found.values())
-
-
-def _flat(record: Mapping[str, Any]) -> dict[str, str | None]:
-    """Return a record with text cells: a harness sample's document unfolded, messages joined, lists as JSON."""
-    inner = record.get("doc")
-    merged = (
-        {**inner, **{name: cell for name, cell in record.items() if name in ("doc_id", "target")}}
-        if isinstance(inner, Mapping)
-        else record
-    )
-    return {
-        str(name): _cell(cell)
-        for name, cell in merged.items()
-        if not isinstance(cell, Mapping) or name in NAMES["options"]
-    }
-
-
-def _cell(cell: Any) -> str | None:  # noqa: ANN401
-    if cell is None or isinstance(cell, str):
-        return cell
-    if isinstance(cell, Mapping):  # the ARC way: {"text": [...], "label": [...]}
-        return json.dumps(cell.get("text", list(cell.values())), ensure_ascii=False)
-    if isinstance(cell, list) and cell and isinstance(cell[0], Mapping) and "content" in cell[0]:
-        said = [message["content"] for message in cell if message.get("role") in (None, "user")]
-        return "\n".join(text for text in said if isinstance(text, str))
-    return json.dumps(cell, ensure_ascii=False) if isinstance(cell, list) else str(cell)
-
-
-def _tidied(frame: pl.DataFrame, name: str) -> BaselineItems:
-    """Bring a table into the form of :class:`BaselineItems`."""
-    if not frame.height:
-        raise MensuraError(f"{name}: no items; expected one row per item")
-    plain = {title.strip().casefold(): title for title in reversed(frame.columns)}
-    found = {field: next((plain[one] for one in names if one in plain), None) for field, names in NAMES.items()}
-    if found["item"] is None and found["text"] is None:
-        raise MensuraError(
-            f"{name}: no column of texts or ids; expected {', '.join(NAMES['text'])} or {', '.join(NAMES['item'])}, "
-            f"got {', '.join(frame.columns)}. Rename a column"
-        )
-    texts = _column(frame, found["text"])
-    ids = (
-        _column(frame, found["item"]) if found["item"] else pl.Series([str(row) for row in range(1, frame.height + 1)])
-    )
-    _refuse_pictures(frame, texts, ids, found["picture"], name)
-    if ids.is_duplicated().any() or (ids == "").any():
-        repeated = ids.filter(ids.is_duplicated() | (ids == ""))
-        raise MensuraError(f"{name}: item ids occur twice or are empty ({_some(repeated.unique())}); give each its own")
-    domain = _column(frame, found["domain"])
-    stated = (
-        frame[plain["n_options"]].cast(pl.Int64, strict=False)
-        if "n_options" in plain
-        else pl.Series([None] * frame.height, dtype=pl.Int64)
-    )
-    table = pl.DataFrame(
+        name, table = path.name, ItemPool.read(path).items if is_pool(path) else path
+    file = intake.read_items(table, columns=columns)
+    _refuse_repeated([item.item for item in file.items], name)
+    _refuse_pictures(file.items, name)
+    rows = [
         {
-            "item": ids,
-            "text": texts,
-            "answer": _column(frame, found["answer"]),
-            "domain": domain,
-            "n_options": stated,
-            "format": _column(frame, found["format"]),
+            "item": item.item,
+            "text": f"{item.context}\n\n{item.text}" if item.context else item.text,
+            "answer": " or ".join(item.keys),
+            "options": list(item.options),
+            "right": list(item.right),
+            "domain": item.domain,
+            "n_options": _whole(item.rest.get("n_options")),
+            "format": str(item.rest.get("format") or ""),
         }
-    )
-    options = pl.Series("options", _options(frame, found["options"]), dtype=pl.List(pl.String))
-    return BaselineItems(name, table.with_columns(options), table.height)
+        for item in file.items
+    ]
+    return BaselineItems(name, pl.DataFrame(rows, schema=_SCHEMA), len(rows), file.notes)
 
 
-def _column(frame: pl.DataFrame, title: str | None) -> pl.Series:
-    if title is None:
-        return pl.Series([""] * frame.height, dtype=pl.String)
-    column = frame[title]
-    if isinstance(column.dtype, pl.List):
-        column = pl.Series([None if cell is None else json.dumps(list(cell), ensure_ascii=False) for cell in column])
-    return column.cast(pl.String).str.strip_chars().fill_null("")
+def _whole(cell: Any) -> int | None:  # noqa: ANN401
+    """Return a number of options; None where a cell holds none."""
+    try:
+        return None if cell is None else int(float(cell))
+    except ValueError:
+        return None
 
 
-def _options(frame: pl.DataFrame, title: str | None) -> list[list[str]]:
-    if title is not None:
-        return [_split(cell) for cell in _column(frame, title)]
-    numbered = [name for name in frame.columns if _OPTION_COLUMN.match(name.strip().casefold())]
-    if len(numbered) < 2:
-        return [[] for _ in range(frame.height)]
-    columns = [_column(frame, name).to_list() for name in sorted(numbered, key=str.casefold)]
-    return [[cell for cell in row if cell] for row in zip(*columns, strict=True)]
-
-
-def _split(cell: str) -> list[str]:
-    if cell.startswith(("[", "{")):
-        try:
-            told = json.loads(cell)
-        except ValueError:
-            told = [part.strip("'\" ") for part in cell.strip("[]").split("', '")]
-        listed = told.get("text", list(told.values())) if isinstance(told, Mapping) else told
-        return [str(part).strip() for part in listed]
-    separator = next((mark for mark in ("||", "\n", " | ", "|", ";") if mark in cell), None)
-    return [part.strip() for part in cell.split(separator) if part.strip()] if separator else [cell] if cell else []
-
-
-def _refuse_pictures(frame: pl.DataFrame, texts: pl.Series, ids: pl.Series, title: str | None, name: str) -> None:
-    """Refuse items that are pictures only."""
-    only = texts.str.contains(_ONLY_PICTURE.pattern)
-    if title is not None:
-        shown = _column(frame, title).str.to_lowercase().is_in(["", "0", "false", "no", "none"]).not_()
-        only = only | (shown & (texts == ""))
-    if only.any():
+def _refuse_repeated(ids: Sequence[str], name: str) -> None:
+    repeated = [one for one, count in Counter(ids).items() if count > 1 or not one]
+    if repeated:
         raise MensuraError(
-            f"{name}: {int(only.sum())} items are pictures only ({_some(ids.filter(only))}): Mensura needs words. "
+            f"{name}: item ids occur twice or are empty ({listed_names(repeated)}); give each item its own"
+        )
+
+
+def _refuse_pictures(items: Sequence[TestItem], name: str) -> None:
+    """Refuse items that are pictures only."""
+    only = [
+        item.item
+        for item in items
+        if _ONLY_PICTURE.match(item.text)
+        or (not item.text and any(_says_yes(item.rest.get(title)) for title in _PICTURES))
+    ]
+    if only:
+        raise MensuraError(
+            f"{name}: {len(only)} items are pictures only ({listed_names(only)}): Mensura needs words. "
             "Describe each picture in the text, or leave these items out"
         )
 
 
-def _some(ids: pl.Series) -> str:
-    shown = ", ".join(map(str, ids.head(_SHOWN)))
-    return shown + (f", … {ids.len() - _SHOWN} more" if ids.len() > _SHOWN else "")
+def _says_yes(cell: Any) -> bool:  # noqa: ANN401
+    return str("" if cell is None else cell).strip().casefold() not in ("", "0", "false", "no", "none")

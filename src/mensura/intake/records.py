@@ -65,7 +65,7 @@ def _of_document(document: Any, name: str) -> list[SourceRecord]:  # noqa: ANN40
             return [SourceRecord(name, document)]
         document = inside
     if not isinstance(document, list) or not all(isinstance(one, Mapping) for one in document):
-        raise ValueError("no list of objects")
+        raise MensuraError(f"{name}: no items; expected a list of JSON objects, one per item")
     return [SourceRecord(f"{name}, record {number}", one) for number, one in enumerate(document, start=1)]
 
 

@@ -32,6 +32,13 @@ def empty_log() -> pl.DataFrame:
     return pl.DataFrame(schema=_LOG)
 
 
+def is_pool(source: Any) -> bool:  # noqa: ANN401
+    """Return whether a source is a pool of people, or the folder of one."""
+    if isinstance(source, str | Path):
+        return any((Path(source) / f"items.{ending}").is_file() for ending in ("csv", "parquet"))
+    return isinstance(source, ItemPool)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class ItemPool(Result):
     """Items, rates of groups and, where there are any, the persons and answers behind them.

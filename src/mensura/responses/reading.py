@@ -7,9 +7,10 @@ from typing import Any
 
 import polars as pl
 
+from mensura.people.pool import is_pool
 from mensura.responses.counting import CountLog, CountPart, WideTable, count_outcomes, count_wide, join_parts
 from mensura.responses.rules import CountRules
-from mensura.responses.sources import is_people, owned, pieces
+from mensura.responses.sources import owned, pieces
 from mensura.responses.table import ResponseTable
 
 
@@ -36,7 +37,7 @@ def read_responses(
     for source, owner in given:
         parts.append(_counted(source, rules, log, subject=subject, by=by, group=owner, header=header))
     log.require_group(by)
-    people = [is_people(source) for source, _ in given]
+    people = [is_pool(source) for source, _ in given]
     known = {item for person, part in zip(people, parts, strict=True) if person for item in part.items}
     return join_parts([_shortened(part, known) for part in parts], rules, log)
 

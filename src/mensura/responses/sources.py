@@ -18,6 +18,7 @@ from mensura.evidence.samples import is_sample_log, read_samples
 from mensura.intake.matrices import WideCsv, read_matrix
 from mensura.intake.tables import as_frame, read_noted
 from mensura.people import ItemPool
+from mensura.people.pool import is_pool
 from mensura.responses.counting import OUTCOMES, CountLog, WideTable
 
 BATCH = 200_000
@@ -64,7 +65,7 @@ def pieces(
         return
     if isinstance(source, str | Path):
         path = Path(source)
-        lake = [] if path.is_file() or is_people(path) else _lake_files(source)
+        lake = [] if path.is_file() or is_pool(path) else _lake_files(source)
         if lake:
             yield from _of_lake(lake, by, group, log)
             return
@@ -121,7 +122,7 @@ def owned(sources: Any, group: str | None, log: CountLog) -> list[tuple[Any, str
     seen: set[str] = set()
     for source in several:
         path = Path(source) if isinstance(source, str | Path) else None
-        inside = _log_files(path) if path is not None and path.is_dir() and not is_people(path) else []
+        inside = _log_files(path) if path is not None and path.is_dir() and not is_pool(path) else []
         for one in inside or [source]:
             if isinstance(one, str | Path) and Path(one).is_file():
                 digest = _fingerprint(Path(one))
@@ -130,16 +131,9 @@ def owned(sources: Any, group: str | None, log: CountLog) -> list[tuple[Any, str
                     continue
                 seen.add(digest)
             found.append(one)
-    found.sort(key=lambda source: not is_people(source))
-    among_people = bool(found) and is_people(found[0])
-    return [(source, group or (_MODELS if among_people and not is_people(source) else None)) for source in found]
-
-
-def is_people(source: Any) -> bool:  # noqa: ANN401
-    """Return whether a source is a pool of people, or the folder of one."""
-    if isinstance(source, str | Path):
-        return any((Path(source) / f"items.{ending}").is_file() for ending in ("csv", "parquet"))
-    return isinstance(source, ItemPool)
+    found.sort(key=lambda source: not is_pool(source))
+    among_people = bool(found) and is_pool(found[0])
+    return [(source, group or (_MODELS if among_people and not is_pool(source) else None)) for source in found]
 
 
 def _fingerprint(path: Path) -> str:
@@ -195,7 +189,7 @@ def _of_matrix(matrix: WideCsv, by: str | None, group: str | None, header: bool,
 
 
 def _of_folder(folder: Path, by: str | None, log: CountLog) -> WideTable:
-    if not is_people(folder):
+    if not is_pool(folder):
         raise MensuraError(
             f"{folder}: unknown folder; expected a pool of people (items.csv) or a folder of evaluation logs"
         )

@@ -15,6 +15,7 @@ from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError, listed_names
 from mensura.intake.tables import as_frame, read_noted
 from mensura.people import ItemPool
+from mensura.people.pool import is_pool
 from mensura.responses.irt.categories import (
     CategoryCounts,
     CategoryFitted,
@@ -34,7 +35,7 @@ from mensura.responses.irt.sandwich import (
     robust_information,
 )
 from mensura.responses.irt.shards import ShardSource
-from mensura.responses.sources import TITLES, is_people
+from mensura.responses.sources import TITLES
 from mensura.responses.store import is_store
 
 
@@ -162,7 +163,7 @@ def take_columns(
         if is_store(source):
             rest.append(source)
             continue
-        pool = ItemPool.read(Path(source)) if isinstance(source, str | Path) and is_people(source) else source
+        pool = ItemPool.read(Path(source)) if isinstance(source, str | Path) and is_pool(source) else source
         if isinstance(pool, ItemPool):
             if pool.persons is not None:
                 found.append(_chosen(pool.persons.rename({"person": "subject"}), wanted, pool.name))
