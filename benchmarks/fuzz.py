@@ -1,5 +1,8 @@
 """Call every public verb with wrong arguments, and count the errors that do not help: ``python -m benchmarks.fuzz``.
 
+:func:`fit_small_table` fits a small or extreme table of answers. It holds when a result of finite numbers comes, or a
+MensuraError that names what is wrong.
+
 Each try starts from a call that works on a small table and replaces one or two arguments, or spoils cells of the table.
 The methods of what verbs return are called too, under names such as ``stitch.bootstrap``, but none that writes files.
 A try holds when the verb returns, or raises MensuraError, or TypeError for a keyword it does not have. ``--tries N``
@@ -15,16 +18,23 @@ import inspect
 import signal
 import traceback
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 
 import mensura
 from benchmarks import run
+from mensura.exam.file import Exam
+from mensura.exam.items import ExamItem
+from mensura.exam.report import ExamReport, report_exam
+from mensura.exam.settings import ExamSettings
 from mensura.people import ItemPool
+from mensura.responses import FitOptions, Survey, fit_categories, fit_dimensions, fit_responses, place_among
+from mensura.responses.categories import CATEGORY_MODELS
 
 SECONDS = 20
 """A try that takes longer is stopped and counts as held: it is slow, not wrong."""
@@ -179,6 +189,127 @@ def attempt(verb: Callable[..., Any], arguments: dict[str, Any]) -> str | None:
         return where(fault)
     finally:
         signal.alarm(0)
+    return None
+
+
+FITS = (
+    "rasch", "2pl", "3pl", "rasch in groups", "2pl in groups", "3pl in groups", "2pl of repeats", "rasch of shares",
+    "2pl of a survey", "2pl with estimated abilities", "graded", "partial-credit", "nominal", "graded in groups",
+    "2 dimensions", "2 dimensions of graded", "bifactor", "exam",
+)  # fmt: skip
+EXTREMES = (
+    "ordinary", "all right", "all wrong", "all or nothing", "constant items", "duplicated items", "much missing",
+    "one person", "one item", "ordered without error", "opposite items", "one right answer", "people alike",
+)  # fmt: skip
+
+
+def small_answers(extreme: str, top: int, rng: np.random.Generator) -> pl.DataFrame:
+    """Return answers from 0 to ``top`` of a few people to a few items, one column per item."""
+    people = 1 if extreme == "one person" else int(rng.choice([2, 3, 5, 8, 15, 27, 40, 80]))
+    items = 1 if extreme == "one item" else int(rng.choice([2, 3, 4, 6, 10, 20]))
+    ability = 1.2 * rng.normal(size=people)
+    chance = 1.0 / (1.0 + np.exp(rng.normal(size=items) - ability[:, None]))
+    given = rng.binomial(top, chance).astype(np.float64)
+    above = (ability > 0.0)[:, None]
+    if extreme in ("all right", "all wrong"):
+        given[:] = top * (extreme == "all right")
+    elif extreme == "all or nothing":
+        given[:] = top * above
+    elif extreme == "constant items":
+        given[:, rng.random(items) < 0.6] = top * int(rng.integers(2))
+    elif extreme == "duplicated items":
+        given = given[:, rng.integers(0, items, items)]
+    elif extreme == "much missing":
+        given[rng.random(given.shape) < rng.uniform(0.3, 0.95)] = np.nan
+    elif extreme == "ordered without error":
+        given = 1.0 * top * (np.arange(people)[:, None] % (items + 1) > np.arange(items))
+    elif extreme == "opposite items":
+        given[:, ::2], given[:, 1::2] = top * above, top * ~above
+    elif extreme == "one right answer":
+        given[:], given[0, 0] = 0.0, top
+    elif extreme == "people alike":
+        given[:] = given[0]
+    columns = {f"q{place}": given[:, place] for place in range(items)}
+    return pl.DataFrame({"subject": [f"p{one}" for one in range(people)], **columns}, nan_to_null=True)
+
+
+def fit_small(fit: str, answers: pl.DataFrame, rng: np.random.Generator) -> Iterator[Any]:
+    """Fit answers as ``fit`` names it; yield every result."""
+    model, groups = fit.split()[0], pl.Series("group", np.where(np.arange(answers.height) % 2, "b", "a"))
+    if fit == "exam":
+        yield report_on(answers)
+        return
+    answers = answers.with_columns(groups) if fit.endswith("in groups") else answers
+    if fit.endswith("of repeats"):
+        answers = pl.concat([answers, answers, answers.with_columns(cs.float() * rng.integers(0, 2))])
+    elif fit.endswith("of shares"):
+        answers = answers.with_columns(cs.float() * float(rng.random()))
+    names = [name for name in answers.columns if name.startswith("q")]
+    if model == "2":
+        yield fit_dimensions(answers, 2, model="graded" if fit.endswith("of graded") else "2pl")
+    elif model == "bifactor":
+        pairs = {"item": names, "dimension": [("x", "y")[place % 2] for place in range(len(names))]}
+        yield fit_dimensions(answers, pl.DataFrame(pairs), bifactor=True)
+    elif model in CATEGORY_MODELS:
+        yield fit_categories(answers, model=model)
+    else:
+        options = FitOptions(abilities="estimated" if fit.endswith("abilities") else "normal")
+        weights = answers.select("subject").unique(maintain_order=True)
+        weights = weights.with_columns(weight=pl.Series(rng.uniform(0.2, 3.0, weights.height)))
+        survey = Survey(weights, weights="weight") if fit.endswith("survey") else None
+        result = fit_responses(answers, model=model, options=options, survey=survey)
+        yield result
+        yield from (place_among(result, group=group) for group in result.groups["group"])
+
+
+def report_on(answers: pl.DataFrame) -> ExamReport:
+    """Report on an exam that these subjects took: people, and one model in four."""
+    kinds = pl.Series("kind", np.where(np.arange(answers.height) % 4 == 3, "models", "people"))
+    names = [name for name in answers.columns if name != "subject"]
+    items = tuple(ExamItem(item=name, text=name, options=("a", "b"), key=("a",), scoring="choice") for name in names)
+    settings = ExamSettings(title="Small", instructions="Answer.", consent={"text": "We store your answers."})
+    long = answers.with_columns(kinds).unpivot(index=["subject", "kind"], variable_name="item", value_name="score")
+    right = pl.when(pl.col("score") > 0).then(pl.lit("right")).otherwise(pl.lit("wrong"))
+    outcomes = long.drop_nulls("score").with_columns(
+        repeat=0, outcome=right, seconds=10.0, cost=pl.lit(None, dtype=pl.Float64), answer=pl.lit("a")
+    )
+    takers = (
+        answers.with_columns(kinds)
+        .filter(pl.col("kind") == "people")
+        .select(
+            "subject",
+            items=len(names),
+            answered=len(names),
+            late=0,
+            finished=True,
+            seconds=10.0,
+            left=0,
+            failed_checks=0,
+        )
+    )
+    return report_exam(Exam(Path(), settings, items), outcomes, takers)
+
+
+def fit_small_table(seed: int) -> str | None:
+    """Fit the small table of a seed; return what went wrong, or None where it held."""
+    rng = np.random.default_rng(seed)
+    fit, extreme = FITS[seed % len(FITS)], EXTREMES[int(rng.integers(len(EXTREMES)))]
+    categories = fit.split()[0] in CATEGORY_MODELS or fit.endswith("of graded")
+    answers = small_answers(extreme, int(rng.integers(2, 5)) if categories else 1, rng)
+    label = f"{fit}, {extreme}, {answers.height} people x {answers.width - 1} items, seed {seed}"
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for result in fit_small(fit, answers, rng):
+                str(result)
+                for name, table in result.tables().items():
+                    for column in table.select(cs.float()).iter_columns():
+                        if not column.drop_nulls().is_finite().all():
+                            return f"{label}: {name}.csv has an infinite {column.name}"
+    except mensura.MensuraError as fault:
+        return None if len(str(fault).split()) > 4 else f"{label}: {fault!r} helps nobody"
+    except Exception as fault:
+        return f"{label}: {where(fault)}"
     return None
 
 

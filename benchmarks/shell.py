@@ -5,8 +5,8 @@ provider misbehaves, and visitors flood the site and an exam (:mod:`benchmarks.a
 
 Each try hands a spoiled file to a command, as a careless or hostile user would: cut, doubled, in another encoding,
 packed, with odd cells or headers. A try holds when the command ends with 0, 1 or 2, prints no traceback and writes
-nothing outside its folder. Then kept results are damaged, and a command must print what it printed before. Last, verbs
-are called with wrong arguments (:mod:`benchmarks.fuzz`).
+nothing outside its folder. Then kept results are damaged, and a command must print what it printed before. Small and
+extreme tables of answers are fitted. Last, verbs are called with wrong arguments (both in :mod:`benchmarks.fuzz`).
 """
 
 from __future__ import annotations
@@ -252,6 +252,7 @@ def main() -> None:
     parser.add_argument("--files", type=int, default=2000)
     parser.add_argument("--damages", type=int, default=20)
     parser.add_argument("--calls", type=int, default=4000)
+    parser.add_argument("--fits", type=int, default=500)
     parser.add_argument("--kills", type=int, default=40)
     parser.add_argument("--requests", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
@@ -268,6 +269,7 @@ def main() -> None:
         "live site": lambda: count(attack_site()),
         "spoiled files": lambda: (chosen.files, attack_files(chosen.files, rng)),
         "damaged cache": lambda: (chosen.damages, attack_cache(chosen.damages, rng) if chosen.damages else 0),
+        "small fits": lambda: count(fuzz.fit_small_table(chosen.seed + one) for one in range(chosen.fits)),
         "wrong arguments": lambda: (chosen.calls, fuzz.attack(chosen.calls, chosen.seed)),
     }
     print("attack            tried   held  failed", flush=True)

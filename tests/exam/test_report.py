@@ -164,6 +164,24 @@ def test_without_models_or_without_people_there_is_a_report(bank):
         report_exam(bank, outcomes.clear(), takers.clear())
 
 
+def test_an_exam_that_all_pass_or_all_fail_has_a_report_with_counts_and_the_reason(bank):
+    outcomes, takers = invent(bank, np.full(27, 40.0), [40.0])
+    report = report_exam(bank, outcomes, takers)
+    assert report.takers["rate"].to_list() == [1.0] * 28
+    assert report.takers["ability"].null_count() == 28
+    assert any("no common scale" in said and "answered right by all" in said for said in report.warnings)
+    assert report.comparison["error_agreement"].to_list() == [None, None]  # nobody erred
+
+
+def test_models_on_other_items_than_people_leave_the_rest_of_the_report(bank):
+    outcomes, takers = invent(bank, np.linspace(-2.0, 2.0, 12), [0.0, 1.0, 2.0])
+    first = pl.col("item") < "q10"
+    outcomes = outcomes.filter((pl.col("kind") == "people") == first)
+    report = report_exam(bank, outcomes, takers)
+    assert report.takers.filter(pl.col("kind") == "people")["ability"].is_not_null().all()
+    assert any("shares no item" in said for said in report.warnings)
+
+
 def test_people_are_left_out_by_stated_rules_and_each_is_logged():
     takers = pl.DataFrame(
         {

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from benchmarks.fuzz import FITS, fit_small_table
 from mensura.core.errors import MensuraError
 from mensura.responses import FitOptions, fit_responses
 from mensura.responses.findings import with_findings
@@ -24,10 +25,30 @@ def test_hopeless_data_are_refused(drawn):
         fit_responses({"subject": ["a", "b"], "x": [1, 3], "y": [0, 1]})
 
 
+@pytest.mark.parametrize("seed", range(3 * len(FITS)))
+def test_small_and_extreme_tables_give_finite_numbers_or_a_sentence(seed):
+    assert fit_small_table(seed) is None
+
+
 def test_items_all_answer_alike_get_their_numbers_from_priors_and_are_named(drawn):
     fit = fit_responses(drawn.wide.with_columns(sure=pl.lit(1)), options=FitOptions(checks=False))
     assert any("sure" in warning for warning in fit.warnings)
     assert fit.items["difficulty"].is_finite().all()
+
+
+@pytest.mark.parametrize("model", ["rasch", "2pl", "3pl"])
+@pytest.mark.parametrize("groups", [1, 2])
+def test_people_with_all_or_nothing_right_get_abilities_and_a_reason_to_doubt_them(model, groups):
+    able = np.arange(27) % 9 < 4
+    answers = {f"i{place}": able.astype(int) for place in range(6)}
+    people = pl.DataFrame({"subject": [f"p{one}" for one in range(27)], **answers})
+    fit = fit_responses(people.with_columns(group=pl.Series(np.arange(27) % groups).cast(pl.String)), model=model)
+    ability = dict(fit.subjects.select("subject", "ability").iter_rows())
+    assert fit.converged
+    assert all((ability[f"p{one}"] > 0.3) == able[one] for one in range(27))
+    assert fit.subjects.select("ability", "se", "low", "high").to_numpy().max() < 10
+    assert fit.log_likelihood < 0
+    assert any("almost without error" in said and "prior limits" in said for said in fit.warnings)
 
 
 def test_a_turned_key_is_named(drawn):

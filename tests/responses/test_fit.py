@@ -46,6 +46,18 @@ def test_likelihood_is_the_integral(model):
     assert run(p, Grid.over(p.mean, p.sd), False).evidence == pytest.approx(expected, abs=5e-5)
 
 
+@pytest.mark.parametrize("model", ["2pl", "3pl"])
+def test_likelihood_of_steep_items_is_the_integral(model):
+    """Logits reach 60 here: a chance that is cut there and logits that are not would give more than certainty."""
+    right = np.array([[1, 1, 1], [0, 0, 0], [1, 0, 0]], dtype=np.uint8)
+    slope, intercept = np.array([12.0, 11.0, 10.0]), np.array([0.5, 0.0, -0.5])
+    p = Parameters(model, slope, intercept, np.full(3, np.log(0.25)), np.zeros(1), np.ones(1))
+    evidence = over(namespace(double=True), of_matrix(right, None, np.zeros(3, dtype=int)))(
+        p, Grid(np.linspace(-5.0, 5.0, 401)), False
+    ).evidence
+    assert evidence == pytest.approx(marginal(right, slope, intercept, 0.2 if model == "3pl" else 0.0), abs=1e-3)
+
+
 def test_maximum_is_the_one_a_general_optimiser_finds():
     truth = draw(300, 5, seed=2)
     right = truth.wide.drop("subject").to_numpy().astype(np.uint8)
@@ -115,7 +127,7 @@ def test_exact_errors_are_those_of_differences_of_gradients(model):
 
     axes = small * np.eye(cut + len(p.free))
     curvature = np.array([(slope(-axis) - slope(axis)) / (2 * small) for axis in axes])
-    stiffness = np.concatenate([prior_terms(p, Priors())[2].ravel(), group_prior_terms(p, Priors())[2]])
+    stiffness = np.concatenate([prior_terms(p, Priors())[2].ravel(), group_prior_terms(p, Priors().groups)[2]])
     curvature[np.diag_indices_from(curvature)] += stiffness
     expected = np.sqrt(np.diag(np.linalg.inv((curvature + curvature.T) / 2)))
     assert np.allclose(fitted.information.errors(), expected, rtol=1e-3)

@@ -49,7 +49,7 @@ def compare(
     for model in scored.filter(pl.col("kind") == MODELS)["subject"].unique(maintain_order=True):
         own = scored.filter(pl.col("subject") == model)
         rows.append(_model_row(exam, own, answers, places.get(model, {})))
-    return pl.DataFrame(rows, schema=_COMPARISON, orient="row")
+    return pl.DataFrame(rows, schema=_COMPARISON, orient="row").fill_nan(None)
 
 
 def _people_row(exam: Exam, scored: pl.DataFrame, people: MeanRate) -> dict[str, Any]:

@@ -78,7 +78,10 @@ def _differences(both: pl.DataFrame, shape: str) -> tuple[pl.DataFrame, tuple[st
         said = f"models that sat the exam: {count}; items that favour a kind are named from {MODELS_NEEDED} models on"
         return empty_dif(), (said,) if count else ()
     rules, options = CountRules(repeats="average"), FitOptions(checks=False)
-    return fit_responses(both, model=shape, reference=PEOPLE, rules=rules, options=options).dif, ()
+    try:
+        return fit_responses(both, model=shape, reference=PEOPLE, rules=rules, options=options).dif, ()
+    except MensuraError as fault:
+        return empty_dif(), (f"no items that favour people or models are named: {fault}",)
 
 
 def _weighted(fit: ResponseFit, weights: dict[str, float]) -> ResponseFit:

@@ -98,6 +98,11 @@ def fit_dimensions(
             raise MensuraError(
                 f"dimensions: got {count}; expected 2 to {MOST}, or a table of item and dimension (bifactor needs one)"
             )
+        if len(answers.items) <= count:
+            raise MensuraError(
+                f"dimensions: got {count} for {len(answers.items)} items; expected more items than "
+                "dimensions. Add items, or use fewer dimensions"
+            )
         names = [f"d{one + 1}" for one in range(count)]
         return _result(
             answers,

@@ -12,7 +12,7 @@ from mensura.core.errors import MensuraError, listed_names
 from mensura.responses.comparing import RATE, SMALL
 from mensura.responses.irt.fit_checks import dimensionality
 from mensura.responses.irt.fitting import Fitted
-from mensura.responses.irt.model import LEAST_SD, Parameters, chances
+from mensura.responses.irt.model import LEAST_SD, STEEPEST, Parameters, chances
 from mensura.responses.irt.namespace import namespace
 from mensura.responses.irt.shards import Held, Shard, dense
 from mensura.responses.result import ResponseFit
@@ -107,6 +107,11 @@ def with_findings(result: ResponseFit) -> ResponseFit:
     if result.model == "rasch" and (items["discrimination"] <= just_above(LEAST_SD)).all():
         warnings.append(
             "the answers do not show that subjects differ in one ability; do the items ask for the same thing?"
+        )
+    if float(np.mean(items["discrimination"].to_numpy())) > STEEPEST:
+        warnings.append(
+            "subjects answer almost without error (all right or all wrong from some item on), so a prior limits the "
+            "discriminations; the order of abilities is sound, their distances are not"
         )
     against = items.filter(pl.col("discrimination") < 0.0)["item"].to_list()
     if against:

@@ -16,7 +16,8 @@ from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 from mensura.responses.irt.acceleration import Anderson
 from mensura.responses.irt.category_items import CategoryItems, category_curves, log_chances
-from mensura.responses.irt.information import Information, information_of_matrix
+from mensura.responses.irt.information import Information, fewer_columns, information_of_matrix
+from mensura.responses.irt.model import GroupPrior, group_prior_terms
 from mensura.responses.irt.namespace import Namespace
 from mensura.responses.irt.quadrature import Grid, Posterior, posteriors
 
@@ -42,11 +43,15 @@ class CategoryCounts:
 
 
 class CategoryPrior(NamedTuple):
-    """Weak normal priors: slopes about ``slope``, d about 0. Slopes of ``nominal`` are about 0, three times as wide."""
+    """Weak normal priors: slopes about ``slope``, d about 0. Slopes of ``nominal`` are about 0, three times as wide.
+
+    ``groups`` hold a group beside the first whose subjects answer all items alike.
+    """
 
     slope: float = 1.0
     slope_sd: float = 1.0
     step_sd: float = 5.0
+    groups: GroupPrior | None = GroupPrior(5.0, 1.5)
 
 
 class CategoryFitted(NamedTuple):
@@ -67,6 +72,13 @@ class _Sums(NamedTuple):
     mass: Floats
     spread: Floats
     evidence: float
+
+
+class _Terms(NamedTuple):
+    """A number per parameter of items and of groups."""
+
+    items: Floats
+    groups: Floats
 
 
 def shard_posteriors(space: Namespace, shard: CategoryCounts, p: CategoryItems, grid: Grid, table: Any) -> Posterior:  # noqa: ANN401
@@ -91,17 +103,19 @@ def _pass(space: Namespace, shards: Sequence[CategoryCounts], p: CategoryItems, 
     return _Sums(counts.reshape(len(p.sizes), p.most, -1), mass, spread, evidence)
 
 
-def _prior_terms(p: CategoryItems, prior: CategoryPrior | None) -> tuple[float, Floats, Floats]:
-    """Return log density, gradient and curvature of the priors of items."""
+def _prior_terms(p: CategoryItems, prior: CategoryPrior | None) -> tuple[float, _Terms, _Terms]:
+    """Return log density, gradient and curvature of the priors."""
+    density, groups, stiffness = group_prior_terms(p, prior.groups if prior else None)
     if prior is None:
-        return 0.0, np.zeros_like(p.values), np.zeros_like(p.values)
+        return 0.0, _Terms(np.zeros_like(p.values), groups), _Terms(np.zeros_like(p.values), stiffness)
     slopes = p.most - 1 if p.model == "nominal" else 1
     middle, width = np.zeros(p.values.shape[1]), np.full(p.values.shape[1], prior.step_sd)
     nominal = p.model == "nominal"
     middle[:slopes] = 0.0 if nominal else prior.slope
     width[:slopes] = prior.slope_sd * (3.0 if nominal else 1.0)
     off = (p.values - middle) / width * p.used
-    return -0.5 * float(np.sum(off**2)), -off / width, np.broadcast_to(width**-2.0, off.shape) * p.used
+    of_items = np.broadcast_to(width**-2.0, off.shape) * p.used
+    return density - 0.5 * float(np.sum(off**2)), _Terms(-off / width, groups), _Terms(of_items, stiffness)
 
 
 def _gradient(p: CategoryItems, grid: Grid, sums: _Sums, by: Floats) -> tuple[Floats, Floats]:
@@ -113,7 +127,7 @@ def _gradient(p: CategoryItems, grid: Grid, sums: _Sums, by: Floats) -> tuple[Fl
     return items, np.array(groups)
 
 
-def _information(p: CategoryItems, grid: Grid, sums: _Sums, stiffness: Floats) -> Information:
+def _information(p: CategoryItems, grid: Grid, sums: _Sums, stiffness: _Terms) -> Information:
     """Return the inverse information: that with abilities known, less what posteriors leave open, node by node."""
     log_p, by, slope = category_curves(p, grid.nodes)
     chance = np.exp(log_p) * (np.arange(p.most) < p.sizes[:, None])[:, :, None]
@@ -121,7 +135,7 @@ def _information(p: CategoryItems, grid: Grid, sums: _Sums, stiffness: Floats) -
     weighted = np.swapaxes(by, 2, 3) * chance[:, :, :, None]
     known = np.einsum("jq,jkqn,jkmq->jnm", taken, weighted, by, optimize=True)
     unused = ~p.used
-    known[:, np.arange(known.shape[1]), np.arange(known.shape[1])] += stiffness + _RIDGE + unused
+    known[:, np.arange(known.shape[1]), np.arange(known.shape[1])] += stiffness.items + _RIDGE + unused
     inverse = np.linalg.inv(known)
     here = np.maximum(sums.mass.sum(axis=0), _RIDGE)
     share = taken / here
@@ -138,8 +152,8 @@ def _information(p: CategoryItems, grid: Grid, sums: _Sums, stiffness: Floats) -
             along[2 * group - 2], along[2 * group - 1] = p.sd[group] ** -2.0, 2.0 * off / p.sd[group]
             group_known += [count / p.sd[group] ** 2, 2.0 * count]
         of_groups.append(-along * root)
-    U, Z = np.concatenate(columns, axis=2), np.concatenate(of_groups, axis=1)
-    group_inverse = 1.0 / np.maximum(np.array(group_known), _RIDGE)
+    U, Z = fewer_columns(np.concatenate(columns, axis=2), np.concatenate(of_groups, axis=1))
+    group_inverse = 1.0 / np.maximum(np.array(group_known) + stiffness.groups, _RIDGE)
     solved, group_solved = inverse @ U, group_inverse[:, None] * Z
     missing = np.tensordot(U, solved, axes=([0, 1], [0, 1])) + Z.T @ group_solved
     values, vectors = np.linalg.eigh((missing + missing.T) / 2.0)
@@ -167,7 +181,9 @@ def fit_categories_held(
             continue
         inverse = _information(here, grid, sums, stiffness)
         items, groups = _gradient(here, grid, sums, category_curves(here, grid.nodes)[1])
-        step = np.concatenate([part.ravel() for part in inverse.step((items + pull) * here.used, groups)])
+        step = np.concatenate(
+            [part.ravel() for part in inverse.step((items + pull.items) * here.used, groups + pull.groups)]
+        )
         errors = inverse.errors()
         left = float(np.max(np.abs(step[:cut] * here.used.ravel()) / errors[:cut]))
         best = (height, here, step, sums, grid)
@@ -195,7 +211,7 @@ def _away(p: CategoryItems, step: Floats, share: float) -> CategoryItems:
 
 
 def _exact(
-    space: Namespace, shards: Sequence[CategoryCounts], p: CategoryItems, grid: Grid, sums: _Sums, stiffness: Floats
+    space: Namespace, shards: Sequence[CategoryCounts], p: CategoryItems, grid: Grid, sums: _Sums, stiffness: _Terms
 ) -> Information:
     """Return the inverse information by Louis' identity, subject by subject."""
     cut, small, groups = p.values.size, 1e-4, 2 * len(p.mean) - 2
@@ -221,7 +237,7 @@ def _exact(
         weights = space.get(shard_posteriors(space, shard, p, grid, table).weights)
         whole -= _complete_scores(p, shard, weights, by, grid)[0]
     whole = (whole + whole.T) / 2.0
-    whole[np.arange(cut), np.arange(cut)] += (stiffness + ~p.used).ravel()
+    whole[np.diag_indices_from(whole)] += np.concatenate([(stiffness.items + ~p.used).ravel(), stiffness.groups])
     return information_of_matrix(whole, len(p.values), p.values.shape[1], groups)
 
 

@@ -51,6 +51,11 @@ class CategoryItems:
         slopes = step if self.model == "nominal" else np.ones((len(step), 1), dtype=bool)
         return np.concatenate([slopes, step], axis=1)
 
+    @property
+    def free(self) -> tuple[tuple[str, int], ...]:
+        """Parameters of groups that are estimated: the first group sets the measure."""
+        return tuple((name, group) for group in range(1, len(self.mean)) for name in ("mean", "sd"))
+
     def flat(self) -> Floats:
         """Return the parameters of items, then mean and log sd of every group but the first."""
         return np.concatenate([self.values.ravel(), np.stack([self.mean, np.log(self.sd)], axis=1)[1:].ravel()])

@@ -127,7 +127,7 @@ def climb(run: Pass, begin: Parameters, priors: Priors, effort: Effort) -> Fitte
     for _ in range(effort.passes):
         grid = Grid.over(here.mean, here.sd)
         sums = run(here, grid, False)
-        height = sums.evidence + prior_terms(here, priors)[0] + group_prior_terms(here, priors)[0]
+        height = sums.evidence + prior_terms(here, priors)[0] + group_prior_terms(here, priors.groups)[0]
         if best is not None and not height >= best.height - _NOISE * abs(best.height):
             shrink /= _SHORTER
             memory.forget()

@@ -90,7 +90,7 @@ def gradient(p: Parameters, grid: Grid, sums: PassSums, priors: Priors) -> tuple
             items[rows] += np.einsum("jq,jqk->jk", sums.right[rows] - expected, at.u)
         else:
             items[rows] += sums.right[rows, 2 - p.of_item :] - expected @ at.u[0]
-    return items, _group_terms(p, grid, sums)[0] + group_prior_terms(p, priors)[1]
+    return items, _group_terms(p, grid, sums)[0] + group_prior_terms(p, priors.groups)[1]
 
 
 def _rows(taken: Floats, rows: slice) -> Floats:
@@ -107,7 +107,7 @@ def information(p: Parameters, grid: Grid, sums: PassSums, priors: Priors, *, wh
     leave nothing of a direction; then less of it is taken.
     """
     columns = _Columns(p, grid, sums, steps=not whole)
-    group_inverse = 1.0 / np.maximum(_group_terms(p, grid, sums)[1] + group_prior_terms(p, priors)[2], _RIDGE)
+    group_inverse = 1.0 / np.maximum(_group_terms(p, grid, sums)[1] + group_prior_terms(p, priors.groups)[2], _RIDGE)
     group_solved = group_inverse[:, None] * columns.groups
     stiffness = prior_terms(p, priors)[2] + _RIDGE
     inverse, solved = np.empty((*stiffness.shape, p.of_item)), np.empty((*stiffness.shape, columns.count))
@@ -150,7 +150,10 @@ class _Columns:
         self._pulls = np.zeros_like(pulls) if steps else np.clip(pulls, -1.0, 1.0)
         self._live = self._roots > 0.0  # few subjects leave most nodes empty
         self.groups = (-group_slopes(p, grid) * self._roots)[:, self._live]
-        self.count = int(self._live.sum())
+        self._few: Floats | None = None
+        if self._live.sum() > len(p.slope) * p.of_item + len(p.free):
+            self._few, self.groups = fewer_columns(self.parts(slice(None), 0.0)[1], self.groups)
+        self.count = self.groups.shape[1]
 
     def _taken(self, rows: slice) -> Floats:
         return np.maximum(_rows(self._sums.taken, rows), 0.0)
@@ -162,6 +165,8 @@ class _Columns:
         blocks = at.squares(taken * at.spread)
         if own_share:
             blocks -= at.squares(own_share * self._sums.spread.sum(axis=0) * share * at.spread, bent=True)
+        if self._few is not None:
+            return blocks, self._few[rows]
         steep = share * at.by_ability
         columns = [
             (steep[:, live] * root[live])[:, None, :]
@@ -169,6 +174,16 @@ class _Columns:
             for root, pull, live in zip(self._roots, self._pulls, self._live, strict=True)
         ]
         return blocks, np.concatenate(columns, axis=2) if len(columns) > 1 else columns[0]
+
+
+def fewer_columns(items: Floats, groups: Floats) -> tuple[Floats, Floats]:
+    """Return at most one column per unknown with the same products: a short test may have more nodes than that."""
+    whole = np.concatenate([items.reshape(-1, items.shape[2]), groups])
+    if whole.shape[1] <= len(whole):
+        return items, groups
+    lower = np.asarray(np.linalg.qr(whole.T, mode="r"), dtype=np.float64).T
+    cut = len(whole) - len(groups)
+    return lower[:cut].reshape(*items.shape[:2], -1), lower[cut:]
 
 
 def information_of(curvature: Floats, p: Parameters) -> Information:

@@ -33,7 +33,7 @@ def exact_information(held: Held, p: Parameters, grid: Grid, priors: Priors, sca
         for chunk in chunks(space, shard):
             missing += _missing(p, grid, chunk, shard_posteriors(space, chunk, tables).weights)
     curvature = scale * (known - missing)
-    stiffness = np.concatenate([prior_terms(p, priors)[2].ravel(), group_prior_terms(p, priors)[2]])
+    stiffness = np.concatenate([prior_terms(p, priors)[2].ravel(), group_prior_terms(p, priors.groups)[2]])
     curvature[np.diag_indices_from(curvature)] += stiffness
     return information_of(curvature, p)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -21,11 +21,26 @@ _LEAST_SLOPE, _TINY = 0.1, 1e-12
 LEAST_SD = 0.1
 """Subjects of a group differ by at least so many logits: where answers do not show that they differ at all, the
 likelihood rises for ever towards 0, and nothing else would end a fit."""
+STEEPEST, _STEEP_SD = 4.0, 0.5
+"""Mean discrimination, per standard deviation of the first group, from which a prior pulls its logarithm back, and the
+standard deviation of that prior. Where subjects answer without any error, as all right or all wrong, the likelihood
+rises for ever with it."""
 _FURTHEST = 35.0
-"""Logits beyond which a chance is 0 or 1 in single precision's logarithms."""
+"""Logits beyond which a chance is taken as that at the end: 0 or 1."""
 _FLOOR = 1e-9
 _BLOCK_VALUES = 100_000
 """Items × nodes that are computed at a time: such arrays stay in a processor's cache."""
+
+
+class Groups(Protocol):
+    """Parameters of groups: means, standard deviations, and which of them are estimated."""
+
+    @property
+    def mean(self) -> Floats: ...  # noqa: D102
+    @property
+    def sd(self) -> Floats: ...  # noqa: D102
+    @property
+    def free(self) -> tuple[tuple[str, int], ...]: ...  # noqa: D102
 
 
 class ItemPrior(NamedTuple):
@@ -50,7 +65,8 @@ class Priors:
     intercepts about those of items of common difficulty. ``guessing``: of logit c. ``groups``: of groups beside the
     first; it holds a group that answers all items alike, whose mean and spread would run away. None: no prior. Neither
     mean of items is fixed: priors that knew where the scale lies would move it, all items together, wherever items
-    outnumber subjects.
+    outnumber subjects. Only a mean discrimination beyond :data:`STEEPEST` is pulled back, by ``slope``, or by
+    ``groups`` for ``rasch``, where it is the spread of the first group.
     """
 
     slope: float | None = 0.5
@@ -139,8 +155,7 @@ def check_model(model: str) -> str:
 
 def log_chances(p: Parameters, nodes: Floats) -> tuple[Floats, Floats]:
     """Return ln P and ln (1 − P) of every item at every node."""
-    log_rise = np.log(_rise(p, nodes))
-    log_wrong = log_wrong_chances(p, nodes)
+    log_rise, log_wrong = _log_rise(_logits(p, nodes)), log_wrong_chances(p, nodes)
     if p.model != "3pl":
         return log_rise, log_wrong
     log_c, log_rest = -np.logaddexp(0.0, -p.guess)[:, None], -np.logaddexp(0.0, p.guess)[:, None]
@@ -149,8 +164,22 @@ def log_chances(p: Parameters, nodes: Floats) -> tuple[Floats, Floats]:
 
 def log_wrong_chances(p: Parameters, nodes: Floats) -> Floats:
     """Return ln (1 − P) of every item at every node."""
-    log_wrong = np.log(_rise(replace(p, slope=-p.slope, intercept=-p.intercept), nodes))
+    log_wrong = _log_rise(-_logits(p, nodes))
     return log_wrong - np.logaddexp(0.0, p.guess)[:, None] if p.model == "3pl" else log_wrong
+
+
+def _logits(p: Parameters, nodes: Floats) -> Floats:
+    """Return aθ + d of every item at every node."""
+    return np.multiply.outer(p.slope, nodes) + p.intercept[:, None]
+
+
+def _log_rise(z: Floats) -> Floats:
+    """Return ln σ(z), exact however far z is: passes add it to multiples of z that nothing bounds."""
+    tail = np.abs(z)
+    np.negative(tail, out=tail)
+    np.exp(tail, out=tail)
+    tail += 1.0
+    return np.subtract(np.minimum(z, 0.0), np.log(tail, out=tail), out=tail)
 
 
 def chances(p: Parameters, nodes: Floats) -> Floats:
@@ -161,8 +190,7 @@ def chances(p: Parameters, nodes: Floats) -> Floats:
 
 def _rise(p: Parameters, nodes: Floats) -> Floats:
     """Return σ(aθ + d) of every item at every node."""
-    z = np.multiply.outer(-p.slope, nodes)
-    z -= p.intercept[:, None]
+    z = _logits(replace(p, slope=-p.slope, intercept=-p.intercept), nodes)
     np.clip(z, -_FURTHEST, _FURTHEST, out=z)
     np.exp(z, out=z)
     z += 1.0
@@ -250,6 +278,10 @@ def prior_terms(p: Parameters, priors: Priors) -> tuple[float, Floats, Floats]:
         density -= 0.5 * float(off @ off)
         gradient[:, 0] -= (off - float(np.mean(off * relative))) / (priors.slope * middle)
         curvature[:, 0] += (priors.slope * middle) ** -2.0
+        steep, pull, stiffness = _steep_terms(middle)
+        density += steep
+        gradient[:, 0] += pull / (len(off) * middle)
+        curvature[:, 0] += stiffness / (len(off) * middle**2)
     if priors.guessing is not None and p.model == "3pl":
         off = (p.guess - priors.guessing.mean) / priors.guessing.sd
         density -= 0.5 * float(off @ off)
@@ -257,17 +289,28 @@ def prior_terms(p: Parameters, priors: Priors) -> tuple[float, Floats, Floats]:
     return density, gradient, curvature
 
 
-def group_prior_terms(p: Parameters, priors: Priors) -> tuple[float, Floats, Floats]:
+def _steep_terms(discrimination: float) -> tuple[float, float, float]:
+    """Return log density, gradient and curvature of the prior of ln discrimination; all are 0 below STEEPEST."""
+    off = max(0.0, float(np.log(discrimination / STEEPEST))) / _STEEP_SD
+    return -0.5 * off**2, -off / _STEEP_SD, _STEEP_SD**-2.0 if off else 0.0
+
+
+def group_prior_terms(p: Groups, prior: GroupPrior | None) -> tuple[float, Floats, Floats]:
     """Return the log density of the priors of groups, its gradient and curvature in the order of ``p.free``."""
     density, gradient, curvature = 0.0, np.zeros(len(p.free)), np.zeros(len(p.free))
-    if priors.groups is None:
+    if prior is None:
         return density, gradient, curvature
-    unit = float(p.sd[0])
+    unit, free_unit = float(p.sd[0]), ("sd", 0) in p.free
+    if free_unit:
+        density, gradient[0], curvature[0] = _steep_terms(unit)
     for place, (name, group) in enumerate(p.free):
         if not group:
             continue
-        width = priors.groups.mean * unit if name == "mean" else priors.groups.log_sd
-        off = p.mean[group] / width if name == "mean" else np.log(p.sd[group] / unit) / width
-        density -= 0.5 * float(off) ** 2
+        width = prior.mean * unit if name == "mean" else prior.log_sd
+        off = float(p.mean[group] if name == "mean" else np.log(p.sd[group] / unit)) / width
+        density -= 0.5 * off**2
         gradient[place], curvature[place] = -off / width, width**-2.0
+        if free_unit:  # a wider first group brings the others nearer
+            gradient[0] += off**2 if name == "mean" else off / width
+            curvature[0] += 2.0 * off**2 if name == "mean" else width**-2.0
     return density, gradient, curvature
