@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
@@ -95,13 +96,20 @@ def test_from_a_new_exam_to_the_report(sat, mensura_command):
     )
 
 
-def test_a_code_is_forgotten_and_the_person_leaves_the_report(sat, mensura_command):
+def test_a_code_is_forgotten_and_the_person_leaves_the_report(sat, mensura_command, monkeypatch):
     folder, codes = sat
     assert mensura_command("exam", "forget", codes[0], "--store", folder / "answers.db").code == 0
     again = mensura_command("exam", "forget", codes[0], "--store", folder / "answers.db")
     assert (again.code, "no answers belong to it" in again.err) == (2, True)
     run = mensura_command("exam", "report", folder / "my", folder / "answers.db", folder / "runs")
     assert "6 people (0 left out)" in run.out
+    reader = sqlite3.connect(folder / "answers.db")
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM answers").fetchone()
+    monkeypatch.setattr("mensura.exam.codes.PATIENCE", 0.0)
+    delayed = mensura_command("exam", "forget", codes[1], "--store", folder / "answers.db")
+    assert (delayed.code, "the text is still in the file" in " ".join(delayed.out.split())) == (0, True)
+    reader.close()
 
 
 def test_the_report_notes_a_jump_of_the_servers_clock(sat, mensura_command):

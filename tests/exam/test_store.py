@@ -6,6 +6,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -201,10 +202,60 @@ def test_forgetting_deletes_everything_also_from_the_file(store):
     assert store.find(code) is None
     assert store.find(other) is not None
     assert store.forgotten == 1
-    data = b"".join(path.read_bytes() for path in store.path.parent.glob("answers.db*"))
-    assert b"Zebediah" not in data
+    assert store.is_purged
+    assert b"Zebediah" not in contents(store)
     _, third = store.begin()
     assert third.number == 3  # a form is never given twice by a reused number
+
+
+def contents(store):
+    return b"".join(path.read_bytes() for path in store.path.parent.glob("answers.db*"))
+
+
+@pytest.fixture
+def reading(store):
+    """Another program that is in the midst of reading the file, such as a backup."""
+    other = sqlite3.connect(store.path)
+    other.execute("BEGIN")
+
+    def start():
+        other.execute("SELECT count(*) FROM answers").fetchone()
+        return other
+
+    yield start
+    other.close()
+
+
+def test_forgetting_does_not_wait_for_a_reader_and_completes_when_it_ends(store, reading, monkeypatch):
+    monkeypatch.setattr(AnswerStore, "PURGE_EVERY", 0.05)
+    code, sitting = started(store)
+    store.answer(sitting, "poet", "my name is Zebediah", seconds=0)
+    reader = reading()
+    begun = time.monotonic()
+    assert store.forget(code) is True
+    assert time.monotonic() - begun < 10  # it once waited for half a minute
+    assert store.is_purged is False
+    assert b"Zebediah" in contents(store)
+    started(store)  # others go on meanwhile
+    reader.close()
+    while not store.is_purged:
+        assert time.monotonic() - begun < 60
+        time.sleep(0.01)
+    assert b"Zebediah" not in contents(store)
+
+
+def test_a_deletion_that_a_reader_delayed_completes_when_the_store_opens_again(store, exam, reading):
+    code, sitting = started(store)
+    store.answer(sitting, "poet", "my name is Zebediah", seconds=0)
+    reader = reading()
+    store.forget(code)
+    store.close()
+    assert b"Zebediah" in contents(store)
+    reader.execute("COMMIT")
+    again = AnswerStore(store.path, exam)
+    assert again.is_purged is True
+    assert b"Zebediah" not in contents(store)
+    again.close()
 
 
 def test_a_closed_exam_takes_nothing_until_it_is_opened_again(store):

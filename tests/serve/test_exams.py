@@ -1,6 +1,7 @@
 """The exam over HTTP, as takers, organisers and hostile visitors use it."""
 
 import re
+import sqlite3
 import time
 
 import pytest
@@ -216,6 +217,23 @@ def test_a_person_deletes_their_answers_by_code_until_the_exam_closes(taker, sit
     store.set_closed(True)
     assert taker.fill("/forget", code=taker.code).status_code == 403
     assert len(store.rows("sittings")) == 1
+
+
+def test_the_page_says_complete_only_when_the_text_has_left_the_file(taker, store, monkeypatch):
+    monkeypatch.setattr(AnswerStore, "PURGE_EVERY", 0.05)
+    taker.start()
+    taker.fill("/answer", item="poet", text="my name is Zebediah")
+    reader = sqlite3.connect(store.path)
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM answers").fetchone()
+    page = taker.fill("/forget", code=taker.code).text
+    assert "Deletion will be complete when that program has ended" in page
+    reader.close()
+    taker.cookies.clear()
+    taker.start()
+    while not store.is_purged:
+        time.sleep(0.01)
+    assert "Deletion is complete" in taker.fill("/forget", code=taker.code).text
 
 
 def test_codes_to_delete_by_cannot_be_tried_at_will(site):

@@ -266,6 +266,9 @@ def forget(code: Annotated[str, typer.Argument(help="The person's code.")], stor
     """Delete everything about the person with this code."""
     from mensura.exam.codes import forget_code
 
-    if not forget_code(store, code):
-        raise MensuraError("code: no answers belong to it; check the code")
+    is_complete = forget_code(store, code)
     console.print("deleted")
+    if not is_complete:
+        print_note(
+            f"another program reads {store}, so the text is still in the file; close it and run mensura exam report"
+        )

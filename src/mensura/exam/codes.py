@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 import sqlite3
+import time
 from pathlib import Path
 
 from mensura.core.errors import MensuraError
@@ -12,6 +13,8 @@ from mensura.core.errors import MensuraError
 _ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 LENGTH = 20
 """Characters of a code: 100 bits, which nobody finds by trying."""
+PATIENCE = 10.0
+"""Seconds for which a command tries to remove deleted text while another program reads the file."""
 
 
 def new_code(length: int = LENGTH) -> str:
@@ -20,12 +23,17 @@ def new_code(length: int = LENGTH) -> str:
 
 
 def forget_code(path: Path, code: str) -> bool:
-    """Delete everything about the sitting of a code from a store; False where there is none."""
+    """Delete everything about the sitting of a code from a store; False while another program keeps its text there."""
     if not path.is_file():
         raise MensuraError(f"{path}: no such file; give the store of mensura exam serve")
     db = sqlite3.connect(path, isolation_level=None, timeout=30.0)
     try:
-        return forget_in(db, code)
+        if not forget_in(db, code):
+            raise MensuraError("code: no answers belong to it; check the code")
+        until = time.monotonic() + PATIENCE
+        while not (is_purged := purge(db)) and time.monotonic() < until:
+            time.sleep(0.2)
+        return is_purged
     except sqlite3.DatabaseError as fault:
         raise MensuraError(f"{path}: not a store of answers ({fault}); choose another file") from fault
     finally:
@@ -33,7 +41,7 @@ def forget_code(path: Path, code: str) -> bool:
 
 
 def forget_in(db: sqlite3.Connection, code: str) -> bool:
-    """Delete in an open store, also from the log of the file; False where the code is unknown."""
+    """Delete in an open store; False where the code is unknown."""
     db.execute("PRAGMA secure_delete = ON")
     db.execute("BEGIN IMMEDIATE")
     try:
@@ -46,8 +54,17 @@ def forget_in(db: sqlite3.Connection, code: str) -> bool:
         db.execute("ROLLBACK")
         raise
     db.execute("COMMIT")
-    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return found is not None
+
+
+def purge(db: sqlite3.Connection) -> bool:
+    """Remove deleted text from the file and its log, without waiting; False while another program reads the file."""
+    (patience,) = db.execute("PRAGMA busy_timeout").fetchone()
+    db.execute("PRAGMA busy_timeout = 0")
+    try:
+        return bool(db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0)
+    finally:
+        db.execute(f"PRAGMA busy_timeout = {patience}")
 
 
 def plain_code(code: str) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from mensura.core.errors import MensuraError
-from mensura.exam.codes import forget_in, hash_of, new_code, plain_code
+from mensura.exam.codes import forget_in, hash_of, new_code, plain_code, purge
 from mensura.exam.file import Exam
 from mensura.exam.forms import ExamForm, make_form
 from mensura.exam.records import SCHEMA, OvertakenError, RefusedError, Sitting, StoredAnswer
@@ -44,7 +44,10 @@ class AnswerStore:
     """The store of one exam. Several threads may use it.
 
     ``clock`` gives seconds since 1970, and ``steady`` seconds that go on evenly when somebody sets the clock.
+    ``is_purged``: the file contains no deleted text.
     """
+
+    PURGE_EVERY = 5.0  # seconds after which deleted text is tried again that another program keeps in the file
 
     def __init__(
         self,
@@ -69,6 +72,7 @@ class AnswerStore:
             self._jumps = self._noted_jumps()
             last = max((at for at in self._db.execute(_LAST).fetchone() if at is not None), default=-math.inf)
             self._start = max(clock() - sum(self._jumps), last) - steady()
+            self._purge()
         except sqlite3.DatabaseError as fault:
             raise MensuraError(f"{path}: not a store of answers ({fault}); choose another file") from fault
 
@@ -101,6 +105,7 @@ class AnswerStore:
     def close(self) -> None:
         """Close the file."""
         with self._lock:
+            self.is_purged = True  # for this process: the next one tries again
             self._db.close()
 
     def _fact(self, name: str) -> str:
@@ -339,9 +344,28 @@ class AnswerStore:
             raise RefusedError("The item does not have this option. Choose another.", 422)
 
     def forget(self, code: str) -> bool:
-        """Delete everything about the sitting of a code, also from the log of the file; False where there is none."""
+        """Delete everything about the sitting of a code; False where there is none.
+
+        Its text leaves the file at once, or when no other program reads the file (``is_purged``).
+        """
         with self._lock:
-            return forget_in(self._db, code)
+            is_deleted = forget_in(self._db, code)
+            if is_deleted and self.is_purged:
+                self._purge()
+        return is_deleted
+
+    def _purge(self) -> None:
+        """Remove deleted text from the file, now or later; a reader elsewhere holds nobody up."""
+        self.is_purged = purge(self._db)
+        if not self.is_purged:
+            self._later = threading.Timer(self.PURGE_EVERY, self._purge_again)
+            self._later.daemon = True
+            self._later.start()
+
+    def _purge_again(self) -> None:
+        with self._lock:
+            if not self.is_purged:
+                self._purge()
 
     def _refuse_closed(self) -> None:
         if self._fact("closed") == "1":

@@ -283,6 +283,6 @@ class TakerPages:
         if not await run_in_threadpool(self._store.forget, form.get("code", "")):
             self._deletions.failed(visitor)
             return self._refusal("No answers belong to this code. Check it and try again.", 404)
-        answer = self._page("exam_forgotten.html", {})
+        answer = self._page("exam_forgotten.html", {"is_complete": self._store.is_purged})
         answer.delete_cookie(COOKIE)
         return answer
