@@ -55,6 +55,17 @@ def test_known_scores_come_with_groups_sources_and_the_models_that_passed(mensur
     assert 0.5 < first["chance"] <= 1
 
 
+@pytest.mark.parametrize(("name", "shown"), [("hcast", "1 to 480"), ("cybench", "2 to 1494")])
+def test_people_who_were_timed_are_shown_in_minutes(mensura_command, tmp_path, name, shown):
+    run = mensura_command("baseline", name, "--out", tmp_path / "card")
+    assert run.code == 0, run.err
+    assert shown in run.out
+    assert "minutes" in run.out
+    assert f"| {shown} minutes |" in (tmp_path / "card" / "card.md").read_text(encoding="utf-8")
+    assert "no model scores on this benchmark in minutes" in run.err + run.out
+    assert json.loads(mensura_command("baseline", name, "--json").out)["people"][0]["low"] < 3
+
+
 def test_a_benchmark_without_people_says_so(mensura_command):
     told = json.loads(mensura_command("baseline", "SWE-bench", "--json").out)
     assert told["people"] == []

@@ -8,6 +8,7 @@ from textwrap import shorten
 from typing import TYPE_CHECKING
 
 from mensura.baseline.learned import shipped
+from mensura.baseline.registry import score_words
 from mensura.core.results import package_version
 from mensura.scale.ranking import say_chance
 
@@ -94,7 +95,7 @@ def known_markdown(known: KnownBaseline) -> str:
     lines = [f"## Human baseline: {_plain(known.benchmark)}", "", f"{_plain(known.heading)}.", ""]
     lines += ["| people | score | status | n | conditions | source |", "|---|---|---|---|---|---|"]
     for row in known.people.iter_rows(named=True):
-        cells = (row["group"], f"{row['score']:g} {row['unit']}", row["status"], row["n"] or "not stated")
+        cells = (row["group"], score_words(row), row["status"], row["n"] or "not stated")
         lines.append(f"| {' | '.join(_plain(cell or '') for cell in (*cells, row['conditions'], row['source']))} |")
     if known.passed.height:
         lines += [

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -19,6 +19,8 @@ from mensura.evidence.above import model_rates, people_rates, who_is_above
 from mensura.intake.tables import read_table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from mensura.evidence import Evidence
 
 FOLDER = Path(__file__).parent / "data"
@@ -93,6 +95,13 @@ def registry() -> pl.DataFrame:
 def absent() -> pl.DataFrame:
     """Return the benchmarks whose quoted human baseline does not exist: benchmark, why."""
     return read_table(FOLDER / "absent.csv")
+
+
+def score_words(row: Mapping[str, Any]) -> str:
+    """Return a human score with its unit: a number, or the range where there is no single one (times of tasks)."""
+    ends = [row["score"]] if row["score"] is not None else [row[name] for name in ("low", "high")]
+    numbers = [f"{end:g}" for end in ends if end is not None]
+    return f"{' to '.join(numbers)} {row['unit']}" if numbers else "not stated"
 
 
 def read_own(path: Path) -> pl.DataFrame:

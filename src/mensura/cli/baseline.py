@@ -202,6 +202,7 @@ def _known(name: str, evidence: Path | None, *, out: Path | None, as_json: bool)
     import polars as pl
 
     from mensura.baseline import find_known, known_markdown
+    from mensura.baseline.registry import score_words
     from mensura.scale.ranking import say_chance
 
     found = find_known(name, load_evidence(evidence, None))
@@ -211,9 +212,10 @@ def _known(name: str, evidence: Path | None, *, out: Path | None, as_json: bool)
     for warning in found.warnings:
         print_note(warning)
     columns = ["part", "group", "score", "unit", "status", "n", "conditions", "year", "source", "seen"]
-    print_table(
-        found.people.select(columns), title=found.heading, rows=30, spare=("seen", "year", "unit", "conditions")
-    )
+    people = found.people.select(columns)
+    if people["score"].null_count():
+        people = people.with_columns(score=pl.Series(map(score_words, found.people.to_dicts()), dtype=pl.String))
+    print_table(people, title=found.heading, rows=30, spare=("seen", "year", "unit", "conditions"))
     if found.passed.height:
         title = "Models above these people: how many, the first and when, the best and its chance to be above"
         spare = ("iq", "status", "best_score", "best", "score")
@@ -227,7 +229,8 @@ def _known(name: str, evidence: Path | None, *, out: Path | None, as_json: bool)
             f"the best, {top['best']}, is above them with a chance of {say_chance(top['chance'])}."
         )
     else:
-        print_note("the evidence has no model scores on this benchmark in percent, so none can be compared")
+        unit = "minutes" if "minutes" in found.people["unit"] else "percent"
+        print_note(f"the evidence has no model scores on this benchmark in {unit}, so none can be compared")
 
 
 def _plan(result: Baseline, pay: float, seconds: float, *, out: Path | None, as_json: bool) -> None:
