@@ -214,7 +214,8 @@ def _known(name: str, evidence: Path | None, *, out: Path | None, as_json: bool)
     columns = ["part", "group", "score", "unit", "status", "n", "conditions", "year", "source", "seen"]
     people = found.people.select(columns)
     if people["score"].null_count():
-        people = people.with_columns(score=pl.Series(map(score_words, found.people.to_dicts()), dtype=pl.String))
+        scores = pl.Series(map(score_words, found.people.to_dicts()), dtype=pl.String)
+        people = people.with_columns(score=scores).drop("unit")
     print_table(people, title=found.heading, rows=30, spare=("seen", "year", "unit", "conditions"))
     if found.passed.height:
         title = "Models above these people: how many, the first and when, the best and its chance to be above"

@@ -77,9 +77,7 @@ def registry_rows(study: Study, benchmark: str | None = None) -> list[dict[str, 
                 **row,
                 "part": "" if part == "all" else part,
                 "year": None if str(row["year"]) in (row["source"] or "") else row["year"],
-                "shown": f"{score_words(row)} {row['unit']}"
-                if row["score"] is None
-                else show(row["score"], row["unit"]),
+                "shown": score_words(row) if row["score"] is None else show(row["score"], row["unit"]),
                 "size": "not stated" if row["n"] is None else f"{row['n']:,}",
                 "url": source_link(row["seen"]) or source_link(row["source"]),
                 "page": None if key is None else f"benchmarks/{slug(key)}.html",
