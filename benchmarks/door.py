@@ -1,6 +1,6 @@
 """How many messy files of scores and answers are read, asked about and refused: ``python -m benchmarks.door``.
 
-The scores are those of ``tests/evidence/intake/messy.py``, the answers of people and models those of
+The scores are those of ``tests/intake/messy.py``, the answers of people and models those of
 ``tests/cli/messy.py``, read by the commands there. "As it should" counts outcomes that are the right one.
 """
 
@@ -18,7 +18,7 @@ import polars as pl
 from mensura import MensuraError, load
 from mensura.core.frames import text_table
 from tests.cli.messy import CASES, MessyAnswers
-from tests.evidence.intake.messy import FILES, Messy
+from tests.intake.messy import FILES, Messy
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mensura.evidence.intake import OPTIONAL
+from mensura.intake.score_columns import OPTIONAL
 from tools.write_reference import commands_page, rubrics_page, tables_page
 
 ROOT = Path(__file__).parents[1]

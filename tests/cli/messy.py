@@ -1,6 +1,6 @@
 """Answers of people and models as they come, each with the command that a user tries and what must come of it.
 
-Like ``tests/evidence/intake/messy.py`` for scores: a file is read, asked about or refused with the way out.
+Like ``tests/intake/messy.py`` for scores: a file is read, asked about or refused with the way out.
 """
 
 from __future__ import annotations

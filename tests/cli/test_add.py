@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.evidence.intake.messy import GPT
+from tests.intake.messy import GPT
 
 
 def test_what_was_understood_is_shown_and_written(mensura_command, tmp_path):

@@ -102,7 +102,7 @@ def test_two_columns_of_one_name_are_refused(command, inputs, mensura_command, t
 @pytest.mark.parametrize("command", READERS)
 def test_a_packed_bomb_is_refused(command, inputs, mensura_command, tmp_path, monkeypatch):
     monkeypatch.setattr("mensura.intake.packed.MOST_UNPACKED", 2**20)
-    monkeypatch.setattr("mensura.evidence.intake.cells.MOST_BYTES", 2**20)
+    monkeypatch.setattr("mensura.intake.score_columns.MOST_BYTES", 2**20)
     run = mensura_command(*call(command, inputs, bomb, tmp_path))
     assert run.code == 2, run.out
     assert "unpack to more than 1 MB" in run.err

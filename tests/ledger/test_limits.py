@@ -6,8 +6,10 @@ from string import ascii_lowercase
 import pytest
 
 import mensura
+from mensura.intake import html_rows, json_rows, source_rows as rows, text_rows
+from mensura.intake.documents import read_rows
+from mensura.intake.source_rows import RowLayout
 from mensura.ledger import CellChange, Unmatched, Update, extract_update, parse_mapping, read_mapping
-from mensura.ledger.reading import RowLayout, html_rows, json_rows, read_rows, rows, text_rows
 from tests.ledger.small import ANN, MAPPING, WHEN, score, update
 
 COLUMNS = frozenset({"Model", "Score"})

@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 
 import mensura
 from mensura.charts import draw_share_card
-from mensura.evidence.intake import KnownNames
+from mensura.intake.names import KnownNames
 from mensura.site.page_writer import MOST_CARDS, PageWriter
 from mensura.site.pages import Page, model, model_pages
 from mensura.site.subjects import chance_layers

@@ -21,7 +21,7 @@ from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns
 from mensura.demands import read_demands
 from mensura.demands.dimensions import annotated_dimensions
-from mensura.evidence.samples import is_sample_log, read_samples
+from mensura.intake.samples import is_sample_log, read_samples
 from mensura.intake.tables import as_frame, read_table
 
 _TRUE = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "c": 1.0, "i": 0.0, "p": 0.5, "n": 0.0}

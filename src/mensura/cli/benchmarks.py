@@ -33,7 +33,7 @@ def benchmarks(
     """List every benchmark and what a score on it counts for: the IQ, the capability, or neither."""
     import polars as pl
 
-    from mensura.evidence.intake import spelling
+    from mensura.intake.names import spelling
     from mensura.iq import ENOUGH
     from mensura.study import list_benchmarks
 

@@ -67,7 +67,7 @@ def dated_scores(
     data: Evidence | Path, models: Path | None, unit: str | None = None, *, undated: bool = False
 ) -> pl.DataFrame:
     """Return scores of an evidence or a file, with the release date of every subject."""
-    from mensura.evidence.intake import read_own_scores
+    from mensura.intake.own_scores import read_own_scores
     from mensura.intake.tables import read_table
     from mensura.stitching import evidence_scores, read_scores
     from mensura.trends import add_dates

@@ -121,7 +121,7 @@ def stitch(
     as_json: Json = False,
 ) -> None:
     """Put models, people and benchmarks on one scale, with uncertainty."""
-    from mensura.evidence.intake import read_own_scores
+    from mensura.intake.own_scores import read_own_scores
     from mensura.stitching import forward_errors, held_out_errors, sens5
 
     if ray is not None and not bootstrap:
@@ -191,7 +191,7 @@ def _fitted(data: object, settings: dict[str, Any]) -> Stitch:
 def _by_id(data: object, benchmark: str | None, subjects: dict[str, float] | None) -> dict[str, object]:
     """Return the anchors under the ids that the evidence has for their names; names of a file stay as they are."""
     from mensura.evidence import Evidence, require_subject
-    from mensura.evidence.intake import KnownNames
+    from mensura.intake.names import KnownNames
 
     if isinstance(data, Evidence):
         subjects = None if subjects is None else {require_subject(data, name): at for name, at in subjects.items()}

@@ -9,8 +9,8 @@ import polars as pl
 
 from mensura.core.errors import listed_names
 from mensura.evidence.checks import FIRST_ROW, RawTable
-from mensura.evidence.intake import ScoreReading
 from mensura.evidence.schema import TABLES
+from mensura.intake.scores import ScoreReading
 
 USER = "user"
 

@@ -8,9 +8,9 @@ from difflib import get_close_matches
 
 import polars as pl
 
-from mensura.evidence.faults import Fault
 from mensura.evidence.ids import LONGEST, fold, id_fault
 from mensura.evidence.shapes import DTYPES, Column, Table
+from mensura.intake.faults import Fault
 
 _YES, _NO = ("yes", "true", "1"), ("no", "false", "0")
 FIRST_ROW = 2  # the header is row 1

@@ -8,9 +8,9 @@ from itertools import pairwise
 import polars as pl
 
 from mensura.evidence.checks import RawTable, row_faults
-from mensura.evidence.faults import Fault
 from mensura.evidence.schema import CHART_SETTINGS, LADDER_LEVELS, UNIT_RANGES
-from mensura.evidence.units import convertible
+from mensura.intake.faults import Fault
+from mensura.intake.figures import convertible
 
 Tables = Mapping[str, pl.DataFrame]
 Raws = Mapping[str, RawTable]

@@ -18,11 +18,12 @@ from mensura.evidence.additions import assumptions, with_scores
 from mensura.evidence.checks import RawTable, check_table, reference_faults
 from mensura.evidence.consistency import consistency_faults
 from mensura.evidence.edition import EMBEDDED_EDITION, FINGERPRINT_DIGITS, cells_of, fingerprint_of
-from mensura.evidence.faults import EvidenceError, Fault
-from mensura.evidence.intake import Allowed, KnownNames, NewModel, ScoreReading, read_scores_of
 from mensura.evidence.schema import TABLES
 from mensura.evidence.store import STORE_SUFFIXES, as_text, read_raw, read_text_csv, write_folder, write_store
-from mensura.evidence.units import convert
+from mensura.intake.faults import EvidenceError, Fault
+from mensura.intake.figures import convert
+from mensura.intake.names import KnownNames
+from mensura.intake.scores import Allowed, NewModel, ScoreReading, read_scores_of
 from mensura.scale import Calibration
 
 EMBEDDED = Path(__file__).parent / "data"

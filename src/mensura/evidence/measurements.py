@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from mensura.evidence.evidence import Evidence
-from mensura.evidence.units import RATE_UNITS
+from mensura.intake.figures import RATE_UNITS
 
 _SAME = 0.1
 """Readings of one evaluator that lie this near (in points of 100) are one measurement, printed twice."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from mensura.evidence.evidence import Evidence
-from mensura.evidence.units import RATE_UNITS
+from mensura.intake.figures import RATE_UNITS
 
 FAR = 8.0
 """Points of 100 that a model must be below its predecessor; with the usual number of items sampling rarely gives so

@@ -15,8 +15,8 @@ import polars as pl
 from mensura.core.errors import MensuraError
 from mensura.evidence.edition import Cells, fingerprint_of
 from mensura.evidence.evidence import Evidence, completed, from_raw
-from mensura.evidence.faults import EvidenceError
 from mensura.evidence.store import refuse_newer
+from mensura.intake.faults import EvidenceError
 from mensura.ledger import desk, log
 from mensura.ledger.captures import Capture, new_capture
 from mensura.ledger.connection import BACKUP, ConflictError, transaction

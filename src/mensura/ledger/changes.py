@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from mensura.evidence.edition import Cells
 from mensura.evidence.ids import id_fault
-from mensura.evidence.intake import spelling
 from mensura.evidence.schema import TABLES
+from mensura.intake.names import spelling
 from mensura.ledger.captures import Capture
 from mensura.ledger.mapping import FigureRule, SourceMapping
 from mensura.ledger.naming import NamedRow

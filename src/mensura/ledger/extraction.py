@@ -7,9 +7,12 @@ from collections.abc import Sequence
 
 from mensura.core.errors import MensuraError
 from mensura.evidence.edition import Cells
-from mensura.evidence.faults import EvidenceError, Fault
-from mensura.evidence.intake import KnownNames, read_figure, uses_decimal_commas
 from mensura.evidence.schema import UNIT_RANGES
+from mensura.intake.documents import read_rows
+from mensura.intake.faults import EvidenceError, Fault
+from mensura.intake.figures import read_figure, uses_decimal_commas
+from mensura.intake.names import KnownNames
+from mensura.intake.source_rows import clean_text
 from mensura.ledger.captures import Capture
 from mensura.ledger.changes import ReadFigure, benchmark_proposals, changes_of, model_proposals, source_changes
 from mensura.ledger.mapping import IN_BRACES, FigureRule, SourceMapping
@@ -21,7 +24,6 @@ from mensura.ledger.naming import (
     named_rows,
     unmatched_names,
 )
-from mensura.ledger.reading import clean_text, read_rows
 from mensura.ledger.update import Update
 
 _LONGEST_NOTE = 300

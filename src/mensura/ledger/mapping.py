@@ -19,8 +19,7 @@ from mensura.core.errors import MensuraError
 from mensura.evidence.evidence import EMBEDDED
 from mensura.evidence.ids import require_id
 from mensura.evidence.schema import TABLES, UNIT_RANGES
-from mensura.ledger.reading import LAYOUTS, RowLayout
-from mensura.ledger.reading.layout import SEPARATORS
+from mensura.intake.source_rows import LAYOUTS, SEPARATORS, RowLayout
 from mensura.ledger.toml_part import TomlPart
 
 SHIPPED = EMBEDDED / "mappings"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from mensura.evidence.faults import EvidenceError, Fault
-from mensura.evidence.intake import KnownNames, read_figure
+from mensura.intake.faults import EvidenceError, Fault
+from mensura.intake.figures import read_figure
+from mensura.intake.names import KnownNames
+from mensura.intake.source_rows import SourceRow
 from mensura.ledger.mapping import Condition, SourceMapping
-from mensura.ledger.reading import SourceRow
 from mensura.ledger.update import Skipped, Unmatched
 
 _MOST_COMPARED = 500

@@ -17,8 +17,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from mensura.core.errors import MensuraError
-from mensura.evidence.intake import LONGEST_CELL
 from mensura.evidence.schema import TABLES
+from mensura.intake.score_columns import LONGEST_CELL
 
 MOST_TEXT = 8 * 2**20
 """Bytes of an update file; beyond it nobody reviews it line by line."""

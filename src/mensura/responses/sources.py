@@ -14,8 +14,8 @@ import polars as pl
 
 from mensura.core.addresses import address_of, is_address, parquet_files, read_parquet
 from mensura.core.errors import MensuraError
-from mensura.evidence.samples import is_sample_log, read_samples
 from mensura.intake.matrices import WideCsv, read_matrix
+from mensura.intake.samples import is_sample_log, read_samples
 from mensura.intake.tables import as_frame, read_noted
 from mensura.people import ItemPool
 from mensura.people.pool import is_pool

@@ -13,7 +13,7 @@ from mensura.core.arguments import check_arguments
 from mensura.core.errors import MensuraError, listed_names
 from mensura.core.results import package_version
 from mensura.evidence import Evidence, load
-from mensura.evidence.intake import read_own_scores
+from mensura.intake.own_scores import read_own_scores
 from mensura.stitching.checks import of_largest_part, position, refuse_parts, warnings_of
 from mensura.stitching.links import evidence_scores
 from mensura.stitching.models import Model
@@ -60,7 +60,7 @@ def stitch(
     """Put subjects and benchmarks on one scale.
 
     ``scores`` is a table of any library (or file) with ``subject`` or ``model``, ``benchmark`` and ``score`` in [0, 1],
-    or wide, or with other headers (:func:`mensura.evidence.intake.read_own_scores`); ``unit="percent"`` says 0 to 100.
+    or wide, or with other headers (``intake.own_scores.read_own_scores``); ``unit="percent"`` says 0 to 100.
     ``stderr``, ``n``, ``source``, ``released``, ``chance`` and ``ceiling`` are used when there
     (:mod:`mensura.stitching.scores`).
     An :class:`~mensura.evidence.Evidence`, or nothing for the embedded one, enters through

@@ -23,7 +23,7 @@ from mensura.core.errors import MensuraError, listed_names
 from mensura.core.files import write_text
 from mensura.core.results import Result
 from mensura.evidence import Evidence
-from mensura.evidence.intake import read_own_scores
+from mensura.intake.own_scores import read_own_scores
 from mensura.stitching.checks import positions_of
 from mensura.stitching.draws import LEVEL
 from mensura.stitching.layout import ScoreLayout

@@ -11,7 +11,7 @@ import polars as pl
 
 from mensura.core.errors import MensuraError
 from mensura.evidence import Evidence
-from mensura.evidence.intake.names import KnownNames
+from mensura.intake.names import KnownNames
 from mensura.people import World
 from mensura.serve.agents.answers import BenchmarkFound, Detail, GroupFound, NamesFound, Quantity, ScoreFound
 from mensura.study.study import Study

@@ -17,7 +17,7 @@ from mensura.charts import Drawing
 from mensura.core.arguments import check_arguments
 from mensura.core.errors import MensuraError
 from mensura.evidence import Evidence, load, slug
-from mensura.evidence.intake import KnownNames
+from mensura.intake.names import KnownNames
 from mensura.study.piecewise import open_piecewise
 from mensura.study.study import Study
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from mensura.core.errors import MensuraError
-from mensura.evidence.intake import LONGEST_CELL
+from mensura.intake.score_columns import LONGEST_CELL
 
 MOST_ROWS = 20_000
 MOST_COLUMNS = 500
@@ -54,3 +55,34 @@ def refuse_twins(header: list[str], wanted: frozenset[str], name: str) -> None:
     twins = sorted({title for title in header if title in wanted and header.count(title) > 1})
     if twins:
         raise MensuraError(f"{name}: column {', '.join(map(repr, twins))} occurs more than once; rename the others")
+
+
+# How a mapping says where the rows of a capture are.
+
+LAYOUTS = {
+    "csv": (),
+    "json": ("path",),
+    "html": (),
+    "text": ("separator", "lines", "after", "until", "numbered"),
+}
+"""Formats, with the settings of ``[rows]`` that each knows."""
+SEPARATORS = ("tab", "spaces", "bar")
+
+
+@dataclass(frozen=True)
+class RowLayout:
+    """Where rows are.
+
+    ``path`` (JSON): the list of rows, such as ``leaderboards[name=Verified].results``. ``separator`` (pasted text):
+    what parts the cells of a line. ``lines``: instead, the names of the lines that make up one row. ``after`` and
+    ``until``: the lines between which rows stand. ``numbered``: the cell that counts rows, by which a row that lost a
+    line is found.
+    """
+
+    form: str
+    path: str = ""
+    separator: str = ""
+    lines: tuple[str, ...] = ()
+    after: str = ""
+    until: str = ""
+    numbered: str = ""

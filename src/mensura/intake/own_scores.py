@@ -9,12 +9,10 @@ from typing import Any
 import polars as pl
 
 from mensura.core.errors import MensuraError
-from mensura.evidence.intake.columns import Shape, bare_title, find_shape, rename_columns
-from mensura.evidence.intake.figures import read_figure, uses_decimal_commas
-from mensura.evidence.intake.logs import LOG_SUFFIXES, read_log
-from mensura.evidence.intake.names import KnownNames
-from mensura.evidence.intake.units_said import unit_word
-from mensura.evidence.units import RATE_UNITS
+from mensura.intake.figures import RATE_UNITS, read_figure, unit_word, uses_decimal_commas
+from mensura.intake.names import KnownNames
+from mensura.intake.score_columns import Shape, bare_title, find_shape, rename_columns
+from mensura.intake.score_logs import LOG_SUFFIXES, read_log
 from mensura.intake.tables import as_frame, read_noted
 from mensura.intake.text import plain_cell
 

@@ -11,13 +11,11 @@ import polars as pl
 
 from mensura.core.errors import NAMES_SHOWN, MensuraError, listed_names
 from mensura.core.results import Result
-from mensura.evidence.faults import EvidenceError, Fault
-from mensura.evidence.intake.cells import read_cells
-from mensura.evidence.intake.columns import OPTIONAL
-from mensura.evidence.intake.figures import read_figure, uses_decimal_commas
-from mensura.evidence.intake.names import KnownNames, NameMatch
-from mensura.evidence.intake.units_said import ReadScore, settle_units, unit_word
-from mensura.evidence.intake.written import (
+from mensura.intake.faults import EvidenceError, Fault
+from mensura.intake.figures import RATE_UNITS, ReadScore, read_figure, settle_units, unit_word, uses_decimal_commas
+from mensura.intake.names import KnownNames, NameMatch
+from mensura.intake.score_columns import OPTIONAL, read_cells
+from mensura.intake.score_rows import (
     WrittenScore,
     read_once,
     said_of_people,
@@ -26,7 +24,6 @@ from mensura.evidence.intake.written import (
     without_people,
     without_words,
 )
-from mensura.evidence.units import RATE_UNITS
 
 _DROPPED = {"row": pl.Int64, "what": pl.String, "reason": pl.String}
 _NAMES = {"kind": pl.String, "written": pl.String, "id": pl.String, "how": pl.String, "scores": pl.Int64}

@@ -5,9 +5,10 @@ import pytest
 
 import mensura
 from mensura.core.errors import MensuraError
-from mensura.evidence.intake import Allowed, KnownNames, read_scores_of
-from mensura.evidence.intake.figures import read_figure
-from tests.evidence.intake.messy import FILES, GPT, OPUS, archive
+from mensura.intake.figures import read_figure
+from mensura.intake.names import KnownNames
+from mensura.intake.scores import Allowed, read_scores_of
+from tests.intake.messy import FILES, GPT, OPUS, archive
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from mensura.core.errors import MensuraError, listed_names
-from mensura.evidence.intake.cells import CellTable
-from mensura.evidence.intake.columns import OPTIONAL, Shape, bare_title, find_shape, header_row
-from mensura.evidence.intake.figures import read_figure
-from mensura.evidence.intake.names import KnownNames
+from mensura.intake.figures import read_figure
+from mensura.intake.names import KnownNames
+from mensura.intake.score_columns import OPTIONAL, CellTable, Shape, bare_title, find_shape, header_row
 
 _PEOPLE = re.compile(r"(?<![^\W_])(humans?|people|crowd[ _-]?workers?)(?![^\W_])", re.IGNORECASE)
 """Words of a name that speak of people; a row with its own release date is a model all the same."""

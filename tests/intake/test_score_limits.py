@@ -5,10 +5,11 @@ import json
 import pytest
 
 from mensura.core.errors import MensuraError
-from mensura.evidence.intake import KnownNames, decoded_text, separator_of
-from mensura.evidence.intake.cells import read_cells
-from mensura.evidence.intake.logs import read_log
-from tests.evidence.intake.messy import archive
+from mensura.intake.names import KnownNames
+from mensura.intake.score_columns import read_cells
+from mensura.intake.score_logs import read_log
+from mensura.intake.text import decoded_text, separator_of
+from tests.intake.messy import archive
 from tests.responses.test_reading import packed_by_zstandard
 
 

@@ -8,9 +8,8 @@ import re
 from collections.abc import Iterator
 
 from mensura.core.errors import MensuraError
-from mensura.evidence.intake import plain_cell, separator_of
-from mensura.ledger.reading.layout import RowLayout
-from mensura.ledger.reading.rows import MOST_ROWS, SourceRow, clean_text, refuse_twins, titled
+from mensura.intake.source_rows import MOST_ROWS, RowLayout, SourceRow, clean_text, refuse_twins, titled
+from mensura.intake.text import plain_cell, separator_of
 
 _SPACES = re.compile(r" {2,}|\t+")
 _RULE = re.compile(r"[|:\- ]+")

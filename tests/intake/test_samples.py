@@ -5,7 +5,7 @@ import json
 import pytest
 
 from mensura.core.errors import MensuraError
-from mensura.evidence.samples import read_samples
+from mensura.intake.samples import read_samples
 
 
 @pytest.mark.parametrize("told", [{}, {"results": {"acc": 0.5}}, [], ["eval"], 7])

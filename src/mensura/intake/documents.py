@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from mensura.core.errors import MensuraError
-from mensura.evidence.intake import decoded_text
-from mensura.ledger.reading.html_rows import html_rows
-from mensura.ledger.reading.json_rows import json_rows
-from mensura.ledger.reading.layout import LAYOUTS, RowLayout
-from mensura.ledger.reading.rows import SourceRow, checked_rows
-from mensura.ledger.reading.text_rows import csv_rows, pasted_rows
+from mensura.intake.html_rows import html_rows
+from mensura.intake.json_rows import json_rows
+from mensura.intake.source_rows import LAYOUTS, RowLayout, SourceRow, checked_rows
+from mensura.intake.text import decoded_text
+from mensura.intake.text_rows import csv_rows, pasted_rows
 
 
 def read_rows(data: bytes, layout: RowLayout, columns: frozenset[str], name: str) -> list[SourceRow]:

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from mensura.core.errors import MensuraError
-from mensura.evidence.intake import plain_cell
-from mensura.ledger.reading.rows import MOST_ROWS, SourceRow, clean_text
+from mensura.intake.source_rows import MOST_ROWS, SourceRow, clean_text
+from mensura.intake.text import plain_cell
 
 DEEPEST = 64
 """Levels of nesting; a leaderboard has five."""

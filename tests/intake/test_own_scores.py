@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 
 from mensura import MensuraError
-from mensura.evidence.intake import read_own_scores
-from mensura.evidence.intake.names import KnownNames
+from mensura.intake.names import KnownNames
+from mensura.intake.own_scores import read_own_scores
 from mensura.stitching import stitch
 
 TIDY = pl.DataFrame(

@@ -1,0 +1,232 @@
+"""One door to evaluation logs, told apart by name and content.
+
+An item is called TASK:ID, after the task and the sample's id (harness: ``doc_id``; HELM: ``instance_id``). Samples
+are read one at a time where the format allows it; only their outcomes are kept.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from mensura.core.errors import MensuraError
+from mensura.intake.packed import read_member
+from mensura.intake.score_logs import HARNESS_METRICS, MOST_HEADER_BYTES
+
+__all__ = ["SAMPLE_SUFFIXES", "SampleOutcome", "is_sample_log", "read_samples"]
+
+
+# One sample of an evaluation: who, which item, how it ended.
+
+
+class SampleOutcome(NamedTuple):
+    """The outcome of one sample; ``value`` from 0 to 1, none where it was not scored; ``run`` names the evaluation."""
+
+    subject: str
+    item: str
+    value: float | None
+    run: str
+
+
+def checked_value(value: Any, where: str, expected: str = "a number from 0 to 1") -> float:  # noqa: ANN401
+    """Return an outcome as a number, or say where it is none."""
+    if not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise MensuraError(f"{where} is {value!r}; expected {expected}")
+    return float(value)
+
+
+def as_object(told: object, path: Path, name: str) -> Mapping[str, Any]:
+    """Return a JSON object, or say that it is none."""
+    if not isinstance(told, Mapping):
+        raise MensuraError(f"{path}: {name} is not an object; expected an evaluation log")
+    return told
+
+
+# Samples of lm-evaluation-harness: ``samples_TASK_TIME.jsonl``, read line by line.
+
+_NAME = re.compile(r"^samples_(?P<task>.+?)(_\d{4}-\d\d-\d\dT[\d.:-]+)?$")
+
+
+def read_lines(path: Path, subject: str | None) -> Iterator[SampleOutcome]:
+    """Yield the outcomes of a sample file; of several answer filters the first one counts."""
+    found = _NAME.match(path.stem)
+    task = found["task"] if found else path.stem
+    who = subject or path.resolve().parent.name
+    chosen: tuple[str, object] | None = None
+    with path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            sample = _sample(line, path, number)
+            if chosen is None:
+                chosen = _metric(sample, path), sample.get("filter")
+            if sample.get("filter") == chosen[1]:
+                value = checked_value(sample.get(chosen[0]), f"{path}: line {number}: {chosen[0]}")
+                yield SampleOutcome(who, f"{task}:{sample['doc_id']}", value, str(path))
+
+
+def _sample(line: str, path: Path, number: int) -> Mapping[str, Any]:
+    try:
+        sample = json.loads(line)
+    except (ValueError, RecursionError) as fault:
+        raise MensuraError(f"{path}: line {number} is not JSON ({fault}); write the log again") from fault
+    if not isinstance(sample, Mapping) or "doc_id" not in sample:
+        raise MensuraError(f"{path}: line {number} has no doc_id; expected samples of lm-evaluation-harness")
+    return sample
+
+
+def _metric(sample: Mapping[str, Any], path: Path) -> str:
+    for metric in HARNESS_METRICS:
+        if isinstance(sample.get(metric), int | float):
+            return metric
+    raise MensuraError(f"{path}: no known sample metric; expected one of {', '.join(HARNESS_METRICS)}")
+
+
+# Instances of HELM: ``per_instance_stats.json`` beside the ``run_spec.json`` that names model and scenario.
+
+HELM_METRICS = (
+    "exact_match",
+    "quasi_exact_match",
+    "prefix_exact_match",
+    "quasi_prefix_exact_match",
+    "final_number_exact_match",
+    "math_equiv_chain_of_thought",
+    "math_equiv",
+    "ifeval_strict_accuracy",
+    "chain_of_thought_correctness",
+    "f1_score",
+)
+"""Figures that stand for an instance, the first that is there."""
+
+
+def is_instances(told: object) -> bool:
+    """Return whether a JSON file lists the figures of instances."""
+    return isinstance(told, list) and bool(told) and isinstance(told[0], Mapping) and "instance_id" in told[0]
+
+
+def read_instances(told: Sequence[Any], path: Path, subject: str | None) -> Iterator[SampleOutcome]:
+    """Yield the outcomes of instances as they were meant: perturbed copies of them are another test."""
+    model, scenario = _run(path)
+    who = subject or model
+    if not who:
+        raise MensuraError(f"{path}: no run_spec.json beside it names the model; give the subject")
+    metric: str | None = None
+    for number, found in enumerate(told, start=1):
+        instance = as_object(found, path, f"instance {number}")
+        if instance.get("perturbation"):
+            continue
+        figures = {str(stat["name"]["name"]): stat for stat in instance.get("stats") or [] if _is_stat(stat)}
+        metric = metric or next((name for name in HELM_METRICS if name in figures), None)
+        if metric is None:
+            raise MensuraError(f"{path}: no known metric; expected one of {', '.join(HELM_METRICS)}")
+        stat = figures.get(metric)
+        count = float(stat.get("count") or 0.0) if stat else 0.0
+        share = None if not stat or not count else checked_value(stat["sum"] / count, f"{path}: instance {number}")
+        yield SampleOutcome(who, f"{scenario}:{instance['instance_id']}", share, str(path))
+
+
+def _is_stat(stat: object) -> bool:
+    return isinstance(stat, Mapping) and isinstance(stat.get("name"), Mapping) and "sum" in stat
+
+
+def _run(path: Path) -> tuple[str, str]:
+    """Return model and scenario of the run a file belongs to; the scenario without the model's part of its name."""
+    spec = path.parent / "run_spec.json"
+    if not spec.is_file():
+        return "", path.resolve().parent.name
+    try:
+        told = as_object(json.loads(spec.read_text(encoding="utf-8")), spec, "the run")
+    except (ValueError, RecursionError) as fault:
+        raise MensuraError(f"{spec}: not readable as JSON ({fault}); copy the run again") from fault
+    scenario, _, options = str(told.get("name") or path.parent.name).partition(":")
+    kept = [part for part in options.split(",") if part and not part.startswith("model=")]
+    adapter = told.get("adapter_spec")
+    model = str(adapter.get("model") or "") if isinstance(adapter, Mapping) else ""
+    return model, ",".join([scenario, *kept])
+
+
+# Samples of Inspect: the archive (.eval), one sample in memory at a time, or the log as one JSON file.
+
+MOST_SAMPLE_BYTES = 256 * 2**20
+"""Largest sample that is read: transcripts of agents can be long, beyond this one is no sample."""
+INSPECT_VALUES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
+"""Inspect's letters: correct, incorrect, partial, no answer."""
+
+
+def read_archive(path: Path) -> Iterator[SampleOutcome]:
+    """Yield the outcomes of an archive; several epochs are several outcomes of one item."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            asked = _member(archive, "header.json", path, MOST_HEADER_BYTES).get("eval") or {}
+            for name in archive.namelist():
+                if name.startswith("samples/") and name.endswith(".json"):
+                    yield _outcome(asked, _member(archive, name, path, MOST_SAMPLE_BYTES), path, name)
+    except (zipfile.BadZipFile, KeyError, ValueError, RecursionError) as fault:
+        raise MensuraError(f"{path}: not an Inspect log ({fault}); check that the evaluation was finished") from fault
+
+
+def read_whole(told: Mapping[str, Any], path: Path) -> Iterator[SampleOutcome]:
+    """Yield the outcomes of a log that is one JSON file."""
+    for number, sample in enumerate(told.get("samples") or [], start=1):
+        yield _outcome(told.get("eval") or {}, as_object(sample, path, f"sample {number}"), path, f"sample {number}")
+
+
+def _outcome(asked: Mapping[str, Any], sample: Mapping[str, Any], path: Path, name: str) -> SampleOutcome:
+    model, task = str(asked.get("model") or ""), str(asked.get("task") or "").rsplit("/", 1)[-1]
+    if not model:
+        raise MensuraError(f"{path}: the header names no model; expected an Inspect log")
+    run = str(asked.get("run_id") or asked.get("eval_id") or path)
+    return SampleOutcome(model, f"{task}:{sample.get('id')}", _value(sample.get("scores"), path, name), run)
+
+
+def _member(archive: zipfile.ZipFile, name: str, path: Path, most: int) -> Mapping[str, Any]:
+    return as_object(json.loads(read_member(archive, name, most)), path, name)
+
+
+def _value(scores: object, path: Path, name: str) -> float | None:
+    """Return the outcome by the first scorer; none where the sample was not scored."""
+    if not isinstance(scores, Mapping) or not scores:
+        return None
+    first = next(iter(scores.values()))
+    value = first.get("value") if isinstance(first, Mapping) else None
+    if isinstance(value, str):
+        value = INSPECT_VALUES.get(value.strip())
+    if not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise MensuraError(f"{path}: {name} has an unknown score; expected C, I, P, N or a number from 0 to 1")
+    return float(value)
+
+
+SAMPLE_SUFFIXES = (".eval", ".jsonl", ".json")
+
+
+def is_sample_log(path: Path) -> bool:
+    """Return whether a file's name is that of an evaluation log."""
+    return path.suffix.lower() in SAMPLE_SUFFIXES
+
+
+def read_samples(path: Path, *, subject: str | None = None) -> Iterator[SampleOutcome]:
+    """Yield the outcomes of a log: Inspect (.eval, .json), harness samples (.jsonl), HELM's per_instance_stats.json.
+
+    ``subject`` names whose samples a harness or HELM file holds; by default the folder a harness file lies in, as the
+    harness writes it, and the model that HELM's run_spec.json names.
+    """
+    suffix = path.suffix.lower()
+    if not path.is_file():
+        raise MensuraError(f"{path}: no such file; check the path")
+    if suffix == ".eval":
+        return read_archive(path)
+    if suffix == ".jsonl":
+        return read_lines(path, subject)
+    try:
+        told = json.loads(path.read_text(encoding="utf-8-sig"))
+    except (ValueError, RecursionError) as fault:
+        raise MensuraError(f"{path}: not readable as JSON ({fault}); write the log again") from fault
+    if isinstance(told, Mapping) and "eval" in told:
+        return read_whole(told, path)
+    if is_instances(told):
+        return read_instances(told, path, subject)
+    raise MensuraError(f"{path}: unknown log; expected an Inspect log with samples or HELM's per_instance_stats.json")
