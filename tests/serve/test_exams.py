@@ -87,6 +87,27 @@ def test_a_person_goes_from_consent_to_the_completion_code_without_scripts(taker
     assert stored == {"capital": [0], "primes": [0, 2], "half": "2,5", "poet": "göthe", "look": [1]}
 
 
+def test_finishing_with_unanswered_items_asks_once_and_names_them(taker, store):
+    taker.start()
+    taker.fill("/answer", item="half", text="2.5")
+    taker.fill("/answer", item="primes", **{"option-0": "on"})
+    taker.fill("/answer", item="primes")  # and taken back
+    page = re.sub(r"<a [^>]*>|</a>", "", taker.fill("/finish").text)
+    assert "Without an answer: questions 1, 2, 4 and 5." in page
+    assert store.find(taker.code).finished is None
+    assert "Thank you" in taker.fill("/finish", anyway="yes").text
+
+
+def test_nobody_is_asked_to_answer_when_the_time_is_over(tmp_path):
+    exam = read_exam(write_exam(tmp_path / "timed", TOML + "[time]\nminutes = 0.0001\n", ITEMS))
+    store = AnswerStore(tmp_path / "timed.db", exam)
+    taker = Taker(exam_app(exam, store))
+    taker.start()
+    time.sleep(0.02)
+    assert "Thank you" in taker.fill("/finish").text
+    store.close()
+
+
 def test_nothing_is_stored_without_consent(taker, store):
     assert taker.fill("/begin").status_code == 422
     assert store.rows("sittings") == []
@@ -160,7 +181,7 @@ def test_a_panels_id_becomes_opaque_and_its_address_is_offered_at_the_end(tmp_pa
     assert again.status_code == 403
     assert "begun this exam before" in again.text
     taker.fill("/start")
-    done = taker.fill("/finish").text
+    done = taker.fill("/finish", anyway="yes").text
     assert 'href="https://panel.example.org/done?cc=CAFE1"' in done
     store.close()
     assert b"5f3a9b" not in b"".join(path.read_bytes() for path in tmp_path.glob("panel.db*"))
@@ -199,7 +220,7 @@ def test_huge_broken_and_replayed_answers_are_harmless(taker, store):
     assert (replayed.status_code, replayed.json()["stored"], replayed.json()["newer"]) == (409, 1, True)
     sitting = store.find(taker.code)
     assert store.answers(sitting)["poet"].given == "Goethe"
-    taker.fill("/finish")
+    taker.fill("/finish", anyway="yes")
     assert taker.fill("/answer", item="poet", text="Schiller").status_code == 409
     assert store.answers(sitting)["poet"].given == "Goethe"
 
@@ -246,7 +267,7 @@ def test_codes_to_delete_by_cannot_be_tried_at_will(site):
 def test_the_organiser_sees_counts_items_and_failed_checks_and_closes(taker, site, store):
     taker.start()
     taker.fill("/answer", item="look", option="0")
-    taker.fill("/finish")
+    taker.fill("/finish", anyway="yes")
     organiser = Taker(site)
     assert organiser.get("/organiser").status_code == 401
     assert organiser.get("/organiser/answers.csv").status_code == 401

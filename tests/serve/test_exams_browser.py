@@ -143,6 +143,30 @@ def test_an_exam_can_be_taken_by_keyboard_alone(visit, store):
     assert store.rows("answers")[0]["answer"] == "[1]"
 
 
+@pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (360, "dark")])
+def test_finish_asks_about_unanswered_items_by_keyboard_too(visit, store, width, theme):
+    page = visit(width, theme)
+    enter(page)
+    answer(page)
+    page.locator("#next").click()
+    page.wait_for_selector("#place:has-text('Question 2 of 5')")
+    page.get_by_role("button", name="Review all").click()
+    page.get_by_role("button", name="Finish the exam").focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Finish without all answers?", level=1).wait_for()
+    assert "Without an answer: questions 2, 3, 4 and 5." in page.locator("main").inner_text()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert grave_findings(page) == []
+    page.get_by_role("link", name="Go to question 2").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#place:has-text('Question 2 of 5')")
+    page.go_back()
+    page.get_by_role("button", name="Finish anyway").focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Thank you").wait_for()
+    assert store.rows("sittings")[0]["finished"] is not None
+
+
 def test_a_slow_press_on_next_counts_although_the_answer_is_saved_meanwhile(visit):
     """The word "Saved." once moved the button away from under the finger, and the press was lost."""
     page = visit(360)

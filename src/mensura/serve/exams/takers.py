@@ -57,10 +57,10 @@ class TakerPages:
             "/done": self._done,
             "/picture/{item}": self._picture,
         }
-        changes: dict[str, Callable[[Sitting, Form], None]] = {
-            "/about": self._about,
+        changes: dict[str, Callable[[Sitting, Form], str | None]] = {
+            "/about": self._store.describe,
             "/start": lambda sitting, _: self._store.start(sitting),
-            "/finish": lambda sitting, _: self._store.finish(sitting),
+            "/finish": self._finish,
         }
         return [
             Route("/", self._welcome, methods=["GET"]),
@@ -229,29 +229,40 @@ class TakerPages:
         known = int(after) if by_script and "after" in form else None
         return self._store.answer(sitting, name, given, seconds=seconds, left=int(left), after=known, waited=waited)
 
-    def _about(self, sitting: Sitting, form: Form) -> None:
-        self._store.describe(sitting, form)
+    def _finish(self, sitting: Sitting, form: Form) -> str | None:
+        """End the sitting; a person whose items are not all answered is asked once before."""
+        if form.get("anyway") != "yes" and not all(self._is_answered(sitting)) and not self._is_over(sitting):
+            return "/review?finish=asked"
+        self._store.finish(sitting)
+        return None
 
-    def _changing(self, change: Callable[[Sitting, Form], None]) -> Endpoint:
+    def _is_answered(self, sitting: Sitting) -> list[bool]:
+        answers = self._store.answers(sitting)
+        return [name in answers and not is_blank(answers[name].given) for name in sitting.form.items]
+
+    def _changing(self, change: Callable[[Sitting, Form], str | None]) -> Endpoint:
+        """Return the endpoint of a change; it leads to the address that the change returns, or on with the exam."""
+
         async def act(request: Request) -> Response:
             sitting, _ = await self._find(request)
             form = await read_form(request)
             if sitting is None or form is None or not is_own(request):
                 return self._refusal("This form did not come from a page of your exam.", 403)
             try:
-                await run_in_threadpool(change, sitting, form)
+                place = await run_in_threadpool(change, sitting, form)
             except RefusedError as fault:
                 return self._refusal(str(fault), fault.status)
-            return RedirectResponse("/sit", 303, headers=_UNSTORED)
+            return RedirectResponse(place or "/sit", 303, headers=_UNSTORED)
 
         return act
 
     async def _review(self, request: Request, sitting: Sitting, code: str) -> Response:
         if sitting.started is None or sitting.finished is not None:
             return RedirectResponse("/sit", 303, headers=_UNSTORED)
-        answers = await run_in_threadpool(self._store.answers, sitting)
-        done = [name in answers and not is_blank(answers[name].given) for name in sitting.form.items]
-        facts = {"sitting": sitting, "code": code, "done": done, "over": self._is_over(sitting)}
+        done, over = await run_in_threadpool(self._is_answered, sitting), self._is_over(sitting)
+        blank = [at for at, is_done in enumerate(done, start=1) if not is_done]
+        is_asked = bool(blank) and not over and "finish" in request.query_params
+        facts = {"sitting": sitting, "code": code, "done": done, "over": over, "blank": blank, "is_asked": is_asked}
         return self._page("exam_review.html", facts)
 
     async def _done(self, request: Request, sitting: Sitting, code: str) -> Response:
