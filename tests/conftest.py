@@ -1,6 +1,5 @@
 """Shared by all tests: the command line as a user runs it, and the development data where it is there."""
 
-import json
 import os
 import pickle
 import shutil
@@ -87,17 +86,15 @@ class Run:
 
 
 @pytest.fixture
-def mensura_command(monkeypatch, capsys, tmp_path_factory):
+def mensura_command(monkeypatch, capsys):
     """Run ``mensura ARGS…`` in this process, its error handling included, on a terminal of so many columns.
 
-    ``settings`` become the file that ``--settings`` names.
+    ``settings`` become words for ``--set``.
     """
 
     def run(*arguments: object, width: int = 200, settings: dict[str, object] | None = None) -> Run:
-        if settings is not None:
-            file = tmp_path_factory.mktemp("settings") / "mine.toml"
-            file.write_text("".join(f"{name} = {json.dumps(value)}\n" for name, value in settings.items()))
-            arguments += ("--settings", file)
+        for name, value in (settings or {}).items():
+            arguments += ("--set", f"{name}={value}")
         monkeypatch.setattr("sys.argv", ["mensura", *map(str, arguments)])
         monkeypatch.setattr(output.console, "_width", width)
         with pytest.raises(SystemExit) as end:

@@ -24,8 +24,8 @@ def test_import_mensura_is_light():
 
 def test_help_is_light():
     code = (
-        "from typer.testing import CliRunner\nfrom mensura.cli.main import app\n"
-        "assert CliRunner().invoke(app, ['--help']).exit_code == 0"
+        "from typer.testing import CliRunner\nfrom mensura.cli.main import build_app\n"
+        "assert CliRunner().invoke(build_app(''), ['--help']).exit_code == 0"
     )
     assert modules_after(code) == "[]"
 
@@ -54,7 +54,7 @@ def test_names_imported_on_first_use_are_those_that_types_see(name):
 
 def test_a_command_imports_no_other_command():
     code = (
-        "import sys\nfrom mensura.cli.main import build_command\nbuild_command('scale')\n"
+        "import sys\nfrom mensura.cli.main import build_app\nbuild_app('scale')\n"
         "print([name for name in sys.modules if name in ('mensura.cli.iq', 'mensura.cli.report')])"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

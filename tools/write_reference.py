@@ -9,8 +9,7 @@ from typing import Any
 
 import typer
 
-from mensura.cli.main import app
-from mensura.cli.options import SETTINGS, rare_options
+from mensura.cli.main import build_app
 from mensura.core.files import write_text
 from mensura.demands import boundary_table, dimension_table, load_rubrics
 from mensura.evidence import TABLES
@@ -21,16 +20,12 @@ _NOTE = "<!-- written by python -m tools.write_reference -->"
 
 def commands_page() -> str:
     parts = [f"# Commands\n\n{_NOTE}\n"]
-    for path, command in _leaves(typer.main.get_command(app), "mensura"):
+    for path, command in _leaves(typer.main.get_command(build_app()), "mensura"):
         parts.append(f"## {path}\n\n{_plain(command.help or '')}\n")
-        rare = rare_options(command)
-        rows = [_row(one) for one in command.params if one.name != "help" and one not in rare]
+        rows = [_row(one) for one in command.params if one.name != "help"]
         if rows:
             parts.append("\n".join(["| option | meaning | default |", "|---|---|---|", *rows]) + "\n")
-        if rare:
-            rows = [f"| `{one.name}` | {_plain(one.help)} | {_default(one.default)} |" for one in rare]
-            parts.append("\n".join(["| in a settings file | meaning | default |", "|---|---|---|", *rows]) + "\n")
-        parts.append(f"```\n{_plain((command.epilog or '').partition(SETTINGS)[0]).strip()}\n```\n")
+        parts.append(f"```\n{_plain(command.epilog or '').strip()}\n```\n")
     return "\n".join(parts)
 
 

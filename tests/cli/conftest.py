@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import mensura
-from mensura.cli.main import app
+from mensura.cli.main import build_app
 from mensura.demands.views import example_folder
 from mensura.study import Study
 from tests.calibration.conftest import on_lines
@@ -57,7 +57,7 @@ def inputs(tmp_path_factory, few_models, once):
     write_country_tables(base / "tables")
     runner = CliRunner()
     asked = [*("annotate", "example", "--model", "recorded/example", "--dimensions", "KNc", "--repeats", "2")]
-    made = runner.invoke(app, [*asked, "--out", str(base / "annotated")])
+    made = runner.invoke(build_app(), [*asked, "--out", str(base / "annotated")])
     assert made.exit_code == 0, made.output
     imported = [
         *(
@@ -72,7 +72,7 @@ def inputs(tmp_path_factory, few_models, once):
             "sex,school",
         )
     ]
-    made = runner.invoke(app, [*imported, "--by", "sex,school", "--out", str(base / "pool")])
+    made = runner.invoke(build_app(), [*imported, "--by", "sex,school", "--out", str(base / "pool")])
     assert made.exit_code == 0, made.output
     outcomes = [
         (f"s{s}", f"i{i}", int((s * 7 + i * 5) % 11 + s % 12 > i % 8 + 6)) for s in range(60) for i in range(45)
@@ -81,10 +81,10 @@ def inputs(tmp_path_factory, few_models, once):
     shares = [(f"i{i}", 0.9 - 0.1 * (i % 8), 200) for i in range(45)]
     pl.DataFrame(shares, schema=["item", "rate", "n"], orient="row").write_csv(base / "item_rates.csv")
     fit = ["responses", "fit", str(base / "outcomes.csv"), "--model", "rasch", "--out", str(base / "fitted")]
-    made = runner.invoke(app, fit)
+    made = runner.invoke(build_app(), fit)
     assert made.exit_code == 0, made.output
     sat = ["exam", "sit", "example", "--model", "recorded/exam-example", "--out", str(base / "runs" / "recorded")]
-    made = runner.invoke(app, sat)
+    made = runner.invoke(build_app(), sat)
     assert made.exit_code == 0, made.output
     rated = [(f"i{i}", "KNc", (i + r) % 6, f"r{r}") for i in range(21) for r in range(41)]
     pl.DataFrame(rated, schema=["item", "dimension", "level", "annotator"], orient="row").write_csv(base / "raters.csv")

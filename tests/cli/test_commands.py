@@ -166,7 +166,8 @@ def test_matrices_take_one_thread_unless_the_user_chooses_more(monkeypatch, chos
 
 
 def test_the_ruler_needs_no_table_library():
-    asked = "import sys; from mensura.cli.main import app; app(['scale', '0.038'], standalone_mode=False); "
+    asked = "import sys; from mensura.cli.main import build_app as build; "
+    asked += "build('scale')(['scale', '0.038'], standalone_mode=False); "
     found = subprocess.run(
         [sys.executable, "-c", asked + "print({'polars', 'scipy'} & set(sys.modules))"], capture_output=True, text=True
     )

@@ -64,14 +64,16 @@ SIT = ("exam", "sit", "example", "--model", "recorded/exam-example", "--repeats"
 def test_workers_on_ray_give_the_same_sittings(ray, mensura_command, tmp_path):
     alone, spread = (tmp_path / name / "sittings.csv" for name in ("alone", "spread"))
     assert mensura_command(*SIT, "--out", alone.parent).code == 0
-    assert mensura_command(*SIT, "--ray", "local", "--out", spread.parent).code == 0
+    assert mensura_command(*SIT, "--set", "ray=local", "--out", spread.parent).code == 0
     assert spread.read_text(encoding="utf-8") == alone.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("more", "told"), [((), "mensura\\[ray\\]"), (("--batch",), "--batch: not with --ray")])
+@pytest.mark.parametrize(
+    ("more", "told"), [((), "mensura\\[ray\\]"), (("--set", "batch=true"), "--set batch: not with --set ray")]
+)
 def test_ray_without_its_extra_or_with_a_batch_is_refused(mensura_command, monkeypatch, more, told):
     monkeypatch.setitem(sys.modules, "ray", None)
-    done = mensura_command(*SIT, "--ray", "local", *more)
+    done = mensura_command(*SIT, "--set", "ray=local", *more)
     assert done.code == 2
     assert re.search(told, done.err)
 

@@ -5,7 +5,7 @@ import sys
 import pytest
 import typer
 
-from mensura.cli.main import COMMANDS, app
+from mensura.cli.main import COMMANDS, build_app, main
 
 
 def commands(command, path=""):
@@ -19,27 +19,27 @@ def commands(command, path=""):
 
 
 def test_help_is_one_screen_that_names_every_command(runner):
-    shown = runner.invoke(app, ["--help"], terminal_width=100).output
+    shown = runner.invoke(build_app(), ["--help"], terminal_width=100).output
     assert len(shown.splitlines()) <= 45
     words = " ".join(shown.replace("│", " ").split())
     assert [name for name, does in COMMANDS.items() if f" {name} {does} " not in words] == []
-    assert runner.invoke(app, []).output.strip() == runner.invoke(app, ["--help"]).output.strip()
+    assert runner.invoke(build_app(), []).output.strip() == runner.invoke(build_app(), ["--help"]).output.strip()
 
 
 def test_every_command_has_an_example():
-    found = dict(commands(typer.main.get_command(app)))
+    found = dict(commands(typer.main.get_command(build_app())))
     assert [path for path, command in found.items() if "xample" not in (command.epilog or "")] == []
 
 
 @pytest.mark.parametrize("group", ["acceleration", "demands", "evidence", "people", "responses", "exam", "llm"])
 def test_a_group_without_a_command_shows_its_help(group, runner):
-    bare, asked = runner.invoke(app, [group]), runner.invoke(app, [group, "--help"])
+    bare, asked = runner.invoke(build_app(), [group]), runner.invoke(build_app(), [group, "--help"])
     assert "Usage" in asked.output
     assert bare.output.strip() == asked.output.strip()
 
 
 def test_every_group_is_among_those_tried():
-    groups = {path.split()[0] for path, _ in commands(typer.main.get_command(app)) if " " in path}
+    groups = {path.split()[0] for path, _ in commands(typer.main.get_command(build_app())) if " " in path}
     assert groups == {"acceleration", "demands", "evidence", "people", "responses", "exam", "llm"}
 
 
@@ -50,12 +50,14 @@ def test_a_command_that_is_none_is_refused_with_a_near_one(mensura_command):
     assert "Traceback" not in run.err
 
 
-def test_after_the_help_a_command_is_whole(capsys):
-    """The help lists names alone, without building any command."""
-    program = typer.main.get_command(app)
-    context = program.make_context("mensura", ["scale"])
-    program.get_help(context)
-    assert "iq" in {param.name for param in program.get_command(context, "scale").params}
+def test_a_shell_completes_the_options_of_any_command(monkeypatch, capsys):
+    monkeypatch.setenv("_MENSURA_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", "mensura scale --cal")
+    monkeypatch.setenv("COMP_CWORD", "2")
+    monkeypatch.setattr("sys.argv", ["mensura"])
+    with pytest.raises(SystemExit):
+        main()
+    assert capsys.readouterr().out.split() == ["--calibration"]
 
 
 def test_a_fault_of_the_program_is_told_as_python_tells_it(mensura_command, monkeypatch, capsys):
@@ -70,6 +72,6 @@ def test_a_fault_of_the_program_is_told_as_python_tells_it(mensura_command, monk
 
 
 def test_completion_can_be_installed(runner):
-    shown = runner.invoke(app, ["--help"], terminal_width=100).output
-    assert "Install completion for this shell." in shown
-    assert "Print completion for this shell." in shown
+    shown = runner.invoke(build_app(), ["--help"], terminal_width=100).output
+    assert "--install-completion" in shown
+    assert "--show-completion" in shown

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from mensura.cli.main import app
+from mensura.cli.main import build_app
 from mensura.cli.next_steps import NEXT, next_step
 from tests.cli.every_command import COMMANDS
 
@@ -17,7 +17,7 @@ def test_every_command_has_a_next_step():
 def test_the_commands_and_options_of_a_next_step_exist(command, runner):
     for words, options in re.findall(r"mensura ([a-z]+(?: [a-z]+)?)((?: (?:[A-Z]+|--[a-z]+))*)", NEXT[command]):
         named = words if words in COMMANDS or words == "exam serve" else words.split()[0]
-        shown = runner.invoke(app, [*named.split(), "--help"], env={"COLUMNS": "200"})
+        shown = runner.invoke(build_app(), [*named.split(), "--help"], env={"COLUMNS": "200"})
         assert shown.exit_code == 0, named
         assert [option for option in re.findall(r"--[a-z]+", options) if option not in shown.output] == []
 

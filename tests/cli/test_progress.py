@@ -60,7 +60,7 @@ def run_silently(monkeypatch, command):
     monkeypatch.setattr(sys, "argv", ["mensura", "where"])
     monkeypatch.setattr(sys, "stdout", screen)
     monkeypatch.setattr(sys, "stderr", screen)
-    monkeypatch.setattr(main, "app", lambda: command(screen))
+    monkeypatch.setattr(main, "run", lambda _: command(screen))
     main.main()
     return screen.getvalue()
 

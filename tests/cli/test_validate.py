@@ -86,9 +86,10 @@ def test_several_models_stand_side_by_side(mensura_command, tmp_path):
     other = tmp_path / "other.csv"
     other.write_bytes((SHIPPED / "example-rates.csv").read_bytes())
     models = ("--model", "recorded/example-rates", "--model", f"recorded/{other}")
-    result = json.loads(mensura_command("validate", "example", *models, "--journal", tmp_path / "j.db", "--json").out)
+    journal = ("--set", f"journal={tmp_path / 'j.db'}")
+    result = json.loads(mensura_command("validate", "example", *models, *journal, "--json").out)
     assert {row["model"] for row in result["overall"]} == {"recorded/example-rates", f"recorded/{other}"}
-    run = mensura_command("extrapolate", "example", *models, "--journal", tmp_path / "j.db", "--json")
+    run = mensura_command("extrapolate", "example", *models, *journal, "--json")
     told = json.loads(run.out)
     alone = json.loads(mensura_command("extrapolate", "example", *models[:2], "--json").out)
     assert [row["models"] for row in told["pooled"]] == [2] * len(told["pooled"])

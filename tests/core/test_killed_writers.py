@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from mensura import MensuraError
-from mensura.cli.main import app
+from mensura.cli.main import build_app
 from mensura.core import folders
 from mensura.core.files import write_text
 from mensura.core.folders import MANIFEST
@@ -94,17 +94,17 @@ def test_a_command_stopped_at_its_renames_leaves_old_or_new(command, inputs, tmp
     out = tmp_path / "out"
     words = list(arguments(command, inputs, out))
     with killed_at(0):
-        assert CliRunner().invoke(app, words).exit_code == 0
+        assert CliRunner().invoke(build_app(), words).exit_code == 0
     files = [path for path in out.rglob("*") if path.is_file() and path.name != MANIFEST]
     for path in files:
         path.write_text("old", encoding="utf-8")
     with killed_at(0) as renames:
-        assert CliRunner().invoke(app, words).exit_code == 0
+        assert CliRunner().invoke(build_app(), words).exit_code == 0
     for number, after in ((1, False), (len(renames), False), (len(renames), True)):
         for path in files:
             path.write_text("old", encoding="utf-8")
         with killed_at(number, after=after):
-            CliRunner().invoke(app, words, catch_exceptions=False)
+            CliRunner().invoke(build_app(), words, catch_exceptions=False)
         left = {path.read_bytes() for path in files}
         assert left == {b"old"} or b"old" not in left
         assert (b"old" not in left) == after

@@ -49,7 +49,8 @@ def test_without_ray_the_extra_is_named(mensura_command, monkeypatch, tmp_path, 
     if command[0] == "annotate":
         pl.DataFrame({"item": ["a"], "text": ["What is 2 + 2?"]}).write_csv(tmp_path / "items.csv")
         files = (tmp_path / "items.csv", "--out", tmp_path / "out")
-    told = mensura_command(*command, *files, "--ray", "local")
+    ray = ("--set", "ray=local") if files else ("--ray", "local")
+    told = mensura_command(*command, *files, *ray)
     assert (told.code, "needs the extra 'ray'" in told.err) == (2, True), told.err
 
 
@@ -57,7 +58,7 @@ def test_what_each_process_would_count_alone_is_refused(mensura_command, tmp_pat
     pl.DataFrame({"item": ["a"], "text": ["What is 2 + 2?"]}).write_csv(tmp_path / "items.csv")
     told = mensura_command(
         *("annotate", tmp_path / "items.csv", "--model", "recorded/example", "--out", tmp_path / "out"),
-        *("--ray", "local", "--max-calls", 3),
+        settings={"ray": "local", "max_calls": 3},
     )
-    assert "--max-calls: not with --ray" in told.err
+    assert "--set max_calls: not with --set ray" in told.err
     assert "--bootstrap is not given" in mensura_command("stitch", "--ray", "local").err

@@ -32,8 +32,8 @@ def test_annotate_writes_the_tables(annotated):
 
 def test_a_run_stopped_by_its_budget_still_prints_one_json_object(mensura_command, tmp_path):
     run = mensura_command(
-        *("annotate", "example", "--model", "recorded/example", "--protocol", "item", "--max-calls", 3),
-        *("--journal", tmp_path / "journal.sqlite", "--json"),
+        *("annotate", "example", "--model", "recorded/example", "--protocol", "item", "--json"),
+        settings={"max_calls": 3, "journal": tmp_path / "journal.sqlite"},
     )
     assert json.loads(run.out)["calls"] == 3
     assert "stopped early: budget: the 3 calls allowed were made" in run.err
@@ -50,7 +50,7 @@ def test_annotate_in_json_and_in_part(mensura_command, tmp_path, monkeypatch):
 
 def test_a_dry_run_asks_nothing_and_needs_no_model(mensura_command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    arguments = ["--model", "openai/some", "--dry-run", "--price-in", 1, "--price-out", 4]
+    arguments = ["--model", "openai/some", "--dry-run", "--set", "price_in=1", "--set", "price_out=4"]
     run = mensura_command("annotate", "example", "--protocol", "cell", *arguments)
     assert "288 questions to openai/some: 0 answered already, 288 calls" in run.out
     assert "about $0." in run.out
@@ -61,7 +61,16 @@ def test_a_dry_run_asks_nothing_and_needs_no_model(mensura_command, tmp_path, mo
 
 def test_a_budget_stops_and_says_so(mensura_command, tmp_path):
     run = mensura_command(
-        "annotate", "example", "--model", "recorded/example", "--protocol", "item", "--max-calls", 3, "--out", tmp_path
+        "annotate",
+        "example",
+        "--model",
+        "recorded/example",
+        "--protocol",
+        "item",
+        "--set",
+        "max_calls=3",
+        "--out",
+        tmp_path,
     )
     assert run.code == 3
     assert "3 calls" in run.out and "budget" in run.out
@@ -80,8 +89,8 @@ def test_a_budget_stops_and_says_so(mensura_command, tmp_path):
         ),
         (["annotate", "example", "--model", "recorded/example", "--protocol", "cell"], "no level could be read"),
         (
-            ["annotate", "example", "--model", "recorded/example", "--price-in", "1"],
-            "give both --price-in and --price-out",
+            ["annotate", "example", "--model", "recorded/example", "--set", "price_in=1"],
+            "give both price_in and price_out",
         ),
         (
             ["annotate", "example", "--model", "recorded/example", "--rubrics", "nowhere"],

@@ -63,7 +63,11 @@ def endpoint():
 def test_annotate_over_an_endpoint_and_again_from_the_journal(mensura_command, tmp_path, endpoint, protocol, calls):
     url, requests = endpoint
     arguments = ["annotate", "example", "--model", "local", "--base-url", url, "--protocol", protocol]
-    arguments += ["--journal", tmp_path / "journal.sqlite", "--price-in", 1, "--price-out", 2]
+    arguments += [
+        word
+        for one in (f"journal={tmp_path / 'journal.sqlite'}", "price_in=1", "price_out=2")
+        for word in ("--set", one)
+    ]
     first = mensura_command(*arguments, "--out", tmp_path / "first")
     assert first.code == 0, first.err
     assert len(requests) == calls

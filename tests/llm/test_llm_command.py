@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from mensura.cli.asking import Asking, place_journal, prices_of, told_of
+from mensura.cli.asking import Asking, AskingSettings, place_journal, prices_of, told_of
 from mensura.core.errors import MensuraError
 from mensura.llm import Prices, Question, Standing, open_asker
 from tests.llm.conftest import questions, read_level
@@ -91,13 +91,13 @@ def test_prices_come_from_the_user_or_the_evidence():
     assert prices_of("some/unheard-of", None, None) is None
     assert prices_of("recorded/demo", None, None) is None
     assert prices_of("anything", 1.0, 2.0) == Prices(1, 2)
-    with pytest.raises(MensuraError, match="both --price-in and --price-out"):
+    with pytest.raises(MensuraError, match="both price_in and price_out"):
         prices_of("anything", 1.0, None)
 
 
 def test_commands_share_one_way_of_asking(serve, tmp_path, capsys):
-    server = serve()
-    given = Asking(["mine"], journal=tmp_path / "j.sqlite", base_url=server.url, max_calls=3, price_in=1, price_out=1)
+    server, file = serve(), tmp_path / "j.sqlite"
+    given = Asking(["mine"], server.url, rare=AskingSettings(journal=file, max_calls=3, price_in=1, price_out=1))
     asking = given.one(None, 2048)
     asking.print_estimate(questions(5))
     with asking.open("asking") as asker:
@@ -106,7 +106,7 @@ def test_commands_share_one_way_of_asking(serve, tmp_path, capsys):
     assert "5 questions to mine: 0 answered already, 5 calls" in printed.out.replace("\n", " ")
     assert sum(answer.value is not None for answer in answers) == 3
     assert "stopped early: budget: the 3 calls allowed were made" in printed.err.replace("\n", " ")
-    batch = Asking(["mine"], journal=tmp_path / "j.sqlite", base_url=server.url, batch=True).one(None, 2048)
+    batch = Asking(["mine"], server.url, rare=AskingSettings(journal=file, batch=True)).one(None, 2048)
     with batch.open("asking") as asker:
         assert all(answer.value is not None for answer in asker.ask(questions(5), read_level))
 
@@ -123,15 +123,15 @@ def test_a_price_is_found_by_the_id_or_the_name_of_a_model_in_any_case():
     row = priced.filter(priced["name"].str.to_lowercase() != priced["subject"].str.to_lowercase()).row(0, named=True)
     for written in (row["name"], row["name"].upper(), row["subject"].upper(), f"hub/lab/{row['subject']}"):
         assert prices_of(written, None, None) == Prices(row["input_price"], row["output_price"]), written
-    with pytest.raises(MensuraError, match="both --price-in and --price-out"):
+    with pytest.raises(MensuraError, match="both price_in and price_out"):
         prices_of("anything", None, 2.0)
 
 
 def test_an_answer_is_as_long_as_the_command_says_unless_the_user_does(capsys):
-    priced = Asking(["mine"], price_in=0.0, price_out=1e6)
+    priced = Asking(["mine"], rare=AskingSettings(price_in=0.0, price_out=1e6))
     priced.one(None, 2048).print_estimate(questions(1))
     assert "and 2,048 out; about $2048.00, at most $2048.00" in capsys.readouterr().out
-    replace(priced, max_tokens=10).one(None, 2048).print_estimate(questions(1))
+    replace(priced, rare=replace(priced.rare, max_tokens=10)).one(None, 2048).print_estimate(questions(1))
     assert "and 10 out; about $10.00, at most $10.00" in capsys.readouterr().out
     priced.one(None, 2048).print_estimate(questions(2), 100)
     assert "and 200 out; about $200.00, at most $4096.00" in capsys.readouterr().out
@@ -155,11 +155,11 @@ def test_a_bar_without_an_end_in_sight_says_rate_and_cost():
 
 def test_several_models_are_asked_one_by_one_where_a_command_can():
     both = Asking(["a", "b", "a"]).each(Path("out"), 100)
-    assert [(one.name, one.journal, one.max_tokens) for one in both] == [
+    assert [(one.name, one.rare.journal, one.rare.max_tokens) for one in both] == [
         ("a", Path("out/journal.sqlite"), 100),
         ("b", Path("out/journal.sqlite"), 100),
     ]
     with pytest.raises(MensuraError, match="--model: got 2; this command asks one"):
         Asking(["a", "b"]).one(None, 100)
     with pytest.raises(MensuraError, match="give --model"):
-        Asking().one(None, 100)
+        Asking(None).one(None, 100)

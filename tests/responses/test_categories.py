@@ -137,5 +137,7 @@ def test_the_command_writes_the_tables_of_a_graded_fit(mensura_command, tmp_path
     ran = mensura_command("responses", "fit", tmp_path / "ratings.csv", "--model", "graded", "--out", tmp_path / "f")
     assert ran.code == 0, ran.err
     assert {path.name for path in (tmp_path / "f").glob("*.csv")} >= {"subjects.csv", "items.csv", "categories.csv"}
-    refused = mensura_command("responses", "fit", tmp_path / "ratings.csv", "--model", "nominal", "--partial", "half")
-    assert "--partial: of no use to --model nominal" in refused.err
+    refused = mensura_command(
+        "responses", "fit", tmp_path / "ratings.csv", "--model", "nominal", settings={"partial": "half"}
+    )
+    assert "--set partial: of no use to --model nominal" in refused.err

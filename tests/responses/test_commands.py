@@ -98,7 +98,10 @@ def test_mistakes_are_answered_with_what_is_allowed(file, tmp_path, mensura_comm
     run = mensura_command("responses", "fit", file, "--model", "5pl")
     assert run.code == 2
     assert "expected one of rasch, 2pl, 3pl" in run.err
-    assert "expected one of share, full, half" in mensura_command("responses", "read", file, "--partial", "some").err
+    assert (
+        "expected one of share, full, half"
+        in mensura_command("responses", "read", file, settings={"partial": "some"}).err
+    )
     assert "no such file" in mensura_command("responses", "fit", tmp_path / "nothing.csv").err
     mensura_command("responses", "fit", file, "--out", tmp_path / "fitted")
     err = mensura_command("responses", "next", tmp_path / "fitted", file).err
@@ -177,14 +180,14 @@ def test_a_covariate_that_nobody_has_is_refused():
     ("options", "named"),
     [
         (("--dimensions", 2, "--weights", "w"), "--weights"),
-        (("--dimensions", 2, "--abilities", "estimated"), "--abilities"),
+        (("--dimensions", 2, "--set", "abilities=estimated"), "--set abilities"),
         (("--bifactor",), "--bifactor"),
         (("--model", "nominal", "--dimensions", 2), "--dimensions"),
-        (("--model", "graded", "--rotation", "none"), "--rotation"),
+        (("--model", "graded", "--set", "rotation=none"), "--set rotation"),
         (("--model", "graded", "--dimensions", 2, "--weights", "w"), "--weights"),
         (("--dimensions", 2, "--bifactor", "--regress", "age"), "--regress"),
         (("--dimensions", 2, "--people", "answers.csv"), "--people"),
-        (("--replication", "brr"), "--replication"),
+        (("--set", "replication=brr"), "--set replication"),
     ],
 )
 def test_an_option_that_the_fit_would_leave_aside_is_refused(mensura_command, tmp_path, options, named):

@@ -223,7 +223,7 @@ def test_the_command_fits_ratings_in_several_dimensions(mensura_command, science
     science.write_csv(tmp_path / "ratings.csv")
     run = mensura_command(
         *("responses", "fit", tmp_path / "ratings.csv", "--model", "graded", "--dimensions", 2),
-        *("--rotation", "oblimin", "--out", tmp_path / "fitted"),
+        *("--set", "rotation=oblimin", "--out", tmp_path / "fitted"),
     )
     assert run.code == 0
     assert "graded, 2 dimensions, 392 subjects × 4 items" in run.out

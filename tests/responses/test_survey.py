@@ -157,7 +157,7 @@ def test_columns_of_the_design_are_no_items(mensura_command, tmp_path):
     file = tmp_path / "pisa.csv"
     wide.with_columns(SCHOOL=pl.Series(school), W=pl.Series(1.0 + school % 3)).write_csv(file)
     found = mensura_command(
-        "responses", "fit", file, "--weights", "W", "--cluster", "SCHOOL", "--out", tmp_path / "fitted"
+        "responses", "fit", file, "--weights", "W", "--set", "cluster=SCHOOL", "--out", tmp_path / "fitted"
     )
     assert found.code == 0
     assert "12 clusters (SCHOOL)" in found.out

@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from mensura.cli.main import app
+from mensura.cli.main import build_app
 from mensura.ledger import open_ledger
 from mensura.serve import Press, ReviewerSecret, find_origin, live_app
 from tests.ledger.small import MAPPING
@@ -21,10 +21,12 @@ def captured(store, folder) -> None:
     (folder / "board.toml").write_text(MAPPING, encoding="utf-8")
     (folder / "board.csv").write_text(BOARD, encoding="utf-8")
     same = ["--store", str(store), "--by", "Ann", "--json"]
-    kept = CliRunner().invoke(app, ["evidence", "capture", "board", str(folder / "board.csv"), *same])
+    kept = CliRunner().invoke(build_app(), ["evidence", "capture", "board", str(folder / "board.csv"), *same])
     capture = json.loads(kept.stdout)["capture"]
     found = CliRunner().invoke(
-        app, ["evidence", "extract", capture, "--mapping", str(folder / "board.toml"), *same], catch_exceptions=False
+        build_app(),
+        ["evidence", "extract", capture, "--mapping", str(folder / "board.toml"), *same],
+        catch_exceptions=False,
     )
     assert found.exit_code == 0, found.output
 

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import mensura
-from mensura.cli.main import app
+from mensura.cli.main import build_app
 from mensura.evidence import Evidence
 from mensura.study import Study
 
@@ -45,7 +45,7 @@ def report(once, evidence_folder) -> Path:
 
     def build(folder: Path) -> None:
         arguments = ["report", "--out", str(folder / "report"), "--evidence", str(evidence_folder), "--json"]
-        run = CliRunner().invoke(app, arguments)
+        run = CliRunner().invoke(build_app(), arguments)
         (folder / "printed.json").write_text(json.dumps([run.exit_code, run.output]), encoding="utf-8")
 
     built = once("built", build)

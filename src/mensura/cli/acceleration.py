@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,7 +11,7 @@ import typer
 from mensura.cli.dated_scores import ModelDates, ScoresFile, dated_scores, once_per_evidence, read_dated_scores
 from mensura.cli.findings import say_detection
 from mensura.cli.inputs import AddedScores, EvidencePath, Released, load_evidence
-from mensura.cli.options import Ray, rare
+from mensura.cli.options import Ray, Settings, list_settings, read_settings
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.progress import progress_bar
 from mensura.cli.tables import print_table
@@ -39,7 +40,20 @@ Rolling = Annotated[
 ]
 Rate = Annotated[float, typer.Option(help="False-alarm rate over the whole watch.", min=0.001, max=0.5)]
 Streams = Annotated[int, typer.Option(help="Simulations without change behind the alarm.", min=19)]
-Seed = Annotated[int, rare("Seed of the simulations.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WatchSettings:
+    """The rarer settings of all these commands."""
+
+    seed: Annotated[int, "Seed of the simulations."] = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamSettings(WatchSettings):
+    """The rarer settings of ``mensura acceleration simulate``."""
+
+    noise: Annotated[float, "Factor on all three sources of noise."] = 1.0
 
 
 @app.command(
@@ -50,7 +64,8 @@ Seed = Annotated[int, rare("Seed of the simulations.")]
   mensura acceleration watch
   mensura acceleration watch --rolling 12
   mensura acceleration watch scores.csv --from 2025-06-01 --json
-""",
+"""
+    + list_settings(WatchSettings),
 )
 def watch_command(
     scores: ScoresFile = None,
@@ -60,7 +75,7 @@ def watch_command(
     until: Until = None,
     rate: Rate = 0.05,
     streams: Streams = 199,
-    seed: Seed = 0,
+    settings: Settings = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
     released: Released = None,
@@ -71,20 +86,20 @@ def watch_command(
 
     Every look takes in all releases known by then or, with --rolling 12, those of the last 12 months only.
     """
-    settings: dict[str, Any] = {
+    how: dict[str, Any] = {
         "start": start.date() if start else None,
         "until": until.date() if until else None,
         "window": _years(rolling),
         "rate": rate,
         "streams": streams,
-        "seed": seed,
+        "seed": read_settings(settings, WatchSettings).seed,
     }
     found = once_per_evidence(
         "watch",
         scores,
         lambda: load_evidence(evidence, add, released),
-        settings,
-        lambda data: _watched(dated_scores(data, models), settings),
+        how,
+        lambda data: _watched(dated_scores(data, models), how),
     )
     if emit({"looks": found.looks, "plan": found.plan.table}, out=out, as_json=as_json, **found.facts):
         return
@@ -109,13 +124,13 @@ def _watched(table: pl.DataFrame, settings: dict[str, Any]) -> Watch:
 
   mensura acceleration simulate
   mensura acceleration simulate --acceleration 1 --acceleration 4 --runs 50
-""",
+"""
+    + list_settings(StreamSettings),
 )
 def simulate_command(
     acceleration: Annotated[
         list[float] | None, typer.Option(help="Factor on the pace (1: none, false alarms); repeatable.", min=0.1)
     ] = None,
-    noise: Annotated[float, rare("Factor on all three sources of noise.", min=0.01)] = 1.0,
     runs: Annotated[int, typer.Option(help="Simulated streams per factor.", min=1)] = 10,
     rolling: Rolling = None,
     change: Annotated[
@@ -123,7 +138,7 @@ def simulate_command(
     ] = datetime(2027, 1, 1),
     streams: Streams = 99,
     ray: Ray = None,
-    seed: Seed = 0,
+    settings: Settings = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -136,21 +151,22 @@ def simulate_command(
     from mensura.stitching import to_years
     from mensura.trends import simulate_detection
 
+    rare = read_settings(settings, StreamSettings)
     factors = tuple(acceleration or (1.0, 2.0))
     year = float(to_years(pl.Series([change.date()]))[0])
     with progress_bar("simulated streams", runs * len(factors)) as advance:
         found = simulate_detection(
             factors,
-            noise=noise,
+            noise=rare.noise,
             runs=runs,
             streams=streams,
             change=year,
             window=_years(rolling),
-            seed=seed,
+            seed=rare.seed,
             advance=advance,
             ray=ray,
         )
-    if emit({"detection": found.table}, out=out, as_json=as_json, noise=noise, streams=streams):
+    if emit({"detection": found.table}, out=out, as_json=as_json, noise=rare.noise, streams=streams):
         return
     print_table(found.table, title=found.heading)
     console.print(say_detection(found.table))
@@ -163,7 +179,8 @@ def simulate_command(
 
   mensura acceleration slopes --break gpt-5
   mensura acceleration slopes scores.csv --json
-""",
+"""
+    + list_settings(WatchSettings),
 )
 def slopes_command(
     scores: ScoresFile = None,
@@ -172,7 +189,7 @@ def slopes_command(
         str | None, typer.Option("--break", help="Model at whose release the slope may change.", metavar="MODEL")
     ] = None,
     streams: Annotated[int, typer.Option(help="Simulated streams without change.", min=19)] = 200,
-    seed: Seed = 0,
+    settings: Settings = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
     released: Released = None,
@@ -184,7 +201,7 @@ def slopes_command(
     from mensura.trends import slope_ratios
 
     fit = stitch(read_dated_scores(scores, models, lambda: load_evidence(evidence, add, released)))
-    found = slope_ratios(fit, at=at, streams=streams, seed=seed)
+    found = slope_ratios(fit, at=at, streams=streams, seed=read_settings(settings, WatchSettings).seed)
     facts = {"chosen_alarms": found.chosen_alarms, "any_alarms": found.any_alarms}
     if emit({"slopes": found.table}, out=out, as_json=as_json, **facts):
         return

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mensura.cli.asking import Asking, money
+from mensura.cli.asking import Asking, AskingSettings, BaseUrl, DryRun, MaxCost, Models, money
 from mensura.cli.findings import say_levels
-from mensura.cli.options import rare, takes_groups
+from mensura.cli.options import Settings, list_settings, read_settings
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_input
 from mensura.cli.tables import print_table
@@ -24,17 +25,34 @@ EXAMPLES = """
 [bold]Examples[/]
 
   mensura annotate example --model recorded/example --repeats 2 --out out        offline, no key
-  mensura annotate pools/mine --model openai/NAME --max-cost 5 --price-in 2 --price-out 8 --out out
+  mensura annotate pools/mine --model openai/NAME --max-cost 5 --set price_in=2 --set price_out=8 --out out
   mensura annotate pools/mine --model mine --base-url http://localhost:8000/v1 --protocol item --out out
-  mensura annotate pools/mine --model openai/NAME --batch --out out              half price; run again to collect
+  mensura annotate pools/mine --model openai/NAME --set batch=true --out out     half price; run again to collect
   mensura annotate pools/mine --model openai/NAME --dry-run
 """
+
+
+@dataclass(frozen=True, kw_only=True)
+class BundleSettings(AskingSettings):
+    """The rarer settings of commands that ask for levels."""
+
+    items_per_call: Annotated[int, "Items in one call (bundle)."] = 25
+    seed: Annotated[int, "Seed of the intervals."] = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnnotateSettings(BundleSettings):
+    """The rarer settings of ``mensura annotate``."""
+
+    aggregate: Annotated[str, "One level from several readings: median or ordinal."] = "median"
+
+
+EXAMPLES += list_settings(AnnotateSettings)
 
 Pool = Annotated[str, typer.Argument(help="Folder or items file with texts, or 'example' for the shipped pool.")]
 ProtocolName = Annotated[
     str, typer.Option(help="bundle (several items a call), item (one) or cell (item and dimension).")
 ]
-ItemsPerCall = Annotated[int, rare("Items in one call (bundle).")]
 Rubrics = Annotated[
     Path | None,
     typer.Option(help="Folder of rubrics CODE.txt that replace or extend ours.", file_okay=False, callback=check_input),
@@ -42,38 +60,38 @@ Rubrics = Annotated[
 Dimensions = Annotated[str, typer.Option(help="Dimensions to annotate, separated by commas; all when left out.")]
 
 
-@takes_groups
 def annotate(
     pool: Pool,
-    *,
-    asking: Asking,
+    model: Models = None,
+    base_url: BaseUrl = None,
+    max_cost: MaxCost = None,
+    dry_run: DryRun = False,
     protocol: ProtocolName = "bundle",
     repeats: Annotated[int, typer.Option(help="How often everything is asked.")] = 1,
-    items_per_call: ItemsPerCall = 25,
     rubrics: Rubrics = None,
     dimensions: Dimensions = "",
-    aggregate: Annotated[str, rare("One level from several readings: median or ordinal.")] = "median",
-    seed: Annotated[int, rare("Seed of the intervals.")] = 0,
+    settings: Settings = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
     """Annotate the items of a pool with demand levels, 0 to 5 in eighteen dimensions."""
     from mensura.demands import carry_out, plan_annotation
 
+    rare = read_settings(settings, AnnotateSettings)
     plan = plan_annotation(
         pool,
         protocol=protocol,
         repeats=repeats,
-        items_per_call=items_per_call,
+        items_per_call=rare.items_per_call,
         rubrics=rubrics,
         dimensions=split_codes(dimensions),
     )
-    asking = asking.one(out, plan.max_tokens)
+    asking = Asking(model, base_url, max_cost, dry_run, rare).one(out, plan.max_tokens)
     if asking.dry_run:
         asking.print_estimate(plan.questions, plan.usual_tokens)
         return
     with asking.open("annotating") as asker:
-        result = carry_out(plan, [asker], aggregate=aggregate, seed=seed)
+        result = carry_out(plan, [asker], aggregate=rare.aggregate, seed=rare.seed)
     facts = {"protocol": result.protocol, "calls": result.calls, "stored": result.stored, "cost": result.cost}
     if not emit(result.tables(), out=out, as_json=as_json, **facts, warnings=list(result.warnings)):
         _print(result)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
-from mensura.cli.options import ASKING, rare
+from mensura.cli.options import ASKING
 from mensura.cli.output import console, exit_codes, notices
 from mensura.cli.paths import check_output
 from mensura.cli.progress import terminal_bar
@@ -26,85 +26,62 @@ if TYPE_CHECKING:
 
 JOURNAL = "journal.sqlite"
 INCOMPLETE = 3
-"""Exit code of a command whose results lack answers, because of --max-calls, --max-cost or --batch."""
+"""Exit code of a command whose results lack answers, because of --max-cost, max_calls or batch."""
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells use it."""
 _LONG_WAIT = 5.0
 """Seconds from which a wait for the provider is reported."""
 
-BaseUrl = Annotated[str | None, typer.Option(help="Address of an OpenAI-compatible endpoint.", rich_help_panel=ASKING)]
-JournalPath = Annotated[
-    Path | None,
+Models = Annotated[
+    list[str] | None,
     typer.Option(
-        help=f"File that records every call (default: {JOURNAL} in --out).",
-        callback=check_output,
+        "--model",
+        help="Language model, such as openai/gpt-5, openai-api/SERVICE/MODEL or recorded/NAME; repeatable where "
+        "several can answer.",
         rich_help_panel=ASKING,
     ),
 ]
-PriceIn = Annotated[float | None, typer.Option(help="US dollars per million tokens in.", rich_help_panel=ASKING)]
-PriceOut = Annotated[float | None, typer.Option(help="US dollars per million tokens out.", rich_help_panel=ASKING)]
+BaseUrl = Annotated[str | None, typer.Option(help="Address of an OpenAI-compatible endpoint.", rich_help_panel=ASKING)]
+MaxCost = Annotated[float | None, typer.Option(help="Stop before US dollars spent pass this.", rich_help_panel=ASKING)]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Print calls, tokens and money; ask nothing.", rich_help_panel=ASKING)
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskingSettings:
+    """The rarer settings of a command that asks a language model."""
+
+    journal: Annotated[Path | None, f"File that records every call; {JOURNAL} in --out when left out."] = None
+    max_calls: Annotated[int | None, "Stop before more requests than this are sent."] = None
+    price_in: Annotated[float | None, "US dollars per million tokens in."] = None
+    price_out: Annotated[float | None, "US dollars per million tokens out."] = None
+    concurrency: Annotated[int, "Most calls under way at once."] = 32
+    batch: Annotated[bool, "Use the provider's batch interface: half price, within a day."] = False
+    retry: Annotated[str, "Ask again for stored answers: refused, unreadable or both, separated by a comma."] = ""
+    ray: Annotated[str | None, "Ask from several processes on Ray: local, or the address of a cluster."] = None
+    temperature: Annotated[float, "Sampling temperature; recorded with every answer."] = 0.0
+    max_tokens: Annotated[int | None, "Most tokens of an answer; fitted to the question when left out."] = None
 
 
 @dataclass(frozen=True)
 class Asking:
-    """The options of a command that asks a language model; only a recording can do without a journal."""
+    """Who is asked, at what cost and how; only a recording can do without a journal."""
 
-    model: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Language model, such as openai/gpt-5, openai-api/SERVICE/MODEL or recorded/NAME; repeatable where "
-            "several can answer.",
-            rich_help_panel=ASKING,
-        ),
-    ] = None
-    base_url: BaseUrl = None
-    journal: JournalPath = None
-    max_cost: Annotated[
-        float | None, typer.Option(help="Stop before US dollars spent pass this.", rich_help_panel=ASKING)
-    ] = None
-    max_calls: Annotated[
-        int | None, typer.Option(help="Stop before more requests than this are sent.", rich_help_panel=ASKING)
-    ] = None
-    price_in: PriceIn = None
-    price_out: PriceOut = None
-    concurrency: Annotated[int, typer.Option(help="Most calls under way at once.", rich_help_panel=ASKING)] = 32
-    batch: Annotated[
-        bool,
-        typer.Option(
-            "--batch",
-            help="Use the provider's batch interface: half price, within a day.",
-            rich_help_panel=ASKING,
-        ),
-    ] = False
-    retry: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KIND",
-            help="Ask again for stored answers: refused (or filtered) or unreadable; repeatable.",
-            rich_help_panel=ASKING,
-        ),
-    ] = None
-    dry_run: Annotated[
-        bool,
-        typer.Option("--dry-run", help="Print calls, tokens and money; ask nothing.", rich_help_panel=ASKING),
-    ] = False
-    ray: Annotated[
-        str | None,
-        typer.Option(
-            help="Ask from several processes of this machine on Ray.", metavar="local|ADDRESS", rich_help_panel=ASKING
-        ),
-    ] = None
-    temperature: Annotated[float, rare("Sampling temperature; recorded with every answer.")] = 0.0
-    max_tokens: Annotated[int | None, rare("Most tokens an answer may have; fitted to the question when left out.")] = (
-        None
-    )
+    model: list[str] | None
+    base_url: str | None = None
+    max_cost: float | None = None
+    dry_run: bool = False
+    rare: AskingSettings = AskingSettings()
 
     def each(self, out: Path | None, max_tokens: int) -> list[Asking]:
         """Return the options once per model, with the place of the journal and the length of answers settled."""
-        tokens = self.max_tokens or max_tokens
+        check_output(self.rare.journal)
+        tokens = self.rare.max_tokens or max_tokens
         return [
-            replace(self, model=[one], journal=place_journal(self.journal, out, one), max_tokens=tokens)
+            replace(self, model=[one], rare=replace(self.rare, journal=place, max_tokens=tokens))
             for one in dict.fromkeys(self.model or [])
+            for place in [place_journal(self.rare.journal, out, one)]
         ]
 
     def one(self, out: Path | None, max_tokens: int) -> Asking:
@@ -124,7 +101,7 @@ class Asking:
     @property
     def prices(self) -> Prices | None:
         """The user's prices, or else the list prices of the evidence tables."""
-        return prices_of(self.name, self.price_in, self.price_out)
+        return prices_of(self.name, self.rare.price_in, self.rare.price_out)
 
     @contextmanager
     def open(self, label: str) -> Iterator[Asker | RayCrew]:
@@ -136,21 +113,23 @@ class Asking:
         from mensura.llm import BatchAsker, open_asker
 
         shared: dict[str, Any] = {
-            "journal": self.journal,
+            "journal": self.rare.journal,
             "base_url": self.base_url,
-            "temperature": self.temperature,
-            "max_tokens": self.max_tokens,
+            "temperature": self.rare.temperature,
+            "max_tokens": self.rare.max_tokens,
             "max_cost": self.max_cost,
-            "max_calls": self.max_calls,
+            "max_calls": self.rare.max_calls,
             "prices": self.prices,
         }
-        if self.ray is not None:
+        if self.rare.ray is not None:
             with self._on_ray(shared) as crew:
                 yield crew
             return
-        if self.batch:
-            if self.retry:
-                raise MensuraError("--retry: not with --batch. Run once without --batch to ask those questions again.")
+        if self.rare.batch:
+            if self.rare.retry:
+                raise MensuraError(
+                    "--set retry: not with batch=true. Run once without it to ask those questions again."
+                )
             batch = BatchAsker(self.name, wait=0.0, **shared)
             try:
                 yield batch
@@ -163,7 +142,7 @@ class Asking:
         with (
             asking_bar(label, self.name) as advance,
             open_asker(
-                self.name, concurrency=self.concurrency, retry=self.retry or (), advance=advance, **shared
+                self.name, concurrency=self.rare.concurrency, retry=_kinds(self.rare.retry), advance=advance, **shared
             ) as asker,
         ):
             try:
@@ -184,17 +163,17 @@ class Asking:
         from mensura.llm.ray_workers import RayCrew
 
         given = {
-            "--batch": self.batch,
-            "--retry": self.retry,
+            "--set batch": self.rare.batch,
+            "--set retry": self.rare.retry,
             "--max-cost": self.max_cost,
-            "--max-calls": self.max_calls,
+            "--set max_calls": self.rare.max_calls,
         }
         for name in (name for name, value in given.items() if value):
             raise MensuraError(
-                f"{name}: not with --ray, because each process would count alone. Leave out one of the two"
+                f"{name}: not with --set ray, because each process would count alone. Leave out one of the two"
             )
-        join_ray(str(self.ray))
-        crew = RayCrew(self.name, workers=max(2, WORKERS), concurrency=self.concurrency, **shared)
+        join_ray(str(self.rare.ray))
+        crew = RayCrew(self.name, workers=max(2, WORKERS), concurrency=self.rare.concurrency, **shared)
         try:
             yield crew
         finally:
@@ -206,7 +185,11 @@ class Asking:
         exit_codes.append(INCOMPLETE)
 
     def _interrupted(self, answered: int) -> None:
-        kept = f"{answered:,} answers are kept in {self.journal}" if self.journal else "a recording keeps no journal"
+        kept = (
+            f"{answered:,} answers are kept in {self.rare.journal}"
+            if self.rare.journal
+            else "a recording keeps no journal"
+        )
         notices.print(f"stopped: {kept}. Go on with: {this_command()}", style="yellow")
         raise typer.Exit(INTERRUPTED)
 
@@ -217,13 +200,18 @@ class Asking:
         told = estimate(
             questions,
             self.name,
-            journal=self.journal,
-            temperature=self.temperature,
-            max_tokens=self.max_tokens or 0,
+            journal=self.rare.journal,
+            temperature=self.rare.temperature,
+            max_tokens=self.rare.max_tokens or 0,
             prices=self.prices,
             tokens_out=tokens_out,
         )
         console.print(str(told))
+
+
+def _kinds(retry: str) -> list[str]:
+    """Return the kinds of answers to ask for again."""
+    return [kind.strip() for kind in retry.split(",") if kind.strip()]
 
 
 def place_journal(journal: Path | None, out: Path | None, model: str) -> Path | None:
@@ -240,7 +228,7 @@ def prices_of(model: str, price_in: float | None, price_out: float | None) -> Pr
     from mensura.llm import Prices
 
     if (price_in is None) != (price_out is None):
-        raise MensuraError("give both --price-in and --price-out (US dollars per million tokens), or neither")
+        raise MensuraError("give both price_in and price_out (US dollars per million tokens), or neither")
     if price_in is not None and price_out is not None:
         return Prices(price_in, price_out)
     if model.startswith("recorded/"):
@@ -305,7 +293,7 @@ def told_of(standing: Standing) -> str:
 def money(dollars: float | None) -> str:
     """Return an amount for people; None where no price is known."""
     return (
-        "cost unknown (no price is known; give --price-in and --price-out)"
+        "cost unknown (no price is known; give price_in and price_out)"
         if dollars is None
         else (f"{dollars:.2f} US dollars")
     )

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mensura.cli.asking import Asking
+from mensura.cli.asking import Asking, AskingSettings, BaseUrl, DryRun, MaxCost, Models
 from mensura.cli.inputs import EvidencePath, load_evidence
-from mensura.cli.options import rare, takes_groups
+from mensura.cli.options import Settings, list_settings, read_settings
 from mensura.cli.output import Json, Out, console, emit, notices, print_note, write_tables
 from mensura.cli.paths import check_input
 from mensura.cli.tables import print_table
@@ -42,7 +42,16 @@ EXAMPLES = """
 """
 
 
-@takes_groups
+@dataclass(frozen=True, kw_only=True)
+class BaselineSettings(AskingSettings):
+    """The rarer settings of ``mensura baseline``."""
+
+    seed: Annotated[int, "Seed of sample and draws."] = 0
+
+
+EXAMPLES += list_settings(BaselineSettings)
+
+
 def baseline(
     words: Annotated[
         list[str],
@@ -72,17 +81,20 @@ def baseline(
     domain: Annotated[str | None, typer.Option(help="Domain of items without one, such as mathematics.")] = None,
     pay: Annotated[float, typer.Option(help="Pay per person and hour in US dollars (plan).")] = 12.0,
     seconds: Annotated[float, typer.Option(help="Seconds per answer (plan).")] = 45.0,
-    seed: Annotated[int, rare("Seed of sample and draws.")] = 0,
-    *,
-    asking: Asking,
+    model: Models = None,
+    base_url: BaseUrl = None,
+    max_cost: MaxCost = None,
+    dry_run: DryRun = False,
+    settings: Settings = None,
     evidence: EvidencePath = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
     """Show known human scores of a benchmark, or estimate what described people would score on its items."""
+    rare = read_settings(settings, BaselineSettings)
     planning, target = _target(words)
     recorded = target.startswith(RECORDED)
-    if not (people or estimates or asking.model or recorded or Path(target).exists()):
+    if not (people or estimates or model or recorded or Path(target).exists()):
         _known(target, evidence, out=out, as_json=as_json)
         return
     items, described, source = _items(target, people, estimates)
@@ -92,13 +104,13 @@ def baseline(
         "scores": None if scores is None else _read_scores(scores),
         "domain": domain,
         "sample": sample,
-        "seed": seed,
+        "seed": rare.seed,
     }
-    if asking.model and source is not None:
+    if model and source is not None:
         raise MensuraError("--model and --estimates: give one of them. Estimates that exist need no model")
-    askings = asking.each(out, LONGEST_ANSWER)
-    if asking.dry_run:
-        _print_cost(items, described, askings, runs, sample, seed)
+    askings = Asking(model, base_url, max_cost, dry_run, rare).each(out, LONGEST_ANSWER)
+    if dry_run:
+        _print_cost(items, described, askings, runs, sample, rare.seed)
         return
     result = _estimate(items, described, source, askings, runs, work)
     if planning:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mensura.cli.findings import say_bases
-from mensura.cli.options import rare
+from mensura.cli.options import Settings, list_settings, read_settings
 from mensura.cli.output import Json, Out, console, emit, notices, print_note, write_settings
 from mensura.cli.paths import check_input, check_inputs
 from mensura.cli.tables import print_table
@@ -27,6 +28,17 @@ EXAMPLES = """
   mensura scale 0.02 --calibration mine                                    read levels off it
   mensura calibrate --pool open --compare mine/calibration.json            base by base
 """
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrateSettings:
+    """The rarer settings of ``mensura calibrate``."""
+
+    level_error: Annotated[float | None, "Error of one reading of a level; learned from repeats when left out."] = None
+    seed: Annotated[int, "Seed of the draws."] = 0
+
+
+EXAMPLES += list_settings(CalibrateSettings)
 
 
 def calibrate(
@@ -48,20 +60,17 @@ def calibrate(
         str, typer.Option(help="hierarchical, largest (demand), chosen (of both) or means (published).")
     ] = ("hierarchical"),
     groups: Annotated[bool, typer.Option("--groups", help="By the published groups, such as KN.")] = False,
-    level_error: Annotated[
-        float | None, rare("Error of one reading of a level; learned from repeats when left out.")
-    ] = None,
     readers: Annotated[
         float | None, typer.Option(help="Share of people who can read the items and so guess (1; open pool 0.86).")
     ] = None,
     draws: Annotated[int, typer.Option(help="Draws of the posterior, or bootstrap samples.", min=1)] = 1000,
-    seed: Annotated[int, rare("Seed of the draws.")] = 0,
     compare: Annotated[
         Path | None,
         typer.Option(
             help="Another calibration to compare with (calibration.json).", metavar="FILE", callback=check_input
         ),
     ] = None,
+    settings: Settings = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -71,14 +80,15 @@ def calibrate(
     from mensura.calibration import calibrate as find_bases, compare_calibrations, read_calibration_file
     from mensura.calibration.result import as_file
 
+    rare = read_settings(settings, CalibrateSettings)
     made = find_bases(
         *_inputs(rates, demands, pool, estimate),
         method=method,
         groups=groups,
-        level_error=level_error,
+        level_error=rare.level_error,
         readers=_readers(readers, pool),
         draws=draws,
-        seed=seed,
+        seed=rare.seed,
     )
     tables = made.tables()
     if made.method == "means":

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mensura.cli.annotate import Dimensions, ItemsPerCall, Pool, Rubrics, shown_agreement, split_codes
-from mensura.cli.asking import Asking
+from mensura.cli.annotate import BundleSettings, Dimensions, Pool, Rubrics, shown_agreement, split_codes
+from mensura.cli.asking import Asking, BaseUrl, DryRun, MaxCost, Models
 from mensura.cli.estimating import read_pool
 from mensura.cli.findings import say_levels, say_verdicts
-from mensura.cli.options import rare, takes_groups
+from mensura.cli.options import Settings, list_settings, read_settings
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_inputs
 from mensura.cli.tables import print_table
@@ -141,37 +141,41 @@ def merge(
     console.print(say_levels(pooled.demands))
 
 
-@app.command(epilog="Example: mensura demands protocols pools/mine --model openai/NAME --max-calls 2000 --out compared")
-@takes_groups
+@app.command(
+    epilog="Example: mensura demands protocols pools/mine --model openai/NAME --max-cost 5 --out compared\n\n"
+    + list_settings(BundleSettings)
+)
 def protocols(
     pool: Pool,
-    *,
-    asking: Asking,
+    model: Models = None,
+    base_url: BaseUrl = None,
+    max_cost: MaxCost = None,
+    dry_run: DryRun = False,
     repeats: Annotated[int, typer.Option(help="Repeats of each protocol, two or more.")] = 2,
-    items_per_call: ItemsPerCall = 25,
     rubrics: Rubrics = None,
     dimensions: Dimensions = "",
-    seed: Annotated[int, rare("Seed of the intervals.")] = 0,
+    settings: Settings = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
     """Compare the protocols on your items and model: cost, and agreement with one call per cell."""
     from mensura.demands.comparison import compare_plans, plan_protocols
 
+    rare = read_settings(settings, BundleSettings)
     plans = plan_protocols(
         pool,
         repeats=repeats,
-        items_per_call=items_per_call,
+        items_per_call=rare.items_per_call,
         rubrics=rubrics,
         dimensions=split_codes(dimensions),
     )
-    asking = asking.one(out, max(plan.max_tokens for plan in plans.values()))
+    asking = Asking(model, base_url, max_cost, dry_run, rare).one(out, max(plan.max_tokens for plan in plans.values()))
     if asking.dry_run:
         for plan in plans.values():
             asking.print_estimate(plan.questions, plan.usual_tokens)
         return
     with asking.open("comparing") as asker:
-        result = compare_plans(plans, asker, seed=seed)
+        result = compare_plans(plans, asker, seed=rare.seed)
     facts = {"recommended": result.recommended, "model": result.model, "items": result.items}
     if emit(result.tables(), out=out, as_json=as_json, **facts, warnings=list(result.warnings)):
         return

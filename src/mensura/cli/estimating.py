@@ -5,14 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
-import typer
-
-from mensura.cli.asking import Asking
-from mensura.cli.options import ASKING, rare
+from mensura.cli.asking import Asking, AskingSettings
 from mensura.cli.paths import check_input
 from mensura.core.errors import MensuraError
 
@@ -32,28 +29,22 @@ REASONING, ROW = 200, 36
 """Tokens that answers usually take: for reasons, and for each item of several."""
 
 
-@dataclass(frozen=True)
-class MethodSettings:
-    """Options of the methods that ask a language model."""
+@dataclass(frozen=True, kw_only=True)
+class MethodSettings(AskingSettings):
+    """The rarer settings of commands whose method can ask a language model."""
 
-    repeats: Annotated[int | None, typer.Option(help="How often everything is asked.", rich_help_panel=ASKING)] = None
-    width: Annotated[
-        float | None,
-        typer.Option(
-            help="Ask about an item until its mean answer's interval is this narrow (item-by-item).",
-            rich_help_panel=ASKING,
-        ),
-    ] = None
-    budget: Annotated[
-        float | None,
-        typer.Option(help="Most calls per item on average, with --width (item-by-item).", rich_help_panel=ASKING),
-    ] = None
-    variants: Annotated[int | None, rare("Variants of the prompt, of 27 (item-by-item).")] = None
-    template: Annotated[
-        Path | None,
-        typer.Option(help="TOML file that replaces parts of the prompt.", callback=check_input, rich_help_panel=ASKING),
-    ] = None
-    chunk: Annotated[int | None, rare("Items in one prompt (whole-pool).")] = None
+    repeats: Annotated[int | None, "How often everything is asked."] = None
+    width: Annotated[float | None, "Ask about an item until its interval is this narrow (item-by-item)."] = None
+    budget: Annotated[float | None, "Most calls per item on average, with width (item-by-item)."] = None
+    variants: Annotated[int | None, "Variants of the prompt, of 27 (item-by-item)."] = None
+    template: Annotated[Path | None, "TOML file that replaces parts of the prompt."] = None
+    chunk: Annotated[int | None, "Items in one prompt (whole-pool)."] = None
+
+    @property
+    def of_method(self) -> dict[str, object]:
+        """The settings of the method itself that were given."""
+        names = ("repeats", "width", "budget", "variants", "template", "chunk")
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
 
 @dataclass(frozen=True)
@@ -141,16 +132,17 @@ def pool_models(rates: pl.DataFrame) -> pl.DataFrame:
 
 
 def choose_estimating(
-    method: str | None, asking: Asking, out: Path | None, own: MethodSettings, more: Mapping[str, object]
+    method: str | None, asking: Asking, out: Path | None, rare: MethodSettings, more: Mapping[str, object]
 ) -> list[Estimating]:
     """Return the method of each language model, the default one with ``--model``; empty for methods that ask nobody.
 
     ``more``: settings of statistical methods, None where left out; a method that asks refuses them.
     """
-    settings = {name: value for name, value in asdict(own).items() if value is not None}
+    check_input(rare.template)
+    settings = rare.of_method
     if not asking.model:
         if settings or asking.dry_run:
-            options = ", ".join(f"--{name}" for name in (*settings, *(["dry-run"] if asking.dry_run else [])))
+            options = ", ".join([*(f"--set {name}" for name in settings), *(["--dry-run"] if asking.dry_run else [])])
             raise MensuraError(f"{options}: only with --model, for a method that asks a language model")
         if method in ASKING_METHODS:
             raise MensuraError(

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from mensura.cli.asking import Asking, BaseUrl, JournalPath
+from mensura.cli.asking import Asking, AskingSettings, BaseUrl, DryRun, MaxCost, Models
 from mensura.cli.findings import say_comparison
-from mensura.cli.options import takes_groups
+from mensura.cli.options import Settings, list_settings, read_settings
 from mensura.cli.output import Json, Out, console, emit, notices, print_note
 from mensura.cli.paths import check_input, check_inputs, check_output
 from mensura.cli.progress import waiting
@@ -133,14 +133,19 @@ def serve(
         serve_exam(read_exam(exam), store, secret=secret, host=host, port=port, names=name or [], tokens=invitations)
 
 
-@app.command(epilog="Example: mensura exam sit example --model recorded/exam-example --repeats 2 --out runs/recorded")
-@takes_groups
+@app.command(
+    epilog="Example: mensura exam sit example --model recorded/exam-example --repeats 2 --out runs/recorded\n\n"
+    + list_settings(AskingSettings)
+)
 def sit(
     exam: ExamPath,
     repeats: Annotated[int, typer.Option(help="Sittings, each with its own order of items and options.", min=1)] = 1,
     pictures: Annotated[bool, typer.Option(help="The model takes pictures.")] = False,
-    *,
-    asking: Asking,
+    model: Models = None,
+    base_url: BaseUrl = None,
+    max_cost: MaxCost = None,
+    dry_run: DryRun = False,
+    settings: Settings = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -149,7 +154,8 @@ def sit(
     from mensura.exam.sitting import questions_of, sit_exam
 
     read = read_exam(exam)
-    asking = asking.one(out, LONGEST_REPLY)
+    rare = read_settings(settings, AskingSettings)
+    asking = Asking(model, base_url, max_cost, dry_run, rare).one(out, LONGEST_REPLY)
     if asking.dry_run:
         asked = [question for *_, question in questions_of(read, repeats, pictures=pictures)]
         asking.print_estimate([question for question in asked if question is not None])
@@ -184,7 +190,10 @@ def report(
     ] = None,
     grader: Annotated[str | None, typer.Option(help="Language model that grades items with a rubric.")] = None,
     base_url: BaseUrl = None,
-    journal: JournalPath = None,
+    journal: Annotated[
+        Path | None,
+        typer.Option(help="File that records every call (default: journal.sqlite in --out).", callback=check_output),
+    ] = None,
     pool: Annotated[
         Path | None,
         typer.Option("--pool", help="Also write a pool for mensura people.", file_okay=False, callback=check_output),
@@ -203,7 +212,7 @@ def report(
     if grader is not None:
         from mensura.exam.grading import grade
 
-        grading = Asking(model=[grader], base_url=base_url, journal=journal).one(out, LONGEST_REPLY)
+        grading = Asking([grader], base_url, rare=AskingSettings(journal=journal)).one(out, LONGEST_REPLY)
         with grading.open("grading") as asker:
             outcomes = grade(read, outcomes, asker)
     made = report_exam(

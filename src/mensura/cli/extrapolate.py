@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mensura.cli.asking import Asking
+from mensura.cli.asking import Asking, BaseUrl, DryRun, MaxCost, Models
 from mensura.cli.estimating import MethodSettings, choose_estimating, pool_models, read_pool, stack_models
-from mensura.cli.options import rare, takes_groups
+from mensura.cli.options import Settings, list_settings, read_settings
 from mensura.cli.output import Json, Out, console, emit, notices, print_note
 from mensura.cli.paths import check_input
 from mensura.cli.tables import print_table
@@ -33,11 +34,20 @@ EXAMPLES = """
   mensura extrapolate pools/mine --from icar --by age --tables my_world_tables
   mensura extrapolate pools/mine --from DEU --to FRA --method linked --links known_rates.csv
   mensura extrapolate example --model recorded/example-rates --out rates           a language model, offline
-  mensura extrapolate pools/mine --model openai/NAME --method item-by-item --width 0.05 --budget 9 --out rates
+  mensura extrapolate pools/mine --model openai/NAME --method item-by-item --set width=0.05 --set budget=9
 """
 
 
-@takes_groups
+@dataclass(frozen=True, kw_only=True)
+class ExtrapolateSettings(MethodSettings):
+    """The rarer settings of ``mensura extrapolate``."""
+
+    seed: Annotated[int | None, "Seed of the draws (poststratification)."] = None
+
+
+EXAMPLES += list_settings(ExtrapolateSettings)
+
+
 def extrapolate(
     pool: Annotated[Path | None, typer.Argument(help="Folder of an item pool in the tidy form, or 'example'.")] = None,
     rate: Annotated[float | None, typer.Option(help="Instead of a pool: one item's success rate.")] = None,
@@ -63,13 +73,14 @@ def extrapolate(
     draws: Annotated[
         int | None, typer.Option(help="Draws of the assumptions (poststratification; 1000 when left out).")
     ] = None,
-    seed: Annotated[int | None, rare("Seed of the draws (poststratification).")] = None,
     tables: Annotated[
         Path | None, typer.Option(help="Folder with world tables of your own.", callback=check_input)
     ] = None,
-    *,
-    asking: Asking,
-    own: MethodSettings,
+    model: Models = None,
+    base_url: BaseUrl = None,
+    max_cost: MaxCost = None,
+    dry_run: DryRun = False,
+    settings: Settings = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -77,17 +88,18 @@ def extrapolate(
     from mensura.extrapolation import PostStratification, extrapolate as carry, make_method
     from mensura.people import World
 
+    rare = read_settings(settings, ExtrapolateSettings)
     world = World.load(tables)
     items, told = _pool(pool, rate, n, options, domain)
     if rate is not None and focal is None:
         raise MensuraError("extrapolate: --rate needs --from, the population it was observed in (for example pisa)")
     observed = None if focal is None else _narrowed(world.population(focal), ages, pupils)
-    statistical = {"draws": draws, "seed": seed}
-    estimating = choose_estimating(method, asking, out, own, statistical)
+    statistical = {"draws": draws, "seed": rare.seed}
+    estimating = choose_estimating(method, Asking(model, base_url, max_cost, dry_run, rare), out, rare, statistical)
     wanted = _narrowed(world.population(reference), to_ages, to_pupils)
     run = partial(carry, items, to=wanted, group=group, focal=observed, links=links, world=world, description=told)
     if estimating:
-        if asking.dry_run:
+        if dry_run:
             for one in estimating:
                 one.print_estimate(lambda chosen: run(method=chosen))
             return
@@ -100,11 +112,11 @@ def extrapolate(
     method = method or "poststratification"
     if method == "poststratification":
         domain = _settled_domain(items, domain, world, pool is not None)
-    given = {**statistical, "domain": None if pool is None else domain}
-    settings: dict[str, object] = {name: value for name, value in given.items() if value is not None}
+    given: dict[str, object] = {**statistical, "domain": None if pool is None else domain}
+    given = {name: value for name, value in given.items() if value is not None}
     if method == "poststratification":
-        settings["world"] = world
-    chosen = make_method(method, **settings)
+        given["world"] = world
+    chosen = make_method(method, **given)
     result = run(method=chosen)
     extra: dict[str, pl.DataFrame] = {}
     if isinstance(chosen, PostStratification):

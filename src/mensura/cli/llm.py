@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mensura.cli.asking import JOURNAL, PriceIn, PriceOut
+from mensura.cli.asking import JOURNAL
 from mensura.cli.findings import say_journal
 from mensura.cli.output import Json, Out, console, emit
 from mensura.cli.paths import check_input, check_output
@@ -40,8 +40,8 @@ def status(journal: JournalFile = Path(JOURNAL), out: Out = None, as_json: Json 
 @app.command(epilog="Example: mensura llm cost out/journal.sqlite --price-in 1.25 --price-out 10")
 def cost(
     journal: JournalFile = Path(JOURNAL),
-    price_in: PriceIn = None,
-    price_out: PriceOut = None,
+    price_in: Annotated[float | None, typer.Option(help="US dollars per million tokens in.")] = None,
+    price_out: Annotated[float | None, typer.Option(help="US dollars per million tokens out.")] = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:

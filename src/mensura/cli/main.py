@@ -7,15 +7,14 @@ import os
 import signal
 import sys
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.text import Text
-from typer.core import TyperCommand, TyperGroup
 
 from mensura import __version__
 from mensura.cli.next_steps import next_step
-from mensura.cli.options import offer_settings, refuse_repeats
+from mensura.cli.options import refuse_repeats
 from mensura.cli.output import console, exit_codes, notices
 from mensura.cli.progress import waiting
 from mensura.core.errors import MensuraError
@@ -57,68 +56,6 @@ The module of the same name in this folder holds the command's function under th
 group of commands, its ``app``. It is imported when the command is called, not before.
 """
 
-_COMPLETION = {
-    "install_completion": "Install completion for this shell.",
-    "show_completion": "Print completion for this shell.",
-}
-
-
-class _Commands(TyperGroup):
-    """The commands, each built when it is asked for; the help lists them without building any."""
-
-    def __init__(self, **settings: Any) -> None:  # noqa: ANN401
-        super().__init__(**settings)
-        self._listing = False
-        self.commands = {name: TyperCommand(name, short_help=about) for name, about in COMMANDS.items()}
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401
-        """Return a command; while the help is printed, only its name and line."""
-        if self._listing or cmd_name not in COMMANDS:
-            return super().get_command(ctx, cmd_name)
-        return build_command(cmd_name)
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
-        """Print the help."""
-        self._listing = True
-        try:
-            super().format_help(ctx, formatter)
-        finally:
-            self._listing = False
-
-    def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401
-        """Return the program's own options; those for completion in one line each, so that the help is one screen."""
-        params: list[Any] = super().get_params(ctx)
-        for param in params:
-            param.help = _COMPLETION.get(param.name, param.help)
-        return params
-
-
-def build_command(name: str) -> Any:  # noqa: ANN401
-    """Import a command's module and build the command."""
-    module = import_module(f"mensura.cli.{name}")
-    alone = typer.Typer(rich_markup_mode="rich")
-    if hasattr(module, "app"):
-        alone.add_typer(module.app, name=name, short_help=COMMANDS[name])
-    else:
-        alone.command(name, epilog=module.EXAMPLES, short_help=COMMANDS[name])(getattr(module, name))
-    alone.callback()(lambda: None)  # a program of one command would be that command, under no name
-    group: Any = typer.main.get_command(alone)
-    command = group.commands[name]
-    offer_settings(command)
-    refuse_repeats(command)
-    return command
-
-
-app = typer.Typer(
-    help="How good is this AI, compared with people? Human-anchored scales for both.",
-    cls=_Commands,
-    no_args_is_help=True,
-    add_completion=True,
-    rich_markup_mode="rich",
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
 
 def _print_version(asked: bool) -> None:
     if asked:
@@ -126,13 +63,51 @@ def _print_version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Options of the program itself; the texts of the app stay its help."""
+
+
+def _not_called() -> None:
+    """Stand for a command that is listed and not called."""
+
+
+def build_app(called: str | None = None) -> typer.Typer:
+    """Build the program; of its commands only the one that is called is imported, or all when none is named."""
+    app = typer.Typer(
+        help="How good is this AI, compared with people? Human-anchored scales for both.",
+        no_args_is_help=True,
+        rich_markup_mode="rich",
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_options)
+    for name, about in COMMANDS.items():
+        if called not in (name, None):
+            app.command(name, short_help=about)(_not_called)
+            continue
+        module = import_module(f"mensura.cli.{name}")
+        if hasattr(module, "app"):
+            app.add_typer(module.app, name=name, short_help=about)
+        else:
+            app.command(name, epilog=module.EXAMPLES, short_help=about)(getattr(module, name))
+    return app
+
+
+def called_command(words: list[str]) -> str | None:
+    """Return the command that a call names; None while a shell completes one, which may be any."""
+    completing = "_MENSURA_COMPLETE" in os.environ
+    return None if completing else next((word for word in words if not word.startswith("-")), "")
+
+
+def run(words: list[str]) -> None:
+    """Run the command that these words call."""
+    program = typer.main.get_command(build_app(called_command(words)))
+    refuse_repeats(program, words)
+    program(words, prog_name="mensura")
 
 
 def main() -> None:
@@ -143,7 +118,7 @@ def main() -> None:
         os.environ.setdefault(name, value)
     try:
         with waiting.during(" ".join(["mensura", *sys.argv[1:2]])):
-            app()
+            run(sys.argv[1:])
     except SystemExit as end:
         code = end.code or next(iter(exit_codes), 0)
         if not code and notices.is_terminal and (said := next_step(sys.argv[1:])):

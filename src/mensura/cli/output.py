@@ -30,8 +30,9 @@ _WRITER: ContextVar[str] = ContextVar("writer")
 """The command that is running, such as "people rates": the owner of what ``--out`` writes."""
 _CONTEXT: ContextVar[typer.Context | None] = ContextVar("context", default=None)
 _EVIDENCE: ContextVar[Mapping[str, object] | None] = ContextVar("evidence", default=None)
-"""The call that is running and the edition of its evidence: what every JSON object says of its origin."""
-_ABOUT_OUTPUT = ("out", "as_json")
+_SETTINGS: ContextVar[Mapping[str, object]] = ContextVar("settings")
+"""The call that is running, its rarer settings and the edition of its evidence: the origin in every JSON object."""
+_ABOUT_OUTPUT = ("out", "as_json", "settings")
 
 
 def _note_writer(context: typer.Context, out: Path | None) -> Path | None:
@@ -44,6 +45,7 @@ def _note_writer(context: typer.Context, out: Path | None) -> Path | None:
     _WRITER.set(" ".join(reversed(names)))
     _CONTEXT.set(context)
     _EVIDENCE.set(None)
+    _SETTINGS.set({})
     return check_output(out)
 
 
@@ -52,10 +54,15 @@ def note_evidence(edition: Mapping[str, object]) -> None:
     _EVIDENCE.set(edition)
 
 
+def note_settings(settings: Mapping[str, object]) -> None:
+    """Remember the rarer settings of the running command."""
+    _SETTINGS.set(settings)
+
+
 def provenance() -> dict[str, object]:
     """Return what a result depends on: package, command, all its settings (defaults too), edition of the evidence."""
     context = _CONTEXT.get()
-    settings = {} if context is None else dict(context.params)
+    settings = {} if context is None else {**context.params, **_SETTINGS.get({})}
     told = {name: _setting(value) for name, value in sorted(settings.items()) if name not in _ABOUT_OUTPUT}
     return {"mensura": __version__, "command": _WRITER.get(""), "settings": told, "evidence": _EVIDENCE.get()}
 

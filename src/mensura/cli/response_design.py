@@ -1,4 +1,4 @@
-"""Options of ``mensura responses fit`` about who answered and what was asked: surveys, covariates, demands."""
+"""How responses are counted, and what ``mensura responses fit`` knows of who answered and what was asked."""
 
 from __future__ import annotations
 
@@ -6,9 +6,6 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from mensura.cli.paths import check_input
 from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
@@ -25,54 +22,71 @@ if TYPE_CHECKING:
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class CountSettings:
+    """How files become counts of right answers: the rarer settings of every command that reads them."""
+
+    partial: Annotated[str, "Partial credit: share (kept), full (only 1 is right), half (from ½ on)."] = "share"
+    missing: Annotated[str, "Blank outcomes: ignore (left out) or wrong."] = "ignore"
+    duplicates: Annotated[str, "The same subject and item in several files: pool, first, last, refuse."] = "pool"
+    repeats: Annotated[str, "Repeats of an item: count (k of n trials) or average (one trial)."] = "count"
+    subject: Annotated[str | None, "Whose samples a log holds that does not say so itself."] = None
+
+    def reading(self, by: str | None, header: bool) -> dict[str, Any]:
+        """Return the arguments of :func:`mensura.responses.read_responses` that say how to read."""
+        from mensura.responses import CountRules
+
+        rules = CountRules(self.partial, self.missing, self.duplicates, self.repeats)
+        return {"rules": rules, "by": by, "subject": self.subject, "header": header}
+
+    def refuse_counting(self, model: str) -> None:
+        """Refuse settings about right answers for a model whose outcomes are categories."""
+        for name in ("partial", "missing", "duplicates", "repeats", "subject"):
+            if getattr(self, name) != getattr(CountSettings, name):
+                raise MensuraError(
+                    f"--set {name}: of no use to --model {model}, whose outcomes are categories. Leave it out"
+                )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitSettings(CountSettings):
+    """The rarer settings of ``mensura responses fit``."""
+
+    abilities: Annotated[str, "Density of abilities: normal, or estimated (skewed, two humps)."] = "normal"
+    replicates: Annotated[str | None, "Columns of replicate weights, such as W_FSTR*."] = None
+    replication: Annotated[str, "Design of the replicates: fay (PISA), brr, jackknife1 or jackknife2 (TIMSS)."] = "fay"
+    cluster: Annotated[str | None, "Column of what was drawn at once, such as a school."] = None
+    rotation: Annotated[str, "Of --dimensions N: varimax, oblimin or none."] = "varimax"
+    seed: Annotated[int, "Seed of the samples that checks draw."] = 0
+
+
 @dataclass(frozen=True)
-class DesignOptions:
+class Design:
     """Columns about subjects, which are no items, and a table about items."""
 
-    weights: Annotated[str | None, typer.Option(help="Column of survey weights.", metavar="COLUMN")] = None
-    replicates: Annotated[
-        str | None, typer.Option(help="Columns of replicate weights, such as 'W_FSTR*'.", metavar="PATTERN")
-    ] = None
-    replication: Annotated[
-        str, typer.Option(help="Design of --replicates: fay (PISA), brr, jackknife1 or jackknife2 (TIMSS).")
-    ] = "fay"
-    cluster: Annotated[
-        str | None, typer.Option(help="Column of what was drawn at once, such as a school.", metavar="COLUMN")
-    ] = None
-    regress: Annotated[
-        list[str] | None,
-        typer.Option(help="Column to regress abilities on; repeatable. Also draws plausible values.", metavar="COLUMN"),
-    ] = None
-    people: Annotated[
-        Path | None,
-        typer.Option(help="Table of subject and such columns, if the responses lack them.", callback=check_input),
-    ] = None
-    explain: Annotated[
-        Path | None,
-        typer.Option(help="Table of item and numbers, such as demands: explains difficulties.", callback=check_input),
-    ] = None
-    dimensions: Annotated[
-        str | None,
-        typer.Option(
-            help="Several abilities (2pl, graded, partial-credit): 2 to 4, or a table of item and dimension.",
-            metavar="N|FILE",
-        ),
-    ] = None
-    rotation: Annotated[str, typer.Option(help="Of --dimensions N: varimax, oblimin or none.")] = "varimax"
-    bifactor: Annotated[bool, typer.Option("--bifactor", help="All items also ask for a general ability.")] = False
+    weights: str | None
+    regress: list[str] | None
+    people: Path | None
+    explain: Path | None
+    dimensions: str | None
+    bifactor: bool
+    rare: FitSettings
 
     @property
     def columns(self) -> list[str]:
         """The columns, or patterns of them, that are no items."""
-        named = (self.weights, self.replicates, self.cluster, *(self.regress or ()))
+        named = (self.weights, self.rare.replicates, self.rare.cluster, *(self.regress or ()))
         return [name for name in named if name is not None]
 
     def refuse_unused(self, model: str, others: dict[str, bool]) -> None:
         """Refuse options that the fit would leave aside; ``others``: further options, and whether each is given."""
         from mensura.responses.categories import CATEGORY_MODELS
 
-        given = {f"--{one.name}": getattr(self, one.name) != one.default for one in fields(self)} | others
-        of_dimensions = ("--dimensions", "--rotation", "--bifactor")
+        given = {f"--{one.name}": bool(getattr(self, one.name)) for one in fields(self)} | others
+        rarer = ("abilities", "replicates", "replication", "cluster", "rotation")
+        given |= {f"--set {name}": getattr(self.rare, name) != getattr(FitSettings, name) for name in rarer}
+        del given["--rare"]
+        of_dimensions = ("--dimensions", "--set rotation", "--bifactor")
         if self.dimensions is not None and model == "nominal":
             unused = {"--dimensions"}
             because = "--model nominal would have a slope per category and dimension, which answers seldom tell apart"
@@ -83,11 +97,14 @@ class DesignOptions:
             if self.people is not None and not self.regress:
                 unused, because = {"--people"}, "it belongs to --regress, which is not given"
         elif model in CATEGORY_MODELS:
-            taken = {"--reference", "--device", "--weights", "--replicates", "--replication", "--cluster", "--people"}
-            taken.add("--regress")
+            taken = {"--reference", "--device", "--weights", "--people", "--regress"}
+            taken |= {"--set replicates", "--set replication", "--set cluster"}
             unused, because = set(given) - taken, f"--model {model} does not take it"
         elif not self.columns:
-            unused, because = {*of_dimensions, "--people", "--replication"}, "it belongs to an option that is not given"
+            unused, because = (
+                {*of_dimensions, "--people", "--set replication"},
+                "it belongs to an option that is not given",
+            )
         else:
             unused, because = set(of_dimensions), "it belongs to --dimensions, which is not given"
         for name in sorted(name for name in unused if given[name]):
@@ -106,8 +123,9 @@ class DesignOptions:
         if not self.columns:
             return list(files), None, None
         rest, people = take_columns(list(files), self.columns, self.people)
-        if self.weights or self.replicates or self.cluster:
-            return rest, Survey(people, self.weights, self.replicates, self.cluster, self.replication), people
+        rare = self.rare
+        if self.weights or rare.replicates or rare.cluster:
+            return rest, Survey(people, self.weights, rare.replicates, rare.cluster, rare.replication), people
         return rest, None, people
 
     def regressed(
@@ -116,14 +134,13 @@ class DesignOptions:
         table: ResponseTable | None,
         people: pl.DataFrame | None,
         survey: Survey | None,
-        seed: int,
     ) -> AbilityRegression | None:
         """Regress abilities on the chosen columns."""
         from mensura.responses import regress_abilities
 
         if people is None or not self.regress:
             return None
-        return regress_abilities(fit, table, people, on=self.regress, survey=survey, seed=seed)
+        return regress_abilities(fit, table, people, on=self.regress, survey=survey, seed=self.rare.seed)
 
     def item_explanation(self, fit: ResponseFit) -> ItemExplanation | None:
         """Regress difficulties on the numbers of a table."""
@@ -132,9 +149,7 @@ class DesignOptions:
 
         return None if self.explain is None else explain_items(fit, read_table(self.explain))
 
-    def show_dimensions(
-        self, files: list[Path], model: str, how: dict[str, Any], seed: int, to: dict[str, Any]
-    ) -> None:
+    def show_dimensions(self, files: list[Path], model: str, how: dict[str, Any], to: dict[str, Any]) -> None:
         """Fit several abilities to files, regress them, and show or write both; ``how``: how to read the files."""
         from mensura.cli.findings import say_dimensions
         from mensura.cli.output import console, emit, print_note
@@ -146,9 +161,9 @@ class DesignOptions:
         rated = model in CATEGORY_MODELS
         source, reading = (rest, how) if rated else (read_responses(rest, **how), {})
         fit = fit_dimensions(
-            source, self.dimensions, model=model, bifactor=self.bifactor, rotation=self.rotation, **reading
+            source, self.dimensions, model=model, bifactor=self.bifactor, rotation=self.rare.rotation, **reading
         )
-        regression = self.regressed(fit, None, people, None, seed)
+        regression = self.regressed(fit, None, people, None)
         facts: dict[str, Any] = {"log_likelihood": fit.log_likelihood, "passes": fit.passes}
         tables = fit.tables() | (regression.tables() if regression else {})
         if emit(tables, **to, **facts, converged=fit.converged, warnings=list(fit.warnings)):

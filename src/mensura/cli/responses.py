@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mensura.cli import adaptive
-from mensura.cli.adaptive import Subject
-from mensura.cli.options import Ray, takes_groups
+from mensura.cli.options import Ray, Settings, list_settings, read_settings
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_input, check_inputs, check_output
-from mensura.cli.response_design import DesignOptions
+from mensura.cli.response_design import CountSettings, Design, FitSettings
 from mensura.cli.responses_out import SHOWN, few_beside_many, print_fit, print_placed, show_categories
 from mensura.cli.tables import print_table
-from mensura.core.errors import MensuraError
-from mensura.core.results import Result
+
+if TYPE_CHECKING:
+    from mensura.core.results import Result
 
 app = typer.Typer(
     help="Item by item: evaluation logs in, item response models at any size, the ruler, adaptive testing.",
@@ -34,10 +33,6 @@ Files = Annotated[
         callback=check_inputs,
     ),
 ]
-Partial = Annotated[str, typer.Option(help="Partial credit: share (kept), full (only 1 is right), half (from ½ on).")]
-Missing = Annotated[str, typer.Option(help="Blank outcomes: ignore (left out) or wrong.")]
-Duplicates = Annotated[str, typer.Option(help="The same subject and item in several files: pool, first, last, refuse.")]
-Repeats = Annotated[str, typer.Option(help="Repeats of an item: count (k of n trials) or average (one trial).")]
 By = Annotated[str | None, typer.Option(help="Column that makes groups: of a pool's persons, or of a table.")]
 Header = Annotated[
     bool, typer.Option("--header/--no-header", help="Whether a CSV names its columns; without, a row is one subject.")
@@ -45,51 +40,27 @@ Header = Annotated[
 Folder = Annotated[Path, typer.Argument(help="Folder that mensura responses fit --out wrote.", callback=check_input)]
 
 
-@dataclass(frozen=True)
-class CountOptions:
-    """How files become counts of right answers: the options of every command that reads them."""
-
-    partial: Partial = "share"
-    missing: Missing = "ignore"
-    duplicates: Duplicates = "pool"
-    repeats: Repeats = "count"
-    by: By = None
-    subject: Subject = None
-    header: Header = True
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The arguments of :func:`mensura.responses.read_responses` that say how to read."""
-        from mensura.responses import CountRules
-
-        rules = CountRules(self.partial, self.missing, self.duplicates, self.repeats)
-        return {"rules": rules, "by": self.by, "subject": self.subject, "header": self.header}
-
-    def refuse_counting(self, model: str) -> None:
-        """Refuse options about right answers for a model whose outcomes are categories."""
-        for name in ("partial", "missing", "duplicates", "repeats", "subject"):
-            if getattr(self, name) != getattr(CountOptions, name):
-                told = f"--{name}: of no use to --model {model}, whose outcomes are categories. Leave it out"
-                raise MensuraError(told)
-
-
-@app.command(epilog="Example: mensura responses read logs/*.eval answers.csv --out counts")
-@takes_groups
+@app.command(
+    epilog="Example: mensura responses read logs/*.eval answers.csv --out counts\n\n" + list_settings(CountSettings)
+)
 def read(
     files: Files,
-    reading: CountOptions,
+    by: By = None,
+    header: Header = True,
     store: Annotated[
         Path | None,
         typer.Option(help="Write a response store (Parquet parts) for what exceeds memory.", callback=check_output),
     ] = None,
+    settings: Settings = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
     """Show what is understood of files: subjects, items, and what a rule decided."""
     from mensura.responses import read_responses, write_store
 
+    how = read_settings(settings, CountSettings).reading(by, header)
     if store is not None:
-        written = write_store(list(files), store, **reading.settings)
+        written = write_store(list(files), store, **how)
         if not emit(
             {"log": written.log}, out=out, as_json=as_json, store=store, subjects=written.subjects, items=written.items
         ):
@@ -97,7 +68,7 @@ def read(
                 f"wrote {written.subjects:,} subjects × {written.items:,} items to {store}, {len(written.parts)} parts"
             )
         return
-    table = read_responses(list(files), **reading.settings)
+    table = read_responses(list(files), **how)
     if emit(table.tables(), out=out, as_json=as_json):
         return
     print_table(table.subjects, title="Subjects", rows=SHOWN)
@@ -107,24 +78,43 @@ def read(
     console.print(f"{table.heading}; {table.subjects['rate'].to_numpy().mean():.1%} right on average.")
 
 
-@app.command(epilog="Example: mensura responses fit logs/*.eval --model 2pl --out fitted")
-@takes_groups
+@app.command(
+    epilog="Example: mensura responses fit logs/*.eval --model 2pl --out fitted\n\n" + list_settings(FitSettings)
+)
 def fit(
     files: Files,
-    reading: CountOptions,
-    design: DesignOptions,
+    by: By = None,
+    header: Header = True,
+    weights: Annotated[str | None, typer.Option(help="Column of survey weights.", metavar="COLUMN")] = None,
+    regress: Annotated[
+        list[str] | None,
+        typer.Option(help="Column to regress abilities on; repeatable. Also draws plausible values.", metavar="COLUMN"),
+    ] = None,
+    people: Annotated[
+        Path | None,
+        typer.Option(help="Table of subject and such columns, if the responses lack them.", callback=check_input),
+    ] = None,
+    explain: Annotated[
+        Path | None,
+        typer.Option(help="Table of item and numbers, such as demands: explains difficulties.", callback=check_input),
+    ] = None,
+    dimensions: Annotated[
+        str | None,
+        typer.Option(
+            help="Several abilities (2pl, graded, partial-credit): 2 to 4, or a table of item and dimension.",
+            metavar="N|FILE",
+        ),
+    ] = None,
+    bifactor: Annotated[bool, typer.Option("--bifactor", help="All items also ask for a general ability.")] = False,
     model: Annotated[
         str, typer.Option(help="rasch, 2pl or 3pl; for several categories graded, partial-credit or nominal.")
     ] = "2pl",
     reference: Annotated[
         str | None, typer.Option(help="Group whose abilities have mean 0 and sd 1 (people, by default).")
     ] = None,
-    abilities: Annotated[
-        str, typer.Option(help="Density of abilities: normal, or estimated (skewed, two humps).")
-    ] = "normal",
     device: Annotated[str, typer.Option(help="numpy, or PyTorch on cpu or cuda.")] = "numpy",
     ray: Ray = None,
-    seed: Annotated[int, typer.Option(help="Seed of the samples that checks draw.")] = 0,
+    settings: Settings = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -133,33 +123,35 @@ def fit(
     from mensura.responses.categories import CATEGORY_MODELS
     from mensura.responses.store import is_store
 
-    others = {"--reference": reference is not None, "--device": device != "numpy", "--ray": ray is not None}
-    design.refuse_unused(model, others | {"--abilities": abilities != "normal"})
+    rare = read_settings(settings, FitSettings)
+    design = Design(weights, regress, people, explain, dimensions, bifactor, rare)
+    design.refuse_unused(
+        model, {"--reference": reference is not None, "--device": device != "numpy", "--ray": ray is not None}
+    )
+    only = {"by": by, "header": header}
     if model in CATEGORY_MODELS:
-        reading.refuse_counting(model)
-    if design.dimensions is not None:
-        only = {"by": reading.by, "header": reading.header}
-        settings = only if model in CATEGORY_MODELS else reading.settings
-        design.show_dimensions(list(files), model, settings, seed, {"out": out, "as_json": as_json})
+        rare.refuse_counting(model)
+    if dimensions is not None:
+        reading = only if model in CATEGORY_MODELS else rare.reading(by, header)
+        design.show_dimensions(list(files), model, reading, {"out": out, "as_json": as_json})
         return
     if model in CATEGORY_MODELS:
-        how: dict[str, Any] = {"by": reading.by, "header": reading.header, "reference": reference, "device": device}
-        rest, survey, people = design.taken(files)
+        rest, survey, about = design.taken(files)
+        how: dict[str, Any] = {**only, "reference": reference, "device": device}
         of_categories = fit_categories(rest, model=model, survey=survey, **how)
-        regression = design.regressed(of_categories, None, people, survey, seed)
-        show_categories(of_categories, regression, out, as_json)
+        show_categories(of_categories, design.regressed(of_categories, None, about, survey), out, as_json)
         return
-    options = FitOptions(device=device, abilities=abilities, seed=seed)
+    options = FitOptions(device=device, abilities=rare.abilities, seed=rare.seed)
     if len(files) == 1 and is_store(files[0]):
         design.refuse_regression()
         survey = design.taken(files)[1]
         result = fit_responses(files[0], model=model, reference=reference, options=options, survey=survey, ray=ray)
         more: list[Result | None] = [design.item_explanation(result)]
     else:
-        rest, survey, people = design.taken(files)
-        table = read_responses(rest, **reading.settings)
-        result = fit_responses(table, model=model, reference=reference, options=options, survey=survey, ray=ray)
-        more = [design.regressed(result, table, people, survey, seed), design.item_explanation(result)]
+        rest, survey, about = design.taken(files)
+        responses = read_responses(rest, **rare.reading(by, header))
+        result = fit_responses(responses, model=model, reference=reference, options=options, survey=survey, ray=ray)
+        more = [design.regressed(result, responses, about, survey), design.item_explanation(result)]
     facts = {
         "model": model,
         "log_likelihood": result.log_likelihood,
@@ -172,20 +164,21 @@ def fit(
     print_fit(result, more)
 
 
-@app.command(epilog="Example: mensura responses surprises logs/*.eval --out odd")
-@takes_groups
+@app.command(epilog="Example: mensura responses surprises logs/*.eval --out odd\n\n" + list_settings(CountSettings))
 def surprises(
     files: Files,
-    reading: CountOptions,
+    by: By = None,
+    header: Header = True,
     model: Annotated[str, typer.Option(help="rasch, 2pl or 3pl.")] = "2pl",
     rate: Annotated[float, typer.Option(help="False discovery rate of both lists.")] = 0.05,
+    settings: Settings = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
     """List answers far above a subject's ability, and odd subjects."""
     from mensura.responses import find_surprises, read_responses
 
-    table = read_responses(list(files), **reading.settings)
+    table = read_responses(list(files), **read_settings(settings, CountSettings).reading(by, header))
     found = find_surprises(table, model=model, rate=rate)
     if emit(found.tables(), out=out, as_json=as_json, rate=rate, warnings=list(found.warnings)):
         return

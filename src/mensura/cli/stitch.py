@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from mensura.cli.inputs import AddedScores, EvidencePath, Released, ScoreUnit, added_subjects, load_evidence
-from mensura.cli.options import CHECKS, Ray, rare
+from mensura.cli.options import CHECKS, Ray, Settings, list_settings, read_settings
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_input
 from mensura.cli.progress import progress_bar
@@ -32,6 +33,21 @@ EXAMPLES = """
 """
 
 
+@dataclass(frozen=True, kw_only=True)
+class StitchSettings:
+    """The rarer settings of ``mensura stitch``."""
+
+    duplicates: Annotated[str | None, "Several scores of one cell: max (rosetta), mean (pooled) or all."] = None
+    dimensions: Annotated[int, "Latent dimensions of the pooled method, capability included."] = 4
+    ridge: Annotated[float, "Strength of the published penalty (rosetta)."] = 0.1
+    fewest_benchmarks: Annotated[int, "Benchmarks a subject needs (published: 4)."] = 1
+    kind: Annotated[str, "Bootstrap over scores within subjects, subjects or benchmarks."] = "within"
+    seed: Annotated[int, "Seed of the bootstrap."] = 0
+
+
+EXAMPLES += list_settings(StitchSettings)
+
+
 def stitch(
     scores: Annotated[
         Path | None,
@@ -47,17 +63,12 @@ def stitch(
     anchor: Annotated[
         list[str] | None, typer.Option(help="Subject and its value, given twice.", metavar="SUBJECT=VALUE")
     ] = None,
-    duplicates: Annotated[str | None, rare("Several scores of one cell: max (rosetta), mean (pooled) or all.")] = None,
-    dimensions: Annotated[int, rare("Latent dimensions of the pooled method, capability included.")] = 4,
-    ridge: Annotated[float, rare("Strength of the published penalty (rosetta).")] = 0.1,
     parts: Annotated[
         str, typer.Option(help="Parts no score connects: refuse them, keep the largest, or keep all.")
     ] = "refuse",
-    fewest_benchmarks: Annotated[int, rare("Benchmarks a subject needs (published: 4).", min=1)] = 1,
     bootstrap: Annotated[int, typer.Option(help="Bootstrap replicates for the intervals; 0: Laplace.", min=0)] = 0,
     ray: Ray = None,
-    kind: Annotated[str, rare("Bootstrap over scores within subjects, subjects or benchmarks.")] = "within",
-    seed: Annotated[int, rare("Seed of the bootstrap.")] = 0,
+    settings: Settings = None,
     people: Annotated[
         bool, typer.Option("--people", help="Human groups test by test, and classes of people on the scale.")
     ] = False,
@@ -124,6 +135,7 @@ def stitch(
     from mensura.intake.own_scores import read_own_scores
     from mensura.stitching import forward_errors, held_out_errors, sens5
 
+    rare = read_settings(settings, StitchSettings)
     if ray is not None and not bootstrap:
         raise MensuraError("--ray: of no use here, because --bootstrap is not given. Leave it out")
     if at is not None:
@@ -133,23 +145,23 @@ def stitch(
     if scale is not None:
         show_frozen(scale, data, out, as_json)
         return
-    settings = {
+    how = {
         "method": method,
         **_by_id(data, anchor_benchmark, _anchors(anchor)),
-        "duplicates": duplicates,
-        "dimensions": dimensions,
-        "ridge": ridge,
+        "duplicates": rare.duplicates,
+        "dimensions": rare.dimensions,
+        "ridge": rare.ridge,
         "parts": parts,
-        "fewest_benchmarks": fewest_benchmarks,
+        "fewest_benchmarks": rare.fewest_benchmarks,
     }
-    fit = _fitted(data, settings)
+    fit = _fitted(data, how)
     warnings = list(fit.warnings)
     tables = {"capabilities": fit.capabilities, "benchmarks": fit.benchmarks, "ranks": fit.laplace.ranks}
     if fit.method == "pooled":
         tables |= {"suspicious": fit.suspicious, "dimensions": fit.dimensions, "floors": fit.floors}
     if bootstrap:
         with progress_bar("bootstrap", bootstrap) as advance:
-            draws = fit.bootstrap(bootstrap, seed=seed, kind=kind, advance=advance, ray=ray)  # type: ignore[arg-type]
+            draws = fit.bootstrap(bootstrap, seed=rare.seed, kind=rare.kind, advance=advance, ray=ray)  # type: ignore[arg-type]
         tables |= {"capabilities": draws.capabilities, "ranks": draws.ranks}
         warnings += draws.warnings
     more, about = _further(fit, data, people=people, batteries=batteries, influence=influence, robustness=robustness)
@@ -170,7 +182,7 @@ def stitch(
         console.print(text)
     for warning in warnings:
         print_note(warning, kind="warning")
-    basis = f"bootstrap {kind}, {bootstrap} replicates" if bootstrap else "Laplace"
+    basis = f"bootstrap {rare.kind}, {bootstrap} replicates" if bootstrap else "Laplace"
     title = f"Capabilities ({fit.method}; 90% intervals: {basis})"
     print_stitch(tables, title, added_subjects() if scores is None else ())
 

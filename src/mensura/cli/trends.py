@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -11,7 +12,7 @@ import typer
 
 from mensura.cli.dated_scores import ModelDates, ScoresFile, dated_scores, once_per_evidence, read_dated_scores
 from mensura.cli.inputs import AddedScores, EvidencePath, Released, ScoreUnit, load_evidence
-from mensura.cli.options import rare
+from mensura.cli.options import Settings, list_settings, read_settings
 from mensura.cli.output import Json, Out, emit
 from mensura.cli.paths import check_input
 from mensura.cli.progress import progress_bar
@@ -28,7 +29,20 @@ EXAMPLES = """
   mensura trends --no-watch --out trends
   mensura trends scores.csv --compute compute.csv --horizons metr.csv
 """
-Day = Annotated[datetime | None, rare("Start of the watch.", formats=["%Y-%m-%d"])]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RareTrendSettings:
+    """The rarer settings of ``mensura trends``."""
+
+    since: Annotated[date | None, "First release that counts, such as 2024-06-01 (rosetta: 2022-11-01)."] = None
+    fewest_benchmarks: Annotated[int | None, "Benchmarks a model needs (rosetta: 4)."] = None
+    distilled: Annotated[bool, "Count models distilled from others in algorithmic progress."] = False
+    watch_from: Annotated[date | None, "Start of the watch."] = None
+    seed: Annotated[int, "Seed of the simulations."] = 0
+
+
+EXAMPLES += list_settings(RareTrendSettings)
 
 
 def _or_embedded(name: str) -> Callable[[Path | None], Path | None]:
@@ -85,15 +99,9 @@ def trends(
             "--to", formats=["%Y-%m-%d"], help="Day to forecast; repeatable (default: one to three years on)."
         ),
     ] = None,
-    since: Annotated[
-        datetime | None, rare("First release that counts (rosetta: 2022-11-01).", formats=["%Y-%m-%d"])
-    ] = None,
-    fewest_benchmarks: Annotated[int | None, rare("Benchmarks a model needs (rosetta: 4).", min=1)] = None,
-    distilled: Annotated[bool, rare("Count models distilled from others in algorithmic progress.")] = False,
-    watch_from: Day = None,
     streams: Annotated[int, typer.Option(help="Simulated streams behind the alarm of the watch.", min=19)] = 199,
     watch: Annotated[bool, typer.Option(help="Watch for an acceleration (takes some seconds).")] = True,
-    seed: Annotated[int, rare("Seed of the simulations.")] = 0,
+    settings: Settings = None,
     unit: ScoreUnit = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
@@ -106,36 +114,39 @@ def trends(
     With --method rosetta: the published analyses, to the digit, instead.
     """
     days = [day.date() for day in to or ()]
-    begin = since.date() if since else None
+    rare = read_settings(settings, RareTrendSettings)
     if method == "rosetta":
         from mensura.trends.published import follow_published
 
         table = read_dated_scores(
             scores, models, lambda: load_evidence(evidence, add, released), undated=True, unit=unit
         )
-        selection = {"fewest": fewest_benchmarks, "since": begin}
+        selection = {"fewest": rare.fewest_benchmarks, "since": rare.since}
         given = {name: value for name, value in selection.items() if value is not None}
         found = follow_published(
             table,
             compute=compute,
             horizons=horizons,
             to=days,
-            distilled=distilled,
+            distilled=rare.distilled,
             anchor_benchmark=anchor_benchmark,
             **given,  # type: ignore[arg-type]
         )
         show_published(found, out, as_json)
         return
-    asked = TrendSettings(method, anchor_benchmark, level, tuple(days), begin, fewest_benchmarks or 1, seed)
-    files = TrendFiles(compute, horizons, levels, distilled, scores is None and compute == embedded_table("compute"))
-    start = watch_from.date() if watch_from else None
-    watched = (start, streams) if watch else None
-    settings = {**asked._asdict(), **files._asdict(), "watched": watched}
+    asked = TrendSettings(
+        method, anchor_benchmark, level, tuple(days), rare.since, rare.fewest_benchmarks or 1, rare.seed
+    )
+    files = TrendFiles(
+        compute, horizons, levels, rare.distilled, scores is None and compute == embedded_table("compute")
+    )
+    watched = (rare.watch_from, streams) if watch else None
+    how = {**asked._asdict(), **files._asdict(), "watched": watched}
     tables, facts = once_per_evidence(
         "trends",
         scores,
         lambda: load_evidence(evidence, add, released),
-        settings,
+        how,
         lambda data: _follow(dated_scores(data, models, unit), asked, files, watched),
     )
     if emit(tables, out=out, as_json=as_json, **facts):

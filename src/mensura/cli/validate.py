@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mensura.cli.asking import Asking
+from mensura.cli.asking import Asking, BaseUrl, DryRun, MaxCost, Models
 from mensura.cli.estimating import MethodSettings, choose_estimating, read_pool, stack_models
-from mensura.cli.options import rare, takes_groups
+from mensura.cli.options import Settings, list_settings, read_settings
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.progress import progress_bar
 from mensura.cli.tables import print_table
@@ -30,7 +31,16 @@ EXAMPLES = """
 """
 
 
-@takes_groups
+@dataclass(frozen=True, kw_only=True)
+class ValidateSettings(MethodSettings):
+    """The rarer settings of ``mensura validate``."""
+
+    seed: Annotated[int, "Seed of draws, folds and bootstrap."] = 0
+
+
+EXAMPLES += list_settings(ValidateSettings)
+
+
 def validate(
     pool_folder: Annotated[
         Path, typer.Argument(help="Folder with items.csv and group_rates.csv (tidy form), or example.")
@@ -39,26 +49,28 @@ def validate(
     links: Annotated[int, typer.Option(help="Linking items with known reference rates (linked).", min=1)] = 3,
     method: Annotated[str | None, typer.Option(help="Method by name; the best of the situation when left out.")] = None,
     draws: Annotated[int, typer.Option(help="Draws of linking items (linked).", min=1)] = 200,
-    seed: Annotated[int, rare("Seed of draws, folds and bootstrap.")] = 0,
-    *,
-    asking: Asking,
-    own: MethodSettings,
+    model: Models = None,
+    base_url: BaseUrl = None,
+    max_cost: MaxCost = None,
+    dry_run: DryRun = False,
+    settings: Settings = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
     """Hide the whole sample's rates, predict them from each group, and score the predictions."""
     from mensura.extrapolation import cases_of, score_answers, validate as run
 
+    rare = read_settings(settings, ValidateSettings)
     pool, told = read_pool(pool_folder)
-    estimating = choose_estimating(method, asking, out, own, {})
-    judge = partial(run, pool, situation, links=links, description=told, draws=draws, seed=seed)
+    estimating = choose_estimating(method, Asking(model, base_url, max_cost, dry_run, rare), out, rare, {})
+    judge = partial(run, pool, situation, links=links, description=told, draws=draws, seed=rare.seed)
     models = None
     if not estimating:
         with progress_bar("groups", pool.groups.height - 1) as advance:
             result = judge(method=method, advance=advance)
     else:
         cases = cases_of(pool, told)
-        if asking.dry_run:
+        if dry_run:
             for one in estimating:
                 one.print_estimate(lambda chosen: [chosen.predict(case.task) for case in cases])
             return

@@ -38,7 +38,7 @@ def join_ray(address: str) -> Any:  # noqa: ANN401
             ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
         except (ConnectionError, ValueError) as fault:
             raise MensuraError(
-                f"--ray {address}: no cluster answers ({fault}); expected local, auto or ray://HOST:10001. Start one "
+                f"Ray at {address}: no cluster answers ({fault}); expected local, auto or ray://HOST:10001. Start one "
                 "with ray start --head"
             ) from fault
     return ray
@@ -59,7 +59,7 @@ def in_words(fault: Exception) -> MensuraError:
         return cause
     reason = str(fault).partition("\n")[0]
     return MensuraError(
-        f"--ray: the cluster did not finish the work ({reason}). Read its logs, or run the command without --ray"
+        f"Ray: the cluster did not finish the work ({reason}). Read its logs, or run the command without Ray"
     )
 
 

@@ -244,7 +244,7 @@ def read_percentage(text: str) -> AnswerReading:
     if not whole:
         raise UnreadableError("the answer is empty; expected a percentage")
     if _THINKING.search(whole):
-        raise UnreadableError("the answer breaks off while thinking; raise max_tokens (in a file for --settings)")
+        raise UnreadableError("the answer breaks off while thinking; raise max_tokens (--set max_tokens=N)")
     found = _from_json(whole)
     if found is not None:
         return found

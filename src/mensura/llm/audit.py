@@ -30,7 +30,7 @@ AUDIT_COLUMNS = {
     "value": "what was read from it, as JSON; null where nothing was",
     "rationale": "the reasons given",
     "error": "why there is no value",
-    "state": "claimed, answered, failed, batched or replaced (asked again with --retry)",
+    "state": "claimed, answered, failed, batched or replaced (asked again with retry)",
     "tokens_in": "tokens of the question",
     "tokens_out": "tokens of the answer",
     "cost": "US dollars, empty where no price was known",

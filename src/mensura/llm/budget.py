@@ -33,7 +33,7 @@ class Budget:
         if max_cost is not None and prices is None:
             raise MensuraError(
                 f"max_cost: no prices are known for {settings.model!r}; give prices=Prices(input, output), on the "
-                "command line --price-in and --price-out, in US dollars per million tokens"
+                "command line --set price_in=P and --set price_out=P, in US dollars per million tokens"
             )
         self._settings = settings
         self._prices = prices

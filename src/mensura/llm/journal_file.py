@@ -53,7 +53,7 @@ def connect(path: Path | None, create: bool) -> sqlite3.Connection:
         raise MensuraError(f"{path}: a folder; give the file of a journal, such as journal.sqlite")
     if path is not None and not path.exists():
         if not create:
-            raise MensuraError(f"{path}: no such journal; check the name given with --journal")
+            raise MensuraError(f"{path}: no such journal; check the name of the journal")
         path.parent.mkdir(parents=True, exist_ok=True)
     try:
         connection = sqlite3.connect(
@@ -176,7 +176,7 @@ def recover_journal(path: str | Path) -> Recovery:
     """Replace a damaged journal by one with everything that can still be read and whose checksums agree."""
     path = Path(path)
     if not path.is_file():
-        raise MensuraError(f"{path}: no such journal; check the name given with --journal")
+        raise MensuraError(f"{path}: no such journal; check the name of the journal")
     if living_owners(path):
         raise MensuraError(f"{path}: another process is using the journal. Wait for it or stop it, then run again.")
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:

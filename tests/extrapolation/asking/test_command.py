@@ -70,41 +70,41 @@ def test_a_dry_run_says_what_would_be_asked_and_asks_nobody(mensura_command):
 
 
 @pytest.mark.parametrize(
-    ("settings", "asked", "written"),
+    ("words", "asked", "written"),
     [
-        ({}, 1, 200 + 16 * 36),
-        ({"chunk": 5}, 4, 4 * 200 + 16 * 36),
-        ({"repeats": 2}, 2, 2 * (200 + 16 * 36)),
-        ({"method": "item-by-item"}, 16 * 27, 16 * 27 * 200),
-        ({"method": "item-by-item", "width": 0.05, "budget": 9}, 16 * 27, 16 * 27 * 200),
+        ("", 1, 200 + 16 * 36),
+        ("--set chunk=5", 4, 4 * 200 + 16 * 36),
+        ("--set repeats=2", 2, 2 * (200 + 16 * 36)),
+        ("--method item-by-item", 16 * 27, 16 * 27 * 200),
+        ("--method item-by-item --set width=0.05 --set budget=9", 16 * 27, 16 * 27 * 200),
     ],
 )
 def test_an_answer_is_expected_to_take_200_tokens_and_36_for_each_of_several_items(
-    mensura_command, settings, asked, written
+    mensura_command, words, asked, written
 ):
     """At most: asking until an interval is narrow enough may end sooner."""
-    run = mensura_command("extrapolate", "example", "--model", "recorded/example-rates", "--dry-run", settings=settings)
+    run = mensura_command("extrapolate", "example", "--model", "recorded/example-rates", "--dry-run", *words.split())
     assert run.out.startswith(f"{asked} questions to recorded/example-rates: 0 answered already, {asked} calls")
     assert f"tokens in and {written:,} out" in run.out
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("words", "message"),
     [
-        ({"width": 0.1}, "only with --model"),
-        ({"dry_run": True}, "only with --model"),
-        ({"method": "whole-pool"}, "give --model"),
-        ({"model": "recorded/example-rates", "method": "described"}, "asks no language model"),
-        ({"model": "recorded/example-rates", "method": "item-by-item", "chunk": 5}, "no setting 'chunk'"),
-        ({"model": "recorded/example-rates", "chunk": 0}, "chunk must be at least 1, got 0"),
-        ({"model": "recorded/example-rates", "draws": 50}, "no setting 'draws'"),
-        ({"model": "recorded/example-rates", "chunk": 5}, "could not be read: not in the recording"),
-        ({"model": "recorded/example"}, "not in the recording: extrapolation (it holds demands)"),
-        ({"model": "recorded/nobody"}, "no recording 'nobody'; expected one of demo, exam-example, example"),
+        ("--set width=0.1", "only with --model"),
+        ("--dry-run", "only with --model"),
+        ("--method whole-pool", "give --model"),
+        ("--model recorded/example-rates --method described", "asks no language model"),
+        ("--model recorded/example-rates --method item-by-item --set chunk=5", "no setting 'chunk'"),
+        ("--model recorded/example-rates --set chunk=0", "chunk must be at least 1, got 0"),
+        ("--model recorded/example-rates --draws 50", "no setting 'draws'"),
+        ("--model recorded/example-rates --set chunk=5", "could not be read: not in the recording"),
+        ("--model recorded/example", "not in the recording: extrapolation (it holds demands)"),
+        ("--model recorded/nobody", "no recording 'nobody'; expected one of demo, exam-example, example"),
     ],
 )
-def test_what_cannot_be_done_is_refused_with_the_reason(mensura_command, settings, message):
-    run = mensura_command("extrapolate", "example", settings=settings)
+def test_what_cannot_be_done_is_refused_with_the_reason(mensura_command, words, message):
+    run = mensura_command("extrapolate", "example", *words.split())
     assert run.code == 2 and message in " ".join(run.err.split())
 
 
@@ -143,7 +143,7 @@ def test_an_endpoint_is_asked_in_chunks_once_and_never_twice(mensura_command, en
 @pytest.mark.slow
 def test_free_text_of_an_endpoint_is_read_item_by_item(mensura_command, endpoint):
     asked = ["--model", "mine", "--base-url", endpoint.url, "--method", "item-by-item"]
-    run = mensura_command("extrapolate", "example", *asked, "--journal", "j.sqlite", "--json", settings={"variants": 3})
+    run = mensura_command("extrapolate", "example", *asked, "--json", settings={"journal": "j.sqlite", "variants": 3})
     found = json.loads(run.out)["rates"]
     assert {row["calls"] for row in found} == {3}
     assert {round(row["rate"], 3) for row in found} == {0.13}
