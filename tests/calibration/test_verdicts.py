@@ -32,6 +32,7 @@ def test_a_base_with_its_interval(base, low, high, levels, varied, said):
         (1.24, 2, "High"),
         (0.48, 5, "Standard"),
         (0.1, 5, "Invariant"),
+        (-1.4e-17, 5, "Invariant"),  # equal means
     ],
 )
 def test_a_line_of_the_published_procedure(slope, levels, said):

@@ -12,7 +12,7 @@ import pytest
 
 import mensura
 from mensura.core.errors import MensuraError
-from mensura.core.frames import text_table
+from mensura.core.frames import sort_highest, text_table
 from mensura.intake import packed
 from mensura.intake.tables import as_frame
 
@@ -153,3 +153,9 @@ def test_sixty_characters_of_a_cell_and_two_hundred_of_a_line_are_shown():
     fits, breaks = (text_table(pl.DataFrame({**wide, "d": ["d" * length]})) for length in (12, 13))
     assert [len(line) for line in fits.splitlines()] == [200, 200]
     assert len(breaks.splitlines()) > 2
+
+
+def test_numbers_that_differ_only_in_last_bits_are_sorted_by_name():
+    table = pl.DataFrame({"name": ["b", "c", "none", "a"], "value": [0.3, 0.4, None, 0.1 + 0.2]})
+    assert table["value"][3] > table["value"][0]
+    assert sort_highest(table, "value", "name")["name"].to_list() == ["c", "a", "b", "none"]

@@ -29,6 +29,7 @@ def evidence_with(tmp_path, *scores):
     [
         ("a,t,40.25,percent,no,july,", 1),  # the same evaluator, .05 away
         ("a,t,40.28,percent,no,july,", 1),
+        ("a,t,40.1,percent,no,july,", 1),  # 40.2 − 40.1 is a last bit above 0.1
         ("a,t,40.32,percent,no,july,", 2),  # .12 away: measured again
         ("a,t,0.4025,fraction,no,july,", 1),  # in another unit
         ("a,t,40,percent,no,index,upstream: Lab", 1),  # rounded by one who copies the evaluator

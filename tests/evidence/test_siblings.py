@@ -28,6 +28,11 @@ def test_a_score_far_below_the_model_before_is_listed_first_with_both_figures(ev
     assert first["predecessor_score"] > 80
 
 
+def test_eight_points_are_far_whatever_their_last_bit(evidence):
+    mixed = with_score(with_score(evidence, "gpt-5.1", "gpqa_diamond", 20.4), "gpt-5.2", "gpqa_diamond", 12.4)
+    assert far_below_predecessor(mixed).filter(subject="gpt-5.2", benchmark="gpqa_diamond").height == 1
+
+
 def test_a_smaller_model_may_be_far_below(evidence):
     below = far_below_predecessor(evidence)
     tiers = dict(evidence.models.select("subject", "tier").iter_rows())

@@ -272,6 +272,14 @@ def test_errors_that_fall_on_the_same_items_agree_and_independent_ones_do_not():
     assert agreement_among(people, given) == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("persons", range(2, 30))
+def test_where_all_are_right_throughout_there_is_no_agreement_on_errors(persons):
+    """Six weights of 1/6 add up to one less a last bit: such a sum must not pass for disagreement."""
+    people = np.ones((persons, 3))
+    given = np.ones_like(people, dtype=bool)
+    assert np.isnan(error_agreement(np.ones(3), np.ones(3, dtype=bool), people, given))
+
+
 def test_estimates_shorten_intervals_and_speak_for_items_without_answers(bank):
     outcomes, takers = invent(bank, scipy.stats.norm.ppf((np.arange(60) + 0.5) / 60), seed=1)
     names = [item.item for item in bank.scored]

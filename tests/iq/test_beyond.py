@@ -131,6 +131,13 @@ def test_comparison_with_itself_is_empty(scored):
     assert change.composites["change"].drop_nulls().abs().max() == 0
 
 
+def test_a_composite_that_differs_in_its_last_bits_did_not_move(scored):
+    change = compare_iq(scored, scored)
+    moved = pl.when(pl.col("subject") == "gpt-5.5").then(0.25).otherwise(1.4e-14)
+    noisy = replace(change, composites=change.composites.with_columns(change=moved))
+    assert noisy.shown["subject"].to_list() == ["gpt-5.5"]
+
+
 def test_comparison_names_the_ladder(scored):
     change = compare_iq(scored, mensura.score_iq(mensura.load(), method="published", ladders="recut"))
     row = change.inputs.filter(subject="gpt-5.5", benchmark="frontiermath_t1_3").row(0, named=True)

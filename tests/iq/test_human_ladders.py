@@ -80,6 +80,15 @@ def test_a_group_at_the_ceiling_or_at_chance_is_only_bounded_and_bends_no_line(g
     assert dict(found.offsets.select("benchmark", "average_person").iter_rows()) == pytest.approx(average)
 
 
+@pytest.mark.parametrize("score", [41.0, 58.7, 63.3])
+def test_groups_that_score_alike_tell_no_slope(score):
+    """The mean of three equal capabilities misses them by last bits, which are no difference."""
+    evidence, curves, groups, _ = world()
+    alike = replace(evidence, human_references=evidence.human_references.with_columns(score=pl.lit(score)))
+    with pytest.raises(mensura.MensuraError, match="groups: no stitched benchmark has two human groups"):
+        derive_ladders(alike, curves, groups)
+
+
 @pytest.mark.parametrize(("group", "score", "placed"), EDGES)
 def test_a_group_right_at_the_edge_is_still_placed(group, score, placed):
     evidence, curves, groups, _ = world()

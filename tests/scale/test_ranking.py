@@ -65,3 +65,8 @@ def test_chances_near_the_ends_are_said_as_bounds():
     assert [say_chance(value) for value in (0.0, 0.009, 0.01, 0.994, 1.0)] == [
         *("under 1%", "under 1%", "1%", "over 99%", "over 99%")
     ]
+
+
+def test_who_differs_only_in_last_bits_keeps_the_order_given():
+    estimates = np.array([110.0, np.nextafter(110.0, 111.0), 110.1])
+    assert rank_subjects("abc", estimates, None, np.full(3, True))["subject"].to_list() == ["c", "a", "b"]

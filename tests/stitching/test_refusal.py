@@ -59,6 +59,12 @@ def test_thin_subjects_and_floors_are_named():
     assert any("every subject is at the floor of x" in text for text in fit.warnings)
 
 
+def test_a_score_at_the_bound_of_the_floor_is_at_the_floor():
+    """0.15 + 0.02 is a last bit below 0.17."""
+    fit = stitch(table(score=[0.15, 0.5, 0.17, 0.6], chance=[0.15, 0.0, 0.15, 0.0]))
+    assert any("every subject is at the floor of x" in text for text in fit.warnings)
+
+
 def test_largest_part_can_be_kept(simulated):
     apart = pl.DataFrame({"model": ["z"], "benchmark": ["zz"], "score": [0.5]})
     fit = stitch(pl.concat([simulated[0], apart]), parts="largest")

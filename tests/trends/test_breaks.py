@@ -71,5 +71,11 @@ def test_ratio_of_the_published_rule_agrees_with_it_written_out(seed):
     assert rosetta_ratio(x, y, 2027.0) == pytest.approx(naive_ratio(x, y, 2027.0), rel=1e-6)
 
 
+@pytest.mark.parametrize("releases", range(7, 30))
+def test_a_frontier_that_never_moved_has_no_ratio(releases):
+    """The mean of equal numbers misses them by last bits, which are no slope."""
+    assert rosetta_ratio(np.linspace(2024, 2029, releases), np.full(releases, 0.7), 2026.0) == -np.inf
+
+
 def test_ratio_without_releases_after_the_start_is_none():
     assert rosetta_ratio(np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0]), 5.0) == -np.inf

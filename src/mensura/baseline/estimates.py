@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from mensura.core.arrays import MARGIN
 from mensura.core.errors import MensuraError
 from mensura.intake.tables import as_frame, read_table
 
@@ -25,7 +26,6 @@ COLUMNS = {
 _FILE = Path(__file__).parent / "data" / "zero_shot.csv"
 _ALSO = {"id": "item"}
 _TRUE = ("1", "1.0", "true", "yes")
-_SLIP = 1e-9
 
 
 def read_estimates(source: Any) -> pl.DataFrame:  # noqa: ANN401
@@ -66,7 +66,7 @@ def _checked(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     table = frame.select(columns)
     for column in ("rate", "low", "high"):
         _refuse_numbers(frame, table, column, name)
-    swapped = table.filter((pl.col("low") > pl.col("rate") + _SLIP) | (pl.col("high") < pl.col("rate") - _SLIP))
+    swapped = table.filter((pl.col("low") > pl.col("rate") + MARGIN) | (pl.col("high") < pl.col("rate") - MARGIN))
     if swapped.height:
         row = swapped.row(0, named=True)
         raise MensuraError(

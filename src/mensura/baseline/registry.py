@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import polars as pl
 
+from mensura.core.arrays import just_above
 from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns
 from mensura.core.results import Result
@@ -206,7 +207,9 @@ def _once(rows: pl.DataFrame) -> pl.DataFrame:
     twice = [
         row["seen"] == "evidence"
         and row["status"] == "measured"
-        and stated.filter(unit=row["unit"]).select((pl.col("score") - row["score"]).abs() <= SAME_SCORE)["score"].any()
+        and stated.filter(unit=row["unit"])
+        .select((pl.col("score") - row["score"]).abs() <= just_above(SAME_SCORE))["score"]
+        .any()
         for row in rows.iter_rows(named=True)
     ]
     return rows.filter(~pl.Series(twice, dtype=pl.Boolean)).sort(pl.col("status") == "judged", maintain_order=True)

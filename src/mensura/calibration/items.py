@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mensura.core.arrays import Floats, Ints, Mask
+from mensura.core.arrays import Floats, Ints, Mask, just_below
 from mensura.core.errors import MensuraError
 from mensura.scale import scaling_of
 
@@ -234,7 +234,7 @@ def judge_means(slope: float, levels: int) -> str:
     """Return the verdict of the published procedure, which asks for nothing but a rising line."""
     if levels < 2 or math.isnan(slope):
         return f"{UNKNOWN}: one level only" if levels == 1 else f"{UNKNOWN}: no items"
-    return NEGATIVE if slope < 0 else scaling_of(10.0**slope)
+    return NEGATIVE if slope < just_below(0.0) else scaling_of(10.0**slope)
 
 
 def judge(base: float, low: float, high: float, levels: int, varied: int) -> str:

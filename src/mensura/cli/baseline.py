@@ -215,6 +215,7 @@ def _known(name: str, evidence: Path | None, *, out: Path | None, as_json: bool)
 
     from mensura.baseline import find_known, known_markdown
     from mensura.baseline.registry import score_words
+    from mensura.core.frames import sort_highest
     from mensura.scale.ranking import say_chance
 
     found = find_known(name, load_evidence(evidence, None))
@@ -235,7 +236,7 @@ def _known(name: str, evidence: Path | None, *, out: Path | None, as_json: bool)
         told = found.passed.with_columns(pl.col("chance").map_elements(say_chance, return_dtype=pl.String))
         print_table(told, title=title, rows=30, digits=2, keys=2, spare=spare)
         measured = found.passed.filter(status="measured")
-        top = (measured if measured.height else found.passed).sort("score", descending=True).row(0, named=True)
+        top = sort_highest(measured if measured.height else found.passed, "score").row(0, named=True)
         judged = "" if measured.height else ", judged, not measured"
         console.print(
             f"{top['passed_by']} of {top['of']} models score above {top['group']} ({top['score']:g}{judged}); "

@@ -257,6 +257,8 @@ def _all(result: IqResult, least: float | None, out: Path | None, as_json: bool)
 def _one(result: IqResult, model: str, explain: bool, out: Path | None, as_json: bool) -> None:
     import polars as pl
 
+    from mensura.core.frames import sort_highest
+
     tree = result.explain(model)
     mine = pl.col("subject") == model
     tables = {name: table.filter(mine) for name, table in result.tables().items()}
@@ -284,7 +286,7 @@ def _one(result: IqResult, model: str, explain: bool, out: Path | None, as_json:
         print_table(tables["emotional"].drop("subject"), title="Emotional reasoning (never in the composite)", digits=1)
     if "not_told_apart" in tables:
         others = tables["not_told_apart"]["other"].to_list()
-        told = tables["dimensions"].drop_nulls("iq").sort("iq", descending=True)["dimension"].to_list()
+        told = sort_highest(tables["dimensions"].drop_nulls("iq"), "iq")["dimension"].to_list()
         console.print(f"Strongest in {told[0]}, weakest in {told[-1]}.")
         console.print(f"Cannot be told apart from: {listed_names(others) if others else 'none'}.")
     if result.n_draws and model in added_subjects():

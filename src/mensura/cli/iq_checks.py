@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,13 +75,13 @@ def print_changes(before: IqResult, after: IqResult, model: str | None, out: Pat
     from mensura.iq import compare_iq
 
     found = compare_iq(before, after)
-    composites, inputs = found.composites, found.inputs
     if model is not None:
-        composites, inputs = (table.filter(pl.col("subject") == model) for table in (composites, inputs))
-    if emit({"changes": composites, "inputs": inputs}, out=out, as_json=as_json):
+        composites, inputs = (table.filter(pl.col("subject") == model) for table in (found.composites, found.inputs))
+        found = replace(found, composites=composites, inputs=inputs)
+    if emit({"changes": found.composites, "inputs": found.inputs}, out=out, as_json=as_json):
         return
-    print_table(composites.filter(pl.col("change").abs() > 0), title="Composites that moved", rows=30)
-    print_table(inputs, title="Through which input (contribution in points of the composite)", rows=30)
-    moved = composites.filter(pl.col("change").abs() > 0).sort(pl.col("change").abs(), descending=True)
+    moved = found.shown
+    print_table(moved, title="Composites that moved", rows=30)
+    print_table(found.inputs, title="Through which input (contribution in points of the composite)", rows=30)
     most = f"; most {moved['subject'][0]}, by {moved['change'][0]:+.1f} points" if moved.height else ""
-    console.print(f"{moved.height} of {counted(composites.height, 'composite')} moved{most}.")
+    console.print(f"{moved.height} of {counted(found.composites.height, 'composite')} moved{most}.")

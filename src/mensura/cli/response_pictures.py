@@ -23,10 +23,12 @@ WORST = 3
 
 def draw_fit(fit: ResponseFit, items: Sequence[str] | None) -> dict[str, LayerChart]:
     """Return charts by file name: item map, information, curves of items, differences of every group."""
+    from mensura.core.frames import sort_highest
+
     if not fit.observed.width:
         raise MensuraError("the folder has no observed.csv; fit again with: mensura responses fit … --out FOLDER")
     bank = fit.bank
-    worst = fit.items.sort("fit", descending=True, nulls_last=True).head(WORST)["item"].to_list()
+    worst = sort_highest(fit.items, "fit", "item").head(WORST)["item"].to_list()
     drawn = {"item-map": item_map(map_points(fit)), "information": information_curve(information_points(bank))}
     for item in items or worst:
         curve = curve_points(bank, item)

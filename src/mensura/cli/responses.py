@@ -226,13 +226,16 @@ def link(
     as_json: Json = False,
 ) -> None:
     """Put a fit on the scale of another by common items."""
+    from mensura.core.frames import sort_highest
     from mensura.responses import link_fits
 
     linked = link_fits(new, base, method=method, seed=seed)
     if emit(linked.tables(), out=out, as_json=as_json, warnings=list(linked.warnings)):
         return
     print_table(linked.items, title="Common items on the scale of the base", rows=10)
-    print_table(linked.subjects.sort("ability", descending=True), title="Subjects on the scale of the base", rows=SHOWN)
+    print_table(
+        sort_highest(linked.subjects, "ability", "subject"), title="Subjects on the scale of the base", rows=SHOWN
+    )
     for warning in linked.warnings:
         print_note(warning, kind="warning")
     console.print(f"{linked.heading}.")

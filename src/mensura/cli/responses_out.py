@@ -23,7 +23,9 @@ _SPARE = ("se_guessing", "fit_p", "fit_q", "n", "se_discrimination", "guessing",
 
 def print_fit(result: ResponseFit, more: Sequence[Result | None]) -> None:
     """Print a fit of right and wrong answers, and the tables that were asked for beside it."""
-    ranked = result.subjects.sort("ability", descending=True)
+    from mensura.core.frames import sort_highest
+
+    ranked = sort_highest(result.subjects, "ability", "subject")
     title = f"Abilities (90% intervals; unit: one sd of {result.reference}). {result.heading}"
     print_own_first(ranked, few_beside_many(result), title=title, rows=SHOWN)
     print_table(result.items, title=ITEMS, rows=10, spare=_SPARE)
@@ -60,7 +62,9 @@ def _highest(ranked: pl.DataFrame, group: str) -> str:
 
 def print_placed(placed: AmongPeople, own: Collection[str]) -> None:
     """Print subjects among people, those of small groups first."""
-    ranked = placed.subjects.sort("ability", descending=True)
+    from mensura.core.frames import sort_highest
+
+    ranked = sort_highest(placed.subjects, "ability", "subject")
     spare = ("population", "status", "rate", "low", "high", "group")
     print_own_first(ranked, own, title=placed.heading, rows=SHOWN, spare=spare)
     for warning in placed.warnings:
@@ -77,12 +81,14 @@ def print_placed(placed: AmongPeople, own: Collection[str]) -> None:
 
 def show_categories(result: CategoryFit, regression: AbilityRegression | None, out: Path | None, as_json: bool) -> None:
     """Show or write a fit of items with several categories, and the regression of its abilities."""
+    from mensura.core.frames import sort_highest
+
     facts = {"model": result.model, "log_likelihood": result.log_likelihood, "reliability": result.reliability}
     facts |= {"passes": result.passes, "converged": result.converged}
     tables = result.tables() | (regression.tables() if regression else {})
     if emit(tables, out=out, as_json=as_json, **facts, warnings=list(result.warnings)):
         return
-    ranked = result.subjects.sort("ability", descending=True)
+    ranked = sort_highest(result.subjects, "ability", "subject")
     print_table(
         ranked,
         title=f"Abilities (90% intervals; unit: one sd of {result.groups['group'][0]}). {result.heading}",

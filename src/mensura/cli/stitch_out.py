@@ -28,10 +28,11 @@ def print_stitch(tables: Mapping[str, pl.DataFrame], title: str, own: Collection
     """Print the tables for people, ``own`` subjects first, and the finding; ``title`` is that of the capabilities."""
     import polars as pl
 
+    from mensura.core.frames import sort_highest
     from mensura.stitching.people import SHOWN
 
     print_own_first(tables["capabilities"], own, title=title, rows=30)
-    tests = tables["benchmarks"].sort("difficulty", descending=True)
+    tests = sort_highest(tables["benchmarks"], "difficulty", "benchmark")
     mine = tests["benchmark"].is_in(new_names("benchmark")) if own else pl.repeat(False, tests.height, eager=True)
     first = "yours first, then the hardest" if mine.any() else "hardest first"
     print_table(pl.concat([tests.filter(mine), tests.filter(~mine)]), title=f"Benchmarks, {first}")
@@ -97,6 +98,7 @@ def explain_capability(name: str | None, capability: float, out: Path | None, as
 
 def show_frozen(name: str, data: object, out: Path | None, as_json: bool) -> None:
     """Print or write everybody's place on a frozen scale."""
+    from mensura.core.frames import sort_highest
     from mensura.stitching import load_scale
 
     frozen = load_scale(name)
@@ -108,8 +110,8 @@ def show_frozen(name: str, data: object, out: Path | None, as_json: bool) -> Non
         print_table(placed, title=f"Placed on the scale {frozen.name} (90% intervals)")
     title = f"Everybody on the scale {frozen.name}"
     print_own_first(tables["capabilities"], placed["subject"].to_list(), title=title, rows=30)
-    print_table(tables["benchmarks"].sort("difficulty", descending=True), title="Benchmarks, hardest first")
-    best = tables["capabilities"].sort("capability", descending=True).row(0, named=True)
+    print_table(sort_highest(tables["benchmarks"], "difficulty", "benchmark"), title="Benchmarks, hardest first")
+    best = sort_highest(tables["capabilities"], "capability", "subject").row(0, named=True)
     console.print(
         f"{best['subject']} is highest on the scale {frozen.name}: {best['capability']:.2f} ({best['low']:.2f} to "
         f"{best['high']:.2f}, 90%); {counted(placed.height, 'model')} placed without moving the others."

@@ -125,6 +125,7 @@ def _on_frozen(evidence: Evidence, subject: str, scale: str, out: Path | None, a
     """Say where a model stands on scales that stand still: IQ and dimensions, neighbours, capability."""
     import polars as pl
 
+    from mensura.core.frames import sort_highest
     from mensura.stitching import load_scale
 
     mine = pl.col("subject") == subject
@@ -133,7 +134,7 @@ def _on_frozen(evidence: Evidence, subject: str, scale: str, out: Path | None, a
     tables = {
         "standing": placed.composites.filter(mine).drop("exact", "scored_dimensions", "missing"),
         "capability": load_scale(scale).place(alone).filter(mine),
-        "dimensions": placed.dimensions.filter(mine).drop("subject", "place").sort("iq", descending=True),
+        "dimensions": sort_highest(placed.dimensions.filter(mine).drop("subject", "place"), "iq", "dimension"),
     }
     if tables["standing"]["iq"][0] is not None:
         tables["neighbours"] = placed.neighbours_of(subject)

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
-MARGIN = 1e-9
-"""Part of a bound by which a computed number may miss it and still count as there: processors differ in last bits."""
+DIGITS = 9
+"""Decimals to which computed numbers are compared and sorted: processors differ in the last bits."""
+MARGIN = 10.0**-DIGITS
 
 
 def just_above(bound: float) -> float:

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from mensura.core.arrays import DIGITS
 from mensura.core.errors import MensuraError
 
 _QUOTED = r"^'+[=+\-@\t\r]"
@@ -43,6 +44,12 @@ def neutral_cells(frame: pl.DataFrame) -> pl.DataFrame:
 def neutral_text(text: str) -> str:
     """Return one cell by the rule of :func:`neutral_cells`."""
     return f"'{text}" if re.match(_FORMULA, text) and not re.fullmatch(_NUMBER, text) else text
+
+
+def sort_highest(frame: pl.DataFrame, value: str, *names: str) -> pl.DataFrame:
+    """Sort by a computed number, highest first; rows whose numbers differ only in last bits are sorted by ``names``."""
+    descending = [True, *(False for _ in names)]
+    return frame.sort(pl.col(value).round(DIGITS), *names, descending=descending, nulls_last=True, maintain_order=True)
 
 
 def require_columns(frame: pl.DataFrame, columns: Sequence[str], *, name: str) -> None:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import polars as pl
 
+from mensura.core.arrays import just_below
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
 from mensura.demands.agreement import Agreement, measure_agreement
@@ -137,5 +138,5 @@ def _recommend(table: pl.DataFrame, bar: float | None) -> tuple[str, tuple[str, 
     """Return the cheapest protocol that is as good as the first; cheapest by cost, then tokens, then calls."""
     if bar is None:
         return FIRST, ("the first protocol's agreement with itself is not defined, so nothing can be called as good",)
-    good = table.filter((pl.col("protocol") == FIRST) | (pl.col("kappa") >= bar - TOLERANCE))
+    good = table.filter((pl.col("protocol") == FIRST) | (pl.col("kappa") >= just_below(bar - TOLERANCE)))
     return str(good.sort("cost", "tokens", "calls")["protocol"][0]), ()

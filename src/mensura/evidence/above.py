@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import polars as pl
 
-from mensura.core.arrays import Floats
+from mensura.core.arrays import Floats, just_above
 from mensura.evidence.measurements import trials, used_scores
 
 if TYPE_CHECKING:
@@ -27,8 +27,6 @@ RANGE_ERRORS = 2 * 1.645
 """Standard errors in a source's range, read as a central 90% interval of a normal distribution."""
 ABOUT_ZERO = 0.02
 """A judged score of "about zero" says: at most this."""
-SAME = 1e-9
-"""A score that is higher by less is the same score, written in another unit."""
 
 
 class Above(NamedTuple):
@@ -88,7 +86,7 @@ def model_rates(evidence: Evidence) -> pl.DataFrame:
 
 def who_is_above(models: pl.DataFrame, score: float, stderr: float) -> Above:
     """Say which models (subject, released, score, variance) score above a group on one test."""
-    over = models.filter(pl.col("score") > score + SAME).sort("released", "subject", nulls_last=True)
+    over = models.filter(pl.col("score") > just_above(score)).sort("released", "subject", nulls_last=True)
     first = over.drop_nulls("released").select("subject", "released").head(1).rows()
     best = models.sort("score", "subject", descending=[True, False]).row(0, named=True)
     chance = chance_over(best["score"], best["variance"], score, stderr)

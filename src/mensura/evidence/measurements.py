@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from mensura.core.arrays import just_above
 from mensura.evidence.evidence import Evidence
 from mensura.intake.figures import RATE_UNITS
 
@@ -52,5 +53,5 @@ def _with_evaluator(evidence: Evidence) -> pl.DataFrame:
 
 def _is_one_reading() -> pl.Expr:
     first, second = pl.col("points_before"), pl.col("points")
-    whole = (first == first.round()) | (second == second.round())
-    return (first - second).abs() <= pl.when(whole).then(_WHOLE).otherwise(_SAME)
+    whole = pl.min_horizontal((first - first.round()).abs(), (second - second.round()).abs()) <= just_above(0.0)
+    return (first - second).abs() <= pl.when(whole).then(just_above(_WHOLE)).otherwise(just_above(_SAME))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from mensura.core.arrays import just_below
 from mensura.evidence.evidence import Evidence
 from mensura.intake.figures import RATE_UNITS
 
@@ -29,5 +30,5 @@ def far_below_predecessor(evidence: Evidence) -> pl.DataFrame:
     before = scores.rename({"subject": "predecessor", "score": "predecessor_score", "points": "points_before"})
     pairs = alike.join(scores, on="subject").join(before, on=["predecessor", "benchmark"])
     lost = pl.col("points_before") - pl.col("points")
-    found = pairs.filter(lost >= FAR).sort(lost, "subject", descending=[True, False])
+    found = pairs.filter(lost >= just_below(FAR)).sort(lost, "subject", descending=[True, False])
     return found.select("subject", "benchmark", "score", "predecessor", "predecessor_score")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mensura.core.arrays import Floats, Mask
+from mensura.core.arrays import Floats, Mask, just_below
 
 HALF = 0.5
 
@@ -27,7 +27,7 @@ def error_agreement(score: Floats, taken: Mask, people: Floats, given: Mask) -> 
     chance = theirs * ours + (1.0 - theirs) * (1.0 - ours)
     weight = counts[some] / counts[some].sum()
     expected = float(weight @ chance)
-    return float("nan") if expected > 1.0 - 1e-9 else float((weight @ same - expected) / (1.0 - expected))
+    return float("nan") if expected >= just_below(1.0) else float((weight @ same - expected) / (1.0 - expected))
 
 
 def agreement_among(people: Floats, given: Mask) -> float:

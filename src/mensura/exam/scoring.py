@@ -9,12 +9,12 @@ from __future__ import annotations
 import unicodedata
 from typing import TypeAlias
 
+from mensura.core.arrays import MARGIN
 from mensura.exam.items import ExamItem
 from mensura.exam.numbers import read_number
 
 Given: TypeAlias = "list[int] | str"
 _AROUND = " \t\n.,;:!?\"'`*_()[]{}«»„“”‘’"
-_SLACK = 1e-9
 
 
 def score(item: ExamItem, given: Given) -> float | None:
@@ -44,7 +44,7 @@ def _is_near(item: ExamItem, number: float | None) -> bool:
     relative = item.tolerance.endswith("%")
     allowed = float(item.tolerance.removesuffix("%"))
     allowed = abs(right) * allowed / 100.0 if relative else allowed
-    return abs(number - right) <= allowed + _SLACK * max(1.0, abs(right))
+    return abs(number - right) <= allowed + MARGIN * max(1.0, abs(right))
 
 
 def fold(text: str) -> str:

@@ -54,7 +54,8 @@ class ModelSittings(Result):
     def outcomes(self) -> pl.DataFrame:
         """Counts of each outcome."""
         found = self.sittings.group_by("subject", "outcome").agg(n=pl.len())
-        return found.with_columns(share=pl.col("n") / pl.col("n").sum()).sort("n", descending=True)
+        shares = found.with_columns(share=pl.col("n") / pl.col("n").sum())
+        return shares.sort("n", "subject", "outcome", descending=[True, False, False])
 
     @property
     def heading(self) -> str:

@@ -31,6 +31,7 @@ import scipy
 
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
+from mensura.core.frames import sort_highest
 from mensura.extrapolation.abilities import DRIVERS, central, one_at_a_time
 from mensura.extrapolation.mixture import TINY
 from mensura.extrapolation.protocol import LEVEL, Prediction, check_level
@@ -97,7 +98,7 @@ def sensitivity_table(sources: Sequence[Source]) -> pl.DataFrame:
         for source, part in zip(sources, share.tolist(), strict=True)
     ]
     table = pl.DataFrame(rows, schema_overrides=dict.fromkeys(("value", "low", "high"), pl.Float64))
-    return table.filter(pl.col("share") > 0).sort("share", descending=True)
+    return sort_highest(table.filter(pl.col("share") > 0), "share")
 
 
 NEGLIGIBLE = 1e-6  # change of a rate that is no row of its own

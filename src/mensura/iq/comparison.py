@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from mensura.core.arguments import check_arguments
+from mensura.core.arrays import just_above
 from mensura.core.results import Result
 from mensura.iq.dimensions import ESTIMATED, MEASURED, STATUSES
 from mensura.iq.result import COUNTS, IqResult
@@ -40,7 +41,7 @@ class IqChange(Result):
     @property
     def shown(self) -> pl.DataFrame:
         """The composites that moved, furthest first."""
-        return self.composites.filter(pl.col("change").abs() > 0)
+        return self.composites.filter(pl.col("change").abs() > just_above(0.0))
 
 
 @check_arguments
@@ -116,7 +117,7 @@ def _by_benchmark(before: IqResult, after: IqResult, dimensions: pl.DataFrame) -
         before.trail.select(columns)
         .join(after.trail.select(columns), on=keys, suffix="_after", maintain_order="left")
         .join(split, on=["subject", "dimension"], maintain_order="left")
-        .filter(pl.col("iq") != pl.col("iq_after"))
+        .filter((pl.col("iq") - pl.col("iq_after")).abs() > just_above(0.0))
         .select(
             *("subject", "dimension", "benchmark"),
             before="iq",
@@ -128,7 +129,7 @@ def _by_benchmark(before: IqResult, after: IqResult, dimensions: pl.DataFrame) -
 
 
 def _as_whole(dimensions: pl.DataFrame) -> pl.DataFrame:
-    moved = dimensions.filter(~pl.col("by_benchmark") & (pl.col("share") != 0))
+    moved = dimensions.filter(~pl.col("by_benchmark") & (pl.col("share").abs() > just_above(0.0)))
     cause = (
         pl.when(pl.col("status") == pl.col("status_after"))
         .then(pl.format("dimension {}", pl.col("status")))

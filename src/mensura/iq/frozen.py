@@ -19,6 +19,7 @@ import polars as pl
 from mensura.core.arrays import Floats
 from mensura.core.cache import keep
 from mensura.core.errors import MensuraError, listed_names
+from mensura.core.frames import sort_highest
 from mensura.core.results import Result
 from mensura.evidence import Evidence, load
 from mensura.evidence.edition import FINGERPRINT_DIGITS, cells_of, fingerprint_of
@@ -111,7 +112,7 @@ def place_iq(
         if advance is not None:
             advance()
     composites, dimensions = (pl.concat(tables) for tables in zip(*parts, strict=True))
-    order = composites.sort("exact", "subject", descending=[True, False], nulls_last=True)
+    order = sort_highest(composites, "exact", "subject")
     return FrozenIq(scale, order, dimensions, draws)
 
 

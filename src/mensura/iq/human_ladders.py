@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.core.arrays import expit
+from mensura.core.arrays import expit, just_above, just_below
 from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns
 from mensura.core.results import Result
@@ -113,7 +113,7 @@ def _anchors(evidence: Evidence, curves: pl.DataFrame, groups: pl.DataFrame) -> 
     capability = score_to_capability(score, difficulty, slope, chance, ceiling)
     iq = rate_to_iq(one_in_to_rate(joined["one_in"].to_numpy().astype(float)))
     placed = joined.with_columns(capability=pl.Series(capability), iq=pl.Series(iq)).drop("unit", *_CURVE)
-    return placed.filter(pl.Series((share >= EDGE_SHARE) & (share <= 1 - EDGE_SHARE)))
+    return placed.filter(pl.Series((share >= just_below(EDGE_SHARE)) & (share <= just_above(1 - EDGE_SHARE))))
 
 
 def _common_slope(anchors: pl.DataFrame) -> float:
@@ -121,7 +121,7 @@ def _common_slope(anchors: pl.DataFrame) -> float:
     centred = [pl.col(name) - pl.col(name).mean().over("benchmark") for name in ("capability", "iq")]
     capability, iq = (anchors.select(column).to_series().to_numpy() for column in centred)
     total = float(capability @ capability)
-    if total == 0:
+    if total <= just_above(0.0):
         raise MensuraError(
             "groups: no stitched benchmark has two human groups of known rarity and different scores; add such a "
             "benchmark to the evidence"

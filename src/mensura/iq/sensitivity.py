@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from mensura.core.arrays import Floats, Mask
+from mensura.core.frames import sort_highest
 from mensura.core.results import Result
 from mensura.iq.dimensions import score_dimensions
 from mensura.iq.filling import fill_benchmarks
@@ -62,7 +63,7 @@ def sensitivity(result: IqResult, *, shift: float = 5.0, advance: Callable[[], o
         if advance is not None:
             advance()
     columns = ["change", "name", "mean_move", "largest_move", "mover", "rank_correlation", "leader"]
-    table = pl.DataFrame(summary, schema=columns, orient="row").sort("mean_move", descending=True, nulls_last=True)
+    table = sort_highest(pl.DataFrame(summary, schema=columns, orient="row"), "mean_move")
     return Sensitivity(table, pl.concat(moves))
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from mensura.core.arrays import just_above
 from mensura.evidence import Evidence
 from mensura.iq.dimensions import ScoredDimensions
 from mensura.iq.frozen import Score, beside, frozen_evidence, new_subjects
@@ -52,7 +53,7 @@ class SplicedIq(IqResult):
         for row in range(len(self.edition.matrix.subjects), len(exact)):
             if not ranked[row]:
                 continue
-            rank = 1 + int((standing["exact"] > exact[row]).sum())
+            rank = 1 + int((standing["exact"] > just_above(float(exact[row]))).sum())
             above = (drawn > self.drawn.composites[:, [row]]).sum(axis=1)
             low, high = (int(end[0]) for end in rank_interval(1.0 + above[:, None]))
             ends = min(low, rank), max(high, rank), float((above == 0).mean())

@@ -127,14 +127,14 @@ def _subject_table(subjects: pl.DataFrame, z: Floats) -> pl.DataFrame:
     p = np.array([0.5 * math.erfc(-one / math.sqrt(2.0)) for one in z])
     return subjects.select(
         "subject", "group", "ability", "n", pl.Series("fit_z", z), pl.Series("p", p), pl.Series("q", discovery_rates(p))
-    ).sort("p")
+    ).sort("p", "subject")
 
 
 def _answer_table(
     answers: pl.DataFrame, subjects: pl.DataFrame, bank: ItemBank, tests: int, rate: float
 ) -> pl.DataFrame:
     """Return the answers below the false discovery rate among all answers of the table."""
-    answers = answers.sort("p")
+    answers = answers.sort("p", "row", "place")
     p = answers["p"].to_numpy()
     q = np.minimum.accumulate((p * tests / np.arange(1, len(p) + 1))[::-1])[::-1]
     answers = answers.with_columns(q=pl.Series(np.minimum(q, 1.0))).filter(pl.col("q") < rate)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from mensura.core.arrays import Floats, Mask
+from mensura.core.arrays import DIGITS, Floats, Mask
 
 WIDEST_IQ = 12.0
 """Widest 90% interval of a ranked model, in IQ points."""
@@ -28,12 +28,12 @@ _AN = {8, 11, 18, *range(80, 90)}
 
 
 def rank_subjects(subjects: Sequence[str], estimates: Floats, draws: Floats | None, ranked: Mask) -> pl.DataFrame:
-    """Rank those that are ``ranked`` by their estimates, best first.
+    """Rank those that are ``ranked`` by their estimates, best first; what differs only in last bits keeps its order.
 
     ``draws``: first axis draws, second subjects; None where nothing was drawn. Columns: rank, subject, rank_low,
     rank_high (the middle 90% of the draws, and the rank itself), p_first (share of draws in which it is highest).
     """
-    order = np.argsort(np.where(ranked, -estimates, np.inf), kind="stable")[: int(ranked.sum())]
+    order = np.argsort(np.where(ranked, -estimates.round(DIGITS), np.inf), kind="stable")[: int(ranked.sum())]
     rank = np.arange(1, order.size + 1)
     low = high = first = np.full(order.size, np.nan)
     if draws is not None and order.size:

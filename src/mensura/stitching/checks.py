@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy
 
-from mensura.core.arrays import Ints
+from mensura.core.arrays import Ints, just_above
 from mensura.core.errors import MensuraError, listed_names
 from mensura.stitching.scores import ScoreSet
 
@@ -64,7 +64,7 @@ def warnings_of(data: ScoreSet) -> tuple[str, ...]:
             )
     best = np.zeros(len(data.benchmarks))
     np.maximum.at(best, data.layout.cols, data.y)
-    floor = [data.benchmarks[i] for i in np.flatnonzero(best <= data.chance + FLOOR)]
+    floor = [data.benchmarks[i] for i in np.flatnonzero(best <= data.chance + just_above(FLOOR))]
     if floor:
         found.append(
             f"every subject is at the floor of {listed_names(floor)}: its difficulty is only bounded from below"

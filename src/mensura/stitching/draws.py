@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from mensura.core.arrays import Floats
+from mensura.core.frames import sort_highest
 from mensura.core.results import Result
 from mensura.scale.ranking import WIDEST_SPREAD, rank_subjects
 from mensura.stitching.checks import position
@@ -54,9 +55,8 @@ class PositionDraws(Result):
     def capabilities(self) -> pl.DataFrame:
         """Capability of every subject with its interval, highest first."""
         low, high = self._interval(self.positions.capability, self.estimate.capability[0])
-        return pl.DataFrame(
-            {"subject": self.subjects, "capability": self.estimate.capability[0], "low": low, "high": high}
-        ).sort("capability", "subject", descending=[True, False])
+        table = {"subject": self.subjects, "capability": self.estimate.capability[0], "low": low, "high": high}
+        return sort_highest(pl.DataFrame(table), "capability", "subject")
 
     @property
     def benchmarks(self) -> pl.DataFrame:

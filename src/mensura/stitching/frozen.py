@@ -21,6 +21,7 @@ import polars as pl
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError, listed_names
 from mensura.core.files import write_text
+from mensura.core.frames import sort_highest
 from mensura.core.results import Result
 from mensura.evidence import Evidence
 from mensura.intake.own_scores import read_own_scores
@@ -90,7 +91,7 @@ class FrozenScale(Result):
             for value in (capability, capability + 1)
         )
         table = pl.DataFrame({"benchmark": self.names, "score": here, "score_above": above})
-        return table.sort("score", descending=True)
+        return sort_highest(table, "score", "benchmark")
 
     def neighbours_of(self, capability: float, most: int = 3) -> pl.DataFrame:
         """Return the subjects nearest above and below a capability: subject, capability, low, high."""
@@ -119,7 +120,7 @@ class FrozenScale(Result):
         if kept.is_empty():
             return known
         found = pl.concat([known, self._placed(kept).join(counted, on="subject", how="left").select(known.columns)])
-        return found.sort("capability", "subject", descending=[True, False])
+        return sort_highest(found, "capability", "subject")
 
     def residuals_of(self, scores: Any) -> pl.DataFrame:  # noqa: ANN401
         """Return the scores of the subjects that are placed, beside what their capability alone would give.

@@ -11,6 +11,7 @@ import scipy
 
 from mensura.core.arrays import Floats, Ints
 from mensura.core.errors import MensuraError
+from mensura.core.frames import sort_highest
 from mensura.stitching.response import levels
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def benchmark_influence(fit: Stitch) -> pl.DataFrame:
         "rank_correlation": [float(np.corrcoef(_ranks(row), rank)[0, 1]) for row in refitted.capability],
         "converged": converged,
     }
-    return pl.DataFrame(table).sort("shift", descending=True)
+    return sort_highest(pl.DataFrame(table), "shift")
 
 
 def battery_intervals(fit: Stitch, domains: Mapping[str, str]) -> pl.DataFrame:

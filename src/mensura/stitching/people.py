@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.core.arrays import Floats, logit
+from mensura.core.arrays import Floats, just_above, just_below, logit
 from mensura.core.errors import MensuraError
 from mensura.core.frames import read_csv
 from mensura.core.results import Result
@@ -179,12 +179,12 @@ def class_scores(fit: Stitch, part: pl.DataFrame, names: list[str]) -> ClassScor
     score = straighten(part["score"].to_numpy(), chance, ceiling, fit.data.step)
     share = share_above_chance(score, chance, ceiling)
     error = np.maximum(part["stderr"].to_numpy() / (ceiling - chance), SMALLEST_SHARE_ERROR)
-    at_most = (share <= EDGE) | (part["bound"] == "at most").fill_null(value=False).to_numpy()
+    at_most = (share <= just_above(EDGE)) | (part["bound"] == "at most").fill_null(value=False).to_numpy()
     inside = np.clip(share, EDGE, 1 - EDGE)
     return ClassScores(
         logit=logit(inside),
         error=error / (inside * (1 - inside)),
-        bound=np.where(at_most, -1, np.where(share >= 1 - EDGE, 1, 0)),
+        bound=np.where(at_most, -1, np.where(share >= just_below(1 - EDGE), 1, 0)),
         cols=cols,
         classes=np.array([names.index(name) for name in part["class"]]),
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mensura.core.arrays import Floats, Ints, Mask
+from mensura.core.arrays import Floats, Ints, Mask, just_above
 from mensura.stitching.layout import ScoreLayout
 from mensura.stitching.scores import ScoreSet
 
@@ -80,7 +80,7 @@ class Background:
                 own = _means(layout.rows, weights, axis[layout.cols], layout.n_subjects)
                 tests = (axis, np.polyfit(own, pattern, 1))
             lasting = len(columns)
-            if np.isfinite(years).sum() >= FEWEST_DATES and np.nanstd(years) > 0:
+            if np.isfinite(years).sum() >= FEWEST_DATES and np.nanstd(years) > just_above(0.0):
                 dates = (float(np.nanmean(years)), float(np.nanstd(years)))
                 dated = (years - dates[0]) / dates[1]
                 columns.append(np.where(np.isfinite(dated), dated, 0.0))

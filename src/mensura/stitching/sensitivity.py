@@ -12,6 +12,7 @@ import polars as pl
 
 from mensura.core.arrays import Floats, expit
 from mensura.core.errors import MensuraError
+from mensura.core.frames import sort_highest
 from mensura.stitching.result import Stitch
 from mensura.stitching.rosetta_model import RosettaModel
 
@@ -52,7 +53,7 @@ def sens5(fit: Stitch) -> tuple[pl.DataFrame, pl.DataFrame]:
     difficulties = pl.DataFrame(
         {"benchmark": data.benchmarks, "difficulty": D, "low": benchmarks[0], "high": benchmarks[1]}
     )
-    tables = (capabilities.sort("capability", descending=True), difficulties)
+    tables = (sort_highest(capabilities, "capability", "subject"), difficulties)
     ends = pl.col("low", "high").fill_nan(None)
     return tables[0].with_columns(ends), tables[1].with_columns(ends)
 

@@ -16,6 +16,7 @@ import polars as pl
 
 from mensura.calibration import chosen_lines
 from mensura.core.errors import listed_names
+from mensura.core.frames import sort_highest
 from mensura.evidence import Evidence
 from mensura.evidence.above import chance_over
 from mensura.iq import IqResult, SplicedIq, frozen_evidence, kept_scores, left_out, score_costs, splice_iq
@@ -71,7 +72,7 @@ class FrozenStudy(Study):
         if not self.placed:
             return kept
         added = self.standing.place(self._added).filter(status="placed").select(kept.columns)
-        return pl.concat([kept, added]).sort("capability", "subject", descending=[True, False])
+        return sort_highest(pl.concat([kept, added]), "capability", "subject")
 
     @cached_property
     def _added(self) -> Evidence:

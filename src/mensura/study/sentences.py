@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from mensura.core.arrays import expit
+from mensura.core.frames import sort_highest
 from mensura.scale.ranking import WIDEST_IQ, say_chance, say_leader
 from mensura.study.study import Study
 from mensura.study.units import chance, show
@@ -43,7 +44,7 @@ def ranked_sentence(study: Study) -> str:
 
 def rivals_sentence(study: Study) -> str:
     """Say which other models may be first, with their chances."""
-    others = study.ranked.slice(1).filter(pl.col("p_first") >= _WORTH_NAMING).sort("p_first", descending=True)
+    others = sort_highest(study.ranked.slice(1).filter(pl.col("p_first") >= _WORTH_NAMING), "p_first")
     if others.is_empty():
         return "No other model has a chance of 1% or more."
     said = (f"{row['name']} {chance(row['p_first'])}" for row in others.head(_NAMED).iter_rows(named=True))

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import polars as pl
 
+from mensura.core.frames import sort_highest
 from mensura.core.results import Result
 from mensura.evidence import require_subject
 from mensura.iq import COUNTS
@@ -138,7 +139,7 @@ def find_people(study: Study, subject: str) -> Rows:
 def _dimensions(study: Study, subject: str) -> pl.DataFrame:
     own = study.dimensions.filter(pl.col("subject") == subject)
     named = own.with_columns(dimension=pl.col("dimension").replace(study.dimension_names))
-    return named.select("dimension", "iq", "low", "high", *COUNTS).sort("iq", descending=True)
+    return sort_highest(named.select("dimension", "iq", "low", "high", *COUNTS), "iq", "dimension")
 
 
 def find_prices(study: Study, subject: str) -> Rows:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.core.arrays import Floats
+from mensura.core.arrays import Floats, just_above
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
 from mensura.evidence import Evidence
@@ -85,7 +85,7 @@ def backtest(
     rows: list[dict[str, object]] = []
     for origin in origins or monthly_origins(frame):
         at = float(to_years(pl.Series([origin]))[0])
-        ends = [at + ahead for ahead in horizons if at + ahead <= years[-1] + ROUNDING]
+        ends = [at + ahead for ahead in horizons if at + ahead <= just_above(years[-1])]
         if ends:
             known, draws = frame.filter(pl.col("released") <= origin), None
             if refitted and scores is not None:
@@ -151,7 +151,7 @@ def on_final_scale(known: pl.DataFrame, draws: Floats, final: pl.DataFrame) -> t
 
 def _compared(origin: date, at: float, end: float, row: dict[str, Any], frame: pl.DataFrame) -> dict[str, object]:
     """One forecast beside what came."""
-    out = to_years(frame["released"]) <= end + ROUNDING
+    out = to_years(frame["released"]) <= just_above(end)
     actual = float(frame["capability"].to_numpy()[out].max())
     forecasts = {"expected": row["capability"], "low": row["low"], "high": row["high"]}
     covered = row["low"] <= actual <= row["high"]

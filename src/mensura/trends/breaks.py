@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.core.arrays import Floats, Ints
+from mensura.core.arrays import Floats, Ints, just_above
 from mensura.core.results import Result
 from mensura.stitching import to_date, to_years
 from mensura.trends.frontier import find_frontier
@@ -110,7 +110,7 @@ def _hinge(x: Floats, y: Floats, bend: float) -> Break:
     solution = np.linalg.lstsq(design, y, rcond=None)[0]
     squares = np.sum((y - design @ solution) ** 2)
     total = np.sum((y - y.mean()) ** 2)
-    r_squared = 1 - float(squares / total) if total > 0 else 1.0
+    r_squared = 1 - float(squares / total) if total > just_above(0.0) else 1.0
     return Break(float(bend), float(solution[1]), float(solution[1] + solution[2]), r_squared, float(solution[0]))
 
 
@@ -128,7 +128,7 @@ def rosetta_ratio(years: Floats, capabilities: Floats, start: float) -> float:
     splits = np.linspace(0, x[-1], CANDIDATES)
     left = np.searchsorted(x, splits, side="right")
     allowed = (left >= FEWEST_BEFORE) & (n - left >= FEWEST_AFTER)
-    if not allowed.any() or total_squares == 0:
+    if not allowed.any() or total_squares <= just_above(0.0):
         return float("-inf")
     splits, left = splits[allowed], left[allowed]
     slope, intercept = _prefix_lines(x, y, left)

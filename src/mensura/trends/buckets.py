@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from mensura.core.arrays import Floats
+from mensura.core.arrays import Floats, just_below
 from mensura.trends.frontier import is_record
 from mensura.trends.lines import fit_line
 
@@ -13,8 +13,6 @@ WIDTH, STRIDE = 0.3, 0.1
 """Width of a range of capability, and the distance of one from the next, as published."""
 RECORDS, SPAN = 3, 0.25
 """Records a range must have, and the years they must span."""
-ROUNDING = 1e-9
-"""A capability that misses the edge of a range by rounding belongs to it."""
 
 
 def bucket_table(years: Floats, capability: Floats, decades: Floats) -> pl.DataFrame:
@@ -28,7 +26,7 @@ def bucket_table(years: Floats, capability: Floats, decades: Floats) -> pl.DataF
     first, last = np.floor(capability.min() / STRIDE), np.floor(capability.max() / STRIDE)
     for step in np.arange(first, last + 1):
         low = step * STRIDE
-        inside = (capability >= low - ROUNDING) & (capability < low + WIDTH - ROUNDING)
+        inside = (capability >= just_below(low)) & (capability < just_below(low + WIDTH))
         records = np.zeros_like(inside)
         records[inside] = is_record(years[inside], -decades[inside])
         if np.count_nonzero(records) < RECORDS or np.ptp(years[records]) < SPAN:

@@ -90,5 +90,5 @@ def fit_line(x: ArrayLike, y: ArrayLike) -> TrendLine:
     squares = float(np.sum((y - height - slope * (x - center)) ** 2))
     total = float(np.sum((y - height) ** 2))
     freedom = x.size - 2
-    r_squared = 1 - squares / total if total > 0 else 1.0
+    r_squared = 1 - squares / total if total > SAME * max(1.0, height**2) else 1.0
     return TrendLine(center, height, slope, spread, float(np.sqrt(squares / freedom)), freedom, r_squared)

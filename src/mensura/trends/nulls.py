@@ -27,7 +27,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mensura.core.arrays import Floats, Ints, expit
+from mensura.core.arrays import Floats, Ints, expit, just_above
 from mensura.stitching import ScoreLayout, Solution
 from mensura.trends.refits import refit_looks
 from mensura.trends.scatter import ScatterPosterior, describe_growth, describe_scatter
@@ -119,7 +119,7 @@ def _unit(values: Floats) -> Floats:
     """Return the values with mean 0 and variance 1."""
     off = values - values.mean()
     spread = float(off.std())
-    return np.asarray(off / spread if spread > 0 else off)
+    return np.asarray(off / spread if spread > just_above(0.0) else off)
 
 
 def _expected(layout: ScoreLayout, fit: Solution) -> Floats:

@@ -100,7 +100,7 @@ class Library:
         """Return what is known of a benchmark."""
         ident = self.benchmark(written)
         row = self.evidence.benchmarks.row(by_predicate=pl.col("benchmark") == ident, named=True)
-        scores = self.evidence.primary_scores.filter(benchmark=ident).sort("score", descending=True)
+        scores = self.evidence.primary_scores.filter(benchmark=ident).sort("score", "subject", descending=[True, False])
         ladders = self.evidence.ladders.filter(benchmark=ident).drop("benchmark")
         shown = ladders if detail == "full" else ladders.filter(set=_LADDERS)
         return BenchmarkFound(
@@ -126,7 +126,7 @@ class Library:
         taken = [score.benchmark for score in scores]
         best = (
             self.evidence.primary_scores.filter(pl.col("benchmark").is_in(taken))
-            .sort("score", descending=True)
+            .sort("score", "subject", descending=[True, False])
             .unique("benchmark", keep="first", maintain_order=True)
         )
         leaders = [self._score(row, row["subject"]) for row in best.iter_rows(named=True)]

@@ -56,7 +56,7 @@ def study_parts(study: Study) -> list[dict[str, Any]]:
 def snapshot_sentence(study: Study) -> str:
     """Say how much of the evidence comes from one publisher's snapshot."""
     primary = study.evidence.primary_scores
-    counts = primary.group_by("source").agg(pl.len().alias("n")).sort("n", descending=True)
+    counts = primary.group_by("source").agg(pl.len().alias("n")).sort("n", "source", descending=[True, False])
     top = counts.row(0, named=True)
     names = dict(study.evidence.sources.select("source", "name").iter_rows())
     dates = dict(study.evidence.sources.select("source", "date").iter_rows())
