@@ -60,7 +60,7 @@ def test_a_sitting_from_consent_to_its_end(store, clock):
 def test_the_store_counts_the_versions_of_an_answer_and_takes_only_what_follows_the_stored_one(store):
     _, sitting = started(store)
     assert store.answer(sitting, "capital", [1], seconds=0, after=0).edit == 1
-    assert store.answer(sitting, "capital", [1], seconds=0, after=0).edit == 1  # the same once more: its reply was lost
+    assert store.answer(sitting, "capital", [1], seconds=0, after=0, made=1).edit == 1  # once more: its reply was lost
     with pytest.raises(OvertakenError) as overtaken:
         store.answer(sitting, "capital", [0], seconds=0, after=0)
     assert (overtaken.value.stored.edit, overtaken.value.stored.given) == (1, [1])
@@ -76,10 +76,10 @@ def test_of_two_devices_the_one_where_the_person_changed_last_is_newer(store, cl
     _, sitting = started(store)
     store.show(sitting, "capital")
     clock.now += 100
-    store.answer(sitting, "capital", [1], seconds=0, after=0, waited=60)  # without connection for a minute
-    for waited, is_newer in ((70, True), (50, False)):
+    store.answer(sitting, "capital", [1], seconds=0, after=0, made=clock.now - 60)  # without connection for a minute
+    for ago, is_newer in ((70, True), (50, False), (1e9, True), (-1e9, False)):
         with pytest.raises(OvertakenError) as overtaken:
-            store.answer(sitting, "capital", [2], seconds=0, after=0, waited=waited)
+            store.answer(sitting, "capital", [2], seconds=0, after=0, made=clock.now - ago)
         assert overtaken.value.is_newer is is_newer
 
 

@@ -124,15 +124,16 @@ def test_a_link_resumes_on_another_device_and_shows_what_was_answered(taker, sit
 
 def test_the_reply_states_the_stored_version_and_its_content(taker, site, store):
     taker.start()
-    assert taker.save(item="capital", after="0", option="1").json() == {"saved": True, "stored": 1, "late": False}
+    first = taker.save(item="capital", after="0", option="1").json()
+    assert first == {"saved": True, "now": pytest.approx(store.now(), abs=60), "stored": 1, "late": False}
     other = Taker(site, cookies={COOKIE: taker.code})
     assert other.save(item="capital", after="1", option="2").json()["stored"] == 2
-    behind = taker.save(item="capital", after="1", waited="60", option="0")
+    behind = taker.save(item="capital", after="1", made="1", option="0")
     assert behind.status_code == 409
     assert behind.json().items() >= {"saved": False, "stored": 2, "newer": True, "fields": "option=2"}.items()
     assert store.answers(store.find(taker.code))["capital"].given == [2]
     taker.save(item="primes", after="0", **{"option-0": "on", "option-2": "on"})
-    assert taker.save(item="primes", after="7", waited="9").json()["fields"] == "option-0=on&option-2=on"
+    assert taker.save(item="primes", after="7", made="1").json()["fields"] == "option-0=on&option-2=on"
 
 
 def test_a_page_that_was_open_before_an_update_of_the_server_still_saves(taker, store):
@@ -215,8 +216,8 @@ def test_huge_broken_and_replayed_answers_are_harmless(taker, store):
     taker.start()
     assert taker.fill("/answer", item="poet", text="x" * 10_000_000).status_code == 403
     assert taker.fill("/answer", item="poet", text="x" * 6_000).status_code == 422
-    taker.save(item="poet", after="1e400", seconds="nan", left="-5", waited="-1e9", text="Goethe")
-    replayed = taker.save(item="poet", after="0", waited="60", text="Schiller")
+    taker.save(item="poet", after="1e400", seconds="nan", left="-5", made="-1e9", text="Goethe")
+    replayed = taker.save(item="poet", after="0", made="1", text="Schiller")
     assert (replayed.status_code, replayed.json()["stored"], replayed.json()["newer"]) == (409, 1, True)
     sitting = store.find(taker.code)
     assert store.answers(sitting)["poet"].given == "Goethe"

@@ -257,6 +257,23 @@ def test_a_device_without_connection_does_not_undo_a_later_change(visit, store):
     assert stored(store) == {"capital": "[2]"}
 
 
+def test_a_request_that_arrives_late_does_not_undo_a_later_change(visit, store):
+    page = visit()
+    enter(page)
+    other = open_elsewhere(page, visit)
+    delayed = []
+    other.route("**/answer", lambda route: delayed.append(route), times=1)
+    other.get_by_label("Mombasa").check()
+    other.wait_for_selector("#saved:has-text('Saving…')")
+    while not delayed:
+        other.wait_for_timeout(10)
+    page.get_by_label("Kisumu").check()
+    page.wait_for_selector("#saved:has-text('Saved.')")
+    delayed[0].continue_()
+    other.wait_for_selector("#saved:has-text('changed later')")
+    assert stored(store) == {"capital": "[2]"}
+
+
 def test_saved_is_not_shown_while_a_newer_change_waits(visit, store):
     page = visit()
     enter(page)

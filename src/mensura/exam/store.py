@@ -290,14 +290,14 @@ class AnswerStore:
         seconds: float,
         left: int = 0,
         after: int | None = None,
-        waited: float = 0.0,
+        made: float | None = None,
     ) -> StoredAnswer:
         """Store one answer as the next version, and return what is stored.
 
         ``after``: the stored version that the page knows; where another is stored, this answer is not
-        (:class:`OvertakenError`). None: the answer replaces any other. ``waited``: seconds since the person made the
-        change. ``seconds`` that the item was in view are the page's word, but never more than have passed. ``left``:
-        times the page was left.
+        (:class:`OvertakenError`). None: the answer replaces any other. ``made``: when the person made the change, in
+        the time of the store; None for now. ``seconds`` that the item was in view are the page's word, but never more
+        than have passed. ``left``: times the page was left.
         """
         self._refuse_foreign(sitting, item, given)
         self.show(sitting, item)
@@ -311,17 +311,20 @@ class AnswerStore:
             passed = now - opened[item]
             spent = min(seconds, passed) if seconds > 0 else passed  # a page without scripts sends 0
             version = 1 if stored is None else stored.edit + 1
-            new = StoredAnswer(given, version, now - min(waited, passed), spent, late)
+            at = now if made is None else min(max(made, opened[item]), now)
+            new = StoredAnswer(given, version, at, spent, late)
             if stored is None and is_blank(given):
                 return replace(new, edit=0)  # nothing to store: the item was passed over
             if stored is not None and (after not in (None, stored.edit) or late > stored.late):
-                if given == stored.given:
+                is_same = given == stored.given
+                if is_same and (late > stored.late or at <= stored.at):
                     return stored
                 if late > stored.late:
                     raise RefusedError(
                         "The time is over. The answer that you gave in time counts. Open the next question.", 410
                     )
-                raise OvertakenError(stored, is_newer=stored.at > new.at)
+                if not is_same:
+                    raise OvertakenError(stored, is_newer=stored.at > at)
             db.execute(
                 "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (sitting.number, item, json.dumps(given), new.edit, new.at, new.seconds, new.late),

@@ -176,7 +176,11 @@ class TakerPages:
             "exam_item.html",
             shared
             | {"item": item, "at": at + 1, "n": len(items), "left": left, "section": section}
-            | {"order": sitting.form.options[item.item], "version": stored.edit if stored else 0}
+            | {
+                "order": sitting.form.options[item.item],
+                "version": stored.edit if stored else 0,
+                "now": self._store.now(),
+            }
             | {"given": stored.given if stored else "", "answered": len(answers), "rules": rules_text(self._exam)},
         )
 
@@ -216,7 +220,7 @@ class TakerPages:
             if status == 200 and not by_script:
                 return RedirectResponse(next_page(sitting, form), 303, headers=_UNSTORED)
         if by_script:
-            return JSONResponse(reply, status, headers=_UNSTORED)
+            return JSONResponse(reply | {"now": self._store.now()}, status, headers=_UNSTORED)
         return self._refusal(reply["said"], status)
 
     def _store_answer(self, sitting: Sitting, form: Form, by_script: bool) -> StoredAnswer:
@@ -224,10 +228,10 @@ class TakerPages:
         name = form.get("item", "")
         if name not in sitting.form.items:
             raise RefusedError("This item is not part of your exam. Open the first page.", 404)
-        seconds, left, after, waited = (number_in(form.get(key, "0")) for key in ("seconds", "left", "after", "waited"))
+        seconds, left, after, made = (number_in(form.get(key, "0")) for key in ("seconds", "left", "after", "made"))
         given = given_in(form, sitting.form.options[name])
         known = int(after) if by_script and "after" in form else None
-        return self._store.answer(sitting, name, given, seconds=seconds, left=int(left), after=known, waited=waited)
+        return self._store.answer(sitting, name, given, seconds=seconds, left=int(left), after=known, made=made or None)
 
     def _finish(self, sitting: Sitting, form: Form) -> str | None:
         """End the sitting; a person whose items are not all answered is asked once before."""

@@ -30,7 +30,13 @@
   }
   const pending = () => Object.values(waiting).some((change) => !change.refused);
   const say = (text) => { if (note.textContent !== text) note.textContent = text; };
-  const now = () => performance.timeOrigin + performance.now(); // goes on evenly when somebody sets the clock
+  // The server's time, in seconds, as far as it is known: no clock of this device counts. `lead` is never too large,
+  // because what the server states is a little old when it comes; so the largest is the best.
+  let lead = -Infinity;
+  const learn = (stated, came) => { if (stated > 0) lead = Math.max(lead, stated - came / 1000); };
+  const now = () => performance.now() / 1000 + lead;
+  const [visit] = performance.getEntriesByType("navigation");
+  learn(Number(place.dataset.now), visit ? visit.responseStart : performance.now());
 
   function inView() { return seconds + (since === null ? 0 : (performance.now() - since) / 1000); }
   document.addEventListener("visibilitychange", () => {
@@ -67,12 +73,13 @@
       if (change.refused || waiting[item] !== change) continue;
       const body = new URLSearchParams(change.body);
       if (change.after !== undefined) body.set("after", change.after);
-      body.set("waited", Math.max(0, now() - change.made) / 1000);
+      body.set("made", change.made);
       const stop = new AbortController(), late = setTimeout(() => stop.abort(), PATIENCE);
       let answer = null, reply = {};
       try {
         answer = await fetch("/answer", { method: "POST", body, signal: stop.signal, keepalive: document.hidden, headers: { "accept": "application/json" } });
         reply = Object(await answer.json());
+        learn(reply.now, performance.now());
       } catch { /* no connection, or not the server's word */ } finally { clearTimeout(late); }
       const status = answer ? answer.status : 0, here = item === own;
       const saved = status === 200 && reply.saved === true && reply.stored >= 0;
