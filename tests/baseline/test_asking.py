@@ -10,8 +10,9 @@ import mensura
 from mensura import MensuraError
 from mensura.baseline import read_items
 from mensura.baseline.asking import CHUNK, flag_orders, plan_questions, write_question
-from mensura.llm import Answer, UnreadableError
+from mensura.llm import Answer, UnreadableError, open_asker
 from mensura.people import Population
+from tests.llm.conftest import serve as serve
 
 PEOPLE = Population(name="students", prose="university students in Germany")
 
@@ -45,7 +46,7 @@ class Model:
         try:
             return Answer(question, value=read(json.dumps({"rationale": "", "answers": rows})).value)
         except UnreadableError as fault:
-            return Answer(question, error=str(fault))
+            return Answer(question, error=f"unreadable: {fault}")
 
 
 def asked(items, model, **more):
@@ -78,6 +79,52 @@ def test_items_left_out_are_asked_again_once_and_then_reported(items):
 
     forgetful = Model(lambda text, call: None if call == 1 and "What is 3 + 3?" in text else 0.5)
     assert "missing" not in asked(items, forgetful).items["status"]
+
+
+ROWS = [{"item": f"i{n}", "estimate": 60, "low": 50, "high": 70, "remembered": False} for n in range(1, 51)]
+REPLIES = {
+    "a refusal": ("I am sorry, but I cannot estimate this.", "no JSON object in the answer"),
+    "garbage": ("\ufffd\ufffd 0x1F {{{", "no JSON object in the answer"),
+    "HTML": ("<html><body>503 busy</body></html>", "no JSON object in the answer"),
+    "nothing": ("", "the answer is empty"),
+    "cut JSON": (json.dumps({"rationale": "", "answers": ROWS})[:300], "no valid JSON"),
+    "a list": (json.dumps(ROWS), "no valid JSON"),
+    "no answers": ('{"rationale": "hard"}', "no list 'answers'"),
+    "an empty list": ('{"answers": []}', "is empty"),
+    "swapped bounds": (
+        json.dumps({"answers": [row | {"low": 70, "high": 50} for row in ROWS]}),
+        "interval does not hold the estimate",
+    ),
+    "140 per cent": (json.dumps({"answers": [row | {"estimate": 140} for row in ROWS]}), "outside 0 to 100"),
+    "words": (json.dumps({"answers": [row | {"estimate": "about half"} for row in ROWS]}), "outside 0 to 100"),
+    "other labels": (json.dumps({"answers": [row | {"item": "q" + row["item"]} for row in ROWS]}), "missing"),
+}
+
+
+@pytest.mark.parametrize("kind", REPLIES)
+def test_a_reply_that_cannot_be_used_is_shown_with_a_remedy_and_paid_once(items, kind, serve, tmp_path):
+    reply, reason = REPLIES[kind]
+    server = serve(answer=lambda *_: reply)
+    for _ in range(2):
+        with (
+            open_asker("mine", base_url=server.url, journal=tmp_path / "journal.sqlite") as asker,
+            pytest.raises(MensuraError) as stopped,
+        ):
+            mensura.estimate_baseline(items, [PEOPLE], askers=[asker])
+        said = str(stopped.value)
+        assert "no usable answer for 50 of 50 items of students in 2 replies" in said
+        assert reason in said
+        assert reply[:20] in said or not reply.isprintable()
+        assert "Ask another model, or again with --retry unreadable" in said
+        assert sum(server.log.requests.values()) == 2  # the second run finds both replies in the journal
+
+
+def test_one_model_that_fails_leaves_the_estimates_of_the_others(items):
+    silent = Model(lambda *_: None)
+    silent.model = "test/silent"
+    found = mensura.estimate_baseline(items, [PEOPLE], askers=[silent, Model(lambda *_: 0.5)])
+    assert found.parts[0].models == ("test/model",)
+    assert any("test/silent gave no usable answer for 50 of 50 items" in text for text in found.warnings)
 
 
 def test_remembered_answers_are_kept_apart(items):

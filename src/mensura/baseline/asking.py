@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from mensura.baseline.estimates import COLUMNS
+from mensura.core.errors import MensuraError
 from mensura.extrapolation.whole_pool import REMEMBERING, deal, label_of, match, read_estimates
 from mensura.intake.item_keys import LETTERS
 from mensura.llm import Question
@@ -45,7 +46,9 @@ _ORDERS = re.compile(
     re.IGNORECASE,
 )
 _ROUNDS = 2
-_LISTED = 5
+_LISTED, _SHOWN = 5, 100
+_REPLIED = ("unreadable", "refused", "filtered")
+"""Errors of a reply; others mean that none came."""
 
 
 def ask_models(
@@ -53,14 +56,20 @@ def ask_models(
 ) -> tuple[pl.DataFrame, list[str]]:
     """Return the estimates of every model, run and population, and what a reader must know of the answers."""
     rows: list[tuple[object, ...]] = []
-    told = flag_orders(items)
-    for asker in askers:
-        for who in populations:
-            work = _Asked(items, who, asker, runs)
+    warnings = flag_orders(items)
+    for who in populations:
+        works = [_Asked(items, who, asker, runs) for asker in askers]
+        for work in works:
             work.ask()
             rows += work.rows
-            told += work.told()
-    return pl.DataFrame(rows, schema=COLUMNS, orient="row"), told
+        failures = [text for work in works for text in work.failures()]
+        if not any(work.rows for work in works):
+            raise MensuraError(
+                f"{'. '.join(failures)}. {works[0].remedy()}. Run the same command as often as you like: the journal "
+                "keeps what was paid, and nothing is paid twice"
+            )
+        warnings += failures
+    return pl.DataFrame(rows, schema=COLUMNS, orient="row"), warnings
 
 
 def plan_questions(items: BaselineItems, populations: Sequence[Population], runs: int) -> list[Question]:
@@ -111,7 +120,10 @@ class _Asked:
     runs: int
     rows: list[tuple[object, ...]] = field(default_factory=list)
     without: int = 0
+    replies: int = 0
     reasons: list[str] = field(default_factory=list)
+    came: str = ""
+    """The beginning of the first reply that could not be used."""
 
     def ask(self) -> None:
         """Ask every run."""
@@ -128,24 +140,33 @@ class _Asked:
         answers = self.asker.ask(questions, read_estimates)
         left: list[int] = []
         for part, answer in zip(chunks, answers, strict=True):
-            if answer.value is None:
-                self.reasons.append(answer.error or "no answer")
-                left += part
-                continue
             matched = match(answer.value, len(part))
-            left += [part[at] for at in matched.faults]
+            self.replies += answer.value is not None or answer.error.startswith(_REPLIED)
+            if matched.faults:
+                left += [part[at] for at in matched.faults]
+                self.reasons.append(answer.error or next(iter(matched.faults.values())))
+                self.came = self.came or " ".join(answer.text.split())[:_SHOWN]
             for at, one in matched.estimates.items():
                 item = self.items.table["item"][part[at]]
                 told = (one.rate, one.low, one.high, self.asker.model, str(run + 1), one.remembered, self.who.name)
                 self.rows.append((item, *told))
         return sorted(left)
 
-    def told(self) -> list[str]:
-        """Say how many items stayed without an answer, and why."""
+    def failures(self) -> list[str]:
+        """Return a sentence about the items without an answer: how many, how often asked, why, and what came."""
         if not self.without:
             return []
-        why = f" ({self.reasons[0][:100]})" if self.reasons else ""
+        came = f"; the reply began with {self.came!r}" if self.came else ""
         return [
             f"{self.asker.model} gave no usable answer for {self.without} of {self.items.table.height * self.runs} "
-            f"items of {self.who.name}, asked twice{why}"
+            f"items of {self.who.name} in {self.replies} replies ({self.reasons[0][:_SHOWN]}{came})"
         ]
+
+    def remedy(self) -> str:
+        """Return what a user can do where no item got an answer."""
+        reason = self.reasons[0]
+        if not self.replies:
+            return "Mend this, because no reply came"
+        again = "refused" if reason.startswith("refused") else "unreadable"
+        longer = " with a larger --max-tokens," if "max_tokens" in reason else ""
+        return f"Ask another model, or again{longer} with --retry {again}"
