@@ -1,9 +1,12 @@
 """Numbers that a stranger brings: each gives what it tells and no more."""
 
+import json
+
 import polars as pl
 import pytest
 
 import mensura
+from mensura.evidence import EvidenceError, with_tries
 
 RELEASED = "2026-10-01"
 
@@ -37,3 +40,95 @@ def test_slopes_are_positive_also_where_two_models_disagree():
     fit = mensura.stitch(added)
     assert fit.benchmarks["slope"].min() > 0
     assert fit.convergence.converged
+
+
+def tries_of(table):
+    """Return how many answers stand behind the scores of a table, as Mensura reads it."""
+    evidence = mensura.load().add(table)
+    return with_tries(evidence, evidence.scores.filter(source="user"))["tries"].to_list()
+
+
+def test_the_error_of_a_score_follows_its_own_number_of_answers():
+    assert tries_of(own(("gpqa_diamond", 100))) == [198]
+    assert tries_of(own(("gpqa_diamond", 100), n=5)) == [5]
+    assert tries_of(own(("gpqa_diamond", 80), stderr=4.0)) == pytest.approx([100])
+    assert tries_of(own(("gpqa_diamond", 80), stderr=4.0, n=20)) == [20]
+    assert tries_of(own(("gpqa_diamond", 80), stderr=0.0, n=20)) == [20]
+    assert tries_of(own(("gpqa_diamond", 80), stderr=0.0)) == [198]
+    assert tries_of(own(("gpqa_diamond", 100), stderr=1.0)) == pytest.approx([100])
+    assert tries_of(own(("gpqa_diamond", "80 ± 4"))) == pytest.approx([100])
+    assert tries_of(own(("gpqa_diamond", 0.8)).with_columns(unit=pl.lit("fraction"), se=pl.lit(0.04))) == [
+        pytest.approx(100)
+    ]
+
+
+@pytest.mark.parametrize(("column", "value"), [("n", 0), ("n", "many"), ("n", 2.5), ("stderr", -1.0), ("stderr", 60.0)])
+def test_an_impossible_number_of_answers_or_error_is_refused_with_its_row(column, value):
+    with pytest.raises(EvidenceError, match=f"row 1, column {column}"):
+        mensura.load().add(own(("gpqa_diamond", 80), **{column: value}))
+
+
+def test_a_partial_run_says_so():
+    evidence = mensura.load().add(own(("gpqa_diamond", 100), n=5))
+    assert evidence.warnings[0] == (
+        "mine on gpqa_diamond: a partial run, 5 of 198 items; the score of a full run may be 69.4 to 100 percent (90%)"
+    )
+    assert not any("partial" in text for text in mensura.load().add(own(("gpqa_diamond", 80), n=198)).warnings)
+
+
+def inspect_log(answers, epochs=1, limit=None, stderr=0.0):
+    """Return an Inspect log of GPQA Diamond, every answer right."""
+    metrics = {"accuracy": {"value": 1.0}, "stderr": {"value": stderr}}
+    return {
+        "status": "success",
+        "eval": {
+            "task": "gpqa_diamond",
+            "model": "acme/mine",
+            "dataset": {"samples": 198},
+            "config": {"epochs": epochs, "limit": limit},
+        },
+        "results": {"completed_samples": answers, "scores": [{"name": "choice", "metrics": metrics}]},
+    }
+
+
+@pytest.mark.parametrize(
+    ("log", "tries"),
+    [
+        (inspect_log(5), 5),
+        (inspect_log(5, limit=5), 5),
+        (inspect_log(50, epochs=10, limit=5), 5),
+        (inspect_log(198), 198),
+        (inspect_log(792, epochs=4), 792),
+        (inspect_log(198, stderr=0.05), 20),
+    ],
+)
+def test_a_log_says_how_many_answers_it_holds(tmp_path, log, tries):
+    file = tmp_path / "log.json"
+    file.write_text(json.dumps(log), encoding="utf-8")
+    evidence = mensura.load().add(file, new_model=mensura.evidence.NewModel(released=RELEASED))
+    found = with_tries(evidence, evidence.scores.filter(source="user"))["tries"][0]
+    assert found == pytest.approx(tries)
+    assert any("a partial run, 5 of 198 items" in text for text in evidence.warnings) == (tries == 5)
+
+
+def test_a_log_of_the_harness_says_how_many_answers_it_holds(tmp_path):
+    told = {"gpqa_diamond": {"acc,none": 1.0, "acc_stderr,none": 0.0}, "hle": {"acc,none": 0.3, "acc_stderr,none": 0.1}}
+    counts = {"gpqa_diamond": {"original": 198, "effective": 5}, "hle": {"original": 2500, "effective": 2500}}
+    file = tmp_path / "results.json"
+    file.write_text(json.dumps({"model_name": "mine", "results": told, "n-samples": counts}), encoding="utf-8")
+    reading = mensura.load().read_scores(file, new_model=mensura.evidence.NewModel(released=RELEASED))
+    assert "gpqa_diamond: a partial run, 5 of 198 items" in reading.notes
+    evidence = mensura.load().add(reading)
+    found = with_tries(evidence, evidence.scores.filter(source="user"))["tries"].to_list()
+    assert found == pytest.approx([5, 21])
+
+
+def test_five_right_answers_are_no_certainty_on_the_stitched_scale():
+    """The interval of five answers holds that of all 198, and is at least twice as wide."""
+    five, all_items = (
+        mensura.stitch(mensura.load().add(own(("gpqa_diamond", 100), n=n))).capabilities.filter(subject="mine")
+        for n in (5, 198)
+    )
+    width = [float(one["high"][0] - one["low"][0]) for one in (five, all_items)]
+    assert width[0] > 1.3 * width[1]
+    assert five["capability"][0] < all_items["capability"][0]

@@ -10,6 +10,7 @@ from tests.ledger.small import write_small
 RANGES = {
     "models": {"tier": (-20, 5), "input_price": (0, None), "output_price": (0, None), "context_tokens": (1, None)},
     "benchmarks": {"items": (1, None), "repeats": (1, None)},
+    "scores": {"n": (1, None), "stderr": (0, None)},
     "eq_ladders": {"eq": (0, 250)},
     "human_references": {"n": (1, None)},
     "costs": {"value": (0, None)},

@@ -121,7 +121,14 @@ def test_a_monstrous_line_is_refused_in_one_sentence(known, tmp_path):
     ],
 )
 def test_figures(written, value, percent):
-    assert read_figure(written) == (pytest.approx(value), percent)
+    assert read_figure(written)[:2] == (pytest.approx(value), percent)
+
+
+@pytest.mark.parametrize(
+    ("written", "error"), [("70.4 ± 1.2%", 1.2), ("70,4 +/- 1,2", 1.2), ("0.7 (0.02)", 0.02), ("7", None)]
+)
+def test_the_error_behind_a_figure_is_read(written, error):
+    assert read_figure(written).error == error
 
 
 @pytest.mark.parametrize("written", ["", "good", "1.2.3", "12–15", "70.4 71.2 x", "1,2,3", "0x10", "nan", "inf"])

@@ -11,7 +11,7 @@ Read first: ``schema`` (every table once), ``evidence`` (the result and :func:`l
 from mensura.evidence.coverage import benchmark_coverage, source_coverage, source_disagreement
 from mensura.evidence.evidence import EMBEDDED, Evidence, load, read_calibration, require_subject
 from mensura.evidence.ids import require_id, slug
-from mensura.evidence.measurements import distinct_scores, trials, used_scores
+from mensura.evidence.measurements import distinct_scores, trials, used_scores, with_tries
 from mensura.evidence.schema import LADDER_LEVELS, TABLES
 from mensura.evidence.siblings import far_below_predecessor
 from mensura.intake.faults import EvidenceError, Fault
@@ -40,4 +40,5 @@ __all__ = [
     "source_disagreement",
     "trials",
     "used_scores",
+    "with_tries",
 ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import polars as pl
 
 from mensura.core.arrays import Floats, just_above
-from mensura.evidence.measurements import trials, used_scores
+from mensura.evidence.measurements import used_scores, with_tries
 
 if TYPE_CHECKING:
     from datetime import date
@@ -73,11 +73,10 @@ def model_rates(evidence: Evidence) -> pl.DataFrame:
 
     Several measurements of one model on one test count as their mean.
     """
-    tries = evidence.benchmarks.select("benchmark", trials())
-    scores = used_scores(evidence).filter(pl.col("unit") == "percent").join(tries, on="benchmark", how="left")
+    scores = with_tries(evidence, used_scores(evidence).filter(pl.col("unit") == "percent"))
     rate = pl.col("score") / 100
     return (
-        scores.with_columns(rate, variance=score_variance(rate, pl.col("trials")).fill_null(0.0))
+        scores.with_columns(rate, variance=score_variance(rate, pl.col("tries")).fill_null(0.0))
         .group_by("benchmark", "subject")
         .agg(pl.col("score").mean(), pl.col("variance").sum() / pl.len() ** 2)
         .join(evidence.models.select("subject", "released"), on="subject", how="left")

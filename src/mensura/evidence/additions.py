@@ -10,7 +10,9 @@ import polars as pl
 from mensura.core.errors import listed_names
 from mensura.evidence.checks import FIRST_ROW, RawTable
 from mensura.evidence.schema import TABLES
+from mensura.intake.figures import RATE_UNITS
 from mensura.intake.scores import ScoreReading
+from mensura.scale import rate_interval
 
 USER = "user"
 
@@ -66,6 +68,26 @@ def assumptions(reading: ScoreReading) -> tuple[str, ...]:
         for silent, names in kinds.items()
         if silent
     )
+
+
+def partial_runs(reading: ScoreReading, benchmarks: pl.DataFrame) -> tuple[str, ...]:
+    """Say which scores rest on a part of their benchmark's items, and how far off they may be."""
+    if "n" not in reading.scores.columns:
+        return ()
+    numbers = pl.col("score", "n").cast(pl.Float64, strict=False)
+    rows = reading.scores.with_columns(numbers).join(benchmarks.select("benchmark", "items"), on="benchmark")
+    partial = rows.filter(pl.col("n").is_between(1, pl.col("items"), closed="left"))
+    found = []
+    for subject, benchmark, score, unit, n, items in partial.select(
+        "subject", "benchmark", "score", "unit", "n", "items"
+    ).iter_rows():
+        told = f"{subject} on {benchmark}: a partial run, {n:g} of {items} items"
+        size = RATE_UNITS.get(unit, 0.0)
+        if 0 <= score <= size:
+            low, high = rate_interval(score / size * n, n)
+            told += f"; the score of a full run may be {size * low:.3g} to {size * high:.3g} {unit} (90%)"
+        found.append(told)
+    return tuple(found)
 
 
 def _joined(name: str, given: pl.DataFrame, added: pl.DataFrame | None, origin: str, file: str) -> RawTable:

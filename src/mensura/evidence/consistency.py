@@ -52,6 +52,9 @@ def _score_units(raw: RawTable, tables: Tables) -> Iterator[Fault]:
     scores = tables["scores"]
     outside = scores.select(_outside()).to_series()
     yield from row_faults(raw, outside, "score", _unit_words(scores["unit"]))
+    half = {unit: (ends[1] - ends[0]) / 2 for unit, ends in UNIT_RANGES.items()}
+    wide = scores.select(pl.col("stderr") > pl.col("unit").replace_strict(half, default=None)).to_series()
+    yield from row_faults(raw, wide, "stderr", lambda index: f"at most {half[scores['unit'][index]]:g}, as the unit is")
     units = dict(tables["benchmarks"].select("benchmark", "unit").iter_rows())
     wanted = [units.get(benchmark) for benchmark in scores["benchmark"]]
     pairs = zip(scores["unit"], wanted, strict=True)

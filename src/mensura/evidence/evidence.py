@@ -14,7 +14,7 @@ from mensura.core.arguments import check_arguments
 from mensura.core.errors import MensuraError
 from mensura.core.frames import text_table
 from mensura.core.results import Result
-from mensura.evidence.additions import assumptions, with_scores
+from mensura.evidence.additions import assumptions, partial_runs, with_scores
 from mensura.evidence.checks import RawTable, check_table, reference_faults
 from mensura.evidence.consistency import consistency_faults
 from mensura.evidence.edition import EMBEDDED_EDITION, FINGERPRINT_DIGITS, cells_of, fingerprint_of
@@ -100,7 +100,7 @@ class Evidence(Result):
         """
         allowed = Allowed(unit, accept_near, tuple(new), new_model)
         reading = read_scores_of(source, self.models, self.benchmarks, allowed=allowed)
-        return replace(reading, warnings=assumptions(reading))
+        return replace(reading, warnings=(*partial_runs(reading, self.benchmarks), *assumptions(reading)))
 
     def add(
         self,
@@ -127,7 +127,7 @@ class Evidence(Result):
         tables = {name: as_text(frame) for name, frame in self.tables().items()}
         raws = with_scores(tables, reading, self.origin)
         found = from_raw(raws, origin=f"{self.origin} + {Path(reading.name).name}")
-        return replace(found, warnings=(*self.warnings, *assumptions(reading)))
+        return replace(found, warnings=(*self.warnings, *reading.warnings))
 
     def save(self, path: str | Path) -> None:
         """Write to a folder of CSV files, or to an SQLite store if the name ends in .db, .sqlite or .sqlite3."""

@@ -98,6 +98,8 @@ TABLES: dict[str, Table] = {
                 _BENCHMARK,
                 Column("score", "result, in the benchmark's unit once loaded", "number", required=True),
                 Column("unit", "unit the score is printed in", required=True, one_of=_UNITS),
+                Column("n", "answers behind the score, where not all items were tried once", "integer", low=1),
+                Column("stderr", "standard error of the score, in the unit it is printed in", "number", low=0),
                 Column("primary", "the one row instruments use; the others show how far sources disagree", "flag"),
                 Column("source", "key into sources", required=True, references="sources.source"),
                 Column("date", "day or month of the source", "when"),

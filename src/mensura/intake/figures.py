@@ -14,20 +14,21 @@ from mensura.core.errors import MensuraError
 
 _NUMBER = re.compile(
     r"(?P<sign>[-−+]?)(?P<digits>\d[\d ,.']*\d|\d|\.\d+|\d+\.)(?P<exponent>[eE][-+]?\d+)?\s*(?P<percent>%?)"
-    r"\s*(?:(?:±|\+/-|\+-)\s*[\d.,]+\s*%?|\(\s*±?\s*[\d.,]+\s*%?\s*\))?"
+    r"\s*(?:(?:±|\+/-|\+-)\s*(?P<error>[\d.,]+)\s*%?|\(\s*±?\s*(?P<inside>[\d.,]+)\s*%?\s*\))?"
 )
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:([ ,'.])\d{3})(?:\1\d{3})*")
 
 
 class WrittenFigure(NamedTuple):
-    """One figure: its value, and whether it carries a percent sign."""
+    """One figure: its value, whether it carries a percent sign, and the error behind it, in the same unit."""
 
     value: float
     percent: bool
+    error: float | None = None
 
 
 def read_figure(text: str, *, decimal_comma: bool = False) -> WrittenFigure | None:
-    """Return the figure a cell holds, None where it holds none; an error behind it (``70.4 ± 1.2``) is left out."""
+    """Return the figure a cell holds, None where it holds none; ``70.4 ± 1.2`` has an error of 1.2."""
     found = _NUMBER.fullmatch(text.strip())
     if found is None:
         return None
@@ -35,7 +36,9 @@ def read_figure(text: str, *, decimal_comma: bool = False) -> WrittenFigure | No
     if digits is None:
         return None
     sign = "-" if found["sign"] in ("-", "−") else ""
-    return WrittenFigure(float(f"{sign}{digits}{found['exponent'] or ''}"), bool(found["percent"]))
+    error = _plain_digits((found["error"] or found["inside"] or "").strip(".,"), decimal_comma=decimal_comma)
+    value = float(f"{sign}{digits}{found['exponent'] or ''}")
+    return WrittenFigure(value, bool(found["percent"]), float(error) if error else None)
 
 
 def _plain_digits(digits: str, *, decimal_comma: bool) -> str | None:

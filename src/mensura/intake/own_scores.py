@@ -127,6 +127,9 @@ def _with_figures(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     for number, cell, figure in zip(frame[_ROW], cells, figures, strict=True):
         if cell is not None and figure is None:
             raise MensuraError(f"{name}, row {number}: {cell!r} is no score; expected a number such as 0.704")
+    errors = pl.Series("stderr", [figure and figure.error for figure in figures], dtype=pl.Float64)
+    if errors.count() and "stderr" not in frame.columns:
+        frame = frame.with_columns(errors)
     return frame.with_columns(
         pl.Series("score", [figure and figure.value for figure in figures], dtype=pl.Float64),
         pl.Series("_sign", ["percent" if figure and figure.percent else None for figure in figures], dtype=pl.String),

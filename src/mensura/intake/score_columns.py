@@ -22,6 +22,8 @@ _VARIANTS = {
 }
 OPTIONAL = {
     "unit": ("unit|units", "percent, fraction, elo, index or composite; the benchmark's own where it is clear"),
+    "n": ("n|samples|sample size|n samples|num samples|questions", "answers behind the score; all items where empty"),
+    "stderr": ("stderr|std err|se|sem|standard error", "standard error of the score, in its unit"),
     "source": ("source|reference", "where the figure stands; user where empty"),
     "date": ("date|score date|evaluated", "day or month of the figure"),
     "note": ("note|notes|comment|remark", "variant or protocol"),
@@ -39,7 +41,7 @@ OPTIONAL = {
     "kind": ("kind", "frontier, saturating, diagnostic or tracked; declares a benchmark that is new"),
 }
 """Optional columns: the headers they go by, and what they say."""
-_IGNORED = {"n", "rank", "index", "stderr", "std err", "se", "row", "id", "samples", "ci", "unnamed 0"}
+_IGNORED = {"rank", "index", "row", "id", "ci", "unnamed 0"}
 
 
 @dataclass(frozen=True)

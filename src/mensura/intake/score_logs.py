@@ -16,7 +16,8 @@ MOST_HEADER_BYTES = 16 * 2**20
 HARNESS_METRICS = ("exact_match", "acc", "pass@1", "acc_norm", "mc2", "f1", "em", "prompt_level_strict_acc")
 """The figure that stands for a task of lm-evaluation-harness: the first of these that it has."""
 INSPECT_METRICS = ("accuracy", "mean")
-_COLUMNS = ("model", "task", "score", "unit", "n")
+_MOST_ITEMS = 10**9  # of a test; a larger count in a log is none
+_COLUMNS = ("model", "task", "score", "unit", "n", "stderr")
 
 
 class LogRows(NamedTuple):
@@ -60,7 +61,10 @@ def _inspect_header(path: Path) -> Any:  # noqa: ANN401
 
 
 def _inspect(log: Mapping[str, Any], path: Path) -> LogRows:
-    """Read one evaluation: the first metric that is a share, of each scorer."""
+    """Read one evaluation: the first metric that is a share, of each scorer.
+
+    Of a run over some of the items each counts once, however many epochs it had: answers to one item are alike.
+    """
     asked = log["eval"]
     if log.get("status", "success") != "success":
         raise MensuraError(f"{path}: the evaluation ended with status {log['status']!r}; run it to its end first")
@@ -68,23 +72,42 @@ def _inspect(log: Mapping[str, Any], path: Path) -> LogRows:
     found = list(_inspect_scores(results.get("scores") or []))
     if not found:
         raise MensuraError(f"{path}: no scorer with {' or '.join(INSPECT_METRICS)}; add one to the evaluation")
-    (scorer, metric, value), *others = found
-    samples = results.get("completed_samples") or (asked.get("dataset") or {}).get("samples")
+    (scorer, metric, value, error), *others = found
+    settings, items = asked.get("config") or {}, _whole((asked.get("dataset") or {}).get("samples"))
+    epochs, limited = _whole(settings.get("epochs")) or 1, settings.get("limit") is not None
+    answers = _whole(results.get("completed_samples")) or (None if limited else items)
     task = str(asked.get("task", "")).rsplit("/", 1)[-1]
     notes = [f"Inspect log: {metric} of the scorer {scorer}"]
     if others:
         notes.append(f"other scorers left out: {', '.join(name for name, *_ in others)}")
-    return LogRows(_COLUMNS, [(asked.get("model"), task, value, "fraction", samples)], tuple(notes))
+    if answers is not None and (limited or (items is not None and answers < items * epochs)):
+        answers = max(1, answers // epochs)
+        notes.append(_partial(task, answers, items))
+    return LogRows(_COLUMNS, [(asked.get("model"), task, value, "fraction", answers, error)], tuple(notes))
 
 
-def _inspect_scores(scores: list[Mapping[str, Any]]) -> Iterator[tuple[str, str, float]]:
+def _whole(value: object) -> int | None:
+    """Return a count that a log states, None where it states none that can be."""
+    return int(value) if isinstance(value, int | float) and 1 <= value < _MOST_ITEMS else None
+
+
+def _partial(task: str, answered: int, items: int | None) -> str:
+    return f"{task}: a partial run, {answered} of {items or 'its'} items"
+
+
+def _inspect_scores(scores: list[Mapping[str, Any]]) -> Iterator[tuple[str, str, float, float | None]]:
     for score in scores:
         metrics = score.get("metrics") or {}
         for metric in INSPECT_METRICS:
             value = (metrics.get(metric) or {}).get("value")
             if isinstance(value, int | float) and 0 <= value <= 1:
-                yield str(score.get("name", "")), metric, float(value)
+                error = (metrics.get("stderr") or {}).get("value")
+                yield str(score.get("name", "")), metric, float(value), error if _is_error(error) else None
                 break
+
+
+def _is_error(value: object) -> bool:
+    return isinstance(value, int | float) and 0 < value <= 0.5
 
 
 def _harness(told: Mapping[str, Any], path: Path) -> LogRows:
@@ -95,24 +118,30 @@ def _harness(told: Mapping[str, Any], path: Path) -> LogRows:
     counts = told.get("n-samples") or {}
     rows: list[tuple[object, ...]] = []
     chosen: dict[str, str] = {}
+    partial = []
     for task, figures in told["results"].items():
         picked = None if task in parts else _harness_figure(figures)
         if picked is not None:
             chosen[task] = picked[0]
-            n = (counts.get(task) or {}).get("effective")
-            rows.append((model, task, picked[1], "fraction", n))
+            counted = [counts.get(one) or {} for one in groups.get(task) or [task]]
+            n, items = (
+                _whole(sum(_whole(one.get(kind)) or 0 for one in counted)) for kind in ("effective", "original")
+            )
+            rows.append((model, task, picked[1], "fraction", n, picked[2]))
+            partial += [_partial(task, n, items)] if n and items and n < items else []
     if not rows:
         raise MensuraError(f"{path}: no task with a known metric; expected one of {', '.join(HARNESS_METRICS)}")
-    notes = [f"lm-evaluation-harness: {', '.join(f'{task} by {metric}' for task, metric in chosen.items())}"]
+    notes = [f"lm-evaluation-harness: {', '.join(f'{task} by {metric}' for task, metric in chosen.items())}", *partial]
     if parts:
         notes.append(f"{len(parts & set(told['results']))} parts of groups left out: they are in their groups' figures")
     return LogRows(_COLUMNS, rows, tuple(notes))
 
 
-def _harness_figure(figures: Mapping[str, Any]) -> tuple[str, float] | None:
-    """Return the metric that stands for a task, with its filter, and its value."""
+def _harness_figure(figures: Mapping[str, Any]) -> tuple[str, float, float | None] | None:
+    """Return the metric that stands for a task, with its filter, its value and standard error."""
     for metric in HARNESS_METRICS:
         for name, value in figures.items():
             if name.split(",")[0] == metric and isinstance(value, int | float):
-                return name.removesuffix(",none"), float(value)
+                error = figures.get(name.replace(metric, f"{metric}_stderr", 1))
+                return name.removesuffix(",none"), float(value), error if _is_error(error) else None
     return None

@@ -123,7 +123,7 @@ def read_scores_of(
     notes += _new_names(matches)
     return ScoreReading(
         cells.name,
-        _score_frame(scores, [column for column in OPTIONAL if column in {*shape.columns, *_said(entries)}]),
+        _score_frame(scores, [column for column in OPTIONAL if column in {*shape.columns, *_said(scores)}]),
         pl.DataFrame(_name_rows(entries, matches), schema=_NAMES, orient="row"),
         pl.DataFrame(dropped + [(one.row, one.subject, "people, no model") for one in people], _DROPPED, orient="row"),
         tuple(notes),
@@ -184,8 +184,8 @@ def _with_said(
     ]
 
 
-def _said(entries: Sequence[WrittenScore]) -> set[str]:
-    return {column for entry in entries for column in entry.extras}
+def _said(scores: Sequence[ReadScore]) -> set[str]:
+    return {column for score in scores for column in score.extras}
 
 
 def _is_declared_new(kind: str, entry: WrittenScore, allowed: Allowed, match: NameMatch) -> bool:
@@ -224,7 +224,8 @@ def _figures(
             continue
         subject, benchmark = matches["model", entry.subject].id, matches["benchmark", entry.benchmark].id
         unit = "percent" if figure.percent or entry.percent else unit_word(entry.extras.get("unit"))
-        scores.append(ReadScore(entry.row, str(subject), str(benchmark), figure.value, unit, entry.extras))
+        said = {} if figure.error is None else {"stderr": f"{figure.error:g}"}
+        scores.append(ReadScore(entry.row, str(subject), str(benchmark), figure.value, unit, said | dict(entry.extras)))
     if faults:
         raise EvidenceError(faults)
     return scores

@@ -36,12 +36,23 @@ So every IQ in range has a rate below 1, and every rate an IQ in range.
 Below about IQ 25 a rate as a double is so near 1 that neighbouring IQs begin to share it.
 """
 
+INTERVAL = 0.9
+"""Coverage of the interval of a rate."""
 _MEAN_IQ, _SD_IQ = 100.0, 15.0  # by the definition of an IQ
 _SMALLEST_LOOSE = SMALLEST_RATE * (1.0 - 1e-9)  # so that the readings of the smallest rate lead back to it
 _OFFSETS = {"adele": 0.5, "calibrated": 0.0}  # the level at which everybody succeeds
 _AT_AN_EDGE = 1e-9  # a rate this near to the lower end of a band is in it
 _WHOLE_FROM = 1000.0  # rarities from here are said without a decimal point
 _HIGHEST_PERCENTILE = float(np.nextafter(100.0, 0.0))  # so that no rate, however small, gives a percentile of 100
+
+
+def rate_interval(right: ArrayLike, n: ArrayLike) -> tuple[Floats, Floats]:
+    """Return the 90% interval of a rate, ``right`` of ``n`` (Jeffreys); it reaches 0 and 1 where all were alike."""
+    from scipy.special import betaincinv
+
+    right, n, tail = np.asarray(right, dtype=float), np.asarray(n, dtype=float), (1.0 - INTERVAL) / 2.0
+    low, high = (betaincinv(right + 0.5, n - right + 0.5, share) for share in (tail, 1.0 - tail))
+    return np.where(right <= 0, 0.0, low), np.where(right >= n, 1.0, high)
 
 
 @overload

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from mensura.evidence import Evidence, trials, used_scores
+from mensura.evidence import Evidence, used_scores, with_tries
 
 ELO_DECADE = 400.0
 """Elo points that multiply the odds of winning by ten (Elo's definition)."""
@@ -25,7 +25,8 @@ def evidence_scores(evidence: Evidence, references: pl.DataFrame | None = None) 
     ``references`` (benchmark, reference) fixes the opponents of Elo ratings; without it they are the median models.
     A model's scores on a benchmark are left out if none of them is primary: they are kept for the record only.
     """
-    linked = link(used_scores(evidence), evidence, "score", references=references).join(
+    tried = with_tries(evidence, used_scores(evidence)).drop("n", "stderr").rename({"tries": "n"})
+    linked = link(tried, evidence, "score", references=references).join(
         evidence.models.select("subject", "released"), on="subject", how="left"
     )
     levels = evidence.benchmarks.select(
@@ -37,7 +38,6 @@ def evidence_scores(evidence: Evidence, references: pl.DataFrame | None = None) 
             .alias(level)
             for level, limit in (("chance", 0.0), ("ceiling", 1.0))
         ),
-        pl.when(pl.col("unit").is_in(["percent", "fraction", "index"])).then(trials()).alias("n"),
     )
     table = linked.join(levels, on="benchmark", how="left")
     return table.select("subject", "benchmark", "score", "source", "released", "chance", "ceiling", "n"), _notes(
