@@ -119,6 +119,25 @@ def test_a_reply_that_cannot_be_used_is_shown_with_a_remedy_and_paid_once(items,
         assert sum(server.log.requests.values()) == 2  # the second run finds both replies in the journal
 
 
+def test_shares_are_found_and_asked_for_again_as_per_cent(items):
+    """Four options give 25% to a guesser, so 0.83 for every item cannot be per cent."""
+    learns = Model(lambda _, call: 0.83 / 100 if call == 1 else 0.83)
+    found = asked(items, learns)
+    assert len(learns.prompts) == 2
+    assert "write 83 for 83%" in learns.prompts[1] and "write 83 for 83%" not in learns.prompts[0]
+    assert 0.6 < found.baseline["mean"][0] < 0.95
+
+    with pytest.raises(MensuraError, match="no number is above 1, so they look like shares; expected per cent"):
+        asked(items, Model(lambda *_: 0.83 / 100))
+
+
+def test_small_rates_of_open_questions_are_believed_after_a_reminder(items):
+    hard = Model(lambda *_: 0.4 / 100)
+    found = asked(items.drop("choices"), hard)
+    assert len(hard.prompts) == 2
+    assert found.baseline["mean"][0] < 0.1
+
+
 def test_one_model_that_fails_leaves_the_estimates_of_the_others(items):
     silent = Model(lambda *_: None)
     silent.model = "test/silent"

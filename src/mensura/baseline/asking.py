@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from mensura.baseline.estimates import COLUMNS
 from mensura.core.errors import MensuraError
-from mensura.extrapolation.whole_pool import REMEMBERING, deal, label_of, match, read_estimates
+from mensura.extrapolation.whole_pool import REMEMBERING, Matched, deal, label_of, match, read_estimates
 from mensura.intake.item_keys import LETTERS
 from mensura.llm import Question
 
@@ -39,6 +40,10 @@ with a probability of 90%. If you remember a published figure for this item and 
 Answer with one JSON object: {{"rationale": "a few sentences", "answers": [{{"item": "i1", "estimate": 50.0, \
 "low": 40.0, "high": 60.0, "remembered": false}}, ...]}}, with all labels from {first} to {last}, each once, numbers \
 in per cent."""
+REMINDER = " Per cent: write 83 for 83%, not 0.83."
+"""Added where a model wrote shares before."""
+SHARES = "no number is above 1, so they look like shares; expected per cent"
+_ONE_PER_CENT = 0.01
 _ORDERS = re.compile(
     r"ignore (?:all|any|the|previous|prior)|disregard (?:all|the|previous)|final answer\s*:\s*\d|"
     r"(?:estimate|answer|rate|percentage)\s*(?:must be|should be|is|=|:)\s*(?:100|0|99)\s*%|system prompt|you are now|"
@@ -88,7 +93,9 @@ def flag_orders(items: BaselineItems) -> list[str]:
     return [f"{len(found)} items contain orders to the reader ({shown}); check their estimates"]
 
 
-def write_question(items: BaselineItems, who: Population, places: Sequence[int], repeat: int) -> Question:
+def write_question(
+    items: BaselineItems, who: Population, places: Sequence[int], repeat: int, reminder: str = ""
+) -> Question:
     """Return the question about some items: texts fenced, labels of our own instead of their ids."""
     rows = items.table.select("text", "options", "right", "answer").rows()
     blocks = [_fenced(label_of(at), *rows[place]) for at, place in enumerate(places)]
@@ -100,7 +107,7 @@ def write_question(items: BaselineItems, who: Population, places: Sequence[int],
         last=label_of(len(places) - 1),
     )
     about = {"task": "baseline", "population": who.name, "first": str(items.table["item"][places[0]])}
-    return Question(prompt=prompt, system=SYSTEM, schema=REMEMBERING, repeat=repeat, about=about)
+    return Question(prompt=prompt + reminder, system=SYSTEM, schema=REMEMBERING, repeat=repeat, about=about)
 
 
 def _fenced(label: str, text: str, options: Sequence[str], right: Sequence[int], answer: str) -> str:
@@ -136,11 +143,14 @@ class _Asked:
     def _round(self, places: list[int], run: int, attempt: int) -> list[int]:
         chunks = deal(places, CHUNK)
         repeat = run + attempt * self.runs
-        questions = [write_question(self.items, self.who, part, repeat) for part in chunks]
+        reminder = REMINDER if SHARES in self.reasons else ""
+        questions = [write_question(self.items, self.who, part, repeat, reminder) for part in chunks]
         answers = self.asker.ask(questions, read_estimates)
         left: list[int] = []
         for part, answer in zip(chunks, answers, strict=True):
             matched = match(answer.value, len(part))
+            if self._are_shares(matched, part, attempt):
+                matched = replace(matched, estimates={}, faults=dict.fromkeys(range(len(part)), SHARES))
             self.replies += answer.value is not None or answer.error.startswith(_REPLIED)
             if matched.faults:
                 left += [part[at] for at in matched.faults]
@@ -151,6 +161,19 @@ class _Asked:
                 told = (one.rate, one.low, one.high, self.asker.model, str(run + 1), one.remembered, self.who.name)
                 self.rows.append((item, *told))
         return sorted(left)
+
+    def _are_shares(self, matched: Matched, part: Sequence[int], attempt: int) -> bool:
+        """Return whether a reply wrote 0.83 for 83%: no number above 1, and a mean below that of guessing.
+
+        Where nothing can be guessed, the ends of the intervals are 1 or less, too; the reminder settles such a case.
+        """
+        told, options = list(matched.estimates.values()), self.items.n_options
+        if not told or any(one.rate > _ONE_PER_CENT for one in told) or not any(one.rate for one in told):
+            return False
+        chance = float(np.mean([1.0 / count if count and count > 1 else 0.0 for count in (options[at] for at in part)]))
+        if chance:
+            return sum(one.rate for one in told) / len(told) < chance
+        return attempt == 0 and all(one.high <= _ONE_PER_CENT for one in told)
 
     def failures(self) -> list[str]:
         """Return a sentence about the items without an answer: how many, how often asked, why, and what came."""
