@@ -103,6 +103,14 @@ def test_json_that_is_no_leaderboard_is_refused(text, words):
     refused(text, "json", words, path="rows")
 
 
+def test_json_rows_have_the_lines_on_which_they_begin_whatever_their_texts_hold():
+    text = (
+        '{"rows": [\n{"Score": {"x": {}}, "Model": "a } {"},\n{"Model": "b\\"]\\\\",\n"Score": [{}]},\n{"Model": "c"}]}'
+    )
+    found = read_rows(text.encode(), RowLayout("json", path="rows"), frozenset({"Model"}), "it")
+    assert [(row.line, row.cells["Model"]) for row in found] == [(2, "a } {"), (3, 'b"]\\'), (5, "c")]
+
+
 def test_json_numbers_stay_as_printed_and_rows_have_lines():
     text = '{"rows": [\n {"Model": "A", "Score": 0.10},\n\n {"Model": "B", "Score": 12345678901234567890.5}]}'
     assert rows(text, "json", path="rows") == [

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import bisect
 import json
-import json.decoder
-import json.scanner
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from mensura.core.errors import MensuraError
@@ -17,6 +15,8 @@ from mensura.intake.text import plain_cell
 DEEPEST = 64
 """Levels of nesting; a leaderboard has five."""
 _SEGMENT = re.compile(r"([^.\[\]]+)(?:\[([^\[\]]*)\])?")
+_SIGNS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{}]', re.DOTALL)
+"""A text in quotes, which ends with the file if nothing ends it before; or a bracket."""
 _JOINT = " + "  # between the values of a cell that is a list
 
 
@@ -53,54 +53,52 @@ def read_path(path: str, name: str) -> tuple[PathStep, ...]:
     return tuple(steps)
 
 
-class _Reader(json.JSONDecoder):
-    """Python's decoder with a limit of depth, lines of objects, printed numbers, and no key twice."""
+class _Reader:
+    """Makes objects of their pairs: with the line each begins on, and no key twice."""
 
     def __init__(self, text: str, name: str) -> None:
-        super().__init__(parse_float=str, parse_int=str, parse_constant=self._refuse_constant)
-        self._name, self._depth = name, 0
+        self._name = name
         self._breaks = [place for place, sign in enumerate(text) if sign == "\n"]
-        self.parse_object = self._object
-        self.parse_array = self._array
-        self.scan_once = json.scanner.py_make_scanner(self)  # type: ignore[attr-defined]
+        self._starts = self._find_starts(text)
+
+    def read(self, text: str) -> Any:  # noqa: ANN401
+        """Return what a text holds, its numbers as they are printed."""
+        return json.loads(
+            text, parse_float=str, parse_int=str, parse_constant=self._refuse_constant, object_pairs_hook=self._placed
+        )
 
     def _refuse_constant(self, text: str) -> Any:  # noqa: ANN401
         raise MensuraError(f"{self._name}: {text} is not a JSON value; replace it by null or a number")
 
-    def _object(self, start: tuple[str, int], *options: Any) -> Any:  # noqa: ANN401
-        self._enter()
-        pairs, end = json.decoder.JSONObject(start, *options[:2], None, list, *options[4:])  # type: ignore[attr-defined]
-        self._depth -= 1
+    def _placed(self, pairs: list[tuple[str, Any]]) -> _Placed:
         found = _Placed(pairs)
+        found.line = bisect.bisect_left(self._breaks, next(self._starts)) + 1
         if len(found) != len(pairs):
             keys = [key for key, _ in pairs]
             twice = next(key for key in keys if keys.count(key) > 1)
-            raise MensuraError(
-                f"{self._name}, line {self.line_of(start[1])}: the key {twice[:80]!r} occurs twice; remove one"
-            )
-        found.line = self.line_of(start[1])
-        return found, end
+            raise MensuraError(f"{self._name}, line {found.line}: the key {twice[:80]!r} occurs twice; remove one")
+        return found
 
-    def _array(self, start: tuple[str, int], *options: Any) -> Any:  # noqa: ANN401
-        self._enter()
-        values, end = json.decoder.JSONArray(start, *options)  # type: ignore[attr-defined]
-        self._depth -= 1
-        return values, end
-
-    def _enter(self) -> None:
-        self._depth += 1
-        if self._depth > DEEPEST:
-            raise MensuraError(f"{self._name}: nested deeper than {DEEPEST} levels; keep only the leaderboard part")
-
-    def line_of(self, place: int) -> int:
-        return bisect.bisect_left(self._breaks, place) + 1
+    def _find_starts(self, text: str) -> Iterator[int]:
+        """Return the places where objects begin, in the order in which they end; refuse what is nested too deep."""
+        opened, starts = [], []
+        for sign in _SIGNS.finditer(text):
+            if sign[0] in "[{":
+                opened.append(sign.start())
+                if len(opened) > DEEPEST:
+                    raise MensuraError(
+                        f"{self._name}: nested deeper than {DEEPEST} levels; keep only the leaderboard part"
+                    )
+            elif sign[0] in "]}" and opened:
+                start = opened.pop()
+                starts += [start] if sign[0] == "}" else []
+        return iter(starts)
 
 
 def json_rows(text: str, path: str, columns: frozenset[str], name: str) -> list[SourceRow]:
     """Return the objects of the list at ``path``, with the cells that ``columns``, paths within a row, name."""
-    reader = _Reader(text, name)
     try:
-        found = reader.decode(text)
+        found = _Reader(text, name).read(text)
     except json.JSONDecodeError as fault:
         raise MensuraError(f"{name}, line {fault.lineno}: not JSON ({fault.msg}); save the page again") from fault
     rows = _walk(found, read_path(path, "rows.path"), name)
