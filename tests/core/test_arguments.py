@@ -1,8 +1,12 @@
 """Arguments of another kind than a verb takes are refused by their name, in words, before any work."""
 
+import inspect
 from collections.abc import Iterable
 from datetime import date
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
+from typing import Protocol, get_args, get_type_hints
 
 import numpy as np
 import polars as pl
@@ -30,6 +34,23 @@ def verb(
 ) -> str:
     """Do nothing."""
     return name
+
+
+def test_the_kinds_of_every_verb_can_be_read_and_checked():
+    """A name that only a type checker imports, or a protocol that ``isinstance`` refuses, would end a user's call."""
+    checked, kinds = 0, []
+    names = [found.name for found in walk_packages(mensura.__path__, "mensura.") if found.name != "mensura.__main__"]
+    for module in map(import_module, names):
+        classes = [one for one in vars(module).values() if inspect.isclass(one) and one.__module__ == module.__name__]
+        for member in (one for holder in (module, *classes) for one in list(vars(holder).values())):
+            if inspect.isfunction(member) and member.__code__ is verb.__code__:
+                checked += 1
+                kinds += get_type_hints(member).values()
+    for kind in kinds:
+        kinds += get_args(kind)
+    for kind in (one for one in kinds if isinstance(one, type) and Protocol in one.__mro__):
+        isinstance(None, kind)
+    assert checked > 60
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import inspect
 import types
-import typing
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import wraps
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
+from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 import polars as pl
@@ -63,7 +62,7 @@ def check_arguments(verb: Callable[P, R]) -> Callable[P, R]:
     @wraps(verb)
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
         if not kinds:  # read when first called: annotations may name what is imported later
-            kinds.update((name, _kind(one.annotation, verb)) for name, one in signature.parameters.items())
+            kinds.update(dict.fromkeys(signature.parameters, Any) | get_type_hints(verb))
         bound = signature.bind(*args, **kwargs)
         for name, value in bound.arguments.items():
             if signature.parameters[name].kind in (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL):
@@ -80,19 +79,9 @@ def check_arguments(verb: Callable[P, R]) -> Callable[P, R]:
     return checked
 
 
-def _kind(annotation: Any, verb: Callable[..., Any]) -> Any:  # noqa: ANN401
-    """Return what an annotation means; one with a name that only the type checker knows means anything."""
-    if not isinstance(annotation, str):
-        return annotation
-    try:
-        return eval(annotation, {**vars(typing), **verb.__globals__})
-    except NameError:
-        return Any
-
-
 def _fits(value: Any, kind: Any) -> bool:  # noqa: ANN401
     origin, inner = get_origin(kind), get_args(kind)
-    if kind is Any or isinstance(kind, TypeVar) or kind is inspect.Parameter.empty:
+    if kind is Any or isinstance(kind, TypeVar):
         return True
     if origin in (Union, types.UnionType):
         return any(_fits(value, one) for one in inner)
@@ -113,7 +102,7 @@ def _fits(value: Any, kind: Any) -> bool:  # noqa: ANN401
     kind = origin or kind
     if not isinstance(kind, type):
         return True
-    return _has_members(value, kind) if getattr(kind, "_is_protocol", False) else isinstance(value, kind)
+    return isinstance(value, kind)
 
 
 def _may_be_list(kind: Any) -> bool:  # noqa: ANN401
@@ -126,11 +115,6 @@ def _is_list(value: Any, origin: Any) -> bool:  # noqa: ANN401
     if origin in (list, tuple, set):
         return isinstance(value, origin | np.ndarray)
     return isinstance(value, Collection) and getattr(value, "ndim", 1) == 1
-
-
-def _has_members(value: Any, protocol: type) -> bool:  # noqa: ANN401
-    names = {name for one in (vars(protocol), getattr(protocol, "__annotations__", {})) for name in one}
-    return all(hasattr(value, name) for name in names if not name.startswith("_"))
 
 
 def _can_be_written(text: str) -> bool:

@@ -6,8 +6,10 @@ Three situations, never mixed, because they know different things: see
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, ClassVar
+from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -22,7 +24,7 @@ from mensura.extrapolation.breakdown import (
     differential_items,
     distance_slopes,
 )
-from mensura.extrapolation.cases import cases_of, pairs_of
+from mensura.extrapolation.cases import Case, cases_of, pairs_of
 from mensura.extrapolation.descriptions import read_description
 from mensura.extrapolation.extrapolate import (
     DESCRIBED,
@@ -33,7 +35,7 @@ from mensura.extrapolation.extrapolate import (
     methods_of,
     settings_of,
 )
-from mensura.extrapolation.protocol import LEVEL
+from mensura.extrapolation.protocol import LEVEL, Extrapolator, Prediction
 from mensura.extrapolation.scoring import (
     FEWEST_LEFT,
     FOLDS,
@@ -48,13 +50,6 @@ from mensura.extrapolation.scoring import (
     trials_of,
 )
 from mensura.people import ItemPool
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from mensura.extrapolation.cases import Case
-    from mensura.extrapolation.protocol import Extrapolator, Prediction
 
 SUMMARY = ("covariate", "group", "n_items", "mae", "rmse", "pearson", "spearman", "coverage")
 DRAWS = 200

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from mensura.core.errors import MensuraError
 
@@ -64,6 +64,7 @@ class Answer(NamedTuple):
     attempts: int = 0
 
 
+@runtime_checkable
 class Asker(Protocol):
     """Anything that answers questions: a provider behind the journal, or a recording."""
 

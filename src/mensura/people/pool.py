@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import polars as pl
 
@@ -18,9 +19,6 @@ from mensura.people.rates import ALL, tabulate
 from mensura.people.tables import check_items, check_persons, check_rates
 from mensura.people.tidy import read_tables, refuse_shadows
 from mensura.people.wide import widen
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 MOST_LEVELS = 60  # of a covariate whose levels are groups; more are numbers or names
 WRITER = "people"
