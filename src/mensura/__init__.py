@@ -5,9 +5,9 @@ The public verbs load on first use, so that ``import mensura`` stays light.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from mensura.core.exports import on_first_use
+from mensura.core import exports
 
 if TYPE_CHECKING:
     from mensura.baseline import Baseline as Baseline, estimate_baseline as estimate_baseline
@@ -39,4 +39,13 @@ if TYPE_CHECKING:
     )
 
 __version__ = "0.1.0"
-__getattr__, __dir__, __all__ = on_first_use(__name__, __file__, "__version__")
+__getattr__, __dir__, __all__ = exports.on_first_use(__name__, __file__, "__version__")
+
+
+def _draw_table(*arguments: Any) -> Any:  # noqa: ANN401
+    from mensura.charts.result_plot import plot_table
+
+    return plot_table(*arguments)
+
+
+exports.draw_table = _draw_table

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import mensura
-from mensura.core.results import Result, package_version
+from mensura.core.results import Result
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,10 +55,6 @@ def test_pandas_gets_plain_columns(result):
     table = replace(result, people=people).to_pandas()["people"]
     assert table["n"].iloc[0] == 12
     assert table["born"].tolist() == [dt.date(2000, 1, 2), None]
-
-
-def test_a_result_of_this_package_says_its_version():
-    assert package_version() == mensura.__version__
 
 
 @pytest.mark.parametrize(

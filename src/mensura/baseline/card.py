@@ -7,9 +7,9 @@ from html import escape
 from textwrap import shorten
 from typing import TYPE_CHECKING
 
+from mensura import __version__
 from mensura.baseline.learned import shipped
 from mensura.baseline.registry import score_words
-from mensura.core.results import package_version
 from mensura.scale.ranking import say_chance
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def card_facts(baseline: Baseline) -> dict[str, object]:
         "learned_on": shipped()["origin"],
         "validation": baseline.validation(),
         "warnings": list(baseline.warnings),
-        "mensura": package_version(),
+        "mensura": __version__,
     }
 
 
@@ -85,7 +85,7 @@ def card_markdown(baseline: Baseline) -> str:
         f"- On pools left out, items are off by {errors['item_error']:.3f} and means by {errors['mean_error']:.3f} on "
         f"average; {errors['item_held']:.0%} of the item intervals contain the true rate.",
         *(f"- Note: {_plain(text)}" for text in baseline.warnings),
-        f"- Made with Mensura {package_version()}.",
+        f"- Made with Mensura {__version__}.",
     ]
     return "\n".join(lines) + "\n"
 
@@ -107,7 +107,7 @@ def known_markdown(known: KnownBaseline) -> str:
         counted = f"{row['passed_by']} of {row['of']}"
         models = (row["group"], counted, row["first"], row["date"], row["best"], say_chance(row["chance"]))
         lines.append(f"| {' | '.join(_plain(cell or '') for cell in models)} |")
-    lines += ["", *(f"- Note: {_plain(text)}" for text in known.warnings), f"- Made with Mensura {package_version()}."]
+    lines += ["", *(f"- Note: {_plain(text)}" for text in known.warnings), f"- Made with Mensura {__version__}."]
     return "\n".join(lines) + "\n"
 
 
@@ -151,7 +151,7 @@ def card_svg(baseline: Baseline) -> str:
             parts.append(
                 f'<path d="M{x:.1f} {y - 9:g}v18" stroke="#474c56" stroke-width="2"><title>{told}</title></path>'
             )
-    parts.append(f'<text x="16" y="{bottom + 40}" fill="#474c56">Mensura {package_version()}</text></svg>')
+    parts.append(f'<text x="16" y="{bottom + 40}" fill="#474c56">Mensura {__version__}</text></svg>')
     return "\n".join(parts) + "\n"
 
 

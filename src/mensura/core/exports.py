@@ -7,6 +7,10 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from typing import Any
+
+draw_table: Callable[..., Any]
+"""Draws the first table of a result. The package itself sets it: its charts stand above these modules."""
 
 
 def on_first_use(

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import inspect
 from html import escape
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from mensura.core import exports
 from mensura.core.arguments import check_arguments
 from mensura.core.frames import text_table
 
 if TYPE_CHECKING:
     import polars as pl
 
+R = TypeVar("R")
 ROWS_SHOWN = 10
 ROWS_PLOTTED = 30
 
 
-def package_version() -> str:
-    """Return the version of the package, for the settings of a result."""
-    return str(import_module("mensura").__version__)
+def set_computed(result: R, **parts: Any) -> R:  # noqa: ANN401
+    """Give a result cached properties that were computed already, and return it.
+
+    A cached property allows writes; ``object.__setattr__`` makes them, because results are frozen.
+    """
+    for name, value in parts.items():
+        object.__setattr__(result, name, value)
+    return result
 
 
 class Result:
@@ -65,7 +71,7 @@ class Result:
 
         A notebook shows the picture. ``mensura.charts.save(picture, "picture.svg")`` writes it.
         """
-        return import_module("mensura.charts.result_plot").plot_table(self.shown, self.heading, rows)
+        return exports.draw_table(self.shown, self.heading, rows)
 
     def __str__(self) -> str:
         notices = (f"warning: {text}" for text in getattr(self, "warnings", ()))

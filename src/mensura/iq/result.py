@@ -10,9 +10,10 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
+from mensura import __version__
 from mensura.core.arrays import Floats, Ints, Mask
 from mensura.core.errors import MensuraError
-from mensura.core.results import Result, package_version
+from mensura.core.results import Result
 from mensura.evidence import Evidence, require_subject
 from mensura.iq.dimensions import STATUSES, ScoredDimensions, rounded
 from mensura.iq.emotional import score_emotional
@@ -301,7 +302,7 @@ class IqResult(Result):
             "draws": self.n_draws,
             "seed": self.seed,
             "evidence": self.evidence.edition,
-            "mensura": package_version(),
+            "mensura": __version__,
         }
 
     @property

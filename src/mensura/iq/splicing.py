@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 
 from mensura.core.arrays import just_above
+from mensura.core.results import set_computed
 from mensura.evidence import Evidence
 from mensura.iq.dimensions import ScoredDimensions
 from mensura.iq.frozen import Score, beside, frozen_evidence, new_subjects
@@ -119,8 +120,7 @@ def splice_iq(
         (*edition.matrix.subjects, *placed),
         *(np.concatenate([getattr(part, name) for part in draws], axis=1) for name in _DRAWN),
     )
-    spliced.__dict__.update(drawn=drawn, errors=_rows(edition, placed, "errors"))  # cached properties, found already
-    return spliced
+    return set_computed(spliced, drawn=drawn, errors=_rows(edition, placed, "errors"))
 
 
 def spliced_evidence(evidence: Evidence, scale: str) -> Evidence:

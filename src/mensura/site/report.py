@@ -50,7 +50,7 @@ from mensura.site.pages import (
 from mensura.site.pages.data import study_parts
 from mensura.site.pages.overview import leader_marks
 from mensura.site.people_cards import people_cards
-from mensura.site.pictures.first_screen import FirstScreen
+from mensura.site.pictures.first_screen import FirstScreen, screen_of
 from mensura.site.revisions import EvidenceLog
 from mensura.site.search_index import search_entries
 from mensura.site.subjects import chance_layers, comparison_records, model_records, score_rows
@@ -126,7 +126,7 @@ def build_report(
             named.append(page)
             drawn |= _order_drawings(page, drawings)
         drawings.start()
-        _write_data(study, FirstScreen.of(study), stage)
+        _write_data(study, screen_of(study), stage)
         for page in sorted(named, key=lambda page: page.file != "index.html"):
             writer.add(page)
         for page in chain(

@@ -9,9 +9,9 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
+from mensura import __version__
 from mensura.core.arguments import check_arguments
 from mensura.core.errors import MensuraError, listed_names
-from mensura.core.results import package_version
 from mensura.evidence import Evidence, load
 from mensura.intake.own_scores import read_own_scores
 from mensura.stitching.checks import of_largest_part, position, refuse_parts, warnings_of
@@ -118,7 +118,7 @@ def stitch(
         left_out += falling
         scale = _scale(model, anchor_benchmark, anchor_subjects)
         settings |= {"dimensions": model.fitted.dimensions, "pooling": pooling, "informed": informed}
-    settings |= {"mensura": package_version(), "evidence": evidence.edition if evidence else None}
+    settings |= {"mensura": __version__, "evidence": evidence.edition if evidence else None}
     about = (*warnings_of(data), *constant_warnings(data))
     notes += (*left_out, *_guessed(model), *_two_steps(data if method == "rosetta" else model.data))
     notes += (*_apart(model), REPORTING, BATTERY)

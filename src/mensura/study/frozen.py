@@ -17,6 +17,7 @@ import polars as pl
 from mensura.calibration import chosen_lines
 from mensura.core.errors import listed_names
 from mensura.core.frames import sort_highest
+from mensura.core.results import set_computed
 from mensura.evidence import Evidence
 from mensura.evidence.above import chance_over
 from mensura.iq import IqResult, SplicedIq, frozen_evidence, kept_scores, left_out, score_costs, splice_iq
@@ -152,5 +153,4 @@ def open_frozen(
         standing=standing,
         left_out=left_out(evidence, scale),
     )
-    study.__dict__.update({name: getattr(edition, name) for name in SLOW_PARTS})
-    return study
+    return set_computed(study, **{name: getattr(edition, name) for name in SLOW_PARTS})

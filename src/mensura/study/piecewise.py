@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from mensura.core.cache import find_kept
+from mensura.core.results import set_computed
 from mensura.evidence import Evidence
 from mensura.iq import CostResult, IqResult, score_costs
 from mensura.stitching import People, Stitch, place_people, stitch
@@ -20,13 +21,15 @@ if TYPE_CHECKING:
 class PiecewiseStudy(Study):
     """A study whose IQs, costs and places on the stitched scale are computed on first use."""
 
+    _method: str | None
+
     def __init__(self, evidence: Evidence, lines: Calibration, method: str | None) -> None:
-        self.__dict__.update(evidence=evidence, policy=load_policy(evidence), lines=lines, _method=method)
+        set_computed(self, evidence=evidence, policy=load_policy(evidence), lines=lines, _method=method)
 
     @cached_property
     def iq(self) -> IqResult:
         """The IQs."""
-        return compute_iq(self.evidence, self.__dict__["_method"])
+        return compute_iq(self.evidence, self._method)
 
     @cached_property
     def costs(self) -> CostResult:

@@ -11,7 +11,7 @@ import polars as pl
 
 from mensura.calibration import chosen_lines
 from mensura.core.cache import recall
-from mensura.core.results import Result
+from mensura.core.results import Result, set_computed
 from mensura.evidence import Evidence
 from mensura.iq import CostResult, IqResult, score_costs
 from mensura.scale import Calibration
@@ -85,8 +85,7 @@ class Study(Result):
             policy=load_policy(evidence),
             lines=lines,
         )
-        study.__dict__.update(placed.parts)  # cached properties, computed already
-        return study
+        return set_computed(study, **placed.parts)
 
     @classmethod
     def open(cls, evidence: Evidence, lines: Calibration | None = None, method: str | None = None) -> Study:

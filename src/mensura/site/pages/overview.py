@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mensura.site.pages.page import Page
-from mensura.site.pictures.first_screen import FirstScreen
+from mensura.site.pictures.first_screen import screen_of
 from mensura.study.study import Study
 
 _MARKS = 15
@@ -18,7 +18,7 @@ def leader_marks(study: Study) -> tuple[tuple[str, float], ...]:
 
 def overview(study: Study) -> Page:
     """Who leads and how surely, among which people, how fast, and at what cost."""
-    context = FirstScreen.of(study).context()
+    context = screen_of(study).context()
     return Page(
         "index.html",
         "How good is this AI, compared with people?",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from markupsafe import Markup
@@ -43,12 +43,6 @@ class FirstScreen:
         self._rows: list[dict[str, Any]] = study.ranked.to_dicts()
         self._by_subject = {row["subject"]: row for row in self._rows}
         self._benchmarks = len(study.iq.matrix.benchmarks)
-
-    @classmethod
-    def of(cls, study: Study) -> FirstScreen:
-        """Return the first screen of a study, made once."""
-        made: FirstScreen = study.__dict__.setdefault("_first_screen", cls(study))
-        return made
 
     @cached_property
     def months(self) -> list[Month]:
@@ -297,6 +291,12 @@ class FirstScreen:
         ]
 
 
+@lru_cache(maxsize=1)
+def screen_of(study: Study) -> FirstScreen:
+    """Return the first screen of a study; pages and pictures of one report share it."""
+    return FirstScreen(study)
+
+
 def _as_drawing(drawn: Mapping[str, Markup]) -> Drawing:
     """Return drawings by width as one, which a figure for print takes at its widest."""
     return Drawing(drawn["wide"], drawn["narrow"], lambda _: drawn["wide"])
@@ -315,7 +315,7 @@ def jagged_picture(study: Study) -> Picture:
 
 
 def _picture_of(study: Study, place: int) -> Picture:
-    figures = FirstScreen.of(study).figures
+    figures = screen_of(study).figures
     if len(figures) <= place:
         raise MensuraError("figure: no model is ranked, so nothing can be shown; add scores (mensura add)")
     return figures[place].picture
