@@ -101,12 +101,29 @@ def test_models_stand_among_persons(items, said):
     assert high["one_in"] > 20
 
 
-def test_remembered_items_are_kept_apart_and_not_corrected(items, said):
-    flagged = said.with_columns(remembered=pl.col("item").is_in(["q1", "q2"]))
-    found = estimate(items, flagged)
-    assert found.items["status"].to_list()[:3] == ["remembered", "remembered", "estimated"]
-    assert found.items["rate"][0] == pytest.approx(0.3)
-    assert found.baseline["remembered"][0] == 2
+@pytest.mark.parametrize("count", [2, 50])
+def test_what_a_model_says_it_remembers_is_counted_and_narrows_nothing(items, said, count):
+    names = [f"q{n}" for n in range(1, count + 1)]
+    plain, found = estimate(items, said), estimate(items, said.with_columns(remembered=pl.col("item").is_in(names)))
+    assert found.items.filter(status="remembered")["item"].to_list() == names
+    assert found.items.filter("remembered")["item"].to_list() == names
+    assert found.baseline["remembered"][0] == count
+    same = ["mean", "low", "high", "median", "top_1"]
+    assert found.baseline.select(same).equals(plain.baseline.select(same))
+    assert found.items.select("rate", "low", "high").equals(plain.items.select("rate", "low", "high"))
+    assert f"remember published figures of {count} of 50 items" in card_markdown(found)
+
+
+def test_an_estimate_counts_more_than_a_memory_of_the_same_item(items, said):
+    memory = said.head(5).with_columns(rate=pl.lit(0.99), low=pl.lit(0.98), high=pl.lit(1.0), run=pl.lit("2"))
+    both = pl.concat(
+        [said.with_columns(run=pl.lit("1"), remembered=pl.lit(False)), memory.with_columns(remembered=pl.lit(True))]
+    )
+    plain, found = estimate(items, said), estimate(items, both)
+    assert found.items["rate"].to_list() == plain.items["rate"].to_list()
+    assert found.baseline["remembered"][0] == 5
+    assert found.items["status"].unique().to_list() == ["estimated"]
+    assert any("5 items were remembered in one run and estimated in another" in text for text in found.warnings)
 
 
 def test_two_runs_that_agree_beat_one_and_two_models_that_disagree_do_not(items, said):

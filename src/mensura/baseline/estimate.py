@@ -19,7 +19,7 @@ from mensura.baseline.persons import PersonSpread, score_persons
 from mensura.baseline.pooling import PooledEstimates, pool_estimates
 from mensura.baseline.result import Baseline, PopulationPart
 from mensura.core.arguments import check_arguments
-from mensura.core.arrays import Floats, expit
+from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns
 from mensura.llm import Asker
@@ -27,8 +27,6 @@ from mensura.people import Population, World
 
 DRAWS, FEWER = 400, 100
 _MANY = 5000  # items, from which fewer draws are enough and memory is not
-_RECALLED = 0.3
-"""Least SD in logits of a rate that a model remembers: memory errs, too."""
 _CONTRADICTS = 4.0
 _SHORTEST = 3  # letters of a description of people
 
@@ -158,10 +156,7 @@ class _Estimating:
     ) -> PopulationPart:
         """Return the items, draws and facts of this population; ``warnings`` grow."""
         rows = self._own_rows(table, warnings, alone)
-        flagged = rows.filter("remembered")["item"].unique()
-        recalled = rows.filter(pl.col("remembered"))
-        _compare_memory(rows, flagged, warnings)
-        judged = rows.filter(~pl.col("item").is_in(flagged.implode()))
+        judged, flagged = _without_memory(rows, self.who.name, warnings)
         learned = shipped_errors()
         pooled = pool_estimates(judged, learned.usual_spread)
         estimate = estimate_pool(pooled, self._levels(pooled), self.kind.distance, learned)
@@ -172,27 +167,27 @@ class _Estimating:
             estimate = self._settle(estimate, known_mean, warnings)
         if self.kind.distance >= FAR:
             warnings.append(f"{self.who.name}: {self.kind.told}")
-        memory = pool_estimates(recalled, learned.usual_spread)
         rng = np.random.default_rng(self.seed)
         count = DRAWS if self.items.table.height <= _MANY else FEWER
-        drawn = np.hstack([estimate.draws(count, rng), _remembered_draws(memory, count, rng)])
-        if not drawn.shape[1]:
-            raise MensuraError(f"{self.items.name}: no item has an estimate; check the ids of --estimates")
+        drawn = estimate.draws(count, rng)
         persons = score_persons(drawn, PersonSpread(**shipped()["persons"]), rng)
         low, high = estimate.interval()
+        recalled = set(judged.filter("remembered")["item"])
         found = pl.DataFrame(
             {
-                "item": [*pooled.items, *memory.items],
-                "rate": np.concatenate([estimate.rate, expit(memory.logit)]),
-                "low": np.concatenate([low, expit(memory.logit - 1.645 * _recall_sd(memory))]),
-                "high": np.concatenate([high, expit(memory.logit + 1.645 * _recall_sd(memory))]),
-                "status": ["anchored" if item in anchored else "estimated" for item in pooled.items]
-                + ["remembered"] * len(memory.items),
-                "remembered": [False] * len(pooled.items) + [True] * len(memory.items),
-                "tested": [max(float(STUDY), anchored.get(item, 0.0)) for item in (*pooled.items, *memory.items)],
+                "item": pooled.items,
+                "rate": estimate.rate,
+                "low": low,
+                "high": high,
+                "status": [
+                    "anchored" if item in anchored else "remembered" if item in recalled else "estimated"
+                    for item in pooled.items
+                ],
+                "remembered": [item in flagged for item in pooled.items],
+                "tested": [max(float(STUDY), anchored.get(item, 0.0)) for item in pooled.items],
             }
         )
-        models = tuple(judged["model"].unique().sort().to_list()) or tuple(recalled["model"].unique().sort().to_list())
+        models = tuple(judged["model"].unique().sort().to_list())
         means = drawn.mean(axis=1) + self._sampling(drawn, rng)
         return PopulationPart(self.who, self.kind, estimate, found, means, persons, models)
 
@@ -279,28 +274,28 @@ class _Estimating:
         return error
 
 
-def _compare_memory(rows: pl.DataFrame, flagged: pl.Series, warnings: list[str]) -> None:
-    """Say how far recalled rates are from estimates of the same items by other runs or models."""
-    both = (
-        rows.filter(pl.col("item").is_in(flagged.implode()))
-        .group_by("item")
-        .agg(
-            recalled=pl.col("rate").filter(pl.col("remembered")).mean(),
-            estimated=pl.col("rate").filter(~pl.col("remembered")).mean(),
-        )
-    )
-    gaps = both.drop_nulls().select((pl.col("estimated") - pl.col("recalled")).alias("gap"))["gap"]
-    if gaps.len():
+def _without_memory(rows: pl.DataFrame, who: str, warnings: list[str]) -> tuple[pl.DataFrame, set[str]]:
+    """Return the estimates, and the items whose published figure a model says it remembers.
+
+    Memory errs, and nobody can check it. So a remembered figure gives way to an estimate of another run or model. If an
+    item has no other, the figure counts as an estimate like all others: corrected, and with their full error.
+    """
+    recalled = pl.col("remembered").all().over("item")
+    flagged = set(rows.filter("remembered")["item"])
+    if flagged:
         warnings.append(
-            f"{gaps.len()} items were remembered in one run and estimated in another: the estimates are "
-            f"{gaps.to_numpy().mean():+.2f} from the memories on average"
+            f"{who}: models say that they remember published figures of {len(flagged)} of {rows['item'].n_unique()} "
+            "items; these count as estimates, with the same error"
         )
-
-
-def _recall_sd(memory: PooledEstimates) -> Floats:
-    return np.maximum(memory.spread, _RECALLED)
-
-
-def _remembered_draws(memory: PooledEstimates, count: int, rng: np.random.Generator) -> Floats:
-    error = rng.standard_normal((count, memory.logit.size)) * _recall_sd(memory)
-    return expit(memory.logit + error)
+    both = (
+        rows.filter(pl.col("item").is_in(flagged), ~recalled).group_by("item", "remembered").agg(pl.col("rate").mean())
+    )
+    if both.height:
+        gap = (
+            both.pivot("remembered", index="item", values="rate").select(pl.col("false") - pl.col("true")).mean().item()
+        )
+        warnings.append(
+            f"{both.height // 2} items were remembered in one run and estimated in another: the estimates are "
+            f"{gap:+.2f} from the memories on average"
+        )
+    return rows.filter(~pl.col("remembered") | recalled), flagged
