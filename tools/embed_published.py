@@ -12,7 +12,7 @@ from benchmarks import development_data
 from mensura.core.files import write_csv
 from mensura.stitching import sens5, stitch
 from mensura.trends import find_frontier, load_compute, load_horizons
-from mensura.trends.embedded import DATA
+from mensura.trends.capabilities import DATA
 
 ANCHOR = "Winogrande"
 SOURCE = "computed by Mensura from scores of Epoch AI (CC BY 4.0), November 2025"

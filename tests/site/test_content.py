@@ -24,8 +24,7 @@ from mensura.site.pictures.first_screen import FirstScreen
 from mensura.site.pictures.registry import labelled
 from mensura.site.sections import cheapest_rows, cheapest_section, model_scores, rivals
 from mensura.site.subjects import chance_layers, comparison_records, group_records, model_records
-from mensura.study.leaders import comparable_people, leaders_beside_people
-from mensura.study.ranking import MOST_DIMENSIONS, OWN_SCORES
+from mensura.study.leaders import MOST_DIMENSIONS, OWN_SCORES, comparable_people, leaders_beside_people
 from mensura.study.sentences import leader_sentence, people_sentence, rivals_sentence, unit_sentences
 
 MODEL = "claude-opus-4.8"

@@ -13,9 +13,9 @@ from mensura.site.pictures.iq import _quickest, best_value, frontier, leading_sa
 from mensura.site.pictures.people import aligned_said, falling_said, largest_said
 from mensura.site.pictures.stitched import human_lines, in_range, oddest, stands_beside
 from mensura.site.sections import cheapest_rows, rivals
-from mensura.study.ranking import measure_own
+from mensura.study.leaders import measure_own
 from mensura.study.sentences import people_sentence
-from mensura.study.whereabouts import find_neighbours, find_next, find_prices
+from mensura.study.standing import find_neighbours, find_next, find_prices
 
 
 def test_a_benchmark_informs_at_both_ends_of_its_range():

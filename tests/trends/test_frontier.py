@@ -10,7 +10,7 @@ from mensura.stitching import PositionDraws, to_date, to_years
 from mensura.stitching.positions import Positions
 from mensura.trends import add_dates, find_frontier, frontier_line, frontier_slopes, read_capabilities
 from mensura.trends.capabilities import read_draws
-from mensura.trends.frontier import is_record
+from mensura.trends.lines import is_record
 
 
 def table(days, values):

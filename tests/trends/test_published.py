@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from mensura.core.errors import MensuraError
+from mensura.trends.capabilities import select_scores
 from mensura.trends.published import FEWEST_BENCHMARKS, SINCE, follow_published
-from mensura.trends.selection import select_scores
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,9 @@ import pytest
 import scipy.stats
 
 from mensura.stitching import ScoreLayout
-from mensura.trends.nulls import describe_null
-from mensura.trends.refits import refit_looks
+from mensura.trends.capabilities import Stream
+from mensura.trends.nulls import describe_null, refit_looks
 from mensura.trends.scatter import BENT, describe_bent, describe_growth, describe_scatter
-from mensura.trends.streams import Stream
 
 RNG = np.random.default_rng(8)
 YEARS = np.sort(RNG.uniform(2024, 2026, 120))

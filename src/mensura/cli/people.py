@@ -172,7 +172,7 @@ def import_(
     from mensura.intake.persons import split_persons
     from mensura.intake.tables import read_noted
     from mensura.people import Administration, HarmonisingRules, harmonise, read_points
-    from mensura.people.tables import check_items
+    from mensura.people.tidy import check_items
 
     administration = Administration(year, language, mode)
     codes = [*names_in(absent), *names_in(omitted)]

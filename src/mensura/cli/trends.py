@@ -56,7 +56,7 @@ def _or_embedded(name: str) -> Callable[[Path | None], Path | None]:
 
 def embedded_table(name: str) -> Path:
     """Return the file of a table that comes with the package."""
-    from mensura.trends.embedded import DATA
+    from mensura.trends.capabilities import DATA
 
     return DATA / f"{name}.csv"
 
@@ -185,8 +185,8 @@ def _follow(
     """Compute the tables and the facts of the command."""
     from mensura.stitching import stitch
     from mensura.trends import find_crossings, forecast, load_published, measure_progress, relate_horizons
+    from mensura.trends.capabilities import select_scores
     from mensura.trends.progress import read_compute
-    from mensura.trends.selection import select_scores
 
     level, seed = asked.level, asked.seed
     table = select_scores(table, since=asked.since, fewest=asked.fewest)

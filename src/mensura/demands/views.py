@@ -17,8 +17,7 @@ import polars as pl
 from mensura.core.errors import MensuraError
 from mensura.intake.tables import as_frame
 from mensura.people import ItemPool
-from mensura.people.tables import check_items
-from mensura.people.tidy import read_items
+from mensura.people.tidy import check_items, read_items
 
 SEEN = {"text": ("text",), "options": ("options",), "key": ("key", "answer"), "scoring": ("scoring",)}
 _NUMBERED = re.compile(r"option_(\d+)")

@@ -8,12 +8,11 @@ Read first: ``schema`` (every table once), ``evidence`` (the result and :func:`l
 (how surely a model scores above people).
 """
 
-from mensura.evidence.coverage import benchmark_coverage, source_coverage, source_disagreement
+from mensura.evidence.coverage import benchmark_coverage, far_below_predecessor, source_coverage, source_disagreement
 from mensura.evidence.evidence import EMBEDDED, Evidence, load, read_calibration, require_subject
 from mensura.evidence.ids import require_id, slug
 from mensura.evidence.measurements import distinct_scores, trials, used_scores, with_tries
 from mensura.evidence.schema import LADDER_LEVELS, TABLES
-from mensura.evidence.siblings import far_below_predecessor
 from mensura.intake.faults import EvidenceError, Fault
 from mensura.intake.figures import RATE_UNITS
 from mensura.intake.scores import NewModel, ScoreReading

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Literal, TypeAlias
 
 import polars as pl
 
-from mensura.evidence.ids import LONGEST, fold, id_fault
-from mensura.evidence.shapes import DTYPES, Column, Table
+from mensura.evidence.ids import ALLOWED, LONGEST, fold, id_fault
 from mensura.intake.faults import Fault
 
 _YES, _NO = ("yes", "true", "1"), ("no", "false", "0")
@@ -152,3 +152,71 @@ def _key_faults(raw: RawTable, table: Table) -> Iterator[Fault]:
     for index in again.arg_true() if again.any() else ():
         value = ", ".join(_cell(raw, name, index) for name in key)
         yield raw.fault(index, " + ".join(key), value, "each combination once; it stands above already")
+
+
+# What a table of evidence is made of: columns, what a cell may hold, and the columns that identify a row.
+
+Kind: TypeAlias = Literal["text", "id", "number", "integer", "flag", "date", "when"]
+
+DTYPES: dict[str, pl.DataType] = {
+    "text": pl.String(),
+    "id": pl.String(),
+    "number": pl.Float64(),
+    "integer": pl.Int64(),
+    "flag": pl.Boolean(),
+    "date": pl.Date(),
+    "when": pl.String(),
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: what it means, and what a cell may hold."""
+
+    name: str
+    about: str
+    kind: Kind = "text"
+    required: bool = False
+    low: float | None = None
+    high: float | None = None
+    one_of: tuple[str, ...] = ()
+    references: str = ""  # "table.column" whose values this column may hold
+
+    @property
+    def expected(self) -> str:
+        """What a cell should hold, in words for error messages and documentation."""
+        words = {
+            "text": "text",
+            "id": ALLOWED,
+            "number": "a number",
+            "integer": "a whole number",
+            "flag": "yes or no",
+            "date": "a date such as 2026-09-30",
+            "when": "a day or a month, such as 2026-09-30 or 2026-09",
+        }[self.kind]
+        if self.one_of:
+            words = f"one of {', '.join(self.one_of)}"
+        if self.low is not None and self.high is not None:
+            words += f" from {self.low:g} to {self.high:g}"
+        elif self.low is not None:
+            words += f" of at least {self.low:g}"
+        return words
+
+
+@dataclass(frozen=True)
+class Table:
+    """One evidence table: its columns and the columns that identify a row."""
+
+    name: str
+    about: str
+    key: tuple[str, ...]
+    columns: tuple[Column, ...]
+
+    def column(self, name: str) -> Column:
+        """Return the column of this name."""
+        return next(column for column in self.columns if column.name == name)
+
+    @property
+    def dtypes(self) -> dict[str, pl.DataType]:
+        """Return the polars types of the checked table."""
+        return {column.name: DTYPES[column.kind] for column in self.columns}

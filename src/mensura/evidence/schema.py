@@ -6,7 +6,7 @@ follow it.
 
 from __future__ import annotations
 
-from mensura.evidence.shapes import Column, Table
+from mensura.evidence.checks import Column, Table
 
 UNIT_RANGES: dict[str, tuple[float, float]] = {
     "percent": (0.0, 100.0),

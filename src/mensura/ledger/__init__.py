@@ -8,16 +8,14 @@ and ``extraction`` (a capture becomes an update), ``update`` (the changes to rev
 """
 
 from mensura.ledger.book import EvidenceVersion, Ledger
-from mensura.ledger.captures import MOST_BYTES, Capture
-from mensura.ledger.compare import evidence_changes
-from mensura.ledger.connection import ConflictError
+from mensura.ledger.captures import MOST_BYTES, Capture, evidence_changes, update_tables
 from mensura.ledger.extraction import extract_update
 from mensura.ledger.fetch import fetch
 from mensura.ledger.folder import export_ledger, import_ledger, is_ledger_folder
 from mensura.ledger.mapping import SourceMapping, mapping_file, parse_mapping, read_mapping, shipped_names
 from mensura.ledger.opening import has_history, init_ledger, open_ledger
 from mensura.ledger.policy import POLICY_FIELDS
-from mensura.ledger.shown import update_tables
+from mensura.ledger.store import ConflictError
 from mensura.ledger.update import CellChange, Proposal, Skipped, Unmatched, Update
 
 __all__ = [

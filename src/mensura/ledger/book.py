@@ -19,11 +19,9 @@ from mensura.evidence.store import refuse_newer
 from mensura.intake.faults import EvidenceError
 from mensura.ledger import desk, log
 from mensura.ledger.captures import Capture, new_capture
-from mensura.ledger.connection import BACKUP, ConflictError, transaction
-from mensura.ledger.layout import schema_of
 from mensura.ledger.policy import policy_changes, policy_table
-from mensura.ledger.signing import signed, written_time
 from mensura.ledger.state import cell_of, raw_tables, read_state, take_back, write_cell
+from mensura.ledger.store import BACKUP, ConflictError, schema_of, signed, transaction, written_time
 from mensura.ledger.update import CellChange, Update, checked_change
 
 _NAMED = 10  # conflicts that a message spells out

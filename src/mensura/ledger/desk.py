@@ -11,7 +11,7 @@ import polars as pl
 from mensura.core.errors import MensuraError
 from mensura.ledger import log
 from mensura.ledger.captures import Capture
-from mensura.ledger.connection import ConflictError
+from mensura.ledger.store import ConflictError
 from mensura.ledger.update import Update
 
 _FEWEST_DIGITS = 6  # of a hash that name a thing

@@ -14,14 +14,18 @@ from mensura.intake.figures import read_figure, uses_decimal_commas
 from mensura.intake.names import KnownNames
 from mensura.intake.source_rows import clean_text
 from mensura.ledger.captures import Capture
-from mensura.ledger.changes import ReadFigure, benchmark_proposals, changes_of, model_proposals, source_changes
 from mensura.ledger.mapping import IN_BRACES, FigureRule, SourceMapping
 from mensura.ledger.naming import (
     NamedRow,
+    ReadFigure,
     at_best_effort,
+    benchmark_proposals,
     best_rows,
+    changes_of,
     kept_rows,
+    model_proposals,
     named_rows,
+    source_changes,
     unmatched_names,
 )
 from mensura.ledger.update import Update

@@ -22,11 +22,10 @@ from mensura.evidence.schema import TABLES
 from mensura.evidence.store import read_raw
 from mensura.ledger.book import Ledger
 from mensura.ledger.captures import MOST_BYTES
-from mensura.ledger.connection import transaction
-from mensura.ledger.layout import LEDGER_TABLES, create_tables
 from mensura.ledger.log import verify_history
 from mensura.ledger.opening import new_store, open_ledger
 from mensura.ledger.state import read_state
+from mensura.ledger.store import LEDGER_TABLES, create_tables, transaction
 from mensura.ledger.update import ID_DIGITS, MOST_TEXT
 
 LEDGER = "ledger"

@@ -12,8 +12,8 @@ import polars as pl
 from mensura.core.errors import MensuraError
 from mensura.evidence.edition import Cells, fingerprint_of
 from mensura.intake.faults import EvidenceError
-from mensura.ledger.connection import BACKUP, ConflictError
 from mensura.ledger.state import cell_of, take_back
+from mensura.ledger.store import BACKUP, ConflictError
 from mensura.ledger.update import CellChange, Update
 
 _ENTRIES = {

@@ -20,7 +20,7 @@ from mensura.evidence.evidence import EMBEDDED
 from mensura.evidence.ids import require_id
 from mensura.evidence.schema import TABLES, UNIT_RANGES
 from mensura.intake.source_rows import LAYOUTS, SEPARATORS, RowLayout
-from mensura.ledger.toml_part import TomlPart
+from mensura.ledger.policy import TomlPart
 
 SHIPPED = EMBEDDED / "mappings"
 _GUARDS = "guards.toml"

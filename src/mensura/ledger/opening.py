@@ -17,10 +17,17 @@ from mensura.evidence.evidence import EMBEDDED, Evidence, completed, from_raw
 from mensura.evidence.store import SCHEMA, as_text, read_raw, refuse_newer
 from mensura.ledger import log
 from mensura.ledger.book import Ledger
-from mensura.ledger.connection import in_words, transaction
-from mensura.ledger.layout import back_up, check_layout, create_tables, schema_of
-from mensura.ledger.signing import signed, written_time
 from mensura.ledger.state import read_state
+from mensura.ledger.store import (
+    back_up,
+    check_layout,
+    create_tables,
+    in_words,
+    schema_of,
+    signed,
+    transaction,
+    written_time,
+)
 
 
 def init_ledger(path: Path, source: Evidence | Path | None = None, *, by: str, when: datetime) -> Ledger:

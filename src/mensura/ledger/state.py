@@ -11,7 +11,7 @@ import polars as pl
 from mensura.evidence.checks import RawTable
 from mensura.evidence.edition import Cells
 from mensura.evidence.schema import TABLES
-from mensura.ledger.connection import BACKUP
+from mensura.ledger.store import BACKUP
 from mensura.ledger.update import CellChange
 
 

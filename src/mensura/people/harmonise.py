@@ -14,7 +14,7 @@ from mensura.intake.tables import as_frame
 from mensura.intake.text import BLANK
 from mensura.people.pool import ItemPool, empty_log
 from mensura.people.rates import ALL
-from mensura.people.tables import check_items, check_persons
+from mensura.people.tidy import check_items, check_persons
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -16,8 +16,7 @@ from mensura.core.results import Result
 from mensura.intake.tables import as_frame
 from mensura.people.administration import UNKNOWN, Administration
 from mensura.people.rates import ALL, tabulate
-from mensura.people.tables import check_items, check_persons, check_rates
-from mensura.people.tidy import read_tables, refuse_shadows
+from mensura.people.tidy import check_items, check_persons, check_rates, read_tables, refuse_shadows
 from mensura.people.wide import widen
 
 MOST_LEVELS = 60  # of a covariate whose levels are groups; more are numbers or names
@@ -99,7 +98,7 @@ class ItemPool(Result):
 
     @classmethod
     def from_rates(cls, name: str, items: Any, rates: Any) -> ItemPool:  # noqa: ANN401
-        """Build a pool of published rates; ``rates`` as in :func:`mensura.people.tables.check_rates`."""
+        """Build a pool of published rates; ``rates`` as in :func:`mensura.people.tidy.check_rates`."""
         table, warnings = check_rates(as_frame(rates, name="rates"), name="rates")
         return cls(name, check_items(as_frame(items, name="items"), name="items"), table, warnings=tuple(warnings))
 

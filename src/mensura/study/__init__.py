@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from mensura.core.exports import on_first_use
 
 if TYPE_CHECKING:
+    from mensura.study.standing import Whereabouts as Whereabouts, find_whereabouts as find_whereabouts
     from mensura.study.study import Study as Study
     from mensura.study.uses import list_benchmarks as list_benchmarks, say_uses as say_uses
-    from mensura.study.whereabouts import Whereabouts as Whereabouts, find_whereabouts as find_whereabouts
 
 __getattr__, __dir__, __all__ = on_first_use(__name__, __file__)

@@ -10,8 +10,7 @@ from mensura.iq import IqResult, score_iq
 from mensura.scale import Calibration
 from mensura.stitching import People, Stitch, place_people, stitch
 from mensura.study.ability import place_abilities
-from mensura.study.example import carry_example
-from mensura.study.pace import report_pace, watch_evidence
+from mensura.study.pace import carry_example, report_pace, watch_evidence
 from mensura.trends import mark_passed
 
 DRAWS = 1000

@@ -18,14 +18,11 @@ from mensura.scale import Calibration
 from mensura.stitching import People, Stitch, information_curves
 from mensura.stitching.passing import win_chances
 from mensura.study.ability import PlacedAbilities, place_abilities
-from mensura.study.example import WorldExample, carry_example
-from mensura.study.leaders import leaders_beside_people
-from mensura.study.listing import list_models
-from mensura.study.pace import Pace, report_pace, watch_evidence
+from mensura.study.leaders import OWN_SCORES, leaders_beside_people
+from mensura.study.pace import Pace, WorldExample, carry_example, report_pace, watch_evidence
 from mensura.study.parts import SLOW_PARTS, StitchedParts, compute_both, compute_iq, place
 from mensura.study.plain_rows import PlainRows
-from mensura.study.policy import Policy, apply_policy, load_policy
-from mensura.study.ranking import OWN_SCORES
+from mensura.study.policy import Policy, apply_policy, list_models, load_policy
 from mensura.trends import Watch, mark_passed
 
 PUBLISHED_SAID = (

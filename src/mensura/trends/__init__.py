@@ -8,23 +8,25 @@ figures).
 """
 
 from mensura.trends.backtesting import Backtest, backtest
-from mensura.trends.breaks import Break, find_break, rosetta_ratio
-from mensura.trends.capabilities import add_dates, read_capabilities
-from mensura.trends.crossings import find_crossings, mark_passed
-from mensura.trends.detection import Detection, simulate_detection
-from mensura.trends.embedded import PublishedFit, load_compute, load_horizons, load_published
+from mensura.trends.breaks import Break, SlopeRatios, find_break, rosetta_ratio, slope_ratios
+from mensura.trends.capabilities import (
+    PublishedFit,
+    Stream,
+    add_dates,
+    known_by,
+    load_compute,
+    load_horizons,
+    load_published,
+    read_capabilities,
+)
+from mensura.trends.crossings import Horizons, find_crossings, mark_passed, relate_horizons
+from mensura.trends.detection import PUBLISHED, Detection, StreamModel, make_stream, simulate_detection
 from mensura.trends.forecasting import Forecast, forecast
-from mensura.trends.frontier import find_frontier, frontier_line, frontier_slopes
-from mensura.trends.horizons import Horizons, relate_horizons
 from mensura.trends.inclusion import Inclusion, check_inclusion
-from mensura.trends.lines import TrendLine, fit_line
+from mensura.trends.lines import TrendLine, find_frontier, fit_line, frontier_line, frontier_slopes
 from mensura.trends.pace import ReleasePace, measure_pace
 from mensura.trends.plans import Plan
 from mensura.trends.progress import Progress, measure_progress
-from mensura.trends.slopes import SlopeRatios, slope_ratios
-from mensura.trends.streams import Stream
-from mensura.trends.synthetic import PUBLISHED, StreamModel, make_stream
-from mensura.trends.vintages import known_by
 from mensura.trends.watching import Watch, watch_acceleration, watch_stream
 
 __all__ = [

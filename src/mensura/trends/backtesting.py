@@ -16,10 +16,9 @@ from mensura.core.results import Result
 from mensura.evidence import Evidence
 from mensura.intake.tables import as_frame
 from mensura.stitching import Stitch, read_any, stitch, to_date, to_years
-from mensura.trends.capabilities import read_capabilities
+from mensura.trends.capabilities import read_capabilities, refit_vintage
 from mensura.trends.forecasting import forecast_known
-from mensura.trends.frontier import is_record
-from mensura.trends.vintages import refit_vintage
+from mensura.trends.lines import is_record
 
 HORIZONS = (0.25, 0.5, 1.0)
 """Years ahead."""
@@ -69,7 +68,7 @@ def backtest(
     """Forecast the frontier from every origin (default monthly) for every horizon that ends by the last release.
 
     ``source`` is evidence (none: the embedded one) or a table of scores: everything is then refitted at every origin to
-    the scores known by then (:mod:`mensura.trends.vintages`), with ``fit_settings`` of :func:`mensura.stitch`, and put
+    the scores known by then (``capabilities``), with ``fit_settings`` of :func:`mensura.stitch`, and put
     on the final scale by the line through the subjects both fits have; without ``fit_error`` the draws of those fits
     are left out. What came is the fit of everything. With ``refit=False``, or from a fit or a table of capabilities,
     the final capabilities of the subjects released by then are used, as the published validation does: that forgives

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from mensura.core.arrays import Floats
+from mensura.core.arrays import Floats, Ints
 from mensura.core.errors import MensuraError
-from mensura.core.frames import require_columns
+from mensura.core.frames import read_csv, require_columns
+from mensura.core.results import Result
 from mensura.evidence import Evidence
 from mensura.intake.tables import as_frame
-from mensura.stitching import PositionDraws, Stitch, stitch
+from mensura.stitching import PositionDraws, Stitch, encode, read_any, read_scores, stitch, to_years
 
 FEWEST_SUBJECTS = 3
 """A line with an error needs so many points."""
@@ -115,3 +119,157 @@ def _named(frame: pl.DataFrame) -> str:
     """Name up to three subjects of a table."""
     names = ", ".join(repr(name) for name in frame["subject"].head(NAMES_SHOWN))
     return names + (f" and {frame.height - NAMES_SHOWN} more" if frame.height > NAMES_SHOWN else "")
+
+
+# Which subjects a trend is about: those with enough benchmarks, released late enough.
+
+
+def select_scores(scores: Any, *, since: date | None = None, fewest: int = 1) -> pl.DataFrame:  # noqa: ANN401
+    """Return the scores of subjects with enough benchmarks (counted first) that were released late enough.
+
+    Subjects without a date of release are left out, as published.
+    """
+    table = read_scores(as_frame(scores, name="scores"))
+    require_columns(table, ["released"], name="scores")
+    table = read_dates(table.drop_nulls("released"), name="scores")
+    enough = table.filter(pl.col("benchmark").n_unique().over("subject") >= fewest)
+    kept = enough if since is None else enough.filter(pl.col("released") >= since)
+    if kept.is_empty():
+        raise MensuraError(f"scores: no subject has {fewest} benchmarks and a release from {since} on; relax either")
+    return kept
+
+
+# Scores in the order of release, as a watch follows them.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Stream(Result):
+    """Scores sorted by release: score i is release ``rows[i]``, of ``years[rows[i]]``, on benchmark ``cols[i]``.
+
+    ``table``: year, release, benchmark, score.
+    """
+
+    TABLES: ClassVar[tuple[str, ...]] = ("table",)
+
+    years: Floats
+    rows: Ints
+    cols: Ints
+    scores: Floats
+
+    @property
+    def heading(self) -> str:
+        """What this is, in one line."""
+        span = f"{self.years[0]:.1f} to {self.years[-1]:.1f}"
+        return f"a stream of {self.years.size} releases from year {span} with {self.scores.size} scores"
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """One row per score: year, release, benchmark, score."""
+        years = self.years[self.rows]
+        return pl.DataFrame({"year": years, "release": self.rows, "benchmark": self.cols, "score": self.scores})
+
+
+def read_stream(scores: Any, dates: Any) -> tuple[Stream, list[str]]:  # noqa: ANN401
+    """Turn a table of scores into arrays sorted by release, the best score of a pair counting once."""
+    frame = _scores_of(scores) if isinstance(scores, Stitch) else read_any(scores)[0]
+    if dates is not None:
+        known = read_dates(as_frame(dates, name="dates"), name="dates")
+        frame = frame.drop("released", strict=False).join(known.select("subject", "released"), on="subject", how="left")
+    frame = read_dates(frame, name="scores")
+    data = encode(frame, "max")
+    released = dict(frame.select("subject", "released").iter_rows())
+    years = to_years(pl.Series([released[name] for name in data.subjects], dtype=pl.Date))
+    order = np.lexsort((np.arange(years.size), years))
+    rank = np.argsort(order)
+    rows = rank[data.layout.rows]
+    by_release = np.argsort(rows, kind="stable")
+    subjects = [data.subjects[i] for i in order]
+    return Stream(
+        years[order], rows[by_release], data.layout.cols[by_release], data.y[by_release].astype(float)
+    ), subjects
+
+
+def _scores_of(fit: Stitch) -> pl.DataFrame:
+    """Scores of a fit as a table, with the dates it knows."""
+    return fit.data.table.join(fit.dated.select("subject", "released"), on="subject", how="left", maintain_order="left")
+
+
+def first_releases(stream: Stream, count: int) -> Stream:
+    """Keep the first ``count`` releases and the benchmarks they were tested on."""
+    kept = stream.rows < count
+    _, cols = np.unique(stream.cols[kept], return_inverse=True)
+    return Stream(stream.years[:count], stream.rows[kept], cols.astype(np.int64), stream.scores[kept])
+
+
+# What was known on a day: the scores of that vintage, and the fit that could have been made from them.
+#
+# A score was known no earlier than its model's release. Where the table says more it is used: ``known`` is the day a
+# score was published, ``benchmark_released`` the day its benchmark came out. A day that a table does not give is not
+# guessed at.
+
+DATES = ("released", "benchmark_released", "known")
+"""Columns that a score's vintage follows from: it was known when all of them had passed."""
+
+
+def known_by(scores: pl.DataFrame, day: date) -> pl.DataFrame:
+    """Keep the scores known on a day: of models and benchmarks out, and published, by then as far as is known."""
+    frame = read_dates(scores, name="scores")
+    for column in set(DATES[1:]) & set(frame.columns):
+        frame = frame.with_columns(_as_date(frame[column], column))
+    given = [column for column in DATES if column in frame.columns]
+    return frame.filter(pl.all_horizontal(pl.col(column).fill_null(day) <= day for column in given))
+
+
+def refit_vintage(scores: pl.DataFrame, day: date, settings: dict[str, Any]) -> tuple[pl.DataFrame, Floats]:
+    """Fit what was known on a day: ``subject``, ``released``, ``capability``, and draws in that order."""
+    fit: Stitch = stitch(known_by(scores, day), parts="largest", **settings)
+    frame = read_capabilities(fit)
+    return frame, read_draws(fit.laplace, frame["subject"])
+
+
+def _as_date(values: pl.Series, name: str) -> pl.Series:
+    """Read days; what is there and is none is refused."""
+    if values.dtype == pl.Date:
+        return values
+    days = values.cast(pl.String).str.to_date("%Y-%m-%d", strict=False)
+    bad = values.filter(days.is_null() & values.is_not_null() & (values.cast(pl.String) != ""))
+    if bad.len():
+        raise MensuraError(
+            f"scores: {bad.len()} days in {name!r} are not YYYY-MM-DD, the first is {bad[0]!r}; correct them"
+        )
+    return days.alias(name)
+
+
+# Tables that come with the package: training compute, time horizons and the estimates of the published fit.
+
+DATA = Path(__file__).parent / "data"
+
+
+class PublishedFit(NamedTuple):
+    """Estimates of the published stitched fit, in its unit.
+
+    ``models``: subject, released, capability, source, for records and models with known compute or time horizon.
+    ``benchmarks``: benchmark, difficulty, slope, low, high (bars of 5% more squared error), source.
+    """
+
+    models: pl.DataFrame
+    benchmarks: pl.DataFrame
+
+
+def load_compute() -> pl.DataFrame:
+    """Return training compute as Epoch AI estimates it: subject, training_compute_flop, family, confidence, source.
+
+    Subjects are those of the embedded evidence and of the published fit. Distilled models are left out.
+    """
+    return read_csv(DATA / "compute.csv")
+
+
+def load_horizons() -> pl.DataFrame:
+    """Return the time horizons of METR at 50% success: subject, minutes, low, high (95%), source."""
+    return read_csv(DATA / "horizons.csv")
+
+
+def load_published() -> PublishedFit:
+    """Return the estimates of the published fit, which Mensura computed from the scores of Epoch AI."""
+    models = read_csv(DATA / "published_models.csv").with_columns(pl.col("released").cast(pl.String).str.to_date())
+    return PublishedFit(models, read_csv(DATA / "published_benchmarks.csv"))

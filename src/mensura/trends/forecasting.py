@@ -24,8 +24,7 @@ from mensura.core.errors import MensuraError
 from mensura.core.results import Result
 from mensura.stitching import to_date, to_years
 from mensura.trends.capabilities import read_with_draws
-from mensura.trends.frontier import find_frontier, frontier_line
-from mensura.trends.lines import TrendLine, fit_line
+from mensura.trends.lines import TrendLine, find_frontier, fit_line, frontier_line
 from mensura.trends.pace import WINDOW, pace_table, recent_releases
 from mensura.trends.scatter import WARY, describe_bent, describe_growth
 

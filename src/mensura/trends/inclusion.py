@@ -22,7 +22,7 @@ from mensura.stitching import (
 )
 from mensura.stitching.convergence import warn_unconverged
 from mensura.trends.capabilities import FEWEST_SUBJECTS
-from mensura.trends.frontier import frontier_slopes
+from mensura.trends.lines import frontier_slopes
 
 DROPPED = 0.3
 """Share of the benchmarks left out, as published."""

@@ -21,8 +21,7 @@ from mensura.core.errors import MensuraError
 from mensura.core.results import Result
 from mensura.stitching import Stitch, to_date, to_years
 from mensura.trends.capabilities import hand_over, read_with_draws
-from mensura.trends.frontier import find_frontier
-from mensura.trends.lines import FEWEST_POINTS, fit_line
+from mensura.trends.lines import FEWEST_POINTS, find_frontier, fit_line
 from mensura.trends.scatter import WARY, describe_bent
 
 WINDOW, FEWEST_RECENT = 3.0, 10

@@ -19,12 +19,11 @@ import scipy
 from mensura.core.results import Result
 from mensura.stitching import Stitch, stitch, to_years
 from mensura.trends.breaks import find_break
+from mensura.trends.capabilities import select_scores
+from mensura.trends.crossings import Horizons, read_minutes, relate_horizons
 from mensura.trends.forecasting import forecast
-from mensura.trends.frontier import frontier_line
-from mensura.trends.horizons import Horizons, read_minutes, relate_horizons
-from mensura.trends.lines import TrendLine, fit_line
+from mensura.trends.lines import TrendLine, fit_line, frontier_line
 from mensura.trends.progress import measure_progress, read_compute
-from mensura.trends.selection import select_scores
 
 SINCE = date(2022, 11, 1)
 """First release that counts: the month of ChatGPT."""

@@ -1,6 +1,6 @@
 """Has progress accelerated? A watch with a false-alarm rate that holds over all of its looks together.
 
-A look is taken every month: everything known by then is refitted (:mod:`mensura.trends.refits`) and the kink statistic
+A look is taken every month: everything known by then is refitted (:mod:`mensura.trends.nulls`) and the kink statistic
 (:mod:`mensura.trends.kinks`) of all releases is taken: of every release, not of the frontier, which keeps a few
 points and repeats them. What the statistic does when nothing changes is found from worlds without change on the very
 design of the data (:mod:`mensura.trends.nulls`): the same dates, rows and columns; line, scatter and common shocks from
@@ -28,11 +28,10 @@ from mensura.core.errors import MensuraError
 from mensura.core.results import Result
 from mensura.stitching import ScoreLayout, to_date, to_years
 from mensura.stitching.convergence import warn_unconverged
+from mensura.trends.capabilities import Stream, first_releases, read_stream
 from mensura.trends.kinks import KinkDesign
-from mensura.trends.nulls import describe_null
+from mensura.trends.nulls import LookFits, describe_null, refit_looks
 from mensura.trends.plans import Plan, calibrate
-from mensura.trends.refits import LookFits, refit_looks
-from mensura.trends.streams import Stream, first_releases, read_stream
 
 FEWEST = 3
 """Releases after the start before the first look."""

@@ -11,9 +11,9 @@ from mensura.core.errors import MensuraError
 from mensura.evidence import slug
 from mensura.site.pictures.registry import Figure, Picture
 from mensura.study.passed import SURELY, short_name
+from mensura.study.standing import find_people
 from mensura.study.study import Study
 from mensura.study.units import show
-from mensura.study.whereabouts import find_people
 
 _LEADERS = 12
 """Leading models that stand behind a model's own strips."""

@@ -10,7 +10,7 @@ from mensura import charts
 from mensura.charts.marks import empty
 from mensura.core.frames import read_csv
 from mensura.site.pictures.registry import Picture, labelled, picture
-from mensura.study.listing import list_models
+from mensura.study.policy import list_models
 from mensura.study.sentences import capability_leader_sentence, pace_sentence, unit_words
 from mensura.study.study import Study
 from mensura.study.units import show, show_range
