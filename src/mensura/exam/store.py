@@ -137,9 +137,9 @@ class AnswerStore:
     def notes(self) -> tuple[str, ...]:
         """What a reader of the report must know about the times."""
         with self._lock:
-            jumps = ", ".join(f"{jump:+,.0f} s" for jump in self._noted_jumps())
-        text = f"the server's clock moved during the exam ({jumps}); times were counted without it"
-        return (text,) if jumps else ()
+            jumps = self._noted_jumps()
+        sizes = ", ".join(f"{jump:+,.0f} s" for jump in jumps[:5]) + ", …" * (len(jumps) > 5)
+        return (f"the server's clock moved during the exam ({sizes}); times were counted without it",) if jumps else ()
 
     @property
     def is_closed(self) -> bool:
