@@ -1,10 +1,11 @@
-"""Tests on every Python of this machine, and with the oldest libraries that Mensura says it works with.
+"""Tests on every Python of this machine, and with the oldest and newest libraries that Mensura says it works with.
 
-``python -m tools.versions [--python PROGRAM …] [--only lowest|tested] [--tests PATH …]``
+``python -m tools.versions [--python PROGRAM …] [--only lowest|tested|newest] [--tests PATH …]``
 
 Each run has a fresh environment and the installed package. With the libraries we test with (``constraints.txt``) on
 every Python that is found on the path, or given; with the lowest version of each library that ``pyproject.toml``
-allows on the oldest of them.
+allows on the oldest of them; and with the newest, as ``pip install`` takes them, on the latest of them. The newest
+libraries run every command once, unless ``--tests`` names others: continuous integration does that every time.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import sys
 import tempfile
 import time
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +27,7 @@ ROOT = Path(__file__).parents[1]
 _ROOMS = ("test_imports.py", "test_docs.py", "test_folders.py", "scale", "evidence", "people", "iq", "charts", "cli")
 QUICK = tuple(f"tests/{room}" for room in _ROOMS)
 """The tests of the edges, where other versions show first; ``--tests tests`` runs everything."""
+EVERY_COMMAND = ("tests/cli/test_every_command.py",)
 _NEWEST_MINOR = 20  # of Python 3; beyond it nobody looks
 _SAID = 25  # lines of a failure that are shown
 
@@ -82,7 +85,7 @@ def version_of(program: str) -> str | None:
     return run.stdout.strip() if run.returncode == 0 else None
 
 
-def try_out(version: str, program: str, libraries: str, tests: list[str]) -> Outcome:
+def try_out(version: str, program: str, libraries: str, tests: Sequence[str]) -> Outcome:
     """Install the package in a fresh environment and run tests on it."""
     start = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="versions-") as folder:
@@ -91,9 +94,10 @@ def try_out(version: str, program: str, libraries: str, tests: list[str]) -> Out
             pins = Path(folder) / "lowest.txt"
             pins.write_text("\n".join(lowest_pins()), encoding="utf-8")
         own = str(Path(folder) / "venv" / ("Scripts" if sys.platform == "win32" else "bin") / "python")
+        pinned = [] if libraries == "newest" else ["-c", str(pins)]
         steps = [
             [program, "-m", "venv", str(Path(folder) / "venv")],
-            [own, "-m", "pip", "install", "-q", "--disable-pip-version-check", "-c", str(pins), f"{ROOT}[test]"],
+            [own, "-m", "pip", "install", "-q", "--disable-pip-version-check", *pinned, f"{ROOT}[test]"],
             [own, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", "not browser", *tests],
         ]
         passed = all(_succeeds(step) for step in steps)
@@ -113,17 +117,19 @@ def _succeeds(command: list[str]) -> bool:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tools.versions", description=__doc__.splitlines()[0])
     parser.add_argument("--python", action="append", default=[], metavar="PROGRAM", help="a Python to try; repeatable")
-    parser.add_argument("--only", choices=["lowest", "tested"], help="only these libraries")
-    parser.add_argument("--tests", nargs="+", default=list(QUICK), metavar="PATH", help="tests to run")
+    parser.add_argument("--only", choices=["lowest", "tested", "newest"], help="only these libraries")
+    parser.add_argument("--tests", nargs="+", metavar="PATH", help="tests to run")
     options = parser.parse_args()
     given = {version_of(program) or program: program for program in options.python}
     found = given or pythons_here()
     if not found:
         raise SystemExit(f"no Python from 3.{oldest_minor()} on the path; name one with --python")
-    oldest, program = next(iter(found.items()))
-    runs = [(oldest, program, "lowest")] if options.only != "tested" else []
-    runs += [(version, program, "tested") for version, program in found.items()] if options.only != "lowest" else []
-    outcomes = [try_out(*run, options.tests) for run in runs]
+    pythons = list(found.items())
+    runs = [(*pythons[0], "lowest"), *((*one, "tested") for one in pythons), (*pythons[-1], "newest")]
+    usual = {"newest": EVERY_COMMAND}
+    outcomes = [
+        try_out(*run, options.tests or usual.get(run[2], QUICK)) for run in runs if options.only in (None, run[2])
+    ]
     print(f"{'python':<12}{'libraries':<12}{'tests':<10}{'seconds':>8}")
     for outcome in outcomes:
         passed = "passed" if outcome.passed else "FAILED"
