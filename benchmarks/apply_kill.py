@@ -34,7 +34,7 @@ from mensura.ledger import Update, open_ledger
 ledger = open_ledger(Path(sys.argv[1]))
 update = Update.parse(Path(sys.argv[2]).read_text())
 when = datetime(2026, 1, 1, tzinfo=UTC)
-heavy = sorted({"scipy", "altair", "jinja2"} & set(sys.modules))
+heavy = sorted({"scipy", "jinja2"} & set(sys.modules))
 print("ready", *heavy, flush=True)
 sys.stdin.readline()
 while True:

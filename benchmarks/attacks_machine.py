@@ -27,7 +27,7 @@ WRITING: Commands = {
     "exam": ("exam", "new", "out"),
 }
 """Commands that write a folder ``out``; each gives the same files at each call."""
-MODULES = ("json", "numpy", "polars", "vl_convert", "typer", "mensura", "sqlite3", "concurrent", "site", "secrets")
+MODULES = ("json", "numpy", "polars", "resvg_py", "typer", "mensura", "sqlite3", "concurrent", "site", "secrets")
 TRAP = 'from pathlib import Path\nPath("{}").touch()\nraise SystemExit(9)\n'
 ODD_ENDS = (0, 1, 2, -signal.SIGKILL, -signal.SIGTERM, 128 + signal.SIGTERM)
 

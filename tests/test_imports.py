@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-HEAVY = ["numpy", "scipy", "polars", "pandas", "jinja2", "altair", "pyarrow", "inspect_ai", "numba"]
+HEAVY = ["numpy", "scipy", "polars", "pandas", "jinja2", "pyarrow", "inspect_ai", "numba"]
 REPORT = f"import sys; print(sorted(set({HEAVY!r}) & set(sys.modules)))"
 
 
@@ -33,7 +33,7 @@ def test_help_is_light():
 def test_reading_what_is_kept_loads_no_solver_no_renderer_and_no_event_loop():
     code = (
         "import sys\nimport mensura.study.standing, mensura.cli.iq, mensura.cli.stitch, mensura.cli.figure\n"
-        "loaded = ['scipy.special', 'scipy.linalg', 'scipy.sparse', 'scipy.optimize', 'altair', 'asyncio']\n"
+        "loaded = ['scipy.special', 'scipy.linalg', 'scipy.sparse', 'scipy.optimize', 'asyncio']\n"
         "print([name for name in loaded if name in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

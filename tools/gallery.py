@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mensura.charts import save
 from mensura.evidence import Evidence, load
 from mensura.site.pictures import registry
 from mensura.study import Study
@@ -43,7 +42,7 @@ def write_gallery(pages: Path, evidence: Evidence | None = None) -> int:
     parts = [HEAD]
     for listed, name in examples(evidence).items():
         picture = registry.draw(study, name)
-        save(picture.chart, pages / "gallery" / f"{name}.png", width_mm=WIDTH, dpi=DPI)
+        picture.drawing.save(pages / "gallery" / f"{name}.png", width_mm=WIDTH, dpi=DPI)
         command = f"```\nmensura figure {name} --out {name}.svg\n```"
         image = f"![{picture.title}](gallery/{name}.png)"
         parts.append(f"## {picture.title}\n\n{names()[listed]}\n\n{command}\n\n{image}\n")

@@ -16,10 +16,6 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import altair as alt
-
-from mensura.charts import drawn
-
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = tuple(sorted((ROOT / "docs" / "notebooks").glob("*.ipynb")))
 MOST_LINES = 30
@@ -67,9 +63,7 @@ def shown(value: object) -> dict[str, Any]:
 
 def drawing_of(value: object) -> str:
     """Return a picture as SVG, empty for anything else."""
-    if hasattr(value, "_repr_svg_"):
-        return str(value._repr_svg_())
-    return drawn(value, 183.0) if isinstance(value, alt.TopLevelMixin) else ""
+    return str(value._repr_svg_()) if hasattr(value, "_repr_svg_") else ""
 
 
 def shortened(text: str) -> list[str]:

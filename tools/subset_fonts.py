@@ -1,6 +1,6 @@
 """Make the two small fonts of the pages from their open originals: ``python -m tools.subset_fonts SERIF SANS``.
 
-It also writes the outlines of the sans font's letters, for pictures that are drawn without a browser.
+It also writes the sans font and the widths of its letters for pictures that are drawn without a browser.
 
 SERIF and SANS are the variable fonts Source Serif 4 (axes opsz and wght) and Inter (axis wght), Latin part, as woff2.
 The npm packages ``@fontsource-variable/source-serif-4`` and ``@fontsource-variable/inter`` hold them as
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 TARGET = Path(__file__).parents[1] / "src" / "mensura" / "site" / "static" / "fonts"
-LETTERS = Path(__file__).parents[1] / "src" / "mensura" / "charts" / "data" / "letters.json"
+CHARTS = Path(__file__).parents[1] / "src" / "mensura" / "charts" / "data"
 MOST_BYTES = 60_000
 """Both files together."""
 _LETTERS = [*range(0x20, 0x7F), *range(0xA0, 0x100)]
@@ -54,60 +54,29 @@ def subset(source: Path, kind: str, target: Path) -> int:
     return target.stat().st_size
 
 
-def _relative_path(steps: list[tuple[str, tuple[tuple[float, float] | None, ...]]]) -> str:
-    """Return an outline as a path of relative steps in whole units, so that lines of text are one path."""
-    from fontTools.pens.basePen import decomposeQuadraticSegment
-
-    parts, at, start = list[str](), (0, 0), (0, 0)
-
-    def step(command: str, *points: tuple[float, float]) -> None:
-        nonlocal at
-        rounded = [(round(x), round(y)) for x, y in points]
-        parts.append(command + " ".join(f"{x - at[0]} {y - at[1]}" for x, y in rounded))
-        at = rounded[-1]
-
-    for command, points in steps:
-        if command == "moveTo":
-            step("m", *points)
-            start = at
-        elif command == "lineTo":
-            step("l", *points)
-        elif command == "qCurveTo" and None not in points:
-            for control, end in decomposeQuadraticSegment(points):
-                step("q", control, end)
-        elif command in ("closePath", "endPath"):
-            parts.append("z")
-            at = start
-        else:
-            raise SystemExit(f"letters: {command} {points} is not known; expected lines and quadratic curves")
-    return "".join(parts)
-
-
-def write_letters(font: Path, target: Path) -> None:
-    """Write width and outline of each letter of the sans font, regular and bold, for :mod:`mensura.charts.letters`."""
-    from fontTools.pens.recordingPen import DecomposingRecordingPen
-    from fontTools.pens.transformPen import TransformPen
+def write_letters(font: Path) -> None:
+    """Write the sans font as a renderer of SVG reads it, and the width of each letter, for :mod:`mensura.charts`."""
     from fontTools.ttLib import TTFont
     from fontTools.varLib.instancer import instantiateVariableFont
 
-    made: dict[int, dict[str, tuple[int, str]]] = {}
-    for weight in (400, 700):
+    widths: dict[int, dict[str, int]] = {}
+    for weight in (400, 600, 700):
         face: Any = instantiateVariableFont(TTFont(font), {"wght": weight})
+        face.flavor = None
+        face.save(CHARTS / f"sans-{weight}.ttf")
         glyphs, units = face.getGlyphSet(), 1000 / face["head"].unitsPerEm
-        made[weight] = {}
-        for code, name in sorted(face.getBestCmap().items()):
-            if code < 0x7F or code in _SIGNS:
-                pen = DecomposingRecordingPen(glyphs)
-                glyphs[name].draw(TransformPen(pen, (units, 0, 0, -units, 0, 0)))
-                made[weight][chr(code)] = (round(glyphs[name].width * units), _relative_path(pen.value))
-    target.write_text(json.dumps(made, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf-8")
+        widths[weight] = {
+            chr(code): round(glyphs[name].width * units) for code, name in sorted(face.getBestCmap().items())
+        }
+    text = json.dumps(widths, ensure_ascii=False, separators=(",", ":"))
+    (CHARTS / "letters.json").write_text(text + "\n", encoding="utf-8")
 
 
 def main() -> None:
     """Write both fonts and the letters, and print the sizes of the fonts."""
     serif, sans = (Path(given) for given in sys.argv[1:3])
     sizes = {kind: subset(path, kind, TARGET / f"{kind}.woff2") for kind, path in (("serif", serif), ("sans", sans))}
-    write_letters(TARGET / "sans.woff2", LETTERS)
+    write_letters(TARGET / "sans.woff2")
     print(", ".join(f"{kind} {size / 1000:.1f} kB" for kind, size in sizes.items()))
     if sum(sizes.values()) > MOST_BYTES:
         raise SystemExit(f"fonts: {sum(sizes.values())} bytes; expected {MOST_BYTES} or less. Keep fewer letters.")

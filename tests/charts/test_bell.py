@@ -34,9 +34,13 @@ def test_a_thousand_people_stand_above_every_model(drawing):
 
 
 def test_the_leaders_alone_have_names_so_that_a_file_needs_no_style_sheet(drawing):
-    assert re.findall(r'font-weight="600">(Model \d+)<', drawing.wide)[-3:] == ["Model 27", "Model 28", "Model 29"]
-    assert len(re.findall(r'<tspan font-weight="600">', drawing.wide)) == 15
-    assert len(re.findall(r'<tspan font-weight="600">', drawing.narrow)) == 10
+    assert re.findall(r'font-weight="600" class="name">(Model \d+) <', drawing.wide)[-3:] == [
+        "Model 27",
+        "Model 28",
+        "Model 29",
+    ]
+    assert drawing.wide.count('class="name"') == 15
+    assert drawing.narrow.count('class="name"') == 10
 
 
 def test_a_model_with_an_address_is_a_link(drawing):

@@ -1,11 +1,13 @@
-"""Estimates with intervals, drawn as rows: what stands where, in what order, and what is said."""
+"""Tables drawn as rows: what stands where, in what order, and what is said; every result draws itself."""
 
 import re
 
 import polars as pl
 import pytest
 
+import mensura
 from mensura import MensuraError, charts
+from mensura.charts.estimates import plot_table
 
 BASES = pl.DataFrame(
     {"dimension": ["KN", "VO"], "name": ["Knowledge", "Metacognition and Critical Thinking"], "base": [6.7, 31.95]}
@@ -19,8 +21,10 @@ PROGRESS = pl.DataFrame({"label": ["ours", "theirs"], "value": [3.0, 8.0], "low"
 
 def rows_of(drawing):
     """What a screen reader says of each row, from the top, and where its mark stands."""
-    found = re.findall(r'translate\(([\d.]+),([\d.]+)\)" role="img" aria-label="([^"]+)"', str(drawing.wide))
-    return [(float(x), said) for x, _, said in sorted(found, key=lambda one: float(one[1]))]
+    sign = r'<path class="sign" transform="translate\(([\d.]+),([\d.]+)\)"'
+    mark = rf'role="img" aria-label="([^"]+)">(?:<line [^>]*>)*{sign}'
+    found = re.findall(mark, str(drawing.wide))
+    return [(float(x), said) for said, x, _ in sorted(found, key=lambda one: float(one[2]))]
 
 
 def rule_of(drawing):
@@ -79,14 +83,97 @@ def test_a_missing_column_is_named():
         charts.regions(REGIONS.drop("high"))
 
 
-def test_a_drawing_becomes_a_figure_of_the_width_asked_for(tmp_path):
-    charts.save(charts.bases(BASES), tmp_path / "b.svg", width_mm=120)
-    text = (tmp_path / "b.svg").read_text(encoding="utf-8")
-    assert re.search(r'width="(119\.\d+|120\.\d+)mm"', text)
-    assert "var(--" not in text
-    for name in ("b.png", "b.pdf"):
-        assert charts.save(charts.bases(BASES), tmp_path / name).stat().st_size > 1000
+def ranks() -> pl.DataFrame:
+    return pl.DataFrame(
+        {"rank": [1, 2, 3], "subject": ["ann", "bob", "eve"], "iq": [130.0, 110.0, None], "low": [120.0, 90.0, None]}
+    ).with_columns(high=pl.col("iq") + 10)
 
 
-def test_a_notebook_shows_a_drawing():
-    assert charts.bases(BASES)._repr_svg_().startswith("<svg")
+def test_a_table_with_intervals_becomes_rows_with_marks():
+    drawn = plot_table(ranks(), "People")._repr_svg_()
+    assert "ann" in drawn
+    assert "bob" in drawn
+    assert "eve" not in drawn, "she has no value"
+    assert "People: iq with its 90% interval" in drawn
+
+
+def test_a_table_without_intervals_draws_its_first_number():
+    drawn = plot_table(ranks().select("rank", "subject", "iq"), "People")._repr_svg_()
+    assert "People: iq" in drawn
+    assert "interval" not in drawn
+
+
+def test_only_the_rows_asked_for_are_drawn():
+    assert "bob" not in plot_table(ranks(), "People", rows=1)._repr_svg_()
+
+
+def test_a_table_of_words_is_refused():
+    with pytest.raises(MensuraError, match="plot: expected a column of numbers, got a"):
+        plot_table(pl.DataFrame({"a": ["x"]}), "Words")
+
+
+def test_a_fit_draws_its_capabilities(few_models):
+    fitted = mensura.stitch(mensura.load(few_models))
+    assert fitted.capabilities["subject"][0] in fitted.plot()._repr_svg_()
+
+
+def test_a_figure_by_name_is_the_one_of_the_report(few_models):
+    picture = mensura.figure("iq-bell", mensura.load(few_models))
+    assert isinstance(picture, charts.Drawing)
+
+
+def test_an_unknown_figure_is_refused_with_the_names(few_models):
+    with pytest.raises(MensuraError, match="'iq-ball' is not known"):
+        mensura.figure("iq-ball", mensura.load(few_models))
+
+
+MODELS = pl.DataFrame(
+    {
+        "subject": ["opus", "sol", "small"],
+        "name": ["Opus", "Sol", "Small"],
+        "provider": ["Anthropic", "OpenAI", None],
+        "value": [11.0, 1.0, 0.12],
+        "low": [None, 0.5, None],
+        "high": [None, 2.0, None],
+        "status": ["measured", "estimated", "measured"],
+        "other": [7.0, None, 0.17],
+    }
+)
+
+
+def test_models_stand_in_the_order_of_their_value_or_the_other_way_round():
+    said = [said for _, said in rows_of(charts.bars(MODELS, x_title="dollars"))]
+    assert said == ["Opus: 11.0, measured", "Sol: 1.0, 0.5 to 2, estimated", "Small: 0.1, measured"]
+    assert rows_of(charts.bars(MODELS, x_title="dollars", ascending=True))[0][1].startswith("Small")
+
+
+def test_a_second_value_is_a_stroke_with_its_number_on_the_other_side():
+    drawn = charts.bars(MODELS, x_title="dollars", beside="list price", log=True)
+    assert "Opus: 11, list price 7, measured" in drawn.wide
+    (opus, _), _, (small, _) = sorted(((x, said) for x, said in rows_of(drawn)), reverse=True)
+    own, other = (float(re.search(rf'<text x="([\d.]+)"[^>]*>{text}</text>', drawn.wide)[1]) for text in ("11", "7"))
+    assert other < opus < own, "dearer than its list price: its number is on the right"
+    own, other = (
+        float(re.search(rf'<text x="([\d.]+)"[^>]*>{text}</text>', drawn.wide)[1]) for text in ("0.12", "0.17")
+    )
+    assert own < small < other
+
+
+def test_people_cross_the_rows_and_say_how_they_are_known():
+    people = pl.DataFrame(
+        {"group": ["experts", "guessing"], "value": [4.0, 1.0], "low": [3.0, None], "high": [5.0, None]}
+    )
+    people = people.with_columns(status=pl.Series(["measured", "constructed"]))
+    svg = charts.bars(MODELS, x_title="dollars", references=people).wide
+    assert "experts: 4, 3 to 5, measured</text>" in svg
+    assert "guessing: 1, constructed</text>" in svg
+    assert svg.count('stroke-dasharray="4 3"') == 1, "measured people are a whole line"
+
+
+def test_tests_are_ranges_with_a_stroke_at_their_peak_under_a_row_of_models():
+    ranges = pl.DataFrame({"benchmark": ["a", "b"], "name": ["A", "B"], "low": [0.1, 1.0], "peak": [0.5, 1.4]})
+    svg = charts.sensors(ranges.with_columns(high=pl.col("peak") + 1), MODELS).wide
+    assert "B: 1.4, informs from 1 to 2.4" in svg
+    assert svg.index(">B<") < svg.index(">A<"), "hardest first"
+    signs = re.findall(r'class="sign" transform="translate\(([\d.]+),([\d.]+)\)"', svg)
+    assert len(signs) == 3 and len({y for _, y in signs}) == 1

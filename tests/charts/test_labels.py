@@ -1,22 +1,23 @@
-"""Label placement: nothing overlaps, at the nominal width and above it."""
+"""Words in pictures: as wide as they are drawn, cut or broken to their room, and names that cover nothing."""
+
+import struct
+import zlib
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mensura.charts.labels import LINE, place, spread, swarm, text_width
-from mensura.charts.marks import ROW_LIMIT, label_limit
+from mensura.charts.canvas import Canvas, resolve
+from mensura.charts.labels import LINE, clipped, has_letters, pack, place, text_width, wrapped
+from mensura.charts.render import to_png
 
-WIDTH, HEIGHT, RADIUS = 720.0, 400.0, 5.0
-dots = st.lists(
-    st.tuples(st.floats(6, WIDTH - 6), st.floats(6, HEIGHT - 6), st.text("abcGPT 4.5-oi", min_size=1, max_size=18)),
+FRAME = (0.0, 0.0, 720.0, 400.0)
+RADIUS = 6.0
+marks = st.lists(
+    st.tuples(st.floats(6, 714), st.floats(6, 394), st.floats(10, 160), st.sampled_from([LINE, 2 * LINE])),
     min_size=1,
     max_size=40,
 )
-
-
-def boxes_of(points, spots, stretch=1.0):
-    return {i: spots[i].box(points[i][0] * stretch, points[i][1], text_width(points[i][2])) for i in spots}
 
 
 def overlap(a, b):
@@ -24,103 +25,109 @@ def overlap(a, b):
 
 
 def placed(points, **settings):
-    x, y, texts = zip(*points, strict=True)
-    return place(x, y, texts, range(len(points)), width=WIDTH, height=HEIGHT, radius=RADIUS, **settings)
+    x, y, widths, heights = zip(*points, strict=True)
+    return place(x, y, list(zip(widths, heights, strict=True)), range(len(points)), FRAME, radius=RADIUS, **settings)
 
 
-@given(dots, st.booleans(), st.sampled_from([1.0, 1.3, 2.0]))
-def test_labels_cover_neither_each_other_nor_any_dot(points, upward, stretch):
-    boxes = boxes_of(points, placed(points, upward=upward), stretch)
-    circles = [(x * stretch - RADIUS, y - RADIUS, x * stretch + RADIUS, y + RADIUS) for x, y, _ in points]
-    assert not any(overlap(a, b) for i, a in boxes.items() for j, b in boxes.items() if i < j)
-    assert not any(overlap(box, circle) for box in boxes.values() for circle in circles)
-    for left, top, right, bottom in boxes.values():
-        assert left >= -1e-9
-        assert top >= -1e-9
-        assert right <= WIDTH * stretch + 1e-9
-        assert bottom <= HEIGHT + 1e-9
+@given(marks, st.booleans(), st.sampled_from(["start", "end"]))
+def test_names_cover_neither_each_other_nor_a_mark_nor_the_edge(points, best, side):
+    spots = placed(points, best=range(len(points)) if best else (), side=side)
+    boxes = [spot.box for spot in spots.values()]
+    circles = [(x - RADIUS, y - RADIUS, x + RADIUS, y + RADIUS) for x, y, *_ in points]
+    assert not any(overlap(one, other) for at, one in enumerate(boxes) for other in boxes[:at])
+    assert not any(overlap(box, circle) for box in boxes for circle in circles)
+    assert all(box[0] >= 0 and box[1] >= 0 and box[2] <= 720 and box[3] <= 400 for box in boxes)
 
 
-@given(dots)
-def test_leaders_cross_no_label_and_no_other_dot(points):
-    spots = placed(points)
-    boxes = boxes_of(points, spots)
-    for i, spot in spots.items():
-        if not spot.leader:
-            continue
-        x0, y0, x1, y1 = spot.line(points[i][0], points[i][1])
-        for share in np.linspace(0, 1, 41):
-            x, y = x0 + share * (x1 - x0), y0 + share * (y1 - y0)
-            inside = [j for j, b in boxes.items() if j != i and b[0] < x < b[2] and b[1] < y < b[3]]
-            others = [j for j, p in enumerate(points) if j != i and abs(p[0] - x) < RADIUS and abs(p[1] - y) < RADIUS]
-            assert inside == []
-            assert others == []
-
-
-def test_a_lone_label_stands_right_beside_its_dot():
-    spots = placed([(100.0, 100.0, "alone")])
-    assert (spots[0].dy, spots[0].align, spots[0].leader) == (0, "left", False)
-
-
-def test_blocked_rectangles_stay_free():
-    blocked = [(0.0, 0.0, WIDTH, 150.0), (0.0, 250.0, WIDTH, HEIGHT)]
-    points = [(50.0 + 60 * i, 200.0, f"model {i}") for i in range(10)]
-    boxes = boxes_of(points, placed(points, blocked=blocked))
-    assert boxes
-    assert not any(overlap(box, wall) for box in boxes.values() for wall in blocked)
+def test_a_lone_name_stands_right_of_its_mark_and_that_of_a_best_one_above_and_left_of_it():
+    point = [(300.0, 200.0, 80.0, LINE)]
+    plain, best = placed(point)[0], placed(point, best=[0])[0]
+    assert (plain.anchor, plain.y) == ("start", 200.0)
+    assert plain.x > 300 + RADIUS
+    assert best.anchor == "end"
+    assert best.x < 300 and best.y < 200 - RADIUS
+    assert placed(point, best=[0], side="start")[0].anchor == "start"
 
 
 def test_the_first_wanted_wins_where_there_is_room_for_one():
-    points = [(350.0, 200.0, "first of two"), (350.0, 200.0, "other")]
-    walls = [(0.0, 0.0, WIDTH, 192.0), (0.0, 208.0, WIDTH, HEIGHT), (0.0, 0.0, 345.0, HEIGHT)]
+    points = [(350.0, 200.0, 80.0, LINE), (350.0, 200.0, 60.0, LINE)]
+    walls = [(0.0, 0.0, 720.0, 192.0), (0.0, 208.0, 720.0, 400.0), (0.0, 0.0, 340.0, 400.0)]
     assert list(placed(points, blocked=walls)) == [0]
 
 
-def test_a_neighbour_moves_when_both_can_be_placed():
-    """Greedy placement alone would leave the second label out."""
-    points = [(350.0, 200.0, "first"), (350.0, 200.0, "second")]
-    walls = [(0.0, 0.0, WIDTH, 192.0), (0.0, 208.0, WIDTH, HEIGHT)]
-    assert sorted(placed(points, blocked=walls)) == [0, 1]
+def test_blocked_rectangles_stay_free():
+    walls = [(0.0, 0.0, 720.0, 150.0), (0.0, 250.0, 720.0, 400.0)]
+    spots = placed([(50.0 + 60 * at, 200.0, 50.0, LINE) for at in range(10)], blocked=walls)
+    assert spots
+    assert not any(overlap(spot.box, wall) for spot in spots.values() for wall in walls)
 
 
-@given(st.lists(st.floats(0, 400), max_size=40))
-def test_spread_keeps_order_gap_and_bounds(positions):
-    moved = spread(positions, LINE, 0, 400)
-    gap = min(LINE, 400 / max(len(positions) - 1, 1))
-    order = np.argsort(positions, kind="stable")
-    steps = np.diff(np.array(moved)[order]) if positions else np.array([])
-    assert (steps >= gap - 1e-9).all()
-    assert all(-1e-9 <= at <= 400 + 1e-9 for at in moved)
+def test_a_name_rises_into_the_sky_where_its_neighbourhood_is_taken():
+    points = [(300.0, 300.0, 90.0, LINE), (296.0, 282.0, 90.0, LINE), (292.0, 264.0, 90.0, LINE)]
+    spots = placed(points, best=range(3))
+    assert len(spots) == 3
+    assert min(spot.box[3] for spot in spots.values()) < 258
 
 
-def test_spread_moves_nothing_that_is_apart_and_two_halfway():
-    assert spread([10, 50, 90], 13, 0, 100) == [10, 50, 90]
-    assert spread([50, 50], 10, 0, 100) == [45, 55]
-    assert spread([50, 50, 50, 50], 10, 0, 100) == [35, 45, 55, 65]
-    assert spread([10, 12, 11, 90], 5, 0, 100) == [6, 16, 11, 90]  # all three by as little as least squares can
-    assert spread([], 10, 0, 100) == []
+@given(st.lists(st.tuples(st.floats(0, 500), st.floats(1, 90)), max_size=30))
+def test_what_is_packed_in_a_row_touches_nothing(starts):
+    spans = [(start, start + size) for start, size in starts]
+    rows = pack(spans, gap=4.0)
+    for at, (one, row) in enumerate(zip(spans, rows, strict=True)):
+        for other in (span for span, own in zip(spans[:at], rows, strict=False) if own == row):
+            assert one[1] + 4 <= other[0] or other[1] + 4 <= one[0]
 
 
-def test_spread_shrinks_the_gap_to_what_fits():
-    assert spread([5, 5, 5], 20, 0, 10) == [0, 5, 10]
-    assert spread([7], 20, 0, 10) == [7]
+def test_packing_takes_the_first_row_with_room():
+    assert pack([(0, 10), (5, 15), (20, 30), (12, 16)], gap=2) == [0, 1, 0, 0]
 
 
-@given(st.lists(st.tuples(st.floats(0, 300), st.floats(0, 200), st.booleans()), max_size=60))
-def test_swarm_never_overlaps_and_never_sinks(points):
-    x, ground, last = ([p[i] for p in points] for i in range(3))
-    lifts = swarm(x, ground, 8.0, last)
-    at = [(a, g + lift) for a, g, lift in zip(x, ground, lifts, strict=True)]
-    assert all(lift >= 0 for lift in lifts)
-    assert all((a - c) ** 2 + (b - d) ** 2 >= 64 - 1e-6 for i, (a, b) in enumerate(at) for c, d in at[:i])
+def dark_columns(png):
+    """Which columns of a picture have something drawn in them, without a library for pictures."""
+    width, height = struct.unpack(">II", png[16:24])
+    data, at = b"", 8
+    while at < len(png):
+        (size,) = struct.unpack(">I", png[at : at + 4])
+        data += png[at + 8 : at + 8 + size] if png[at + 4 : at + 8] == b"IDAT" else b""
+        at += 12 + size
+    raw = np.frombuffer(zlib.decompress(data), dtype=np.uint8).reshape(height, 4 * width + 1)
+    last, columns = np.zeros(4 * width, dtype=int), np.zeros(width, dtype=bool)
+    for line in raw.astype(int):
+        kind, line = line[0], line[1:].copy()
+        for byte in range(4 * width):
+            left, corner = (row[byte - 4] if byte >= 4 else 0 for row in (line, last))
+            up, guess = last[byte], left + last[byte] - corner
+            paeth = min((left, up, corner), key=lambda one: abs(guess - one))
+            line[byte] = (line[byte] + [0, left, up, (left + up) // 2, paeth][kind]) % 256
+        columns |= line.reshape(-1, 4)[:, 3] > 60
+        last = line
+    return np.flatnonzero(columns)
 
 
-@pytest.mark.parametrize(("text", "least", "most"), [("Claude Opus 4.8", 74, 96), ("iiii", 8, 20), ("WWWW", 36, 48)])
-def test_text_width_is_near_and_rather_too_wide(text, least, most):
-    """Helvetica's own widths at 11 pixels are 79, 9.8 and 41.5."""
-    assert least <= text_width(text) <= most
+@pytest.mark.parametrize("weight", ["400", "600", "700"])
+@pytest.mark.parametrize("text", ["Claude Opus 4.8", "GPT-5.6 Sol $28.94", "Mmmm iiii WWW", "−0.25 to 1,234"])
+def test_a_text_is_as_wide_as_it_is_drawn(text, weight):
+    """Kerning draws letters together by up to a twentieth; a text is never wider than measured."""
+    sheet = Canvas(400, 30, "")
+    sheet.words(10, 15, text, size=20, weight=weight)
+    columns = dark_columns(to_png(resolve(sheet.svg()), 1.0))
+    size = text_width(text, 20, weight)
+    assert 0.95 * size - 3 <= columns[-1] - columns[0] <= size + 1
 
 
-def test_names_are_cut_only_where_one_is_too_long():
-    assert label_limit(["GPT-5.5", "FrontierMath Tiers 1-3, first version"]) == 0
-    assert label_limit(["GPT-5.5", "a name of a row " * 20]) == ROW_LIMIT
+def test_letters_that_the_font_lacks_are_known():
+    assert has_letters("Claude Opus 5 – how good?\n")
+    assert not has_letters("文心 4.5")
+    assert text_width("文", 10) == 10
+
+
+def test_texts_are_cut_or_broken_to_their_room():
+    assert clipped("short", 100) == "short"
+    cut = clipped("a text that is too long", 60)
+    assert cut.endswith("…") and text_width(cut) <= 60
+    assert text_width(clipped("a text that is too long", 60, weight="700"), weight="700") <= 60
+    assert clipped("Wide", 2) == "W…"
+    assert wrapped("one two three", 50) == ["one two", "three"]
+    assert wrapped("one two three four", 50, most=2) == ["one two", "three f…"]
+    assert wrapped("one two three", 6000) == ["one two three"]
+    assert wrapped("", 60) == []

@@ -5,7 +5,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from mensura.charts.bell_subjects import crowd_above
+from mensura.charts import Mark
+from mensura.charts.bell import crowd_above
 from mensura.charts.canvas import PEOPLE_STRONG, SURFACE, lab_colour, resolve
 from mensura.charts.share_card import draw_share_card
 from mensura.charts.standing import Duel, Kind, Stand, draw_among, draw_duels, draw_kinds, draw_price
@@ -44,9 +45,7 @@ def test_strips_say_the_value_and_fill_what_was_measured():
         Kind(Stand("Abstract Reasoning", "OpenAI", 108.0, 104.0, 112.0, full=False), []),
     ]
     drawing = draw_kinds(kinds, "kinds")
-    marks = re.findall(
-        r'translate\(([\d.]+),[\d.]+\)" d="[^"]*" fill="([^"]*)" stroke="[^"]*" stroke-width="2"', drawing.wide
-    )
+    marks = re.findall(r'class="sign" transform="translate\(([\d.]+),[\d.]+\)" d="[^"]*" fill="([^"]*)"', drawing.wide)
     (best, full), (worst, hollow) = marks
     assert float(best) > float(worst)
     assert full != SURFACE == hollow
@@ -62,14 +61,14 @@ def test_the_whole_name_of_a_group_stands_beside_its_test(width):
     svg = draw_duels(duels, "OpenAI", "duels").draw(width)
     lines = re.findall(r'font-size="13" font-weight="600"[^>]*>([^<]+)</text>', svg)
     assert name in " ".join(lines) and "…" not in svg
-    heights = [float(y) for y in re.findall(r'translate\([\d.]+,([\d.]+)\)" role="img"', svg)]
+    heights = [float(y) for y in re.findall(r'class="sign" transform="translate\([\d.]+,([\d.]+)\)"', svg)]
     assert heights[1] - heights[0] > 45, "two lines of words need more room than one"
 
 
 def test_people_and_model_stand_at_their_scores():
     duels = [Duel("Experts", "GPQA", 80.0, 95.0, "over 99%", "passed", measured=True)]
     svg = draw_duels(duels, "OpenAI", "duels").wide
-    people = float(re.search(r'translate\(([\d.]+),[\d.]+\)" role="img" aria-label="Experts, GPQA"', svg)[1])
+    people = float(re.search(r'aria-label="Experts, GPQA"><rect x="([\d.]+)"', svg)[1]) + 3
     model = float(re.search(r'translate\(([\d.]+),[\d.]+\)" d=', svg)[1])
     grid = [float(x) for x in re.findall(r'<line x1="([\d.]+)" y1="20', svg)]
     share = (grid[-1] - grid[0]) / 100
@@ -77,13 +76,14 @@ def test_people_and_model_stand_at_their_scores():
 
 
 def test_dearer_is_further_right_and_a_tenfold_price_is_one_step():
-    svg = draw_price(
-        ("GPT-9", "OpenAI", 10.0, 128.0), [("Google", 0.1, 90.0, True), ("xAI", 1.0, 110.0, False)], "price"
-    ).wide
-    a, b, own = (float(x) for x in re.findall(r"translate\(([\d.]+),", svg))
-    assert b - a == pytest.approx(own - b, abs=0.2)
-    assert own > b > a
-    assert "GPT-9 $10.00" in svg
+    own = Mark("GPT-9", "OpenAI", 10.0, 128.0, "GPT-9, $10", detail="$10")
+    others = [Mark("", "Google", 0.1, 90.0, ""), Mark("", "xAI", 1.0, 110.0, "", "estimated")]
+    svg = draw_price(own, others, lambda cost: f"${cost:g}", "price").wide
+    a, b, mine = (float(x) for x in re.findall(r"translate\(([\d.]+),", svg))
+    assert b - a == pytest.approx(mine - b, abs=0.2)
+    assert mine > b > a
+    assert re.search("GPT-9 <tspan[^>]*>\\$10<", svg)
+    assert "the average person" in svg
 
 
 def test_a_shared_picture_has_the_chart_of_its_page_below_its_words():

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from mensura.charts.render import check_figure
 from mensura.core.cache import VARIABLE
-from mensura.core.drawings import check_figure
 from mensura.core.errors import MensuraError, listed_names
 from mensura.core.files import write_text
 from mensura.core.frames import read_csv
@@ -51,7 +51,7 @@ def test_a_killed_process_is_reported_with_what_to_do():
 
 def test_no_python_file_of_the_working_folder_runs_in_a_child(tmp_path, monkeypatch):
     """A download folder may hold a json.py; importing it would run somebody else's code."""
-    for name in ("json", "pickle", "polars", "mensura", "vl_convert", "threading", "sitecustomize"):
+    for name in ("json", "pickle", "polars", "mensura", "resvg_py", "threading", "sitecustomize"):
         (tmp_path / f"{name}.py").write_text(HOSTILE)
     ran = tmp_path / "ran.txt"
     monkeypatch.setenv("RAN", str(ran))
@@ -63,18 +63,19 @@ def test_no_python_file_of_the_working_folder_runs_in_a_child(tmp_path, monkeypa
 
 
 def test_a_report_from_a_hostile_folder_runs_nothing_of_it(tmp_path):
-    for name in ("json", "vl_convert", "polars", "numpy", "multiprocessing"):
+    for name in ("json", "resvg_py", "polars", "numpy", "multiprocessing"):
         (tmp_path / f"{name}.py").write_text(HOSTILE)
     environment = {**os.environ, "RAN": str(tmp_path / "ran.txt"), VARIABLE: "off"}
     code = (
-        "import sys; from mensura.core.drawings import draw_jobs; from mensura.core.processes import Processes\n"
+        "from mensura.core.processes import Processes\n"
+        "from mensura.site.drawings import draw_all\n"
         "with Processes() as processes:\n"
-        "    spec = {'mark': 'bar', 'data': {'values': []}}\n"
-        "    print(processes.submit(draw_jobs, [{'kind': 'svg', 'spec': spec}]).result()[0][:4].decode())\n"
+        '    svg = \'<svg xmlns="http://www.w3.org/2000/svg" width="4" height="4"></svg>\'\n'
+        "    print(processes.submit(draw_all, [(svg, 1.0)]).result()[0][1:4].decode())\n"
     )
     command = [sys.executable, "-P", "-c", code]
     run = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-    assert (run.returncode, run.stdout.strip()) == (0, "<svg"), run.stderr
+    assert (run.returncode, run.stdout.strip()) == (0, "PNG"), run.stderr
     assert not (tmp_path / "ran.txt").exists()
 
 

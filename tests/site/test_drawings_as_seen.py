@@ -9,22 +9,12 @@ import re
 from datetime import date
 from pathlib import Path
 
+import polars as pl
 import pytest
 
-from mensura.charts import (
-    LABS,
-    LadderPlace,
-    Reference,
-    Strip,
-    draw_forest,
-    draw_history,
-    draw_human_ladder,
-    draw_ladder,
-    draw_radar,
-    draw_share_card,
-)
-from mensura.charts.canvas import Canvas, clipped, palette_css, round_ticks, scale, wrapped
-from mensura.charts.ladders import ModelSpot
+from mensura import charts
+from mensura.charts import LABS, Mark, Reference, Strip, draw_forest, draw_history, draw_ladder, draw_share_card
+from mensura.charts.canvas import Canvas, palette_css, scale
 
 APPROVED = Path(__file__).parent / "approved"
 
@@ -43,38 +33,33 @@ GROUPS = [
     Reference("the very best, measured", 130.0),
 ]
 SPOTS = [
-    ModelSpot("Opus", "Anthropic", "opus", "models/opus.html", 80.0, 128.0, "measured", "80%"),
-    ModelSpot("Sol", "OpenAI", "sol", "", 55.0, 112.0, "estimated", "55%"),
+    Mark("Opus", "Anthropic", 80.0, 128.0, "Opus: 80%", subject="opus", href="models/opus.html"),
+    Mark("Sol", "OpenAI", 55.0, 112.0, "Sol: 55%", "estimated", "sol"),
 ]
 RELEASES = [
-    ModelSpot(name, lab, name.lower(), "", date(2024 + place, 1 + place, 1).toordinal(), score, "measured", f"{score}%")
+    Mark(name, lab, date(2024 + place, 1 + place, 1).toordinal(), score, f"{name}: {score}%")
     for place, (name, lab, score) in enumerate((("Ay", "Google", 30.0), ("Bee", "xAI", 25.0), ("Cee", "Meta", 61.0)))
 ]
 LEVELS = [
     Reference("experts who took the whole test on two long afternoons", 70.0),
     Reference("pupils", 30.0, status="judged"),
 ]
-PLACES = [
-    LadderPlace("GPT", "Knowledge", 120.0, 30.0, 5e7, False, "OpenAI", "measured", "GPT: 1 in 120", "ADeLe"),
-    LadderPlace(
-        "pupils of the last year",
-        "Knowledge",
-        3.0,
-        2.0,
-        5.0,
-        True,
-        None,
-        "implied",
-        "pupils",
-        "ENEM",
-        "#anchors",
-        "people:enem",
-    ),
-    LadderPlace("GPT", "Attention", 4e4, None, None, False, "OpenAI", "measured", "GPT: 1 in 40,000", "ADeLe"),
-    LadderPlace("pupils of the last year", "Attention", 0.5, 0.4, 3.0, True, None, "measured", "pupils", "ENEM"),
-]
-CLOSING = LadderPlace("GPT", "Volume", 9.0, 5.0, 12.0, False, "OpenAI", "estimated", "GPT: 1 in 9", "ADeLe")
-DIMENSIONS = ["Knowledge", "Attention", "Volume"]
+PLACES = pl.DataFrame(
+    {
+        "subject": ["GPT", "pupils of the last year", "GPT", "pupils of the last year", "GPT"],
+        "dimension": ["Knowledge", "Knowledge", "Attention", "Attention", "Volume"],
+        "one_in": [120.0, 3.0, 4e4, 0.5, None],
+        "low": [30.0, 2.0, None, 0.4, None],
+        "high": [5e7, 5.0, None, 3.0, None],
+        "kind": ["AI", "people", "AI", "people", "AI"],
+        "note": ["", "", "", "", "no line"],
+        "provider": ["OpenAI", None, "OpenAI", None, "OpenAI"],
+        "status": ["measured", "implied", "measured", "measured", "measured"],
+        "test": ["ADeLe", "ENEM", "ADeLe", "ENEM", "ADeLe"],
+        "href": [None, "#anchors", None, None, None],
+        "card": [None, "people:enem", None, None, None],
+    }
+)
 
 
 def whole(value):
@@ -84,10 +69,12 @@ def whole(value):
 def every_mark():
     sheet = Canvas(340, 1001, "every mark")
     for place, lab in enumerate((*LABS, "Somebody", None)):
-        sheet.model(20 + 25 * place, 20, provider=lab, status="measured", label=str(lab))
+        with sheet.marked(str(lab)):
+            sheet.sign(20 + 25 * place, 20, lab)
     for place, status in enumerate(("measured", "inherited", "estimated")):
-        sheet.model(20 + 25 * place, 60, provider="OpenAI", status=status, label=status, href="a&b.html", subject="a<b")
-        sheet.people(120 + 25 * place, 60, status=status, label=status)
+        with sheet.marked(status, href="a&b.html", subject="a<b", provider="OpenAI"):
+            sheet.sign(20 + 25 * place, 60, "OpenAI", status)
+        sheet.bar(120 + 25 * place, 60, status)
     sheet.words(20, 100, "over <lines>", halo=True, weight="600", size=9)
     sheet.path([], "red")
     return sheet.svg()
@@ -110,9 +97,7 @@ DRAWINGS = {
         draw_ladder([(0, 70), (40, 100), (90, 160)], SPOTS, GROUPS[1:2], tick=whole, description="a ladder").html
     ),
     "history": lambda: draw_history(RELEASES, LEVELS, tick=whole, description="a history").html,
-    "human_ladder": lambda: draw_human_ladder(DIMENSIONS, PLACES, description="people").html,
-    "radar": lambda: draw_radar(DIMENSIONS, [*PLACES, CLOSING], description="people").html,
-    "radar_open": lambda: draw_radar([*DIMENSIONS, "Logic"], PLACES[:3], description="people").wide,
+    "among_people": lambda: charts.among_people(PLACES).html,
     "share_card": lambda: draw_share_card(
         "A title that is much longer than one line of a card", "IQ 131, 90% 128 to 134.", (("OpenAI", 131.0),)
     ),
@@ -130,37 +115,11 @@ def test_looks_as_it_did_when_last_looked_at(name):
     assert found == file.read_text(encoding="utf-8")
 
 
-def test_without_a_dimension_a_radar_has_no_rays_and_a_ladder_no_rows():
-    """Where lines of one's own leave nobody placed, the page is built all the same."""
-    assert "<path" not in draw_radar([], [], description="nobody").html
-    assert "<text" in draw_human_ladder([], [], description="nobody").html
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "most", "ticks"),
-    [
-        (0, 10, 6, [0, 2, 4, 6, 8, 10]),
-        (0, 1, 4, [0, 0.25, 0.5, 0.75, 1]),
-        (95, 135, 7, [100, 110, 120, 130]),
-        (0.3, 4.9, 5, [1, 2, 3, 4]),
-        (0, 60, 6, [0, 10, 20, 30, 40, 50, 60]),
-        (3, 3, 6, [3]),
-    ],
-)
-def test_ticks_are_round_and_inside_the_span(low, high, most, ticks):
-    assert round_ticks(low, high, most) == pytest.approx(ticks)
+def test_where_nobody_is_placed_the_page_is_built_all_the_same():
+    assert "no ability could be placed" in charts.among_people(PLACES.tail(1)).html
 
 
 def test_what_lies_outside_a_scale_stands_at_its_edge():
     at = scale(10, 20, 100, 300)
     assert [at(value) for value in (5, 10, 15, 20, 25)] == [100, 100, 200, 300, 300]
     assert scale(4, 4, 0, 100)(4) == 0
-
-
-def test_texts_are_cut_or_broken_to_their_room():
-    assert clipped("short", 100) == "short"
-    assert clipped("a text that is too long", 60) == "a text t…"
-    assert clipped("Wide", 2) == "W…"
-    assert wrapped("one two three", 60) == ["one two", "three"]
-    assert wrapped("one two three", 6000) == ["one two three"]
-    assert wrapped("", 60) == []

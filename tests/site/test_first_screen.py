@@ -9,8 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mensura.charts.bell_subjects import CROWD, LOOKS, BellModel, crowd_above
-from mensura.charts.first_bell import FirstBell
+from mensura.charts.bell import CROWD, LOOKS, BellModel, FirstBell, crowd_above
 from mensura.site.pictures.first_answers import how_fast
 from mensura.site.pictures.first_screen import FirstScreen
 from mensura.site.pictures.signs import said_share

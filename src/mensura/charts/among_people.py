@@ -1,122 +1,126 @@
-"""Profiles among people: AI systems and groups of people on the calibrated scales, one row per dimension."""
+"""AI systems and groups of people placed among all people of the world: one block of rows per dimension."""
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Callable
 
-import altair as alt
+from markupsafe import Markup
 
-from mensura.charts.labels import text_width
-from mensura.charts.marks import DOTS, KNOWN, empty, label_limit, picture, row_inset
+from mensura.charts.canvas import GRID, INK, PEOPLE, PEOPLE_STRONG, QUIET, SOFT, Canvas, lab_colour, scale
+from mensura.charts.labels import clipped, text_width
+from mensura.charts.plot import NARROW, draw_nothing
+from mensura.charts.render import Drawing
 from mensura.charts.rows import Row, counted, listed, rows_of, say, say_range
-from mensura.charts.theme import SHAPES
-from mensura.core.errors import MensuraError
-from mensura.intake.tables import as_frame
 
 COLUMNS = ("subject", "dimension", "one_in", "low", "high", "kind", "note")
-MOST = len(SHAPES)
+_OPTIONAL = ("at_least", "provider", "status", "test", "href", "card", "words")
 FARTHEST = 1e6
-"""Rarest position that is drawn to scale; beyond it an interval ends at the edge."""
-_ROUND = (1, 2, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
+"""Rarest place drawn to scale; beyond it an interval ends at the edge."""
+_TICKS = (
+    *((2.0, "median"), (10.0, "top 10%"), (100.0, "top 1%"), (1e3, "1 in 1,000"), (1e4, "1 in 10,000")),
+    *((1e5, "1 in 100,000"), (1e6, "1 in a million")),
+)
+_ON_A_PHONE = (2.0, 100.0, 1e4)
+_LINE, _HEADING = 19.0, 30.0
 
 
-def among_people(points: object) -> alt.LayerChart:
+def among_people(points: object, *, description: str = "") -> Drawing:
     """Draw where each subject stands in each dimension, as "1 in N people", with its interval.
 
-    ``points``: subject, dimension (as it is to be written), one_in, low, high, kind (AI, or people: hollow), note,
-    and if wanted at_least (cut at what the data can tell), in the order to draw. A dimension in which nobody is placed
-    keeps its row, which says so.
+    ``points``: subject, dimension (as it is to be written), one_in, low, high, kind (AI or people), note. If wanted:
+    at_least (cut at what the data can tell), provider, status (measured or not: hollow), test, href, card (the subject
+    of the mark's card), words (what the mark says). A dimension in which nobody is placed keeps its row, which says so.
     """
-    columns = [*COLUMNS, *({"at_least"} & set(as_frame(points, name="points").columns))]
-    told = rows_of(points, columns, needed=["subject", "dimension"])
-    placed = [row for row in told if row["one_in"] is not None]
+    rows = rows_of(points, COLUMNS, needed=["subject", "dimension"], optional=_OPTIONAL)
+    placed = [row for row in rows if row["one_in"] is not None]
     if not placed:
-        return empty("no ability could be placed among people")
-    shown = list(dict.fromkeys(row["subject"] for row in told))
-    if len(shown) > MOST:
-        raise MensuraError(f"points: {len(shown)} subjects; a profile tells at most {MOST} apart, so choose some")
-    dimensions = list(dict.fromkeys(row["dimension"] for row in told))
-    reached = {row["dimension"] for row in placed}
-    absent: list[Row] = [
-        {"dimension": name, "one_in": 2.0, "text": "nobody placed: no usable line, or too few items"}
+        return draw_nothing("no ability could be placed among people")
+    dimensions = list(dict.fromkeys(row["dimension"] for row in rows))
+    about = description or _describe(placed, dimensions)
+    shown = tuple({key: value for key, value in row.items() if key in (*COLUMNS, "at_least")} for row in placed)
+    return Drawing(lambda width: _draw(dimensions, placed, about, width), about, shown)
+
+
+def _draw(dimensions: list[str], rows: list[Row], about: str, width: float) -> Markup:
+    narrow = width < NARROW
+    left = 176.0 if narrow else 290.0
+    blocks = {
+        name: sorted((row for row in rows if row["dimension"] == name), key=lambda row: row["one_in"])
         for name in dimensions
-        if name not in reached
-    ]
-    for row in placed:
-        row["aria"] = (
-            f"{row['subject']}, {row['dimension']}: {_rarity(row)}"
-            f"{say_range(row['low'], row['high'])}{', ' + row['note'] if row['note'] else ''}"
-        )
-        row |= {key: min(row[key], FARTHEST) for key in ("one_in", "low", "high") if row[key] is not None}
-    top = max(row[key] for row in placed for key in ("one_in", "high") if row[key] is not None)
-    ends = [1.0, min(top * 1.2, FARTHEST)]
-    axis = alt.Axis(
-        title="as rare as 1 in so many people",
-        values=[tick for tick in _ROUND if tick <= ends[1]],
-        format=",~r",
-        grid=True,
-        labelOverlap=True,
-    )
-    x = alt.X("one_in:Q", scale=alt.Scale(type="log", domain=ends, nice=False), axis=axis)
-    y = alt.Y(
-        "dimension:N",
-        sort=dimensions,
-        scale=alt.Scale(domain=dimensions),
-        axis=alt.Axis(title=None, labelLimit=label_limit(dimensions), labelOverlap=False, grid=True, tickBand="extent"),
-    )
-    legend = alt.Legend(symbolSize=DOTS[0], offset=28, symbolOpacity=1) if len(shown) > 1 else None
-    colour: dict[str, Any] = {"scale": alt.Scale(domain=shown, range="category"), "sort": None, "legend": legend}
-    base = alt.Chart(alt.NamedData("points")).encode(x=x, y=y)
-    if len(shown) > 1:
-        offset = alt.Scale(domain=shown, paddingOuter=0.3)
-        base = base.encode(yOffset=alt.YOffset("subject:N", sort=None, scale=offset))
-    interval = (
-        base.transform_filter(KNOWN)
-        .mark_rule(
-            stroke=alt.ExprRef("scale('fill', datum.subject)"), strokeWidth=1.5, opacity=0.5, aria=False, tooltip=None
-        )
-        .encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"))
-    )
-    mark = base.mark_point(size=DOTS[0], strokeWidth=1.5, opacity=1, tooltip=None).encode(
-        fill=alt.Fill("subject:N", title=None, **colour),
-        stroke=alt.Stroke("subject:N", title=None, **colour),
-        shape=alt.Shape(
-            "subject:N", title=None, scale=alt.Scale(domain=shown, range="symbol"), sort=None, legend=legend
-        ),
-        fillOpacity=alt.FillOpacity(
-            "kind:N", scale=alt.Scale(domain=["AI", "people"], range=[0.95, 0.15]), legend=None
-        ),
-        description=alt.Description("aria:N"),
-    )
-    median = alt.Chart(alt.NamedData("median")).mark_rule(style="reference", aria=False, tooltip=None).encode(x=x)
-    missing = (
-        alt.Chart(alt.NamedData("absent"))
-        .mark_text(style="hint", align="left", dx=8, tooltip=None)
-        .encode(y=y, x=x, text=alt.Text("text:N"))
-    )
-    return picture(
-        [median, interval, mark, missing],
-        {"points": placed, "median": [{"one_in": 2.0}], "absent": absent},
-        height=(10 + 11 * len(shown)) * len(dimensions),
-        description=_describe(placed, shown, absent),
-        inset=row_inset(dimensions),
-        column=max(text_width(name) for name in shown) + 26,
-    )
+    }
+    heights = [max(1, sum(_lines(row, left) for row in own)) * _LINE + _HEADING for own in blocks.values()]
+    far = max(end for row in rows for end in (row["high"] or 1.0, row["one_in"], 100.0))
+    end = min(max(far * 1.3, 200.0), FARTHEST)
+    sheet = Canvas(width, 30 + sum(heights), about)
+    to_pixels = scale(0.0, math.log10(end), left, width - (24 if narrow else 46))
+
+    def at(one_in: float) -> float:
+        return to_pixels(math.log10(min(max(one_in, 1.0), FARTHEST)))
+
+    for rarity, name in _TICKS:
+        if rarity <= end and (not narrow or rarity in _ON_A_PHONE):
+            median = rarity == 2
+            look = (PEOPLE_STRONG, 1.25, "2 3") if median else (GRID, 1.0, "")
+            sheet.line(at(rarity), 22, at(rarity), sheet.height, *look)
+            ink = PEOPLE if median else SOFT
+            sheet.words(at(rarity), 10, name, fill=ink, weight="600", anchor="middle", size=11)
+    y = 26.0
+    for (name, own), height in zip(blocks.items(), heights, strict=True):
+        sheet.line(0, y, width, y, INK if y == 26.0 else GRID, 1.5 if y == 26.0 else 1.0)
+        sheet.words(0, y + 14, clipped(name, width - 8 if narrow else left - 8, 13, "600"), weight="600", size=13)
+        if not own:
+            sheet.words(left, y + 14, "nobody placed: no usable line", fill=QUIET, size=11)
+        down = y + 24
+        for row in own:
+            _draw_row(sheet, row, at, down, left)
+            down += _LINE * _lines(row, left)
+        y += height
+    return sheet.svg()
 
 
-def _describe(placed: list[Row], shown: list[str], absent: list[Row]) -> str:
-    parts = []
-    for name in shown:
-        own = [row for row in placed if row["subject"] == name]
-        if own:
-            best = max(own, key=lambda row: row["one_in"])
-            parts.append(f"{name} is rarest in {best['dimension']} ({_rarity(best)})")
+def _named(row: Row) -> str:
+    return f"{row['subject']} ({row['test']})" if row["test"] else str(row["subject"])
+
+
+def _lines(row: Row, left: float) -> int:
+    """Return how many lines a row takes: a name that does not fit beside its mark stands above it."""
+    return 1 if text_width(_named(row)) <= left - 14 else 2
+
+
+def _draw_row(sheet: Canvas, row: Row, at: Callable[[float], float], top: float, left: float) -> None:
+    people, beside = row["kind"] == "people", _lines(row, left) == 1
+    y = top + _LINE * (0.5 if beside else 1.5)
+    name = _named(row)
+    if not beside:  # where room is short the name is cut, never the test
+        tail = f" ({row['test']})" if row["test"] else ""
+        name = clipped(row["subject"], sheet.width - text_width(tail)) + tail
+    sheet.words(0, top + _LINE * 0.5, name, fill=PEOPLE if people else INK)
+    label = row["words"] or (
+        f"{row['subject']}, {row['dimension']}: {_rarity(row)}{say_range(row['low'], row['high'])}"
+        f"{', ' + row['note'] if row['note'] else ''}"
+    )
+    href, status = row["href"] or "", row["status"] or "measured"
+    with sheet.marked(label, href=href, subject=row["card"] or "", provider=row["provider"]):
+        if row["low"] is not None and row["high"] is not None:
+            ink = PEOPLE_STRONG if people else lab_colour(row["provider"])
+            sheet.line(at(row["low"]), y, at(row["high"]), y, ink, 2.2, opacity=0.7, round_ends=True)
+        if people:
+            sheet.bar(at(row["one_in"]), y, status)
         else:
-            parts.append(f"{name} is placed nowhere")
-    gone = f" Nobody is placed in {listed((row['dimension'] for row in absent), len(absent))}." if absent else ""
-    total = counted(len({row["dimension"] for row in placed}) + len(absent), "dimension")
-    return f"Places among the people of the world in {total}: {'; '.join(parts)}.{gone}"
+            sheet.sign(at(row["one_in"]), y, row["provider"] or "", status)
+
+
+def _describe(placed: list[Row], dimensions: list[str]) -> str:
+    parts = []
+    for name in dict.fromkeys(row["subject"] for row in placed):
+        best = max((row for row in placed if row["subject"] == name), key=lambda row: row["one_in"])
+        parts.append(f"{name} is rarest in {best['dimension']} ({_rarity(best)})")
+    reached = {row["dimension"] for row in placed}
+    absent = [name for name in dimensions if name not in reached]
+    gone = f" Nobody is placed in {listed(absent, len(absent))}." if absent else ""
+    return f"Places among the people of the world in {counted(len(dimensions), 'dimension')}: {'; '.join(parts)}.{gone}"
 
 
 def _rarity(row: Row) -> str:
-    return f"{'at least ' if row.get('at_least') else ''}1 in {say(row['one_in'])} people"
+    return f"{'at least ' if row['at_least'] else ''}1 in {say(row['one_in'])} people"

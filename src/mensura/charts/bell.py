@@ -1,22 +1,94 @@
-"""Models below the bell curve of human IQ."""
+"""People as a bell of a thousand dots above the line, models with their intervals below it."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from statistics import NormalDist
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-from mensura.charts.bell_subjects import LOOKS, BellLook, BellModel, crowd_above
-from mensura.charts.canvas import Canvas, Drawing
-from mensura.charts.first_bell import FirstBell
-from mensura.charts.rows import Row, counted, listed, rows_of
-from mensura.intake.tables import as_frame
+from mensura.charts.canvas import GRID, INK, PEOPLE, PEOPLE_DOT, PEOPLE_STRONG, QUIET, SOFT, Canvas, lab_colour, scale
+from mensura.charts.labels import text_width
+from mensura.charts.plot import draw_nothing
+from mensura.charts.render import Drawing
+from mensura.charts.rows import Row, counted, listed, people_above as above, rows_of
+from mensura.charts.theme import LABS, OTHER, lab_of
 
+CROWD = 1000
+"""People drawn: one dot is one in a thousand."""
+_HUMAN = NormalDist(100.0, 15.0)
+QUANTILES = tuple(_HUMAN.inv_cdf((place + 0.5) / CROWD) for place in range(CROWD))
 COLUMNS = ("subject", "name", "provider", "iq", "low", "high", "status")
-_ROOM = 5.0
+_SIDE = 5.0
 """IQ points left of the lowest model."""
 _SHRINK = 1.1
 """A look is drawn so much narrower than it was made for, at most."""
+_TICKS = (70, 85, 100, 115, 130, 145)
+_NAME, _SMALL = 13, 12
+_ROW = 14.0
+"""Height of a row of models, pixels."""
+_GAP = 5.0
+"""Between two models of a row, pixels."""
+_LEAST, _MOST = 150.0, 175.0
+"""Between these the axis ends, as far out as the names of the leaders need."""
+_PIN = 34.0
+"""Height of the two lines at the top of a pin, pixels."""
+_LEGEND_ROW = 20.0
+
+Place = Callable[[float], float]
+
+
+@dataclass(frozen=True)
+class BellModel:
+    """A model on the first picture; ``full``: mostly measured."""
+
+    subject: str
+    name: str
+    provider: str
+    iq: float
+    low: float
+    high: float
+    full: bool
+    href: str
+
+
+@dataclass(frozen=True)
+class Landmark:
+    """People on the axis: who, what says so, and the IQ that their score on one test is read as."""
+
+    name: str
+    note: str
+    iq: float
+    subject: str = ""
+    href: str = ""
+
+
+@dataclass(frozen=True)
+class BellLook:
+    """What differs between a screen, a tablet and a phone."""
+
+    width: float
+    low: float
+    pitch: float
+    named: int
+    legend: float
+    labs: int
+
+
+LOOKS = {
+    "wide": BellLook(1200.0, 55.0, 9.2, 15, 236.0, 2),
+    "mid": BellLook(704.0, 52.0, 6.0, 15, 142.0, 1),
+    "narrow": BellLook(358.0, 60.0, 3.9, 10, 106.0, 0),
+}
+"""The widths at which the picture is drawn, by their names in the style sheet."""
+
+
+def crowd_above(iq: float) -> int:
+    """Return how many of a thousand people stand at or above an IQ."""
+    return sum(one >= iq for one in QUANTILES)
 
 
 def bell_curve(points: object, *, wide: float = 1100.0) -> Drawing:
@@ -25,27 +97,20 @@ def bell_curve(points: object, *, wide: float = 1100.0) -> Drawing:
     ``points``: subject, name, provider, iq, low, high, status; an optional ``href`` makes a model a link.
     ``wide``: pixels of the drawing for a screen.
     """
-    rows = rows_of(points, COLUMNS, needed=["subject", "name", "iq"])
-    frame = as_frame(points, name="points")
-    links = dict(frame.select("subject", "href").iter_rows()) if "href" in frame.columns else {}
+    rows = rows_of(points, COLUMNS, needed=["subject", "name", "iq"], optional=["href"])
+    if not rows:
+        return draw_nothing("no model has an IQ here")
     rows.sort(key=lambda row: -row["iq"])
-    models = [_model(row, links.get(row["subject"], "")) for row in rows]
-    about = _describe(rows)
-    return Drawing.of(lambda width: draw_bell(width, models, about), wide)
+    models, about, iq = [_model(row) for row in rows], _describe(rows), round(rows[0]["iq"])
 
+    def draw(width: float) -> Markup:
+        look = look_at(width)
+        look = replace(look, low=min(look.low, models[-1].low - _SIDE))
+        words = ("in 1,000 people", "or above") if look.labs else ("in 1,000", "+")
+        above_best = (f"{crowd_above(iq)} {words[0]}", f"at {iq} {words[1]}".replace(" +", "+"))
+        return FirstBell(look, models, still=True).draw(range(len(models)), above_best, about)
 
-def draw_bell(width: float, models: list[BellModel], about: str) -> Markup:
-    """Draw models (highest IQ first) below the bell at any width, with nothing left to a script."""
-    if not models:
-        sheet = Canvas(width, 60, about)
-        sheet.words(width / 2, 30, "no model has an IQ here", anchor="middle")
-        return sheet.svg()
-    look = look_at(width)
-    look = replace(look, low=min(look.low, models[-1].low - _ROOM))
-    iq = round(models[0].iq)
-    people = f"{crowd_above(iq)} in 1,000"
-    said = (f"{people} people", f"at {iq} or above") if look.labs else (people, f"at {iq}+")
-    return FirstBell(look, models, still=True).draw(range(len(models)), said, about)
+    return Drawing(draw, about, tuple({key: row[key] for key in COLUMNS} for row in rows), screen=wide)
 
 
 def look_at(width: float) -> BellLook:
@@ -55,18 +120,242 @@ def look_at(width: float) -> BellLook:
     return replace(look, width=width, pitch=look.pitch * width / look.width)
 
 
-def _model(row: Row, href: str) -> BellModel:
+def _model(row: Row) -> BellModel:
     low, high = (row["iq"] if row[end] is None else row[end] for end in ("low", "high"))
     full = row["status"] == "measured"
-    return BellModel(row["subject"], row["name"], row["provider"], row["iq"], low, high, full, href)
+    return BellModel(row["subject"], row["name"], row["provider"], row["iq"], low, high, full, row["href"] or "")
 
 
 def _describe(rows: list[Row]) -> str:
-    if not rows:
-        return "Bell curve of 1,000 people; no model has an IQ here."
     top = listed(f"{row['name']} (IQ {row['iq']:.0f})" for row in rows)
     estimated = sum(row["status"] == "estimated" for row in rows)
     return (
         f"Bell curve of 1,000 people with {counted(len(rows), 'model')} below it, from IQ {rows[-1]['iq']:.0f} to "
         f"{rows[0]['iq']:.0f}; highest: {top}. {estimated} of them estimated, drawn hollow."
     )
+
+
+@dataclass(frozen=True)
+class FirstBell:
+    """The picture at one width for models (highest IQ first) and landmarks of people.
+
+    ``rows`` arranges any choice of the models; only the leaders of the choice have their name in the drawing, so that
+    a page stays light. ``label_place`` tells a script where the name of another one belongs. ``still``: the drawing
+    has no style sheet and carries the looks of its lines.
+    """
+
+    look: BellLook
+    models: Sequence[BellModel]
+    landmarks: Sequence[Landmark] = field(default=())
+    still: bool = False
+
+    @cached_property
+    def at(self) -> Place:
+        """The map from IQ to pixels; the axis ends where the names of today's leaders fit."""
+        high = _LEAST
+        while high < _MOST:
+            at = scale(self.look.low, high, 0.0, self.look.width)
+            if all(self._label(model, at)[1] <= self.look.width for model in self.models[: self.look.named]):
+                return at
+            high += 0.5
+        return scale(self.look.low, _MOST, 0.0, self.look.width)
+
+    def rows(self, shown: Sequence[int]) -> list[int]:
+        """Return the row of each shown model: leaders one to a row in order, the others where there is room."""
+        edges: list[float] = []  # of each row: where its last model begins; the next one, of lower IQ, is left of it
+        beside = math.ceil(self._legend_height / _ROW - 0.5)  # rows that begin right of the legend
+        rows = []
+        for place, index in enumerate(shown):
+            model = self.models[index]
+            x, start, end = (self.at(value) for value in (model.iq, model.low, model.high))
+            if place < self.look.named:
+                row, start = place, min(start, self._label(model, self.at)[0])
+            else:
+                start, end = min((x + start) / 2, x - 7), max((x + end) / 2, x + 7)
+                first = 0 if start >= self.look.legend + _GAP else beside
+                row = next(
+                    (row for row in range(first, len(edges)) if end + _GAP <= edges[row]), max(first, len(edges))
+                )
+            edges += [math.inf] * (row + 1 - len(edges))
+            edges[row] = start
+            rows.append(row)
+        return rows
+
+    def draw(self, shown: Sequence[int], said: tuple[str, str], description: str) -> Markup:
+        """Draw the models ``shown``; ``said``: two lines about the dark dots, those at or above the leader."""
+        rows = self.rows(shown)
+        columns = self._columns()
+        pins = self._pin_places(columns, said)
+        tallest = max(map(len, columns.values())) * self.look.pitch
+        ground = max(tallest + 46.0, 6.0 - min((top for _, top, _ in pins), default=0.0))
+        first = ground + 56.0
+        height = first + (max([*rows, 14]) + 1) * _ROW + 8
+        sheet = Canvas(self.look.width, height, description, kind="bell-chart")
+        self._axis(sheet, ground, first)
+        self._crowd(sheet, columns, ground, crowd_above(round(self.models[shown[0]].iq)) if shown else 0)
+        self._pins(sheet, pins, ground, said)
+        self._legend(sheet, first, len(self.models))
+        order = {index: place for place, index in enumerate(shown)}
+        for index in reversed(range(len(self.models))):  # the leaders on top
+            place = order.get(index)
+            y = first + _ROW * ((rows[place] if place is not None else 0) + 0.5)
+            kind = "away" if place is None else "named" if place < self.look.named else ""
+            self._model(sheet, self.models[index], y, kind)
+        sheet.parts.append(f'<desc data-first="{first:.0f}" data-row="{_ROW:.0f}"></desc>')
+        return sheet.svg()
+
+    def label_place(self, model: BellModel) -> tuple[float, str]:
+        """Return where the name of a model stands, counted from its mark, and which end of the name stands there."""
+        start, end = self._label(model, self.at)
+        left = start < self.at(model.low)
+        return round((end if left else start) - self.at(model.iq), 1), "end" if left else "start"
+
+    def _label(self, model: BellModel, at: Place) -> tuple[float, float]:
+        """Return where the name of a model starts and ends: right of its interval, on a phone left of it."""
+        size = text_width(model.name, _NAME, "600") + text_width(f"  {model.iq:.0f}", _NAME) + 8
+        left = (at(model.low) - size, at(model.low) - 8)
+        right = (at(model.high) + 8, at(model.high) + size)
+        if self.look.labs:
+            return right
+        return left if left[0] >= self.look.legend or right[1] > self.look.width else right
+
+    @property
+    def _legend_height(self) -> float:
+        labs = -(-(len(self._makers) + 1) // self.look.labs) if self.look.labs else 0
+        return 84.0 + _LEGEND_ROW * labs
+
+    @cached_property
+    def _makers(self) -> list[str]:
+        """The makers with a shape of their own that occur, in the order of the palette."""
+        present = {lab_of(model.provider) for model in self.models}
+        return [name for name in LABS if name in present]
+
+    def _columns(self) -> dict[int, list[float]]:
+        """Return the dots by column: the IQ of each, lowest first."""
+        columns: dict[int, list[float]] = {}
+        for iq in QUANTILES:
+            columns.setdefault(int(self.at(iq) / self.look.pitch), []).append(iq)
+        return columns
+
+    def _crowd(self, sheet: Canvas, columns: dict[int, list[float]], ground: float, dark: int) -> None:
+        """Draw a dot as a line of no length with round ends: short to write, and the last ones are the highest."""
+        pitch = self.look.pitch
+        dots = sorted(
+            (iq, (column + 0.5) * pitch, ground - (step + 0.6) * pitch)
+            for column, own in columns.items()
+            for step, iq in enumerate(own)
+        )
+        steps = [f"M{x:.1f} {y:.1f}h0" for _, x, y in dots]
+        for name, ink, path in (("crowd", PEOPLE_DOT, steps), ("reached", PEOPLE_STRONG, steps[CROWD - dark :])):
+            sheet.parts.append(
+                f'<path class="{name}" d="{"".join(path)}" stroke="{ink}" stroke-width="{0.74 * pitch:.1f}" '
+                'stroke-linecap="round" fill="none"/>'
+            )
+
+    def _axis(self, sheet: Canvas, ground: float, first: float) -> None:
+        wide = self.look.labs > 0
+        sheet.line(0, ground + 5, self.look.width, ground + 5, INK, 1.5)
+        if wide:
+            sheet.words(0, ground + 18, "IQ", weight="600", size=_NAME)
+            sheet.words(0, ground + 34, "people above" if self.look.labs > 1 else "above", fill=QUIET)
+        for iq in _TICKS:
+            x = self.at(iq)
+            if iq != 100:
+                sheet.line(x, first - 4, x, sheet.height, GRID)
+            sheet.words(x, ground + 18, str(iq), weight="600", size=_NAME, anchor="middle")
+            said = above(iq) if wide else above(iq).replace("1 in ", "1/")
+            sheet.words(x, ground + 34, said, fill=QUIET, anchor="middle", size=_SMALL if wide else 11)
+        sheet.line(self.at(100), first - 4, self.at(100), sheet.height, PEOPLE_STRONG, 1.25, "2 3")
+
+    def _pin_places(self, columns: dict[int, list[float]], said: tuple[str, str]) -> list[tuple[Landmark, float, bool]]:
+        """Return each landmark with its top, counted down from the line, and whether its words stand left of it.
+
+        From right to left, each is as low as the dots and the words right of it allow.
+        """
+        width, pitch = self.look.width, self.look.pitch
+        boxes = [(width - max(text_width(line, _NAME) for line in said), -58.0)]
+        found = []
+        for mark in sorted(self.landmarks, key=lambda one: -one.iq):
+            x = self.at(mark.iq)
+            size = max(text_width(mark.name, _NAME), text_width(mark.note, _SMALL)) + 10
+            left = x + size > width
+            start, end = (x - size, x) if left else (x, x + size)
+            tall = max((len(own) for column, own in columns.items() if start <= column * pitch <= end), default=0)
+            top = -tall * pitch - _PIN - 8
+            for edge, height in boxes:
+                top = min(top, height - _PIN - 2) if end > edge else top
+            boxes.append((start, top))
+            found.append((mark, top, left))
+        return found
+
+    def _pins(
+        self, sheet: Canvas, pins: Sequence[tuple[Landmark, float, bool]], ground: float, said: tuple[str, str]
+    ) -> None:
+        wide = self.look.labs > 0
+        head = ("1,000 people", "Each dot is one in a thousand,", "placed by the definition of IQ")
+        for line, text in enumerate(head if wide else ("1,000 people", "one dot each")):
+            weight, size = ("600", _NAME + 1) if line == 0 else ("", _SMALL)
+            sheet.words(0, 10 + 17 * line, text, fill=PEOPLE, weight=weight, size=size)
+        x = self.look.width
+        sheet.words(
+            x, ground - 48, said[0], fill=PEOPLE, weight="600", size=_NAME, anchor="end", name="said", halo=True
+        )
+        sheet.words(x, ground - 32, said[1], fill=PEOPLE, size=_SMALL, anchor="end", name="said", halo=True)
+        for mark, top, left in reversed(pins):  # words to the left of a line cross the lines of lower landmarks
+            self._pin(sheet, mark, self.at(mark.iq), ground + top, ground, left=left)
+
+    def _pin(self, sheet: Canvas, mark: Landmark, x: float, top: float, ground: float, *, left: bool) -> None:
+        side, anchor = (-8, "end") if left else (8, "start")
+        body = Canvas(0, 0, "")
+        body.line(x, top, x, ground + 5, PEOPLE_STRONG, 1.25)
+        body.parts.append(f'<path d="M{x - 4:.1f},{top:.1f}h8l-4,7z" fill="{PEOPLE_STRONG}"/>')
+        body.words(x + side, top + 5, mark.name, fill=PEOPLE, weight="600", size=_NAME, anchor=anchor, halo=True)
+        body.words(x + side, top + 21, mark.note, fill=PEOPLE, size=_SMALL, anchor=anchor, halo=True)
+        drawn = "".join(body.parts)
+        if mark.href:
+            known = f'data-subject="{escape(mark.subject)}" href="{escape(mark.href)}"'
+            drawn = f'<a class="pin" {known} aria-label="{escape(mark.name)}: {escape(mark.note)}">{drawn}</a>'
+        sheet.parts.append(drawn)
+
+    def _legend(self, sheet: Canvas, first: float, models: int) -> None:
+        y = first + 6
+        sheet.words(0, y, f"{models} AI models", weight="600", size=_NAME + 1, name="counted")
+        if not self.look.labs:
+            for line, status in enumerate(("measured", "estimated")):
+                sheet.sign(6, y + 18 + 17 * line, OTHER, status, 4.6)
+                sheet.words(18, y + 18 + 17 * line, status, fill=SOFT)
+            sheet.words(0, y + 52, "line: 90%", fill=SOFT)
+            return
+        for line, status in enumerate(("measured", "estimated")):
+            level = y + _LEGEND_ROW * (line + 1)
+            sheet.line(0, level, 28, level, QUIET, 2)
+            sheet.sign(14, level, OTHER, status, 4.6)
+            sheet.words(36, level, f"mostly {status}", fill=SOFT)
+        sheet.words(0, y + 3 * _LEGEND_ROW, "Line: 90% interval", fill=SOFT)
+        for place, name in enumerate([*self._makers, OTHER]):
+            row, column = divmod(place, self.look.labs)
+            x, level = 6 + 118 * column, y + _LEGEND_ROW * (row + 4) + 8
+            sheet.sign(x, level, name, radius=4.6)
+            sheet.words(x + 13, level, "other makers" if name == OTHER else name, fill=SOFT)
+
+    def _model(self, sheet: Canvas, model: BellModel, y: float, kind: str) -> None:
+        """Draw a model as a link: its interval, its sign, and its name for when it is among the leaders."""
+        ink, x, status = lab_colour(model.provider), self.at(model.iq), "measured" if model.full else "estimated"
+        words = f"{model.name}, IQ {model.iq:.0f}, 90% {model.low:.0f} to {model.high:.0f}, mostly {status}"
+        named = kind == "named"
+        tag = f'a href="{escape(model.href)}"' if model.href else 'g role="img"'
+        look = f' stroke-width="{2.2 if named else 1.5}" stroke-opacity="{0.7 if named else 0.3}"' if self.still else ""
+        made_by = f' data-provider="{escape(model.provider)}"' if self.still else ""
+        sheet.parts.append(
+            f'<{tag} class="model-row{" " + kind if kind else ""}" data-subject="{escape(model.subject)}"{made_by} '
+            f'aria-label="{escape(words)}" transform="translate({x:.1f},{y:.0f})">'
+            f'<path class="line" d="M{self.at(model.low) - x:.1f} 0H{self.at(model.high) - x:.1f}" '
+            f'stroke="{ink}"{look}/>'
+        )
+        sheet.sign(0, 0, model.provider or OTHER, status, 4.0)
+        if named:
+            at, anchor = self.label_place(model)
+            sheet.words(
+                at, 0, model.name, weight="600", size=_NAME, anchor=anchor, name="name", after=f"{model.iq:.0f}"
+            )
+        sheet.parts.append(f"</{tag[0]}>")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from mensura.charts.bell_subjects import Landmark
+from mensura.charts.bell import Landmark
 from mensura.charts.canvas import (
     GRID,
     INK,
@@ -15,15 +15,11 @@ from mensura.charts.canvas import (
     PEOPLE_STRONG,
     QUIET,
     SOFT,
-    SURFACE,
     Canvas,
-    clipped,
     lab_colour,
     scale,
-    shape_of,
 )
-from mensura.charts.labels import text_width
-from mensura.charts.theme import lab_of
+from mensura.charts.labels import clipped, text_width
 
 LOOKS = {"wide": 1200.0, "mid": 704.0, "narrow": 358.0}
 _TICKS = (85, 100, 115, 130, 145)
@@ -43,9 +39,9 @@ class Strand:
     tests: int
 
     @property
-    def full(self) -> bool:
-        """Whether two or more tests of the kind were measured."""
-        return self.measured >= 2
+    def status(self) -> str:
+        """Measured where two or more tests of the kind were."""
+        return "measured" if self.measured >= 2 else "estimated"
 
 
 @dataclass(frozen=True)
@@ -113,38 +109,27 @@ def _groups(
     narrow: bool,
 ) -> None:
     """Draw people as bars, their words left of them and above the marks, no two over each other."""
-    if not groups:
-        if narrow:
-            sheet.words(sheet.width, top + 12, "no people measured", fill=QUIET, anchor="end", size=11)
-        else:
-            sheet.words(left, level, "no people measured", fill=QUIET)
-    if narrow and groups:
-        tests = " · ".join(dict.fromkeys(one.note for one in groups))
-        sheet.words(sheet.width, top + 12, clipped(tests, 170), fill=PEOPLE, anchor="end", size=11)
+    if narrow:
+        tests = " · ".join(dict.fromkeys(one.note for one in groups)) or "no people measured"
+        ink = PEOPLE if groups else QUIET
+        sheet.words(sheet.width, top + 12, clipped(tests, 160, 11), fill=ink, anchor="end", size=11)
+    elif not groups:
+        sheet.words(left, level, "no people measured", fill=QUIET)
     last = left
     for one in sorted(groups, key=lambda group: group.iq):
         x = at(one.iq)
-        said = f"{one.name}, {one.note}"
-        bar = f'<rect x="{x - 2:.1f}" y="{level - 12:.1f}" width="4" height="21" rx="1" fill="{PEOPLE_STRONG}"/>'
-        sheet.parts.append(
-            f'<a class="pin" data-subject="{escape(one.subject)}" href="{escape(one.href)}" '
-            f'aria-label="{escape(said)}: IQ {one.iq:.0f}">{bar}</a>'
-        )
-        size = text_width(said, 12)
-        if not narrow and x - 8 - size > last:
-            sheet.words(x - 8, level - 12, said, fill=PEOPLE, anchor="end", halo=True)
+        words = f"{one.name}, {one.note}"
+        with sheet.marked(f"{words}: IQ {one.iq:.0f}", href=one.href, subject=one.subject, kind="pin"):
+            sheet.bar(x, level - 2, "measured")
+            if not narrow and x - 8 - text_width(words) > last:
+                sheet.words(x - 8, level - 12, words, fill=PEOPLE, anchor="end", halo=True)
         last = x
 
 
 def _faint(sheet: Canvas, model: JaggedModel, strand: Strand, x: float, y: float, kind: str) -> None:
-    ink = lab_colour(model.provider)
-    said = f"{model.name}, {kind}: IQ {strand.iq:.0f}, 90% {strand.low:.0f} to {strand.high:.0f}"
-    sheet.parts.append(
-        f'<a class="faint" data-subject="{escape(model.subject)}" href="{escape(model.href)}" tabindex="-1" '
-        f'aria-label="{escape(said)}" transform="translate({x:.1f},{y:.1f})">'
-        f'<path d="{shape_of(lab_of(model.provider), 4.0)}" '
-        f'fill="{ink if strand.full else SURFACE}" stroke="{ink}" stroke-width="1.3" opacity=".38"/></a>'
-    )
+    words = f"{model.name}, {kind}: IQ {strand.iq:.0f}, 90% {strand.low:.0f} to {strand.high:.0f}"
+    with sheet.marked(words, href=model.href, subject=model.subject, kind="faint"):
+        sheet.sign(x, y, model.provider, strand.status, 4.0, 0.38)
 
 
 def _strong(
@@ -165,26 +150,14 @@ def _strong(
     body.words(x, end + 14, f"one number: {model.iq:.0f}", weight="600", anchor="middle", halo=True)
     if not narrow:
         body.words(0, 12, model.name, weight="700", size=15)
-    spots = [(at(one.iq), levels[key]) for key, one in model.strands.items()]
-    steps = "L".join(f"{spot[0]:.1f},{spot[1]:.1f}" for spot in spots)
-    body.parts.append(f'<path d="M{steps}" fill="none" stroke="{ink}" stroke-width="2" opacity=".55"/>')
+    body.path([(at(one.iq), levels[key]) for key, one in model.strands.items()], ink, 2, opacity=0.55)
     ends = {min(model.strands.values(), key=lambda one: one.iq), max(model.strands.values(), key=lambda one: one.iq)}
     for key, one in model.strands.items():
-        y, fill = levels[key], ink if one.full else SURFACE
-        body.parts.append(
-            f'<path d="M{at(one.low):.1f} {y:.1f}H{at(one.high):.1f}" stroke="{ink}" stroke-width="4" '
-            f'stroke-linecap="round" opacity=".6"/><path transform="translate({at(one.iq):.1f},{y:.1f})" '
-            f'd="{shape_of(lab_of(model.provider), 7.5)}" fill="{fill}" stroke="{ink}" stroke-width="2"/>'
-        )
-        strong = one in ends
-        body.words(
-            width if narrow else width - (76 if width > 1000 else 72),
-            y,
-            f"{one.iq:.0f}",
-            anchor="end",
-            weight="700" if strong else "600",
-            size=19 if strong else 15,
-        )
+        y, (size, weight) = levels[key], (19, "700") if one in ends else (15, "600")
+        body.line(at(one.low), y, at(one.high), y, ink, 4, opacity=0.6, round_ends=True)
+        body.sign(at(one.iq), y, model.provider, one.status, 7.5)
+        edge = width if narrow else width - (76 if width > 1000 else 72)
+        body.words(edge, y, f"{one.iq:.0f}", anchor="end", weight=weight, size=size)
         if not narrow:
             body.words(width - 64, y, f"{one.measured} of {one.tests} tests", fill=SOFT)
     shown = 'class="strong chosen"' if chosen else 'class="strong" display="none"'

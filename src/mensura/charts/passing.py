@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from mensura.charts.canvas import (
     GRID,
@@ -15,16 +15,11 @@ from mensura.charts.canvas import (
     PEOPLE,
     PEOPLE_STRONG,
     SOFT,
-    SURFACE,
     Canvas,
-    Drawing,
-    clipped,
-    lab_colour,
     scale,
-    shape_of,
 )
-from mensura.charts.labels import text_width
-from mensura.charts.theme import lab_of
+from mensura.charts.labels import clipped, text_width
+from mensura.charts.render import Drawing
 
 _ROW, _TALL, _HEAD = 43.0, 66.0, 34.0
 _UNSURE = 0.45
@@ -62,38 +57,36 @@ def draw_passing(
     rows: Sequence[PassingRow], *, start: date, today: date, titles: dict[str, str], description: str
 ) -> Drawing:
     """Draw the rows in their order under the title of their kind, from ``start`` to ``today``."""
-    return Drawing.of(lambda width: _draw(rows, start, today, titles, description, width), wide=1200.0)
 
+    def draw(width: float) -> Markup:
+        narrow = width < 500
+        row_height = _TALL if narrow else _ROW
+        kinds = [kind for kind in titles if any(row.kind == kind for row in rows)]
+        sheet = Canvas(width, 26 + _HEAD * len(kinds) + row_height * len(rows) + 8, description, kind="passing-chart")
+        left, right = (2.0, width - 8) if narrow else (330.0, width - 300.0)
+        at = scale(start.toordinal(), today.toordinal(), left, right)
+        for year in range(start.year + 1, today.year + 1):
+            x = at(date(year, 1, 1).toordinal())
+            if today.toordinal() - date(year, 1, 1).toordinal() > 60:
+                sheet.line(x, 22, x, sheet.height, GRID)
+                sheet.words(x, 10, str(year), fill=SOFT, weight="600", anchor="middle")
+        if not narrow:
+            sheet.words(right, 10, "today", fill=SOFT, weight="600", anchor="end")
+            sheet.words(width - 96, 10, "best model", fill=SOFT, weight="600", anchor="end")
+            sheet.words(width, 10, "chance above", fill=SOFT, weight="600", anchor="end")
+        y = 26.0
+        for kind in kinds:
+            sheet.words(0, y + 18, titles[kind], weight="600", size=15, halo=True)
+            sheet.line(0, y + _HEAD - 2, width, y + _HEAD - 2, INK, 1.5)
+            y += _HEAD
+            for row in rows:
+                if row.kind == kind:
+                    _row(sheet, row, at, y, (left, right), narrow=narrow)
+                    y += row_height
+                    sheet.line(0, y, width, y, GRID)
+        return sheet.svg()
 
-def _draw(
-    rows: Sequence[PassingRow], start: date, today: date, titles: dict[str, str], description: str, width: float
-) -> Markup:
-    narrow = width < 500
-    row_height = _TALL if narrow else _ROW
-    kinds = [kind for kind in titles if any(row.kind == kind for row in rows)]
-    sheet = Canvas(width, 26 + _HEAD * len(kinds) + row_height * len(rows) + 8, description, kind="passing-chart")
-    left, right = (2.0, width - 8) if narrow else (330.0, width - 300.0)
-    at = scale(start.toordinal(), today.toordinal(), left, right)
-    for year in range(start.year + 1, today.year + 1):
-        x = at(date(year, 1, 1).toordinal())
-        if today.toordinal() - date(year, 1, 1).toordinal() > 60:
-            sheet.line(x, 22, x, sheet.height, GRID)
-            sheet.words(x, 10, str(year), fill=SOFT, weight="600", anchor="middle")
-    if not narrow:
-        sheet.words(right, 10, "today", fill=SOFT, weight="600", anchor="end")
-        sheet.words(width - 96, 10, "best model", fill=SOFT, weight="600", anchor="end")
-        sheet.words(width, 10, "chance above", fill=SOFT, weight="600", anchor="end")
-    y = 26.0
-    for kind in kinds:
-        sheet.words(0, y + 18, titles[kind], weight="600", size=15, halo=True)
-        sheet.line(0, y + _HEAD - 2, width, y + _HEAD - 2, INK, 1.5)
-        y += _HEAD
-        for row in rows:
-            if row.kind == kind:
-                _row(sheet, row, at, y, (left, right), narrow=narrow)
-                y += row_height
-                sheet.line(0, y, width, y, GRID)
-    return sheet.svg()
+    return Drawing(draw, description, screen=1200.0)
 
 
 def _row(
@@ -107,23 +100,14 @@ def _row(
 ) -> None:
     left, right = ends
     width = sheet.width
+    rise, room = (12, width - 76) if narrow else (14, left - 20)
+    sheet.words(0, y + rise, clipped(row.name, room, 13, "600"), weight="600", size=13, halo=narrow)
+    sheet.words(0, y + rise + 15, clipped(row.test, room - 44 * narrow), fill=PEOPLE, halo=narrow)
+    sheet.words(width, y + (12 if narrow else 21), row.chance, weight="600", size=13, anchor="end", halo=narrow)
     if narrow:
-        sheet.words(0, y + 12, clipped(row.name, width - 76), weight="600", size=13, halo=True)
-        sheet.words(0, y + 27, clipped(row.test, width - 120), fill=PEOPLE, halo=True)
-        sheet.words(width, y + 12, row.chance, weight="600", size=13, anchor="end", halo=True)
-        sheet.words(
-            width,
-            y + 27,
-            clipped(row.best, width - text_width(row.test, 12) - 12),
-            fill=SOFT,
-            anchor="end",
-            size=11,
-            halo=True,
-        )
+        best = clipped(row.best, width - text_width(row.test) - 12, 11)
+        sheet.words(width, y + 27, best, fill=SOFT, anchor="end", size=11, halo=True)
     else:
-        sheet.words(0, y + 14, clipped(row.name, left - 20), weight="600", size=13)
-        sheet.words(0, y + 30, clipped(row.test, left - 20), fill=PEOPLE)
-        sheet.words(width, y + 21, row.chance, weight="600", size=13, anchor="end")
         sheet.words(width - 96, y + 21, clipped(row.best, 195), fill=SOFT, anchor="end")
     level = y + (42 if narrow else 15)
     upto = at(row.level.day.toordinal()) if row.level else right
@@ -132,27 +116,18 @@ def _row(
     sheet.line(left, level, upto, level, PEOPLE_STRONG, 6)
     if row.level:
         sheet.band(upto, level - 3, passed - upto, 6, PEOPLE_STRONG, _UNSURE)
-    for passer, full in ((row.level, False), (row.first, True)):
-        if passer and not (not full and row.first and passer.subject == row.first.subject):
-            _mark(sheet, passer, at(passer.day.toordinal()), level, full=full)
-    said = row.first or row.level
-    if said is None:
+    for passer, words, status in ((row.level, "first level", "estimated"), (row.first, "first above", "measured")):
+        if passer and (passer is row.first or not row.first or passer.subject != row.first.subject):
+            label = f"{passer.name}, {words}, {passer.day:%B %Y}"
+            with sheet.marked(label, href=passer.href, subject=passer.subject):
+                sheet.sign(at(passer.day.toordinal()), level, passer.provider, status, 6.0)
+    named = row.first or row.level
+    if named is None:
         sheet.words(left, level + 16, "people are ahead", fill=SOFT, size=12, halo=True)
         return
     word = "" if row.first else "first level, "
-    text = f"{said.name}  {word}{said.day:%b %Y}{', ' + said.shown if row.first and said.shown else ''}"
-    x = at(said.day.toordinal())
+    text = f"{named.name}  {word}{named.day:%b %Y}{', ' + named.shown if row.first and named.shown else ''}"
+    x = at(named.day.toordinal())
     half = text_width(text, 12) / 2
     x = min(max(x, left + half), right - half)
     sheet.words(x, level + 16, text, fill=SOFT, size=12, anchor="middle", halo=True)
-
-
-def _mark(sheet: Canvas, passer: Passer, x: float, y: float, *, full: bool) -> None:
-    ink = lab_colour(passer.provider)
-    said = f"{passer.name}, {'first above' if full else 'first level'}, {passer.day:%B %Y}"
-    sheet.parts.append(
-        f'<a class="mark-link" href="{escape(passer.href)}" data-subject="{escape(passer.subject)}" '
-        f'aria-label="{escape(said)}" transform="translate({x:.1f},{y:.1f})">'
-        f'<path d="{shape_of(lab_of(passer.provider), 6.0)}" fill="{ink if full else SURFACE}" stroke="{ink}" '
-        'stroke-width="1.6"/></a>'
-    )

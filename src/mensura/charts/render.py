@@ -1,111 +1,193 @@
-"""Charts out of Python: specifications for pages, figures for papers."""
+"""Pictures out of Python: on a page, in a notebook, and as SVG, PNG, PDF or HTML files."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-import altair as alt
+from markupsafe import Markup
 
-from mensura.charts.canvas import Drawing, resolve
-from mensura.charts.theme import LIGHT, PRINT, PRINT_FONT, THEMES, config
-from mensura.core.drawings import check_figure, draw_spec, pixels_of, write_drawing
+from mensura.charts.canvas import palette_css, resolve
+from mensura.charts.labels import FONTS, has_letters
+from mensura.charts.theme import DARK, PRINT
 from mensura.core.errors import MensuraError
+from mensura.core.files import atomic_path
 
-Chart = alt.LayerChart | alt.FacetChart
-Picture = Chart | Drawing
+FORMATS = (".svg", ".png", ".pdf", ".html")
+_POINTS_PER_PIXEL = 7 / 11
+"""Lettering of 11 pixels is 7 points high in print."""
+_POINTS_PER_MM = 72 / 25.4
+_DPI = (36, 1200)
+"""Beyond the upper bound a wide figure takes gigabytes; below the lower nobody can read it."""
+_WIDTHS = (40, 420)
+"""Millimetres: from half a column to a poster's page."""
+_SIZE = re.compile(r'\b(width|height)="([\d.]+)"')
+_TYPST = b"""#set page(width: auto, height: auto, margin: 0pt)
+#image(bytes(sys.inputs.svg), format: "svg")"""
+_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">
+<meta name="viewport" content="width=device-width"><title>{}</title>
+<style>{}body{{margin:16px;background:var(--v-fcfbf8)}}svg{{max-width:100%;height:auto}}.only-narrow{{display:none}}
+@media(max-width:899px){{.only-wide{{display:none}}.only-narrow{{display:block}}}}</style>{}</html>
+"""
+
+Theme = Literal["light", "dark"]
 
 
-def web_spec(chart: Chart, theme: Literal["light", "dark"] = "light", *, legend: bool = True) -> dict[str, Any]:
-    """Return the Vega-Lite specification for a page: as wide as its container, in the theme, no hover tooltip.
+@dataclass(frozen=True)
+class Drawing:
+    """A picture that can be drawn at any width, the words that describe it, and the rows behind its marks.
 
-    Data stand under ``datasets`` by name, the rows that a page may filter as ``points``. A chart of small panels has
-    ``usermeta.panels`` and a fixed panel width; the page sets ``columns`` and ``spec.width`` from its own width, by
-    the rule in docs/figures.md.
-    ``legend=False`` leaves out legends where the page has its own.
+    ``screen`` and ``phone``: the two widths at which pages show it, in pixels.
     """
-    if theme not in THEMES:
-        raise MensuraError(f"theme {theme!r} is unknown; expected {' or '.join(map(repr, THEMES))}")
-    spec = _spec(chart)
-    spec["config"] = config(THEMES[theme])
-    if not legend:
-        spec["config"]["legend"]["disable"] = True
-    if "facet" in spec:
-        spec["autosize"] = {"type": "pad"}
-    else:
-        spec["width"] = "container"
-        spec["autosize"] = {"type": "fit-x", "contains": "padding"}
-    _arrange_legends(spec, "(isFinite(containerSize()[0]) ? containerSize()[0] : 360)")
-    return spec
+
+    draw: Callable[[float], Markup]
+    description: str = ""
+    rows: tuple[dict[str, Any], ...] = ()
+    screen: float = 1040.0
+    phone: float = 358.0
+
+    @cached_property
+    def wide(self) -> Markup:
+        """The drawing for a screen."""
+        return self.draw(self.screen)
+
+    @cached_property
+    def narrow(self) -> Markup:
+        """The drawing for a phone."""
+        return self.draw(self.phone)
+
+    @property
+    def html(self) -> Markup:
+        """Both widths; the style sheet shows the one that fits."""
+        return Markup('<div class="only-wide">{}</div><div class="only-narrow">{}</div>').format(self.wide, self.narrow)
+
+    def _repr_svg_(self) -> str:
+        """Show the drawing in a notebook."""
+        return resolve(self.wide)
+
+    def svg(self, width_mm: float = 183.0, theme: Theme = "light") -> str:
+        """Return the picture as SVG text, drawn so that its text is 7 points high in a figure of this width.
+
+        Parameters
+        ----------
+        width_mm : float
+            Width of the figure; columns are usually 89 or 183 mm.
+        theme : {"light", "dark"}
+            Light is for print, on white.
+
+        Returns
+        -------
+        str
+            The drawing, its size in pixels.
+
+        """
+        if theme not in ("light", "dark"):
+            raise MensuraError(f"theme {theme!r} is unknown; expected 'light' or 'dark'")
+        look = PRINT if theme == "light" else DARK
+        head, end, parts = resolve(self.draw(pixels_of(width_mm)), look).partition(">")
+        return f'{head}{end}<rect width="100%" height="100%" fill="{look.surface}"/>{parts}'
+
+    def page(self) -> str:
+        """Return the picture as a page of its own, for a screen and for a phone."""
+        return Markup(_PAGE).format(self.description, palette_css(follow_system=True), self.html)
+
+    def save(self, path: str | Path, *, width_mm: float = 89.0, dpi: int = 300, theme: Theme = "light") -> Path:
+        """Write the picture as SVG, PNG, PDF or HTML, without a browser.
+
+        Parameters
+        ----------
+        path : str or Path
+            File to write; its ending chooses the format. PDF needs the extra ``pdf``.
+        width_mm : float
+            Width of the figure; columns are usually 89 or 183 mm. A page is as wide as its reader's screen.
+        dpi : int
+            Dots per inch of a PNG.
+        theme : {"light", "dark"}
+            Light is for print, on white. A page follows its reader's system.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        MensuraError
+            If the format is unknown, or the width or the resolution is out of bounds.
+
+        Examples
+        --------
+        >>> import mensura
+        >>> mensura.figure("bases").save("bases.svg", width_mm=183)  # doctest: +SKIP
+
+        """
+        target = Path(path)
+        check_figure(target, width_mm, dpi)
+        write_drawing(self.page() if target.suffix.lower() == ".html" else self.svg(width_mm, theme), target, dpi)
+        return target
 
 
-def paper(chart: Chart, width_mm: float = 89.0) -> dict[str, Any]:
-    """Return the specification of a figure for print: light, drawn so that 7-point type fits ``width_mm``.
-
-    Usual widths are 89 mm (one column) and 183 mm (two columns).
-    """
-    spec = _spec(chart)
-    pixels = pixels_of(width_mm)
-    spec["config"] = {**config(PRINT, font=PRINT_FONT), "background": PRINT.surface}
-    if "facet" in spec:
-        spec["columns"], spec["spec"]["width"] = _panels(spec["usermeta"]["panels"], pixels)
-    else:
-        spec["width"] = round(pixels)
-        spec["autosize"] = {"type": "fit-x", "contains": "padding"}
-    _arrange_legends(spec, f"{pixels:.0f}")
-    return spec
+def pixels_of(width_mm: float) -> float:
+    """Convert a figure width from millimetres to pixels, so that text prints at its set size."""
+    return width_mm * _POINTS_PER_MM / _POINTS_PER_PIXEL
 
 
-def save(chart: Picture, path: str | Path, *, width_mm: float = 89.0, dpi: int = 300) -> Path:
-    """Write a chart as SVG, PNG or PDF, told apart by the file's name, without a browser; return the path."""
-    target = Path(path)
-    check_figure(target, width_mm, dpi)
-    write_drawing(drawn(chart, width_mm), target, dpi)
-    return target
+def check_figure(path: Path, width_mm: float, dpi: int = 300) -> None:
+    """Reject a figure that could not be written, before anything is computed for it."""
+    least, most = _DPI
+    if not least <= dpi <= most:
+        raise MensuraError(f"dpi {dpi}: expected {least} to {most} dots per inch; print takes 300, a poster 600")
+    if path.suffix.lower() not in FORMATS:
+        raise MensuraError(f"{path}: unknown format {path.suffix!r}; expected a name ending in {', '.join(FORMATS)}")
+    narrow, wide = _WIDTHS
+    if not narrow <= width_mm <= wide:
+        raise MensuraError(f"width {width_mm:g} mm: expected {narrow} to {wide} mm; columns are usually 89 or 183 mm")
+    if path.suffix.lower() == ".pdf":
+        _typst()
 
 
-def drawn(chart: Picture, width_mm: float = 89.0) -> str:
-    """Return a figure for print as SVG text, in pixels (:mod:`mensura.core.drawings` gives it its size)."""
-    if isinstance(chart, Drawing):
-        svg = resolve(chart.draw(pixels_of(width_mm))).replace(LIGHT.surface, PRINT.surface)
-        head, end, parts = svg.partition(">")
-        return f'{head}{end}<rect width="100%" height="100%" fill="{PRINT.surface}"/>{parts}'
-    version = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
-    return draw_spec(paper(chart, width_mm), version)
+def write_drawing(svg: str, path: Path, dpi: int = 300) -> None:
+    """Write a drawing, its size in pixels, as SVG, PNG or PDF by the file's name; HTML is written as it is."""
+    with atomic_path(path) as part:
+        if path.suffix.lower() == ".svg":
+            part.write_text(_resized(svg, _POINTS_PER_PIXEL / _POINTS_PER_MM, "mm"), encoding="utf-8")
+        elif path.suffix.lower() == ".html":
+            part.write_text(svg, encoding="utf-8")
+        elif path.suffix.lower() == ".png":
+            part.write_bytes(to_png(svg, _POINTS_PER_PIXEL * dpi / 72))
+        else:
+            inputs = {"svg": _resized(svg, _POINTS_PER_PIXEL, "pt")}
+            part.write_bytes(_typst().compile(_TYPST, font_paths=[FONTS], sys_inputs=inputs))
 
 
-def _spec(chart: Chart) -> dict[str, Any]:
-    """Return the specification; the data go round Altair, which would copy every value of every row several times."""
-    data = chart.datasets
-    chart.datasets = alt.Undefined
+def to_png(svg: str, zoom: float) -> bytes:
+    """Return a drawing as PNG, in the font of the pages; letters that it lacks come from the system's fonts."""
+    import resvg_py
+
+    fonts = [str(file) for file in sorted(FONTS.glob("*.ttf"))]
+    width, height = (round(float(size) * zoom) for _, size in _SIZE.findall(svg.partition(">")[0]))
+    return resvg_py.svg_to_bytes(
+        svg_string=svg, width=width, height=height, font_files=fonts, skip_system_fonts=has_letters(svg)
+    )
+
+
+def _typst() -> Any:  # noqa: ANN401
     try:
-        spec: dict[str, Any] = chart.to_dict(validate=False)
-    finally:
-        chart.datasets = data
-    spec["datasets"] = {name: [dict(row) for row in rows] for name, rows in data.items()}
-    return spec
+        import typst
+    except ImportError:
+        raise MensuraError("a PDF needs the package typst; run: pip install 'mensura[pdf]', or write .svg") from None
+    return typst
 
 
-def _panels(sizes: dict[str, int], width: float) -> tuple[int, int]:
-    """Return how many panels stand in a row of this width, and the width of each."""
-    room = width - sizes["frame"] + sizes["gap"]
-    columns = max(1, int(room / (sizes["least"] + sizes["gap"])))
-    return columns, int(room / columns) - sizes["gap"]
+def _resized(svg: str, factor: float, unit: str) -> str:
+    """Return the drawing with its outer size multiplied and in a unit; the inner coordinates stay pixels."""
 
+    def size(match: re.Match[str]) -> str:
+        return f'{match[1]}="{float(match[2]) * factor:.2f}{unit}"'
 
-def _arrange_legends(spec: dict[str, Any], width: str) -> None:
-    """Give every legend as many entries in a row as fit; ``width`` is an expression in pixels.
-
-    The plot's own width will not do: it depends on the layout, which depends on the legend.
-    """
-    sizes = spec["usermeta"].get("legend")
-    if sizes is None:
-        return
-    room, column = f"({width} - {sizes['inset']})", sizes["column"]
-    few = f"max(1, floor({room} / {1.2 * column:g}))"  # a column is as wide as its widest entry
-    for layer in spec.get("layer") or spec["spec"]["layer"]:
-        for channel in layer["encoding"].values():
-            if isinstance(channel, dict) and (legend := channel.get("legend")):
-                entries = len(legend.get("values", ()))
-                row = f"{room} >= {entries * column} ? {entries} : {few}" if entries else few
-                legend["columns"] = {"expr": row}
+    head, tag, rest = svg.partition(">")
+    return _SIZE.sub(size, head) + tag + rest

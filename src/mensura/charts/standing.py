@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
-from math import exp
 
 import numpy as np
 from markupsafe import Markup
 
-from mensura.charts.bell_subjects import QUANTILES, crowd_above
+from mensura.charts.axes import Axis
+from mensura.charts.bell import QUANTILES, crowd_above
 from mensura.charts.canvas import (
     GRID,
     INK,
@@ -24,15 +24,13 @@ from mensura.charts.canvas import (
     SOFT,
     SURFACE,
     Canvas,
-    Drawing,
-    clipped,
     lab_colour,
-    round_ticks,
     scale,
     shape_of,
-    wrapped,
 )
-from mensura.charts.labels import text_width
+from mensura.charts.labels import clipped, text_width, wrapped
+from mensura.charts.plot import Mark, Plot, Reference
+from mensura.charts.render import Drawing
 from mensura.charts.theme import lab_of
 from mensura.core.arrays import Floats
 
@@ -40,8 +38,6 @@ WIDE, HALF = 1200.0, 574.0
 """Widths on a screen: over the whole page, and beside another picture."""
 _TICKS = (70, 85, 100, 115, 130, 145)
 _NARROW = 450.0
-_PEAK = 210.0
-"""Height of the curve of people in a shared picture, pixels."""
 Place = Callable[[float], float]
 
 
@@ -80,7 +76,7 @@ class Duel:
 
 def draw_among(model: Stand, others: Sequence[float], description: str) -> Drawing:
     """Draw 1,000 people as dots, the model as an upright line among them, and the other models as a rug."""
-    return Drawing.of(lambda width: _among(width, model, others, description), WIDE)
+    return Drawing(lambda width: _among(width, model, others, description), description, screen=WIDE)
 
 
 def _among(width: float, model: Stand, others: Sequence[float], description: str) -> Markup:
@@ -141,24 +137,6 @@ def _crowd(sheet: Canvas, columns: dict[int, list[float]], pitch: float, ground:
     )
 
 
-def draw_curve(sheet: Canvas, ends: tuple[float, float], ground: float, marks: Sequence[tuple[str, float]]) -> None:
-    """Draw all people as one curve without words, darker above the highest model, and models by provider and IQ."""
-    low, high = 50.0, max([155.0, *(iq + 3 for _, iq in marks)])
-    at = scale(low, high, *ends)
-    best = max(iq for _, iq in marks)
-    for ink, least in ((PEOPLE_DOT, low), (PEOPLE_STRONG, best)):
-        steps = [least + (high - least) * step / 90 for step in range(91)]
-        line = "L".join(f"{at(iq):.1f},{ground - _PEAK * exp(-(((iq - 100) / 15) ** 2) / 2):.1f}" for iq in steps)
-        sheet.parts.append(f'<path d="M{at(least):.1f},{ground}L{line}L{at(high):.1f},{ground}Z" fill="{ink}"/>')
-    sheet.line(ends[0], ground, ends[1], ground, INK, 2)
-    radius = 13.0 if len(marks) == 1 else 8.0
-    for provider, iq in marks:
-        sheet.parts.append(
-            f'<path transform="translate({at(iq):.1f},{ground:.1f})" d="{shape_of(lab_of(provider), radius)}" '
-            f'fill="{lab_colour(provider)}" stroke="{SURFACE}" stroke-width="2"/>'
-        )
-
-
 def _flag(sheet: Canvas, model: Stand, x: float, ground: float, pitch: float) -> None:
     """Write the model's name and what its place means, on the side with more room."""
     top = ground - 10 * pitch - 40
@@ -187,17 +165,13 @@ def _flag(sheet: Canvas, model: Stand, x: float, ground: float, pitch: float) ->
 
 def _mark(sheet: Canvas, one: Stand, x: float, y: float, at: Place, radius: float = 7.0) -> None:
     ink = lab_colour(one.provider)
-    fill = ink if one.full else SURFACE
-    sheet.parts.append(
-        f'<path d="M{at(one.low):.1f} {y:.1f}H{at(one.high):.1f}" stroke="{ink}" stroke-width="4" '
-        f'stroke-linecap="round" stroke-opacity=".6"/><path transform="translate({x:.1f},{y:.1f})" '
-        f'd="{shape_of(lab_of(one.provider), radius)}" fill="{fill}" stroke="{ink}" stroke-width="2"/>'
-    )
+    sheet.line(at(one.low), y, at(one.high), y, ink, 4, opacity=0.6, round_ends=True)
+    sheet.sign(x, y, one.provider, "measured" if one.full else "estimated", radius)
 
 
 def draw_kinds(kinds: Sequence[Kind], description: str) -> Drawing:
     """Draw a strip per kind of work: the model joined by a line, other leading models grey behind it."""
-    return Drawing.of(lambda width: _kinds(width, kinds, description), HALF)
+    return Drawing(lambda width: _kinds(width, kinds, description), description, screen=HALF)
 
 
 def _kinds(width: float, kinds: Sequence[Kind], description: str) -> Markup:
@@ -217,15 +191,9 @@ def _kinds(width: float, kinds: Sequence[Kind], description: str) -> Markup:
     for one, y in zip(kinds, levels, strict=True):
         name = one.own.name if width > _NARROW else one.own.name.removesuffix(" Reasoning").removesuffix(" Engineering")
         sheet.words(0, y, clipped(name, left - 8), size=13)
-        marks = "".join(
-            f'<path transform="translate({at(value):.1f},{y:.1f})" d="{shape_of(lab_of(provider), 3.6)}"/>'
-            for provider, value in one.others
-        )
-        sheet.parts.append(f'<g fill="{SURFACE}" stroke="{QUIET}" stroke-opacity=".6">{marks}</g>')
-    ink = lab_colour(kinds[0].own.provider)
-    sheet.parts.append('<g opacity=".55">')
-    sheet.path([(at(one.own.value), y) for one, y in zip(kinds, levels, strict=True)], ink, 2)
-    sheet.parts.append("</g>")
+        _draw_grey(sheet, [(provider, at(value), y) for provider, value in one.others])
+    path = [(at(one.own.value), y) for one, y in zip(kinds, levels, strict=True)]
+    sheet.path(path, lab_colour(kinds[0].own.provider), 2, opacity=0.55)
     ends = {max(one.own.value for one in kinds), min(one.own.value for one in kinds)}
     for one, y in zip(kinds, levels, strict=True):
         _mark(sheet, one.own, at(one.own.value), y, at, 6.5)
@@ -234,9 +202,18 @@ def _kinds(width: float, kinds: Sequence[Kind], description: str) -> Markup:
     return sheet.svg()
 
 
+def _draw_grey(sheet: Canvas, marks: Sequence[tuple[str | None, float, float]]) -> None:
+    """Draw the marks of other models, which say nothing."""
+    paths = "".join(
+        f'<path transform="translate({x:.1f},{y:.1f})" d="{shape_of(lab_of(provider), 3.6)}"/>'
+        for provider, x, y in marks
+    )
+    sheet.parts.append(f'<g fill="{SURFACE}" stroke="{QUIET}" stroke-opacity=".6">{paths}</g>')
+
+
 def draw_duels(duels: Sequence[Duel], provider: str, description: str) -> Drawing:
     """Draw people (bars) and the model (mark) on the tests that both took, from 0 to 100 percent."""
-    return Drawing.of(lambda width: _duels(width, duels, provider, description), HALF)
+    return Drawing(lambda width: _duels(width, duels, provider, description), description, screen=HALF)
 
 
 def _duels(width: float, duels: Sequence[Duel], provider: str, description: str) -> Markup:
@@ -253,7 +230,6 @@ def _duels(width: float, duels: Sequence[Duel], provider: str, description: str)
         text, anchor = ("100%", "end" if narrow else "middle") if share == 100 else (str(share), "middle")
         sheet.words(at(share), 10, text, fill=SOFT, weight="600", anchor=anchor)
         sheet.line(at(share), 20, at(share), sheet.height, GRID)
-    ink = lab_colour(provider)
     for one, lines, height, y in zip(duels, named, heights, accumulate(heights, initial=28.0), strict=False):
         level = y + (17 + 15 * len(lines) if narrow else height / 2)
         top = y + 12 if narrow else level - 7.5 * len(lines) - 1.5
@@ -266,59 +242,23 @@ def _duels(width: float, duels: Sequence[Duel], provider: str, description: str)
             sheet.words(width, level - 9, one.chance, weight="600", size=13, anchor="end")
             sheet.words(width, level + 8, one.verdict, fill=SOFT, anchor="end")
         sheet.line(at(one.people), level, at(one.own), level, LINE, 3)
-        sheet.people(
-            at(one.people), level, status="measured" if one.measured else "judged", label=f"{one.group}, {one.test}"
-        )
-        sheet.parts.append(
-            f'<path transform="translate({at(one.own):.1f},{level:.1f})" d="{shape_of(lab_of(provider), 5.5)}" '
-            f'fill="{ink}"/>'
-        )
+        with sheet.marked(f"{one.group}, {one.test}"):
+            sheet.bar(at(one.people), level, "measured" if one.measured else "judged")
+        sheet.sign(at(one.own), level, provider)
     return sheet.svg()
 
 
-def draw_price(
-    own: tuple[str, str, float, float], others: Sequence[tuple[str, float, float, bool]], description: str
-) -> Drawing:
-    """Draw IQ against cost on a logarithmic axis, the model named.
+def draw_price(own: Mark, others: Sequence[Mark], tick: Callable[[float], str], description: str) -> Drawing:
+    """Draw IQ against cost on a logarithmic axis, the model named among the others."""
+    marks = [own, *others]
+    x = Axis.around("", [one.x for one in marks], tick, log=True)
+    y = Axis.around("IQ", [one.y for one in marks], pad=0.12)
 
-    ``own``: name, provider, cost, IQ; ``others``: provider, cost, IQ and whether it is mostly measured.
-    """
-    return Drawing.of(lambda width: _price(width, own, others, description), HALF)
+    def draw(width: float) -> Markup:
+        plot = Plot.on_sheet(width, x, y, description, 280.0)
+        _draw_grey(plot.sheet, [(one.provider, plot.x(one.x), plot.y(one.y)) for one in others])
+        plot.levels([Reference("the average person", 100.0)] * (y.low < 100 < y.high), marks)
+        plot.models([own])
+        return plot.sheet.svg()
 
-
-def _price(
-    width: float, own: tuple[str, str, float, float], others: Sequence[tuple[str, float, float, bool]], description: str
-) -> Markup:
-    name, provider, cost, iq = own
-    costs, iqs = [cost, *(one[1] for one in others)], [iq, *(one[2] for one in others)]
-    sheet = Canvas(width, 280, description)
-    at = scale(min(costs) / 1.4, max(costs) * 1.4, 34, width - 4, log=True)
-    up = scale(min(iqs) - 6, max(iqs) + 10, 240, 8)
-    for value in round_ticks(min(iqs) - 6, max(iqs) + 10, 5):
-        sheet.words(0, up(value), f"{value:.0f}", fill=PEOPLE if value == 100 else SOFT)
-        sheet.line(
-            34, up(value), width, up(value), PEOPLE_STRONG if value == 100 else GRID, 1, "2 3" if value == 100 else ""
-        )
-    for value in round_ticks(min(costs), max(costs), 5, log=True):
-        sheet.words(at(value), 260, f"${value:,.2f}" if value < 1 else f"${value:,.0f}", fill=SOFT, anchor="middle")
-    marks = "".join(
-        f'<path transform="translate({at(x):.1f},{up(y):.1f})" d="{shape_of(lab_of(maker), 4.0)}" '
-        f'fill="{QUIET if full else SURFACE}"/>'
-        for maker, x, y, full in others
-    )
-    sheet.parts.append(f'<g stroke="{QUIET}" opacity=".6">{marks}</g>')
-    ink, x = lab_colour(provider), at(cost)
-    sheet.parts.append(
-        f'<path transform="translate({x:.1f},{up(iq):.1f})" d="{shape_of(lab_of(provider), 7.0)}" fill="{ink}"/>'
-    )
-    anchor = "end" if x > width / 2 else "start"
-    sheet.words(
-        x + (-12 if anchor == "end" else 12),
-        up(iq) - 10,
-        f"{name} ${cost:,.2f}",
-        weight="600",
-        size=13,
-        anchor=anchor,
-        halo=True,
-    )
-    return sheet.svg()
+    return Drawing(draw, description, screen=HALF)

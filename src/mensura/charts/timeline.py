@@ -1,33 +1,24 @@
-"""A quantity over time: models by release, provider lines, a forecast fan and human levels."""
+"""Values over time: models by release with people as levels, the records of a test, and the acceleration watch."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import date
-from typing import Any
 
-import altair as alt
+from markupsafe import Markup
 
-from mensura.charts.labels import LINE, WIDTH_INDEX, WIDTHS, Box, spread, text_width
-from mensura.charts.marks import (
-    KNOWN,
-    axis_of,
-    empty,
-    lab_legend,
-    lab_stroke,
-    model_dots,
-    names,
-    picture,
-    scale_of,
-    status_note,
-)
-from mensura.charts.rows import Row, Span, add_spots, counted, listed, milliseconds, rows_of, say, say_range
-from mensura.intake.tables import as_frame
+from mensura.charts.axes import Axis
+from mensura.charts.canvas import ACCENT, INK, QUIET, lab_colour
+from mensura.charts.labels import LINE, text_width
+from mensura.charts.plot import CROWD, WIDE, Mark, Plot, Reference, draw_nothing
+from mensura.charts.render import Drawing
+from mensura.charts.rows import Row, counted, listed, month, rows_of, say, say_range
 
 COLUMNS = ("subject", "name", "provider", "released", "value", "low", "high", "status", "label")
 LEVELS = ("label", "value", "low", "high")
-HEIGHT = 400
-MOST_BANDS = 4  # human levels whose intervals are drawn; more would hide each other
-LEVEL_SHARE = 0.8  # of the plot's width that a level's name may take
+_NAMED = 12
+"""Models named that set a record, the newest; more names would hide marks."""
 
 
 def timeline(
@@ -38,207 +29,171 @@ def timeline(
     forecast: object | None = None,
     levels: object | None = None,
     today: date | None = None,
-) -> alt.LayerChart:
+) -> Drawing:
     """Draw a value over release dates.
 
     ``points``: subject, name, provider, released, value, low, high, status, label. ``lines``: provider, released,
     value, joined per provider. ``forecast``: date, value, low, high, drawn as a fan. ``levels``: label, value, low,
-    high and perhaps subject, drawn as human lines across the plot, the first ones named as far as there is room.
-    ``today`` sets a divider.
+    high, drawn as human lines across the plot, the first ones named as far as there is room. ``today`` sets a divider.
+    Points and levels may have an ``href``, levels a ``subject``.
     """
-    rows = rows_of(points, COLUMNS, needed=["subject", "name", "released", "value"])
+    rows = rows_of(points, COLUMNS, needed=["subject", "name", "released", "value"], optional=["href"])
     if not rows:
-        return empty("no model has a release date and a value here")
+        return draw_nothing("no model has a release date and a value here")
+    rows.sort(key=lambda row: -row["value"])
     paths = _dated(lines, ("provider", "released", "value"), "lines", "released")
     fan = _dated(forecast, ("date", "value", "low", "high"), "forecast", "date")
-    people = [] if levels is None else _levels(levels)
-    rows.sort(key=lambda row: -row["value"])
-    for row in rows:
-        row["when"] = milliseconds(row["released"])
-        row["aria"] = (
-            f"{row['name']}, {y_title} {say(row['value'])}{say_range(row['low'], row['high'])}, {row['status']}, "
-            f"released {row['released']}"
-        )
-    across = Span.around([row["when"] for row in (*rows, *fan)], pad=0.04)
-    upright = Span.around(_heights(rows, fan, people), pad=0.05)
-    _place_levels(people, upright)
-    at = [(across.share(row["when"]), 1 - upright.share(row["value"])) for row in rows]
-    divider = None if today is None else across.share(milliseconds(today))
-    add_spots(rows, at, height=HEIGHT, blocked=_blocked(people, at, divider))
-    x = alt.X("when:T", scale=time_scale(across), axis=time_axis())
-    y = alt.Y("value:Q", scale=scale_of(upright), axis=axis_of(upright, y_title, upright=True))
-    base = alt.Chart(alt.NamedData("points")).encode(x=x, y=y)
-    legend = lab_legend(rows)
-    layers = [
-        *_level_layers(people, y),
-        *_fan_layers(fan, x, y),
-        *_today_layers(today, divider, x),
-        *_line_layers(paths, x, y, legend),
-        base.transform_filter(KNOWN)
-        .mark_rule(style="interval", aria=False, tooltip=None)
-        .encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), stroke=lab_stroke(legend)),
-        *names(base),
-        *status_note(rows),
-        model_dots(base, legend),
-        *_level_names(people, y),  # over the models, which would hide their words
-    ]
-    datasets: dict[str, list[Row]] = {"points": rows}
-    datasets |= {name: table for name, table in (("lines", paths), ("forecast", fan), ("levels", people)) if table}
-    return picture(layers, datasets, height=HEIGHT, description=_describe(rows, fan, people, y_title))
+    people = _references(levels)
+    marks = [_mark(row, y_title) for row in rows]
+    days = [one.x for one in marks] + [row["day"] for row in fan]
+    heights = [end for row in (*rows, *fan) for end in (row["value"], row["low"], row["high"])]
+    heights += [end for group in people for end in (group.value, group.low, group.high)]
+    x, y = Axis.around("", days, days=True, pad=0.03), Axis.around(y_title, heights)
+    about = _describe(rows, fan, people, y_title)
+
+    def draw(width: float) -> Markup:
+        plot = Plot.on_sheet(width, x, y, about)
+        blocked = _draw_fan(plot, fan)
+        blocked += _draw_today(plot, today, x)
+        for provider in dict.fromkeys(row["provider"] for row in paths):
+            path = plot.points((row["day"], row["value"]) for row in paths if row["provider"] == provider)
+            plot.sheet.path(path, lab_colour(provider) if provider else ACCENT, 1.5, opacity=0.55)
+        blocked += plot.levels(people, marks)
+        plot.models(marks, blocked=blocked, best=range(len(marks)))
+        if any(one.status == "estimated" for one in marks):
+            plot.note("hollow: estimated")
+        return plot.sheet.svg()
+
+    shown = tuple({key: row[key] for key in COLUMNS[:-1]} for row in rows)
+    return Drawing(draw, about, shown, screen=WIDE)
 
 
-def _dated(table: object | None, columns: tuple[str, ...], name: str, day: str) -> list[Row]:
-    if table is None:
-        return []
-    rows = rows_of(table, columns, name=name, needed=[day, "value"])
-    return [{**row, "when": milliseconds(row[day])} for row in sorted(rows, key=lambda row: str(row[day]))]
+def draw_history(
+    models: Sequence[Mark], people: Sequence[Reference], *, tick: Callable[[float], str], description: str
+) -> Drawing:
+    """Draw scores by release date (``x`` in days), with the record as a line and people as levels."""
+    records: list[int] = []
+    for index in sorted(range(len(models)), key=lambda one: (models[one].x, -models[one].y)):
+        if not records or models[index].y > models[records[-1]].y:
+            records.append(index)
+    named = [models[index] for index in records[: -_NAMED - 1 : -1]]
+    rest = [replace(one, named=False) for one in models if one not in named]
+    x = Axis.around("", [one.x for one in models], days=True)
+    y = Axis.around("", [one.y for one in models] + [group.value for group in people], tick)
+
+    def draw(width: float) -> Markup:
+        plot = Plot.on_sheet(width, x, y, description, 320.0)
+        steps = plot.steps([(models[index].x, models[index].y) for index in records], ACCENT, 1.25)
+        blocked = plot.levels(people, models)
+        plot.models([*named, *rest], blocked=[*steps, *blocked], best=range(len(named)), strong=len(models) < CROWD)
+        return plot.sheet.svg()
+
+    return Drawing(draw, description)
 
 
-def _heights(*tables: list[Row]) -> list[float | None]:
-    return [row[key] for table in tables for row in table for key in ("value", "low", "high")]
+def watch(points: object, *, y_title: str = "Evidence for acceleration") -> Drawing:
+    """Draw the statistic and its boundary; days on which the statistic is beyond it are dots.
 
-
-def time_scale(span: Span) -> alt.Scale:
-    """Return the scale that draws a span of milliseconds as days, in universal time."""
-    return alt.Scale(domain=[span.low, span.high], type="utc", nice=False)
-
-
-def time_axis() -> alt.Axis:
-    """Return a time axis that writes years at January and months between them."""
-    return alt.Axis(
-        title=None,
-        tickCount=alt.ExprRef("max(3, floor(width / 80))"),
-        labelExpr="utcmonth(datum.value) == 0 ? utcFormat(datum.value, '%Y') : utcFormat(datum.value, '%b')",
-    )
-
-
-def _levels(levels: object) -> list[Row]:
-    """Return the human lines; those with a subject can be pressed."""
-    frame = as_frame(levels, name="levels")
-    known = [name for name in ("subject",) if name in frame.columns]
-    return rows_of(frame, (*LEVELS, *known), name="levels", needed=["value"])
-
-
-def _place_levels(people: list[Row], upright: Span) -> None:
-    """Name the human levels, first ones first, where a name stays beside its line and off those of other names."""
-    ideal = [(1 - upright.share(row["value"])) * HEIGHT - LINE / 2 - 1 for row in people]
-    shown: list[int] = []
-    for index, row in enumerate(people):
-        row["named"] = False
-        tried = [*shown, index]
-        moved = spread([ideal[i] for i in tried], LINE, LINE / 2, HEIGHT - LINE / 2)
-        lines = [ideal[i] + LINE / 2 + 1 for i in tried]
-        beside = all(abs(at - ideal[i]) <= 3 for i, at in zip(tried, moved, strict=True))
-        if beside and not any(abs(at - line) < LINE / 2 for at in moved for line in lines):
-            shown = tried
-    moved = spread([ideal[i] for i in shown], LINE, LINE / 2, HEIGHT - LINE / 2)
-    for index, at in zip(shown, moved, strict=True):
-        people[index] |= {"named": True, "dy": round(at - ideal[index] - LINE / 2 - 1, 1), "top": at - LINE / 2}
-
-
-def _blocked(people: list[Row], at: list[tuple[float, float]], divider: float | None) -> list[list[Box]]:
-    """Return, per nominal width, the rectangles that the names of levels and the word "today" take.
-
-    A level's name stands at the right edge, or at the left where fewer dots would cover it (``left``).
+    ``points``: date, statistic, boundary.
     """
-    boxes: list[list[Box]] = []
-    named = [row for row in people if row["named"]]
-    for row in named:
-        row["left"] = []
-    for width in WIDTHS:
-        taken: list[Box] = []
-        for row in named:
-            size, top = min(text_width(row["label"]), LEVEL_SHARE * width), row["top"]
-            sides = [(width - size, top, float(width), top + LINE), (0.0, top, size, top + LINE)]
-            covered = [sum(_within(box, x * width, y * HEIGHT) for x, y in at) for box in sides]
-            row["left"].append(covered[1] < covered[0])
-            taken.append(sides[row["left"][-1]])
-        if divider is not None:
-            taken.append((divider * width, 0.0, divider * width + text_width("today") + 6, LINE))
-        boxes.append(taken)
-    for row in named:
-        del row["top"]
-    return boxes
+    columns = ("date", "statistic", "boundary")
+    rows = _dated(points, columns, "points", "date", needed="statistic")
+    if not rows:
+        return draw_nothing("no day has been watched")
+    beyond = [row for row in rows if row["boundary"] is not None and row["statistic"] > row["boundary"]]
+    last = rows[-1]
+    verdict = f"beyond it first in {month(beyond[0]['date'])}" if beyond else "never beyond it"
+    about = (
+        f"{y_title} from {month(rows[0]['date'])} to {month(last['date'])} with its boundary; {verdict}; last value "
+        f"{say(last['statistic'])}, boundary {say(last['boundary'])}."
+    )
+    x = Axis.around("", [row["day"] for row in rows], days=True, pad=0.02)
+    y = Axis.around(y_title, [0.0, *(row[key] for row in rows for key in columns[1:])])
+
+    def draw(width: float) -> Markup:
+        plot = Plot.on_sheet(width, x, y, about, 280.0)
+        bounded = [row for row in rows if row["boundary"] is not None]
+        plot.sheet.path(plot.points((row["day"], row["boundary"]) for row in bounded), QUIET, 1, "4 3")
+        if bounded:
+            level = plot.y(bounded[0]["boundary"])
+            plot.sheet.words(plot.box[0] + 4, level - 9, "alarm above this line", fill=QUIET, size=11, halo=True)
+        plot.sheet.path(plot.points((row["day"], row["statistic"]) for row in rows), INK)
+        for row in rows:
+            label = f"{month(row['date'])}, {y_title} {say(row['statistic'])}, boundary {say(row['boundary'])}"
+            with plot.sheet.marked(label):
+                plot.sheet.dot(plot.x(row["day"]), plot.y(row["statistic"]), INK, 5 if row in beyond else 2)
+        falling = len(rows) > 1 and rows[-2]["statistic"] > last["statistic"]
+        at, up = plot.x(last["day"]), plot.y(last["statistic"]) + (14 if falling else -14)
+        plot.sheet.words(
+            at, up, f"{month(last['date'])}: {say(last['statistic'])}", weight="600", anchor="end", halo=True
+        )
+        return plot.sheet.svg()
+
+    return Drawing(draw, about, tuple({key: row[key] for key in columns} for row in rows), screen=WIDE)
 
 
-def _within(box: Box, x: float, y: float) -> bool:
-    return box[0] - 5 < x < box[2] + 5 and box[1] - 5 < y < box[3] + 5
+def _mark(row: Row, y_title: str) -> Mark:
+    label = (
+        f"{row['name']}, {y_title} {say(row['value'])}{say_range(row['low'], row['high'])}, {row['status']}, "
+        f"released {month(row['released'])}"
+    )
+    return Mark.of(row, _day(row["released"]), row["value"], label)
 
 
-def _level_layers(people: list[Row], y: alt.Y) -> list[alt.Chart]:
-    if not people:
+def _day(iso: str) -> float:
+    return float(date.fromisoformat(iso).toordinal())
+
+
+def _dated(table: object | None, columns: tuple[str, ...], name: str, day: str, *, needed: str = "value") -> list[Row]:
+    """Return the rows of a table by day; each has the day as a number."""
+    rows = [] if table is None else rows_of(table, columns, name=name, needed=[day, needed])
+    return [{**row, "day": _day(row[day])} for row in sorted(rows, key=lambda row: str(row[day]))]
+
+
+def _references(levels: object | None) -> list[Reference]:
+    if levels is None:
         return []
-    base = alt.Chart(alt.NamedData("levels")).encode(y=y)
+    rows = rows_of(levels, LEVELS, name="levels", needed=["value"], optional=["href", "subject"])
     return [
-        base.transform_filter(KNOWN if len(people) <= MOST_BANDS else "false")
-        .mark_rect(style="people-band", aria=False, tooltip=None)
-        .encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), x=alt.XValue(0), x2=alt.X2Value("width")),
-        base.mark_rule(style="people", opacity=alt.ExprRef("datum.named ? 1 : 0.3"), tooltip=None).encode(
-            description=alt.Description("label:N")
-        ),
+        Reference(
+            row["label"], row["value"], row["low"], row["high"], href=row["href"] or "", subject=row["subject"] or ""
+        )
+        for row in rows
     ]
 
 
-def _level_names(people: list[Row], y: alt.Y) -> list[alt.Chart]:
-    if not people:
-        return []
-    name: dict[str, Any] = {
-        "align": alt.ExprRef(f"datum.left[{WIDTH_INDEX}] ? 'left' : 'right'"),
-        "dx": alt.ExprRef(f"datum.left[{WIDTH_INDEX}] ? -width : 0"),
-        "baseline": "middle",
-        "dy": alt.ExprRef("datum.dy"),
-        "limit": alt.ExprRef(f"width * {LEVEL_SHARE}"),
-        "tooltip": None,
-        "aria": False,
-    }
-    base = alt.Chart(alt.NamedData("levels")).encode(y=y, text=alt.Text("label:N"), x=alt.XValue("width"))
-    text = base.transform_filter("datum.named")
-    return [text.mark_text(style="halo", **name), text.mark_text(style="people-label", **name)]
-
-
-def _fan_layers(fan: list[Row], x: alt.X, y: alt.Y) -> list[alt.Chart]:
+def _draw_fan(plot: Plot, fan: list[Row]) -> list[tuple[float, float, float, float]]:
+    """Draw the forecast, name it at its end, and return the room of the name."""
     if not fan:
         return []
-    base = alt.Chart(alt.NamedData("forecast")).encode(x=x, y=y)
-    return [
-        base.mark_area(style="fan", aria=False, tooltip=None).encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q")),
-        base.mark_line(style="trend", strokeDash=[5, 3], aria=False, tooltip=None),
-    ]
+    edge = [(row["day"], row["low"]) for row in fan] + [(row["day"], row["high"]) for row in reversed(fan)]
+    plot.sheet.area(plot.points(edge), ACCENT, 0.15)
+    path = plot.points((row["day"], row["value"]) for row in fan)
+    plot.sheet.path(path, ACCENT, 1.75, "5 3")
+    (x, y), text = path[-1], f"{month(fan[-1]['date'])}: {say(fan[-1]['value'])}"
+    plot.sheet.words(x, y - 10, text, fill=ACCENT, weight="600", anchor="end", halo=True)
+    return [(x - text_width(text, weight="600"), y - 10 - LINE / 2, x, y)]
 
 
-def _today_layers(today: date | None, divider: float | None, x: alt.X) -> list[alt.Chart]:
-    if today is None or divider is None or not 0 < divider < 1:
+def _draw_today(plot: Plot, today: date | None, x: Axis) -> list[tuple[float, float, float, float]]:
+    if today is None or not x.low < today.toordinal() < x.high:
         return []
-    base = alt.Chart(alt.NamedData("points")).transform_aggregate(n="count()")
-    at = base.transform_calculate(when=str(milliseconds(today))).encode(x=x)
-    return [
-        at.mark_rule(style="reference", aria=False, tooltip=None),
-        at.mark_text(style="hint", align="left", baseline="top", dx=4, aria=False, tooltip=None).encode(
-            y=alt.YValue(0), text=alt.value("today")
-        ),
-    ]
+    at, (_, top, _, bottom) = plot.x(today.toordinal()), plot.box
+    plot.sheet.line(at, top, at, bottom, QUIET, 1, "4 3")
+    plot.sheet.words(at + 4, top + 6, "today", fill=QUIET, size=11)
+    return [(at, top, at + 40, top + LINE)]
 
 
-def _line_layers(paths: list[Row], x: alt.X, y: alt.Y, legend: alt.Legend | None) -> list[alt.Chart]:
-    if not paths:
-        return []
-    return [
-        alt.Chart(alt.NamedData("lines"))
-        .mark_line(strokeWidth=1.5, opacity=0.55, aria=False, tooltip=None)
-        .encode(x=x, y=y, stroke=lab_stroke(legend), detail=alt.Detail("provider:N"))
-    ]
-
-
-def _describe(rows: list[Row], fan: list[Row], people: list[Row], y_title: str) -> str:
+def _describe(rows: list[Row], fan: list[Row], people: list[Reference], y_title: str) -> str:
     days = sorted(str(row["released"]) for row in rows)
-    best = sorted(rows, key=lambda row: -row["value"])
-    top = listed(f"{row['name']} ({say(row['value'])})" for row in best)
+    top = listed(f"{row['name']} ({say(row['value'])})" for row in rows)
     text = (
-        f"{y_title} of {counted(len(rows), 'model')} by release date, {days[0][:7]} to {days[-1][:7]}; highest: {top}."
+        f"{y_title} of {counted(len(rows), 'model')} by release date, {month(days[0])} to {month(days[-1])}; "
+        f"highest: {top}."
     )
     if people:
-        text += f" Human lines: {listed((row['label'] for row in people), 5)}."
+        text += f" Human lines: {listed((group.label for group in people), 5)}."
     if fan:
         end = fan[-1]
-        text += f" Forecast for {end['date']}: {say(end['value'])}{say_range(end['low'], end['high'])}."
+        text += f" Forecast for {month(end['date'])}: {say(end['value'])}{say_range(end['low'], end['high'])}."
     return text

@@ -13,7 +13,6 @@ from mensura.cli.output import Json, console, emit
 from mensura.cli.paths import check_output
 from mensura.cli.tables import print_table
 from mensura.core.cache import keep
-from mensura.core.drawings import check_figure, write_drawing
 from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ EXAMPLES = """
 def figure(
     name: Annotated[str | None, typer.Argument(help="Which picture; --list names them all.")] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="File to write: .svg, .png or .pdf.", callback=check_output)
+        Path | None, typer.Option("--out", help="File to write: .svg, .png, .pdf or .html.", callback=check_output)
     ] = None,
     width: Annotated[str, typer.Option(help="Width in millimetres; columns are usually 89 or 183.")] = "89mm",
     dpi: Annotated[int, typer.Option(help="Dots per inch of a PNG.")] = 300,
@@ -53,29 +52,31 @@ def figure(
         return
     if name is None or out is None:
         raise MensuraError(
-            "figure: give a NAME and --out FILE (.svg, .png or .pdf); mensura figure --list names them all"
+            "figure: give a NAME and --out FILE (.svg, .png, .pdf or .html); mensura figure --list names them all"
         )
+    from mensura.charts.render import check_figure, write_drawing
+
     millimetres = _millimetres(width)
     check_figure(out, millimetres, dpi)
+    millimetres = 0.0 if out.suffix.lower() == ".html" else millimetres
     drawing = _drawing(load_evidence(evidence, add, released), name, millimetres, method)
     write_drawing(drawing["svg"], out, dpi)
-    told = {key: drawing[key] for key in ("figure", "title", "caption")}
-    if not emit({}, out=None, as_json=as_json, **told, file=out):
+    words = {key: drawing[key] for key in ("figure", "title", "caption")}
+    if not emit({}, out=None, as_json=as_json, **words, file=out):
         console.print(f"wrote {out}: {drawing['title']}")
 
 
 def _drawing(evidence: Evidence, name: str, width_mm: float, method: str | None) -> dict[str, str]:
-    """Return a picture's SVG and the words that go with it; a picture drawn before is kept."""
+    """Return a picture's SVG (without a width: its page) and its words; a picture drawn before is kept."""
 
     def compute() -> dict[str, str]:
-        from mensura.charts import drawn
         from mensura.site.pictures import find_picture
         from mensura.study.frozen import open_piecewise
 
         build = find_picture(evidence, name)  # a name that is not known is refused before anything is computed
         found = build(open_piecewise(evidence, method))
-        svg = drawn(found.chart, width_mm)
-        return {"figure": found.name, "title": found.title, "caption": found.caption, "svg": svg}
+        drawn = {"svg": found.drawing.svg(width_mm) if width_mm else found.drawing.page()}
+        return {"figure": found.name, "title": found.title, "caption": found.caption, **drawn}
 
     return keep("figure", evidence, {"name": name, "width": width_mm, "method": method}, compute)
 

@@ -13,15 +13,14 @@ from mensura.responses.drawing import curve_points, difference_points, informati
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
-    from altair import LayerChart
-
+    from mensura.charts import Drawing
     from mensura.responses import ResponseFit
 
 WORST = 3
 """Items whose curves are drawn where none is asked for: those that depart most from theirs."""
 
 
-def draw_fit(fit: ResponseFit, items: Sequence[str] | None) -> dict[str, LayerChart]:
+def draw_fit(fit: ResponseFit, items: Sequence[str] | None) -> dict[str, Drawing]:
     """Return charts by file name: item map, information, curves of items, differences of every group."""
     from mensura.core.frames import sort_highest
 

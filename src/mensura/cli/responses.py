@@ -202,9 +202,8 @@ def draw(
     width: Annotated[float, typer.Option(help="Width in millimetres.")] = 183.0,
 ) -> None:
     """Draw a fit: item map, information, curves of items with what was observed, differences between groups."""
-    from mensura.charts import save
+    from mensura.charts.render import check_figure
     from mensura.cli.response_pictures import draw_fit
-    from mensura.core.drawings import check_figure
     from mensura.core.folders import whole_folder
     from mensura.responses.result import read_fit
 
@@ -212,7 +211,7 @@ def draw(
     drawn = draw_fit(read_fit(folder), item)
     with whole_folder(out, "responses draw") as stage:
         for name, chart in drawn.items():
-            save(chart, stage / f"{name}.{ending}", width_mm=width)
+            chart.save(stage / f"{name}.{ending}", width_mm=width)
     console.print(f"wrote {', '.join(f'{name}.{ending}' for name in drawn)} to {out}")
 
 

@@ -45,7 +45,7 @@ _MARK_TEXT = f"{_SIGNATURE}\n# Mensura keeps results here. This folder can be de
 _SUBFOLDER = "mensura-cache"
 """Used inside a chosen folder that contains files of others."""
 _SUM_BYTES = 4
-_LIBRARIES = ("numpy", "polars", "scipy", "altair", "vl-convert-python")
+_LIBRARIES = ("numpy", "polars", "scipy")
 
 
 class KeptResult(NamedTuple):

@@ -69,7 +69,7 @@ class Result:
     def plot(self, rows: int = ROWS_PLOTTED) -> Any:  # noqa: ANN401
         """Draw the table that :attr:`shown` gives: one row per subject, its value and interval.
 
-        A notebook shows the picture. ``mensura.charts.save(picture, "picture.svg")`` writes it.
+        A notebook shows the picture. ``picture.save("picture.svg")`` writes it.
         """
         return exports.draw_table(self.shown, self.heading, rows)
 

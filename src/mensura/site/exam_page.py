@@ -8,19 +8,14 @@ from typing import Any
 import polars as pl
 
 from mensura.charts import item_map, scatter
-from mensura.core.drawings import draw_jobs
 from mensura.exam.checklist import checklist
 from mensura.exam.gathering import MODELS, PEOPLE
 from mensura.exam.markdown import render_markdown
 from mensura.exam.report import ExamReport
 from mensura.exam.small_groups import LEAST_SHOWN
-from mensura.site.drawings import NARROW, page_svg, static_job
 from mensura.site.inlined import EARLY, EMBEDDED, style_sheet
-from mensura.site.pictures.registry import page_spec
 from mensura.site.templating import Templates
 
-WIDE = 1040
-"""Width of a drawing on a screen, pixels."""
 _VOICE = ("What it shows", "What to see", "What to doubt")
 _SHOWN_ITEMS = 10
 _MOST_DRAWN = 400
@@ -70,7 +65,7 @@ def _pictures(report: ExamReport) -> Iterable[tuple[str, Voice, str]]:
                 "A model to the right of the people is abler than they are on these items.",
                 "Where two intervals overlap, chance may have ordered the takers.",
             ),
-            _drawing(item_map(_marks(placed.head(_MOST_DRAWN)))),
+            item_map(_marks(placed.head(_MOST_DRAWN))).html,
         )
         if "difficulty" in report.items.columns:
             items = report.items.drop_nulls("difficulty").head(_MOST_DRAWN)
@@ -89,7 +84,7 @@ def _pictures(report: ExamReport) -> Iterable[tuple[str, Voice, str]]:
                     "A taker gets an item at its own place right half of the time.",
                     "The place of an item with few answers is uncertain.",
                 ),
-                _drawing(item_map(pl.concat([of_items, _marks(placed.filter(pl.col("kind") == MODELS))]))),
+                item_map(pl.concat([of_items, _marks(placed.filter(pl.col("kind") == MODELS))])).html,
             )
     both = report.items.drop_nulls(["rate", "model_rate"])
     if both.height:
@@ -109,7 +104,7 @@ def _pictures(report: ExamReport) -> Iterable[tuple[str, Voice, str]]:
                 "Above the line models are right more often, below it people are.",
                 "An item with few answers may be far from the line by chance.",
             ),
-            _drawing(scatter(points, x_title="People: share right", y_title="Models: share right", diagonal=True)),
+            scatter(points, x_title="People: share right", y_title="Models: share right", diagonal=True).html,
         )
 
 
@@ -120,13 +115,3 @@ def _marks(takers: pl.DataFrame) -> pl.DataFrame:
 
 def _voice(*sentences: str) -> Voice:
     return tuple(zip(_VOICE, sentences, strict=True))
-
-
-def _drawing(chart: Any) -> str:  # noqa: ANN401
-    """Return a chart for a screen and for a phone, in the colours of the reader's theme."""
-    spec = page_spec(chart)
-    wide, narrow = draw_jobs([static_job(spec, width) for width in (WIDE, NARROW)])
-    return (
-        f'<div class="only-wide">{page_svg(wide.decode())}</div>'
-        f'<div class="only-narrow">{page_svg(narrow.decode())}</div>'
-    )

@@ -17,7 +17,7 @@ from mensura.charts.canvas import ROOT
 from mensura.core.frames import neutral_text
 from mensura.evidence import slug
 from mensura.site.api import VERSION, to_json
-from mensura.site.drawings import CHART_SCALE, SHARE_SCALE, Drawings
+from mensura.site.drawings import CHART_SCALE, SHARE_SCALE, ShareCards
 from mensura.site.glossary import term, term_id
 from mensura.site.links import first_link
 from mensura.site.pages import Page
@@ -32,12 +32,12 @@ _NEEDS_QUOTES = re.compile(r'[",\r\n]')
 
 
 class PageWriter:
-    """Writes pages into a folder; ``svgs`` contains the drawings of charts, by name, once they are drawn."""
+    """Writes pages into a folder."""
 
     def __init__(
         self,
         folder: Path,
-        drawings: Drawings,
+        drawings: ShareCards,
         shared: Mapping[str, object],
         advance: Callable[[], object] | None = None,
         leaders: tuple[tuple[str, float], ...] = (),
@@ -47,7 +47,6 @@ class PageWriter:
         ``leaders``: the models (provider, IQ) in the shared picture of a page that names none itself.
         """
         self._leaders = leaders
-        self.svgs: dict[str, tuple[str, str]] = {}
         self.listed: list[str] = []  # pages for the sitemap
         self._folder, self._drawings, self._shared, self._advance = folder, drawings, shared, advance
         self._cards: dict[str, str] = {}  # page → the key of its picture for shared links
@@ -61,12 +60,12 @@ class PageWriter:
         self._first = self._first or page.file
         if page.listed:
             self.listed.append(page.file)
-        chart = self._svg(page.context["figure"]) if page.template == "chart.html" else ""
+        chart = str(page.context["figure"].drawing.wide) if page.template == "chart.html" else ""
         if chart or len(self._cards) < MOST_CARDS:
             sentence, marks = page.shared
             svg = draw_share_card(page.title, sentence or page.summary, marks or self._leaders, chart)
             scale = CHART_SCALE if chart else SHARE_SCALE
-            self._cards[page.file] = self._drawings.order({"kind": "png", "svg": svg, "scale": scale})
+            self._cards[page.file] = self._drawings.order(svg, scale)
 
     def write(self, page: Page) -> None:
         """Write a page that was added, and the downloads of its pictures."""
@@ -109,7 +108,6 @@ class PageWriter:
             first_link=first_link,
             whole=whole_names,
         )
-        environment.globals["drawing_of"] = self._drawing
         environment.globals["bar_of"] = self._bar
         environment.globals["term"] = term
         environment.globals["term_id"] = term_id
@@ -125,19 +123,6 @@ class PageWriter:
             self._bars[key] = Markup(bar)
         return self._bars[key]
 
-    def _drawing(self, figure: Figure, root: str) -> Markup:
-        """Return the picture as it stands in a page, for a screen and for a phone; ``root``: the way to the report."""
-        if figure.drawing is not None:
-            return Markup(str(figure.drawing.html).replace(ROOT, escape(root)))
-        wide, narrow = self.svgs.get(figure.name, ("", ""))
-        hint = '<p class="swipe">Swipe sideways for the rest of the picture →</p>' if "data-sideways" in narrow else ""
-        drawn = f'<div class="only-wide">{wide}</div><div class="only-narrow">{hint}{narrow}</div>'
-        return Markup(drawn.replace(ROOT, escape(root)))
-
-    def _svg(self, figure: Figure) -> str:
-        """Return the picture as it stands in a page on a screen; empty while it is not drawn."""
-        return self.svgs.get(figure.name, ("", ""))[0] if figure.drawing is None else str(figure.drawing.wide)
-
     def _write_figure(self, figure: Figure) -> None:
         """Write what the frame of a picture offers: SVG, CSV and JSON."""
         out, name = self._folder, figure.name
@@ -145,8 +130,7 @@ class PageWriter:
         write(to_json({"version": VERSION, **chart}), out, "api", VERSION, "charts", f"{name}.json")
         columns, rows = figure.table
         write(csv_text(columns, rows), out, "charts", f"{name}.csv")
-        if svg := self._svg(figure):
-            write(resolve(svg.replace(ROOT, "../")), out, "charts", f"{name}.svg")
+        write(resolve(figure.drawing.wide.replace(ROOT, "../")), out, "charts", f"{name}.svg")
 
 
 def write(text: str, folder: Path, *parts: str) -> None:

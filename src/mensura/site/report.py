@@ -23,7 +23,7 @@ from mensura.evidence import Evidence
 from mensura.iq import COUNTS
 from mensura.scale import Calibration
 from mensura.site.api import SCHEMAS, VERSION, JsonText, listing, mapping_json, ranged, script_json, to_json
-from mensura.site.drawings import NARROW, Drawings, page_svg, static_job
+from mensura.site.drawings import ShareCards
 from mensura.site.editions import (
     FILE,
     Edition,
@@ -40,7 +40,6 @@ from mensura.site.page_writer import PageWriter, placed, write
 from mensura.site.pages import (
     MORE,
     NAVIGATION,
-    Page,
     benchmark_pages,
     maker_pages,
     model_pages,
@@ -117,15 +116,11 @@ def build_report(
             "early": Markup(EARLY),
             "sheet": Markup(page_sheet()),
         }
-        drawings = Drawings(processes)
+        drawings = ShareCards(processes)
         writer = PageWriter(stage, drawings, shared, advance, leader_marks(study))
         before = read_editions(out) if earlier is None else list(earlier)
         editions = next_edition(study, before or shipped_editions(study), day, log)
-        named, drawn = list[Page](), dict[str, tuple[str, str]]()
-        for page in named_pages(study, editions):  # its charts are drawn while the next one is made
-            named.append(page)
-            drawn |= _order_drawings(page, drawings)
-        drawings.start()
+        named = list(named_pages(study, editions))
         _write_data(study, screen_of(study), stage)
         for page in sorted(named, key=lambda page: page.file != "index.html"):
             writer.add(page)
@@ -134,10 +129,6 @@ def build_report(
         ):  # made, written and forgotten
             writer.add(page)
             writer.write(page)
-        drawings.finish()
-        for name, (wide, narrow) in drawn.items():
-            both = (page_svg(drawings.made(key).decode(), study.rows.by_subject) for key in (wide, narrow))
-            writer.svgs[name] = next(both), next(both)
         single = list(picture_pages(named))
         for page in single:  # their pictures for shared links are drawn while the pages are written
             writer.add(page)
@@ -158,18 +149,6 @@ def _inputs(evidence: Evidence, lines: Calibration | None, out: Path, *settings:
     """Return everything that a report depends on, for the cache."""
     told = [repr(one.last if isinstance(one, EvidenceLog) else one) for one in (out.resolve(), *settings)]
     return [evidence.fingerprint, evidence.origin, *evidence.warnings, *map(repr, lines or ()), *told]
-
-
-def _order_drawings(page: Page, drawings: Drawings) -> dict[str, tuple[str, str]]:
-    """Order the drawings of every chart of a page for a screen and a phone, and return the keys of each."""
-    return {
-        figure.name: (
-            drawings.order(static_job(figure.spec, figure.width)),
-            drawings.order(static_job(figure.spec, NARROW)),
-        )
-        for figure in page.figures
-        if figure.spec is not None
-    }
 
 
 def _write_static(out: Path) -> None:

@@ -56,7 +56,7 @@ def iq(study: Study) -> Page:
                     "id": "dimensions",
                     "title": "By dimension",
                     "about": "The same curve for each of the seven dimensions.",
-                    "pictures": [dimension_bell(study, key).figure for key in study.dimension_names],
+                    "pictures": [dimension_bell(study, key) for key in study.dimension_names],
                 },
                 {
                     "id": "mathematics",

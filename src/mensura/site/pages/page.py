@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mensura.site.pictures import Figure, draw
@@ -61,4 +61,4 @@ class Page:
 
 def figures_of(study: Study, *names: str) -> list[Figure]:
     """Return pictures by name, for a page."""
-    return [draw(study, name).figure for name in names]
+    return [replace(draw(study, name), paged=True) for name in names]

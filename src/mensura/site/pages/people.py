@@ -11,7 +11,7 @@ from mensura.baseline.registry import registry, score_words
 from mensura.evidence import slug
 from mensura.site.links import source_link
 from mensura.site.pages.page import Page, figures_of
-from mensura.site.pictures import beside_figure, ladder_figures
+from mensura.site.pictures import beside_figure, human_ladder_figure
 from mensura.site.pictures.passed import passed_figure, passed_words
 from mensura.site.sections import passing_section, people_section
 from mensura.study.passed import passed_people
@@ -26,7 +26,7 @@ def people(study: Study) -> Page:
         *("calibration-levels-published", "calibration-levels", "calibration-stages"),
         *("observed-world", "country-alignment"),
     )
-    ladders = (*ladder_figures(study), beside_figure(study))
+    ladders = (human_ladder_figure(study), beside_figure(study))
     every = passed_people(study, ("measured", "panel"))
     sentence, deck = passed_words(study, every)
     passed = [passed_figure(study, every)] if every else []

@@ -1,8 +1,7 @@
 """Every picture of the report by name, for pages and for ``mensura figure``."""
 
 from mensura.iq import read_rules
-from mensura.site.pictures import abilities, calibration, cost, people, published, stitched
-from mensura.site.pictures.abilities import observed_pool, pool_keys
+from mensura.site.pictures import calibration, cost, people, published, stitched
 from mensura.site.pictures.benchmark import (
     benchmark_keys,
     benchmark_picture,
@@ -15,7 +14,7 @@ from mensura.site.pictures.benchmark import (
     scores_figure,
 )
 from mensura.site.pictures.first_screen import FirstScreen
-from mensura.site.pictures.human_ladder import beside_figure, ladder_figures
+from mensura.site.pictures.human_ladder import beside_figure, ladder_figure as human_ladder_figure
 from mensura.site.pictures.iq import dimension_bell, iq_bell
 from mensura.site.pictures.maker import maker_keys, maker_picture
 from mensura.site.pictures.passed import passed_figure, passed_words
@@ -24,7 +23,6 @@ from mensura.site.pictures.registry import (
     PICTURES,
     Family,
     Figure,
-    Picture,
     draw,
     find_picture,
     picture_table,
@@ -39,7 +37,7 @@ FAMILIES.update(
         "scores-": Family(benchmark_picture(scores_figure), benchmark_keys, "BENCHMARK"),
         "ladder-": Family(benchmark_picture(ladder_figure), benchmark_keys, "BENCHMARK"),
         "history-": Family(benchmark_picture(history_figure), benchmark_keys, "BENCHMARK"),
-        "observed-world-": Family(observed_pool, pool_keys, "POOL"),
+        "observed-world-": Family(people.observed_pool, people.pool_keys, "POOL"),
         "maker-": Family(maker_picture, maker_keys, "MAKER"),
         **{
             prefix: Family(
@@ -59,8 +57,6 @@ __all__ = [
     "PICTURES",
     "Figure",
     "FirstScreen",
-    "Picture",
-    "abilities",
     "benchmark_scores",
     "beside_figure",
     "calibration",
@@ -70,9 +66,9 @@ __all__ = [
     "find_picture",
     "group_subject",
     "history_figure",
+    "human_ladder_figure",
     "iq_bell",
     "ladder_figure",
-    "ladder_figures",
     "passed_figure",
     "passed_words",
     "people",

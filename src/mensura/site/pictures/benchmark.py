@@ -8,12 +8,11 @@ from typing import Any
 
 import polars as pl
 
-from mensura.charts import Reference, Strip, draw_forest, draw_history, draw_ladder
+from mensura.charts import Mark, Reference, Strip, draw_forest, draw_history, draw_ladder
 from mensura.charts.canvas import ROOT
-from mensura.charts.ladders import ModelSpot
 from mensura.core.errors import MensuraError
 from mensura.evidence import Evidence, slug
-from mensura.site.pictures.registry import Figure, Picture
+from mensura.site.pictures.registry import Figure, model_link
 from mensura.study.passed import short_name
 from mensura.study.study import Study
 from mensura.study.units import factor, show, show_range, unit_name
@@ -100,7 +99,7 @@ def scores_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: list
             "measured",
             row["provider"],
             show(row["score"], unit),
-            f"{ROOT}models/{slug(row['subject'])}.html",
+            model_link(row["subject"]),
             row["subject"],
             show_range(row["low"], row["high"], unit),
         )
@@ -145,15 +144,15 @@ def ladder_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: list
     drawn, beyond = up_to(points, facts["ceiling"])
     iqs = study.iq.benchmark_iqs.filter(benchmark=benchmark, status="measured").select("subject", on_ladder="iq")
     spots = [
-        ModelSpot(
+        Mark(
             row["name"],
             row["provider"],
-            row["subject"],
-            f"../models/{slug(row['subject'])}.html",
             row["score"],
             row["on_ladder"],
-            "measured",
-            f"{show(row['score'], unit)} → IQ {show(row['on_ladder'], 'iq')}",
+            f"{row['name']}: {show(row['score'], unit)}, IQ {show(row['on_ladder'], 'iq')}",
+            subject=row["subject"],
+            href=model_link(row["subject"]),
+            named=False,
         )
         for row in rows.join(iqs, on="subject", maintain_order="left").to_dicts()
     ]
@@ -187,17 +186,17 @@ def benchmark_keys(evidence: Evidence) -> Iterable[tuple[str, str]]:
     return evidence.benchmarks.select("benchmark", "name").iter_rows()
 
 
-def benchmark_picture(draw: Drawer) -> Callable[[Study, str], Picture]:
+def benchmark_picture(draw: Drawer) -> Callable[[Study, str], Figure]:
     """Return what builds one kind of picture of a benchmark for print."""
 
-    def build(study: Study, benchmark: str) -> Picture:
+    def build(study: Study, benchmark: str) -> Figure:
         rows = score_rows(study, benchmark)
         found = draw(study, benchmark, rows, people_on(study, benchmark)) if rows.height else None
         if found is None:
             raise MensuraError(
                 f"figure: {benchmark} has too little for this picture; choose another one (mensura figure --list)"
             )
-        return found.picture
+        return found
 
     build.__doc__ = draw.__doc__
     return build
@@ -228,15 +227,14 @@ def history_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: lis
     if dated.height < _FEWEST_DATED:
         return None
     spots = [
-        ModelSpot(
+        Mark(
             row["name"],
             row["provider"],
-            row["subject"],
-            f"../models/{slug(row['subject'])}.html",
             float(row["released"].toordinal()),
             row["score"],
-            "measured",
-            f"{show(row['score'], unit)}, released {row['released']}",
+            f"{row['name']}: {show(row['score'], unit)}, released {row['released']:%B %Y}",
+            subject=row["subject"],
+            href=model_link(row["subject"]),
         )
         for row in dated.to_dicts()
     ]

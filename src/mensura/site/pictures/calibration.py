@@ -8,7 +8,7 @@ import polars as pl
 
 from mensura import charts
 from mensura.calibration import CalibrationResult
-from mensura.site.pictures.registry import OPEN, Picture, picture
+from mensura.site.pictures.registry import OPEN, Figure, picture
 from mensura.study.study import Study
 
 FEWEST_DECIDED = 5
@@ -21,11 +21,11 @@ def _decided(made: CalibrationResult) -> list[str]:
 
 
 @picture("calibration-levels-published")
-def calibration_levels_published(study: Study) -> Picture:
+def calibration_levels_published(study: Study) -> Figure:
     """The published procedure on the open items: its lines go through the level means."""
     made = study.abilities.published
     lines = made.together.join(made.cover.select("dimension", "name"), on="dimension", maintain_order="left")
-    return Picture(
+    return Figure(
         "calibration-levels-published",
         "What a level is worth, by the published procedure",
         "Items of the open pool whose highest demand is in the group: across, the annotated level (harmonic mean, by a "
@@ -45,12 +45,12 @@ def _raw_finding(made: CalibrationResult) -> str:
 
 
 @picture("calibration-levels")
-def calibration_levels(study: Study) -> Picture:
+def calibration_levels(study: Study) -> Figure:
     """Estimated against annotated level on the open items, one panel per group of dimensions."""
     made = study.abilities.ours
     lines = made.together.join(made.cover.select("dimension", "name"), on="dimension", maintain_order="left")
     middle = median(lines["base"].drop_nulls().to_list())
-    return Picture(
+    return Figure(
         "calibration-levels",
         "What a level is worth, by our calibration",
         "Items of the open pool whose highest demand is in the group: across, the annotated level (harmonic mean, by a "
@@ -73,10 +73,10 @@ def _nearer(made: CalibrationResult) -> str:
 
 
 @picture("calibration-stages")
-def calibration_stages(study: Study) -> Picture:
+def calibration_stages(study: Study) -> Figure:
     """The three stages of the published calibration procedure, on the open items."""
     made = study.abilities.published
-    return Picture(
+    return Figure(
         "calibration-stages",
         "From annotated to aligned levels",
         "The published procedure on the open pool: level means as annotated, the lines through them, and aligned by "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from mensura import charts
-from mensura.site.pictures.registry import Picture, labelled, picture
+from mensura.site.pictures.registry import Figure, labelled, linked, picture
 from mensura.study.study import Study
 from mensura.study.units import dollars
 
@@ -51,22 +51,24 @@ def leanest(rows: pl.DataFrame) -> str:
 
 
 @picture("sticker-effective")
-def sticker_effective(study: Study) -> Picture:
+def sticker_effective(study: Study) -> Figure:
     """Sticker price against effective cost."""
     points = study.charted("sticker_price", "effective_cost").select(
         *("subject", "name", "provider"), x="sticker_price", y="effective_cost", status=pl.lit("measured")
     )
-    return Picture(
+    return Figure(
         "sticker-effective",
         "Sticker price and effective cost",
         "Above the line a model needs more work for the same tasks than its price suggests, below it less.",
         charts.scatter(
-            labelled(points, "y", study.policy.labels),
+            linked(labelled(points, "y", study.policy.labels)),
             x_title="sticker price, $ per 1M in + 1M out",
             y_title="effective cost, $ per 1M in + 1M out",
             log_x=True,
             log_y=True,
             diagonal=True,
+            x_tick=dollars,
+            y_tick=dollars,
         ),
         finding=dearer(points),
         columns={"x": "sticker price, $ per 1M in + 1M out", "y": "effective cost, $ per 1M in + 1M out"},
@@ -74,16 +76,21 @@ def sticker_effective(study: Study) -> Picture:
 
 
 @picture("cost-bars")
-def cost_bars(study: Study) -> Picture:
+def cost_bars(study: Study) -> Figure:
     """Models by effective cost, cheapest first, beside their list price."""
     prices = study.costs.costs.select("subject", other="sticker_price")
     rows = _bars(study, "effective_cost").join(prices, on="subject", how="left", maintain_order="left")
-    return Picture(
+    return Figure(
         "cost-bars",
         "Models by effective cost",
         "Cheapest first; the upright stroke is the list price. The axis is logarithmic.",
         charts.bars(
-            rows, x_title="effective cost, $ per 1M in + 1M out", log=True, ascending=True, beside="list price"
+            linked(rows),
+            x_title="effective cost, $ per 1M in + 1M out",
+            log=True,
+            ascending=True,
+            beside="list price",
+            tick=dollars,
         ),
         finding=cost_spread(rows),
         columns={"value": "effective cost, $ per 1M in + 1M out", "other": "list price, $ per 1M in + 1M out"},
@@ -91,14 +98,14 @@ def cost_bars(study: Study) -> Picture:
 
 
 @picture("task-efficiency")
-def task_efficiency(study: Study) -> Picture:
+def task_efficiency(study: Study) -> Figure:
     """Task efficiency; 1 is a model that is the median in every signal of work."""
-    return Picture(
+    return Figure(
         "task-efficiency",
         "Task efficiency",
         "The inverse of the usage multiplier: 2× means half the work for the same tasks of a model that is typical in "
         "every signal (tokens against their median, costs against those expected from the price).",
-        charts.bars(_bars(study, "task_efficiency"), x_title="task efficiency, ×", log=True, rule=1.0),
+        charts.bars(linked(_bars(study, "task_efficiency")), x_title="task efficiency, ×", log=True, rule=1.0),
         finding=leanest(_bars(study, "task_efficiency")),
         columns={"value": "task efficiency, ×"},
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import polars as pl
@@ -23,11 +24,16 @@ _PICKED = 12
 
 @dataclass(frozen=True)
 class JaggedView:
-    """The models on offer with their words, the one that opens the view, and the drawings by width."""
+    """The models on offer with their words, the one that opens the view, and what draws the view."""
 
     models: list[dict[str, Any]]
     chosen: int
-    drawn: dict[str, Markup]
+    draw: Callable[[float], Markup]
+
+    @cached_property
+    def drawn(self) -> dict[str, Markup]:
+        """The drawings by the names of their widths."""
+        return {name: self.draw(width) for name, width in LOOKS.items()} if self.models else {}
 
     @property
     def frames(self) -> dict[str, Markup]:
@@ -44,14 +50,13 @@ def jagged_view(study: Study, rows: Sequence[dict[str, Any]]) -> JaggedView:
     by_subject = {row["subject"]: row for row in rows[:_PICKED]}
     models = [model for row in rows[:_PICKED] if len((model := _jagged_model(study, row)).strands) > 1]
     if not models:
-        return JaggedView([], 0, {})
+        return JaggedView([], 0, lambda _: Markup())
     full = [place for place, model in enumerate(models) if by_subject[model.subject]["well_measured"]]
     chosen = max(full or range(len(models)), key=lambda place: _gap(models[place]))
     dimensions, people = study.dimension_names, people_marks(study)
     about = "IQ of the leading models in seven kinds of work, with people who took the tests named."
     words = [_words(study, by_subject[model.subject], model, dimensions) for model in models]
-    drawn = {name: draw_jagged(width, dimensions, models, people, chosen, about) for name, width in LOOKS.items()}
-    return JaggedView(words, chosen, drawn)
+    return JaggedView(words, chosen, lambda width: draw_jagged(width, dimensions, models, people, chosen, about))
 
 
 def _words(study: Study, row: dict[str, Any], model: JaggedModel, dimensions: Mapping[str, str]) -> dict[str, Any]:

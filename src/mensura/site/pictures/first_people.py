@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mensura.charts.bell_subjects import Landmark
+from mensura.charts.bell import Landmark
 from mensura.charts.canvas import ROOT
 from mensura.evidence import slug
 from mensura.site.pictures.benchmark import group_subject

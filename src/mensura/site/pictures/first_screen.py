@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import Any
 
 from markupsafe import Markup
 
-from mensura.charts.bell import look_at
-from mensura.charts.bell_subjects import LOOKS, BellModel, Landmark, crowd_above
-from mensura.charts.canvas import LINE, QUIET, ROOT, Drawing, lab_colour
-from mensura.charts.first_bell import FirstBell
+from mensura.charts import Drawing
+from mensura.charts.bell import LOOKS, BellModel, FirstBell, Landmark, crowd_above, look_at
+from mensura.charts.canvas import LINE, QUIET, ROOT, lab_colour
 from mensura.core.errors import MensuraError
 from mensura.evidence import slug
 from mensura.scale.ranking import say_chance, say_leader
 from mensura.site.pictures.first_answers import how_fast, what_it_costs, who_leads, who_was_passed
 from mensura.site.pictures.first_jagged import JaggedView, jagged_view
 from mensura.site.pictures.first_people import people_marks, thinned
-from mensura.site.pictures.registry import Figure, Picture, picture
+from mensura.site.pictures.registry import Figure, picture
 from mensura.site.pictures.signs import said_share, sign
 from mensura.study.months import Month, lead_by_month
 from mensura.study.study import Study
@@ -189,7 +188,7 @@ class FirstScreen:
             "The IQ of the leading models in seven kinds of work, with 90% intervals; warm bars are people who took "
             "the test named.",
             finding=jagged.models[jagged.chosen]["sentence"],
-            drawing=_as_drawing(jagged.drawn),
+            drawing=Drawing(jagged.draw, screen=LOOKS["wide"].width),
             rows=tuple(line for one in jagged.models for line in rows.profile_rows[one["subject"]]),
             paged=True,
         )
@@ -207,7 +206,7 @@ class FirstScreen:
             look = look_at(width)
             return self._draw(FirstBell(look, self._models, self._landmarks[look.labs], still=True))
 
-        return Drawing.of(draw, LOOKS["wide"].width)
+        return Drawing(draw, screen=LOOKS["wide"].width)
 
     def record(self) -> dict[str, Any]:
         """Return for the slider what every month says and where every model stands at each width.
@@ -297,25 +296,20 @@ def screen_of(study: Study) -> FirstScreen:
     return FirstScreen(study)
 
 
-def _as_drawing(drawn: Mapping[str, Markup]) -> Drawing:
-    """Return drawings by width as one, which a figure for print takes at its widest."""
-    return Drawing(drawn["wide"], drawn["narrow"], lambda _: drawn["wide"])
-
-
 @picture("first")
-def first_picture(study: Study) -> Picture:
+def first_picture(study: Study) -> Figure:
     """1,000 people as dots, and every ranked model with its interval."""
     return _picture_of(study, 0)
 
 
 @picture("jagged")
-def jagged_picture(study: Study) -> Picture:
+def jagged_picture(study: Study) -> Figure:
     """The leading models in seven kinds of work, with people who took the tests."""
     return _picture_of(study, 1)
 
 
-def _picture_of(study: Study, place: int) -> Picture:
+def _picture_of(study: Study, place: int) -> Figure:
     figures = screen_of(study).figures
     if len(figures) <= place:
         raise MensuraError("figure: no model is ranked, so nothing can be shown; add scores (mensura add)")
-    return figures[place].picture
+    return figures[place]

@@ -1,57 +1,33 @@
-"""The human ladder: AI systems and named groups of people on the calibrated scales, as rows and as a radar."""
+"""The human ladder: AI systems and named groups of people on the calibrated scales."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 
-from mensura.charts import LadderPlace, draw_human_ladder, draw_radar
+from mensura.charts import among_people
 from mensura.site.pictures.benchmark import group_subject
-from mensura.site.pictures.registry import Figure, Picture, picture
+from mensura.site.pictures.registry import Figure, picture
 from mensura.study.study import Study
 from mensura.study.units import rarity
 
 
 @picture("human-ladder")
-def human_ladder(study: Study) -> Picture:
+def human_ladder(study: Study) -> Figure:
     """AI systems and groups of people, as rare as 1 in so many people, by dimension."""
-    return ladder_figures(study)[0].picture
+    return ladder_figure(study)
 
 
 @picture("human-ladder-beside")
-def human_ladder_beside(study: Study) -> Picture:
+def human_ladder_beside(study: Study) -> Figure:
     """The human ladder by the other calibration, as a picture of its own."""
-    return beside_figure(study).picture
+    return beside_figure(study)
 
 
-@picture("human-radar")
-def human_radar(study: Study) -> Picture:
-    """The human ladder as a radar."""
-    return ladder_figures(study)[1].picture
-
-
-def ladder_figures(study: Study) -> tuple[Figure, Figure]:
-    """Return the human ladder, and the same places as a radar."""
-    ladder = _ladder("human-ladder", study.abilities.places, study.abilities.quality[0])
-    rows = study.abilities.places.drop_nulls("one_in")
-    few = [
-        name for name in _dimensions(study.abilities.places) if rows.filter(dimension=name)["subject"].n_unique() >= 4
-    ]
-    radar = Figure(
-        "human-radar",
-        "The same as a radar",
-        "For those who like radars: farther out is rarer, the inner ring is the median person. A closed line "
-        "needs a place "
-        "in every dimension. Intervals are in the picture above.",
-        finding="The same places as a radar",
-        drawing=draw_radar(
-            few,
-            [ladder_place(row) for row in rows.iter_rows(named=True) if row["dimension"] in few],
-            description=_described(rows),
-        ),
-        rows=ladder.rows,
-        source=ladder.source,
-    )
-    return ladder, radar
+def ladder_figure(study: Study) -> Figure:
+    """Return the human ladder."""
+    return _ladder("human-ladder", study.abilities.places, study.abilities.quality[0])
 
 
 def beside_figure(study: Study) -> Figure:
@@ -74,19 +50,11 @@ def _ladder(key: str, table: pl.DataFrame, quality: tuple[str, str]) -> Figure:
         "of one test "
         "answered the same items; across tests only the calibration joins them.",
         finding=ladder_finding(rows),
-        drawing=draw_human_ladder(
-            _dimensions(table), [ladder_place(row) for row in rows.iter_rows(named=True)], description=_described(rows)
-        ),
+        drawing=among_people(_drawn(rows), description=_described(rows)),
         rows=tuple(rows.to_dicts()),
         source="ADeLe project page (CC BY-SA 4.0); ENEM (INEP); NAEP (NCES); calibration by "
         + ("Mensura" if whose == "open" else "Romero et al." if whose == "published" else "the user"),
     )
-
-
-def _dimensions(table: pl.DataFrame) -> list[str]:
-    """Return the dimensions in which somebody is placed, in the order of the table."""
-    there = set(table.drop_nulls("one_in")["dimension"])
-    return [name for name in table["dimension"].unique(maintain_order=True) if name in there]
 
 
 def _described(rows: pl.DataFrame) -> str:
@@ -112,28 +80,23 @@ def ladder_finding(rows: pl.DataFrame) -> str:
     return text[0].upper() + text[1:]
 
 
-def ladder_place(row: dict[str, object]) -> LadderPlace:
-    """Return one place on the ladder with its words."""
-    people = row["kind"] == "people"
-    said = rarity(_number(row["one_in"]), bool(row["at_least"]))
-    label = f"{row['subject']} on {row['test']}, {row['dimension']}: {said}"
+def _drawn(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the places with what their marks say and where they lead."""
+    people = pl.col("kind") == "people"
+    said = [ladder_words(row) for row in rows.iter_rows(named=True)]
+    cards = [group_subject(test, subject) for test, subject in rows.select("test", "subject").iter_rows()]
+    return rows.with_columns(
+        provider=pl.when(~people).then("provider"),
+        status=pl.when(pl.col("origin").str.starts_with("measured") | ~people).then(pl.lit("measured")),
+        href=pl.when(people).then(pl.lit("#anchors")),
+        card=pl.when(people).then(pl.Series(cards, dtype=pl.String)),
+        words=pl.Series(said, dtype=pl.String),
+    ).with_columns(pl.col("status").fill_null("implied"))
+
+
+def ladder_words(row: dict[str, Any]) -> str:
+    """Say where somebody stands in a dimension, with the interval and how it is known."""
+    words = f"{row['subject']} on {row['test']}, {row['dimension']}: {rarity(row['one_in'], bool(row['at_least']))}"
     if row["low"] is not None and row["high"] is not None:
-        label += f", 90% {rarity(_number(row['low']))} to {rarity(_number(row['high']))}"
-    return LadderPlace(
-        str(row["subject"]),
-        str(row["dimension"]),
-        _number(row["one_in"]),
-        None if row["low"] is None else _number(row["low"]),
-        None if row["high"] is None else _number(row["high"]),
-        people,
-        None if people else str(row["provider"]),
-        "measured" if str(row["origin"]).startswith("measured") else "implied",
-        f"{label}; {row['origin']}",
-        str(row["test"]),
-        "#anchors" if people else "",
-        group_subject(str(row["test"]), str(row["subject"])) if people else "",
-    )
-
-
-def _number(value: object) -> float:
-    return float(value)  # type: ignore[arg-type]
+        words += f", 90% {rarity(row['low'])} to {rarity(row['high'])}"
+    return f"{words}; {row['origin']}"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import polars as pl
 
 from mensura import charts
-from mensura.charts.canvas import ROOT
+from mensura.charts.rows import say
 from mensura.evidence import slug
-from mensura.site.pictures.registry import Picture, labelled, picture
+from mensura.site.pictures.registry import Figure, labelled, linked, picture
 from mensura.study.policy import frontier_lines
 from mensura.study.sentences import leader_sentence
 from mensura.study.study import Study
-from mensura.study.units import show
+from mensura.study.units import dollars, show
 
 _ESTIMATED = (
     "Full: at least two own scores stand behind most of its dimensions; hollow: estimates do. Press a mark for its "
@@ -25,11 +25,12 @@ _JUDGED = (
 _NEAR = 10.0  # IQ points within which a cheaper model is worth naming
 _TOP = 10  # models among which the quickest is named
 _FEW = 3  # pairs below which a correlation says nothing
+_AVERAGE = {"label": ["the average person"], "value": [100.0], "low": [None], "high": [None]}
 _PANEL = 540.0  # width of the bells of single dimensions, two of which stand side by side, pixels
 
 
 @picture("iq-bell")
-def iq_bell(study: Study) -> Picture:
+def iq_bell(study: Study) -> Figure:
     """Composite IQs on the human bell curve."""
     points = study.charted("iq").select(
         *("subject", "name", "provider"),
@@ -38,37 +39,31 @@ def iq_bell(study: Study) -> Picture:
         high="iq_high",
         status="shown",
     )
-    return Picture(
+    return Figure(
         "iq-bell",
         "Models on the human bell curve",
         f"Composite IQ of current models, estimates included. {_JUDGED} {_ESTIMATED}",
-        charts.bell_curve(_linked(_two(points))),
+        charts.bell_curve(linked(_two(points))),
         finding=leader_sentence(study),
-        rows=_rows(points),
     )
 
 
-def _rows(points: pl.DataFrame) -> tuple[dict[str, object], ...]:
-    """Return the table of a bell: models with an IQ, highest first."""
-    return tuple(points.drop_nulls("iq").sort("iq", descending=True).to_dicts())
-
-
-def dimension_bell(study: Study, dimension: str) -> Picture:
+def dimension_bell(study: Study, dimension: str) -> Figure:
     """One dimension's IQs on the human bell curve."""
     rows = study.dimensions.filter(dimension=dimension).select("subject", "iq", "low", "high", status="shown")
     points = study.charted("iq").select("subject", "name", "provider").join(rows, on="subject", maintain_order="left")
-    return Picture(
+    return Figure(
         f"iq-bell-{slug(dimension)}",
         study.dimension_names[dimension],
         f"IQ in {study.dimension_names[dimension]}. Full: at least two of its benchmarks measured; hollow: estimated.",
-        charts.bell_curve(_linked(_two(points)), wide=_PANEL),
+        charts.bell_curve(linked(_two(points)), wide=_PANEL),
         finding=f"Of those measured here, {leading_said(points.filter(status='measured'))}",
-        rows=_rows(points),
+        paged=True,
     )
 
 
 @picture("iq-time")
-def iq_time(study: Study) -> Picture:
+def iq_time(study: Study) -> Figure:
     """The frontier of IQ over time."""
     points = study.charted("iq", timeline=True).select(
         *("subject", "name", "provider", "released"),
@@ -77,22 +72,19 @@ def iq_time(study: Study) -> Picture:
         high="iq_high",
         status="shown",
     )
-    return Picture(
+    return Figure(
         "iq-time",
         "IQ over time",
         "Flagship models of the large labs by release; lines join models at or above everything their lab had before.",
         charts.timeline(
-            labelled(_two(points), "value", study.policy.labels), y_title="composite IQ", lines=frontier_lines(points)
+            linked(labelled(_two(points), "value", study.policy.labels)),
+            y_title="composite IQ",
+            lines=frontier_lines(points),
+            levels=_AVERAGE,
         ),
         finding=risen_said(points),
         columns={"value": "composite IQ"},
     )
-
-
-def _linked(points: pl.DataFrame) -> pl.DataFrame:
-    """Give every model the address of its page."""
-    pages = [f"{ROOT}models/{slug(subject)}.html" for subject in points["subject"]]
-    return points.with_columns(href=pl.Series(pages, dtype=pl.String))
 
 
 def _trade_off(study: Study, x: str) -> pl.DataFrame:
@@ -100,9 +92,11 @@ def _trade_off(study: Study, x: str) -> pl.DataFrame:
         *("subject", "name", "provider"),
         x=x,
         y="exact_iq",
+        low="iq_low",
+        high="iq_high",
         status="shown",
     )
-    return labelled(_two(points), "y", study.policy.labels)
+    return linked(labelled(_two(points), "y", study.policy.labels))
 
 
 def _two(points: pl.DataFrame) -> pl.DataFrame:
@@ -165,23 +159,23 @@ def _quickest(points: pl.DataFrame) -> str:
 
 
 @picture("iq-eq")
-def iq_eq(study: Study) -> Picture:
+def iq_eq(study: Study) -> Figure:
     """IQ against emotional reasoning."""
-    return Picture(
+    return Figure(
         "iq-eq",
         "IQ and emotional reasoning",
         "Emotional reasoning (EQ) is a diagnostic with a thin base; it is no part of the composite.",
-        charts.scatter(_trade_off(study, "eq"), x_title="emotional reasoning, EQ", y_title="composite IQ"),
+        charts.scatter(_trade_off(study, "eq"), x_title="emotional reasoning, EQ", y_title="composite IQ", people=100),
         finding=together_said(_trade_off(study, "eq")),
         columns={"x": "EQ", "y": "composite IQ"},
     )
 
 
 @picture("iq-cost")
-def iq_cost(study: Study) -> Picture:
+def iq_cost(study: Study) -> Figure:
     """IQ against effective cost, with the frontier."""
     points = _trade_off(study, "effective_cost")
-    return Picture(
+    return Figure(
         "iq-cost",
         "IQ and effective cost",
         "Dollars for a million tokens in and out, times how much work the model needs for the same tasks. "
@@ -192,6 +186,10 @@ def iq_cost(study: Study) -> Picture:
             y_title="composite IQ",
             log_x=True,
             frontier=frontier(points),
+            people=100,
+            x_tick=dollars,
+            y_tick=lambda iq: f"{iq:.0f}",
+            y_word="IQ ",
         ),
         finding=best_value(study),
         columns={"x": "effective cost, $ per 1M in + 1M out", "y": "composite IQ"},
@@ -199,10 +197,10 @@ def iq_cost(study: Study) -> Picture:
 
 
 @picture("iq-response")
-def iq_response(study: Study) -> Picture:
+def iq_response(study: Study) -> Figure:
     """IQ against response time, the fast to the right."""
     points = _trade_off(study, "response_time")
-    return Picture(
+    return Figure(
         "iq-response",
         "IQ and response time",
         "Median seconds to a complete answer, fast to the right: the upper right corner is the best.",
@@ -213,6 +211,10 @@ def iq_response(study: Study) -> Picture:
             log_x=True,
             reverse_x=True,
             frontier=frontier(points),
+            people=100,
+            x_tick=lambda seconds: f"{say(seconds, 2)} s",
+            y_tick=lambda iq: f"{iq:.0f}",
+            y_word="IQ ",
         ),
         finding=_quickest(points),
         columns={"x": "response time, s", "y": "composite IQ"},

@@ -7,12 +7,10 @@ from typing import Any
 
 import polars as pl
 
-from mensura.charts import draw_history
-from mensura.charts.canvas import ROOT
-from mensura.charts.ladders import ModelSpot
+from mensura.charts import Mark, draw_history
 from mensura.core.errors import MensuraError
 from mensura.evidence import Evidence, slug
-from mensura.site.pictures.registry import Figure, Picture
+from mensura.site.pictures.registry import Figure, model_link
 from mensura.study.study import Study
 from mensura.study.units import show
 
@@ -26,7 +24,7 @@ def maker_figure(study: Study, provider: str) -> Figure | None:
     dated = rows.drop_nulls(["released", "exact_iq"]).sort("released")
     if dated.height < _FEWEST:
         return None
-    spots = [_spot(row) for row in dated.iter_rows(named=True)]
+    spots = [_mark(row) for row in dated.iter_rows(named=True)]
     first, last = dated.row(0, named=True), dated.sort("exact_iq").row(-1, named=True)
     finding = f"From IQ {first['exact_iq']:.0f} ({first['name']}) to {last['exact_iq']:.0f} ({last['name']})"
     return Figure(
@@ -39,20 +37,20 @@ def maker_figure(study: Study, provider: str) -> Figure | None:
     )
 
 
-def _spot(row: dict[str, Any]) -> ModelSpot:
-    return ModelSpot(
+def _mark(row: dict[str, Any]) -> Mark:
+    return Mark(
         row["name"],
         row["provider"],
-        row["subject"],
-        f"{ROOT}models/{slug(row['subject'])}.html",
         float(row["released"].toordinal()),
         row["exact_iq"],
+        f"{row['name']}: IQ {row['exact_iq']:.0f}, released {row['released']:%B %Y}",
         "measured" if row["well_measured"] else "estimated",
-        f"IQ {row['exact_iq']:.0f}, released {row['released']}",
+        row["subject"],
+        model_link(row["subject"]),
     )
 
 
-def maker_picture(study: Study, provider: str) -> Picture:
+def maker_picture(study: Study, provider: str) -> Figure:
     """Return all models of one maker over time, with the records joined."""
     found = maker_figure(study, provider)
     if found is None:
@@ -60,7 +58,7 @@ def maker_picture(study: Study, provider: str) -> Picture:
             f"figure: {provider} has fewer than {_FEWEST} dated models with an IQ; choose another maker or add scores "
             "(mensura add)"
         )
-    return found.picture
+    return found
 
 
 def maker_keys(evidence: Evidence) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,7 @@ from mensura.charts.rows import counted, listed
 from mensura.core.errors import MensuraError
 from mensura.evidence import slug
 from mensura.site.pictures.benchmark import group_subject
-from mensura.site.pictures.registry import Figure, Picture, picture
+from mensura.site.pictures.registry import Figure, picture
 from mensura.study.passed import SURELY, Passed, passed_people
 from mensura.study.study import Study
 from mensura.study.units import chance, show
@@ -40,12 +40,12 @@ def passed_words(study: Study, every: list[Passed]) -> tuple[str, str]:
 
 
 @picture("passed")
-def passed_picture(study: Study) -> Picture:
+def passed_picture(study: Study) -> Figure:
     """Who was passed, when: measured groups of people and the first model above each."""
     every = passed_people(study, ("measured", "panel"))
     if not every:
         raise MensuraError("figure: passed has no measured people to show; choose another one (mensura figure --list)")
-    return passed_figure(study, every).picture
+    return passed_figure(study, every)
 
 
 def passed_figure(study: Study, every: list[Passed]) -> Figure:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import polars as pl
 
 from mensura import charts
+from mensura.calibration import open_items
 from mensura.core.frames import read_csv
 from mensura.evidence import Evidence
-from mensura.site.pictures.registry import ADELE, Picture, picture
+from mensura.site.pictures.registry import ADELE, OPEN, Figure, picture
+from mensura.study.ability import observed_and_world
 from mensura.study.study import Study
 
 _SHOWN = {"gpt4o": "GPT-4o", "o1-mini": "o1-mini", "llama3d1-405b": "Llama 3.1 405B", "llama3d2-1b": "Llama 3.2 1B"}
@@ -46,11 +49,11 @@ def aligned_said(countries: pl.DataFrame) -> str:
 
 
 @picture("bases")
-def bases(study: Study) -> Picture:
+def bases(study: Study) -> Figure:
     """The published base of every dimension."""
     points = study.evidence.bases.select("dimension", "name", base=pl.col("base").fill_null(pl.lit(10.0).pow("slope")))
     known: list[float] = points["base"].drop_nulls().to_list()
-    return Picture(
+    return Figure(
         "bases",
         "How fast success falls per level",
         "The factor by which world success falls with each annotated level of a dimension (published calibration). "
@@ -63,9 +66,9 @@ def bases(study: Study) -> Picture:
 
 
 @picture("demand-curves")
-def demand_curves(study: Study) -> Picture:
+def demand_curves(study: Study) -> Figure:
     """Success of language models by demand level, one panel per dimension."""
-    return Picture(
+    return Figure(
         "demand-curves",
         "Success by demand level",
         "Share of items answered correctly among items whose highest demand is in the dimension, with 90% binomial "
@@ -100,10 +103,10 @@ def _named(rates: pl.DataFrame) -> pl.DataFrame:
 
 
 @picture("country-alignment")
-def country_alignment(study: Study) -> Picture:
+def country_alignment(study: Study) -> Figure:
     """How well whole samples are predicted from each country of PISA 2009: correlation against error."""
     countries = read_csv(_ALIGNMENT).filter(pl.col("pool") == "pisa2009_12c")
-    return Picture(
+    return Figure(
         "country-alignment",
         "From which countries others can be told",
         "Success rates of the pooled sample of PISA 2009 on its items, predicted from one country's rates and public "
@@ -117,10 +120,10 @@ def country_alignment(study: Study) -> Picture:
 
 
 @picture("world-regions")
-def world_regions(study: Study) -> Picture:
+def world_regions(study: Study) -> Figure:
     """World success on the example item, by region."""
     world = study.world
-    return Picture(
+    return Figure(
         "world-regions",
         "One item, carried to the world",
         f"An item that {world.observed:.0%} of 15-year-olds in PISA solve: about {world.rate:.1%} of all people would "
@@ -133,9 +136,9 @@ def world_regions(study: Study) -> Picture:
 
 
 @picture("world-drivers")
-def world_drivers(study: Study) -> Picture:
+def world_drivers(study: Study) -> Figure:
     """What moves the example's rate from the pupils to the world."""
-    return Picture(
+    return Figure(
         "world-drivers",
         "What moves the rate",
         "Percentage points by which the rate moves when one part of the difference between PISA pupils and the world "
@@ -144,4 +147,37 @@ def world_drivers(study: Study) -> Picture:
         rows=tuple(study.world.drivers.to_dicts()),
         finding=largest_said(study.world.drivers),
         source=_WORLD,
+    )
+
+
+@picture("observed-world")
+def observed_world(study: Study) -> Figure:
+    """Rates observed in samples against those estimated for the world, by dominant dimension."""
+    return _observed_world(study, "observed-world", observed_and_world(), "")
+
+
+def observed_pool(study: Study, pool: str) -> Figure:
+    """Draw what was observed in one pool against the estimate for the world, by dominant dimension."""
+    rows = observed_and_world().filter(pl.col("item").str.starts_with(f"{pool}:"))
+    return _observed_world(study, f"observed-world-{pool}", rows, f", {pool}")
+
+
+def pool_keys(evidence: Evidence) -> Iterable[tuple[str, str]]:
+    """Return the open pools by name."""
+    return ((pool, pool) for pool in open_items()["pool"].unique(maintain_order=True))
+
+
+def _observed_world(study: Study, key: str, rows: pl.DataFrame, which: str) -> Figure:
+    gap = float((rows["world"] - rows["observed"]).mean())  # type: ignore[arg-type]
+    return Figure(
+        key,
+        f"What was observed, and what the world would score{which}",
+        "Each dot is an item of the open pool: across, the share of the people tested who solved it (measured); "
+        "upright, "
+        "the share of the world estimated to (extrapolated, with its 90% interval). On the dashed line both are equal. "
+        "Panels: the dimension whose demand is highest, as a language model judged it.",
+        charts.world_scatter(rows.with_columns(pl.col("dimension").replace(short_names()))),
+        finding=f"The world is estimated {100 * abs(gap):.0f} points {'below' if gap < 0 else 'above'} those tested, "
+        f"averaged over {rows.height} items",
+        source=OPEN,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from mensura import charts
-from mensura.site.pictures.registry import Picture, labelled, picture
+from mensura.site.pictures.registry import Figure, labelled, picture
 from mensura.study.study import Study
 from mensura.trends import find_break, find_frontier, load_horizons, load_published, relate_horizons
 
@@ -15,11 +15,11 @@ _LABELS = 20
 
 
 @picture("published-difficulty")
-def published_difficulty(study: Study) -> Picture:
+def published_difficulty(study: Study) -> Figure:
     """Benchmarks by difficulty in the published fit."""
     rows = load_published().benchmarks.sort("difficulty", descending=True)
     hardest, easiest = rows.row(0, named=True), rows.row(-1, named=True)
-    return Picture(
+    return Figure(
         "published-difficulty",
         "Benchmarks by difficulty, as published",
         "The capability at which a model gets half of the score. A bar ends where the squared error of the benchmark "
@@ -33,14 +33,14 @@ def published_difficulty(study: Study) -> Picture:
 
 
 @picture("published-break")
-def published_break(study: Study) -> Picture:
+def published_break(study: Study) -> Figure:
     """The frontier of the published fit and its one break."""
     models = load_published().models
     frontier, bend = find_frontier(models), find_break(models)
     points = _points(frontier).with_columns(
         released=pl.col("released"), value="capability", low=pl.lit(None, pl.Float64), high=pl.lit(None, pl.Float64)
     )
-    return Picture(
+    return Figure(
         "published-break",
         "One break in the published frontier",
         "Models that were the best at their release, and the continuous two-piece line nearest to them. The paper "
@@ -58,13 +58,13 @@ def published_break(study: Study) -> Picture:
 
 
 @picture("published-horizons")
-def published_horizons(study: Study) -> Picture:
+def published_horizons(study: Study) -> Figure:
     """Time horizons of METR against capability in the published fit."""
     related = relate_horizons(load_published().models, load_horizons())
     table = related.table.drop_nulls("minutes")
     points = _points(table).with_columns(x="capability", y="minutes")
     ends = table.filter(pl.col("capability").is_in([table["capability"].min(), table["capability"].max()]))
-    return Picture(
+    return Figure(
         "published-horizons",
         "Time horizons grow with capability",
         "The length of tasks, in minutes of a person's work, that a model completes in half of its tries, against the "

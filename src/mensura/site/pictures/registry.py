@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from mensura import charts
 from mensura.charts import Drawing
+from mensura.charts.canvas import ROOT
 from mensura.core.arguments import check_arguments
 from mensura.core.errors import MensuraError
 from mensura.evidence import Evidence, load, slug
@@ -24,16 +24,6 @@ from mensura.study.study import Study
 EVIDENCE = "Scores of the evidence, each credited to its source on the data page"
 ADELE = "Derived from the ADeLe project page, CC BY-SA 4.0"
 OPEN = "Open pool of items with human rates; world rates extrapolated by Mensura"
-STATIC_WIDTH = 1100
-"""Of a static drawing, pixels; a page on a narrower screen has it drawn anew for its width."""
-_DRAWING_ONLY = frozenset(
-    (
-        *("spots", "aria", "label", "lab", "rank", "row", "end", "text", "lane", "dy", "lift", "lifts", "share"),
-        *("legend", "curve", "when", "panel", "beyond", "named"),
-    )
-)
-"""Columns of the points that serve the drawing alone; a picture that names one of them shows it."""
-
 
 _DATA = Path(__file__).parents[1] / "data"
 _END = re.compile(r"(?<=[a-z0-9)%”][.!?]) (?=[A-Z])")
@@ -55,28 +45,26 @@ def first_sentence(text: str) -> str:
     return _END.split(text, maxsplit=1)[0]
 
 
-class Figure(NamedTuple):
-    """A picture as a page shows it.
+@dataclass(frozen=True)
+class Figure:
+    """A picture with its words.
 
-    Either ``spec`` (Vega-Lite; it carries its data, the page supplies the theme, and a static drawing of it is made
-    with the page) or ``drawing``. ``title`` is what the picture is of, ``finding`` what it shows, ``caption`` how to
-    read it, ``source`` and ``limit`` where its data come from and which part of the method's limits speaks of it.
-    ``width`` is that of the static drawing. ``columns`` says what the table calls columns whose own name says too
-    little; ``rows`` is the table where it is not what the marks show.
+    ``title`` is what the picture is of, ``finding`` what it shows, ``caption`` how to read it, ``source`` and ``limit``
+    where its data come from and which part of the method's limits speaks of it. ``paged``: it has a page of its own.
+    ``columns`` says what the table calls columns whose own name says too little; ``rows`` is the table where it is not
+    what the marks show.
     """
 
     name: str
     title: str
     caption: str
-    spec: dict[str, Any] | None = None
+    drawing: Drawing
     finding: str = ""
-    drawing: Drawing | None = None
     rows: tuple[dict[str, Any], ...] = ()
     source: str = EVIDENCE
     limit: str = "limits"
     paged: bool = False
-    columns: Mapping[str, str] = {}
-    width: int = STATIC_WIDTH
+    columns: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def voice(self) -> tuple[tuple[str, str], ...]:
@@ -89,26 +77,18 @@ class Figure(NamedTuple):
         )
 
     @property
-    def picture(self) -> Picture:
-        """The drawing as a picture of its own, for print."""
-        return Picture(self.name, self.title, self.caption, self.drawing, finding=self.finding, rows=self.rows)
-
-    @property
     def points(self) -> list[dict[str, Any]]:
         """The rows behind the marks, for tables and downloads."""
-        if self.rows or self.spec is None:
-            return list(self.rows)
-        found: list[dict[str, Any]] = self.spec.get("datasets", {}).get("points", [])
-        return found
+        return list(self.rows or self.drawing.rows)
 
     @property
     def description(self) -> str:
         """What the picture shows, in words."""
-        return str((self.spec or {}).get("description") or self.finding or self.title)
+        return self.drawing.description or self.finding or self.title
 
     @property
     def table(self) -> tuple[list[str], list[list[Any]]]:
-        """The points as columns and rows of plain values, without what only drawing needs."""
+        """The points as columns and rows of plain values."""
         shown, points = self.shown_columns, self.points
         return [name for _, name in shown], [[row.get(key) for key, _ in shown] for row in points]
 
@@ -116,59 +96,17 @@ class Figure(NamedTuple):
     def shown_columns(self) -> list[tuple[str, str]]:
         """The columns of the points that a table shows: key, and what it is called."""
         keys = dict.fromkeys(key for row in self.points for key in row)
-        return [(key, self.columns.get(key, key)) for key in keys if key in self.columns or key not in _DRAWING_ONLY]
+        return [(key, self.columns.get(key, key)) for key in keys]
 
 
-@dataclass(frozen=True)
-class Picture:
-    """A chart or drawing with its title and caption; ``finding`` says what it shows, in a sentence from the numbers.
-
-    ``columns`` and ``rows`` as of a :class:`Figure`.
-    """
-
-    name: str
-    title: str
-    caption: str
-    chart: Any
-    finding: str = ""
-    source: str = EVIDENCE
-    limit: str = "limits"
-    columns: Mapping[str, str] = field(default_factory=dict)
-    rows: tuple[dict[str, Any], ...] = ()
-
-    @property
-    def figure(self) -> Figure:
-        """The picture for a page, which also gets a page of its own."""
-        return Figure(
-            self.name,
-            self.title,
-            self.caption,
-            None if isinstance(self.chart, Drawing) else page_spec(self.chart),
-            finding=self.finding,
-            drawing=self.chart if isinstance(self.chart, Drawing) else None,
-            source=self.source,
-            limit=self.limit,
-            paged=True,
-            columns=self.columns,
-            rows=self.rows,
-        )
-
-
-def page_spec(chart: Any) -> dict[str, Any]:  # noqa: ANN401
-    """Return a chart's specification without the theme, which is the same for every chart of a page."""
-    spec = charts.web_spec(chart)
-    spec.pop("config")
-    return spec
-
-
-Builder = Callable[[Study], Picture]
+Builder = Callable[[Study], Figure]
 PICTURES: dict[str, Builder] = {}
 
 
 class Family(NamedTuple):
     """Pictures that exist once per key: their builder, the keys with their names for people, and how a key looks."""
 
-    build: Callable[[Study, str], Picture]
+    build: Callable[[Study, str], Figure]
     keys: Callable[[Evidence], Iterable[tuple[str, str]]]
     example: str
 
@@ -203,16 +141,16 @@ def find_picture(evidence: Evidence, name: str) -> Builder:
     raise MensuraError(f"figure: {name!r} is not known; {hint} {', '.join(PICTURES)}, and the families {families}")
 
 
-def draw(study: Study, name: str) -> Picture:
+def draw(study: Study, name: str) -> Figure:
     """Build one picture by name."""
     return find_picture(study.evidence, name)(study)
 
 
 @check_arguments
-def figure(name: str, evidence: Evidence | None = None) -> Any:  # noqa: ANN401
+def figure(name: str, evidence: Evidence | None = None) -> Drawing:
     """Return a picture of the report by its name, as ``mensura figure NAME`` draws it.
 
-    A notebook shows it. ``mensura.charts.save(picture, "picture.svg")`` writes it. Without ``evidence`` the embedded
+    A notebook shows it. ``picture.save("picture.svg")`` writes it. Without ``evidence`` the embedded
     scores are used. ``mensura figure --list`` names all pictures.
 
     >>> import mensura
@@ -220,7 +158,7 @@ def figure(name: str, evidence: Evidence | None = None) -> Any:  # noqa: ANN401
     """
     evidence = evidence or load()
     build = find_picture(evidence, name)
-    return build(open_piecewise(evidence)).chart
+    return build(open_piecewise(evidence)).drawing
 
 
 def picture_table() -> pl.DataFrame:
@@ -248,3 +186,14 @@ def _find_key(keys: list[tuple[str, str]], wanted: str) -> tuple[str | None, tup
 def labelled(points: pl.DataFrame, value: str, most: int) -> pl.DataFrame:
     """Mark the ``most`` highest models for a direct label; the chart drops those that do not fit."""
     return points.with_columns(label=pl.col(value).rank("ordinal", descending=True) <= most)
+
+
+def model_link(subject: str) -> str:
+    """Return the address of a model's page, as drawings write it."""
+    return f"{ROOT}models/{slug(subject)}.html"
+
+
+def linked(points: pl.DataFrame) -> pl.DataFrame:
+    """Give every model the address of its page."""
+    pages = [model_link(subject) for subject in points["subject"]]
+    return points.with_columns(href=pl.Series(pages, dtype=pl.String))

@@ -6,14 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from mensura.charts import Mark
 from mensura.charts.standing import Duel, Kind, Stand, draw_among, draw_duels, draw_kinds, draw_price
 from mensura.core.errors import MensuraError
 from mensura.evidence import slug
-from mensura.site.pictures.registry import Figure, Picture
+from mensura.site.pictures.registry import Figure
 from mensura.study.passed import SURELY, short_name
 from mensura.study.standing import find_people
 from mensura.study.study import Study
-from mensura.study.units import show
+from mensura.study.units import dollars, show
 
 _LEADERS = 12
 """Leading models that stand behind a model's own strips."""
@@ -123,23 +124,27 @@ def what_it_costs(study: Study, row: dict[str, Any]) -> Figure | None:
     if row["effective_cost"] is None:
         return None
     others = [
-        (one["provider"], one["effective_cost"], one["exact_iq"], bool(one["well_measured"]))
+        _priced(one)
         for one in study.rows.by_iq
         if one["effective_cost"] is not None and one["subject"] != row["subject"]
     ]
-    cheaper = [one for one in others if one[1] < row["effective_cost"] and one[2] >= row["exact_iq"]]
+    own = _priced(row)
+    cheaper = [one for one in others if one.x < own.x and one.y >= own.y]
     said = f"{len(cheaper) or 'none'} {'are' if len(cheaper) > 1 else 'is'} cheaper and at least as high"
     return Figure(
         f"price-{slug(row['subject'])}",
         "What it costs",
         f"IQ and effective cost of {len(others) + 1} models, dollars per million tokens in and out.",
         finding=f"Of {len(others)} others with an effective cost, {said}",
-        drawing=draw_price(
-            (row["name"], row["provider"], row["effective_cost"], row["exact_iq"]),
-            others,
-            f"IQ against effective cost; {row['name']} costs {show(row['effective_cost'], 'dollars')}.",
-        ),
+        drawing=draw_price(own, others, dollars, f"IQ against effective cost; {row['name']} costs {own.detail}."),
     )
+
+
+def _priced(row: dict[str, Any]) -> Mark:
+    """Return a model by cost and IQ."""
+    cost, status = dollars(row["effective_cost"]), "measured" if row["well_measured"] else "estimated"
+    words = f"{row['name']}, {cost}, IQ {row['exact_iq']:.0f}"
+    return Mark(row["name"], row["provider"], row["effective_cost"], row["exact_iq"], words, status, detail=cost)
 
 
 def people_rows(study: Study, subject: str) -> list[dict[str, Any]]:
@@ -172,10 +177,10 @@ def verdict(chance: float | None) -> str:
     return "passed" if chance >= SURELY else "not passed" if chance <= 1 - SURELY else "cannot be told"
 
 
-def model_picture(build: Callable[[Study, dict[str, Any]], Figure | None]) -> Callable[[Study, str], Picture]:
+def model_picture(build: Callable[[Study, dict[str, Any]], Figure | None]) -> Callable[[Study, str], Figure]:
     """Return what builds one kind of picture of a model for print, under the name of the model."""
 
-    def drawn(study: Study, subject: str) -> Picture:
+    def drawn(study: Study, subject: str) -> Figure:
         row = study.rows.by_subject[subject]
         if row["exact_iq"] is None:
             raise MensuraError(
@@ -186,7 +191,7 @@ def model_picture(build: Callable[[Study, dict[str, Any]], Figure | None]) -> Ca
             raise MensuraError(
                 f"figure: {row['name']} has too little for this picture; choose another one (mensura figure --list)"
             )
-        return replace(found.picture, title=f"{row['name']}: {found.title}")
+        return replace(found, title=f"{row['name']}: {found.title}")
 
     drawn.__doc__ = build.__doc__
     return drawn

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import polars as pl
 
 from mensura import charts
-from mensura.charts.marks import empty
+from mensura.charts.canvas import ROOT
+from mensura.charts.plot import draw_nothing
 from mensura.core.frames import read_csv
-from mensura.site.pictures.registry import Picture, labelled, picture
+from mensura.evidence import slug
+from mensura.site.pictures.registry import Figure, labelled, linked, picture
 from mensura.study.policy import list_models
 from mensura.study.sentences import capability_leader_sentence, pace_sentence, unit_words
 from mensura.study.study import Study
@@ -24,12 +27,12 @@ _NO_PROVIDER = pl.lit(None, pl.String)
 
 
 @picture("one-axis")
-def one_axis(study: Study) -> Picture:
+def one_axis(study: Study) -> Figure:
     """Models, benchmarks and groups of people on one axis."""
-    columns = ("kind", "name", "provider", "subject", "value", "low", "high", "label")
-    models = labelled(study.charted("capability"), "capability", _AXIS_LABELS).select(
+    columns = ("kind", "name", "provider", "subject", "value", "low", "high", "label", "href")
+    models = linked(labelled(study.charted("capability"), "capability", _AXIS_LABELS)).select(
         pl.lit("model").alias("kind"),
-        *("name", "provider", "subject", "label"),
+        *("name", "provider", "subject", "label", "href"),
         value="capability",
         low="capability_low",
         high="capability_high",
@@ -39,6 +42,7 @@ def one_axis(study: Study) -> Picture:
         "name",
         provider=_NO_PROVIDER,
         subject=pl.format("benchmark:{}", pl.col("benchmark")),
+        href=pl.col("benchmark").map_elements(lambda key: f"{ROOT}benchmarks/{slug(key)}.html", pl.String),
         label=True,
         value="difficulty",
         low=pl.lit(None, pl.Float64),
@@ -50,28 +54,29 @@ def one_axis(study: Study) -> Picture:
         name=pl.col("group").replace(study.class_names),
         provider=_NO_PROVIDER,
         subject=_class_subjects(),
+        href=pl.lit(f"{ROOT}people.html"),
         label=True,
         value="capability",
     )
     points = pl.concat([part.select(columns) for part in (models, tests, people)])
     edge = pl.col("value").min() - _BELOW  # a score of about zero bounds nothing from below
     points = points.with_columns(low=pl.when(pl.col("low") < edge).then(edge).otherwise("low"))
-    return Picture(
+    return Figure(
         "one-axis",
         "Models, benchmarks and people on one axis",
         "Models by capability, benchmarks by difficulty and classes of people on one scale. A model whose capability "
         "equals a benchmark's difficulty is halfway up its range. Classes of people stand "
         "where their scores on the named tests put them, with 90% intervals, wide because their standing differs from "
-        "test to test; judged classes are dashed, and an interval may end at the lower edge. They do not move the "
+        "test to test; judged classes are outlines, and an interval may end at the lower edge. They do not move the "
         "scale. Press any tick for who they are.",
-        charts.one_axis(points),
+        charts.one_axis(points, units=_unit_ends(study)),
         finding=stands_beside(study),
         columns={"value": "capability or difficulty"},
     )
 
 
 @picture("capability-time")
-def capability_time(study: Study) -> Picture:
+def capability_time(study: Study) -> Figure:
     """Capability over time with the forecast and human lines."""
     points = (
         list_models(study, "capability")
@@ -85,7 +90,7 @@ def capability_time(study: Study) -> Picture:
         )
     )
     pace = study.pace
-    return Picture(
+    return Figure(
         "capability-time",
         "Capability over time, and where it is heading",
         "Capability of each model by release, with the line into the future. "
@@ -93,11 +98,13 @@ def capability_time(study: Study) -> Picture:
         "classes of people, from measured scores on the tests named, with 90% bands. "
         f"{pace_sentence(study)}",
         charts.timeline(
-            labelled(points, "value", study.policy.labels),
+            linked(labelled(points, "value", study.policy.labels)),
             y_title="capability",
             forecast=pace.forecast,
             levels=human_lines(study.groups).with_columns(
-                pl.col("label").replace(study.class_names), subject=_class_subjects("label")
+                pl.col("label").replace(study.class_names),
+                subject=_class_subjects("label"),
+                href=pl.lit(f"{ROOT}people.html"),
             ),
             today=pace.until,
         ),
@@ -105,6 +112,12 @@ def capability_time(study: Study) -> Picture:
         f"1 is {unit_words(study)}",
         columns={"value": "capability"},
     )
+
+
+def _unit_ends(study: Study) -> dict[float, str]:
+    """Return the models that stand at 0 and at 1 of the scale, where it is counted in them."""
+    ends = re.search(r" from (.+) to (.+)$", unit_words(study))
+    return {} if ends is None else {0.0: ends[1], 1.0: ends[2]}
 
 
 def class_subject(group: str) -> str:
@@ -143,14 +156,19 @@ def human_lines(groups: pl.DataFrame) -> pl.DataFrame:
 
 
 @picture("sensors")
-def sensors(study: Study) -> Picture:
+def sensors(study: Study) -> Figure:
     """The range in which each benchmark informs."""
-    models = study.charted("capability").select("subject", "name", "provider", value="capability")
-    return Picture(
+    models = linked(study.charted("capability").select("subject", "name", "provider", value="capability"))
+    return Figure(
         "sensors",
         "Benchmarks are sensors with a range",
         "Where each benchmark tells models apart: at least half of its largest information about capability.",
-        charts.sensors(study.sensors, models),
+        charts.sensors(
+            study.sensors.with_columns(
+                href=pl.col("benchmark").map_elements(lambda key: f"{ROOT}benchmarks/{slug(key)}.html", pl.String)
+            ),
+            models,
+        ),
         finding=in_range(study),
         rows=tuple(study.sensors.select("benchmark", "name", "low", "peak", "high").to_dicts()),
         columns={"low": "informs from", "peak": "most at", "high": "to"},
@@ -158,7 +176,7 @@ def sensors(study: Study) -> Picture:
 
 
 @picture("residual-profiles")
-def residual_profiles(study: Study) -> Picture:
+def residual_profiles(study: Study) -> Figure:
     """Where models score above and below their own level."""
     chosen = study.charted("capability").sort("capability", descending=True).head(_PROFILED_MODELS)
     titles = study.benchmarks.select("benchmark", title="name")
@@ -168,25 +186,24 @@ def residual_profiles(study: Study) -> Picture:
         .join(titles, on="benchmark", maintain_order="left")
         .select("subject", "name", "provider", "residual", benchmark="title")
     )
-    return Picture(
+    return Figure(
         "residual-profiles",
         "Better at some things than its capability says",
-        "Where models score above (purple) and below (green) what their capability predicts. "
-        "Each cell: the measured score, sources taken together, minus the score that the stitched model expects of the "
-        "model's capability alone (without the further dimensions of the fit), as a share of the whole range of the "
-        "score (of Elo: as expected win rates); blank was not measured. Colours saturate "
-        "at the 98th percentile of the sizes.",
-        charts.heatmap(points),
+        "Where models score above (right of the line) and below (left of it) what their capability predicts. "
+        "Each stroke is a test: the measured score, sources taken together, minus the score that the stitched model "
+        "expects of the model's capability alone (without the further dimensions of the fit), as a share of the "
+        "whole range of the score (of Elo: as expected win rates). The farthest test on each side has its name.",
+        charts.residuals(linked(points)),
         finding=oddest(points),
     )
 
 
 @picture("algorithmic-progress")
-def algorithmic_progress(study: Study) -> Picture:
+def algorithmic_progress(study: Study) -> Figure:
     """How fast less compute reaches the same capability."""
     estimates = read_csv(_PROGRESS).select("label", "value", "low", "high")
     factors: list[float] = estimates["value"].to_list()
-    return Picture(
+    return Figure(
         "algorithmic-progress",
         "Algorithmic progress",
         "By what factor the training compute for a given capability falls per year, measured in several ways, with 90% "
@@ -201,14 +218,16 @@ def algorithmic_progress(study: Study) -> Picture:
 
 
 @picture("acceleration")
-def acceleration(study: Study) -> Picture:
+def acceleration(study: Study) -> Figure:
     """The acceleration watch."""
     watch = study.watch
     if watch is None:
         said = "Too few models were released to watch for an acceleration"
-        return Picture("acceleration", "Is it accelerating?", f"{said}.", empty(said), finding=said)
-    verdict = f"The alarm sounded on {watch.alarm}" if watch.alarm else "No acceleration that chance would not explain"
-    return Picture(
+        return Figure("acceleration", "Is it accelerating?", f"{said}.", draw_nothing(said), finding=said)
+    verdict = (
+        f"The alarm sounded in {watch.alarm:%B %Y}" if watch.alarm else "No acceleration that chance would not explain"
+    )
+    return Figure(
         "acceleration",
         "Is it accelerating?",
         "A monthly test for a faster pace: the higher the line, the stronger the evidence. "

@@ -39,7 +39,7 @@
     const text = drawing.querySelector(".name").cloneNode(true);
     text.setAttribute("x", x);
     text.setAttribute("text-anchor", anchor);
-    [text.firstChild.textContent, text.lastChild.textContent] = [name, iq];
+    [text.firstChild.textContent, text.lastChild.textContent] = [`${name} `, iq];
     return text;
   }
 
