@@ -119,7 +119,8 @@ def test_the_page_of_a_report_shows_hostile_texts_as_text(browser, tmp_path):  #
     phone.goto(path.as_uri())
     assert phone.evaluate(SMALL) == 0, "every word of a picture can be read on a phone"
     warm = phone.locator("figure .only-narrow svg").first.evaluate(
-        "svg => [...svg.querySelectorAll('[aria-label^=people]')].map((mark) => getComputedStyle(mark).fill)"
+        "svg => [...svg.querySelectorAll('[aria-label^=people] > :is(rect, circle)')]"
+        ".map((mark) => getComputedStyle(mark).fill)"
     )
     assert len(warm) == 40 and set(warm) == {"rgb(200, 86, 15)"}, "people have their own colour"
     phone.close()

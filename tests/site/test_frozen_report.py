@@ -47,7 +47,7 @@ class _NoDrawings:
     def __init__(self, processes):
         pass
 
-    def order(self, job):
+    def order(self, svg, scale):
         return ""
 
     def made(self, key):
@@ -71,7 +71,7 @@ def reports(tmp_path_factory):
         patch.setitem(frozen.IQ_SCALES, "2026-11", fingerprint_of(cells_of(tables))[:FINGERPRINT_DIGITS])
         patch.setattr(frozen_study, "load_scale", lambda name: freeze(study.fit, name, edition))
         patch.setattr(report, "named_pages", lambda one, editions: [pages.overview(one), pages.method(one)])
-        patch.setattr(report, "Drawings", _NoDrawings)
+        patch.setattr(report, "ShareCards", _NoDrawings)
         patch.setattr(report, "benchmark_pages", lambda one: iter(()))
         build_report(edition, folder / "alone", scale="2026-11")
         known = edition.models["subject"][0]

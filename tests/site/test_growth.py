@@ -48,8 +48,8 @@ class _Draughtsman:
     def __init__(self):
         self.orders = []
 
-    def order(self, job):
-        self.orders.append(job)
+    def order(self, svg, scale):
+        self.orders.append((svg, scale))
         return str(len(self.orders))
 
 
@@ -85,7 +85,7 @@ def test_a_page_without_models_of_its_own_shares_the_picture_of_the_leaders(tmp_
     own = (("Google", 120.0),)
     writer.add(Page("people.html", "People", "who was passed", "404.html", shared=("Six of eight.", ())))
     writer.add(Page("models/m.html", "M", "one model", "404.html", shared=("M is high.", own)))
-    people, model = (job["svg"] for job in draughtsman.orders)
+    people, model = (svg for svg, _ in draughtsman.orders)
     assert people == draw_share_card("People", "Six of eight.", leaders)
     assert model == draw_share_card("M", "M is high.", own)
 

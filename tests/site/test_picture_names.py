@@ -68,7 +68,7 @@ def test_every_picture_of_a_models_and_a_makers_page_is_a_figure_too(study, repo
     assert kinds == {"among", "profile", "against", "price", "maker"}
     for name in named:
         drawn = draw(study, name)
-        assert drawn.name == name and "<svg" in drawn.chart.draw(700)
+        assert drawn.name == name and "<svg" in drawn.drawing.draw(700)
     assert draw(study, "price-GPT-5.5").title == "GPT-5.5: What it costs"
 
 

@@ -20,7 +20,7 @@ from mensura.core.processes import Processes
 from mensura.serve.guard import POLICY
 from mensura.site import build_report, count_pages, pages
 from mensura.site.api import SCHEMAS, script_json
-from mensura.site.drawings import Drawings, page_svg
+from mensura.site.drawings import ShareCards
 from mensura.site.editions import next_edition
 from mensura.site.inlined import policy_hash
 from mensura.site.page_writer import csv_text
@@ -271,21 +271,10 @@ def test_a_build_that_fails_leaves_nothing_behind(monkeypatch, tmp_path):
 def test_a_drawing_that_fails_is_reported(monkeypatch, tmp_path):
     monkeypatch.setenv("MENSURA_CACHE", str(tmp_path))
     with Processes() as processes:
-        drawings = Drawings(processes)
-        drawings.order({"kind": "svg", "spec": {"mark": "no such mark"}})
-        with pytest.raises(mensura.MensuraError, match="a chart could not be drawn without a browser"):
+        drawings = ShareCards(processes)
+        drawings.order('<svg width="4" height="4"><text>\x00</text></svg>', 1.0)
+        with pytest.raises(mensura.MensuraError, match=r"could not be drawn: .*; look for control characters"):
             drawings.finish()
-
-
-def test_a_drawing_on_a_page_keeps_the_digits_of_its_words():
-    drawn = page_svg(
-        '<svg><path aria-label="r 0.853" d="M1.2345,6.789" fill="#16181d"/><text x="10.123">0.853</text></svg>'
-    )
-    assert ">0.853</text>" in drawn
-    assert 'aria-label="r 0.853"' in drawn
-    assert 'd="M1.2,6.7"' in drawn
-    assert 'x="10.1"' in drawn
-    assert 'fill="var(--v-16181d)"' in drawn
 
 
 def test_data_for_scripts_reads_any_key_as_a_key():
@@ -308,13 +297,12 @@ def test_a_drawing_is_made_once(monkeypatch, tmp_path):
     svg = (
         '<svg xmlns="http://www.w3.org/2000/svg" width="4" height="4"><rect width="4" height="4" fill="#0b5cad"/></svg>'
     )
-    job = {"kind": "png", "svg": svg, "scale": 1}
     with Processes() as processes:
-        first = Drawings(processes)
-        key = first.order(job)
+        first = ShareCards(processes)
+        key = first.order(svg, 1.0)
         first.finish()
-    again = Drawings(processes)  # its processes have ended: it cannot draw
-    assert again.order(job) == key
+    again = ShareCards(processes)  # its processes have ended: it cannot draw
+    assert again.order(svg, 1.0) == key
     again.finish()
     assert again.made(key) == first.made(key)
     assert again.made(key).startswith(b"\x89PNG")

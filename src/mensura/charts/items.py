@@ -85,9 +85,10 @@ def _heap(sheet: Canvas, rows: list[Row], at: Callable[[float], float], top: flo
 def _named(sheet: Canvas, rows: list[Row], at: Callable[[float], float], top: float) -> float:
     """Draw a mark with its interval and its name per row of the table, packed; return where they end."""
     spans, names = [], []
+    shared = {row["name"] for row in rows if sum(other["name"] == row["name"] for other in rows) > 1}  # no names
     for row in rows:
         low, high = (at(row["value"] if row[end] is None else row[end]) for end in ("low", "high"))
-        size = text_width(row["name"], 12, "600") + 10
+        size = 0 if row["name"] in shared else text_width(row["name"], 12, "600") + 10
         right = high + size <= sheet.width
         spans.append((low - 6, high + size) if right else (low - size, high + 6))
         names.append((high + 10, "start") if right else (low - 10, "end"))
@@ -103,7 +104,9 @@ def _named(sheet: Canvas, rows: list[Row], at: Callable[[float], float], top: fl
                 sheet.band(x - 2.5, y - 6, 5, 12, PEOPLE_STRONG, 1.0)
             else:
                 sheet.dot(x, y, INK, 4.0)
-            sheet.words(edge, y, row["name"], fill=PEOPLE if people else INK, weight="600", anchor=anchor, halo=True)
+            if row["name"] not in shared:
+                ink = PEOPLE if people else INK
+                sheet.words(edge, y, row["name"], fill=ink, weight="600", anchor=anchor, halo=True)
     return top + _ROW * (max(lines) + 1)
 
 

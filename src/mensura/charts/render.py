@@ -170,9 +170,13 @@ def to_png(svg: str, zoom: float) -> bytes:
 
     fonts = [str(file) for file in sorted(FONTS.glob("*.ttf"))]
     width, height = (round(float(size) * zoom) for _, size in _SIZE.findall(svg.partition(">")[0]))
-    return resvg_py.svg_to_bytes(
-        svg_string=svg, width=width, height=height, font_files=fonts, skip_system_fonts=has_letters(svg)
-    )
+    look: dict[str, Any] = {"font_files": fonts, "skip_system_fonts": has_letters(svg)}
+    try:
+        return resvg_py.svg_to_bytes(svg_string=svg, width=width, height=height, **look)
+    except ValueError as error:
+        raise MensuraError(
+            f"a picture could not be drawn: {error}; look for control characters in its names"
+        ) from error
 
 
 def _typst() -> Any:  # noqa: ANN401
