@@ -208,7 +208,7 @@ def chunks(task: Task, truth: Floats) -> pl.DataFrame:
         found = []
         for seed in range(SEEDS):
             asker = Counting(SimulatedModel(dict(zip(task.names, truth, strict=True)), SIMULATED, seed=seed))
-            rate = WholePool(asker, chunk=chunk, repeats=times).ask(task).summary()[0]
+            rate = WholePool(asker, chunk=chunk, repeats=times).ask(task).rate
             found.append((np.abs(rate - truth).mean(), len(asker.lengths), sum(asker.lengths) / len(truth)))
         error, prompts, length = np.mean(found, axis=0)
         rows.append({"chunk": chunk, "repeats": times, "prompts": prompts, "characters_per_item": length, "mae": error})

@@ -38,9 +38,8 @@ if TYPE_CHECKING:
 
     from mensura.core.arrays import Floats, Ints
     from mensura.extrapolation.cases import Case
+    from mensura.extrapolation.correction import AskingMethod
     from mensura.extrapolation.extrapolate import Extrapolation
-    from mensura.extrapolation.item_by_item import ItemByItem
-    from mensura.extrapolation.whole_pool import WholePool
 
 ETS_UNIT = 2.35  # one logit in units of the ETS delta scale
 MODERATE, LARGE = 1.0, 1.5  # where the ETS classes B and C begin
@@ -267,7 +266,7 @@ SEVERAL = "several"
 """The dominant dimension of an item with more than one."""
 
 
-def score_answers(method: ItemByItem | WholePool, cases: Sequence[Case]) -> pl.DataFrame:
+def score_answers(method: AskingMethod, cases: Sequence[Case]) -> pl.DataFrame:
     """Return model, unit, n, unread, mae, rmse, pearson, spearman over all focal groups: the published table's form.
 
     One row per answer, uncorrected, and one for the mean of an item's answers. ``n`` counts what could be read, as
@@ -276,7 +275,7 @@ def score_answers(method: ItemByItem | WholePool, cases: Sequence[Case]) -> pl.D
     parts = []
     for case in cases:
         truth = pl.DataFrame({"item": case.items, "truth": case.truth}, schema={"item": pl.String, "truth": pl.Float64})
-        parts.append(method.answers(case.task).join(truth, on="item").with_columns(group=pl.lit(case.group)))
+        parts.append(method.ask(case.task).answers.join(truth, on="item").with_columns(group=pl.lit(case.group)))
     answers = pl.concat(parts)
     read = answers.drop_nulls("rate")
     means = read.group_by("group", "item", maintain_order=True).agg(pl.col("rate", "truth").mean())

@@ -9,30 +9,32 @@ differences between groups. The five constants are learned on part-to-whole reco
 likelihood, with priors that keep spreads off zero when groups are few: Chung et al., Psychometrika 78, 2013). Links
 of the pool at hand, where there are any, update b and β by the same formula.
 
-What both protocols share: whom they ask, the table of answers, and what their readers have to be told.
+:class:`AskingMethod` is what both protocols share: whom they ask, the correction of replies, and warnings.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import partial
 from importlib.resources import files
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 import polars as pl
 
-from mensura.core.arrays import Floats, Mask, expit, logit
+from mensura.core.arrays import Floats, Ints, Mask, expit, logit
 from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns
 from mensura.extrapolation.line_methods import ranked
-from mensura.extrapolation.protocol import empty_sensitivity
+from mensura.extrapolation.protocol import LEVEL, Prediction, check_level, empty_sensitivity
 from mensura.extrapolation.straight_line import normal_reach, smooth
 from mensura.intake.tables import as_frame
 from mensura.people import WORLD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from mensura.extrapolation.protocol import Task
     from mensura.llm import Asker
@@ -52,6 +54,11 @@ SHIFT, DAMPING, ITEM = "shift of the group", "part of the shift that is real", "
 FEWEST_GROUPS = 2
 _SMALLEST_VARIANCE = 1e-12
 RECORD_COLUMNS = ("pool", "group", "item", "observed", "whole", "estimate", "low", "high")
+_REASONS, _LONGEST = 3, 100  # commonest reasons of failures that a warning names, and characters of each
+_NEVER_CHECKED = (
+    "no world estimate has ever been checked against the world: the intervals are those of estimates for whole "
+    "samples, where the truth is known"
+)
 
 
 @dataclass(frozen=True)
@@ -70,12 +77,10 @@ class Correction:
     origin: str = ""
 
     def __post_init__(self) -> None:
-        spreads = {name: getattr(self, name) for name in ("damping_sd", "shift_sd", "item_sd", "width")}
-        for name, value in spreads.items():
-            if not 0 <= value < np.inf:
+        for name in ("damping", "damping_sd", "shift_sd", "item_sd", "width"):
+            value = getattr(self, name)
+            if not np.isfinite(value) or (value < 0 and name != "damping"):
                 raise MensuraError(f"correction: {name} must be a number of 0 or more, got {value}")
-        if not np.isfinite(self.damping):
-            raise MensuraError(f"correction: damping must be a number, got {self.damping}")
 
     def apply(self, task: Task, rate: Floats, half: Floats, level: float) -> tuple[Floats, Floats, Floats]:
         """Return corrected rates with bounds, draws × items, from the model's rates and half-widths in logits.
@@ -107,69 +112,78 @@ class Correction:
         x = logit(_inside(smooth(task.rate, task.n)))[answered]
         gap, z = logit(_inside(rate[answered])) - x, normal_reach(level)
         own = np.sqrt(self.item_sd**2 + (self.width * half[answered] / Z) ** 2)
-        moved = {
-            SHIFT: (0.0, self.shift_sd, np.ones_like(gap)),
-            DAMPING: (self.damping, self.damping_sd, gap),
-            ITEM: (0.0, float(own.mean()), own / own.mean()),
-        }
         rows = []
-        for name, (value, sd, reach) in moved.items():
-            ends = [float(expit(x + self.damping * gap + side * z * sd * reach).mean()) for side in (-1, 1)]
-            rows.append((name, value, value - z * sd, value + z * sd, ends[0], ends[1]))
+        for name, value, sd, per_sd in (
+            (SHIFT, 0.0, self.shift_sd, 1.0),
+            (DAMPING, self.damping, self.damping_sd, gap),
+            (ITEM, 0.0, float(own.mean()), own / own.mean()),
+        ):
+            low, high = (float(expit(x + self.damping * gap + side * sd * per_sd).mean()) for side in (-z, z))
+            rows.append((name, value, value - z * sd, value + z * sd, low, high))
         return ranked(rows)
 
     def _predictive(self, task: Task, x: Floats, gap: Floats, noise: Floats, known: Mask) -> tuple[Floats, Floats]:
         """Return mean and variance of reference − x, draws × items, given the links of each draw."""
         X = np.stack([np.ones_like(gap), gap], axis=1)
         links = np.where(known, task.links, 0.5)
-        found = logit(_inside(smooth(links, task.links_n))) - x
+        difference = logit(_inside(smooth(links, task.links_n))) - x
         sampling = 1 / (task.links_n * np.maximum(links * (1 - links), NEAREST))
         precision = np.where(known, 1 / np.maximum(noise + sampling, _SMALLEST_VARIANCE), 0.0)
         prior = np.maximum(np.array([self.shift_sd, self.damping_sd]) ** 2, _SMALLEST_VARIANCE)
         A = np.einsum("di,ip,iq->dpq", precision, X, X) + np.diag(1 / prior)
-        right = np.einsum("di,ip->dp", precision * found, X) + np.array([0.0, self.damping]) / prior
+        right = np.einsum("di,ip->dp", precision * difference, X) + np.array([0.0, self.damping]) / prior
         C = np.linalg.inv(A)
         theta = np.einsum("dpq,dq->dp", C, right)
         return theta @ X.T, np.einsum("ip,dpq,iq->di", X, C, X) + noise
 
 
-def learn_correction(records: object) -> Correction:
-    """Learn the constants from part-to-whole records: pool, group, item, observed, whole, estimate, low, high.
+def learn_correction(records: Any) -> Correction:  # noqa: ANN401
+    """Learn how a language model misjudges groups, from its estimates of samples whose rates are known.
 
-    Each pool and group is one focal group; at least two are needed. Keep the pool to be judged out of the records.
+    Parameters
+    ----------
+    records : table of any library, or path
+        Columns pool, group, item, observed (the group's rate), whole (the whole sample's), estimate, low, high. Each
+        pool and group is one focal group. Keep the pool to be judged out of the records.
+
+    Returns
+    -------
+    Correction
+        The constants, for ``WholePool(asker, correction=…)``.
+
+    Raises
+    ------
+    MensuraError
+        If a column is missing, or the records have fewer than two focal groups.
+
+    Examples
+    --------
+    >>> rows = [{"pool": "p", "group": g, "item": "i", "observed": 0.5, "whole": 0.4} for g in "ab"]
+    >>> learn_correction([{**row, "estimate": 0.4, "low": 0.3, "high": 0.5} for row in rows]).origin
+    '2 focal groups of p'
+
     """
     table = as_frame(records, name="records")
     require_columns(table, list(RECORD_COLUMNS), name="records")
-    groups = [_Group.of(part) for _, part in table.group_by("pool", "group", maintain_order=True)]
+    groups = [_in_logits(part) for _, part in table.group_by("pool", "group", maintain_order=True)]
     if len(groups) < FEWEST_GROUPS:
         raise MensuraError(f"records: {len(groups)} focal group; at least {FEWEST_GROUPS} are needed to learn from")
     from scipy.optimize import minimize
 
     start = np.array([1.0, *np.log([SPREAD_SCALE, SPREAD_SCALE, SPREAD_SCALE, 1.0])])
-    found = minimize(_cost, start, args=(groups,), method="L-BFGS-B")
-    damping_sd, shift_sd, item_sd, width = (float(value) for value in np.exp(found.x[1:]))
-    pools = ", ".join(table["pool"].unique(maintain_order=True))
-    return Correction(float(found.x[0]), damping_sd, shift_sd, item_sd, width, f"{len(groups)} focal groups of {pools}")
+    solution = minimize(_cost, start, args=(groups,), method="L-BFGS-B")
+    damping_sd, shift_sd, item_sd, width = (float(value) for value in np.exp(solution.x[1:]))
+    origin = f"{len(groups)} focal groups of {', '.join(table['pool'].unique(maintain_order=True))}"
+    return Correction(float(solution.x[0]), damping_sd, shift_sd, item_sd, width, origin)
 
 
-@dataclass(frozen=True)
-class _Group:
-    """One focal group's records in logits: what was to be found, what the model said, its half-widths."""
-
-    truth: Floats
-    gap: Floats
-    half: Floats
-
-    @classmethod
-    def of(cls, table: pl.DataFrame) -> _Group:
-        x, y, e, low, high = (
-            logit(_inside(table[name].cast(pl.Float64).to_numpy()))
-            for name in ("observed", "whole", "estimate", "low", "high")
-        )
-        return cls(y - x, e - x, (high - low) / 2)
+def _in_logits(table: pl.DataFrame) -> tuple[Floats, Floats, Floats]:
+    """Return a group's true shift, the shift that the model stated, and its half-widths."""
+    x, y, e, low, high = (logit(_inside(table[name].cast(pl.Float64).to_numpy())) for name in RECORD_COLUMNS[3:])
+    return y - x, e - x, (high - low) / 2
 
 
-def _cost(theta: Floats, groups: list[_Group]) -> float:
+def _cost(theta: Floats, groups: Sequence[tuple[Floats, Floats, Floats]]) -> float:
     """Return the negative log posterior; spreads and width come as logarithms.
 
     A group's covariance is diagonal plus rank two (b and β), so that determinant and inverse take 2 × 2 matrices.
@@ -178,9 +192,9 @@ def _cost(theta: Floats, groups: list[_Group]) -> float:
     cost = 0.5 * ((damping - 1) / DAMPING_PRIOR) ** 2 + 0.5 * (np.log(width) / WIDTH_PRIOR) ** 2
     for spread in (damping_sd, shift_sd, item_sd):
         cost -= np.log(spread) - spread / SPREAD_SCALE
-    for group in groups:
-        residual, noise = group.truth - damping * group.gap, item_sd**2 + (width * group.half / Z) ** 2
-        common = np.stack([np.full_like(noise, shift_sd), damping_sd * group.gap], axis=1)
+    for truth, gap, half in groups:
+        residual, noise = truth - damping * gap, item_sd**2 + (width * half / Z) ** 2
+        common = np.stack([np.full_like(noise, shift_sd), damping_sd * gap], axis=1)
         inner = np.eye(2) + (common.T / noise) @ common
         shared = (common.T / noise) @ residual
         fit = residual @ (residual / noise) - shared @ np.linalg.solve(inner, shared)
@@ -191,11 +205,9 @@ def _cost(theta: Floats, groups: list[_Group]) -> float:
 def shipped_correction(pool: str = "") -> Correction:
     """Return the correction learned on the recorded estimates; without those of ``pool``, where it is one of them."""
     table = pl.read_csv((files("mensura.extrapolation") / "data" / "corrections.csv").read_bytes())
-    rows = table.filter(pl.col("without") == pool)
-    row = (rows if rows.height else table.filter(pl.col("without") == "none")).row(0, named=True)
-    return Correction(
-        **{name: row[name] for name in ("damping", "damping_sd", "shift_sd", "item_sd", "width", "origin")}
-    )
+    without = pool if pool in table["without"] else "none"
+    row = table.row(by_predicate=pl.col("without") == without, named=True)
+    return Correction(**{field.name: row[field.name] for field in fields(Correction)})
 
 
 def published_correction() -> Correction:
@@ -215,28 +227,45 @@ def _inside(rate: Floats) -> Floats:
     return inside
 
 
-ANSWER_COLUMNS = {
-    "item": pl.String(),
-    "variant": pl.String(),
-    "repeat": pl.Int64(),
-    "rate": pl.Float64(),
-    "form": pl.String(),
-    "error": pl.String(),
-}
-"""Every answer of a language model, one per row; the rate is null where the answer could not be read."""
-_SHOWN = 3
-_LONGEST = 100
-_NEVER_CHECKED = (
-    "no world estimate has ever been checked against the world: the intervals are those of estimates for whole "
-    "samples, where the truth is known"
-)
+@dataclass(frozen=True, eq=False)
+class Replies:
+    """What a language model said of the items of a task, uncorrected.
+
+    ``rate``: the mean estimate per item, NaN without a readable answer; ``half``: the half-width of its interval in
+    logits; ``calls``: how often the item was asked about. ``answers``: item, rate, one row per answer, null where it
+    could not be read. ``failures``: why each of those could not.
+    """
+
+    rate: Floats
+    half: Floats
+    calls: Ints
+    answers: pl.DataFrame
+    failures: list[str]
 
 
+@dataclass(frozen=True, eq=False)
 class AskingMethod:
-    """Share what the methods have that ask a language model: whom they ask, and under which name."""
+    """Share what the methods have that ask a language model: whom they ask, and the correction of what it says.
+
+    ``repeats``: how often everything is asked. ``correction``: the model's errors, as known from elsewhere; without
+    one, the method's own. ``template``: a prompt of your own.
+    """
 
     NAME: ClassVar[str] = ""
-    asker: Asker | None
+    INTERVAL: ClassVar[str] = ""
+
+    asker: Asker | None = None
+    repeats: int = 1
+    correction: Correction | None = None
+    level: float = LEVEL
+    template: Path | None = None
+
+    def __post_init__(self) -> None:
+        check_level(self.level)
+        if self.asker is None:
+            raise MensuraError(
+                f"method {self.NAME!r} needs asker, a language model: mensura.llm.open_asker(NAME), or --model NAME"
+            )
 
     @property
     def name(self) -> str:
@@ -250,28 +279,33 @@ class AskingMethod:
 
     @property
     def whom(self) -> Asker:
-        """Whom to ask; a method without anybody is refused."""
-        return somebody(self.asker, self.NAME)
+        """Whom to ask."""
+        return cast("Asker", self.asker)
 
+    def ask(self, task: Task) -> Replies:
+        """Ask about every item of a task and return what the model said, uncorrected."""
+        raise NotImplementedError
 
-def somebody(asker: Asker | None, method: str) -> Asker:
-    """Return whom a method asks; a method without anybody to ask is refused."""
-    if asker is None:
-        raise MensuraError(
-            f"method {method!r} needs asker, a language model: mensura.llm.open_asker(NAME), or --model NAME"
+    def usual_correction(self, task: Task) -> Correction:
+        """Return the correction of a method that was given none."""
+        raise NotImplementedError
+
+    def predict(self, task: Task) -> Prediction:
+        """Return the estimates, corrected, with intervals of the error that such estimates have."""
+        replies = self.ask(task)
+        correction = self.correction or self.usual_correction(task)
+        return Prediction(
+            *correction.apply(task, replies.rate, replies.half, self.level),
+            account=partial(correction.sensitivity, task, replies.rate, replies.half, self.level),
+            warnings=(*_failures(replies), *([_NEVER_CHECKED] if task.reference.name == WORLD.name else [])),
+            interval=self.INTERVAL.format(origin=correction.origin),
+            calls=replies.calls,
         )
-    return asker
 
 
-def failures_told(failures: Sequence[str], calls: int) -> tuple[str, ...]:
+def _failures(replies: Replies) -> list[str]:
     """Say how many calls gave no readable answer, and the commonest reasons; nothing where none failed."""
-    if not failures:
-        return ()
-    common = Counter(reason[:_LONGEST] for reason in failures).most_common(_SHOWN)
+    common = Counter(reason[:_LONGEST] for reason in replies.failures).most_common(_REASONS)
     reasons = "; ".join(f"{reason} ({count})" for reason, count in common)
-    return (f"{len(failures)} of {calls} answers could not be read: {reasons}",)
-
-
-def world_told(task: Task) -> tuple[str, ...]:
-    """Say that nobody knows how wrong an estimate for the world is."""
-    return (_NEVER_CHECKED,) if task.reference.name == WORLD.name else ()
+    asked = int(replies.calls.sum())
+    return [f"{len(replies.failures)} of {asked} answers could not be read: {reasons}"] if common else []

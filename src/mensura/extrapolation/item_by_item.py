@@ -1,20 +1,18 @@
-"""How often to ask about each item: variants in a balanced order, more calls only where answers still disagree.
+"""As published: one item per call, in up to 27 variants of the prompt; the mean of the answers is the estimate.
 
-An answer about item i in variant v is taken as μ_i + (effects of v's order, phrasing and numbers) + noise. The
-effects are common to all items and estimated from all answers together, so that an item asked in few variants is not
-pushed by which ones they were; μ_i is what all variants would say on average. Noise differs between items: each
-item's variance is shrunk towards the common one. An item is done when the interval of its μ is narrower than asked.
+Variants come in a balanced order, with more calls only where answers still disagree. An answer about item i in variant
+v is taken as μ_i + (effects of v's order, phrasing and numbers) + noise. The effects are common to all items and
+estimated from all answers together, so that an item asked in few variants is not pushed by which ones they were; μ_i is
+what all variants would say on average. Noise differs between items: each item's variance is shrunk towards the common
+one. An item is done when the interval of its μ is narrower than asked.
 
 That interval is about asking, not about the truth: errors that all variants share do not shrink with more calls.
-
-As published: one item per call, in up to 27 variants of the prompt; the mean of the answers is the estimate.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
@@ -22,30 +20,19 @@ import polars as pl
 
 from mensura.core.arrays import Floats, Ints
 from mensura.core.errors import MensuraError
-from mensura.extrapolation.correction import (
-    ANSWER_COLUMNS,
-    NEAREST,
-    AskingMethod,
-    Correction,
-    Z,
-    failures_told,
-    published_correction,
-    world_told,
-)
+from mensura.extrapolation.correction import NEAREST, AskingMethod, Correction, Replies, Z, published_correction
 from mensura.extrapolation.percentages import read_percentage
 from mensura.extrapolation.prompts import all_variants, ask_item, item_facts
-from mensura.extrapolation.protocol import LEVEL, Prediction, check_level
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from mensura.extrapolation.protocol import Task
-    from mensura.llm import Answer, Asker
 
 STEP = 3
 """Calls per item and round: three variants that differ in order, phrasing and numbers, so that main effects cancel."""
 PRIOR_DF = 4.0
 """What the common variance counts for beside an item's own, in degrees of freedom."""
+LEVEL = 0.9
+"""Probability of the interval of μ that ends the calls about an item."""
 
 Call: TypeAlias = tuple[int, int, int]
 """Item, variant (by its place in the balanced order) and repeat."""
@@ -56,23 +43,20 @@ class CallPlan:
     """How many calls an item may get: ``variants`` × ``repeats`` at most, until its interval is below ``width``.
 
     ``width`` None asks everything. ``budget``: the most calls per item on average over all items; what is left at the
-    end goes to the widest. ``first``: calls before anything is judged. ``level``: of the interval.
+    end goes to the widest.
     """
 
     variants: int = 27
     repeats: int = 5
     width: float | None = None
     budget: float | None = None
-    first: int = 2 * STEP
-    level: float = 0.9
 
     def __post_init__(self) -> None:
-        for name in ("variants", "repeats", "first"):
+        for name in ("variants", "repeats"):
             if getattr(self, name) < 1:
                 raise MensuraError(f"{name} must be at least 1, got {getattr(self, name)}")
         if self.width is not None and not 0 < self.width < 1:
             raise MensuraError(f"width: expected a rate between 0 and 1 (exclusive), got {self.width}")
-
         if self.budget is not None and not self.budget >= 1:
             raise MensuraError(f"budget: expected at least 1 call per item, got {self.budget}")
 
@@ -84,7 +68,7 @@ class CallPlan:
     @property
     def opening(self) -> int:
         """Calls about every item before anything is judged; all there are, where nothing is. A budget goes round."""
-        wanted = self.most if self.width is None else self.first
+        wanted = self.most if self.width is None else 2 * STEP
         return wanted if self.budget is None else min(wanted, int(self.budget))
 
     def calls(self, item: int, done: int, more: int) -> list[Call]:
@@ -92,10 +76,8 @@ class CallPlan:
 
         Items start at different triples, so that all variants are in use from the first round on.
         """
-        start = item * STEP
-        return [
-            (item, (start + k) % self.variants, k // self.variants) for k in range(done, min(done + more, self.most))
-        ]
+        places = range(done, min(done + more, self.most))
+        return [(item, (item * STEP + k) % self.variants, k // self.variants) for k in places]
 
 
 @dataclass(frozen=True)
@@ -126,46 +108,38 @@ def ask_adaptively(
     the same words. ``design``: variants × columns of effects (:func:`effects_design`).
     """
     made = np.zeros(size, dtype=np.int64)
-    answers = Answers(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
+    asked, rates = np.zeros((0, 3), dtype=np.int64), np.zeros(0)
     left = size * plan.most if plan.budget is None else int(size * plan.budget)
     open_items, more = np.arange(size), plan.opening
     while len(open_items) and left > 0:
         calls = [call for item in open_items for call in plan.calls(int(item), int(made[item]), more)][:left]
         left -= len(calls)
-        rates = ask(calls)
-        asked = np.array(calls, dtype=np.int64).reshape(-1, 3)
-        made += np.bincount(asked[:, 0], minlength=size)
+        asked, rates = np.vstack([asked, calls]), np.concatenate([rates, ask(calls)])
+        made = np.bincount(asked[:, 0], minlength=size)
         readable = np.isfinite(rates)
-        answers = Answers(
-            np.concatenate([answers.item, asked[readable, 0]]),
-            np.concatenate([answers.variant, asked[readable, 1]]),
-            np.concatenate([answers.rate, rates[readable]]),
-        )
+        answers = Answers(asked[readable, 0], asked[readable, 1], rates[readable])
         if plan.width is None:
             break
-        half = levels_of(answers, size, design, plan.level).half
+        half = levels_of(answers, size, design).half
         wide = np.flatnonzero(~(2 * half <= plan.width) & (made < plan.most))
         open_items, more = wide[np.argsort(-np.nan_to_num(half[wide], nan=np.inf), kind="stable")], STEP
     return answers, made
 
 
-def levels_of(answers: Answers, size: int, design: Floats, level: float = 0.9) -> Levels:
+def levels_of(answers: Answers, size: int, design: Floats) -> Levels:
     """Return each item's mean over all variants, with its error; NaN for an item without answers."""
+    from scipy.special import stdtrit
+
     n = np.bincount(answers.item, minlength=size)
     adjusted = answers.rate - design[answers.variant] @ _effects(answers, n, design)
     mean = _mean_by(answers.item, adjusted, n)
-    residual = adjusted - mean[answers.item]
-    squares = np.bincount(answers.item, residual**2, minlength=size)
+    squares = np.bincount(answers.item, (adjusted - mean[answers.item]) ** 2, minlength=size)
     free = max(len(adjusted) - int((n > 0).sum()), 0)
     common = squares.sum() / free if free else np.nan
     own = np.maximum(n - 1, 0)
     variance = (PRIOR_DF * common + squares) / (PRIOR_DF + own)
-    with np.errstate(divide="ignore"):
-        error = np.where(n > 0, np.sqrt(variance / n), np.nan)
-    from scipy.special import stdtrit
-
-    reach = np.asarray(stdtrit(PRIOR_DF + own, (1 + level) / 2), dtype=np.float64)
-    return Levels(mean, error, reach * error, n)
+    error = np.where(n > 0, np.sqrt(variance / np.maximum(n, 1)), np.nan)
+    return Levels(mean, error, np.asarray(stdtrit(PRIOR_DF + own, (1 + LEVEL) / 2)) * error, n)
 
 
 def effects_design(names: Sequence[tuple[str, ...]]) -> Floats:
@@ -174,10 +148,9 @@ def effects_design(names: Sequence[tuple[str, ...]]) -> Floats:
     Sum-to-zero coding: the effects of a part add up to 0 over its levels.
     """
     columns = []
-    for part in range(len(names[0]) if names else 0):
-        found = [name[part] for name in names]
-        *levels, last = dict.fromkeys(found)
-        columns += [[float(value == level) - float(value == last) for value in found] for level in levels]
+    for values in zip(*names, strict=True):
+        *levels, last = dict.fromkeys(values)
+        columns += [[float(value == level) - float(value == last) for value in values] for level in levels]
     return np.array(columns).reshape(len(columns), len(names)).T
 
 
@@ -205,25 +178,19 @@ class ItemByItem(AskingMethod):
 
     ``variants`` (of 27) × ``repeats`` calls per item; with ``width``, an item is done as soon as the interval of its
     mean answer is that narrow, and ``budget`` bounds the calls per item on average. ``schema``: ask for JSON instead
-    of free text. ``correction``: the model's errors, as known from elsewhere; without one, the published error level.
-    ``template``: a prompt of your own.
+    of free text. Without a ``correction``, intervals have the published error level.
     """
 
     NAME: ClassVar[str] = "item-by-item"
+    INTERVAL: ClassVar[str] = "errors of such estimates elsewhere ({origin}) and of the mean over calls"
 
-    asker: Asker | None = None
     variants: int = 27
-    repeats: int = 1
     width: float | None = None
     budget: float | None = None
     schema: bool = False
-    correction: Correction | None = None
-    level: float = LEVEL
-    template: Path | None = None
 
     def __post_init__(self) -> None:
-        check_level(self.level)
-        self.whom  # noqa: B018  refused here, before anything is asked
+        super().__post_init__()
         if not 1 <= self.variants <= len(all_variants()):
             raise MensuraError(f"variants: expected 1 to {len(all_variants())}, got {self.variants}")
         self.plan  # noqa: B018  settings that make no plan are refused here, before anything is asked
@@ -231,63 +198,34 @@ class ItemByItem(AskingMethod):
     @property
     def plan(self) -> CallPlan:
         """How often each item is asked about."""
-        return CallPlan(variants=self.variants, repeats=self.repeats, width=self.width, budget=self.budget)
+        return CallPlan(self.variants, self.repeats, self.width, self.budget)
 
-    def predict(self, task: Task) -> Prediction:
-        """Return the mean answers, corrected, with intervals of the error that such estimates have."""
-        conversation = _Conversation(self, task)
-        answers, made = ask_adaptively(conversation.ask, task.size, self.plan, conversation.design)
-        levels = levels_of(answers, task.size, conversation.design)
-        correction = self.correction or published_correction()
+    def usual_correction(self, task: Task) -> Correction:
+        """Return a correction that changes no estimate and has errors of the published size."""
+        del task
+        return published_correction()
+
+    def ask(self, task: Task) -> Replies:
+        """Ask about every item as planned."""
+        facts, variants = item_facts(task), all_variants()[: self.variants]
+        design = effects_design(variants)
+        rows: list[tuple[str, float | None]] = []
+        failures: list[str] = []
+
+        def send(calls: Sequence[Call]) -> Floats:
+            questions = [
+                ask_item(facts[item], variants[variant], repeat, schema=self.schema, own=self.template)
+                for item, variant, repeat in calls
+            ]
+            for answer in self.whom.ask(questions, read_percentage):
+                rate = float(answer.value["rate"]) if isinstance(answer.value, dict) else None
+                rows.append((answer.question.about["item"], rate))
+                failures.extend([answer.error or "no answer"] if rate is None else [])
+            return np.array([rate for _, rate in rows[-len(calls) :]], dtype=np.float64)
+
+        answers, calls = ask_adaptively(send, task.size, self.plan, design)
+        levels = levels_of(answers, task.size, design)
         rate = np.clip(levels.rate, NEAREST, 1 - NEAREST)
         half = Z * np.nan_to_num(levels.error) / (rate * (1 - rate))
-        corrected = correction.apply(task, rate, half, self.level)
-        return Prediction(
-            *corrected,
-            account=partial(correction.sensitivity, task, rate, half, self.level),
-            warnings=(*failures_told(conversation.failures, int(made.sum())), *world_told(task)),
-            interval=f"errors of such estimates elsewhere ({correction.origin}) and of the mean over calls",
-            calls=made,
-        )
-
-    def answers(self, task: Task) -> pl.DataFrame:
-        """Return every answer: item, variant, repeat, rate (null where unreadable), form, error (why)."""
-        conversation = _Conversation(self, task)
-        ask_adaptively(conversation.ask, task.size, self.plan, conversation.design)
-        return pl.DataFrame(conversation.rows, schema=ANSWER_COLUMNS, orient="row")
-
-
-class _Conversation:
-    """The calls of one prediction: turns calls into questions and answers into rates, and remembers both."""
-
-    def __init__(self, method: ItemByItem, task: Task) -> None:
-        self._method, self._facts = method, item_facts(task)
-        self._variants = all_variants()[: method.plan.variants]
-        self.design = effects_design([(v.order, v.phrasing, v.numbers) for v in self._variants])
-        self.rows: list[tuple[str, str, int, float | None, str, str]] = []
-        self.failures: list[str] = []
-
-    def ask(self, calls: Sequence[Call]) -> Floats:
-        """Return the rates that the model gives, NaN where an answer cannot be read."""
-        questions = [
-            ask_item(
-                self._facts[item],
-                self._variants[variant],
-                repeat,
-                schema=self._method.schema,
-                own=self._method.template,
-            )
-            for item, variant, repeat in calls
-        ]
-        answers = self._method.whom.ask(questions, read_percentage)
-        return np.array([self._take(answer) for answer in answers])
-
-    def _take(self, answer: Answer) -> float:
-        value = answer.value if isinstance(answer.value, dict) else None
-        rate = None if value is None else float(value["rate"])
-        if rate is None:
-            self.failures.append(answer.error or "no answer")
-        about = answer.question.about
-        form = "" if value is None else str(value["form"])
-        self.rows.append((about["item"], about["variant"], answer.question.repeat, rate, form, answer.error))
-        return np.nan if rate is None else rate
+        table = pl.DataFrame(rows, schema={"item": pl.String, "rate": pl.Float64}, orient="row")
+        return Replies(rate, half, calls, table, failures)

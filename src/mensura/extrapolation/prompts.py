@@ -1,6 +1,7 @@
-"""The facts of one item that a prompt may hold, taken from a task; nothing of what is to be predicted is among them.
+"""The facts of an item that a prompt may hold, and the published prompt in 27 variants.
 
-The published prompt in 27 variants: three section orders, phrasings and number formats, the facts alike in all.
+Facts are taken from a task; nothing of what is to be predicted is among them. The variants combine three section
+orders, phrasings and number formats; the facts are alike in all.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -22,8 +23,6 @@ from mensura.llm import Question
 from mensura.people import WORLD
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from mensura.extrapolation.protocol import Task
 
 _KNOWN = ("label", "unit", "domain", "cognitive", "format", "language")
@@ -57,11 +56,6 @@ class ItemFacts:
     target: str = "world"
 
     @property
-    def form(self) -> str:
-        """``world`` or ``sample`` (the validation form)."""
-        return "sample" if self.reference else "world"
-
-    @property
     def place(self) -> dict[str, str]:
         """What a question about the item is about: task, item, and the two groups."""
         return {"task": "extrapolation", "from": self.source, "to": self.target}
@@ -69,29 +63,21 @@ class ItemFacts:
 
 def item_facts(task: Task) -> list[ItemFacts]:
     """Return the facts of every item of a task, in order. Items that need a picture count as without text."""
-    world = task.reference.name == WORLD.name
-    views = _views(task.items)
-    found = []
+    reference = "" if task.reference.name == WORLD.name else task.reference.prose
+    test, views = task.description or task.pool or "a test", _views(task.items)
+    facts = []
     for row, rate, n in zip(task.items.iter_rows(named=True), task.rate, task.n, strict=True):
-        view, about = views.get(row["item"]), _about(row)
-        found.append(
-            ItemFacts(
-                item=row["item"],
-                test=task.description or task.pool or "a test",
-                people=task.focal.prose,
-                stem=view.text if view else f"{_NO_TEXT} {about}".rstrip(),
-                options=_options(row, view),
-                answer=(view.key if view else "") or str(row.get(_CORRECT) or _NO_KEY),
-                scoring=view.scoring if view else "",
-                about=about,
-                rate=float(rate),
-                n=int(n) if np.isfinite(n) else None,
-                reference="" if world else task.reference.prose,
-                source=task.focal.name,
-                target=task.reference.name,
-            )
-        )
-    return found
+        view, about, correct = views.get(row["item"]), _about(row), row.get(_CORRECT)
+        stem, options, key, scoring = f"{_NO_TEXT} {about}".rstrip(), tuple[str, ...](), "", ""
+        if view is not None:
+            stem, options, key, scoring = view.text, view.options, view.key, view.scoring
+        if options and correct is not None:  # in alphabetical order, so that its place does not give it away
+            options = tuple(sorted({*options, str(correct)}))
+        answer, count = key or str(correct or _NO_KEY), int(n) if np.isfinite(n) else None
+        people, groups = task.focal.prose, (task.focal.name, task.reference.name)
+        known = (row["item"], test, people, stem, options, answer, scoring, about, float(rate), count)
+        facts.append(ItemFacts(*known, reference, *groups))
+    return facts
 
 
 def _views(items: pl.DataFrame) -> dict[str, ItemView]:
@@ -102,13 +88,6 @@ def _views(items: pl.DataFrame) -> dict[str, ItemView]:
     if "needs_picture" in items.columns:
         shown = shown.filter(~pl.col("needs_picture").cast(pl.Boolean, strict=False).fill_null(False))
     return {view.item: view for view in view_items(shown)[0]} if shown.height else {}
-
-
-def _options(row: Mapping[str, object], view: ItemView | None) -> tuple[str, ...]:
-    """Return the options; where the right one stands in a column of its own, all in alphabetical order."""
-    options = view.options if view else ()
-    correct = row.get(_CORRECT)
-    return tuple(sorted({*options, str(correct)})) if options and correct is not None else options
 
 
 def _about(row: Mapping[str, object]) -> str:
@@ -129,18 +108,12 @@ SCHEMA: Mapping[str, object] = {
 """For answers by schema instead of free text; the prompt stays the same."""
 
 
-@dataclass(frozen=True)
-class Variant:
+class Variant(NamedTuple):
     """One of the 27 ways to write the same prompt: names of a section order, a phrasing and a number format."""
 
     order: str
     phrasing: str
     numbers: str
-
-    @property
-    def name(self) -> str:
-        """The three names, joined."""
-        return f"{self.order}/{self.phrasing}/{self.numbers}"
 
 
 @cache
@@ -194,23 +167,17 @@ def all_variants() -> tuple[Variant, ...]:
     """
     template = read_template("item")
     orders, phrasings, numbers = (tuple(template[part]) for part in ("orders", "phrasings", "numbers"))
-    return tuple(
-        Variant(orders[b], phrasings[(a + b) % 3], numbers[(a + 2 * b + c) % 3])
-        for c in range(3)
-        for a in range(3)
-        for b in range(3)
-    )
+    places = ((a, b, c) for c in range(3) for a in range(3) for b in range(3))
+    return tuple(Variant(orders[b], phrasings[(a + b) % 3], numbers[(a + 2 * b + c) % 3]) for a, b, c in places)
 
 
 def write_item_prompt(facts: ItemFacts, variant: Variant, own: Path | None = None) -> str:
     """Return the prompt about one item in one variant: the world form or, with a reference, the validation form."""
     template = read_template("item", own)
-    if variant.order not in template["orders"] or variant.phrasing not in template["phrasings"]:
-        raise MensuraError(
-            f"no prompt variant {variant.name!r}; expected one of {', '.join(v.name for v in all_variants())}"
-        )
     words, numbers = template["phrasings"][variant.phrasing], template["numbers"][variant.numbers]
-    count = "" if facts.n is None else words["answered_by"].format(count=_count(facts.n, numbers["count"]))
+    separator = {"comma": ",", "plain": "", "space": " "}[numbers["count"]]
+    count = "" if facts.n is None else words["answered_by"].format(count=f"{facts.n:,}".replace(",", separator))
+    tenths = round(facts.rate * 1000) / 10  # of a per cent, so that every format says the same
     values = {
         "test": facts.test,
         "people": facts.people,
@@ -218,11 +185,13 @@ def write_item_prompt(facts: ItemFacts, variant: Variant, own: Path | None = Non
         "stem": fenced(facts.stem),
         "options": "".join(["Options:\n", *(f"- {fenced(text)}\n" for text in facts.options)]) if facts.options else "",
         "answer": fenced(f"{facts.answer}\nScoring: {facts.scoring}" if facts.scoring else facts.answer),
-        "rate": _rate(facts.rate, numbers["rate"]),
+        "rate": numbers["rate"].format(
+            hundredths=f"{tenths:.1f}", share=f"{tenths / 100:.3f}", thousandths=round(10 * tenths)
+        ),
         "count": count,
         "factors": ", ".join(template["factors"]["list"]),
     }
-    sections = {**words, **template["sections"], "instruction": words[facts.form]}
+    sections = {**words, **template["sections"], "instruction": words["sample" if facts.reference else "world"]}
     chosen = [part for part in template["orders"][variant.order] if part != "reference" or facts.reference]
     return "\n\n".join(fill(sections[part], values) for part in chosen)
 
@@ -236,16 +205,5 @@ def ask_item(
         system=SYSTEM,
         schema=SCHEMA if schema else None,
         repeat=repeat,
-        about={**facts.place, "protocol": "item-by-item", "item": facts.item, "variant": variant.name},
+        about={**facts.place, "protocol": "item-by-item", "item": facts.item, "variant": "/".join(variant)},
     )
-
-
-def _rate(rate: float, form: str) -> str:
-    """Write a rate to a tenth of a per cent, so that every format says the same."""
-    thousandths = round(rate * 1000)
-    return form.format(hundredths=f"{thousandths / 10:.1f}", share=f"{thousandths / 1000:.3f}", thousandths=thousandths)
-
-
-def _count(n: int, style: str) -> str:
-    separator = {"comma": ",", "plain": "", "space": " "}[style]
-    return f"{n:,}".replace(",", separator)

@@ -94,11 +94,6 @@ def test_items_without_text_say_what_is_known_of_them(new_task):
     assert "its text is not available" in write_item_prompt(item_facts(picture)[0], all_variants()[0])
 
 
-def test_an_unknown_variant_is_refused_with_those_there_are(new_task):
-    with pytest.raises(MensuraError, match="published/plain/percent"):
-        write_item_prompt(item_facts(new_task())[0], Variant("published", "rude", "percent"))
-
-
 def test_a_template_of_ones_own_replaces_parts_of_the_prompt(new_task, tmp_path):
     own = tmp_path / "mine.toml"
     own.write_text('[phrasings.plain]\nintroduction = "My own words on {test}"\n', encoding="utf-8")
