@@ -81,6 +81,12 @@ def test_only_one_place_knows_where_the_development_data_are():
     assert "benchmarks.trends_backtest" not in NEEDY
 
 
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_a_command_that_a_page_names_can_be_imported(script):
+    """A script that needs an extra which is not installed is skipped; a name that moved is an error."""
+    pytest.importorskip(script, exc_type=ModuleNotFoundError)
+
+
 @pytest.mark.parametrize("script", NEEDY)
 def test_a_command_without_its_data_ends_with_one_sentence(script, monkeypatch, tmp_path):
     """A text is printed to standard error, and the status is 1."""
