@@ -115,7 +115,7 @@ def test_a_reply_that_cannot_be_used_is_shown_with_a_remedy_and_paid_once(items,
         assert "no usable answer for 50 of 50 items of students in 2 replies" in said
         assert reason in said
         assert reply[:20] in said or not reply.isprintable()
-        assert "Ask another model, or again with --retry unreadable" in said
+        assert "Ask another model, or again with --set retry=unreadable" in said
         assert sum(server.log.requests.values()) == 2  # the second run finds both replies in the journal
 
 

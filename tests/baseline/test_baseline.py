@@ -218,7 +218,9 @@ def test_a_hundred_thousand_items_are_no_problem():
 
 def test_the_card_ends_the_description_of_the_people_and_keeps_country_codes(items, said):
     text = card_markdown(mensura.estimate_baseline(items, "university students in Germany", estimates=said))
-    assert "Described as: university students in Germany. Models asked: " in text
+    assert (
+        "Described as: university students in Germany; read as: students, time limit not stated. Models asked: " in text
+    )
     assert "The people (DEU) are near" in text
 
 

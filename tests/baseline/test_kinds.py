@@ -2,8 +2,101 @@
 
 import pytest
 
+from mensura import MensuraError
 from mensura.baseline.kinds import describe_people, kind_of_domain, kind_of_format, kind_of_people, kind_of_report
 from mensura.people import World
+
+DESCRIPTIONS = {
+    "adults who speak English as a second language": "people, home language differs",
+    "crowd workers without time limit": "crowd, no time limit",
+    "adults with a high school education": "people",
+    "working class adults in the United Kingdom": "people",
+    "health-care workers in Kenya": "people",
+    "MTurk workers, no time limit, English is not their first language": "crowd, no time limit, home language differs",
+    "university students in Germany": "students",
+    "undergraduate students, 15 seconds per item": "students, time limit",
+    "graduate students in physics": "experts",
+    "PhD experts with internet access, 30 minutes per question": "experts",
+    "non-expert validators with the open web": "people",
+    "people who are not experts in the field": "people",
+    "doctors and lawyers under time pressure": "experts, time limit",
+    "retired professors": "experts",
+    "15-year-olds in Japan": "pupils",
+    "65-year-olds in Japan": "people",
+    "pupils in grade 8 who learn in a second language": "pupils, home language differs",
+    "children of 9 to 12 years": "pupils",
+    "parents of school children in France": "people",
+    "adults with young children": "people",
+    "primary-school teachers in Ghana": "people",
+    "high school students in Texas, untimed": "pupils, no time limit",
+    "high-school dropouts": "people",
+    "people who never went to university": "people",
+    "adults without a college degree": "people",
+    "people who left school at fourteen": "people",
+    "former students of a language school, now in their forties": "people",
+    "college graduates aged 30 to 50": "people",
+    "college seniors, at their own pace": "students, no time limit",
+    "university staff in Sweden": "people",
+    "a university class in Chile, a timed quiz": "students, time limit",
+    "participants of a lab at Princeton": "students",
+    "laboratory workers in a hospital": "people",
+    "factory workers on the night shift": "people",
+    "Prolific participants, 90-minute sessions": "crowd",
+    "adults of an online panel, aged 19 to 78": "crowd",
+    "a random-sample panel of households": "people",
+    "visitors of a quiz website who answered against the clock": "crowd, time limit",
+    "office workers, internet not allowed": "people",
+    "volunteers on a web site, most of them students, without a time limit": "crowd, no time limit",
+    "native English speakers who took a web vocabulary test": "crowd",
+    "non-native speakers on MTurk": "crowd, home language differs",
+    "migrants in Norway who do not speak Norwegian at home": "people, home language differs",
+    "English language learners in grade 4": "pupils, home language differs",
+    "middle class adults in Brazil with two minutes for 13 questions": "people, time limit",
+    "world-class chess players": "people",
+    "adults with no time limit who are not students": "people, no time limit",
+    "students with unlimited time": "students, no time limit",
+    "adults who may take as long as they want": "people, no time limit",
+    "candidates of a national secondary-school exam": "pupils",
+    "applicants who sit a university entrance exam with a time limit": "pupils, time limit",
+    "adults aged 25 to 64, national probability sample": "people",
+    "people of every age and amount of schooling": "people",
+    "nurses with a university degree, one minute per question": "people, time limit",
+    "social workers, not timed": "people, no time limit",
+    "gig workers recruited via an app": "crowd",
+    "specialists in tax law with a 30-second limit": "experts, time limit",
+    "adults in a village, tested in their third language": "people, home language differs",
+    "twelve-year-olds, five seconds for each word": "pupils, time limit",
+    "adults better educated than college students": "people",
+    "kindergarten teachers and school nurses": "people",
+    "people without professional training in medicine": "people",
+    "blue-collar workers in the US": "people",
+    "adults who completed secondary school": "people",
+    "first-year psychology students": "students",
+    "fifth-grade pupils": "pupils",
+    "Amazon Mechanical Turk workers with a 95% approval rate": "crowd",
+    "online participants given 30 seconds per question": "crowd, time limit",
+    "adults, time limit of 20 minutes": "people, time limit",
+    "people with a second job": "people",
+    "immigrants whose mother tongue is not German": "people, home language differs",
+    "bilingual adults tested in their native language": "people",
+    "experts in machine learning": "experts",
+    "amateurs, no professionals": "people",
+    "medical doctors without internet access": "experts",
+    "school administrators": "people",
+    "adults attending evening classes": "people",
+    "representative sample of adults in Italy, interviewed at home": "people",
+    "older adults in care homes": "people",
+    "job applicants who take a timed test": "people, time limit",
+    "adults who have all day": "people",
+    "teenagers in Brazil": "pupils",
+    "self-taught programmers without a degree": "people",
+    "MBA students": "students",
+    "Chinese students studying abroad in English": "students",
+    "timed: 2 min per item; U.S. undergraduates": "students, time limit",
+    "care workers": "people",
+    "high-school-educated adults": "people",
+}
+"""Descriptions of people, and what they mean; a time limit that is not named is not stated."""
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +117,27 @@ def world():
 )
 def test_prose_names_the_kind_of_people(prose, kind):
     assert kind_of_people(prose) == kind
+
+
+@pytest.mark.parametrize("prose", DESCRIPTIONS)
+def test_descriptions_are_read_with_negation_and_context(world, prose):
+    read = describe_people(prose, world).read
+    assert read.replace(" at large", "").replace(", time limit not stated", "") == DESCRIPTIONS[prose]
+
+
+def test_kind_and_time_pressure_can_be_said_outright(world):
+    read = describe_people("quizzers", world, kind="crowd", timed=True)
+    assert (read.kind, read.timed, read.read) == ("crowd", True, "crowd, time limit")
+    at_large = describe_people("students, 15 seconds per item", world, kind="people", timed=False)
+    assert (at_large.kind, at_large.timed, at_large.read) == ("", False, "people at large, no time limit")
+    with pytest.raises(MensuraError, match="--kind 'wizards': unknown; expected one of experts, pupils"):
+        describe_people("quizzers", world, kind="wizards")
+
+
+def test_people_who_are_said_not_to_be_poor_are_near(world):
+    assert describe_people("adults, none of them poor, not from a rural village", world).distance == 0
+    assert describe_people("adults with poor eyesight", world).distance == 0
+    assert describe_people("poor adults", world).distance >= 1
 
 
 def test_time_pressure_is_read_from_the_prose(world):

@@ -103,7 +103,7 @@ def test_a_recorded_pool_needs_nothing_else(mensura_command):
 
 def test_a_plan_costs_what_it_says(mensura_command):
     told = json.loads(
-        mensura_command("baseline", "plan", "recorded/viqt", "--pay", "36", "--seconds", "100", "--json").out
+        mensura_command("baseline", "plan", "recorded/viqt", "--set", "pay=36", "--set", "seconds=100", "--json").out
     )
     assert all(row["cost"] == pytest.approx(row["answers"]) for row in told["plan"])
     assert any(row["halved"] for row in told["plan"])
@@ -126,6 +126,27 @@ def test_scores_place_models_among_people(mensura_command, mine):
     best, worst = told["models"]
     assert best["score"] == 0.99
     assert best["percentile"] > 95 > 10 > worst["percentile"]
+
+
+def test_the_card_says_how_the_people_were_read_and_options_say_it_outright(mensura_command, mine):
+    people = "adults who speak English as a second language, without time limit"
+    asked = ("baseline", mine / "items.csv", "--estimates", mine / "said.csv", "--people", people)
+    run = mensura_command(*asked, "--out", mine / "card")
+    assert "read as: people at large, no time limit, home language differs" in " ".join(run.out.split())
+    assert "read as: people at large, no time limit, home language" in (mine / "card" / "card.md").read_text("utf-8")
+    told = json.loads(mensura_command(*asked, "--kind", "crowd", "--timed", "--json").out)
+    assert told["read_as"] == {people: "crowd, time limit, home language differs"}
+    plain = json.loads(mensura_command(*asked, "--json").out)
+    assert told["baseline"][0]["mean"] < plain["baseline"][0]["mean"]
+    assert "expected one of experts" in mensura_command(*asked, "--kind", "wizards").err
+
+
+def test_columns_of_items_can_be_named(mensura_command, mine):
+    lines = (mine / "items.csv").read_text(encoding="utf-8").replace("id,question,answer", "id,blurb,solved")
+    (mine / "odd.csv").write_text(lines, encoding="utf-8")
+    asked = ("baseline", mine / "odd.csv", "--estimates", mine / "said.csv", "--people", "world")
+    assert mensura_command(*asked, "--map", "text=blurb,key=solved").code == 0
+    assert "no such column" in mensura_command(*asked, "--map", "text=nothing").err
 
 
 @pytest.mark.parametrize(

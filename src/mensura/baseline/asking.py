@@ -191,5 +191,5 @@ class _Asked:
         if not self.replies:
             return "Mend this, because no reply came"
         again = "refused" if reason.startswith("refused") else "unreadable"
-        longer = " with a larger --max-tokens," if "max_tokens" in reason else ""
-        return f"Ask another model, or again{longer} with --retry {again}"
+        longer = " with a larger --set max_tokens," if "max_tokens" in reason else ""
+        return f"Ask another model, or again{longer} with --set retry={again}"

@@ -32,7 +32,13 @@ def card_facts(baseline: Baseline) -> dict[str, object]:
         "items_of": baseline.sampled[1],
         "status": SENTENCE,
         "people": [
-            {**row, "described_as": part.who.prose, "models_asked": list(part.models), "distance_told": part.kind.told}
+            {
+                **row,
+                "described_as": part.who.prose,
+                "read_as": part.kind.read,
+                "models_asked": list(part.models),
+                "distance_told": part.kind.told,
+            }
             for row, part in zip(baseline.baseline.to_dicts(), baseline.parts, strict=True)
         ],
         "span": baseline.spans,
@@ -78,7 +84,10 @@ def card_markdown(baseline: Baseline) -> str:
     for part in baseline.parts:
         asked, told = ", ".join(part.models) or "nobody", part.kind.told
         described = _plain(part.who.prose).rstrip(".")
-        lines.append(f"- Described as: {described}. Models asked: {_plain(asked)}. {told[0].upper()}{told[1:]}.")
+        lines.append(
+            f"- Described as: {described}; read as: {part.kind.read}. Models asked: {_plain(asked)}. "
+            f"{told[0].upper()}{told[1:]}."
+        )
     lines += [
         f"- Method: language models estimate each item, and Mensura corrects their learned bias. Learned on "
         f"{shipped()['origin']}.",

@@ -57,6 +57,8 @@ def estimate_baseline(
     known_mean: KnownMean | None = None,
     scores: pl.DataFrame | None = None,
     domain: str | None = None,
+    kind: str | None = None,
+    timed: bool | None = None,
     sample: int | None = None,
     seed: int = 0,
     world: World | None = None,
@@ -66,7 +68,9 @@ def estimate_baseline(
     ``items``: a file, table or pool (see :func:`read_items`). ``people``: named populations, countries or prose.
     ``estimates``: what language models said (see :func:`read_estimates`); or ``askers``, who are asked ``runs`` times.
     ``anchors``: human rates on some items. ``known_mean``: the mean that a group of people reached. ``scores``: subject
-    and score (0 to 1) of models. ``domain``: of all items without one. ``sample``: estimate only so many items.
+    and score (0 to 1) of models. ``domain``: of all items without one. ``kind`` (experts, pupils, students, crowd or
+    people) and
+    ``timed`` (under time pressure) replace the reading of ``people``. ``sample``: estimate only so many items.
 
     >>> import mensura
     >>> import polars as pl
@@ -98,7 +102,7 @@ def estimate_baseline(
     known = read_anchors(anchors) if anchors is not None else None
     parts = []
     for who in populations:
-        one = _Estimating(benchmark, who, describe_people(who, world), domain, seed)
+        one = _Estimating(benchmark, who, describe_people(who, world, kind=kind, timed=timed), domain, seed)
         parts.append(one.part(table, known, known_mean, warnings, alone=len(populations) == 1))
     return Baseline.of(benchmark, parts, scores, tuple(dict.fromkeys(warnings)))
 

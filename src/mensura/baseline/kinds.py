@@ -6,6 +6,7 @@ A kind that no recorded pool has is no error: its effect is then unknown, and th
 from __future__ import annotations
 
 import re
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mensura import extrapolation
+from mensura.core.errors import MensuraError
 from mensura.intake.tables import read_table
 from mensura.people import Population, World
 
@@ -25,15 +27,19 @@ POOR = 1.0
 """Least distance of people described as poor, rural or unschooled where no country is named."""
 FAR = 0.5
 """Distance from which the answer warns: about 80 points below the mean of rich countries."""
-_KINDS = {
-    "experts": r"\bexperts?\b|\bph\.?d|professional|physician|doctor|lawyer|specialist|professor|graduate students?",
-    "pupils": r"pupil|grade \d|class \d|\bchild|\bschool\b|\bexam\b|candidates|year-olds",
-    "students": r"student|undergraduate|universit|college|\blab\b|\bclass\b",
-    "crowd": r"\bweb\b|online|crowd|mturk|turk|\bapp\b|players|visitors|workers|prolific|internet|panel",
-}
-_TIMED = r"\bseconds?\b|time limit|against the clock|\btimed\b|minutes? per (?:item|question)"
+PEOPLE_KINDS = ("experts", "pupils", "students", "crowd", "people")
+"""What ``--kind`` takes; the last are people at large."""
+_WORDS = tomllib.loads((Path(__file__).parent / "data" / "descriptions.toml").read_text(encoding="utf-8"))
+_KINDS = {kind: re.compile("|".join(words)) for kind, words in _WORDS["kinds"].items()}
+_UNTIMED, _TIMED, _OTHER_LANGUAGE, _POOR = (
+    re.compile("|".join(_WORDS[name])) for name in ("untimed", "timed", "other_language", "poor")
+)
+_NEGATED = re.compile(
+    rf"\b(?:{'|'.join(_WORDS['negations'])})\b[\s-]*(?:(?!(?:{'|'.join(_WORDS['ends'])})\b)\w+[\s-]+){{0,3}}$"
+)
+"""A negation up to four words before the end of a text."""
+_CLAUSES = re.compile(r"[,;:.()]")
 _CLAIMED = r"self[- ]?report|checklist|claim|awareness"
-_POOR = r"\brural\b|village|low[- ]income|refugee|unschooled|illitera|slum|poor(?:est)?\b"
 _DOMAINS = {
     "vocabulary": r"vocab|synonym|\bwords?\b|spelling",
     "reasoning": r"reason|logic|matri|series|rotation|spatial|puzzle|abstract|fluid|associat|pragmat|syllog|relation",
@@ -58,37 +64,75 @@ class PeopleKind:
     """What the estimator knows of the people: their kind, time pressure, and distance from well-described people.
 
     ``distance``: by how many hundred points their learning score is below :data:`NEAR`; 0 for people near it.
-    ``told``: the same for readers.
+    ``told``: the same for readers. ``read``: how the description was understood, in words.
     """
 
     kind: str
     timed: bool
     distance: float
     told: str
+    read: str = ""
 
 
-def describe_people(people: Population | str, world: World) -> PeopleKind:
-    """Return the kind of a population or of people in prose."""
+def describe_people(
+    people: Population | str, world: World, *, kind: str | None = None, timed: bool | None = None
+) -> PeopleKind:
+    """Return the kind of a population or of people in prose; ``kind`` and ``timed`` say outright what prose would."""
+    if kind is not None and kind not in PEOPLE_KINDS:
+        raise MensuraError(f"--kind {kind!r}: unknown; expected one of {', '.join(PEOPLE_KINDS)}")
     prose = people if isinstance(people, str) else f"{people.name}: {people.prose}"
     learning, where = _learning(people, prose, world)
     distance = 0.0 if learning is None else max(0.0, NEAR - learning)
-    if re.search(_POOR, prose, re.IGNORECASE):
+    if _mentions(_POOR, prose.casefold()):
         distance = max(distance, POOR)
-    pupils = isinstance(people, Population) and people.in_school
+    in_school = isinstance(people, Population) and people.in_school
+    found = kind or ("pupils" if in_school else kind_of_people(prose) or PEOPLE_KINDS[-1])
+    hurried = timed if timed is not None else is_timed(prose)
+    words = [
+        "people at large" if found == PEOPLE_KINDS[-1] else found,
+        "time limit not stated" if hurried is None else "time limit" if hurried else "no time limit",
+        *(["home language differs"] if speaks_another_language(prose) else []),
+    ]
     return PeopleKind(
-        "pupils" if pupils else kind_of_people(prose),
-        bool(re.search(_TIMED, prose, re.IGNORECASE)),
+        "" if found == PEOPLE_KINDS[-1] else found,
+        bool(hurried),
         round(distance, 3),
         _told(distance, learning, where),
+        ", ".join(words),
     )
 
 
 def kind_of_people(prose: str) -> str:
     """Return experts, pupils, students, crowd (people on the web), or nothing for people at large.
 
-    Too few recorded pools are about people at large, so that no effect of theirs is learned; they widen the interval.
+    Traits count for nothing: a school that adults left, a working class, workers of a trade, aids that are allowed. Nor
+    does a kind that the description denies. Too few recorded pools are about people at large, so that no effect of
+    theirs is learned; they widen the interval.
     """
-    return next((kind for kind, words in _KINDS.items() if re.search(words, prose, re.IGNORECASE)), "")
+    text = _UNTIMED.sub(" ", _OTHER_LANGUAGE.sub(" ", prose.casefold()))
+    for trait in _WORDS["traits"]:
+        text = re.sub(trait, " ", text)
+    return next((kind for kind, words in _KINDS.items() if _mentions(words, text)), "")
+
+
+def is_timed(prose: str) -> bool | None:
+    """Return whether people answer under time pressure; None where the description does not say."""
+    text = prose.casefold()
+    without = _UNTIMED.sub(" ", text)
+    return True if _TIMED.search(without) else False if without != text else None
+
+
+def speaks_another_language(prose: str) -> bool:
+    """Return whether the people are tested in a language other than that of their home."""
+    return bool(_OTHER_LANGUAGE.search(prose.casefold()))
+
+
+def _mentions(words: re.Pattern[str], text: str) -> bool:
+    """Return whether a text names one of these words without a negation before it in the clause."""
+    clauses = _CLAUSES.split(text)
+    return any(
+        not _NEGATED.search(clause[: match.start()]) for clause in clauses for match in re.finditer(words, clause)
+    )
 
 
 def kind_of_format(options: int | None) -> str:

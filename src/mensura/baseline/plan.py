@@ -28,7 +28,7 @@ class PanelCost:
     def __post_init__(self) -> None:
         if self.hourly < 0 or self.seconds <= 0:
             raise MensuraError(
-                f"--pay {self.hourly:g} --seconds {self.seconds:g}: expected pay of 0 or more and seconds above 0"
+                f"pay={self.hourly:g}, seconds={self.seconds:g}: expected pay of 0 or more and seconds above 0"
             )
 
 

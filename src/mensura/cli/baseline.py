@@ -38,7 +38,7 @@ EXAMPLES = """
   mensura baseline items.csv --people "university students in Germany" --model openai/NAME --runs 2 --out card
   mensura baseline items.csv --people DEU --model openai/NAME --base-url http://localhost:8000/v1 --sample 200
   mensura baseline items.csv --people world --estimates said.csv --anchors rates.csv --scores models.csv
-  mensura baseline plan items.csv --people world --estimates said.csv --pay 15
+  mensura baseline plan items.csv --people world --estimates said.csv --set pay=15
 """
 
 
@@ -46,6 +46,9 @@ EXAMPLES = """
 class BaselineSettings(AskingSettings):
     """The rarer settings of ``mensura baseline``."""
 
+    domain: Annotated[str | None, "Domain of items without one, such as mathematics."] = None
+    pay: Annotated[float, "Pay per person and hour in US dollars (plan)."] = 12.0
+    seconds: Annotated[float, "Seconds per answer (plan)."] = 45.0
     seed: Annotated[int, "Seed of sample and draws."] = 0
 
 
@@ -78,9 +81,24 @@ def baseline(
         Path | None, typer.Option(help="CSV of models to place among the people: subject, score.", callback=check_input)
     ] = None,
     sample: Annotated[int | None, typer.Option(help="Estimate a stratified sample of so many items.")] = None,
-    domain: Annotated[str | None, typer.Option(help="Domain of items without one, such as mathematics.")] = None,
-    pay: Annotated[float, typer.Option(help="Pay per person and hour in US dollars (plan).")] = 12.0,
-    seconds: Annotated[float, typer.Option(help="Seconds per answer (plan).")] = 45.0,
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            help="Kind of the people, where the sentence is misread.", metavar="experts|pupils|students|crowd|people"
+        ),
+    ] = None,
+    timed: Annotated[
+        bool | None,
+        typer.Option("--timed/--untimed", help="Whether the people answer under time pressure.", show_default=False),
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            "--map",
+            help="Columns of the items, where their names do not say it: text=stem,key=answer:1.",
+            metavar="FIELD=COLUMN",
+        ),
+    ] = None,
     model: Models = None,
     base_url: BaseUrl = None,
     max_cost: MaxCost = None,
@@ -97,12 +115,14 @@ def baseline(
     if not (people or estimates or model or recorded or Path(target).exists()):
         _known(target, evidence, out=out, as_json=as_json)
         return
-    items, described, source = _items(target, people, estimates)
+    items, described, source = _items(target, people, estimates, columns)
     work: dict[str, Any] = {
         "anchors": anchors,
         "known_mean": _known_mean(mean, n),
         "scores": None if scores is None else _read_scores(scores),
-        "domain": domain,
+        "domain": rare.domain,
+        "kind": kind,
+        "timed": timed,
         "sample": sample,
         "seed": rare.seed,
     }
@@ -114,7 +134,7 @@ def baseline(
         return
     result = _estimate(items, described, source, askings, runs, work)
     if planning:
-        _plan(result, pay, seconds, out=out, as_json=as_json)
+        _plan(result, rare.pay, rare.seconds, out=out, as_json=as_json)
         return
     _emit(result, out=out, as_json=as_json)
 
@@ -129,7 +149,7 @@ def _target(words: list[str]) -> tuple[bool, str]:
 
 
 def _items(
-    target: str, people: list[str] | None, estimates: str | None
+    target: str, people: list[str] | None, estimates: str | None, columns: str | None
 ) -> tuple[BaselineItems, list[str], pl.DataFrame | str | None]:
     """Return the items, the people and the estimates; a recorded pool brings all three."""
     from mensura.baseline import read_items, read_recorded
@@ -144,7 +164,7 @@ def _items(
             f"{target}: --people is missing; give a population (world), a country (DEU) or a sentence such as "
             "--people 'university students in Germany'"
         )
-    return read_items(target), people, estimates
+    return read_items(target, columns=columns), people, estimates
 
 
 def _known_mean(mean: float | None, n: int | None) -> Any:  # noqa: ANN401
@@ -281,12 +301,20 @@ def _emit(result: Baseline, *, out: Path | None, as_json: bool) -> None:
     from mensura.baseline import card_json, card_markdown, card_svg
 
     texts = {"card.md": card_markdown(result), "card.svg": card_svg(result), "card.json": card_json(result)}
-    facts = {"benchmark": result.name, "status": "estimated", "span": result.spans, "warnings": list(result.warnings)}
+    facts = {
+        "benchmark": result.name,
+        "status": "estimated",
+        "read_as": {part.who.name: part.kind.read for part in result.parts},
+        "span": result.spans,
+        "warnings": list(result.warnings),
+    }
     tables = {name: result.tables()[name] for name in ("items", "baseline", "models")}
     _write(out, tables, texts)
     if emit(tables, out=None, as_json=as_json, **facts):
         return
     console.print(result.heading)
+    for part in result.parts:
+        console.print(f"{part.who.name}, read as: {part.kind.read}. If that is wrong: --kind, --timed, --untimed.")
     for warning in result.warnings:
         print_note(warning)
     shown = ["population", "mean", "low", "high", "items", "remembered", "median", "top_10", "top_1", "top_01"]
