@@ -260,8 +260,9 @@ def test_plain_methods_agree_with_the_published_baselines(shared, folder, bar):
 
 @pytest.mark.slow
 @pytest.mark.shared
-def test_the_shipped_priors_are_the_learned_ones(shared):
+@pytest.mark.usefixtures("shared")
+def test_the_shipped_priors_are_the_learned_ones():
     from mensura.extrapolation.facts import DATA
     from tools.embed_priors import learned
 
-    assert learned(shared / "data").equals(pl.read_csv(DATA / "priors.csv"))
+    assert learned().equals(pl.read_csv(DATA / "priors.csv"))

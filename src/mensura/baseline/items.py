@@ -22,7 +22,7 @@ _ONLY_PICTURE = re.compile(
     r"^\s*(?:!\[[^\]]*\]\([^)]*\)|<img\b[^>]*>|\S+\.(?:png|jpe?g|gif|svg|webp))\s*$", re.IGNORECASE
 )
 _PICTURES = ("needs_picture", "image", "picture", "image_path", "figure")
-_SCHEMA = {
+_SCHEMA: dict[str, Any] = {
     **dict.fromkeys(("item", "text", "answer"), pl.String),
     "options": pl.List(pl.String),
     "right": pl.List(pl.Int64),

@@ -35,7 +35,8 @@ _UNTIMED, _TIMED, _OTHER_LANGUAGE, _POOR = (
     re.compile("|".join(_WORDS[name])) for name in ("untimed", "timed", "other_language", "poor")
 )
 _NEGATED = re.compile(
-    rf"\b(?:{'|'.join(_WORDS['negations'])})\b[\s-]*(?:(?!(?:{'|'.join(_WORDS['ends'])})\b)\w+[\s-]+){{0,3}}$"
+    rf"\b(?:{'|'.join(_WORDS['negations'])})\b[\s-]*"
+    rf"(?:\w+[\s-]+(?:(?!(?:{'|'.join(_WORDS['ends'])})\b)\w+[\s-]+){{0,2}})?$"
 )
 """A negation up to four words before the end of a text."""
 _CLAUSES = re.compile(r"[,;:.()]")
