@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 from markupsafe import Markup
 
-from mensura.charts.canvas import GRID, INK, PEOPLE, PEOPLE_STRONG, QUIET, SOFT, Canvas, lab_colour, scale
+from mensura.charts.canvas import GRID, INK, PEOPLE, PEOPLE_STRONG, QUIET, SOFT, Canvas, Place, lab_colour, scale
 from mensura.charts.labels import clipped, text_width
 from mensura.charts.plot import NARROW, draw_nothing
 from mensura.charts.render import Drawing
@@ -88,7 +87,7 @@ def _lines(row: Row, left: float) -> int:
     return 1 if text_width(_named(row)) <= left - 14 else 2
 
 
-def _draw_row(sheet: Canvas, row: Row, at: Callable[[float], float], top: float, left: float) -> None:
+def _draw_row(sheet: Canvas, row: Row, at: Place, top: float, left: float) -> None:
     people, beside = row["kind"] == "people", _lines(row, left) == 1
     y = top + _LINE * (0.5 if beside else 1.5)
     name = _named(row)

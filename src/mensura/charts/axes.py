@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from mensura.charts.canvas import scale
+from mensura.charts.canvas import Place, scale
 from mensura.charts.rows import say, say_alike
 from mensura.core.errors import MensuraError
 
@@ -62,7 +62,7 @@ class Axis:
             low, high = low - room, high + room
         return cls(title, low if least is None else max(low, least), high, tick, log, **kind)
 
-    def scale(self, start: float, end: float) -> Callable[[float], float]:
+    def scale(self, start: float, end: float) -> Place:
         """Return the map from values to pixels."""
         return scale(self.low, self.high, *((end, start) if self.reverse else (start, end)), log=self.log)
 
@@ -112,8 +112,6 @@ def _month_ticks(low: float, high: float, most: int) -> list[tuple[float, str]]:
     )
     days = [date(month // 12, month % 12 + 1, 1) for month in starts]
     bare = any(day.month == 1 for day in days)  # a January says the year, the other months need none
-    return [(float(day.toordinal()), _month(day, bare=bare)) for day in days]
-
-
-def _month(day: date, *, bare: bool) -> str:
-    return f"{day:%Y}" if bare and day.month == 1 else f"{day:%b}" if bare else f"{day:%b %Y}"
+    return [
+        (float(day.toordinal()), format(day, "%Y" if day.month == 1 else "%b" if bare else "%b %Y")) for day in days
+    ]

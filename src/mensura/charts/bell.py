@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import NormalDist
 
 from markupsafe import Markup, escape
 
-from mensura.charts.canvas import GRID, INK, PEOPLE, PEOPLE_DOT, PEOPLE_STRONG, QUIET, SOFT, Canvas, lab_colour, scale
+from mensura.charts.canvas import (
+    GRID,
+    INK,
+    PEOPLE,
+    PEOPLE_DOT,
+    PEOPLE_STRONG,
+    QUIET,
+    SOFT,
+    Canvas,
+    Place,
+    lab_colour,
+    scale,
+)
 from mensura.charts.labels import text_width
 from mensura.charts.plot import draw_nothing
 from mensura.charts.render import Drawing
@@ -37,8 +49,6 @@ _LEAST, _MOST = 150.0, 175.0
 _PIN = 34.0
 """Height of the two lines at the top of a pin, pixels."""
 _LEGEND_ROW = 20.0
-
-Place = Callable[[float], float]
 
 
 @dataclass(frozen=True)

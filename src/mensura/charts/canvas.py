@@ -27,6 +27,8 @@ LONG = 1000.0
 _VARIABLE = re.compile(r"var\(--v-([0-9a-f]{6})\)")
 
 Point = tuple[float, float]
+Place = Callable[[float], float]
+"""From values to pixels."""
 
 
 def colour(hexadecimal: str) -> str:
@@ -219,7 +221,7 @@ class Canvas:
         )
 
 
-def scale(low: float, high: float, start: float, end: float, *, log: bool = False) -> Callable[[float], float]:
+def scale(low: float, high: float, start: float, end: float, *, log: bool = False) -> Place:
     """Return the map from a span of values to pixels; what lies outside stands at the edge."""
     if log:
         inner = scale(math.log(low), math.log(high), start, end)

@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from mensura.charts.axes import Axis
-from mensura.charts.canvas import ACCENT, GRID, INK, PEOPLE, QUIET, SOFT, Canvas, lab_colour
+from mensura.charts.canvas import ACCENT, GRID, INK, PEOPLE, QUIET, SOFT, Canvas, Place, lab_colour
 from mensura.charts.labels import FONT, clipped, text_width, wrapped
 from mensura.charts.plot import NARROW, Mark, Reference, draw_group, draw_nothing
 from mensura.charts.render import Drawing
@@ -118,7 +118,7 @@ def draw_forest(
     return Drawing(draw, description, (*table,))
 
 
-def _row(sheet: Canvas, row: Strip, at: Callable[[float], float], y: float, left: float) -> None:
+def _row(sheet: Canvas, row: Strip, at: Place, y: float, left: float) -> None:
     lines = wrapped(row.label, left - 8, FONT, "600", most=2)
     for step, line in enumerate(lines):
         height, size = (0.0, FONT) if len(lines) == 1 else ((step - 0.5) * 12, 11)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from markupsafe import Markup
 
 from mensura.charts.axes import Axis
-from mensura.charts.canvas import GRID, INK, PEOPLE, PEOPLE_STRONG, SOFT, Canvas
+from mensura.charts.canvas import GRID, INK, PEOPLE, PEOPLE_STRONG, SOFT, Canvas, Place
 from mensura.charts.forest import Strip, draw_forest
 from mensura.charts.labels import pack, text_width
 from mensura.charts.plot import WIDE, Plot, draw_nothing
@@ -67,7 +65,7 @@ def _label(row: Row) -> str:
     return f"{row['kind']} {row['name']}, {say(row['value'])}{say_range(row['low'], row['high'])}"
 
 
-def _heap(sheet: Canvas, rows: list[Row], at: Callable[[float], float], top: float) -> float:
+def _heap(sheet: Canvas, rows: list[Row], at: Place, top: float) -> float:
     """Draw a dot per row, stacked in columns; return where the heap ends."""
     columns: dict[int, list[Row]] = {}
     for row in rows:
@@ -82,7 +80,7 @@ def _heap(sheet: Canvas, rows: list[Row], at: Callable[[float], float], top: flo
     return ground
 
 
-def _named(sheet: Canvas, rows: list[Row], at: Callable[[float], float], top: float) -> float:
+def _named(sheet: Canvas, rows: list[Row], at: Place, top: float) -> float:
     """Draw a mark with its interval and its name per row of the table, packed; return where they end."""
     spans, names = [], []
     shared = {row["name"] for row in rows if sum(other["name"] == row["name"] for other in rows) > 1}  # no names

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup, escape
@@ -16,10 +16,12 @@ from mensura.charts.canvas import (
     QUIET,
     SOFT,
     Canvas,
+    Place,
     lab_colour,
     scale,
 )
 from mensura.charts.labels import clipped, text_width
+from mensura.charts.plot import NARROW
 
 LOOKS = {"wide": 1200.0, "mid": 704.0, "narrow": 358.0}
 _TICKS = (85, 100, 115, 130, 145)
@@ -65,7 +67,7 @@ def draw_jagged(
     description: str,
 ) -> Markup:
     """Draw a strip per dimension: every model faint, the chosen one joined by a line, people as upright bars."""
-    narrow = width < 500
+    narrow = width < NARROW
     left, right = (0.0, 44.0) if narrow else (220.0 if width > 1000 else 170.0, 150.0 if width > 1000 else 120.0)
     row = _TALL if narrow else _ROW
     top = 34.0
@@ -89,26 +91,20 @@ def draw_jagged(
             sheet.line(0, y, width, y, GRID)
         levels[key] = y + (34 if narrow else row / 2)
         sheet.words(0, y + 12 if narrow else levels[key], name, weight="600", size=13, halo=narrow)
-        _groups(sheet, people.get(key, ()), at, levels[key], y, left, narrow=narrow)
+        _groups(sheet, people.get(key, ()), at, levels[key], y, left)
     for model in models:
         for key, strand in model.strands.items():
-            _faint(sheet, model, strand, at(strand.iq), levels[key], dimensions[key])
+            words = f"{dimensions[key]}: IQ {strand.iq:.0f}, 90% {strand.low:.0f} to {strand.high:.0f}"
+            with sheet.marked(f"{model.name}, {words}", href=model.href, subject=model.subject, kind="faint"):
+                sheet.sign(at(strand.iq), levels[key], model.provider, strand.status, 4.0, 0.38)
     for place, model in enumerate(models):
-        _strong(sheet, model, at, levels, width, end, narrow=narrow, chosen=place == chosen)
+        _strong(sheet, model, at, levels, end, place == chosen)
     return sheet.svg()
 
 
-def _groups(
-    sheet: Canvas,
-    groups: Sequence[Landmark],
-    at: Callable[[float], float],
-    level: float,
-    top: float,
-    left: float,
-    *,
-    narrow: bool,
-) -> None:
+def _groups(sheet: Canvas, groups: Sequence[Landmark], at: Place, level: float, top: float, left: float) -> None:
     """Draw people as bars, their words left of them and above the marks, no two over each other."""
+    narrow = sheet.width < NARROW
     if narrow:
         tests = " · ".join(dict.fromkeys(one.note for one in groups)) or "no people measured"
         ink = PEOPLE if groups else QUIET
@@ -126,25 +122,12 @@ def _groups(
         last = x
 
 
-def _faint(sheet: Canvas, model: JaggedModel, strand: Strand, x: float, y: float, kind: str) -> None:
-    words = f"{model.name}, {kind}: IQ {strand.iq:.0f}, 90% {strand.low:.0f} to {strand.high:.0f}"
-    with sheet.marked(words, href=model.href, subject=model.subject, kind="faint"):
-        sheet.sign(x, y, model.provider, strand.status, 4.0, 0.38)
-
-
 def _strong(
-    sheet: Canvas,
-    model: JaggedModel,
-    at: Callable[[float], float],
-    levels: Mapping[str, float],
-    width: float,
-    end: float,
-    *,
-    narrow: bool,
-    chosen: bool,
+    sheet: Canvas, model: JaggedModel, at: Place, levels: Mapping[str, float], end: float, chosen: bool
 ) -> None:
     """Draw one model as it looks when it is chosen; only that one is shown, by the style sheet or without one."""
-    ink, body = lab_colour(model.provider), Canvas(width, 0, "")
+    ink, width, narrow = lab_colour(model.provider), sheet.width, sheet.width < NARROW
+    body = Canvas(width, 0, "")
     x = at(model.iq)
     body.line(x, 22, x, end, INK, 1.5)
     body.words(x, end + 14, f"one number: {model.iq:.0f}", weight="600", anchor="middle", halo=True)

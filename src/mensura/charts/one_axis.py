@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 
 from markupsafe import Markup
 
 from mensura.charts.axes import Axis
-from mensura.charts.canvas import GRID, INK, PEOPLE, PEOPLE_DOT, PEOPLE_STRONG, QUIET, SOFT, SURFACE, Canvas, lab_colour
+from mensura.charts.canvas import (
+    GRID,
+    INK,
+    PEOPLE,
+    PEOPLE_DOT,
+    PEOPLE_STRONG,
+    QUIET,
+    SOFT,
+    SURFACE,
+    Canvas,
+    Place,
+    lab_colour,
+)
 from mensura.charts.labels import clipped, pack, text_width
 from mensura.charts.plot import NARROW, WIDE, draw_nothing
 from mensura.charts.render import Drawing
@@ -25,7 +37,6 @@ _LISTED = 16
 _GROUP, _ROW, _TEST, _LINE = 32.0, 17.0, 15.5, 27.0
 """Height of a group of people, of a row of models or of tests, and of a row of the list on a phone, pixels."""
 _JUDGED = "judged"
-Place = Callable[[float], float]
 
 
 def one_axis(points: object, *, x_title: str = "capability", units: Mapping[float, str] | None = None) -> Drawing:

@@ -78,6 +78,11 @@ def _draw_key(sheet: Canvas, key: Sequence[Key], width: float) -> None:
         x += size + 14
 
 
+def _sample(ink: str, width: float, dash: str = "") -> Callable[[Canvas, float, float], None]:
+    """Return what draws a short line for the key."""
+    return lambda sheet, at, level: sheet.line(at - 10, level, at + 10, level, ink, width, dash)
+
+
 def _key_height(key: Sequence[Key], width: float) -> float:
     sheet = Canvas(width, 0, "")
     _draw_key(sheet, key, width)
@@ -116,14 +121,11 @@ def level_curves(points: object) -> Drawing:
                         plot.sheet.line(at, plot.y(row["low"]), at, plot.y(row["high"]), ink, 1.5, opacity=0.35)
                     plot.sheet.dot(at, up, ink, 2.8)
 
-    def sign(ink: str, dash: str) -> Callable[[Canvas, float, float], None]:
-        return lambda sheet, at, level: (sheet.line(at - 10, level, at + 10, level, ink, 1.75, dash), None)[1]
-
     about = (
         f"Rate of success over demand levels {min(levels):g} to {max(levels):g} in {counted(len(order), 'dimension')} "
         f"for {listed(subjects, len(subjects))}."
     )
-    key = [(sign(*looks[subject]), subject) for subject in subjects] if len(subjects) > 1 else []
+    key = [(_sample(ink, 1.75, dash), subject) for subject, (ink, dash) in looks.items()] if len(subjects) > 1 else []
     return draw_panels([(name, "") for name in order], x, y, draw_one, about, least=140, key=key, rows=rows)
 
 
@@ -166,8 +168,8 @@ def level_panels(points: object, means: object, lines: object) -> Drawing:
     )
     key: list[Key] = [
         (lambda sheet, at, level: sheet.dot(at, level, PEOPLE_STRONG, 2.5, 0.5), "an item"),
-        (lambda sheet, at, level: _diamond(sheet, at, level), "mean of a level"),
-        (lambda sheet, at, level: sheet.line(at - 10, level, at + 10, level, INK, 1.75), "calibrated line, base B"),
+        (_diamond, "mean of a level"),
+        (_sample(INK, 1.75), "calibrated line, base B"),
     ]
     return draw_panels(titles, x, y, draw_one, about, least=200, tall=140, key=key, rows=(*items, *middles))
 
@@ -216,9 +218,9 @@ def calibration_stages(points: object) -> Drawing:
     )
     key: list[Key] = [
         (lambda sheet, at, level: sheet.sign(at, level, None, "estimated", 3.6), "as annotated"),
-        (lambda sheet, at, level: sheet.line(at - 10, level, at + 10, level, ACCENT, 1.5), "line through level means"),
+        (_sample(ACCENT, 1.5), "line through level means"),
         (lambda sheet, at, level: sheet.sign(at, level, None, "measured", 3.6), "aligned"),
-        (lambda sheet, at, level: sheet.line(at - 10, level, at + 10, level, QUIET, 1, "3 3"), "equal levels"),
+        (_sample(QUIET, 1, "3 3"), "equal levels"),
     ]
     return draw_panels([(name, "") for name in order], x, y, draw_one, about, least=150, tall=150, key=key, rows=rows)
 

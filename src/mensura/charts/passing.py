@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -16,9 +16,11 @@ from mensura.charts.canvas import (
     PEOPLE_STRONG,
     SOFT,
     Canvas,
+    Place,
     scale,
 )
 from mensura.charts.labels import clipped, text_width
+from mensura.charts.plot import NARROW, Mark
 from mensura.charts.render import Drawing
 
 _ROW, _TALL, _HEAD = 43.0, 66.0, 34.0
@@ -27,26 +29,17 @@ _UNSURE = 0.45
 
 
 @dataclass(frozen=True)
-class Passer:
-    """A model on such a line: who, and on which day it came out."""
-
-    subject: str
-    name: str
-    provider: str
-    day: date
-    shown: str
-    href: str
-
-
-@dataclass(frozen=True)
 class PassingRow:
-    """A group of people on a test; ``level`` and ``first`` as :class:`mensura.study.passed.Passed` has them."""
+    """A group of people on a test; ``level`` and ``first`` as :class:`mensura.study.passed.Passed` has them.
+
+    These are models by the day on which they came out (``x``), with their score as ``detail``.
+    """
 
     kind: str
     name: str
     test: str
-    level: Passer | None
-    first: Passer | None
+    level: Mark | None
+    first: Mark | None
     best: str
     chance: str
     subject: str
@@ -59,7 +52,7 @@ def draw_passing(
     """Draw the rows in their order under the title of their kind, from ``start`` to ``today``."""
 
     def draw(width: float) -> Markup:
-        narrow = width < 500
+        narrow = width < NARROW
         row_height = _TALL if narrow else _ROW
         kinds = [kind for kind in titles if any(row.kind == kind for row in rows)]
         sheet = Canvas(width, 26 + _HEAD * len(kinds) + row_height * len(rows) + 8, description, kind="passing-chart")
@@ -81,7 +74,7 @@ def draw_passing(
             y += _HEAD
             for row in rows:
                 if row.kind == kind:
-                    _row(sheet, row, at, y, (left, right), narrow=narrow)
+                    _row(sheet, row, at, y, (left, right))
                     y += row_height
                     sheet.line(0, y, width, y, GRID)
         return sheet.svg()
@@ -89,17 +82,9 @@ def draw_passing(
     return Drawing(draw, description, screen=1200.0)
 
 
-def _row(
-    sheet: Canvas,
-    row: PassingRow,
-    at: Callable[[float], float],
-    y: float,
-    ends: tuple[float, float],
-    *,
-    narrow: bool,
-) -> None:
-    left, right = ends
-    width = sheet.width
+def _row(sheet: Canvas, row: PassingRow, at: Place, y: float, ends: tuple[float, float]) -> None:
+    (left, right), width = ends, sheet.width
+    narrow = width < NARROW
     rise, room = (12, width - 76) if narrow else (14, left - 20)
     sheet.words(0, y + rise, clipped(row.name, room, 13, "600"), weight="600", size=13, halo=narrow)
     sheet.words(0, y + rise + 15, clipped(row.test, room - 44 * narrow), fill=PEOPLE, halo=narrow)
@@ -110,24 +95,24 @@ def _row(
     else:
         sheet.words(width - 96, y + 21, clipped(row.best, 195), fill=SOFT, anchor="end")
     level = y + (42 if narrow else 15)
-    upto = at(row.level.day.toordinal()) if row.level else right
-    passed = at(row.first.day.toordinal()) if row.first else right
+    upto = at(row.level.x) if row.level else right
+    passed = at(row.first.x) if row.first else right
     sheet.line(left, level, right, level, LINE, 1.5)
     sheet.line(left, level, upto, level, PEOPLE_STRONG, 6)
     if row.level:
         sheet.band(upto, level - 3, passed - upto, 6, PEOPLE_STRONG, _UNSURE)
     for passer, words, status in ((row.level, "first level", "estimated"), (row.first, "first above", "measured")):
         if passer and (passer is row.first or not row.first or passer.subject != row.first.subject):
-            label = f"{passer.name}, {words}, {passer.day:%B %Y}"
+            label = f"{passer.name}, {words}, {date.fromordinal(int(passer.x)):%B %Y}"
             with sheet.marked(label, href=passer.href, subject=passer.subject):
-                sheet.sign(at(passer.day.toordinal()), level, passer.provider, status, 6.0)
+                sheet.sign(at(passer.x), level, passer.provider, status, 6.0)
     named = row.first or row.level
     if named is None:
         sheet.words(left, level + 16, "people are ahead", fill=SOFT, size=12, halo=True)
         return
     word = "" if row.first else "first level, "
-    text = f"{named.name}  {word}{named.day:%b %Y}{', ' + named.shown if row.first and named.shown else ''}"
-    x = at(named.day.toordinal())
+    score = f", {named.detail}" if row.first and named.detail else ""
+    text = f"{named.name}  {word}{date.fromordinal(int(named.x)):%b %Y}{score}"
     half = text_width(text, 12) / 2
-    x = min(max(x, left + half), right - half)
+    x = min(max(at(named.x), left + half), right - half)
     sheet.words(x, level + 16, text, fill=SOFT, size=12, anchor="middle", halo=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -18,6 +18,7 @@ from mensura.charts.canvas import (
     RADIUS,
     SOFT,
     Canvas,
+    Place,
     Point,
     lab_colour,
 )
@@ -201,9 +202,7 @@ class Plot:
             self.sheet.words(x, y + LINE - 1, one.detail, fill=SOFT, anchor=anchor, size=11, halo=True)
 
 
-def draw_group(
-    sheet: Canvas, group: Reference, at: Callable[[float], float], y: float, bottom: float, *, words: bool = True
-) -> None:
+def draw_group(sheet: Canvas, group: Reference, at: Place, y: float, bottom: float, *, words: bool = True) -> None:
     """Draw a group of people as a line from its bar at ``y`` down to the bottom, with its ``words`` beside the bar."""
     x = at(group.value)
     if group.low is not None and group.high is not None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from markupsafe import Markup
 
 from mensura.charts.axes import Axis
-from mensura.charts.canvas import GRID, INK, SOFT, Canvas
+from mensura.charts.canvas import GRID, INK, SOFT, Canvas, Place
 from mensura.charts.labels import clipped, text_width
 from mensura.charts.plot import NARROW, WIDE, draw_nothing
 from mensura.charts.render import Drawing
@@ -65,9 +63,7 @@ def _signed(value: float) -> str:
     return "0" if abs(value) < 1e-9 else f"{100 * value:+.0f}%".replace("-", "−")
 
 
-def _row(
-    sheet: Canvas, own: list[Row], at: Callable[[float], float], top: float, level: float, left: float, *, narrow: bool
-) -> None:
+def _row(sheet: Canvas, own: list[Row], at: Place, top: float, level: float, left: float, *, narrow: bool) -> None:
     """Draw the strokes of one model, the farthest with their names."""
     first = own[0]
     with sheet.marked(first["name"], href=first["href"] or "", subject=first["subject"], provider=first["provider"]):

@@ -24,6 +24,7 @@ from mensura.charts.canvas import (
     SOFT,
     SURFACE,
     Canvas,
+    Place,
     lab_colour,
     scale,
     shape_of,
@@ -38,7 +39,6 @@ WIDE, HALF = 1200.0, 574.0
 """Widths on a screen: over the whole page, and beside another picture."""
 _TICKS = (70, 85, 100, 115, 130, 145)
 _NARROW = 450.0
-Place = Callable[[float], float]
 
 
 @dataclass(frozen=True)

@@ -139,7 +139,8 @@ def levels_of(answers: Answers, size: int, design: Floats) -> Levels:
     own = np.maximum(n - 1, 0)
     variance = (PRIOR_DF * common + squares) / (PRIOR_DF + own)
     error = np.where(n > 0, np.sqrt(variance / np.maximum(n, 1)), np.nan)
-    return Levels(mean, error, np.asarray(stdtrit(PRIOR_DF + own, (1 + LEVEL) / 2)) * error, n)
+    half = np.asarray(stdtrit(PRIOR_DF + own, (1 + LEVEL) / 2) * error, dtype=np.float64)
+    return Levels(mean, error, half, n)
 
 
 def effects_design(names: Sequence[tuple[str, ...]]) -> Floats:

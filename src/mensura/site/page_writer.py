@@ -17,7 +17,7 @@ from mensura.charts.canvas import ROOT
 from mensura.core.frames import neutral_text
 from mensura.evidence import slug
 from mensura.site.api import VERSION, to_json
-from mensura.site.drawings import CHART_SCALE, SHARE_SCALE, ShareCards
+from mensura.site.drawings import CHART_SCALE, SHARE_SCALE, Order, ShareCards
 from mensura.site.glossary import term, term_id
 from mensura.site.links import first_link
 from mensura.site.pages import Page
@@ -49,7 +49,7 @@ class PageWriter:
         self._leaders = leaders
         self.listed: list[str] = []  # pages for the sitemap
         self._folder, self._drawings, self._shared, self._advance = folder, drawings, shared, advance
-        self._cards: dict[str, str] = {}  # page → the key of its picture for shared links
+        self._cards: dict[str, Order] = {}  # page → the key of its picture for shared links
         self._first = ""
         self._written: set[str] = set()  # figures
         self._bars: dict[tuple[str, str], Markup] = {}

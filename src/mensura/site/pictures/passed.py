@@ -5,13 +5,14 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
+from mensura.charts import Mark
 from mensura.charts.canvas import ROOT
-from mensura.charts.passing import Passer, PassingRow, draw_passing
+from mensura.charts.passing import PassingRow, draw_passing
 from mensura.charts.rows import counted, listed
 from mensura.core.errors import MensuraError
 from mensura.evidence import slug
 from mensura.site.pictures.benchmark import group_subject
-from mensura.site.pictures.registry import Figure, picture
+from mensura.site.pictures.registry import Figure, model_link, picture
 from mensura.study.passed import SURELY, Passed, passed_people
 from mensura.study.study import Study
 from mensura.study.units import chance, show
@@ -107,10 +108,11 @@ def _row(study: Study, one: Passed) -> PassingRow:
     )
 
 
-def _passer(study: Study, one: Passed, subject: str, day: date) -> Passer:
+def _passer(study: Study, one: Passed, subject: str, day: date) -> Mark:
     row = study.rows.facts[subject]
     score = study.rows.printed_scores.get(subject, {}).get(one.benchmark, "")
-    return Passer(subject, row["name"], row["provider"], day, score, f"{ROOT}models/{slug(subject)}.html")
+    x, href = float(day.toordinal()), model_link(subject)
+    return Mark(row["name"], row["provider"], x, 0.0, "", subject=subject, href=href, detail=score)
 
 
 def _table_row(study: Study, one: Passed) -> dict[str, Any]:
