@@ -175,7 +175,7 @@ def to_png(svg: str, zoom: float) -> bytes:
         return resvg_py.svg_to_bytes(svg_string=svg, width=width, height=height, **look)
     except ValueError as error:
         raise MensuraError(
-            f"a picture could not be drawn: {error}; look for control characters in its names"
+            f"the picture is not readable ({error}); expected names without control characters. Correct its names"
         ) from error
 
 

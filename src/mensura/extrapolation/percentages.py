@@ -202,7 +202,9 @@ def _from_sentence(text: str) -> Candidate:
     candidates = [*((share, text[:start]) for share, start in claims if share is not None), *ending]
     if not candidates:
         refused = "refused: the answer says it cannot give a share, and there is " if _REFUSAL.search(text) else ""
-        raise UnreadableError(f"{refused}no share in the last sentence, and no line is called the answer")
+        raise UnreadableError(
+            f"{refused}the last sentence has no share; expected one there, or on a line that begins with Answer"
+        )
     return _last(candidates, "sentences that claim different shares")
 
 
