@@ -273,7 +273,7 @@ def test_a_drawing_that_fails_is_reported(monkeypatch, tmp_path):
     with Processes() as processes:
         drawings = ShareCards(processes)
         drawings.order('<svg width="4" height="4"><text>\x00</text></svg>', 1.0)
-        with pytest.raises(mensura.MensuraError, match=r"could not be drawn: .*; look for control characters"):
+        with pytest.raises(mensura.MensuraError, match=r"not readable .*; expected names without control characters"):
             drawings.finish()
 
 
