@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import polars as pl
 
 from mensura.site.pages.people import anchor_rows
-from mensura.site.pictures.human_ladder import beside_figure, ladder_figures, ladder_finding, ladder_place
+from mensura.site.pictures.human_ladder import beside_figure, ladder_figure, ladder_finding, ladder_rows
 
 PLACES = pl.DataFrame(
     [
@@ -20,7 +20,7 @@ PLACES = pl.DataFrame(
     ],
     schema=["subject", "kind", "test", "origin", "dimension", "one_in", "low", "high", "items"],
     orient="row",
-).with_columns(provider=pl.lit("Alibaba"), at_least=pl.col("one_in") >= 1e4)
+).with_columns(provider=pl.lit("Alibaba"), at_least=pl.col("one_in") >= 1e4, note=pl.lit(""))
 QUALITY = (("published", "Published calibration: 9 lines."), ("open", "Open calibration: 5 lines."))
 STUDY = SimpleNamespace(abilities=SimpleNamespace(places=PLACES, beside=PLACES[:3], quality=QUALITY))
 
@@ -32,15 +32,15 @@ def test_the_best_system_of_a_test_is_compared_with_the_people_who_took_it():
 
 
 def test_a_mark_says_who_where_and_how_it_is_known():
-    rows = PLACES.rows(named=True)
-    people, model, implied = (ladder_place(rows[place]) for place in (0, 3, 6))
-    assert people.label == (
+    rows = ladder_rows(PLACES.drop_nulls("one_in")).rows(named=True)
+    people, model, implied = rows[0], rows[2], rows[5]
+    assert people["words"] == (
         "pupils on NAEP, Knowledge: 1 in 3 people, 90% 1 in 2 people to 1 in 5 people; measured, share"
     )
-    assert (people.people, people.provider, people.status, people.href) == (True, None, "measured", "#anchors")
-    assert people.card == "people:NAEP/pupils"
-    assert (model.people, model.provider, model.href, model.card) == (False, "Alibaba", "", "")
-    assert (implied.status, implied.label) == (
+    assert (people["provider"], people["status"], people["href"]) == (None, "measured", "#anchors")
+    assert people["card"] == "people:NAEP/pupils"
+    assert (model["provider"], model["href"], model["card"]) == ("Alibaba", None, None)
+    assert (implied["status"], implied["words"]) == (
         "implied",
         "candidates on ENEM, Knowledge: 1 in 2 people; implied by parameters",
     )
@@ -58,13 +58,12 @@ def test_anchors_are_people_first_with_where_they_are_rarest():
 def test_who_is_rarer_than_the_data_can_tell_is_at_least_so_rare():
     rarest = next(row["rarest"] for row in anchor_rows(STUDY) if row["subject"] == "o1")
     assert rarest == "at least 1 in 10,000 people in Knowledge"
-    assert ladder_place(PLACES.row(7, named=True)).label.startswith(
-        "o1 on ADeLe, Knowledge: at least 1 in 10,000 people;"
-    )
+    words = ladder_rows(PLACES.drop_nulls("one_in"))["words"][-1]
+    assert words.startswith("o1 on ADeLe, Knowledge: at least 1 in 10,000 people;")
 
 
 def test_each_calibration_has_a_picture_of_its_own_that_says_how_well_it_predicts_people():
-    ladder, other = ladder_figures(STUDY)[0], beside_figure(STUDY)
+    ladder, other = ladder_figure(STUDY), beside_figure(STUDY)
     assert (ladder.title, other.title) == (
         "The human ladder, published calibration",
         "The human ladder, open calibration",
@@ -76,9 +75,7 @@ def test_each_calibration_has_a_picture_of_its_own_that_says_how_well_it_predict
     assert {row["subject"] for row in other.rows} == {"pupils"}
 
 
-def test_the_radar_takes_dimensions_in_which_four_stand():
-    ladder, radar = ladder_figures(STUDY)
-    assert "in 2 dimensions" in ladder.drawing.wide
-    assert "Logic" not in ladder.drawing.wide
-    assert ">Knowledge<" in radar.drawing.wide
-    assert ">Attention<" not in radar.drawing.wide
+def test_the_ladder_shows_only_dimensions_in_which_somebody_stands():
+    drawn = ladder_figure(STUDY).drawing.wide
+    assert "in 2 dimensions" in drawn
+    assert "Logic" not in drawn

@@ -130,7 +130,7 @@ def alignment_clusters(points: object) -> Drawing:
     for row in rows:
         cluster = _CLUSTERS.get(row["cluster"], f"cluster {row['cluster']}")
         means.setdefault(cluster, row)
-        name = str(row["group"]).partition("=")[2] or str(row["group"])
+        name = row["name"] = str(row["group"]).partition("=")[2] or str(row["group"])
         label = f"{name}, r {say(row['pearson'])}, error {say(row['mae'])}, {cluster}"
         status = "measured" if row["cluster"] == 1 else "estimated"
         marks.append(Mark(name, None, row["mae"], row["pearson"], label, status))

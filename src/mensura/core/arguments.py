@@ -87,7 +87,7 @@ def _fits(value: Any, kind: Any) -> bool:  # noqa: ANN401
         return any(_fits(value, one) for one in inner)
     if origin is Literal:
         return isinstance(value, str | int) and value in inner
-    if kind is float:
+    if kind in (float, complex):  # a number is a complex one, too
         return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     if kind is int:
         return isinstance(value, int | np.integer) and not isinstance(value, bool)

@@ -49,7 +49,8 @@ def neutral_text(text: str) -> str:
 def sort_highest(frame: pl.DataFrame, value: str, *names: str) -> pl.DataFrame:
     """Sort by a computed number, highest first; rows whose numbers differ only in last bits are sorted by ``names``."""
     descending = [True, *(False for _ in names)]
-    return frame.sort(pl.col(value).round(DIGITS), *names, descending=descending, nulls_last=True, maintain_order=True)
+    rounded = pl.col(value).cast(pl.Float64).round(DIGITS)
+    return frame.sort(rounded, *names, descending=descending, nulls_last=True, maintain_order=True)
 
 
 def require_columns(frame: pl.DataFrame, columns: Sequence[str], *, name: str) -> None:

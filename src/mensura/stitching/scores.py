@@ -199,14 +199,14 @@ def encode(frame: pl.DataFrame, duplicates: Duplicates) -> ScoreSet:
 
 
 def _sampling(frame: pl.DataFrame) -> pl.Expr:
-    """Give the sampling variance of every row: the larger of stderr² and p(1 − p)/n, p drawn towards ½; 0 unknown."""
+    """Give the sampling variance of every row: stderr², else p(1 − p)/n with p drawn towards ½; 0 where unknown."""
     variance = pl.lit(None, dtype=pl.Float64)
     if "n" in frame.columns:
         n = pl.col("n").cast(pl.Float64, strict=False)
         variance = pl.when(n > 0).then(score_variance(pl.col("score"), n))
     if "stderr" in frame.columns:
         stderr = pl.col("stderr").cast(pl.Float64, strict=False)
-        variance = pl.max_horizontal(pl.when(stderr > 0).then(stderr**2), variance)
+        variance = pl.coalesce(pl.when(stderr > 0).then(stderr**2), variance)
     return variance.fill_null(0.0).fill_nan(0.0)
 
 

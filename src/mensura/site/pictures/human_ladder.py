@@ -50,7 +50,7 @@ def _ladder(key: str, table: pl.DataFrame, quality: tuple[str, str]) -> Figure:
         "of one test "
         "answered the same items; across tests only the calibration joins them.",
         finding=ladder_finding(rows),
-        drawing=among_people(_drawn(rows), description=_described(rows)),
+        drawing=among_people(ladder_rows(rows), description=_described(rows)),
         rows=tuple(rows.to_dicts()),
         source="ADeLe project page (CC BY-SA 4.0); ENEM (INEP); NAEP (NCES); calibration by "
         + ("Mensura" if whose == "open" else "Romero et al." if whose == "published" else "the user"),
@@ -80,7 +80,7 @@ def ladder_finding(rows: pl.DataFrame) -> str:
     return text[0].upper() + text[1:]
 
 
-def _drawn(rows: pl.DataFrame) -> pl.DataFrame:
+def ladder_rows(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the places with what their marks say and where they lead."""
     people = pl.col("kind") == "people"
     said = [ladder_words(row) for row in rows.iter_rows(named=True)]
