@@ -295,7 +295,10 @@ def test_difficulties_are_as_wrong_as_their_errors_say():
 
 @pytest.mark.parametrize("model", ["rasch", "2pl", "3pl"])
 def test_items_in_blocks_give_the_fit_of_all_at_once(model, monkeypatch):
-    """Two groups, gaps and 60 items: blocks of seven items change nothing."""
+    """Two groups, gaps and 60 items: blocks of seven items change nothing beyond where a fit stops.
+
+    It stops when no parameter would move by a hundredth of its standard error, which is at most 0.5 here.
+    """
     wide = draw(150, 60, seed=6).wide.with_columns(
         pl.when(pl.int_range(pl.len()) % 5 == 0).then(None).otherwise("i3").alias("i3"),
         group=pl.when(pl.int_range(pl.len()) < 60).then(pl.lit("g")).otherwise(pl.lit("h")),
@@ -305,7 +308,7 @@ def test_items_in_blocks_give_the_fit_of_all_at_once(model, monkeypatch):
     blocks = fit_responses(wide, model=model)
     for name, table in whole.tables().items():
         numbers = table.select(pl.selectors.numeric()).fill_null(0.0).to_numpy()
-        assert np.allclose(blocks.tables()[name].select(pl.selectors.numeric()).fill_null(0.0), numbers, atol=1e-3), (
+        assert np.allclose(blocks.tables()[name].select(pl.selectors.numeric()).fill_null(0.0), numbers, atol=5e-3), (
             name
         )
 
