@@ -295,9 +295,9 @@ def test_difficulties_are_as_wrong_as_their_errors_say():
 
 @pytest.mark.parametrize("model", ["rasch", "2pl", "3pl"])
 def test_items_in_blocks_give_the_fit_of_all_at_once(model, monkeypatch):
-    """Two groups, gaps and 60 items: blocks of seven items change nothing beyond where a fit stops.
+    """Two groups, gaps and 60 items: blocks of seven items change nothing.
 
-    It stops when no parameter would move by a hundredth of its standard error, which is at most 0.5 here.
+    The information of a 3PL fit is nearly singular, so that a last bit moves its errors in the second digit.
     """
     wide = draw(150, 60, seed=6).wide.with_columns(
         pl.when(pl.int_range(pl.len()) % 5 == 0).then(None).otherwise("i3").alias("i3"),
@@ -307,10 +307,10 @@ def test_items_in_blocks_give_the_fit_of_all_at_once(model, monkeypatch):
     monkeypatch.setattr("mensura.responses.irt.model._BLOCK_VALUES", 400)
     blocks = fit_responses(wide, model=model)
     for name, table in whole.tables().items():
-        numbers = table.select(pl.selectors.numeric()).fill_null(0.0).to_numpy()
-        assert np.allclose(blocks.tables()[name].select(pl.selectors.numeric()).fill_null(0.0), numbers, atol=5e-3), (
-            name
-        )
+        for title in table.select(pl.selectors.numeric()).columns:
+            near = 0.05 if model == "3pl" and title in ("se", "low", "high") else 1e-3
+            one, other = (part[title].fill_null(0.0).to_numpy() for part in (table, blocks.tables()[name]))
+            assert np.allclose(one, other, atol=near), f"{name}, {title}"
 
 
 def test_few_subjects_need_few_columns_of_missing_information():
