@@ -201,7 +201,7 @@ def _from_sentence(text: str) -> Candidate:
     claims = [(_agreed(sentence), start) for sentence, start in sentences[:-1] if _CLAIM.search(sentence)]
     candidates = [*((share, text[:start]) for share, start in claims if share is not None), *ending]
     if not candidates:
-        refused = "refused: the answer says it cannot give a share, and there is " if _REFUSAL.search(text) else ""
+        refused = "refused: the answer says it cannot give a share; " if _REFUSAL.search(text) else ""
         raise UnreadableError(
             f"{refused}the last sentence has no share; expected one there, or on a line that begins with Answer"
         )

@@ -78,7 +78,7 @@ def test_unreadable_answers_are_counted_and_left_out(new_task):
     assert any(text.startswith("108 of 162 answers could not be read: several numbers") for text in found.warnings)
     replies = method.ask(task)
     assert replies.answers["rate"].null_count() == 108
-    refused = "refused: the answer says it cannot give a share, and there is no share in the last sentence"
+    refused = "refused: the answer says it cannot give a share; the last sentence has no share"
     assert sum(reason.startswith(refused) for reason in replies.failures) == 54
 
 

@@ -63,7 +63,7 @@ UNREADABLE = {
     "50/50": "no proportion",
     "1": "may be a percentage or a share",
     "1.0": "may be a percentage or a share",
-    "Some 20% know this. Most others do not.": "no share in the last sentence",
+    "Some 20% know this. Most others do not.": "the last sentence has no share",
     "<think>perhaps 50%": "breaks off",
     '{"percentage": 190}': "expected 0 to 100",
     '{"rate": 19}': "expected 0 to 1",
