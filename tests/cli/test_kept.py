@@ -50,7 +50,7 @@ def test_other_draws_are_computed(mensura_command, monkeypatch, few_models):
 
 def test_a_picture_is_drawn_once_for_all_formats(mensura_command, monkeypatch, few_models, tmp_path):
     assert mensura_command(*DRAWN, "--evidence", few_models, "--out", tmp_path / "first.svg").code == 0
-    monkeypatch.setattr("mensura.study.frozen.open_piecewise", forbid)
+    monkeypatch.setattr("mensura.study.study.open_piecewise", forbid)
     assert mensura_command(*DRAWN, "--evidence", few_models, "--out", tmp_path / "second.svg").code == 0
     assert (tmp_path / "first.svg").read_bytes() == (tmp_path / "second.svg").read_bytes()
     assert mensura_command(*DRAWN, "--evidence", few_models, "--out", tmp_path / "second.pdf").code == 0
@@ -60,7 +60,7 @@ def test_a_picture_is_drawn_once_for_all_formats(mensura_command, monkeypatch, f
 
 
 def test_a_picture_computes_only_what_it_needs(mensura_command, monkeypatch, few_models, tmp_path):
-    monkeypatch.setattr("mensura.study.frozen.compute_iq", forbid)
+    monkeypatch.setattr("mensura.study.study.score_iq", forbid)
     drawn = mensura_command(*DRAWN, "--evidence", few_models, "--out", tmp_path / "new.svg")
     assert drawn.code == 0
 
@@ -68,14 +68,14 @@ def test_a_picture_computes_only_what_it_needs(mensura_command, monkeypatch, few
 @pytest.mark.parametrize(
     ("name", "spared"),
     [
-        ("cost-bars", "mensura.study.frozen.stitch"),
-        ("iq-bell", "mensura.study.frozen.stitch"),
-        ("history-hle", "mensura.study.frozen.stitch"),
-        ("history-hle", "mensura.study.frozen.compute_iq"),
+        ("cost-bars", "mensura.study.study.stitch"),
+        ("iq-bell", "mensura.study.study.stitch"),
+        ("history-hle", "mensura.study.study.stitch"),
+        ("history-hle", "mensura.study.study.score_iq"),
         ("ladder-hle", "mensura.iq.result.draw_iqs"),
         ("sensors", "mensura.iq.result.draw_iqs"),
-        ("capability-time", "mensura.study.frozen.compute_iq"),
-        ("passed", "mensura.study.frozen.compute_iq"),
+        ("capability-time", "mensura.study.study.score_iq"),
+        ("passed", "mensura.study.study.score_iq"),
     ],
 )
 def test_a_picture_spares_what_it_does_not_show(name, spared, mensura_command, monkeypatch, few_models, tmp_path):

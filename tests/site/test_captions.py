@@ -19,7 +19,7 @@ from mensura.site.pictures import benchmark_scores, draw
 from mensura.site.pictures.benchmark import hardest_first
 from mensura.site.pictures.people import outcome_rates
 from mensura.site.pictures.registry import PICTURES, _sentences
-from mensura.study.ability import SYSTEMS, ability_rows
+from mensura.study.slow_parts import ability_rows
 
 pytestmark = pytest.mark.slow
 
@@ -233,7 +233,7 @@ def test_algorithmic_progress_says_how_many_measurements_and_their_ends(figure):
 
 def test_an_ability_is_as_rare_as_those_of_the_world_who_solve_such_items(study, figure):
     """One in so many, and the share of the world below it: two ways to say one place."""
-    placed = ability_rows(study.abilities.language, {}, SYSTEMS).drop_nulls(["one_in", "percentile"])
+    placed = ability_rows(study.abilities.language, {}).drop_nulls(["one_in", "percentile"])
     assert placed.height > 50
     told = placed.filter(pl.col("percentile").is_between(0.1, 99.9))  # rounding hides rarer ones
     assert told["one_in"].to_list() == pytest.approx((1 / (1 - told["percentile"] / 100)).to_list(), rel=0.01)

@@ -13,8 +13,8 @@ from mensura.site.pictures.iq import _quickest, best_value, frontier, leading_sa
 from mensura.site.pictures.people import aligned_said, falling_said, largest_said
 from mensura.site.pictures.stitched import human_lines, in_range, oddest, stands_beside
 from mensura.site.sections import cheapest_rows, rivals
+from mensura.study.headlines import people_sentence
 from mensura.study.leaders import measure_own
-from mensura.study.sentences import people_sentence
 from mensura.study.standing import find_neighbours, find_next, find_prices
 
 

@@ -13,8 +13,7 @@ from mensura.charts.bell import CROWD, LOOKS, BellModel, FirstBell, crowd_above
 from mensura.site.pictures.first_answers import how_fast
 from mensura.site.pictures.first_screen import FirstScreen
 from mensura.site.pictures.signs import said_share
-from mensura.study.months import lead_by_month
-from mensura.study.passed import passed_people
+from mensura.study.headlines import lead_by_month, passed_people
 
 
 @pytest.fixture(scope="module")

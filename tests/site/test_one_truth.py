@@ -4,7 +4,7 @@ import json
 import re
 
 from mensura.scale.ranking import say_chance, say_leader
-from mensura.study.sentences import capability_leader_sentence
+from mensura.study.headlines import capability_leader_sentence
 from mensura.study.study import Study
 
 

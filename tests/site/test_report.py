@@ -4,6 +4,7 @@ import html
 import json
 import re
 import shutil
+from copy import copy
 from dataclasses import replace
 from datetime import date
 from urllib.parse import unquote
@@ -17,6 +18,7 @@ import mensura
 from mensura.calibration import chosen_lines
 from mensura.core.frames import neutral_cells
 from mensura.core.processes import Processes
+from mensura.core.results import set_computed
 from mensura.serve.guard import POLICY
 from mensura.site import build_report, count_pages, pages
 from mensura.site.api import SCHEMAS, script_json
@@ -330,7 +332,7 @@ def test_an_address_that_is_none_is_refused(tmp_path):
 def test_the_converter_reads_levels_with_the_calibration_asked_for(tmp_path, study):
     file = tmp_path / "bases.csv"
     file.write_text("dimension,slope,intercept\nstamina,0.5,0.25\n", encoding="utf-8")
-    shown = charts.human(replace(study, lines=chosen_lines(str(file)))).context["calibration"]
+    shown = charts.human(set_computed(copy(study), lines=chosen_lines(str(file)))).context["calibration"]
     assert [(line.dimension, line.slope, line.intercept) for line in shown] == [("stamina", 0.5, 0.25)]
     named = {line.dimension: line.source for line in charts.human(study).context["calibration"]}
     assert "Table 16" in named["volume"]

@@ -6,7 +6,7 @@ from mensura.core.errors import MensuraError
 from mensura.site.pictures import draw
 from mensura.site.pictures.first_screen import FirstScreen
 from mensura.study import Study
-from mensura.study.sentences import pace_sentence
+from mensura.study.headlines import pace_sentence
 from tests.few_models import of_models
 
 pytestmark = pytest.mark.slow

@@ -7,7 +7,7 @@ import pytest
 import mensura
 from mensura.calibration import chosen_lines
 from mensura.study import Study
-from mensura.study.parts import draws_for
+from mensura.study.study import draws_for
 
 
 def test_a_study_is_run_once_and_read_from_the_cache_afterwards(study, evidence, monkeypatch):

@@ -30,7 +30,7 @@ _UNSURE = 0.45
 
 @dataclass(frozen=True)
 class PassingRow:
-    """A group of people on a test; ``level`` and ``first`` as :class:`mensura.study.passed.Passed` has them.
+    """A group of people on a test; ``level`` and ``first`` as :class:`mensura.study.headlines.Passed` has them.
 
     These are models by the day on which they came out (``x``), with their score as ``detail``.
     """

@@ -71,7 +71,7 @@ def _drawing(evidence: Evidence, name: str, width_mm: float, method: str | None)
 
     def compute() -> dict[str, str]:
         from mensura.site.pictures import find_picture
-        from mensura.study.frozen import open_piecewise
+        from mensura.study.study import open_piecewise
 
         build = find_picture(evidence, name)  # a name that is not known is refused before anything is computed
         found = build(open_piecewise(evidence, method))

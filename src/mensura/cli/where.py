@@ -90,7 +90,7 @@ def _outside_composite(evidence: Evidence, subject: str) -> dict[str, list[str]]
     import polars as pl
 
     from mensura.study import say_uses
-    from mensura.study.uses import CAPABILITY, FEW, NEITHER
+    from mensura.study.standing import CAPABILITY, FEW, NEITHER
 
     outside = evidence.benchmarks.filter(~pl.col("in_composite"))["benchmark"]
     mine = (pl.col("subject") == subject) & pl.col("benchmark").is_in(outside.implode())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mensura.evidence import slug
-from mensura.study.passed import short_name
+from mensura.study.headlines import short_name
 from mensura.study.study import Study
 
 Entry = tuple[str, str, str, str, float]

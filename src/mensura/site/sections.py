@@ -11,7 +11,7 @@ import polars as pl
 
 from mensura.evidence import slug
 from mensura.iq import EFFECTIVE_COST_NOTE
-from mensura.study.passed import SURELY
+from mensura.study.headlines import SURELY
 from mensura.study.study import Study
 from mensura.study.units import dollars, show, show_range
 

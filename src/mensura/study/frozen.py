@@ -11,29 +11,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import polars as pl
 
-from mensura.calibration import chosen_lines
-from mensura.core.cache import find_kept
 from mensura.core.errors import listed_names
 from mensura.core.frames import sort_highest
 from mensura.core.results import set_computed
 from mensura.evidence import Evidence
 from mensura.evidence.above import chance_over
-from mensura.iq import CostResult, IqResult, SplicedIq, frozen_evidence, kept_scores, left_out, score_costs, splice_iq
+from mensura.iq import IqResult, SplicedIq, frozen_evidence, kept_scores, left_out, splice_iq
 from mensura.scale import Calibration
-from mensura.stitching import FrozenScale, People, Stitch, load_scale, place_people, stitch
-from mensura.study.parts import SLOW_PARTS, compute_iq
-from mensura.study.policy import apply_policy, load_policy
-from mensura.study.study import STUDY, Study, study_inputs
-
-if TYPE_CHECKING:
-    from mensura.scale import Calibration
+from mensura.stitching import FrozenScale, load_scale
+from mensura.study.policy import apply_policy
+from mensura.study.study import SLOW_PARTS, Study
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class FrozenStudy(Study):
     """The results of every instrument on a frozen scale; ``edition`` is the study of the scale's own evidence.
 
@@ -137,9 +130,8 @@ def open_frozen(
 
     ``advance`` is called after each model that is placed.
     """
-    base, standing = frozen_evidence(scale), load_scale(scale)
-    read_with = chosen_lines(published=base.calibration) if lines is None else lines
-    edition = Study.open(base, read_with)
+    base = frozen_evidence(scale)
+    edition = Study.open(base, lines)
     beside = kept_scores(edition.iq.n_draws, edition.iq.seed)
 
     def score(one: Evidence) -> IqResult:
@@ -148,56 +140,10 @@ def open_frozen(
     spliced = splice_iq(evidence, score, scale=scale, advance=advance)
     study = FrozenStudy(
         evidence=spliced.evidence,
-        iq=spliced,
-        costs=score_costs(spliced.evidence),
-        fit=edition.fit,
-        people=edition.people,
-        policy=edition.policy,
-        lines=read_with,
+        lines=edition.lines,
         edition=edition,
-        standing=standing,
+        standing=load_scale(scale),
         left_out=left_out(evidence, scale),
     )
-    return set_computed(study, **{name: getattr(edition, name) for name in SLOW_PARTS})
-
-
-# A study for one question: each part is computed when it is asked for, and the rest never.
-
-
-class PiecewiseStudy(Study):
-    """A study whose IQs, costs and places on the stitched scale are computed on first use."""
-
-    _method: str | None
-
-    def __init__(self, evidence: Evidence, lines: Calibration, method: str | None) -> None:
-        set_computed(self, evidence=evidence, policy=load_policy(evidence), lines=lines, _method=method)
-
-    @cached_property
-    def iq(self) -> IqResult:
-        """The IQs."""
-        return compute_iq(self.evidence, self._method)
-
-    @cached_property
-    def costs(self) -> CostResult:
-        """The costs."""
-        return score_costs(self.evidence)
-
-    @cached_property
-    def fit(self) -> Stitch:
-        """The models on the stitched scale."""
-        return stitch(self.evidence)
-
-    @cached_property
-    def people(self) -> People:
-        """The classes of people on the stitched scale."""
-        return place_people(self.fit, self.evidence)
-
-
-def open_piecewise(evidence: Evidence, method: str | None = None) -> Study:
-    """Return the kept study of an evidence; without one, a study that computes only what is asked of it."""
-    lines, inputs = study_inputs(evidence, method=method)
-    found = find_kept(STUDY, inputs)
-    if found is None:
-        return PiecewiseStudy(evidence, lines, method)
-    kept: Study = found[0]
-    return kept
+    shared = {name: getattr(edition, name) for name in ("fit", "people", "policy", *SLOW_PARTS)}
+    return set_computed(study, iq=spliced, **shared)

@@ -12,7 +12,7 @@ from mensura.core.frames import read_csv
 from mensura.evidence import Evidence
 from mensura.iq import IqResult
 
-_COMPARABLE = Path(__file__).parent / "data" / "comparable_people.csv"
+_DATA = Path(__file__).parent / "data"
 _PEOPLE = ("measured", "estimated")
 _WORDS = {"estimated": "judged"}
 NO_PEOPLE = "no comparable people"
@@ -24,7 +24,7 @@ def comparable_people() -> pl.DataFrame:
 
     A group that is not listed is comparable.
     """
-    return read_csv(_COMPARABLE).with_columns(comparable=pl.col("comparable") == "yes")
+    return read_csv(_DATA / "comparable_people.csv").with_columns(comparable=pl.col("comparable") == "yes")
 
 
 def leaders_beside_people(evidence: Evidence) -> pl.DataFrame:

@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import polars as pl
 
 from mensura.evidence import TABLES, Evidence
 from mensura.study.leaders import measure_own
+from mensura.study.units import show
 
 
 @dataclass(frozen=True)
@@ -158,3 +160,123 @@ def _parts(study: Any, wanted: set[str], *, of_iq: bool) -> Iterator[pl.DataFram
     if of_iq:
         measured = study.dimensions.filter(pl.col("shown") == "measured")
         yield measured.group_by("subject").agg(pl.len().alias("own"))
+
+
+# What pages ask of a study model by model, found once: plain rows by their keys.
+
+
+@dataclass(frozen=True, eq=False)
+class PlainRows:
+    """Rows of a study's tables; a report of thousands of models reads each table once, not once a page."""
+
+    study: Any  # a Study, which reads this file
+
+    @cached_property
+    def facts(self) -> dict[str, dict[str, Any]]:
+        """What is known of the models besides scores, by subject: name, provider, release and so on."""
+        return _by_subject(self.study.evidence.models)
+
+    @cached_property
+    def by_subject(self) -> dict[str, dict[str, Any]]:
+        """The rows of ``models`` by subject, in their order: pages ask model by model."""
+        return _by_subject(self.study.models)
+
+    @cached_property
+    def by_iq(self) -> list[dict[str, Any]]:
+        """The rows of the models that have an IQ, highest first."""
+        return [row for row in self.by_subject.values() if row["exact_iq"] is not None]
+
+    @cached_property
+    def iq_places(self) -> dict[str, int]:
+        """Where each model with an IQ stands among them, 0 = highest."""
+        return {row["subject"]: place for place, row in enumerate(self.by_iq)}
+
+    @cached_property
+    def ranked_rows(self) -> list[dict[str, Any]]:
+        """The rows of the models that are ranked, highest IQ first."""
+        return [row for row in self.by_iq if row["rank"] is not None]
+
+    @cached_property
+    def profiles(self) -> pl.DataFrame:
+        """Dimension IQs of every model for its profile, dimensions in the method's order.
+
+        Columns: subject, name, provider, dimension (by name), value, low, high, status, measured, benchmarks.
+        """
+        order = {key: place for place, key in enumerate(self.study.dimension_names)}
+        dimensions: pl.DataFrame = self.study.dimensions
+        return (
+            dimensions.join(
+                self.study.models.select("subject", "name", "provider"), on="subject", maintain_order="left"
+            )
+            .sort(pl.col("dimension").replace_strict(order, return_dtype=pl.Int64), maintain_order=True)
+            .select(
+                *("subject", "name", "provider"),
+                dimension=pl.col("dimension").replace_strict(self.study.dimension_names),
+                value=pl.col("iq").round(2),
+                low=pl.col("low").round(2),
+                high=pl.col("high").round(2),
+                status="shown",
+                measured="measured",
+                benchmarks=pl.col("measured") + pl.col("inherited") + pl.col("estimated"),
+            )
+        )
+
+    @cached_property
+    def profile_rows(self) -> dict[str, list[dict[str, Any]]]:
+        """The rows of ``profiles`` by subject."""
+        return self.profiles.rows_by_key("subject", named=True, include_key=True)
+
+    @cached_property
+    def tested_people(self) -> list[dict[str, Any]]:
+        """Groups of people on their tests, constructed ones left out: benchmark, group, status."""
+        kept: pl.DataFrame = self.study.people.tests.filter(pl.col("status").is_in(["measured", "judged", "panel"]))
+        return kept.select("benchmark", "group", "status").to_dicts()
+
+    @cached_property
+    def printed_people(self) -> dict[tuple[str, str], dict[str, Any]]:
+        """Groups of people as their sources print them, by test and group."""
+        references: pl.DataFrame = self.study.evidence.human_references
+        return references.rows_by_key(["benchmark", "group"], named=True, include_key=True, unique=True)
+
+    @cached_property
+    def own_scores(self) -> dict[str, dict[str, float]]:
+        """Primary scores in the benchmark's unit: model → benchmark → score."""
+        scores = self.study.evidence.primary_scores.select("subject", "benchmark", "score")
+        return {subject: dict(rows) for subject, rows in scores.rows_by_key("subject").items()}
+
+    @cached_property
+    def printed_scores(self) -> dict[str, dict[str, str]]:
+        """Primary scores as pages write them: model → benchmark → text."""
+        units = dict(self.study.evidence.benchmarks.select("benchmark", "unit").iter_rows())
+        return {
+            subject: {benchmark: show(score, units[benchmark]) for benchmark, score in scores.items()}
+            for subject, scores in self.own_scores.items()
+        }
+
+    @cached_property
+    def score_rows(self) -> dict[str, list[dict[str, Any]]]:
+        """Every score by model, with the names of benchmark and source, what it is used for and its gap to the primary.
+
+        ``shown`` and ``gap_shown`` are texts for pages.
+        """
+        titles = self.study.evidence.benchmarks.select("benchmark", title="name")
+        sources = self.study.evidence.sources.select("source", source_name="name", url="url")
+        primary = pl.col("score").filter("primary").first().over("subject", "benchmark")
+        table = (
+            self.study.evidence.scores.join(titles, on="benchmark", maintain_order="left")
+            .join(sources, on="source", how="left", maintain_order="left")
+            .with_columns(
+                use=pl.when("primary").then(pl.lit("primary")).otherwise(pl.lit("second source")),
+                gap=pl.when(~pl.col("primary")).then(pl.col("score") - primary),
+            )
+            .sort("subject", "title", "primary", descending=[False, False, True], maintain_order=True)
+        )
+        rows: dict[str, list[dict[str, Any]]] = table.rows_by_key("subject", named=True, include_key=True)
+        for row in chain.from_iterable(rows.values()):
+            row["shown"] = show(row["score"], row["unit"])
+            row["gap_shown"] = "" if row["gap"] is None else show(row["gap"], row["unit"])
+        return rows
+
+
+def _by_subject(table: pl.DataFrame) -> dict[str, dict[str, Any]]:
+    return table.rows_by_key("subject", named=True, include_key=True, unique=True)

@@ -4,25 +4,31 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
 from mensura.calibration import chosen_lines
-from mensura.core.cache import recall
+from mensura.core.cache import find_kept, recall
+from mensura.core.processes import Processes
 from mensura.core.results import Result, set_computed
 from mensura.evidence import Evidence
-from mensura.iq import CostResult, IqResult, score_costs
+from mensura.iq import CostResult, IqResult, score_costs, score_iq
 from mensura.scale import Calibration
-from mensura.stitching import People, Stitch, information_curves
+from mensura.stitching import People, Stitch, information_curves, place_people, stitch
 from mensura.stitching.passing import win_chances
-from mensura.study.ability import PlacedAbilities, place_abilities
 from mensura.study.leaders import OWN_SCORES, leaders_beside_people
-from mensura.study.pace import Pace, WorldExample, carry_example, report_pace, watch_evidence
-from mensura.study.parts import SLOW_PARTS, StitchedParts, compute_both, compute_iq, place
-from mensura.study.plain_rows import PlainRows
-from mensura.study.policy import Policy, apply_policy, list_models, load_policy
+from mensura.study.policy import PlainRows, Policy, apply_policy, list_models, load_policy
+from mensura.study.slow_parts import (
+    Pace,
+    PlacedAbilities,
+    WorldExample,
+    carry_example,
+    place_abilities,
+    report_pace,
+    watch_evidence,
+)
 from mensura.trends import Watch, mark_passed
 
 PUBLISHED_SAID = (
@@ -36,69 +42,92 @@ _INFORMATIVE = 0.5  # share of a benchmark's largest information down to which i
 
 STUDY = "study"
 """Name of kept studies."""
-
-
-def study_inputs(
-    evidence: Evidence, lines: Calibration | None = None, method: str | None = None
-) -> tuple[Calibration, tuple[str, ...]]:
-    """Return the lines that levels are read with, and everything a study depends on."""
-    read_with = chosen_lines(published=evidence.calibration) if lines is None else lines
-    said = (evidence.fingerprint, evidence.origin, *evidence.warnings, *map(repr, read_with), method or "joint")
-    return read_with, said
+DRAWS = 1000
+"""Draws behind the intervals of the IQs."""
+_MOST_DRAWN, _FEWEST_DRAWS = 500_000, 200
+"""Largest product of models and draws, and the smallest number of draws: the memory of a laptop is the limit."""
+SLOW_PARTS = ("groups", "pace", "watch", "world", "abilities")
+"""Cached properties of a study that need no IQ and take seconds."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Study(Result):
-    """The results of every instrument on one evidence."""
+    """The results of every instrument on one evidence, each computed when it is first asked for.
+
+    Attributes
+    ----------
+    evidence
+        The scores, models and people that are studied.
+    lines
+        The calibrated lines that levels are read with.
+    method
+        How IQs are scored, as :func:`mensura.score_iq` takes it.
+
+    """
 
     TABLES: ClassVar = ("models", "dimensions", "benchmarks", "groups", "sensors", "residuals")
 
     evidence: Evidence
-    iq: IqResult
-    costs: CostResult
-    fit: Stitch
-    people: People
-    policy: Policy
     lines: Calibration
+    method: str | None = None
 
     @classmethod
     def run(cls, evidence: Evidence, lines: Calibration | None = None, method: str | None = None) -> Study:
-        """Run the instruments; the same evidence gives the same study.
+        """Return the study of an evidence; the same evidence gives the same study.
 
         ``lines``: what levels are read with; by default the published ones.
         ``method``: how IQs are scored, as :func:`mensura.score_iq` takes it.
         """
-        read_with = chosen_lines(published=evidence.calibration) if lines is None else lines
-        return cls._of(evidence, compute_iq(evidence, method), place(evidence), read_with)
-
-    @classmethod
-    def _of(cls, evidence: Evidence, iq: IqResult, placed: StitchedParts, lines: Calibration) -> Study:
-        study = cls(
-            evidence=evidence,
-            iq=iq,
-            costs=score_costs(evidence),
-            fit=placed.fit,
-            people=placed.people,
-            policy=load_policy(evidence),
-            lines=lines,
-        )
-        return set_computed(study, **placed.parts)
+        return cls(evidence, chosen_lines(published=evidence.calibration) if lines is None else lines, method)
 
     @classmethod
     def open(cls, evidence: Evidence, lines: Calibration | None = None, method: str | None = None) -> Study:
         """Return the study of an evidence from the cache, where it was run before; else run all of it and keep it."""
-        read_with, inputs = study_inputs(evidence, lines, method)
-        return recall(STUDY, inputs, lambda: cls._computed(evidence, read_with, method))
+        study = cls.run(evidence, lines, method)
+        return recall(STUDY, study._inputs, study._computed)
 
-    @classmethod
-    def _computed(cls, evidence: Evidence, lines: Calibration, method: str | None) -> Study:
-        return cls._of(evidence, *compute_both(evidence, lines, method), lines)._completed()
+    @property
+    def _inputs(self) -> tuple[str, ...]:
+        """Everything that the study depends on."""
+        evidence = self.evidence
+        facts = (evidence.fingerprint, evidence.origin, *evidence.warnings)
+        return (*facts, *map(repr, self.lines), self.method or "joint")
 
-    def _completed(self) -> Study:
-        """Return the study with everything computed that takes long, so that it is kept with it."""
+    def _computed(self) -> Study:
+        """Compute everything that takes long: IQs here, and at the same time what needs no IQ in another process."""
+        with Processes(1) as processes:
+            others = processes.submit(_compute_parts, self.evidence, self.lines)
+            _ = self.iq.drawn
+            _ = self.world  # here: the other process has more to do
+            set_computed(self, **others.result())
         for part in ("models", *SLOW_PARTS):
             getattr(self, part)
         return self
+
+    @cached_property
+    def iq(self) -> IqResult:
+        """The IQs."""
+        return score_iq(self.evidence, method=self.method, draws=draws_for(self.evidence.models.height))
+
+    @cached_property
+    def costs(self) -> CostResult:
+        """The costs."""
+        return score_costs(self.evidence)
+
+    @cached_property
+    def fit(self) -> Stitch:
+        """The models on the stitched scale."""
+        return stitch(self.evidence)
+
+    @cached_property
+    def people(self) -> People:
+        """The classes of people on the stitched scale."""
+        return place_people(self.fit, self.evidence)
+
+    @cached_property
+    def policy(self) -> Policy:
+        """Which models charts show."""
+        return load_policy(self.evidence)
 
     @property
     def heading(self) -> str:
@@ -288,12 +317,6 @@ class Study(Result):
         return carry_example()
 
     @cached_property
-    def subject_names(self) -> list[str]:
-        """Names of everything that can be compared: models, then groups of people."""
-        groups = self.people.tests.filter(pl.col("status") != "constructed")["group"].unique(maintain_order=True)
-        return [*self.models["name"], *(f"People: {group}" for group in groups)]
-
-    @cached_property
     def providers(self) -> list[str]:
         """Providers, those with most charted models first."""
         counted = self.models.filter("charted").group_by("provider").agg(pl.len().alias("models"))
@@ -303,3 +326,21 @@ class Study(Result):
         """Return the models a chart shows, those that have every column ``needed``; other parts are not computed."""
         shown = "on_timeline" if timeline else "charted"
         return list_models(self, *needed, shown).filter(shown).drop_nulls(list(needed))
+
+
+def draws_for(models: int) -> int:
+    """Return the number of draws behind the intervals of so many models."""
+    return min(DRAWS, max(_FEWEST_DRAWS, _MOST_DRAWN // max(1, models)))
+
+
+def _compute_parts(evidence: Evidence, lines: Calibration) -> dict[str, Any]:
+    """Return what takes long and needs no IQ, by name."""
+    study = Study(evidence, lines)
+    return {name: getattr(study, name) for name in ("fit", "people", "groups", "pace", "watch", "abilities")}
+
+
+def open_piecewise(evidence: Evidence, method: str | None = None) -> Study:
+    """Return the kept study of an evidence; without one, a study that computes only what is asked of it."""
+    study = Study.run(evidence, method=method)
+    kept: tuple[Study] | None = find_kept(STUDY, study._inputs)
+    return study if kept is None else kept[0]

@@ -16,8 +16,8 @@ from mensura.site.links import source_date, source_link
 from mensura.site.pages.page import Page
 from mensura.site.pages.people import registry_rows
 from mensura.site.pictures import benchmark_scores, history_figure, ladder_figure, people_on, scores_figure
+from mensura.study.headlines import Passed, passed_people
 from mensura.study.leaders import comparable_people
-from mensura.study.passed import Passed, passed_people
 from mensura.study.study import Study
 from mensura.study.units import chance, show, show_range, unit_name
 

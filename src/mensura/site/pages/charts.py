@@ -14,7 +14,7 @@ from mensura.site.pages.page import Page, figures_of
 from mensura.site.pictures import Figure, dimension_bell
 from mensura.site.pictures.benchmark import hardest_first
 from mensura.site.sections import cheapest_said, cheapest_section
-from mensura.study.sentences import leader_sentence, pace_sentence, ranked_sentence, unit_sentences, unit_words
+from mensura.study.headlines import leader_sentence, pace_sentence, ranked_sentence, unit_sentences, unit_words
 from mensura.study.study import Study
 from mensura.study.units import show_column
 

@@ -15,7 +15,7 @@ from mensura.site.pages.where import where_context
 from mensura.site.pictures.signs import said_share, sign
 from mensura.site.pictures.standing import against_people, among_people, known_tests, profile, what_it_costs
 from mensura.site.sections import model_scores, rivals
-from mensura.study.sentences import leader_sentence, ranked_sentence
+from mensura.study.headlines import leader_sentence, ranked_sentence
 from mensura.study.study import Study
 from mensura.study.units import show, show_range
 

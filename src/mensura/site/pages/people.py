@@ -14,8 +14,7 @@ from mensura.site.pages.page import Page, figures_of
 from mensura.site.pictures import beside_figure, human_ladder_figure
 from mensura.site.pictures.passed import passed_figure, passed_words
 from mensura.site.sections import passing_section, people_section
-from mensura.study.passed import passed_people
-from mensura.study.sentences import people_sentence
+from mensura.study.headlines import passed_people, people_sentence
 from mensura.study.study import Study
 from mensura.study.units import rarity, show
 

@@ -8,7 +8,7 @@ from mensura.charts.rows import counted
 from mensura.evidence import slug
 from mensura.iq import COUNTS
 from mensura.site.pictures.standing import people_rows, verdict
-from mensura.study.passed import SURELY
+from mensura.study.headlines import SURELY
 from mensura.study.standing import NEAR_IQ, find_neighbours, find_next, find_people, find_prices
 from mensura.study.study import Study
 from mensura.study.units import dollars, show, show_range

@@ -13,7 +13,7 @@ from mensura.charts.canvas import ROOT
 from mensura.core.errors import MensuraError
 from mensura.evidence import Evidence, slug
 from mensura.site.pictures.registry import Figure, model_link
-from mensura.study.passed import short_name
+from mensura.study.headlines import short_name
 from mensura.study.study import Study
 from mensura.study.units import factor, show, show_range, unit_name
 

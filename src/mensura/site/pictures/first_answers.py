@@ -9,9 +9,8 @@ from markupsafe import Markup
 
 from mensura.charts.canvas import GRID, INK, PEOPLE, PEOPLE_STRONG, QUIET, SURFACE, Canvas, scale
 from mensura.site.sections import cheapest_rows, cheapest_said
-from mensura.study.pace import Pace
-from mensura.study.passed import Passed, passed_people
-from mensura.study.sentences import unit_words
+from mensura.study.headlines import Passed, passed_people, unit_words
+from mensura.study.slow_parts import Pace
 from mensura.study.study import Study
 
 _DATED = 4

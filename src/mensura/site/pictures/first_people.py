@@ -9,7 +9,7 @@ from mensura.charts.canvas import ROOT
 from mensura.evidence import slug
 from mensura.site.pictures.benchmark import group_subject
 from mensura.site.pictures.first_answers import test_name
-from mensura.study.passed import passed_people
+from mensura.study.headlines import passed_people
 from mensura.study.study import Study
 
 _APART = 3.0

@@ -19,7 +19,7 @@ from mensura.site.pictures.first_jagged import JaggedView, jagged_view
 from mensura.site.pictures.first_people import people_marks, thinned
 from mensura.site.pictures.registry import Figure, picture
 from mensura.site.pictures.signs import said_share, sign
-from mensura.study.months import Month, lead_by_month
+from mensura.study.headlines import Month, lead_by_month
 from mensura.study.study import Study
 from mensura.study.units import show, show_range
 

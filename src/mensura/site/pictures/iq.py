@@ -8,8 +8,8 @@ from mensura import charts
 from mensura.charts.rows import say
 from mensura.evidence import slug
 from mensura.site.pictures.registry import Figure, labelled, linked, picture
+from mensura.study.headlines import leader_sentence
 from mensura.study.policy import frontier_lines
-from mensura.study.sentences import leader_sentence
 from mensura.study.study import Study
 from mensura.study.units import dollars, show
 

@@ -13,7 +13,7 @@ from mensura.core.errors import MensuraError
 from mensura.evidence import slug
 from mensura.site.pictures.benchmark import group_subject
 from mensura.site.pictures.registry import Figure, model_link, picture
-from mensura.study.passed import SURELY, Passed, passed_people
+from mensura.study.headlines import SURELY, Passed, passed_people
 from mensura.study.study import Study
 from mensura.study.units import chance, show
 

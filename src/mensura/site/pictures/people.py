@@ -12,7 +12,7 @@ from mensura.calibration import open_items
 from mensura.core.frames import read_csv
 from mensura.evidence import Evidence
 from mensura.site.pictures.registry import ADELE, OPEN, Figure, picture
-from mensura.study.ability import observed_and_world
+from mensura.study.slow_parts import observed_and_world
 from mensura.study.study import Study
 
 _SHOWN = {"gpt4o": "GPT-4o", "o1-mini": "o1-mini", "llama3d1-405b": "Llama 3.1 405B", "llama3d2-1b": "Llama 3.2 1B"}

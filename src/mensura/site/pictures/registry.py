@@ -18,8 +18,7 @@ from mensura.core.arguments import check_arguments
 from mensura.core.errors import MensuraError
 from mensura.evidence import Evidence, load, slug
 from mensura.intake.names import KnownNames
-from mensura.study.frozen import open_piecewise
-from mensura.study.study import Study
+from mensura.study.study import Study, open_piecewise
 
 EVIDENCE = "Scores of the evidence, each credited to its source on the data page"
 ADELE = "Derived from the ADeLe project page, CC BY-SA 4.0"

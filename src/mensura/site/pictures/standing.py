@@ -11,7 +11,7 @@ from mensura.charts.standing import Duel, Kind, Stand, draw_among, draw_duels, d
 from mensura.core.errors import MensuraError
 from mensura.evidence import slug
 from mensura.site.pictures.registry import Figure
-from mensura.study.passed import SURELY, short_name
+from mensura.study.headlines import SURELY, short_name
 from mensura.study.standing import find_people
 from mensura.study.study import Study
 from mensura.study.units import dollars, show

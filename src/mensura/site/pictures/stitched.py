@@ -13,8 +13,8 @@ from mensura.charts.plot import draw_nothing
 from mensura.core.frames import read_csv
 from mensura.evidence import slug
 from mensura.site.pictures.registry import Figure, labelled, linked, picture
+from mensura.study.headlines import capability_leader_sentence, pace_sentence, unit_words
 from mensura.study.policy import list_models
-from mensura.study.sentences import capability_leader_sentence, pace_sentence, unit_words
 from mensura.study.study import Study
 from mensura.study.units import show, show_range
 

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 import mensura
-from mensura.study.pace import quarters_after, report_pace
-from mensura.study.sentences import pace_sentence
+from mensura.study.headlines import pace_sentence
+from mensura.study.slow_parts import quarters_after, report_pace
 
 
 def test_quarters_of_a_leap_day_end_with_their_months():

@@ -1,0 +1,263 @@
+"""What a journalist could quote: plain sentences, which people were passed and when, who led in each month.
+
+Nothing is said more strongly than its numbers allow.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from mensura.core.arrays import expit
+from mensura.core.frames import read_csv
+from mensura.scale.ranking import WIDEST_IQ, rank_subjects, say_chance, say_leader
+from mensura.study.leaders import comparable_people
+from mensura.study.study import Study
+from mensura.study.units import show
+
+_EXPLAINED = ("gpqa_diamond", "hle", "swe_bench_pro", "arc_agi_2")
+"""Benchmarks that say what capability is worth: known, of four dimensions, hard and easy."""
+
+
+def leader_sentence(study: Study) -> str:
+    """Say who leads, with the chance of being first among all ranked models and the interval of the IQ."""
+    ranked = study.ranked_iqs
+    if ranked.is_empty():
+        return "No model is known well enough to be ranked."
+    best = ranked.row(0, named=True)
+    leads = say_leader(best["name"], best["p_first"], ranked.height)
+    return f"{leads} Its IQ is {best['iq']} (90% interval {best['iq_low']:.0f} to {best['iq_high']:.0f})."
+
+
+def ranked_sentence(study: Study) -> str:
+    """Say who is ranked, by the rule of the method."""
+    if study.iq.method == "published":
+        return (
+            f"Every model with scores on {study.iq.ranked_from} or more of the {len(study.iq.matrix.benchmarks)} "
+            "benchmarks is ranked, by its IQ. Fixed rules fill the gaps of each model."
+        )
+    return (
+        f"Every model whose 90% interval spans at most {WIDEST_IQ:.0f} IQ points is ranked, by its IQ. What was not "
+        "measured is estimated from all scores."
+    )
+
+
+def capability_leader_sentence(study: Study) -> str:
+    """Say whose capability is highest, with the chance of that. Who leads is said by IQ, everywhere alike."""
+    ranked = study.capability_ranks.drop_nulls("rank")
+    if ranked.is_empty():
+        return "No model is known well enough to be ranked."
+    best = ranked.row(0, named=True)
+    name = study.rows.facts[best["subject"]]["name"]
+    sure = f"with a chance of {say_chance(best['p_first'])} among {ranked.height} models"
+    return f"{name} has the highest capability, {sure}."
+
+
+def pace_sentence(study: Study) -> str:
+    """Say how fast capability rises, with all releases and along the records, and whether it is speeding up."""
+    pace, watch = study.pace, study.watch
+    first = (
+        f"Models released since {pace.since:%B %Y} gain {pace.slope:.2f} of capability a year (90% interval "
+        f"{pace.low:.2f} to {pace.high:.2f}; 1 is {unit_words(study)}), all releases counted"
+    )
+    if pace.records is not None:
+        first += f"; the line through the records rises by {pace.records:.2f}"
+    if watch is None:
+        return f"{first}; too few models were released to watch for an acceleration."
+    if watch.alarm is None:
+        return f"{first}; a watch for acceleration has found none that chance would not explain."
+    return f"{first}; a watch for acceleration sounded on {watch.alarm.day} {watch.alarm:%B %Y}."
+
+
+def unit_words(study: Study) -> str:
+    """Say what 1 of capability is, with the names of models."""
+    names: dict[str, str] = dict(study.evidence.models.select("subject", "name").iter_rows())
+    ends = re.fullmatch(r"(.+ from )(.+) to (.+)", study.pace.unit)
+    if ends is None:
+        return study.pace.unit
+    return ends[1] + " to ".join(names.get(end, end) for end in ends.groups()[1:])
+
+
+def people_sentence(study: Study) -> str:
+    """Say on how many tests with measured, comparable people the best model is ahead, and where it is not."""
+    table = study.leaders.filter(pl.col("human_status") == "measured")
+    behind = table.filter(pl.col("ahead") != "model")["title"].to_list()
+    ahead = table.height - len(behind)
+    where = f"; on {' and '.join(behind)} it does not" if behind else ""
+    return (
+        f"On {ahead} of the {table.height} tests with a measured group of people that can be compared, "
+        f"the best model scores above them{where}."
+    )
+
+
+def unit_sentences(study: Study) -> list[str]:
+    """Say what 1 of capability is worth in expected scores on known benchmarks, from 1 below the best model up."""
+    best = float(study.models["capability"].max())  # type: ignore[arg-type]
+    data, at = study.fit.data, study.fit.estimate
+    sentences = []
+    for benchmark in _EXPLAINED:
+        if benchmark not in data.benchmarks:
+            continue
+        column = data.benchmarks.index(benchmark)
+        low, high = float(data.chance[column]), float(data.ceiling[column])
+        shares = expit(at.slope[0, column] * (np.array([best - 1, best]) - at.difficulty[0, column]))
+        before, after = (show(100 * (low + (high - low) * float(share)), "percent") for share in shares)
+        name = study.benchmark_names[benchmark]
+        sentences.append(f"{name}: from {before} to {after}")
+    return sentences
+
+
+# Which people were passed, when, on which test: for each measured group the first model above it, and how surely.
+
+SURELY = 0.95
+"""Chance of scoring above a group from which a model is said to have passed it."""
+LEVEL = 0.5
+"""Chance from which a model is level with a group."""
+
+
+@cache
+def _short_names() -> dict[tuple[str, str], str]:
+    table = read_csv(Path(__file__).parent / "data" / "people_names.csv")
+    return {(benchmark, group): short for benchmark, group, short in table.select("benchmark", "group", "short").rows()}
+
+
+def short_name(benchmark: str, group: str) -> str:
+    """Return a few words for a group on a test, those of its source where nobody wrote shorter ones."""
+    name = _short_names().get((benchmark, group), group)
+    return name[:1].upper() + name[1:]
+
+
+@dataclass(frozen=True)
+class Passed:
+    """A group of people on a test, and the models that reached it.
+
+    ``level``: the first model by release that is as likely above the group as below it; ``first``: the first that is
+    above it with a chance of 95% or more; ``best``: the one with the highest score today and its chance. Models are
+    subjects with their release; None where there is none.
+    """
+
+    benchmark: str
+    group: str
+    status: str
+    score: float
+    unit: str
+    n: int | None
+    source: str | None
+    level: tuple[str, date] | None
+    first: tuple[str, date, float] | None
+    best: tuple[str, float] | None
+
+    @property
+    def short(self) -> str:
+        """A few words for the group."""
+        return short_name(self.benchmark, self.group)
+
+    @property
+    def verdict(self) -> str:
+        """Whether the group was passed, no more surely than the errors of both scores allow."""
+        if self.best is None:
+            return "not known"
+        chance = self.best[1]
+        if self.first is not None and chance >= SURELY:
+            return "passed"
+        return "not passed" if chance <= 1 - SURELY else "cannot be told"
+
+
+def passed_people(study: Study, statuses: tuple[str, ...] = ("measured",)) -> list[Passed]:
+    """Return the groups of people with these statuses, those passed first by date, then the others by chance.
+
+    Groups whose figure is in another metric than the models' are left out; a panel stays and says what it is.
+    """
+    others = set(comparable_people().filter(~pl.col("comparable")).select("benchmark", "group").iter_rows())
+    released = dict(study.evidence.models.drop_nulls("released").select("subject", "released").iter_rows())
+    units = dict(study.evidence.benchmarks.select("benchmark", "unit").iter_rows())
+    groups = []
+    for row in study.people.tests.filter(pl.col("status").is_in(statuses)).iter_rows(named=True):
+        key = (row["benchmark"], row["group"])
+        if row["status"] == "panel" or key not in others:
+            groups.append(_passed(study, row, units[row["benchmark"]], released))
+    return sorted(groups, key=_order)
+
+
+def _order(one: Passed) -> tuple[int, Any]:
+    kinds = ("passed", "cannot be told", "not passed", "not known")
+    if one.verdict == "passed" and one.first is not None:
+        return 0, one.first[1].toordinal()
+    return kinds.index(one.verdict), -(one.best[1] if one.best else 0.0)
+
+
+def _passed(study: Study, row: dict[str, Any], unit: str, released: dict[str, date]) -> Passed:
+    key = (row["benchmark"], row["group"])
+    printed = study.rows.printed_people[key]
+    chances = {name: chance for name, chance in study.over_people[key].items() if name in released}
+    by_date = sorted(chances, key=lambda name: (released[name], -chances[name]))
+    level = next(((name, released[name]) for name in by_date if chances[name] >= LEVEL), None)
+    first = next(((name, released[name], chances[name]) for name in by_date if chances[name] >= SURELY), None)
+    best = max(chances.items(), key=lambda pair: pair[1], default=None)
+    if row["best"] in chances:
+        best = (row["best"], chances[row["best"]])
+    return Passed(
+        row["benchmark"],
+        row["group"],
+        row["status"],
+        printed["score"],
+        unit,
+        printed["n"],
+        printed["source"],
+        level,
+        first,
+        best,
+    )
+
+
+# Who led in each month: the models that were out by then, judged by today's evidence and the same joint draws.
+
+FIRST = date(2022, 11, 1)
+"""The month from which on there is anything to tell: that of ChatGPT."""
+
+
+@dataclass(frozen=True)
+class Month:
+    """A month: its first day, the models ranked by its end with their chances of being first, highest IQ first."""
+
+    start: date
+    subjects: tuple[str, ...]
+    p_first: tuple[float, ...]
+
+    @property
+    def name(self) -> str:
+        """The month in words."""
+        return f"{self.start:%B %Y}"
+
+    @property
+    def by_chance(self) -> list[tuple[str, float]]:
+        """Models and chances, the likeliest first."""
+        return sorted(zip(self.subjects, self.p_first, strict=True), key=lambda pair: -pair[1])
+
+
+def lead_by_month(study: Study) -> list[Month]:
+    """Return every month from the first release (2022 or later) to the newest one, each with who led."""
+    ranked = study.ranked.drop_nulls("released")
+    if ranked.is_empty():
+        return []
+    drawn = study.iq.drawn
+    released = dict(ranked.select("subject", "released").iter_rows())
+    subjects = [name for name in drawn.subjects if name in released]
+    draws = np.asarray(drawn.composites)[:, [drawn.places[name] for name in subjects]].astype(np.float64)
+    iqs = dict(ranked.select("subject", "exact_iq").iter_rows())
+    estimates = np.array([iqs[name] for name in subjects])
+    days = np.array([released[name] for name in subjects])
+    months, start = [], max(FIRST, days.min().replace(day=1))
+    while start <= days.max():
+        after = (start + timedelta(days=32)).replace(day=1)
+        table = rank_subjects(subjects, estimates, draws, days < after)
+        months.append(Month(start, tuple(table["subject"]), tuple(table["p_first"])))
+        start = after
+    return months
