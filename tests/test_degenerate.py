@@ -61,6 +61,8 @@ def test_stitch_is_finite_bounded_and_inside_its_intervals_or_refuses(method, sc
     if not fit.convergence.converged:
         with pytest.raises(MensuraError, match="did not converge"):
             _ = fit.capabilities
+        with pytest.raises(MensuraError, match="did not converge"):
+            fit.predict(frame)
         return
     furthest = assert_inside(fit.capabilities, "capability")
     assert furthest < BOUND or fit.warnings

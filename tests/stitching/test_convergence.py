@@ -8,7 +8,17 @@ import pytest
 
 import mensura
 from mensura.core.errors import MensuraError
-from mensura.stitching import Solution, benchmark_influence, evidence_scores, place, placing, pooled, rosetta, stitch
+from mensura.stitching import (
+    Solution,
+    benchmark_influence,
+    evidence_scores,
+    held_out_errors,
+    place,
+    placing,
+    pooled,
+    rosetta,
+    stitch,
+)
 from mensura.stitching.posterior import fitted_eta
 
 
@@ -60,12 +70,22 @@ def test_a_fit_that_did_not_converge_gives_no_number(simulated, monkeypatch, men
     assert fit.shown.is_empty()
     with pytest.raises(MensuraError, match="so there are no numbers"):
         _ = fit.capabilities
+    with pytest.raises(MensuraError, match="so there are no numbers"):
+        fit.predict(simulated[0])
+    with pytest.raises(MensuraError, match="so there are no numbers"):
+        place(fit, simulated[0].with_columns(model=pl.lit("new ") + pl.col("model")))
     simulated[0].write_csv(tmp_path / "scores.csv")
     for more in ((), ("--json",)):
         run = mensura_command("stitch", tmp_path / "scores.csv", *more)
         assert run.code == 2
         assert run.out == ""
         assert "the fit did not converge" in run.err
+
+
+def test_held_out_errors_take_no_prediction_of_a_fit_that_did_not_converge(simulated, monkeypatch):
+    monkeypatch.setattr(rosetta, "solve_rosetta", partial(rosetta.solve_rosetta, max_iterations=1))
+    with pytest.raises(MensuraError, match="no score is predicted by every setting; 3 fits did not converge"):
+        held_out_errors(simulated[0], {"published": {"method": "rosetta"}}, folds=3)
 
 
 def test_replicates_that_did_not_arrive_are_counted(simulated, monkeypatch):

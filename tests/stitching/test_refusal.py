@@ -45,6 +45,36 @@ def test_unknown_options_name_the_allowed_ones(options, message):
         stitch(table(), **options)
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "rosetta", "dimensions": 3}, "dimensions: method='rosetta' does not use it; method='pooled' does"),
+        ({"method": "rosetta", "pooling": 2.0}, "pooling: method='rosetta' does not use it"),
+        ({"method": "rosetta", "informed": False}, "informed: method='rosetta' does not use it"),
+        ({"ridge": 1e6}, "ridge: method='pooled' does not use it; method='rosetta' does"),
+        (
+            {"anchor_benchmark": "x", "anchor_subjects": {"a": 0.0, "b": 1.0}},
+            "anchor_benchmark: method='pooled' does not use it beside anchor_subjects",
+        ),
+    ],
+)
+def test_an_argument_that_the_method_does_not_use_is_refused(options, message):
+    with pytest.raises(MensuraError, match=message):
+        stitch(table(), **options)
+
+
+def test_a_unit_beside_evidence_is_refused():
+    with pytest.raises(MensuraError, match="unit: evidence states its units"):
+        stitch(unit="percent")
+
+
+def test_the_command_refuses_a_setting_that_its_method_does_not_use(mensura_command, tmp_path):
+    pl.DataFrame(table()).write_csv(tmp_path / "scores.csv")
+    run = mensura_command("stitch", tmp_path / "scores.csv", "--set", "ridge=0.1")
+    assert run.code == 2
+    assert "ridge: method='pooled' does not use it" in run.err
+
+
 def test_missing_column_lists_those_there():
     with pytest.raises(MensuraError, match=r"expected columns model, benchmark, score .one row per score."):
         stitch({"model": ["a"], "benchmark": ["x"]})

@@ -14,6 +14,9 @@ from mensura.stitching import (
     subject_information,
 )
 from mensura.stitching.bootstrap import bootstrap_weights
+from mensura.stitching.positions import Positions, principal
+from mensura.stitching.surprise import unsure_which
+from mensura.stitching.sweeps import posterior_precision
 
 
 @pytest.fixture(scope="module")
@@ -165,3 +168,33 @@ def test_intervals_over_batteries_are_wide_where_domains_disagree():
     assert added[1] > 3 * added[0]
     with pytest.raises(MensuraError, match=r"domains: 1 \(all\); expected 3 or more"):
         battery_intervals(fit, dict.fromkeys(domains, "all"))
+
+
+def test_draws_are_wider_than_the_posterior_by_the_documented_factors(simulated):
+    """By 12% where they tell scores and by 25% where they tell positions (docs/stitching.md, Intervals)."""
+    fit = stitch(simulated[0].with_columns(chance=pl.lit(0.0), ceiling=pl.lit(1.0)), dimensions=1)
+    model, layout = fit.model, fit.data.layout
+    precision = posterior_precision(model.cells, unsure_which(model.cells, model.fitted), model.pooling)
+    m, b = layout.n_subjects, layout.n_benchmarks
+    whole = np.zeros((m + 2 * b, m + 2 * b))
+    whole[range(m), range(m)] = precision.subjects[:, 0, 0]
+    pairs = m + 2 * np.arange(b)[:, None] + np.arange(2)
+    whole[pairs[:, :, None], pairs[:, None]] = precision.benchmarks
+    coupling = precision.coupling(slice(None))[:, 0]
+    whole[layout.rows[:, None], pairs[layout.cols]] = coupling
+    whole[pairs[layout.cols], layout.rows[:, None]] = coupling
+    error = np.sqrt(np.diag(np.linalg.inv(whole)))
+    centre, own = model.positions, fit.own_draws
+    drawn = np.concatenate((own.theta[:, :, 0], own.phi.reshape(len(own.phi), -1)), axis=1)
+    assert np.mean(drawn.std(axis=0) / error) == pytest.approx(1.12, abs=0.02)
+    sides = ((own.theta, centre.theta), (own.phi, centre.phi))
+    wider = Positions(*(mean + 1.25 / 1.12 * (draws - mean) for draws, mean in sides))
+    expected = fit.scale.apply(principal(wider))
+    np.testing.assert_allclose(fit.laplace.positions.capability, expected.capability, rtol=1e-9)
+    np.testing.assert_allclose(fit.laplace.positions.difficulty, expected.difficulty, rtol=1e-9)
+
+
+def test_draws_of_the_published_model_are_as_wide_for_positions_as_for_scores(simulated):
+    fit = stitch(simulated[0], method="rosetta", anchor_benchmark="b00")
+    expected = fit.scale.apply(fit.own_draws)
+    np.testing.assert_allclose(fit.laplace.positions.capability, expected.capability, rtol=1e-9)

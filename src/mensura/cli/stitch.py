@@ -149,8 +149,7 @@ def stitch(
         "method": method,
         **_by_id(data, anchor_benchmark, _anchors(anchor)),
         "duplicates": rare.duplicates,
-        "dimensions": rare.dimensions,
-        "ridge": rare.ridge,
+        **{name: getattr(rare, name) for name in ("dimensions", "ridge") if _is_set(name, settings)},
         "parts": parts,
         "fewest_benchmarks": rare.fewest_benchmarks,
     }
@@ -185,6 +184,11 @@ def stitch(
     basis = f"bootstrap {rare.kind}, {bootstrap} replicates" if bootstrap else "Laplace"
     title = f"Capabilities ({fit.method}; 90% intervals: {basis})"
     print_stitch(tables, title, added_subjects() if scores is None else ())
+
+
+def _is_set(name: str, settings: list[str] | None) -> bool:
+    """Whether a rarer setting was given: what the method does not use is refused, so defaults are not handed on."""
+    return any(word.partition("=")[0].strip() == name for word in settings or ())
 
 
 def _fitted(data: object, settings: dict[str, Any]) -> Stitch:

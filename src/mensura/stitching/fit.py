@@ -49,10 +49,10 @@ def stitch(
     anchor_benchmark: str | None = None,
     anchor_subjects: Mapping[str, float] | None = None,
     duplicates: Duplicates | None = None,
-    dimensions: int = DIMENSIONS,
-    pooling: float = 1.0,
-    informed: bool = True,
-    ridge: float = RIDGE,
+    dimensions: int | None = None,
+    pooling: float | None = None,
+    informed: bool | None = None,
+    ridge: float | None = None,
     parts: Parts = "refuse",
     fewest_benchmarks: int = 1,
     unit: str | None = None,
@@ -85,10 +85,11 @@ def stitch(
     >>> fit.capabilities["subject"].to_list()
     ['ann', 'bob']
     """
-    for name, strength in (("ridge", ridge), ("pooling", pooling)):
-        if not np.isfinite(strength) or strength < 0:
-            raise MensuraError(f"{name}: got {strength}; expected a number of zero or more")
+    given = {"dimensions": dimensions, "pooling": pooling, "informed": informed, "ridge": ridge}
+    _refuse_unused(method, given, anchor_benchmark, anchor_subjects)
     evidence = load() if scores is None else scores if isinstance(scores, Evidence) else None
+    if evidence is not None and unit is not None:
+        raise MensuraError("unit: evidence states its units, so it is not used; leave it out")
     frame, notes = read_any(scores if evidence is None else evidence, unit)
     frame, few = _with_enough(frame, fewest_benchmarks)
     notes += few
@@ -110,11 +111,15 @@ def stitch(
     if method == "rosetta":
         data = replace(data, chance=np.zeros_like(data.chance), ceiling=np.ones_like(data.ceiling))
         anchor = _rosetta_anchor(data, anchor_benchmark, anchor_subjects)
+        ridge = RIDGE if ridge is None else ridge
         model = RosettaModel.fit(data, anchor, ridge)
         scale = Scale(benchmark=anchor) if anchor_subjects is None else _two_subjects(data, anchor_subjects)
         settings |= {"ridge": ridge}
     else:
-        model, data, falling = _rising(frame, policy, dimensions, pooling, informed)
+        pooling, informed = 1.0 if pooling is None else pooling, informed is not False
+        model, data, falling = _rising(
+            frame, policy, DIMENSIONS if dimensions is None else dimensions, pooling, informed
+        )
         left_out += falling
         scale = _scale(model, anchor_benchmark, anchor_subjects)
         settings |= {"dimensions": model.fitted.dimensions, "pooling": pooling, "informed": informed}
@@ -123,6 +128,22 @@ def stitch(
     notes += (*left_out, *_guessed(model), *_two_steps(data if method == "rosetta" else model.data))
     notes += (*_apart(model), REPORTING, BATTERY)
     return Stitch(method, model, scale, settings, about, notes)
+
+
+def _refuse_unused(
+    method: Method, given: Mapping[str, float | None], benchmark: str | None, subjects: Mapping[str, float] | None
+) -> None:
+    """Refuse arguments that the method does not use, and strengths that are no number of zero or more."""
+    for name, value in given.items():
+        used_by = "rosetta" if name == "ridge" else "pooled"
+        if value is not None and method != used_by:
+            raise MensuraError(
+                f"{name}: method={method!r} does not use it; method={used_by!r} does. Leave it out or change method"
+            )
+        if name in ("ridge", "pooling") and value is not None and not 0 <= value < np.inf:
+            raise MensuraError(f"{name}: got {value}; expected a number of zero or more")
+    if method == "pooled" and benchmark is not None and subjects is not None:
+        raise MensuraError("anchor_benchmark: method='pooled' does not use it beside anchor_subjects; give one of both")
 
 
 def read_any(scores: Any, unit: str | None = None) -> tuple[pl.DataFrame, tuple[str, ...]]:  # noqa: ANN401

@@ -15,7 +15,7 @@ import polars as pl
 
 from mensura.core.errors import MensuraError
 from mensura.stitching.fit import read_any, stitch
-from mensura.stitching.heldout import merge_cells
+from mensura.stitching.heldout import merge_cells, predict_converged
 
 FORWARD: Mapping[str, Mapping[str, object]] = {
     "rosetta (as published)": {"method": "rosetta"},
@@ -68,7 +68,7 @@ def forward_errors(
     for vintage in vintages(dated, origins, given, seed):
         for name, options in settings.items():
             fit = stitch(vintage.known, parts="keep", **options)  # type: ignore[arg-type]
-            predicted = fit.predict(vintage.later).select(predicted="score", low="low", high="high")
+            predicted = predict_converged(fit, vintage.later).rename({"score": "predicted"})
             later = vintage.later.select("score", "past").with_columns(setting=pl.lit(name))
             found.append(pl.concat([later, predicted], how="horizontal"))
             if advance:

@@ -9,7 +9,9 @@ import numpy as np
 import polars as pl
 
 from mensura.core.arrays import Floats, Ints
+from mensura.core.errors import MensuraError
 from mensura.stitching.fit import read_any, stitch
+from mensura.stitching.result import Stitch
 
 SETTINGS: Mapping[str, Mapping[str, object]] = {
     "rosetta (as published)": {"method": "rosetta"},
@@ -45,6 +47,12 @@ def held_out_errors(
         name: [_errors(merged, options, seed, folds, advance) for seed in splits] for name, options in settings.items()
     }
     common = [np.all([np.isfinite(runs[i][0][0]) for runs in found.values()], axis=0) for i in range(len(splits))]
+    if not any(use.any() for use in common):
+        lost = sum(lost for runs in found.values() for _, lost in runs)
+        raise MensuraError(
+            f"scores: no score is predicted by every setting; {lost} fits did not converge. Add scores, or leave out "
+            "what has few"
+        )
     rows = []
     for name, runs in found.items():
         kept = [run[:, use] for (run, _), use in zip(runs, common, strict=True)]
@@ -59,6 +67,13 @@ def merge_cells(frame: pl.DataFrame) -> pl.DataFrame:
     """Return one row per subject and benchmark: the mean score, and the first of what else is said."""
     others = (pl.col(name).first() for name in frame.columns if name not in ("subject", "benchmark", "score"))
     return frame.group_by("subject", "benchmark", maintain_order=True).agg(pl.col("score").mean(), *others)
+
+
+def predict_converged(fit: Stitch, pairs: pl.DataFrame) -> pl.DataFrame:
+    """Predict pairs: score, low, high; all null where the fit did not converge, which gives no numbers."""
+    if fit.convergence.converged:
+        return fit.predict(pairs).select("score", "low", "high")
+    return pairs.select(pl.lit(None, pl.Float64).alias(name) for name in ("score", "low", "high"))
 
 
 def fold_numbers(n: int, folds: int, seed: int) -> Ints:
@@ -76,8 +91,8 @@ def _errors(
     for k in range(folds):
         test = pl.Series(fold == k)
         fit = stitch(frame.filter(~test), parts="keep", **options)  # type: ignore[arg-type]
-        predicted = fit.predict(frame.filter(test))
         truth = frame.filter(test)["score"]
+        predicted = predict_converged(fit, frame.filter(test))
         lost += not fit.convergence.converged
         error[fold == k] = (predicted["score"] - truth).cast(pl.Float64).fill_null(np.nan).to_numpy()
         hit = (predicted["low"] <= truth) & (truth <= predicted["high"])

@@ -113,8 +113,6 @@ class Stitch(Result):
     @cached_property
     def estimate(self) -> Positions:
         """The estimate on the result's scale, as arrays with one draw; refused where the fit did not converge."""
-        for warning in self.convergence.warnings:
-            raise MensuraError(f"scores: {warning}; leave out what has few scores")
         return self.scaled(self.model.positions)
 
     @property
@@ -130,6 +128,7 @@ class Stitch(Result):
     @cached_property
     def own_draws(self) -> Positions:
         """The same draws on the model's own scale, as wide as scores ask for."""
+        self._refuse_unconverged()
         return self.model.sample(DRAWS, np.random.default_rng(0))
 
     @property
@@ -263,6 +262,7 @@ class Stitch(Result):
         Every draw by itself, some at a time: with many subjects each step would hold all draws once more. Draws
         ``about`` an estimate are stretched by what the model knows less of positions than of scores (``bend``).
         """
+        self._refuse_unconverged()
         found = Positions(np.empty_like(positions.theta), np.empty_like(positions.phi))
         some = max(1, NUMBERS_AT_ONCE // positions.theta[0].size)
         for start in range(0, len(found.theta), some):
@@ -273,6 +273,11 @@ class Stitch(Result):
             scaled = self.scale.apply(principal(part, basis, self.model.shares), basis)
             found.theta[which], found.phi[which] = scaled.theta, scaled.phi
         return found
+
+    def _refuse_unconverged(self) -> None:
+        """Refuse to give numbers of a fit that did not converge."""
+        for warning in self.convergence.warnings:
+            raise MensuraError(f"scores: {warning}; leave out what has few scores")
 
     def draws(self, kind: str, positions: Positions, unconverged: int = 0) -> PositionDraws:
         """Wrap scaled positions of this fit's subjects and benchmarks."""

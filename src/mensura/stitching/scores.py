@@ -1,7 +1,8 @@
 """Scores as the fits take them: read, checked, merged, encoded.
 
 A score table has one row per score: ``subject`` (or ``model``), ``benchmark`` (or ``item``), ``score`` in [0, 1] (0 or
-1 for item-level data). Used when there: ``stderr`` or ``n`` (items behind it) for its sampling error, ``source``,
+1 for item-level data). Used when there: ``stderr``, ``n`` (items behind it) and ``epochs`` (runs of each item) for its
+sampling error, ``source``,
 ``released`` (or ``release_date``), ``chance`` and ``ceiling`` of the benchmark.
 A chance level that is not given is unknown, not 0, and a ceiling not 1 (:mod:`mensura.stitching.floors`).
 """
@@ -32,6 +33,7 @@ _ERRORS = (
         "a score within [0, 1] has a standard error of at most 0.5; divide percents by 100, or leave it out",
     ),
     ("n", float("inf"), "give the number of items behind the score, or leave it out"),
+    ("epochs", float("inf"), "give how often every item was run, or leave it out"),
 )
 ALIASES = {"model": "subject", "item": "benchmark", "release_date": "released"}
 
@@ -199,15 +201,18 @@ def encode(frame: pl.DataFrame, duplicates: Duplicates) -> ScoreSet:
 
 
 def _sampling(frame: pl.DataFrame) -> pl.Expr:
-    """Give the sampling variance of every row: stderr², else p(1 − p)/n with p drawn towards ½; 0 where unknown."""
-    variance = pl.lit(None, dtype=pl.Float64)
-    if "n" in frame.columns:
-        n = pl.col("n").cast(pl.Float64, strict=False)
-        variance = pl.when(n > 0).then(score_variance(pl.col("score"), n))
-    if "stderr" in frame.columns:
-        stderr = pl.col("stderr").cast(pl.Float64, strict=False)
-        variance = pl.coalesce(pl.when(stderr > 0).then(stderr**2), variance)
-    return variance.fill_null(0.0).fill_nan(0.0)
+    """Give the sampling variance of every row, from stderr, n and epochs; 0 where unknown.
+
+    Items i are solved with rates p_i of mean p, each tried in k epochs. The mean of n items then has the variance
+    mean(p_i (1 − p_i))/(n k) + variance(p_i)/n. With k = 1 the two parts add up to p(1 − p)/n whatever the p_i are: a
+    stated error below this leaves one part out, so the larger of both counts. With more epochs the first part shrinks,
+    and a smaller stated error can be right, so it counts as stated.
+    """
+    given = {name: pl.col(name) if name in frame.columns else pl.lit(None, pl.Float64) for name, *_ in _ERRORS}
+    stated = pl.when(given["stderr"] > 0).then(given["stderr"] ** 2)
+    binomial = pl.when(given["n"] > 0).then(score_variance(pl.col("score"), given["n"]))
+    repeated = pl.when(given["epochs"] > 1).then(stated)
+    return pl.coalesce(repeated, pl.max_horizontal(stated, binomial), 0.0)
 
 
 def _levels(frame: pl.DataFrame, benchmarks: pl.Series) -> tuple[Floats, Floats, Mask, Mask]:
