@@ -65,7 +65,7 @@ def main() -> None:
     found = rulers.filter(pl.col("ruler"))["dimension"].to_list()
     print(f"\nrulers, above the largest demand on the same pools: {', '.join(found) or 'none'}")
     print(json.dumps({**figures, "rulers": found}))
-    record("people.skill_demands", f"{table['by_pools'][0]:.2f}")
+    record("people.skill_demands", f"{table['by_pools'][0]:.1f}")
     record("people.skill_largest", f"{table.filter(predictor=LARGEST)['by_pools'][0]:.2f}")
     if estimates is not None:
         record("people.skill_asked", f"{table.filter(predictor=RECORDED)['by_pools'][0]:.2f}")

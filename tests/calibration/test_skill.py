@@ -117,7 +117,7 @@ def test_a_calibration_says_its_name_and_its_skill_on_pools_left_out():
         "is 0.22; that of the largest demand alone is 0.47."
     )
     assert own.startswith("Open calibration: 5 lines, median R² 0.01. ")
-    assert "on pools left out is 0.39;" in own  # 0.40 on the pools that it was fitted on
+    assert "on pools left out is 0.4;" in own  # 0.40 on the pools that it was fitted on
     given = say_quality(Calibration((LevelLine("v", 0.5, 0.5, "VO"),)))
     assert given.startswith("Given calibration: 1 lines. ") and "on the open items is" in given
 

@@ -51,12 +51,16 @@ USUAL_RESIDUAL, USUAL_WEIGHT = 0.2, 5.0
 """A residual as real pools have it, in empirical levels, and the items it counts for."""
 MOST_LEVERAGE = 0.9
 """No item is taken to be followed more closely than this by the coefficients: few items would let σ grow for ever."""
-_NODES, _MASSES = np.polynomial.hermite.hermgauss(9)
+_OWN_NODES, _PRIOR_NODES = np.linspace(-6, 6, 13)[:, None], np.linspace(-5, 5, 13)[:, None]
+"""Places of the quadrature in standard deviations: around what the rate alone says, and around what the demands say."""
+_DEEPEST = 300.0  # whose share a number can still state
+_LEAST_SLOPE = 0.05
+"""Least slope of the shown depth from which the width of a rate's own likelihood is told."""
 
 
 @dataclass(frozen=True, eq=False)
 class Depths:
-    """Where the iteration stands: each item's depth, what the demands say of it, its standard deviation; σ².
+    """Where the iteration stands: each item's depth, what the demands say of it; σ².
 
     ``extra``: what errors in levels add to the variance of each item, Σ m² Var(x | w).
     """
@@ -64,7 +68,6 @@ class Depths:
     depth: Floats
     fitted: Floats
     extra: Floats
-    width: Floats
     shown: Floats
     error: Floats
     variance: float
@@ -77,19 +80,23 @@ class Depths:
         error = np.maximum(items.se / (items.rate * np.log(10.0)), LEAST_ERROR)
         depth = plain_depth(items.rate, items.floor)
         variance = max(float(depth.var()) / 2, LEAST_ERROR)
-        width = np.sqrt(1.0 / (1.0 / variance + 1.0 / error**2))
-        return cls(depth, depth, np.zeros_like(depth), width, shown, error, variance, 1.0 + len(items.dimensions))
+        return cls(depth, depth, np.zeros_like(depth), shown, error, variance, 1.0 + len(items.dimensions))
 
 
 def given_rates(state: Depths, items: RatedItems) -> tuple[Floats, Floats]:
     """Return mean and variance of each depth given its rate and what the demands say (normal around ``fitted``).
 
-    By Gauss–Hermite quadrature around ``depth``.
+    By the trapezoidal rule on nodes around what the rate alone says and around ``fitted``. The nodes do not depend on
+    the depths of the round before: with nodes that followed these, rounds chased each other and settled nowhere.
     """
     prior = state.variance + state.extra
-    nodes = state.depth + np.sqrt(2.0) * state.width * _NODES[:, None]
-    log = _log_likelihood(nodes, state, items) - 0.5 * (nodes - state.fitted) ** 2 / prior + _NODES[:, None] ** 2
-    mass = np.exp(log - log.max(axis=0)) * _MASSES[:, None]
+    alone = plain_depth(items.rate, items.floor)
+    own = state.error / np.maximum(shown_depth(alone, items.floor)[1], _LEAST_SLOPE)
+    nodes = np.concatenate([alone + _OWN_NODES * own, state.fitted + _PRIOR_NODES * np.sqrt(prior)])
+    nodes.sort(axis=0)
+    log = _log_likelihood(nodes, state, items) - 0.5 * (nodes - state.fitted) ** 2 / prior
+    ends = np.concatenate([nodes[:1], (nodes[1:] + nodes[:-1]) / 2, nodes[-1:]])
+    mass = np.exp(log - log.max(axis=0)) * np.diff(ends, axis=0)
     mass /= mass.sum(axis=0)
     mean = (mass * nodes).sum(axis=0)
     return mean, np.maximum((mass * (nodes - mean) ** 2).sum(axis=0), LEAST_ERROR**2 / 2)
@@ -101,14 +108,15 @@ def _log_likelihood(depth: Floats, state: Depths, items: RatedItems) -> Floats:
     A counted rate errs as counts do (binomial), so that a rate of 0 says "deep", not how deep. One with an interval
     errs in proportion: normal in its logarithm.
     """
-    shown, _ = shown_depth(depth, items.floor)
+    solved = np.exp(-np.log(10.0) * np.clip(depth, -_DEEPEST, _DEEPEST))
+    rate = items.floor + (1.0 - items.floor) * solved
     counted = np.isfinite(items.n)
-    by_error: Floats = -0.5 * ((state.shown - shown) / state.error) ** 2
+    by_error: Floats = -0.5 * ((state.shown + np.log(rate) / np.log(10.0)) / state.error) ** 2
     if not counted.any():
         return by_error
     n = np.where(counted, items.n, 1.0)
-    rate = np.clip(np.power(10.0, -shown), 1e-12, 1.0 - 0.25 / (n + 1.0))
-    by_count = n * (items.observed * np.log(rate) + (1.0 - items.observed) * np.log1p(-rate))
+    rate = np.clip(rate, 1e-12, 1.0 - 0.25 / (n + 1.0))
+    by_count = n * (items.observed * np.log(rate) + (1.0 - items.observed) * np.log(1.0 - rate))
     return np.where(counted, by_count, by_error)
 
 

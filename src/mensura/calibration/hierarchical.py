@@ -38,7 +38,10 @@ from mensura.calibration.items import TOP, RatedItems
 from mensura.calibration.reliability import LEAST_VARIANCE, pool_means, predicted_levels
 from mensura.core.arrays import Floats
 
-_ROUNDS, _STILL = 25, 1e-3
+_ROUNDS, _STILL, _STILL_OF_MANY = 100, 1e-9, 1e-3
+"""Rounds at most, and the change of fitted depths and of σ² below which they stay, below and from MOST_SETTLED items.
+
+So small that last bits of the input decide nothing; many items average the rest out."""
 MOST_SETTLED = 5_000
 """Items on which spreads and σ are found; with more, a random part finds them, and the whole needs few rounds."""
 _FIRST = Spreads(shift=0.2, slope=0.05, dimension=0.3)  # where the search for the spreads starts
@@ -140,7 +143,6 @@ def _carried(
         depth=fitted,
         fitted=fitted,
         extra=demanded.left @ common[1:] ** 2,
-        width=np.full(items.size, np.sqrt(state.variance)),
         variance=state.variance,
     )
 
@@ -161,11 +163,10 @@ def _settle(state: Depths, items: RatedItems, demanded: Demanded, spreads: Sprea
         extra = demanded.left @ common[1:] ** 2
         share = (variance + extra) / (variance + extra + error)
         depth = fitted + share * (response - fitted)
-        width = np.sqrt(share * error)
         moved = float(np.abs(fitted - state.fitted).mean())
         changed = abs(variance - state.variance) / variance
-        state = Depths(depth, fitted, extra, width, state.shown, state.error, variance, used)
-        if moved < _STILL and changed < _STILL:
+        state = Depths(depth, fitted, extra, state.shown, state.error, variance, used)
+        if max(moved, changed) < (_STILL if items.size < MOST_SETTLED else _STILL_OF_MANY):
             break
     return state
 
