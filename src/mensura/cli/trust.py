@@ -32,7 +32,7 @@ MEASURED = {
         "python -m benchmarks.baseline",
     ),
     "calibrate": (
-        "in simulations, 90% intervals contained the true base in 83–93% of cases",  # measured: calibration.coverage
+        "in simulations, 90% intervals contained the true base in 82–93% of cases",  # measured: calibration.coverage
         "python -m benchmarks.calibration_coverage",
     ),
     "calibrate by means": (
