@@ -16,7 +16,7 @@ import polars as pl
 
 from mensura.core.frames import text_table
 from mensura.llm import AnswerReading, Question, open_asker
-from mensura.llm.interface import DEFAULT_CONCURRENCY
+from mensura.llm.asker import DEFAULT_CONCURRENCY
 from tests.llm.limits import AtOnceLimit, RateLimit
 from tests.llm.server import ChatServer, Faults, serving
 

@@ -23,8 +23,8 @@ import polars as pl
 from benchmarks.llm_typical import read_typical, typical_answer, typical_questions
 from mensura.core.frames import text_table
 from mensura.llm import Journal, Question, Settings, open_asker
-from mensura.llm.settings import KeyMaker
-from mensura.llm.text_store import Entry
+from mensura.llm.journal import Entry
+from mensura.llm.protocol import KeyMaker
 from tests.llm.server import ChatServer, Faults, serving
 
 MODEL = "mine"

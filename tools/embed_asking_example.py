@@ -15,7 +15,7 @@ from mensura.core.arrays import expit
 from mensura.core.files import write_csv
 from mensura.demands.views import example_folder, item_table
 from mensura.extrapolation.extrapolate import EXAMPLE, example_pool
-from mensura.llm.recordings import SHIPPED
+from mensura.llm.providers import SHIPPED
 
 SEED = 20251115
 EASINESS = (1.2, 1.0, -0.3, 0.3, 0.0, 0.8, 0.2, 0.7, 1.3, 0.6, -1.2, 2.0, 1.2, -1.8, -1.5, 0.4)

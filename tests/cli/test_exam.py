@@ -1,7 +1,6 @@
 """``mensura exam`` as a newcomer uses it: from a new exam to a report on people and a recorded model."""
 
 import os
-import re
 import signal
 import socket
 import sqlite3
@@ -58,24 +57,6 @@ def sat(mensura_command, tmp_path):
 
 
 SIT = ("exam", "sit", "example", "--model", "recorded/exam-example", "--repeats", "2")
-
-
-@pytest.mark.filterwarnings("ignore")  # of Ray's own making
-def test_workers_on_ray_give_the_same_sittings(ray, mensura_command, tmp_path):
-    alone, spread = (tmp_path / name / "sittings.csv" for name in ("alone", "spread"))
-    assert mensura_command(*SIT, "--out", alone.parent).code == 0
-    assert mensura_command(*SIT, "--set", "ray=local", "--out", spread.parent).code == 0
-    assert spread.read_text(encoding="utf-8") == alone.read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize(
-    ("more", "told"), [((), "mensura\\[ray\\]"), (("--set", "batch=true"), "--set batch: not with --set ray")]
-)
-def test_ray_without_its_extra_or_with_a_batch_is_refused(mensura_command, monkeypatch, more, told):
-    monkeypatch.setitem(sys.modules, "ray", None)
-    done = mensura_command(*SIT, "--set", "ray=local", *more)
-    assert done.code == 2
-    assert re.search(told, done.err)
 
 
 def test_from_a_new_exam_to_the_report(sat, mensura_command):

@@ -81,7 +81,7 @@ def test_a_missing_folder_is_said(mensura_command, tmp_path):
 
 
 def test_several_models_stand_side_by_side(mensura_command, tmp_path):
-    from mensura.llm.recordings import SHIPPED
+    from mensura.llm.providers import SHIPPED
 
     other = tmp_path / "other.csv"
     other.write_bytes((SHIPPED / "example-rates.csv").read_bytes())

@@ -35,30 +35,12 @@ def test_replicates_are_those_of_one_process(here_ray, kind):
     assert here_ray.ran == 4
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("acceleration", "simulate", "--runs", 1),
-        ("stitch", "--bootstrap", 2),
-        ("annotate", "--model", "recorded/example"),
-    ],
-)
-def test_without_ray_the_extra_is_named(mensura_command, monkeypatch, tmp_path, command):
+@pytest.mark.parametrize("command", [("acceleration", "simulate", "--runs", 1), ("stitch", "--bootstrap", 2)])
+def test_without_ray_the_extra_is_named(mensura_command, monkeypatch, command):
     monkeypatch.setitem(sys.modules, "ray", None)
-    files = ()
-    if command[0] == "annotate":
-        pl.DataFrame({"item": ["a"], "text": ["What is 2 + 2?"]}).write_csv(tmp_path / "items.csv")
-        files = (tmp_path / "items.csv", "--out", tmp_path / "out")
-    ray = ("--set", "ray=local") if files else ("--ray", "local")
-    told = mensura_command(*command, *files, *ray)
+    told = mensura_command(*command, "--ray", "local")
     assert (told.code, "needs the extra 'ray'" in told.err) == (2, True), told.err
 
 
-def test_what_each_process_would_count_alone_is_refused(mensura_command, tmp_path):
-    pl.DataFrame({"item": ["a"], "text": ["What is 2 + 2?"]}).write_csv(tmp_path / "items.csv")
-    told = mensura_command(
-        *("annotate", tmp_path / "items.csv", "--model", "recorded/example", "--out", tmp_path / "out"),
-        settings={"ray": "local", "max_calls": 3},
-    )
-    assert "--set max_calls: not with --set ray" in told.err
+def test_ray_without_work_for_it_is_refused(mensura_command):
     assert "--bootstrap is not given" in mensura_command("stitch", "--ray", "local").err

@@ -7,7 +7,7 @@ from mensura.exam.replies import failure_of, read_reply, understand
 from mensura.exam.sitting import instructions_of, prompt_of, questions_of, sit_exam
 from mensura.llm import Question, UnreadableError, open_asker
 from mensura.llm.endpoint import chat_body
-from mensura.llm.settings import Settings
+from mensura.llm.protocol import Settings
 from tests.exam.conftest import TOML, write_exam
 from tests.exam.test_file import PNG
 

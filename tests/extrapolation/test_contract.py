@@ -1,11 +1,12 @@
 """One contract: every method takes a task, states its own settings and sensitivity, and never sees the truth."""
 
 from collections import defaultdict
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 import pytest
+import scipy
 
 from benchmarks.simulated_model import ErrorShape, SimulatedModel
 from mensura.core.errors import MensuraError
@@ -28,8 +29,14 @@ from mensura.extrapolation import (
 )
 from mensura.extrapolation.scoring import trials_of
 from mensura.people import ItemPool, World
+from tests.extrapolation.simulations import KNOWN, RIVALS, SIMULATIONS, rival_settings
 
 pytestmark = pytest.mark.slow
+
+MOST_ERROR = 2.5
+"""Most mean absolute error of a method in its own world, as a multiple of the best one there."""
+BY_CHANCE = 1e-3
+"""Probability with which chance alone fails a method whose intervals contain what they say, on either side."""
 
 ITEMS = pl.DataFrame({"item": ["a", "b", "c", "d"], "domain": ["mathematics"] * 4})
 RATES = pl.DataFrame({"item": ["a", "b", "c", "d"], "n": [500] * 4, "rate": [0.2, 0.4, 0.6, 0.8]})
@@ -139,6 +146,85 @@ def _with_hidden_changed(case, hidden, *, swap):
         places = np.flatnonzero(hidden)
         rate[places] = rate[np.roll(places, 1)]
     return replace(case, task=replace(case.task, rate=rate), truth=truth)
+
+
+def predictions(name, groups, settings):
+    """Return truth, rate, low and high of hidden items that are independent of each other.
+
+    That is one item of each group, or all items of a world that draws everything anew for each item.
+    """
+    rows = []
+    for number, group in enumerate(groups):
+        made = SENSELESS[name]() if name in SENSELESS else make_method(name, **group.settings, **settings)
+        found = made.predict(group.task)
+        places = np.flatnonzero(group.hidden)
+        for place in places if len(groups) == 1 else places[[number % len(places)]]:
+            rows.append((group.truth[place], found.rate[0, place], found.low[0, place], found.high[0, place]))
+    return np.array(rows).T
+
+
+def keep_the_contract(name, world):
+    """Assert that a method's intervals contain simulated truths as often as they say, and that its error is small."""
+    groups = list(SIMULATIONS[world](1.0))
+    truth, rate, low, high = predictions(name, groups, KNOWN.get(world, {}))
+    contained = int(((low <= truth) & (truth <= high)).sum())
+    least, most = scipy.stats.binom.ppf([BY_CHANCE, 1 - BY_CHANCE], len(truth), 0.9)
+    assert least <= contained <= most, f"{name}: {contained} of {len(truth)}; expected {least:.0f} to {most:.0f}"
+    rivals = {rival: rival_settings(world, rival) for rival in RIVALS[world]} | {world: KNOWN.get(world, {})}
+    errors = [np.abs(predictions(rival, groups, told)[1] - truth).mean() for rival, told in rivals.items()]
+    error = np.abs(rate - truth).mean()
+    assert error <= MOST_ERROR * min(errors), f"{name}: error {error:.3f}; the best is {min(errors):.3f}"
+
+
+@dataclass(frozen=True)
+class Half:
+    """A senseless method: every rate is 0.5, in a narrow interval."""
+
+    def predict(self, task):
+        half = np.full(task.links.shape, 0.5)
+        return Prediction(half, half - 0.02, half + 0.02)
+
+
+@dataclass(frozen=True)
+class Sure:
+    """A senseless method: the focal rates, in a tiny interval."""
+
+    def predict(self, task):
+        rate = np.broadcast_to(task.rate, task.links.shape)
+        return Prediction(rate, np.maximum(rate - 0.002, 0), np.minimum(rate + 0.002, 1))
+
+
+@dataclass(frozen=True)
+class Anything:
+    """A senseless method: the focal rates, in an interval that says nothing."""
+
+    def predict(self, task):
+        rate = np.broadcast_to(task.rate, task.links.shape)
+        return Prediction(rate, rate * 0, rate * 0 + 1)
+
+
+@dataclass(frozen=True)
+class Backwards:
+    """A senseless method: hard items are easy, in an interval that contains most rates."""
+
+    def predict(self, task):
+        rate = np.broadcast_to(1 - task.rate, task.links.shape)
+        return Prediction(rate, rate * 0 + 0.19, rate * 0 + 0.81)
+
+
+SENSELESS = {"half": Half, "sure": Sure, "anything": Anything, "backwards": Backwards}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_contains_the_truth_and_errs_little(name):
+    keep_the_contract(name, name)
+
+
+@pytest.mark.parametrize("world", ["described", "linked", "hierarchical", "poststratification"])
+@pytest.mark.parametrize("name", SENSELESS)
+def test_a_senseless_method_breaks_the_contract(name, world):
+    with pytest.raises(AssertionError, match=name):
+        keep_the_contract(name, world)
 
 
 def test_each_method_states_its_own_sensitivity():

@@ -4,20 +4,12 @@ Every method predicts twice: in a world drawn from its own assumptions, and in o
 than it assumes.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-
 import numpy as np
-import polars as pl
 import pytest
 
-from benchmarks.simulated_model import ErrorShape, SimulatedModel
-from mensura.core.arrays import Floats, Mask, expit, logit
-from mensura.extrapolation import METHODS, Correction, Task, cases_of, make_method, make_task
-from mensura.extrapolation.scoring import trials_of
-from mensura.extrapolation.straight_line import Prior
-from mensura.extrapolation.transfer import Transfer
-from mensura.people import Population, World
+from mensura.core.arrays import logit
+from mensura.extrapolation import METHODS, make_method
+from tests.extrapolation.simulations import KNOWN, RIVALS, SIMULATIONS, rival_settings
 
 pytestmark = pytest.mark.slow
 
@@ -25,146 +17,6 @@ RIGHT, TOLERABLE = (0.84, 0.96), (0.80, 0.97)
 """Shares of truths that 90% intervals may contain: under the method's own assumptions, and in the other world."""
 MORE = 1.15
 """Factor by which standard deviations exceed the method's assumptions in the other world."""
-LINE = Prior(shift_sd=0.4, slope=0.9, slope_sd=0.05, interaction=0.2)
-PARALLEL = replace(LINE, slope=1.0, slope_sd=1e-6)
-POOL = Correction(damping=0.85, damping_sd=0.1, shift_sd=0.15, item_sd=0.2, width=0.7)
-ITEM = Correction(damping=1.0, damping_sd=0.0, shift_sd=0.0, item_sd=0.45, width=1.0)
-STATED = 0.08  # half-width, in rates, of the intervals that the language model states
-LINKS, ITEMS = 5, 12
-TABLES = World.load()
-GERMAN = Population("german", "", ages=(15, 15), countries=("DEU",), in_school=True)
-NEIGHBOURS = GERMAN.with_(name="neighbours", countries=("DEU", "FRA", "AUT"), shares=(2, 1, 1))
-
-
-@dataclass(frozen=True)
-class Group:
-    """A task, the reference's true rates, the items to predict, and settings that only this group has."""
-
-    task: Task
-    truth: Floats
-    hidden: Mask
-    settings: Mapping[str, object] = field(default_factory=dict)
-
-
-def task_of(rates, n=None):
-    """Mathematics items with the rates of German pupils; those of Germany, France and Austria are wanted."""
-    names = [f"i{k}" for k in range(len(rates))]
-    items = pl.DataFrame({"item": names, "domain": ["mathematics"] * len(rates)})
-    table = pl.DataFrame({"item": names, "rate": rates}).with_columns(n=pl.lit(n, dtype=pl.Int64))
-    return make_task(items, table, GERMAN, NEIGHBOURS)
-
-
-def on_a_line(new_case, prior, groups):
-    """Return a function that draws groups of the line model, with five links each.
-
-    It takes, as all these functions do, a factor on the standard deviations that the method assumes.
-    """
-
-    def simulate(spread):
-        rng = np.random.default_rng(3)
-        wide = replace(prior, shift_sd=spread * prior.shift_sd, interaction=spread * prior.interaction)
-        known = np.arange(ITEMS) < LINKS
-        for _ in range(groups):
-            case = new_case(rng, wide, items=ITEMS)
-            yield Group(case.linked(known[None]), case.truth, ~known)
-
-    return simulate
-
-
-def in_pools(new_pool):
-    """Countries of whole pools, each item hidden once; the factor applies to every second country."""
-
-    def simulate(spread):
-        for seed in range(3):
-            interaction = 0.3 * np.array([1.0, spread] * 3)
-            cases = cases_of(new_pool(seed=seed, items=20, interaction=interaction))
-            for trial in trials_of("slices", cases, links=4, draws=1, rng=np.random.default_rng(seed)):
-                for task, hidden in zip(trial.tasks, trial.hidden, strict=True):
-                    yield Group(task, trial.case.truth, hidden)
-
-    return simulate
-
-
-def in_the_world(spread):
-    """Rates by post-stratification, with another draw of every assumption for each item."""
-    rng = np.random.default_rng(11)
-    size = 250
-    true = rng.uniform(0.1, 0.9, size)
-    transfer = Transfer(TABLES, task_of(true, 400))
-    drawn = transfer.sampled(size, rng)
-    drawn = replace(drawn, focal_rate=np.repeat(true[:, None], size, axis=1), departure=spread * drawn.departure)
-    observed = task_of(rng.binomial(400, true) / 400, 400)
-    yield Group(observed, np.diag(transfer.rates(drawn)), np.ones(size, dtype=bool))
-
-
-def asked_at_once(spread):
-    """Groups that a language model misjudges as the correction says; its stated intervals are part of that."""
-    rng = np.random.default_rng(5)
-    for _ in range(60):
-        x, gap = rng.normal(0, 0.7, ITEMS), rng.normal(0.5, 0.3, ITEMS)
-        estimate = expit(x + gap)
-        low, high = (logit(np.clip(estimate + side, 0.005, 0.995)) for side in (-STATED, STATED))
-        own = np.hypot(POOL.item_sd, POOL.width * (high - low) / 2 / 1.6448536)
-        shift, damping = POOL.shift_sd * rng.normal(), POOL.damping + POOL.damping_sd * rng.normal()
-        truth = expit(x + damping * gap + spread * (shift + own * rng.normal(size=ITEMS)))
-        task = task_of(expit(x))
-        asker = SimulatedModel(dict(zip(task.names, estimate, strict=True)), stated=STATED)
-        yield Group(task, truth, np.ones(ITEMS, dtype=bool), {"asker": asker})
-
-
-def asked_one_by_one(spread):
-    """Items that a language model misjudges by 0.45 logits; every call adds an error of its own."""
-    rng = np.random.default_rng(6)
-    size = 400
-    x = rng.normal(0, 0.6, size)
-    estimate = x + rng.normal(0, 0.3, size)
-    truth = expit(estimate + spread * ITEM.item_sd * rng.normal(size=size))
-    task = task_of(expit(x))
-    asker = SimulatedModel(dict(zip(task.names, expit(estimate), strict=True)), ErrorShape(repeat=0.1 * spread))
-    yield Group(task, truth, np.ones(size, dtype=bool), {"asker": asker})
-
-
-RIVALS = {
-    "described": ("linked",),
-    "linked": ("described", "identity"),
-    "identity": ("linked",),
-    "hierarchical": ("linked", "described"),
-    "poststratification": ("described", "identity"),
-    "whole-pool": ("item-by-item",),
-    "item-by-item": ("whole-pool",),
-}
-"""Methods whose intervals are clearly wider or narrower on the same tasks."""
-ON_A_LINE = ("described", "linked", "identity")
-SHIPPED = {"item-by-item": {"variants": 1}}
-"""Settings of rivals that know nothing of the simulation."""
-
-
-@pytest.fixture
-def simulations(new_case, new_pool):
-    pools, parallel = in_pools(new_pool), on_a_line(new_case, PARALLEL, 250)
-    return {
-        "described": on_a_line(new_case, LINE, 250),
-        "linked": on_a_line(new_case, LINE, 200),
-        "identity": parallel,
-        "hierarchical": pools,
-        "poststratification": in_the_world,
-        "whole-pool": asked_at_once,
-        "item-by-item": asked_one_by_one,
-    }
-
-
-@pytest.fixture
-def told(priors_of):
-    """What each method knows of its own simulation."""
-    line, parallel = ({"priors": priors_of(prior)} for prior in (LINE, PARALLEL))
-    return {
-        "described": line,
-        "linked": line,
-        "identity": parallel,
-        "poststratification": {"draws": 400},
-        "whole-pool": {"correction": POOL},
-        "item-by-item": {"correction": ITEM, "variants": 3},
-    }
 
 
 def reaches(group, method):
@@ -179,24 +31,24 @@ def coverage(groups, predicted, reached, width=1.0):
     inside = []
     for group, (rate, _, _), (_, down, up) in zip(groups, predicted, reached, strict=True):
         truth = logit(group.truth)
-        held = (rate + width * down <= truth) & (truth <= rate + width * up)
-        inside.append(held[group.hidden].mean())
+        contained = (rate + width * down <= truth) & (truth <= rate + width * up)
+        inside.append(contained[group.hidden].mean())
     return float(np.mean(inside))
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_intervals_contain_the_truth_as_often_as_they_say(simulations, told, name):
-    own, spread = (list(simulations[name](factor)) for factor in (1.0, MORE))
+def test_intervals_contain_the_truth_as_often_as_they_say(name):
+    own, spread = (list(SIMULATIONS[name](factor)) for factor in (1.0, MORE))
 
     def predicted(groups, method, settings):
         return [reaches(group, make_method(method, **group.settings, **settings)) for group in groups]
 
-    found = predicted(own, name, told.get(name, {}))
+    found = predicted(own, name, KNOWN.get(name, {}))
     assert RIGHT[0] < coverage(own, found, found) < RIGHT[1]
     for width in (0.5, 2.0):
         assert not RIGHT[0] < coverage(own, found, found, width) < RIGHT[1], f"intervals of {width} times the width"
     for rival in RIVALS[name]:
-        foreign = predicted(own, rival, told[rival] if name in ON_A_LINE else SHIPPED.get(rival, {}))
+        foreign = predicted(own, rival, rival_settings(name, rival))
         assert not RIGHT[0] < coverage(own, found, foreign) < RIGHT[1], f"intervals of {rival}"
-    other = predicted(spread, name, told.get(name, {}))
+    other = predicted(spread, name, KNOWN.get(name, {}))
     assert TOLERABLE[0] < coverage(spread, other, other) < TOLERABLE[1]

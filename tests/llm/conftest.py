@@ -1,6 +1,9 @@
 """A model of ours to ask, a reader, and questions."""
 
 import json
+import subprocess
+import sys
+from contextlib import contextmanager
 
 import pytest
 
@@ -18,6 +21,19 @@ def read_level(text: str) -> AnswerReading:
 
 def questions(count: int, word: str = "item") -> list[Question]:
     return [Question(f"How hard is {word} {number}?", about={"item": f"{word}{number}"}) for number in range(count)]
+
+
+@contextmanager
+def locked_elsewhere(path):
+    """Let another process hold the lock of a journal; killed in the end, it gives the lock up."""
+    code = "import sys\nfrom mensura.llm import Journal\nJournal(sys.argv[1]).lock()\nprint(flush=True)\ninput()\n"
+    other = subprocess.Popen([sys.executable, "-c", code, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    other.stdout.readline()
+    try:
+        yield
+    finally:
+        other.kill()
+        other.communicate()
 
 
 @pytest.fixture

@@ -1,22 +1,17 @@
-"""The journal by itself: claims, owners, first answers, and the files it refuses."""
+"""The journal by itself: claims, locks, first answers, and the files it refuses."""
 
 import sqlite3
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import pytest
 
 from mensura.core.errors import MensuraError
 from mensura.llm import Journal, Question, Settings, audit_table, open_asker
-from mensura.llm.journal import Hold
-from mensura.llm.redaction import plain_url, redactor, secrets_of
-from mensura.llm.settings import KeyMaker
-from mensura.llm.text_store import Entry
-from tests.llm.conftest import questions, read_level
+from mensura.llm.endpoint import plain_url, redactor, secrets_of
+from mensura.llm.journal import Entry, Hold
+from mensura.llm.protocol import KeyMaker
+from tests.llm.conftest import locked_elsewhere, questions, read_level
 
-ROOT = Path(__file__).parents[2]
 SETTINGS = Settings("mine")
 QUESTION = Question("How hard?", system="You judge.", schema={"type": "object"}, repeat=2, about={"item": "a"})
 KEY = KeyMaker(SETTINGS)(QUESTION)
@@ -27,10 +22,10 @@ def claim(journal, question=QUESTION):
         return journal.claim(KeyMaker(SETTINGS)(question), question, SETTINGS.text())
 
 
-def test_a_claim_is_on_the_disk_before_the_call_and_holds_against_others(tmp_path):
+def test_a_claim_is_on_the_disk_before_the_call_and_gives_the_answer_afterwards(tmp_path):
     with Journal(tmp_path / "j.sqlite") as first, Journal(tmp_path / "j.sqlite") as second:
         assert claim(first) is Hold.MINE
-        assert claim(second) is Hold.ANOTHER
+        assert audit_table(tmp_path / "j.sqlite")["state"].to_list() == ["claimed"]
         assert second.find([KEY]) == {}
         with first.transaction():
             first.answer(KEY, Entry("four", "4", "because", tokens_in=3, tokens_out=1, cost=0.5, seconds=0.25))
@@ -68,40 +63,28 @@ def test_answers_are_found_in_whatever_order_and_company_they_are_asked_for(orde
         assert all(entry.text == f"text of {entry.value}" for entry in found.values())
 
 
-def test_a_failed_or_released_or_abandoned_question_may_be_asked_by_another(tmp_path):
-    other = Journal(tmp_path / "j.sqlite")
+def test_a_failed_or_abandoned_question_may_be_asked_again(tmp_path):
     with Journal(tmp_path / "j.sqlite") as journal:
         claim(journal)
         with journal.transaction():
             journal.fail(KEY, Entry("", error="HTTP 500", attempts=6))
+        assert claim(journal) is Hold.MINE
+    with Journal(tmp_path / "j.sqlite") as other:
         assert claim(other) is Hold.MINE
-        assert claim(journal) is Hold.ANOTHER
-        with other.transaction():
-            other.release([KEY])
-        assert claim(journal) is Hold.MINE
-        assert claim(other) is Hold.ANOTHER
-    assert claim(other) is Hold.MINE
-    other.close()
 
 
-def test_the_claims_of_a_killed_process_are_free_at_once_and_its_file_goes(tmp_path):
+def test_one_process_asks_with_a_journal_and_others_may_read_it(tmp_path):
     path = tmp_path / "j.sqlite"
-    code = (
-        "import sys\nfrom tests.llm.test_journal import claim\nfrom mensura.llm import Journal\n"
-        "journal = Journal(sys.argv[1])\nclaim(journal)\nprint('claimed', flush=True)\ninput()\n"
-    )
-    other = subprocess.Popen(
-        [sys.executable, "-c", code, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT
-    )
-    assert other.stdout.readline() == b"claimed\n"
     with Journal(path) as journal:
-        assert claim(journal) is Hold.ANOTHER
-        assert len(list(tmp_path.glob("*.owner-*"))) == 2
-        other.kill()
-        other.communicate()
-        assert claim(journal) is Hold.MINE
-        assert len(list(tmp_path.glob("*.owner-*"))) == 1
-    assert not list(tmp_path.glob("*.owner-*"))
+        with locked_elsewhere(path):
+            with pytest.raises(MensuraError, match="another process is using the journal"):
+                claim(journal)
+            assert audit_table(path).is_empty()
+        assert claim(journal) is Hold.MINE, "the lock of a killed process is free at once"
+        with Journal(path) as second:
+            assert claim(second, Question("another")) is Hold.MINE, "one process may open a journal several times"
+        with locked_elsewhere(path):
+            assert claim(journal, Question("a third")) is Hold.MINE
 
 
 def test_a_rolled_back_claim_leaves_nothing_behind(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from mensura import MensuraError
 from mensura.llm import Prices
 from mensura.llm.endpoint import reply_of
-from mensura.llm.settings import Settings, schema_text
+from mensura.llm.protocol import Settings, schema_text
 
 
 def test_a_schema_has_one_text_however_it_is_written():

@@ -1,59 +1,13 @@
-"""Journals that outlive versions and damage: upgrade, checksums, recovery, answers that are asked for again."""
+"""Journals that outlive damage: checksums, recovery, answers that are asked for again."""
 
 import random
-import shutil
 import sqlite3
-from pathlib import Path
 
 import pytest
 
 from mensura.core.errors import MensuraError
-from mensura.llm import Journal, Question, audit_table, journal_status, open_asker, recover_journal
-from tests.llm.conftest import questions, read_level
-
-OLD = Path(__file__).parent / "data" / "journal_format1.sqlite"
-"""A journal that the version before format 2 wrote: answers, a failure, a batch and an abandoned claim."""
-RUBRIC = "The level rises with every further step of reasoning that must be kept in mind. é∑ " * 12
-
-
-def old_questions(count, word="item"):
-    return [Question(f"{RUBRIC}\nHow hard is {word} {n}?", about={"item": f"{word}{n}"}) for n in range(count)]
-
-
-@pytest.fixture
-def old(tmp_path):
-    return Path(shutil.copyfile(OLD, tmp_path / "old.sqlite"))
-
-
-def test_a_journal_of_format_1_opens_and_nothing_is_asked_again(old, serve):
-    server = serve()
-    with open_asker("mine", journal=old, base_url=server.url) as asker:
-        answers = asker.ask(old_questions(30), read_level)
-        (other,) = asker.ask([Question("How hard?", "You judge.", {"type": "object"}, repeat=2)], read_level)
-    assert [answer.value for answer in answers[:3]] == [2, 2, 2]
-    assert [answer.value for answer in answers[10:]] == [3] * 20
-    assert answers[0].rationale == "two <b>steps</b> — d is item 0?"
-    assert answers[0].cost > 0
-    assert (other.value, other.stored) == (3, True)
-    assert sum(server.log.requests.values()) == 1, "only the failed question is asked, for the first answer stands"
-    with open_asker("mine", journal=old, base_url=server.url) as asker:
-        assert asker.ask(old_questions(1, "abandoned"), read_level)[0].value is not None
-
-
-def test_the_whole_of_a_journal_of_format_1_is_kept(old):
-    table = audit_table(old)
-    assert table.group_by("state").len().sort("state").rows() == [
-        ("answered", 30),
-        ("batched", 3),
-        ("claimed", 1),
-        ("failed", 1),
-    ]
-    assert table["question"][0] == old_questions(1)[0].prompt
-    assert journal_status(old)["batches"]["state"].to_list() == ["submitted"]
-    with sqlite3.connect(old) as connection:
-        names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        assert not names & {"dictionaries", "owners"}
-    connection.close()
+from mensura.llm import Journal, audit_table, journal_status, open_asker, recover_journal
+from tests.llm.conftest import locked_elsewhere, questions, read_level
 
 
 def fill(path, server, count):
@@ -123,21 +77,22 @@ def test_recovery_keeps_every_answer_that_can_be_read(serve, tmp_path, mensura_c
     assert sum(server.log.requests.values()) - before == 400 - kept
 
 
-def test_recovery_of_a_sound_journal_changes_nothing_and_one_of_format_1_is_upgraded(old):
-    before = audit_table(shutil.copyfile(OLD, old.with_name("other.sqlite")))
-    assert str(recover_journal(old)).startswith("30 answers recovered; no call was lost")
-    assert audit_table(old).equals(before)
-    assert recover_journal(old).damaged.name == "old.sqlite.damaged-2"
+def test_recovery_of_a_sound_journal_changes_nothing(serve, tmp_path):
+    path = tmp_path / "j.sqlite"
+    fill(path, serve(), 30)
+    before = audit_table(path)
+    assert str(recover_journal(path)).startswith("30 answers recovered; no call was lost")
+    assert audit_table(path).equals(before)
+    assert recover_journal(path).damaged.name == "j.sqlite.damaged-2"
 
 
 def test_recovery_refuses_what_is_no_journal_or_in_use(tmp_path):
     (tmp_path / "notes.txt").write_text("nothing of the kind " * 500)
     with pytest.raises(MensuraError, match=r"nothing can be read from it .* Restore a backup"):
         recover_journal(tmp_path / "notes.txt")
-    with Journal(tmp_path / "j.sqlite") as journal:
-        assert journal.owner
-        with pytest.raises(MensuraError, match="another process is using the journal"):
-            recover_journal(tmp_path / "j.sqlite")
+    in_use = pytest.raises(MensuraError, match="another process is using the journal")
+    with Journal(tmp_path / "j.sqlite"), locked_elsewhere(tmp_path / "j.sqlite"), in_use:
+        recover_journal(tmp_path / "j.sqlite")
 
 
 def withheld(server, texts):

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +14,8 @@ from mensura.cli.asking import INCOMPLETE, INTERRUPTED, asking_bar
 from mensura.llm import Standing, open_asker
 from mensura.llm.endpoint import proxy_for
 from tests.llm.conftest import questions, read_level
-from tests.llm.test_journal import ROOT
+
+ROOT = Path(__file__).parents[2]
 
 ANNOTATE = ["annotate", "example", "--protocol", "cell", "--dimensions", "QLq", "--model", "mine"]
 

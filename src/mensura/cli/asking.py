@@ -22,7 +22,6 @@ from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
     from mensura.llm import Asker, Prices, Question, Standing
-    from mensura.llm.ray_workers import RayCrew
 
 JOURNAL = "journal.sqlite"
 INCOMPLETE = 3
@@ -59,7 +58,6 @@ class AskingSettings:
     concurrency: Annotated[int, "Most calls under way at once."] = 32
     batch: Annotated[bool, "Use the provider's batch interface: half price, within a day."] = False
     retry: Annotated[str, "Ask again for stored answers: refused, unreadable or both, separated by a comma."] = ""
-    ray: Annotated[str | None, "Ask from several processes on Ray: local, or the address of a cluster."] = None
     temperature: Annotated[float, "Sampling temperature; recorded with every answer."] = 0.0
     max_tokens: Annotated[int | None, "Most tokens of an answer; fitted to the question when left out."] = None
 
@@ -104,7 +102,7 @@ class Asking:
         return prices_of(self.name, self.rare.price_in, self.rare.price_out)
 
     @contextmanager
-    def open(self, label: str) -> Iterator[Asker | RayCrew]:
+    def open(self, label: str) -> Iterator[Asker]:
         """Open the model, with a progress bar.
 
         A run without some of its answers ends with exit code :data:`INCOMPLETE`, after its results are written. Ctrl-C
@@ -121,10 +119,6 @@ class Asking:
             "max_calls": self.rare.max_calls,
             "prices": self.prices,
         }
-        if self.rare.ray is not None:
-            with self._on_ray(shared) as crew:
-                yield crew
-            return
         if self.rare.batch:
             if self.rare.retry:
                 raise MensuraError(
@@ -154,30 +148,6 @@ class Asking:
             stopped = asker.stopped
         if stopped:
             self._incomplete(stopped)
-
-    @contextmanager
-    def _on_ray(self, shared: dict[str, Any]) -> Iterator[RayCrew]:
-        """Open the model in actors on Ray, which share the journal; refuse what counts within one process."""
-        from mensura.core.processes import WORKERS
-        from mensura.core.ray import join_ray
-        from mensura.llm.ray_workers import RayCrew
-
-        given = {
-            "--set batch": self.rare.batch,
-            "--set retry": self.rare.retry,
-            "--max-cost": self.max_cost,
-            "--set max_calls": self.rare.max_calls,
-        }
-        for name in (name for name, value in given.items() if value):
-            raise MensuraError(
-                f"{name}: not with --set ray, because each process would count alone. Leave out one of the two"
-            )
-        join_ray(str(self.rare.ray))
-        crew = RayCrew(self.name, workers=max(2, WORKERS), concurrency=self.rare.concurrency, **shared)
-        try:
-            yield crew
-        finally:
-            crew.close()
 
     def _incomplete(self, reason: str) -> None:
         """Report missing answers, and end the command with its own exit code once its results are written."""

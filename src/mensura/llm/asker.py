@@ -1,29 +1,41 @@
-"""Ask from ordinary code: an event loop in its own thread, questions in, answers out in their order."""
+"""Open a model by its name, and ask it from ordinary code: questions in, answers out in their order.
+
+An event loop in its own thread does the asking.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Sized
 from concurrent.futures import Future, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from mensura.core.errors import MensuraError
-from mensura.llm.budget import Budget
-from mensura.llm.calls import Caller
+from mensura.llm.calls import Budget, Caller
+from mensura.llm.endpoint import Endpoint, EndpointProvider, redactor, secrets_of
 from mensura.llm.journal import Journal
 from mensura.llm.pacing import Pacer
-from mensura.llm.protocol import Answer, Provider, Question, Reader
+from mensura.llm.protocol import DEFAULT_MAX_TOKENS, Answer, Prices, Provider, Question, Reader, Settings
+from mensura.llm.providers import PREFIX, InspectProvider, RecordedProvider, read_recording
 from mensura.llm.queue import Queue
 from mensura.llm.record import JournalWriter, Record
-from mensura.llm.redaction import redactor
-from mensura.llm.settings import Prices, Settings
 
+DEFAULT_TIMEOUT = 120.0
+DEFAULT_CONCURRENCY = 32
+COMPATIBLE = ("openai-api", "openai", "vllm", "sglang", "ollama", "llama-cpp-python")
+"""Providers whose own endpoint, once its address is given, is a plain OpenAI-compatible one."""
+_OWN_KEY = "MENSURA_API_KEY"
+
+Interface: TypeAlias = Literal["auto", "direct", "inspect"]
+RETRY = ("refused", "unreadable")
+"""Kinds of stored answers that can be asked for again."""
 _CHUNK = 512
 _CHUNKS_AHEAD = 8
 _SHOW_SECONDS = 0.1
@@ -198,3 +210,146 @@ class ModelAsker:
         left = (total - done) / rate if total is not None and rate > 0 else None
         waiting = self._queue.waiting if not self._loop.is_closed() else 0.0
         self._advance(Standing(done, total, tally.stored, tally.failed, self.cost, rate, left, waiting))
+
+
+def open_asker(
+    name: str,
+    *,
+    journal: str | Path | None,
+    base_url: str | None = None,
+    temperature: float | None = 0.0,
+    max_tokens: int = DEFAULT_MAX_TOKENS,
+    timeout: float = DEFAULT_TIMEOUT,
+    max_cost: float | None = None,
+    max_calls: int | None = None,
+    prices: Prices | None = None,
+    concurrency: int = DEFAULT_CONCURRENCY,
+    retry: Collection[str] = (),
+    advance: Advance | None = None,
+    interface: Interface = "auto",
+) -> ModelAsker:
+    """Open a model for asking; close it after use, or use it in a ``with`` block.
+
+    Parameters
+    ----------
+    name : str
+        A model as inspect-ai names it (``openai/…``, ``anthropic/…``, ``ollama/…``), ``openai-api/SERVICE/MODEL`` for
+        any OpenAI-compatible endpoint (address and key from ``SERVICE_BASE_URL`` and ``SERVICE_API_KEY``), any name
+        together with ``base_url``, or ``recorded/NAME``.
+    journal : path, optional
+        The file that records everything; only a recording can do without (None).
+    base_url : str, optional
+        Address of an OpenAI-compatible endpoint.
+    temperature : float, optional
+        0 to 2; None leaves it to the provider.
+    max_tokens : int
+        Most tokens of an answer.
+    timeout : float
+        Seconds per call.
+    max_cost, max_calls : float, int, optional
+        US dollars (needs ``prices``) and requests that this asker may spend; it stops before either is passed.
+    prices : Prices, optional
+        US dollars per million tokens.
+    concurrency : int
+        Most calls at once; "too many requests" lowers it.
+    retry : collection of str
+        Stored answers to ask for again: ``refused`` (filtered ones too), ``unreadable``.
+    advance : callable, optional
+        Gets the :class:`Standing` ten times a second.
+    interface : str
+        How compatible endpoints are reached: ``direct`` (their default) or ``inspect``.
+
+    Returns
+    -------
+    ModelAsker
+        Asks the model through the journal.
+
+    Raises
+    ------
+    MensuraError
+        If the model cannot be opened or an argument is wrong.
+
+    Examples
+    --------
+    >>> from mensura.llm import AnswerReading, Question, open_asker
+    >>> question = Question("How much?", about={"item": "harbour", "dimension": "QLq"})
+    >>> with open_asker("recorded/demo", journal=None) as asker:
+    ...     asker.ask([question], lambda text: AnswerReading(len(text) > 0))[0].value
+    True
+
+    """
+    settings = Settings(name, temperature, max_tokens)
+    _check(name, journal, timeout, concurrency, interface, retry)
+    provider: Provider
+    key: str | None = None
+    if name.startswith(PREFIX):
+        recording = read_recording(name)
+        settings = replace(settings, version=recording.version)
+        provider = RecordedProvider(recording)
+        prices = prices or Prices(0.0, 0.0)
+    else:
+        provider, key = _provider(settings, base_url, timeout, concurrency, interface)
+    return ModelAsker(
+        settings,
+        provider,
+        journal=None if journal is None else Path(journal),
+        secrets=secrets_of(os.environ, key),
+        prices=prices,
+        max_cost=max_cost,
+        max_calls=max_calls,
+        concurrency=concurrency,
+        retry=retry,
+        advance=advance,
+    )
+
+
+def open_endpoint(name: str, base_url: str | None, timeout: float) -> tuple[Endpoint, str | None]:
+    """Return the plain endpoint a name and an address stand for, and its key; the key comes from the environment."""
+    provider, _, rest = name.partition("/")
+    variable, served = _OWN_KEY, name
+    if provider == "openai-api":
+        service, _, served = rest.partition("/")
+        if not service or not served:
+            raise MensuraError(f"model: {name!r} is incomplete; expected openai-api/SERVICE/MODEL")
+        prefix = service.upper().replace("-", "_")
+        variable = f"{prefix}_API_KEY"
+        base_url = base_url or os.environ.get(f"{prefix}_BASE_URL")
+        if not base_url:
+            raise MensuraError(f"model: {name!r} needs an address: base_url, or the variable {prefix}_BASE_URL")
+    elif provider in COMPATIBLE and rest:
+        variable, served = f"{provider.upper().replace('-', '_')}_API_KEY", rest
+    if base_url is None:
+        raise MensuraError(f"model: {name!r} needs base_url, the address of its endpoint")
+    key = os.environ.get(variable)
+    return Endpoint(base_url, served=served, key=key, key_variable=variable, timeout=timeout), key
+
+
+def _provider(
+    settings: Settings, base_url: str | None, timeout: float, concurrency: int, interface: Interface
+) -> tuple[Provider, str | None]:
+    name = settings.model
+    if interface == "direct" or (interface == "auto" and _is_compatible(name, base_url)):
+        endpoint, key = open_endpoint(name, base_url, timeout)
+        return EndpointProvider(endpoint, settings), key
+    return InspectProvider(settings, base_url=base_url, timeout=timeout, concurrency=concurrency), None
+
+
+def _is_compatible(name: str, base_url: str | None) -> bool:
+    """Return whether the direct interface can serve: an OpenAI-compatible endpoint with a known address."""
+    provider, _, rest = name.partition("/")
+    return provider == "openai-api" or (base_url is not None and (not rest or provider in COMPATIBLE))
+
+
+def _check(
+    name: str, journal: str | Path | None, timeout: float, concurrency: int, interface: str, retry: Collection[str]
+) -> None:
+    if journal is None and not name.startswith(PREFIX):
+        raise MensuraError(f"journal: {name!r} costs money; give the file that records its answers (journal.sqlite)")
+    if not timeout > 0:
+        raise MensuraError(f"timeout: expected seconds above 0, got {timeout!r}")
+    if not isinstance(concurrency, int) or concurrency < 1:
+        raise MensuraError(f"concurrency: expected a whole number of at least 1, got {concurrency!r}")
+    if interface not in get_args(Interface):
+        raise MensuraError(f"interface: {interface!r} is unknown; expected one of {', '.join(get_args(Interface))}")
+    if isinstance(retry, str) or not set(retry) <= set(RETRY):
+        raise MensuraError(f"retry: expected some of {', '.join(RETRY)}, got {retry!r}")

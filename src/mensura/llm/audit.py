@@ -6,39 +6,22 @@ import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mensura.core.errors import MensuraError
 from mensura.core.files import atomic_path, write_text
-from mensura.llm.batch_table import BatchTable
 from mensura.llm.journal import Journal, State
-from mensura.llm.settings import Prices
-from mensura.llm.text_store import split_answer
+from mensura.llm.journal_file import split_answer
+from mensura.llm.protocol import Prices
 
 if TYPE_CHECKING:
     import polars as pl
 
-AUDIT_COLUMNS = {
-    "model": "the model, as --model takes it",
-    "settings": "how it was asked: temperature, max_tokens, as JSON",
-    "about": "what the question is about (item, dimension …), as JSON",
-    "repeat": "which of several askings",
-    "system": "the system message",
-    "question": "the prompt",
-    "schema": "the JSON schema the answer had to meet, empty where none",
-    "answer": "the answer's text",
-    "value": "what was read from it, as JSON; null where nothing was",
-    "rationale": "the reasons given",
-    "error": "why there is no value",
-    "state": "claimed, answered, failed, batched or replaced (asked again with retry)",
-    "tokens_in": "tokens of the question",
-    "tokens_out": "tokens of the answer",
-    "cost": "US dollars, empty where no price was known",
-    "seconds": "time the answering call took",
-    "attempts": "requests sent for it",
-    "answered": "when, in UTC",
-}
-"""Columns of the audit table and what they hold."""
+AUDIT_COLUMNS = (
+    *("model", "settings", "about", "repeat", "system", "question", "schema", "answer", "value", "rationale", "error"),
+    *("state", "tokens_in", "tokens_out", "cost", "seconds", "attempts", "answered"),
+)
+"""Columns of the audit table; docs/llm.md says what they hold."""
 _NOT_SENT = {"model", "version"}
 _REPLACED = 4
 """The state that stands here for answers of which a retry asked again."""
@@ -51,76 +34,106 @@ SELECT settings.body, question, system.body, schema.body, answer, value, error, 
 FROM {_ALL} JOIN texts settings ON settings.id = rows.settings JOIN texts system ON system.id = rows.system
   JOIN texts schema ON schema.id = rows.schema ORDER BY state = {_REPLACED}, rows.id
 """
+_GIVEN = f"state IN (1, {_REPLACED})"
+_COUNTS = {
+    "answered": "sum(state = 1)",
+    "failed": "sum(state = 2)",
+    "open": "sum(state = 0)",
+    "batched": "sum(state = 3)",
+    "replaced": f"sum(state = {_REPLACED})",
+    "unreadable": "sum(state = 1 AND error <> '')",
+    "tokens_in": f"coalesce(sum(tokens_in) FILTER (WHERE {_GIVEN}), 0)",
+    "tokens_out": f"coalesce(sum(tokens_out) FILTER (WHERE {_GIVEN}), 0)",
+    "cost": f"sum(cost) FILTER (WHERE {_GIVEN})",
+    "unpriced": f"sum(answer IS NOT NULL AND cost IS NULL AND {_GIVEN})",
+    "requests": f"coalesce(sum(attempts) FILTER (WHERE {_GIVEN}), 0)",
+    "seconds": f"coalesce(sum(seconds) FILTER (WHERE {_GIVEN}), 0.0)",
+}
 _STANDING = f"""
-SELECT settings, state, count(*), sum(state = 1 AND error <> ''), sum(tokens_in), sum(tokens_out), sum(cost),
-  sum(answer IS NOT NULL AND cost IS NULL), sum(attempts), sum(seconds)
-FROM {_ALL} GROUP BY settings, state ORDER BY min(rows.id)
+SELECT texts.body, {", ".join(_COUNTS.values())} FROM {_ALL} JOIN texts ON texts.id = settings
+GROUP BY settings ORDER BY min(rows.id)
 """
 _TEMPLATE = Path(__file__).parent / "audit.html"
 
 
 def journal_status(path: str | Path) -> dict[str, pl.DataFrame]:
-    """Return the state of a journal: ``models`` (one row per model and settings) and ``batches``.
+    """Count the questions of a journal by their state.
 
-    ``open`` counts questions claimed and not answered: under way now, or left by a process that died. Tokens, requests
-    and ``cost`` (US dollars, null where no price is known) include the ``replaced`` answers.
+    Parameters
+    ----------
+    path : path
+        The journal.
+
+    Returns
+    -------
+    dict of polars.DataFrame
+        ``models``: one row per model and settings. ``open`` counts questions claimed and not answered: under way now,
+        or left by a process that died. Tokens, requests and ``cost`` (US dollars, null where no price is known)
+        include the ``replaced`` answers. ``batches``: one row per batch.
+
+    Raises
+    ------
+    MensuraError
+        If the file is no journal.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from mensura.llm import Journal, journal_status
+    >>> path = tempfile.mkdtemp() + "/journal.sqlite"
+    >>> Journal(path).close()
+    >>> journal_status(path)["models"].height
+    0
+
     """
     import polars as pl
 
-    rows: dict[int, dict[str, Any]] = {}
     with Journal(path, create=False) as journal:
-        names = _settings_texts(journal)
-        for number, state, count, unread, *sums in journal.rows(_STANDING):
-            start = {**_described(names[number]), **dict.fromkeys(_COUNTS, 0), "cost": None}
-            row = rows.setdefault(number, start)
-            row[_STATE_COLUMNS[state]] = count
-            if state in (State.ANSWERED, _REPLACED):
-                row["unreadable"] += unread
-                for name, value in zip(_COUNTS[6:], sums, strict=True):
-                    row[name] = row[name] if value is None else (row[name] or 0) + value
+        models = [(*_described(journal.texts.unpack(body)), *counts) for body, *counts in journal.rows(_STANDING)]
         batches = [
-            (r.remote, r.reference, r.model, r.endpoint, r.state, r.calls, _when(r.made))
-            for r in BatchTable(journal).records()
+            (*row, _when(made))
+            for *row, made in journal.rows(
+                "SELECT remote, reference, model, endpoint, state, calls, made FROM batches ORDER BY id"
+            )
         ]
-    text: dict[str, pl.DataType] = {"model": pl.String(), "settings": pl.String()}
-    numbers: dict[str, pl.DataType] = {
-        name: pl.Float64() if name in ("cost", "seconds") else pl.Int64() for name in _COUNTS
+    numbers = {name: pl.Float64 if name in ("cost", "seconds") else pl.Int64 for name in _COUNTS}
+    names = ("batch", "reference", "model", "endpoint", "state", "calls", "made")
+    types = {name: pl.Int64 if name == "calls" else pl.String for name in names}
+    return {
+        "models": pl.DataFrame(models, schema={"model": pl.String, "settings": pl.String, **numbers}, orient="row"),
+        "batches": pl.DataFrame(batches, schema=types, orient="row"),
     }
-    models = pl.DataFrame(list(rows.values()), schema=text | numbers)
-    names_of = ["batch", "reference", "model", "endpoint", "state", "calls", "made"]
-    types = {name: pl.Int64 if name == "calls" else pl.String for name in names_of}
-    return {"models": models, "batches": pl.DataFrame(batches, schema=types, orient="row")}
-
-
-_STATE_COLUMNS = {
-    State.ANSWERED.value: "answered",
-    State.FAILED.value: "failed",
-    State.CLAIMED.value: "open",
-    State.BATCHED.value: "batched",
-    _REPLACED: "replaced",
-}
-_COUNTS = (
-    *_STATE_COLUMNS.values(),
-    "unreadable",
-    "tokens_in",
-    "tokens_out",
-    "cost",
-    "unpriced",
-    "requests",
-    "seconds",
-)
 
 
 def journal_cost(path: str | Path, prices: Prices | None = None) -> pl.DataFrame:
-    """Return tokens and US dollars per model; ``prices`` apply to models whose answers all lack a price.
+    """Sum tokens and US dollars per model.
 
-    ``cost`` is null where no price is known; ``unpriced`` counts the answers that it leaves out.
+    Parameters
+    ----------
+    path : path
+        The journal.
+    prices : Prices, optional
+        Prices of models whose answers all lack one.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``cost`` is null where no price is known; ``unpriced`` counts the answers that it leaves out.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from mensura.llm import Journal, journal_cost
+    >>> path = tempfile.mkdtemp() + "/journal.sqlite"
+    >>> Journal(path).close()
+    >>> journal_cost(path).columns[:3]
+    ['model', 'settings', 'answered']
+
     """
     import polars as pl
 
-    models = journal_status(path)["models"]
-    kept = ["model", "settings", "answered", "requests", "tokens_in", "tokens_out", "cost", "unpriced", "seconds"]
-    table = models.select(kept)
+    columns = ["model", "settings", "answered", "requests", "tokens_in", "tokens_out", "cost", "unpriced", "seconds"]
+    table = journal_status(path)["models"].select(columns)
     if prices is None:
         return table
     price = (pl.col("tokens_in") * prices.input + pl.col("tokens_out") * prices.output) / 1e6
@@ -132,7 +145,28 @@ def journal_cost(path: str | Path, prices: Prices | None = None) -> pl.DataFrame
 
 
 def audit_table(path: str | Path) -> pl.DataFrame:
-    """Return every question of a journal with its answer, rationale and value (:data:`AUDIT_COLUMNS`)."""
+    """List every question of a journal with its answer, rationale and value.
+
+    Parameters
+    ----------
+    path : path
+        The journal.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row per question, replaced answers last, with the columns that docs/llm.md lists.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from mensura.llm import Journal, audit_table
+    >>> path = tempfile.mkdtemp() + "/journal.sqlite"
+    >>> Journal(path).close()
+    >>> audit_table(path).columns[:2]
+    ['model', 'settings']
+
+    """
     import polars as pl
 
     whole = ("repeat", "tokens_in", "tokens_out", "attempts")
@@ -141,10 +175,32 @@ def audit_table(path: str | Path) -> pl.DataFrame:
         for name in AUDIT_COLUMNS
     }
     with Journal(path, create=False) as journal:
-        return pl.DataFrame(list(_audited(journal)), schema=types)
+        return pl.DataFrame(list(_audited(journal)), schema=types, orient="row")
 
 
-def recording_table(path: str | Path) -> pl.DataFrame:
+def _audited(journal: Journal) -> Iterator[tuple[object, ...]]:
+    unpack = journal.texts.unpack
+    for settings, question, system, schema, answer, value, error, state, *numbers, answered in journal.rows(_ROWS):
+        prompt, repeat, about = json.loads(unpack(question))
+        text, rationale = split_answer(unpack(answer)) if answer else ("", "")
+        asked = (json.dumps(about, ensure_ascii=False), repeat, unpack(system), prompt, unpack(schema))
+        name = "replaced" if state == _REPLACED else State(state).name.lower()
+        outcome = (text, value, rationale, error or "", name, *numbers, None if answered is None else _when(answered))
+        yield *_described(unpack(settings)), *asked, *outcome
+
+
+def _described(settings: str) -> tuple[str, str]:
+    """Return the model, and how it was asked as JSON."""
+    values = json.loads(settings)
+    shown = {name: value for name, value in values.items() if name not in _NOT_SENT}
+    return values["model"], json.dumps(shown, sort_keys=True)
+
+
+def _when(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+
+
+def _recording_table(path: str | Path) -> pl.DataFrame:
     """Return the answers of a journal as a recording: what each is about, ``repeat``, ``answer``, tokens and model.
 
     Raises where two answers are about the same, for a recording could not tell them apart.
@@ -170,15 +226,49 @@ def recording_table(path: str | Path) -> pl.DataFrame:
 
 
 def write_audit(path: str | Path, target: str | Path, *, recording: bool = False) -> int:
-    """Write the audit table (.csv, .parquet or a browsable .html page), or a recording; return the number of rows."""
+    """Write the audit table of a journal, or a recording made from it.
+
+    Parameters
+    ----------
+    path : path
+        The journal.
+    target : path
+        The file: ``.csv``, ``.parquet``, or ``.html`` for one page to browse.
+    recording : bool
+        Write the answers as a recording instead (``.csv`` or ``.parquet``).
+
+    Returns
+    -------
+    int
+        The number of rows.
+
+    Raises
+    ------
+    MensuraError
+        If the ending is unknown, or answers cannot be told apart in a recording.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from mensura.llm import Journal, write_audit
+    >>> folder = tempfile.mkdtemp()
+    >>> Journal(folder + "/journal.sqlite").close()
+    >>> write_audit(folder + "/journal.sqlite", folder + "/audit.csv")
+    0
+
+    """
     target = Path(target)
     kind = target.suffix.lower()
     allowed = (".csv", ".parquet") if recording else (".csv", ".parquet", ".html")
     if kind not in allowed:
         raise MensuraError(f"{target}: the name must end in one of {', '.join(allowed)}")
-    table = recording_table(path) if recording else audit_table(path)
+    table = _recording_table(path) if recording else audit_table(path)
     if kind == ".html":
-        write_text(target, audit_page(table, title=Path(path).name))
+        from jinja2 import Environment, StrictUndefined
+
+        settings = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+        page = settings.from_string(_TEMPLATE.read_text(encoding="utf-8"))
+        write_text(target, page.render(title=Path(path).name, rows=table.to_dicts(), count=table.height))
         return table.height
     with atomic_path(target) as part:
         if kind == ".csv":
@@ -186,53 +276,3 @@ def write_audit(path: str | Path, target: str | Path, *, recording: bool = False
         else:
             table.write_parquet(part)
     return table.height
-
-
-def audit_page(table: pl.DataFrame, *, title: str) -> str:
-    """Return the audit table as one page that needs nothing else: search, one fold per question."""
-    from jinja2 import Environment, StrictUndefined
-
-    page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True).from_string(
-        _TEMPLATE.read_text(encoding="utf-8")
-    )
-    return page.render(title=title, rows=table.to_dicts(), count=table.height)
-
-
-def _audited(journal: Journal) -> Iterator[dict[str, object]]:
-    unpack = journal.texts.unpack
-    for settings, question, system, schema, answer, value, error, state, *numbers, answered in journal.rows(_ROWS):
-        described = _described(unpack(settings))
-        prompt, repeat, about = json.loads(unpack(question))
-        text, rationale = split_answer(unpack(answer)) if answer else ("", "")
-        cells = (
-            described["model"],
-            described["settings"],
-            json.dumps(about, ensure_ascii=False),
-            repeat,
-            unpack(system),
-            prompt,
-            unpack(schema),
-            text,
-            value,
-            rationale,
-            error or "",
-            "replaced" if state == _REPLACED else State(state).name.lower(),
-            *numbers,
-            None if answered is None else _when(answered),
-        )
-        yield dict(zip(AUDIT_COLUMNS, cells, strict=True))
-
-
-def _settings_texts(journal: Journal) -> dict[int, str]:
-    rows = journal.rows("SELECT id, body FROM texts WHERE id IN (SELECT DISTINCT settings FROM calls)")
-    return {number: journal.texts.unpack(body) for number, body in rows}
-
-
-def _described(settings: str) -> dict[str, object]:
-    told = json.loads(settings)
-    shown = {name: value for name, value in told.items() if name not in _NOT_SENT}
-    return {"model": told["model"], "settings": json.dumps(shown, sort_keys=True)}
-
-
-def _when(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")

@@ -11,30 +11,32 @@ import io
 import json
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from http import HTTPStatus
 from typing import Any
 
-from mensura.llm.batch_table import OPEN_STATES, BatchRecord, BatchTable
-from mensura.llm.budget import Budget
-from mensura.llm.calls import withheld
+from mensura.llm.calls import Budget, withheld
 from mensura.llm.endpoint import Endpoint, chat_body, reply_of
-from mensura.llm.journal import Hold, Journal
+from mensura.llm.journal import Entry, Hold, Journal
+from mensura.llm.journal_file import Redact, storable
 from mensura.llm.pacing import LONGEST_WAIT
-from mensura.llm.protocol import Answer, CallError, Question, Reader, Trouble
+from mensura.llm.protocol import Answer, CallError, Prices, Question, Reader, Settings, Trouble
 from mensura.llm.record import note_readings, stored_answers
-from mensura.llm.settings import Prices, Settings
-from mensura.llm.text_store import Entry, Redact, storable
 
-MOST_PER_BATCH = 50_000
-MOST_BYTES = 100_000_000
+MOST_PER_BATCH, MOST_BYTES = 50_000, 100_000_000
+LARGEST_RESULT = 600_000_000
+"""Bytes of a batch's result that are read at most: 50,000 answers of 12 kB."""
 _REFERENCE = "mensura"
 _ENDED = ("completed", "failed", "expired", "cancelled")
 _TRIES = 4
 _LISTED_AT_ONCE = 100
-LARGEST_RESULT = 600_000_000
-"""Bytes of a batch's result that are read at most: 50,000 answers of 12 kB."""
 _SHOWN = 120
+_WAITING = """
+SELECT calls.key, batches.id, CASE remote WHEN '' THEN reference ELSE remote END
+FROM calls JOIN batches ON batches.id = calls.batch
+WHERE calls.state = 3 AND batches.state IN ('intended', 'submitted')
+"""
+_INTEND = "INSERT INTO batches (reference, model, endpoint, state, calls, made) VALUES (?, ?, ?, 'intended', ?, ?)"
 
 
 class BatchClient:
@@ -51,21 +53,19 @@ class BatchClient:
     ) -> None:
         self._endpoint, self._journal, self._settings = endpoint, journal, settings
         self._prices, self._budget, self._redact = prices, budget, redact
-        self.batches = BatchTable(journal)
         self.refused = ""
         self._troubles: dict[int, str] = {}
 
     async def work(self, questions: dict[bytes, Question], wait: float | None, poll: float) -> None:
         """Collect, submit what is new, and collect again until nothing is under way or the time is up."""
-        deadline = None if wait is None else time.monotonic() + wait
+        deadline = float("inf") if wait is None else time.monotonic() + wait
         try:
             await self._collect()
             for group in self._groups(self._claimed(questions)):
                 await self._submit(group)
             await self._collect()
-            while self.batches.of_questions(list(questions)) and (deadline is None or time.monotonic() < deadline):
-                rest = poll if deadline is None else max(0.0, min(poll, deadline - time.monotonic()))
-                await asyncio.sleep(rest)
+            while self.waiting(list(questions)) and time.monotonic() < deadline:
+                await asyncio.sleep(max(0.0, min(poll, deadline - time.monotonic())))
                 await self._collect()
         finally:
             await self._endpoint.close()
@@ -73,31 +73,30 @@ class BatchClient:
     def answers(self, keys: Sequence[bytes], questions: Sequence[Question], read: Reader) -> list[Answer]:
         """Return the answers that the journal contains now, and write down the values that the reader takes."""
         stored = stored_answers(self._journal, keys, questions, read)
-        if stored.reread:
-            with self._journal.transaction():
-                note_readings(self._journal, stored.reread, self._redact)
-        waiting = self.batches.of_questions(keys)
-        return [
-            self._unanswered(question, key, waiting.get(key)) if answer is None else answer
-            for key, question, answer in zip(keys, questions, stored.answers, strict=True)
-        ]
+        with self._journal.transaction():
+            note_readings(self._journal, stored.reread, self._redact)
+        waiting = self.waiting(keys)
+        failed = dict(self._journal.rows("SELECT key, error FROM calls WHERE state = 2"))
+        answers = []
+        for key, question, answer in zip(keys, questions, stored.answers, strict=True):
+            error = failed.get(key) or self.refused or "not asked"
+            if key in waiting:
+                number, name = waiting[key]
+                trouble = self._troubles.get(number)
+                reason = f" (it could not be collected: {trouble})" if trouble else ""
+                error = f"waits in batch {name}{reason}; ask again to collect it"
+            answers.append(answer or Answer(question, error=error))
+        return answers
 
-    def _unanswered(self, question: Question, key: bytes, batch: BatchRecord | None) -> Answer:
-        waits = ""
-        if batch is not None:
-            trouble = self._troubles.get(batch.number)
-            reason = f" (it could not be collected: {trouble})" if trouble else ""
-            waits = f"waits in batch {batch.remote or batch.reference}{reason}; ask again to collect it"
-        return Answer(question, error=waits or self._failure(key) or self.refused or "not asked")
-
-    def _failure(self, key: bytes) -> str:
-        rows = list(self._journal.rows("SELECT error FROM calls WHERE key = ? AND state = 2", key))
-        return str(rows[0][0]) if rows else ""
+    def waiting(self, keys: Sequence[bytes]) -> dict[bytes, tuple[int, str]]:
+        """Return number and name of the open batch that each of these questions is in, if any."""
+        rows = {key: (number, name) for key, number, name in self._journal.rows(_WAITING)}
+        return {key: rows[key] for key in keys if key in rows}
 
     # Submitting
 
     def _claimed(self, questions: dict[bytes, Question]) -> dict[bytes, Question]:
-        """Claim those questions that nobody has answered or is asking, as far as the budget goes."""
+        """Claim those questions that have neither an answer nor a batch, as far as the budget goes."""
         mine: dict[bytes, Question] = {}
         settings = self._settings.text()
         with self._journal.transaction():
@@ -108,7 +107,6 @@ class BatchClient:
                     mine[key] = question
                 else:
                     self.refused = self._budget.reason
-                    self._journal.release([key])
         return mine
 
     def _groups(self, questions: dict[bytes, Question]) -> Iterator[dict[bytes, bytes]]:
@@ -133,8 +131,14 @@ class BatchClient:
         When it cannot be known whether the batch arrived, the intention stands, and the next asking looks for it.
         """
         reference = uuid.uuid4().hex
+        run = self._journal.connection.execute
         with self._journal.transaction():
-            number = self.batches.intend(reference, self._settings.model, self._endpoint.shown, list(lines))
+            number = run(
+                _INTEND, (reference, self._settings.model, self._endpoint.shown, len(lines), time.time())
+            ).lastrowid
+            for key in lines:
+                run("UPDATE calls SET state = 3, batch = ? WHERE key = ?", (number, key))
+        assert number is not None
         arrived_perhaps = False
         try:
             file = await self._send("POST", "/files", **self._endpoint.form(b"".join(lines.values())))
@@ -148,67 +152,70 @@ class BatchClient:
             remote = await self._create(reference, body)
         except CallError as fault:
             if not arrived_perhaps or fault.trouble is not Trouble.PASSING:
-                with self._journal.transaction():
-                    self.batches.finished(number, "lost")
+                self._finish(number, "lost")
             raise
-        with self._journal.transaction():
-            self.batches.submitted(number, remote)
+        self._note_remote(number, remote)
 
     async def _create(self, reference: str, body: dict[str, object]) -> str:
         """Create the batch; when the reply is lost, look whether it was created before trying again."""
-        for attempt in range(_TRIES):
-            try:
-                return str((await self._send_once("POST", "/batches", json=body))["id"])
-            except CallError as fault:
-                if fault.trouble not in (Trouble.PASSING, Trouble.BUSY) or attempt == _TRIES - 1:
-                    raise
-                await asyncio.sleep(min(LONGEST_WAIT, fault.wait or 0.2 * 2**attempt))
-                found = (await self._listed()).get(reference)
-                if found is not None:
-                    return found
-        raise AssertionError
+
+        async def create() -> str:
+            return str(_as_object(await self._endpoint.request("POST", "/batches", json=body))["id"])
+
+        async def look() -> str | None:
+            return (await self._listed()).get(reference)
+
+        return str(await _patiently(create, look))
+
+    def _note_remote(self, number: int, remote: str) -> None:
+        with self._journal.transaction():
+            submitted = "UPDATE batches SET state = 'submitted', remote = ? WHERE id = ?"
+            self._journal.connection.execute(submitted, (remote, number))
+
+    def _finish(self, number: int, state: str) -> None:
+        """Close a batch; those of its questions that have no answer may be asked again."""
+        with self._journal.transaction():
+            self._journal.connection.execute("UPDATE batches SET state = ? WHERE id = ?", (state, number))
+            self._journal.connection.execute("UPDATE calls SET state = 0 WHERE batch = ? AND state = 3", (number,))
 
     # Collecting
 
     async def _collect(self) -> None:
         """Take in the results of this model's batches; a batch that fails is left for later, the others go on."""
-        ours = [r for r in self.batches.records(*OPEN_STATES) if r.model == self._settings.model]
-        for record in [r for r in ours if r.state == "intended" and self._journal.is_free(r.owner)]:
-            await self._recover(record)
-        for record in [r for r in self.batches.records("submitted") if r.model == self._settings.model]:
-            try:
-                batch = await self._send("GET", f"/batches/{record.remote}")
-                if batch.get("status") in _ENDED:
-                    await self._take_in(record, batch)
-            except CallError as failure:
-                self._troubles[record.number] = self._redact(storable(failure.message))
-
-    async def _recover(self, record: BatchRecord) -> None:
-        """Find a batch whose submission was cut short: the provider has it, or it never arrived."""
-        remote = (await self._listed()).get(record.reference)
-        with self._journal.transaction():
-            if remote is None:
-                self.batches.finished(record.number, "lost")
+        select = "SELECT id, reference, remote FROM batches WHERE model = ? AND state = ? ORDER BY id"
+        model = self._settings.model
+        for number, reference, _ in list(self._journal.rows(select, model, "intended")):  # cut short while submitting
+            arrived = (await self._listed()).get(reference)
+            if arrived is None:
+                self._finish(number, "lost")
             else:
-                self.batches.submitted(record.number, remote)
+                self._note_remote(number, arrived)
+        for number, _, remote in list(self._journal.rows(select, model, "submitted")):
+            try:
+                batch = await self._send("GET", f"/batches/{remote}")
+                if batch.get("status") in _ENDED:
+                    await self._take_in(number, remote, batch)
+            except CallError as failure:
+                self._troubles[number] = self._redact(storable(failure.message))
 
-    async def _take_in(self, record: BatchRecord, batch: dict[str, Any]) -> None:
+    async def _take_in(self, number: int, remote: str, batch: dict[str, Any]) -> None:
         """Write down the results of a batch; a line that cannot be read fails its question alone."""
         names = [batch[name] for name in ("output_file_id", "error_file_id") if batch.get(name)]
         bodies = [await self._fetch("GET", f"/files/{name}/content", largest=LARGEST_RESULT) for name in names]
         unreadable = ""
         with self._journal.transaction():
             for line in (line for body in bodies for line in io.BytesIO(body) if line.strip()):
-                found = self._entry(line)
-                if found is None:
+                read = self._entry(line)
+                if read is None:
                     unreadable = unreadable or f", such as {line[:_SHOWN]!r}"
                     continue
-                key, entry = found
+                key, entry = read
                 (self._journal.answer if entry.text or not entry.error else self._journal.fail)(key, entry)
-            missing = f"the result of batch {record.remote} has no readable line for this question{unreadable}"
-            for key in self.batches.keys_of(record.number):
+            missing = f"the result of batch {remote} has no readable line for this question{unreadable}"
+            left = "SELECT key FROM calls WHERE batch = ? AND state = 3"
+            for (key,) in list(self._journal.rows(left, number)):
                 self._journal.fail(key, Entry("", error=self._redact(storable(missing))))
-            self.batches.finished(record.number, "collected")
+        self._finish(number, "collected")
 
     def _entry(self, line: bytes) -> tuple[bytes, Entry] | None:
         """Read one line of a batch's result; its question's own reader reads the answer later."""
@@ -221,9 +228,8 @@ class BatchClient:
             return None
         try:
             if status != HTTPStatus.OK:
-                raise CallError(
-                    Trouble.QUESTION, f"refused in the batch: {json.dumps(result.get('error') or body)[:200]}"
-                )
+                refusal = json.dumps(result.get("error") or body)[:200]
+                raise CallError(Trouble.QUESTION, f"refused in the batch: {refusal}")
             reply = reply_of(json.dumps(body).encode("ascii"))
         except CallError as failure:
             return key, Entry("", error=self._redact(storable(failure.message)))
@@ -231,49 +237,50 @@ class BatchClient:
         cost = None if self._prices is None else self._prices.cost(*tokens)
         text = storable(reply.text)
         error = withheld(reply, text).error if reply.withheld else ""
-        entry = Entry(text, error=error, tokens_in=tokens[0], tokens_out=tokens[1], cost=cost)
-        return key, entry.redacted(self._redact)
+        return key, Entry(text, error=error, tokens_in=tokens[0], tokens_out=tokens[1], cost=cost).redacted(
+            self._redact
+        )
 
     async def _listed(self) -> dict[str, str]:
         """Return the provider's batches of ours: reference → id."""
-        found: dict[str, str] = {}
+        listed: dict[str, str] = {}
         after = ""
         while True:
             page = await self._send("GET", f"/batches?limit={_LISTED_AT_ONCE}{after}")
             rows = page.get("data") or []
-            for row in rows:
-                reference = (row.get("metadata") or {}).get(_REFERENCE)
-                if reference:
-                    found[reference] = row["id"]
+            listed |= {(row.get("metadata") or {}).get(_REFERENCE, ""): row["id"] for row in rows}
             if not page.get("has_more") or not rows:
-                return found
+                return listed
             after = f"&after={rows[-1]['id']}"
-
-    # Requests
 
     async def _send(self, method: str, path: str, **options: Any) -> dict[str, Any]:  # noqa: ANN401
         return _as_object(await self._fetch(method, path, **options))
 
-    async def _send_once(self, method: str, path: str, **options: Any) -> dict[str, Any]:  # noqa: ANN401
-        return _as_object(await self._endpoint.request(method, path, **options))
-
     async def _fetch(self, method: str, path: str, **options: Any) -> bytes:  # noqa: ANN401
-        """Send a request that may be sent again: a few times, with patience."""
-        for attempt in range(_TRIES):
-            try:
-                return await self._endpoint.request(method, path, **options)
-            except CallError as fault:
-                if fault.trouble not in (Trouble.PASSING, Trouble.BUSY) or attempt == _TRIES - 1:
-                    raise
-                await asyncio.sleep(min(LONGEST_WAIT, fault.wait or 0.5 * 2**attempt))
-        raise AssertionError
+        """Send a request that may be sent again."""
+        body: bytes = await _patiently(lambda: self._endpoint.request(method, path, **options))
+        return body
+
+
+async def _patiently(send: Callable[[], Awaitable[Any]], look: Callable[[], Awaitable[Any]] | None = None) -> Any:  # noqa: ANN401
+    """Send a few times, with patience; ``look`` returns the result of a request whose reply was lost."""
+    for attempt in range(1, _TRIES + 1):
+        try:
+            return await send()
+        except CallError as fault:
+            if fault.trouble not in (Trouble.PASSING, Trouble.BUSY) or attempt == _TRIES:
+                raise
+            await asyncio.sleep(min(LONGEST_WAIT, fault.wait or 0.2 * 2**attempt))
+            if look is not None and (result := await look()) is not None:
+                return result
+    raise AssertionError
 
 
 def _as_object(body: bytes) -> dict[str, Any]:
     try:
-        told = json.loads(body)
+        result = json.loads(body)
     except ValueError:
-        told = None
-    if not isinstance(told, dict):
+        result = None
+    if not isinstance(result, dict):
         raise CallError(Trouble.PASSING, f"not a JSON object: {body[:120]!r}")
-    return told
+    return result

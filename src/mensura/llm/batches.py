@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import os
-import threading
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from mensura.core.errors import MensuraError
+from mensura.llm.asker import DEFAULT_TIMEOUT, open_endpoint
 from mensura.llm.batch_client import BatchClient
-from mensura.llm.budget import Budget
-from mensura.llm.interface import DEFAULT_TIMEOUT, open_endpoint
+from mensura.llm.calls import Budget
+from mensura.llm.endpoint import redactor, secrets_of
 from mensura.llm.journal import Journal
-from mensura.llm.protocol import Answer, CallError, Question, Reader
-from mensura.llm.redaction import redactor, secrets_of
-from mensura.llm.settings import DEFAULT_MAX_TOKENS, KeyMaker, Prices, Settings
+from mensura.llm.protocol import DEFAULT_MAX_TOKENS, Answer, CallError, KeyMaker, Prices, Question, Reader, Settings
 
 DISCOUNT = 0.5
 """What batches cost of the list price."""
@@ -24,12 +23,27 @@ _OPENAI = "https://api.openai.com/v1"
 
 
 class BatchAsker:
-    """Asks one model through the OpenAI-style batch interface; obeys the same contract as any asker.
+    """Ask one model through the OpenAI-style batch interface; obeys the same contract as any asker.
 
-    ``ask`` submits what has neither an answer nor a batch, collects what has arrived, and waits ``wait`` seconds (None:
-    as long as it takes), looking every ``poll`` seconds. Questions still under way then have an error that names their
-    batch; asking again later, in this process or another, collects them. ``waiting`` counts them after ``ask``;
-    ``stopped`` names the budget that left questions unasked.
+    ``ask`` submits what has neither an answer nor a batch, collects what has arrived, and waits. Questions still under
+    way then have an error that names their batch; asking again later, in this process or another, collects them.
+
+    Parameters
+    ----------
+    name, journal, base_url, temperature, max_tokens, timeout, max_cost, max_calls, prices
+        As :func:`mensura.llm.open_asker` takes them; ``prices`` are list prices, of which batches cost half.
+    wait : float, optional
+        Seconds to wait for answers; None waits as long as it takes.
+    poll : float
+        Seconds between two looks.
+
+    Attributes
+    ----------
+    waiting : int
+        Questions still under way after ``ask``.
+    stopped : str
+        The budget that left questions unasked; empty where none did.
+
     """
 
     def __init__(
@@ -67,35 +81,44 @@ class BatchAsker:
         endpoint, key = open_endpoint(self.model, self._base_url, self._timeout)
         redact = redactor(secrets_of(os.environ, key))
         with Journal(self._journal_path, redact=redact) as journal:
+            journal.lock()
             client = BatchClient(endpoint, journal, self._settings, self._prices, self._budget, redact)
             keys = [self._key(question) for question in questions]
-            try:
-                _run(client.work(dict(zip(keys, questions, strict=True)), self._wait, self._poll))
+            work = client.work(dict(zip(keys, questions, strict=True)), self._wait, self._poll)
+            try:  # in a thread of its own, for a notebook has an event loop running already
+                with ThreadPoolExecutor(1, thread_name_prefix="mensura-batch") as thread:
+                    thread.submit(asyncio.run, work).result()
             except CallError as fault:
                 raise MensuraError(f"{self.model}: {redact(fault.message)}") from None
             answers = client.answers(keys, questions, read)
-            self.waiting = len(client.batches.of_questions(keys))
+            self.waiting = len(client.waiting(keys))
             self.stopped = client.refused
             return answers
 
 
 def ask_batch(name: str, questions: Sequence[Question], read: Reader, **settings: Any) -> list[Answer]:  # noqa: ANN401
-    """Ask questions through a provider's batch interface; ``settings`` as :class:`BatchAsker` takes them."""
+    """Ask questions through a provider's batch interface.
+
+    Parameters
+    ----------
+    name : str
+        The model, as :func:`mensura.llm.open_asker` takes it.
+    questions : sequence of Question
+        The questions.
+    read : Reader
+        Takes the value from an answer's text.
+    **settings
+        As :class:`BatchAsker` takes them; ``journal`` is needed.
+
+    Returns
+    -------
+    list of Answer
+        One per question, in their order; a question without an answer yet has an ``error`` that names its batch.
+
+    Raises
+    ------
+    MensuraError
+        If the provider refuses the batch, or another process uses the journal.
+
+    """
     return BatchAsker(name, **settings).ask(questions, read)
-
-
-def _run(work: Coroutine[None, None, None]) -> None:
-    """Run a coroutine to its end, also where an event loop is running already (a notebook)."""
-    faults: list[BaseException] = []
-
-    def target() -> None:
-        try:
-            asyncio.run(work)
-        except BaseException as fault:
-            faults.append(fault)
-
-    thread = threading.Thread(target=target, name="mensura-batch")
-    thread.start()
-    thread.join()
-    if faults:
-        raise faults[0]

@@ -1,19 +1,125 @@
-"""Questions on their way, and one call: send a question, settle the budget, make the journal's entry of the reply."""
+"""Calls and their cost: the budget of a run, questions on their way, one call, and an estimate before any.
+
+A call starts only if its worst case still fits. It settles the budget whatever happens, and its reply becomes the
+journal's entry.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from mensura.llm.budget import Budget, likely_tokens, likely_tokens_in
+from mensura.core.errors import MensuraError
 from mensura.llm.endpoint import FILTERED
-from mensura.llm.protocol import Answer, AnswerReading, CallError, Provider, Question, Reader, Reply, Trouble
+from mensura.llm.journal import Entry, Journal
+from mensura.llm.journal_file import Redact, storable
+from mensura.llm.protocol import (
+    DEFAULT_MAX_TOKENS,
+    Answer,
+    AnswerReading,
+    CallError,
+    KeyMaker,
+    Prices,
+    Provider,
+    Question,
+    Reader,
+    Reply,
+    Settings,
+    Trouble,
+    schema_text,
+)
 from mensura.llm.record import Read, read_safely
-from mensura.llm.settings import Prices, Settings
-from mensura.llm.text_store import Entry, Redact, storable
 
 _REFUSAL_SHOWN = 160
+MESSAGE_OVERHEAD = 64
+"""Tokens that wrapping a question in messages may add at most."""
+PICTURE_TOKENS = 4000
+"""Tokens that a picture may count for at most."""
+_BYTES_PER_TOKEN = 4
+_ENOUGH = 20
+"""Answers of a model in the journal from which its token counts are taken rather than guessed."""
+
+
+class Budget:
+    """Counts calls and money of one run. A call starts only if its worst case still fits beside those under way."""
+
+    def __init__(
+        self, settings: Settings, prices: Prices | None, max_cost: float | None, max_calls: int | None
+    ) -> None:
+        if max_cost is not None and not 0 <= max_cost < float("inf"):
+            raise MensuraError(f"max_cost: expected US dollars of at least 0, got {max_cost!r}")
+        if max_calls is not None and max_calls < 0:
+            raise MensuraError(f"max_calls: expected a number of at least 0, got {max_calls!r}")
+        if max_cost is not None and prices is None:
+            raise MensuraError(
+                f"max_cost: no prices are known for {settings.model!r}; give prices=Prices(input, output), on the "
+                "command line --set price_in=P and --set price_out=P, in US dollars per million tokens"
+            )
+        self._settings = settings
+        self._prices = prices
+        self._max_cost = max_cost
+        self._max_calls = max_calls
+        self._reserved = 0.0
+        self._lost = 0.0
+        self.calls = 0
+        self.spent = 0.0
+
+    def worst_case(self, question: Question) -> float:
+        """Return what a call can cost at most: one token per byte sent, and all tokens allowed in the answer."""
+        if self._max_cost is None or self._prices is None:
+            return 0.0
+        return self._prices.cost(most_tokens_in(question), self._settings.max_tokens)
+
+    def take(self, worst: float) -> bool:
+        """Reserve one call; false when it could pass the budget."""
+        if self._max_calls is not None and self.calls >= self._max_calls:
+            return False
+        if self._max_cost is not None and self.spent + self._lost + self._reserved + worst > self._max_cost:
+            return False
+        self.calls += 1
+        self._reserved += worst
+        return True
+
+    def settle(self, worst: float, cost: float | None) -> None:
+        """Give back a reservation and count what the call cost; None: unknown, so the worst case stays counted."""
+        self._reserved -= worst
+        if cost is None:
+            self._lost += worst
+        else:
+            self.spent += cost
+
+    @property
+    def reason(self) -> str:
+        """Why no further call may start, in words."""
+        if self._max_calls is not None and self.calls >= self._max_calls:
+            return f"budget: the {self._max_calls} calls allowed were made"
+        lost = f", up to ${self._lost:.4f} for calls whose answer was lost" if self._lost else ""
+        return f"budget: another call could pass ${self._max_cost:g} (${self.spent:.4f} spent{lost})"
+
+
+def most_tokens_in(question: Question) -> int:
+    """Return an upper bound of the tokens a question takes: tokenizers make at most one token of a byte."""
+    return _bytes_sent(question) + MESSAGE_OVERHEAD + PICTURE_TOKENS * len(question.pictures)
+
+
+def likely_tokens(text_bytes: int) -> int:
+    """Return a plain guess of the tokens in so many bytes of text."""
+    return -(-text_bytes // _BYTES_PER_TOKEN)
+
+
+def likely_tokens_in(question: Question) -> int:
+    """Return a plain guess of the tokens a question takes."""
+    return likely_tokens(_bytes_sent(question))
+
+
+def _bytes_sent(question: Question) -> int:
+    return sum(
+        len(part.encode("utf-8", "replace"))
+        for part in (question.prompt, question.system, schema_text(question.schema))
+    )
 
 
 @dataclass(eq=False, slots=True)
@@ -118,3 +224,88 @@ def _tokens(question: Question, reply: Reply) -> tuple[int, int]:
     tokens_in = likely_tokens_in(question) if reply.tokens_in is None else reply.tokens_in
     likely = likely_tokens(len(reply.text.encode("utf-8", "replace")))
     return tokens_in, likely if reply.tokens_out is None else reply.tokens_out
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The expected effort of asking: ``stored`` answers exist already, ``calls`` would be made.
+
+    Token counts are guesses: a quarter of the bytes, or from 20 answers of this model in the journal on, their ratio.
+    ``cost`` is the expected cost, ``cost_at_most`` if every answer used all its tokens; US dollars, None where no
+    price is known.
+    """
+
+    model: str
+    questions: int
+    stored: int
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    cost: float | None
+    cost_at_most: float | None
+
+    def __str__(self) -> str:
+        money = "cost unknown, for no price is known"
+        if self.cost is not None:
+            money = f"about ${self.cost:.2f}, at most ${self.cost_at_most:.2f}"
+        return (
+            f"{self.questions:,} questions to {self.model}: {self.stored:,} answered already, {self.calls:,} calls, "
+            f"about {self.tokens_in:,} tokens in and {self.tokens_out:,} out; {money}"
+        )
+
+
+def estimate(
+    questions: Iterable[Question],
+    name: str,
+    *,
+    journal: str | Path | None = None,
+    temperature: float | None = 0.0,
+    max_tokens: int = DEFAULT_MAX_TOKENS,
+    prices: Prices | None = None,
+    tokens_out: int | None = None,
+) -> Estimate:
+    """Estimate calls, tokens and US dollars of these questions; nothing is sent.
+
+    ``journal`` (it need not exist) shows the answered questions and the usual length of answers. ``tokens_out`` is the
+    expected length of an answer where the journal shows none; all of ``max_tokens`` when not given.
+    """
+    from mensura.llm.providers import version_of
+
+    version = version_of(name)
+    settings = Settings(name, temperature, max_tokens, version)
+    if tokens_out is not None and tokens_out < 0:
+        raise MensuraError(f"tokens_out: expected a number of at least 0, got {tokens_out!r}")
+    asked = list(questions)
+    known = set[bytes]()
+    scale, length = 1.0, float(max_tokens if tokens_out is None else tokens_out)
+    keys = list(map(KeyMaker(settings), asked))
+    if journal is not None and Path(journal).exists():
+        with Journal(journal, create=False) as book:
+            known = book.answered(keys)
+            scale, length = _observed(book, settings, scale, length)
+    fresh = {key: question for key, question in zip(keys, asked, strict=True) if key not in known}
+    tokens_in = round(scale * sum(map(likely_tokens_in, fresh.values())))
+    expected = round(min(length, max_tokens) * len(fresh))
+    return Estimate(
+        model=name,
+        questions=len(asked),
+        stored=sum(key in known for key in keys),
+        calls=len(fresh),
+        tokens_in=tokens_in,
+        tokens_out=expected,
+        cost=None if prices is None else prices.cost(tokens_in, expected),
+        cost_at_most=None if prices is None else prices.cost(tokens_in, max_tokens * len(fresh)),
+    )
+
+
+def _observed(journal: Journal, settings: Settings, scale: float, length: float) -> tuple[float, float]:
+    """Return how this model's token counts compare with the guess, and the mean length of its answers."""
+    guessed = told = answers = written = 0
+    for question, entry in journal.questions(settings.text(), limit=10 * _ENOUGH):
+        guessed += likely_tokens_in(question)
+        told += entry.tokens_in
+        written += entry.tokens_out
+        answers += 1
+    if answers < _ENOUGH or not guessed:
+        return scale, length
+    return told / guessed, written / answers

@@ -1,23 +1,22 @@
-"""Talk to one OpenAI-compatible endpoint: one request per question over open connections."""
+"""Talk to one OpenAI-compatible endpoint, one request per question, and keep keys out of every text."""
 
 from __future__ import annotations
 
 import email.utils
 import importlib.util
 import json
+import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from http import HTTPStatus
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 from urllib.request import getproxies, proxy_bypass
 
 from mensura.core.errors import MensuraError
-from mensura.llm.protocol import CallError, Question, Reply, Trouble
-from mensura.llm.redaction import plain_url
-from mensura.llm.settings import Settings
+from mensura.llm.protocol import CallError, Question, Reply, Settings, Trouble
 
 if TYPE_CHECKING:
     import aiohttp
@@ -244,3 +243,41 @@ def _error_text(body: bytes) -> str:
 
 def _shortened(body: bytes) -> str:
     return " ".join(body[:_MESSAGE_LENGTH].decode("utf-8", errors="replace").split())
+
+
+# Keys stay out of everything that is stored, shown or raised
+
+HIDDEN = "[key]"
+_SECRET_NAMES = ("_API_KEY", "_TOKEN", "_SECRET", "_ACCESS_KEY", "_KEY", "_PASSWORD")
+_SHORTEST = 8
+"""Shorter values are no keys, and hiding them would mangle ordinary text."""
+
+
+def secrets_of(environment: Mapping[str, str] = os.environ, *more: str | None) -> tuple[str, ...]:
+    """Return what may not be seen: values of environment variables named like keys, and those given."""
+    named = (value for name, value in environment.items() if name.upper().endswith(_SECRET_NAMES))
+    found = {text for text in (*named, *more) if text and len(text) >= _SHORTEST}
+    return tuple(sorted(found, key=len, reverse=True))
+
+
+def redactor(secrets: Iterable[str]) -> Callable[[str], str]:
+    """Return a function that hides every secret in a text."""
+    hidden = tuple(secrets)
+
+    def redact(text: str) -> str:
+        for secret in hidden:
+            if secret in text:
+                text = text.replace(secret, HIDDEN)
+        return text
+
+    return redact
+
+
+def plain_url(url: str) -> str:
+    """Return an address without user, password, query and fragment, fit to be shown."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    netloc = f"[{host}]" if ":" in host else host
+    if parts.port is not None:
+        netloc += f":{parts.port}"
+    return urlunsplit((parts.scheme, netloc, parts.path, "", ""))

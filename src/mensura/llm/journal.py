@@ -1,8 +1,8 @@
-"""The journal: one row per question in SQLite, written before and after each call, shared by processes.
+"""The journal: one row per question in SQLite, written before and after each call.
 
-A row is claimed (durably) before its question is sent and answered (durably) before the answer is reported. A claim
-belongs to an owner, the process that made it; claims of dead owners are free for others. The first answer is the
-record. Only ``reopen`` sets it aside, and keeps it in the table ``replaced``.
+A row is claimed (durably) before its question is sent and answered (durably) before the answer is reported. One process
+asks at a time, so that claims which an earlier one left are free. The first answer is the record. Only ``reopen`` sets
+it aside, and keeps it in the table ``replaced``.
 """
 
 from __future__ import annotations
@@ -13,31 +13,30 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum, IntEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from mensura.llm.journal_file import CHECKED, connect, recovery_hint
-from mensura.llm.owners import Owner, is_alive
-from mensura.llm.protocol import Question
-from mensura.llm.settings import schema_text
-from mensura.llm.text_store import (
+from mensura.llm.journal_file import (
+    CHECKED,
     DamagedError,
-    Entry,
     Redact,
     TextStore,
-    encoded,
-    joined_answer,
+    connect,
+    lock,
+    recovery_hint,
     row_checksum,
     split_answer,
     storable,
+    unlock,
 )
+from mensura.llm.protocol import Question, schema_text
 
 _KEYS_PER_READ = 512
 _INSERT = """
-INSERT INTO calls (key, state, owner, settings, system, schema, question, asked) VALUES (?, 0, ?, ?, ?, ?, ?, ?)
+INSERT INTO calls (key, state, settings, system, schema, question, asked) VALUES (?, 0, ?, ?, ?, ?, ?)
 ON CONFLICT (key) DO NOTHING
 """
 _FINISH = """
-UPDATE calls SET state = ?, owner = NULL, answer = ?, value = ?, error = ?, tokens_in = ?, tokens_out = ?, cost = ?,
+UPDATE calls SET state = ?, answer = ?, value = ?, error = ?, tokens_in = ?, tokens_out = ?, cost = ?,
 seconds = ?, attempts = ?, answered = ?, checksum = ? WHERE key = ? AND state <> 1
 """
 _ROW = f"key, answer, checksum, {CHECKED}"
@@ -46,6 +45,35 @@ SELECT question, texts.body, forms.body, {", ".join(f"calls.{name.strip()}" for 
 FROM calls JOIN texts ON texts.id = calls.system JOIN texts forms ON forms.id = calls.schema
 WHERE state = 1 AND (? IS NULL OR settings = ?) ORDER BY calls.id LIMIT ?
 """
+
+
+class Entry(NamedTuple):
+    """The journal's record of one answer; ``value`` is JSON, ``cost`` None where no price is known."""
+
+    text: str
+    value: str = "null"
+    rationale: str = ""
+    error: str = ""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: float | None = None
+    seconds: float = 0.0
+    attempts: int = 1
+
+    def redacted(self, redact: Redact) -> Entry:
+        """Return the entry without keys."""
+        value, error = redact(self.value), redact(self.error)
+        return self._replace(text=redact(self.text), value=value, rationale=redact(self.rationale), error=error)
+
+
+encoded = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+"""Return JSON as the journal keeps it: letters as they are, no NaN."""
+
+
+def joined_answer(entry: Entry) -> str:
+    """Return text and rationale as one string, for the rationale often repeats the text."""
+    text = storable(entry.text)
+    return f"{len(text)}:{text}{entry.rationale}"
 
 
 class State(IntEnum):
@@ -61,19 +89,33 @@ class Hold(Enum):
     """The holder of a question that has no answer yet."""
 
     MINE = "mine"
-    ANOTHER = "another process"
     BATCH = "a batch"
 
 
 class Journal:
-    """An open journal file. One thread at a time; several processes may each open the same file.
+    """Keep questions and answers in a file. Use it in one thread at a time; close it, or use it in a ``with`` block.
 
-    ``path`` None keeps it in memory. ``create`` False refuses a file that does not exist.
+    Any number of processes may read a journal; one process at a time may claim questions.
+
+    Parameters
+    ----------
+    path : path, optional
+        The file, made if there is none; None keeps the journal in memory.
+    create : bool
+        False refuses a file that does not exist.
+    redact : callable
+        Hides keys in a text before it is stored.
+
+    Raises
+    ------
+    MensuraError
+        If the file is no journal, or is damaged.
+
     """
 
     def __init__(self, path: str | Path | None, *, create: bool = True, redact: Redact = str) -> None:
         self.path = None if path is None else Path(path)
-        self._owner: Owner | None = None
+        self._locked = False
         self.connection = connect(self.path, create)
         self.texts = TextStore(self.connection, redact)
 
@@ -84,12 +126,17 @@ class Journal:
         self.close()
 
     def close(self) -> None:
-        """Give up the claims that are still open, and close the file."""
-        try:
-            if self._owner is not None:
-                self._owner.close()
-        finally:
-            self.connection.close()
+        """Give the lock back, and close the file."""
+        self.connection.close()
+        if self._locked and self.path is not None:
+            unlock(self.path)
+            self._locked = False
+
+    def lock(self) -> None:
+        """Take the journal for this process, until it is closed; raises where another process has it."""
+        if not self._locked and self.path is not None:
+            lock(self.path)
+            self._locked = True
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -155,29 +202,23 @@ class Journal:
     # Writing; inside a transaction
 
     def claim(self, key: bytes, question: Question, settings: str) -> Hold | Entry:
-        """Take one question for this process; return another holder or the answer, where there is one.
+        """Take one question for asking; return the batch's hold or the answer, where there is one.
 
         ``settings`` as :meth:`Settings.text` gives them.
         """
+        self.lock()
         body = encoded([question.prompt, question.repeat, dict(question.about)])
         texts = (settings, question.system, schema_text(question.schema))
-        row = (key, self.owner, *map(self.texts.keep, texts), self.texts.pack(body), time.time())
+        row = (key, *map(self.texts.keep, texts), self.texts.pack(body), time.time())
         if self.connection.execute(_INSERT, row).rowcount:
             return Hold.MINE
-        return self._take_over(key)
-
-    def _take_over(self, key: bytes) -> Hold | Entry:
-        state, holder = self.connection.execute("SELECT state, owner FROM calls WHERE key = ?", (key,)).fetchone()
+        (state,) = self.connection.execute("SELECT state FROM calls WHERE key = ?", (key,)).fetchone()
         if state == State.ANSWERED:
             return self.find([key])[key]
         if state == State.BATCHED:
             return Hold.BATCH
-        if state == State.CLAIMED and not self.is_free(holder):
-            return Hold.ANOTHER
-        self.connection.execute(
-            "UPDATE calls SET state = 0, owner = ?, error = NULL, asked = ? WHERE key = ?",
-            (self.owner, time.time(), key),
-        )
+        again = "UPDATE calls SET state = 0, error = NULL, asked = ? WHERE key = ?"
+        self.connection.execute(again, (time.time(), key))
         return Hold.MINE
 
     def answer(self, key: bytes, entry: Entry) -> Entry:
@@ -192,10 +233,10 @@ class Journal:
 
     def reread(self, key: bytes, value: str, rationale: str, error: str) -> None:
         """Record what a reader now takes from a stored answer; the text stays."""
-        found = self.find([key])
-        if key not in found:
+        stored = self.find([key])
+        if key not in stored:
             return
-        entry = found[key]._replace(value=value, rationale=rationale, error=error)
+        entry = stored[key]._replace(value=value, rationale=rationale, error=error)
         (answered,) = self.connection.execute("SELECT answered FROM calls WHERE key = ?", (key,)).fetchone()
         self.connection.execute("UPDATE calls SET state = 2 WHERE key = ?", (key,))
         self._finish(State.ANSWERED, key, entry, answered)
@@ -208,25 +249,6 @@ class Journal:
                 f"INSERT INTO replaced ({columns}) SELECT {columns} FROM calls WHERE key = ? AND state = 1", (key,)
             )
             self.connection.execute("UPDATE calls SET state = 2 WHERE key = ? AND state = 1", (key,))
-
-    def release(self, keys: Sequence[bytes]) -> None:
-        """Give back claims on questions that were not sent."""
-        self.connection.executemany(
-            "UPDATE calls SET owner = NULL WHERE key = ? AND state = 0 AND owner = ?", [(k, self.owner) for k in keys]
-        )
-
-    @property
-    def owner(self) -> int:
-        """The number of this process as an owner of claims."""
-        if self._owner is None:
-            self._owner = Owner(self.path)
-        return self._owner.number
-
-    def is_free(self, owner: int | None) -> bool:
-        """Return whether no living process holds the claims of this owner."""
-        if owner is None or (self._owner is not None and owner == self._owner.number):
-            return True
-        return not is_alive(self.path, owner)
 
     def _finish(self, state: State, key: bytes, entry: Entry, answered: float | None = None) -> bool:
         """Write the outcome of a question that has no answer yet; false where it has one."""

@@ -1,30 +1,32 @@
-"""Make, open, upgrade and recover the file of a journal."""
+"""The file of a journal: tables, packed texts with checksums, the lock of the process that asks, and recovery."""
 
 from __future__ import annotations
 
-import contextlib
+import hashlib
 import shutil
 import sqlite3
 import tempfile
+import threading
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import zstandard
 
 from mensura.core.errors import MensuraError
-from mensura.llm.owners import living_owners
-from mensura.llm.text_store import DamagedError, TextStore, row_checksum, split_answer
+from mensura.llm.protocol import KEY_BYTES
 
 _APPLICATION = 0x4D4A524E  # "MJRN", in the header of the file
 _FORMAT = 2
 _LOCK_SECONDS = 120.0
-_AT_ONCE = 1000
 _CACHE_KIB = 65_536
+_TEXTS_REMEMBERED = 10_000
+_AT_ONCE = 1000
 _UNREADABLE_IN_A_ROW = 20_000
-
 _CALLS = """
   id INTEGER PRIMARY KEY, key BLOB NOT NULL {unique}, state INTEGER NOT NULL, owner INTEGER, batch INTEGER,
   settings INTEGER NOT NULL, system INTEGER NOT NULL, schema INTEGER NOT NULL, question BLOB NOT NULL,
@@ -40,11 +42,86 @@ CREATE TABLE batches (
 CREATE TABLE calls ({_CALLS.format(unique="UNIQUE")});
 CREATE INDEX calls_open ON calls (state) WHERE state <> 1;
 CREATE TABLE replaced ({_CALLS.format(unique="")});
+PRAGMA application_id = {_APPLICATION};
+PRAGMA user_version = {_FORMAT}
 """
 CHECKED = "settings, system, schema, value, error, tokens_in, tokens_out, cost, seconds, attempts"
 """Columns that a row's checksum covers, after its key."""
 
-Unpack: TypeAlias = Callable[[bytes], str]
+Redact: TypeAlias = Callable[[str], str]
+
+
+class DamagedError(MensuraError):
+    """A part of a journal whose checksum differs from its content."""
+
+
+def storable(text: str) -> str:
+    """Return a text that every file and table can contain: halves of characters become U+FFFD."""
+    if text.isascii():
+        return text
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def split_answer(joined: str) -> tuple[str, str]:
+    """Return the text and the rationale that were joined."""
+    length, _, rest = joined.partition(":")
+    return rest[: int(length)], rest[int(length) :]
+
+
+def row_checksum(key: bytes, *cells: object) -> int:
+    """Return a checksum of the cells of an answer that are not packed; packed texts carry their own."""
+    return zlib.crc32(repr((key, *cells)).encode("utf-8"))
+
+
+class TextStore:
+    """The texts of one journal, for one thread at a time; keys are hidden before a text is packed."""
+
+    def __init__(self, connection: sqlite3.Connection, redact: Redact) -> None:
+        self._connection = connection
+        self._redact = redact
+        self._numbers: dict[str, int] = {}
+        self._compress = zstandard.ZstdCompressor(level=3, write_checksum=True).compress
+        self._decompress = zstandard.ZstdDecompressor().decompress
+
+    def forget(self) -> None:
+        """Forget the numbers of shared texts, after a rollback."""
+        self._numbers.clear()
+
+    def pack(self, text: str) -> bytes:
+        """Return a text compressed, with a checksum."""
+        return self._compress(storable(self._redact(text)).encode("utf-8"))
+
+    def unpack(self, blob: bytes) -> str:
+        """Return a packed text; raises :class:`DamagedError` where its checksum differs."""
+        try:
+            return self._decompress(blob).decode("utf-8")
+        except (zstandard.ZstdError, UnicodeDecodeError, TypeError) as fault:
+            raise DamagedError(f"a text is damaged ({fault})") from None
+
+    def keep(self, text: str) -> int:
+        """Return the number of a text that many questions share; it is kept once."""
+        if text not in self._numbers:
+            if len(self._numbers) >= _TEXTS_REMEMBERED:
+                self._numbers.clear()
+            insert = "INSERT INTO texts (digest, body) VALUES (?, ?) ON CONFLICT (digest) DO NOTHING"
+            self._connection.execute(insert, (_digest(text), self.pack(text)))
+            number = self.number(text)
+            assert number is not None
+            self._numbers[text] = number
+        return self._numbers[text]
+
+    def number(self, text: str) -> int | None:
+        """Return the number of a shared text, None where it is not kept."""
+        row = self._connection.execute("SELECT id FROM texts WHERE digest = ?", (_digest(text),)).fetchone()
+        return None if row is None else int(row[0])
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=KEY_BYTES).digest()
 
 
 def connect(path: Path | None, create: bool) -> sqlite3.Connection:
@@ -59,7 +136,7 @@ def connect(path: Path | None, create: bool) -> sqlite3.Connection:
         connection = sqlite3.connect(
             ":memory:" if path is None else path, timeout=_LOCK_SECONDS, isolation_level=None, check_same_thread=False
         )
-        with contextlib.ExitStack() as on_a_fault:
+        with ExitStack() as on_a_fault:
             on_a_fault.callback(connection.close)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
@@ -72,8 +149,6 @@ def connect(path: Path | None, create: bool) -> sqlite3.Connection:
         raise MensuraError(
             f"{path}: not a readable journal ({fault}); check the path. {recovery_hint(path)}"
         ) from fault
-    except DamagedError as fault:
-        raise MensuraError(f"{path}: {fault}. {recovery_hint(path)}") from fault
     return connection
 
 
@@ -83,85 +158,69 @@ def recovery_hint(path: Path | None) -> str:
 
 
 def _prepare(connection: sqlite3.Connection, path: Path | None) -> None:
-    """Make the tables of a new file and upgrade those of format 1; refuse any other file."""
+    """Make the tables of a new file; refuse another database and a journal of another format."""
     if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
-        make_tables(connection)
+        for statement in _TABLES.strip().split(";\n"):
+            connection.execute(statement)
         return
-    version = _format_of(connection)
-    if version == 1:
-        _upgrade(connection)
-    elif version != _FORMAT:
+    names = ("application_id", "user_version")
+    if tuple(connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names) != (_APPLICATION, _FORMAT):
         raise MensuraError(f"{path}: a database, but not a journal of format {_FORMAT}; choose another file")
 
 
-def _format_of(connection: sqlite3.Connection) -> int | None:
-    """Return the format of a journal, None for another database."""
-    kind = connection.execute("PRAGMA application_id").fetchone()[0]
-    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-    return version if kind == _APPLICATION else None
+# One process asks with a journal at a time; any number may read it
+
+_guard = threading.Lock()
+_locks: dict[Path, tuple[sqlite3.Connection, int]] = {}
+"""The locks of this process, and how many journals share each."""
 
 
-def make_tables(connection: sqlite3.Connection) -> None:
-    """Make the tables of a new journal."""
-    for statement in _TABLES.strip().split(";\n"):
-        connection.execute(statement)
-    connection.execute(f"PRAGMA application_id = {_APPLICATION}")
-    connection.execute(f"PRAGMA user_version = {_FORMAT}")
+def lock(path: Path) -> None:
+    """Take a journal for this process; the system gives up the lock of a process that ends, however it ends."""
+    path = path.resolve()
+    with _guard:
+        if path not in _locks:
+            beside = sqlite3.connect(f"{path}.lock", timeout=0, isolation_level=None, check_same_thread=False)
+            try:
+                beside.execute("BEGIN EXCLUSIVE")
+            except sqlite3.Error as fault:
+                beside.close()
+                raise MensuraError(
+                    f"{path}: another process is using the journal. Wait for it or stop it, or give another journal"
+                ) from fault
+            _locks[path] = beside, 0
+        beside, users = _locks[path]
+        _locks[path] = beside, users + 1
 
 
-# Format 1: texts packed with dictionaries kept in the file, no checksums, owners in a table
+def unlock(path: Path) -> None:
+    """Give a journal back that was taken with :func:`lock`."""
+    path = path.resolve()
+    with _guard:
+        beside, users = _locks[path]
+        _locks[path] = beside, users - 1
+        if users == 1:
+            del _locks[path]
+            beside.close()
 
 
-def _upgrade(connection: sqlite3.Connection) -> None:
-    """Pack every text of a journal of format 1 again, with checksums; one transaction."""
-    unpack, store = _unpacker_1(connection), TextStore(connection, str)
-    connection.execute("ALTER TABLE calls ADD COLUMN checksum INTEGER")
-    for number, body in connection.execute("SELECT id, body FROM texts").fetchall():
-        connection.execute("UPDATE texts SET body = ? WHERE id = ?", (store.pack(unpack(body)), number))
-    last = connection.execute("SELECT max(id) FROM calls").fetchone()[0] or 0
-    for start in range(0, last + 1, _AT_ONCE):
-        statement = f"SELECT id, question, answer, key, {CHECKED} FROM calls WHERE id >= ? AND id < ?"
-        for number, question, answer, *cells in connection.execute(statement, (start, start + _AT_ONCE)).fetchall():
-            packed = None if answer is None else store.pack(unpack(answer))
-            checksum = None if answer is None else row_checksum(*cells)
-            values = (store.pack(unpack(question)), packed, checksum, number)
-            connection.execute("UPDATE calls SET question = ?, answer = ?, checksum = ? WHERE id = ?", values)
-    connection.execute("UPDATE calls SET owner = NULL")
-    connection.execute("UPDATE batches SET owner = NULL")
-    connection.execute("DROP TABLE owners")
-    connection.execute("DROP TABLE dictionaries")
-    connection.execute(f"CREATE TABLE replaced ({_CALLS.format(unique='')})")
-    connection.execute(f"PRAGMA user_version = {_FORMAT}")
-
-
-def _unpacker_1(connection: sqlite3.Connection) -> Unpack:
-    """Return the reader of texts in format 1: a byte that names the dictionary, then Zstandard or DEFLATE."""
-    dictionaries = {255: b"", 0: b""} | dict(connection.execute("SELECT id, data FROM dictionaries"))
-    kind = zstandard.DICT_TYPE_RAWCONTENT
-    readers = {
-        number: zstandard.ZstdDecompressor(
-            dict_data=zstandard.ZstdCompressionDict(data, dict_type=kind) if data else None
-        )
-        for number, data in dictionaries.items()
-    }
-
-    def unpack(blob: bytes) -> str:
-        try:
-            if blob.startswith(zstandard.FRAME_HEADER, 1):
-                return readers[blob[0]].decompress(blob[1:]).decode("utf-8")
-            return zlib.decompressobj(-zlib.MAX_WBITS, zdict=dictionaries[blob[0]]).decompress(blob[1:]).decode("utf-8")
-        except (zstandard.ZstdError, zlib.error, KeyError, IndexError, UnicodeDecodeError) as fault:
-            raise DamagedError(f"a text is damaged ({fault})") from None
-
-    return unpack
-
-
-# Recovery
+# Recovery of a damaged journal
 
 
 @dataclass(frozen=True)
 class Recovery:
-    """The outcome of a recovery: ``answers`` kept, ``lost`` calls, and the place of the damaged file."""
+    """Report the outcome of a recovery.
+
+    Attributes
+    ----------
+    answers : int
+        Answers kept.
+    lost : int
+        Calls that could not be read; they will be asked again.
+    damaged : Path
+        The place of the damaged file.
+
+    """
 
     answers: int
     lost: int
@@ -173,27 +232,57 @@ class Recovery:
 
 
 def recover_journal(path: str | Path) -> Recovery:
-    """Replace a damaged journal by one with everything that can still be read and whose checksums agree."""
+    """Replace a damaged journal by one with everything that can still be read and whose checksums agree.
+
+    Parameters
+    ----------
+    path : path
+        The journal; the damaged file is kept beside it.
+
+    Returns
+    -------
+    Recovery
+        Answers kept, calls lost, and the place of the damaged file.
+
+    Raises
+    ------
+    MensuraError
+        If there is no such file, another process uses it, or nothing can be read from it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from mensura.llm import Journal, recover_journal
+    >>> path = tempfile.mkdtemp() + "/journal.sqlite"
+    >>> Journal(path).close()
+    >>> recover_journal(path).lost
+    0
+
+    """
     path = Path(path)
     if not path.is_file():
         raise MensuraError(f"{path}: no such journal; check the name of the journal")
-    if living_owners(path):
-        raise MensuraError(f"{path}: another process is using the journal. Wait for it or stop it, then run again.")
+    lock(path)
+    try:
+        return _recover(path)
+    finally:
+        unlock(path)
+
+
+def _recover(path: Path) -> Recovery:
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
         copy, fresh = Path(folder) / "old.sqlite", Path(folder) / "new.sqlite"
         for ending in ("", "-wal"):
             if (part := path.with_name(path.name + ending)).exists():
                 shutil.copyfile(part, copy.with_name(copy.name + ending))
-        with (
-            contextlib.closing(sqlite3.connect(copy, isolation_level=None)) as old,
-            contextlib.closing(connect(fresh, create=True)) as new,
-        ):
+        with closing(sqlite3.connect(copy, isolation_level=None)) as old, closing(connect(fresh, create=True)) as new:
             try:
                 answers, lost = _salvage(old, new)
             except sqlite3.Error as fault:
                 raise MensuraError(f"{path}: nothing can be read from it ({fault}). Restore a backup.") from fault
             new.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        damaged = _free_name(path)
+        names = chain([f"{path.name}.damaged"], (f"{path.name}.damaged-{number}" for number in count(2)))
+        damaged = next(free for name in names if not (free := path.with_name(name)).exists())
         path.rename(damaged)
         for ending in ("-wal", "-shm"):
             path.with_name(path.name + ending).unlink(missing_ok=True)
@@ -202,59 +291,50 @@ def recover_journal(path: str | Path) -> Recovery:
 
 
 def _salvage(old: sqlite3.Connection, new: sqlite3.Connection) -> tuple[int, int]:
-    tables = {name for (name,) in old.execute("SELECT name FROM sqlite_master")}
-    version = 1 if "dictionaries" in tables else _FORMAT
+    """Copy what can be read; return the number of answers and of lost calls."""
     store = TextStore(new, str)
-    unpack = _unpacker_1(old) if version == 1 else store.unpack
-    lost = answers = 0
+    old.execute("SELECT name FROM sqlite_master").fetchall()  # raises for a file that is no database
     new.execute("BEGIN IMMEDIATE")
     texts = set()
-    for number, digest, body in filter(None, _rows(old, "texts", "id, digest, body")):
-        with contextlib.suppress(DamagedError):
-            new.execute("INSERT OR IGNORE INTO texts VALUES (?, ?, ?)", (number, digest, store.pack(unpack(body))))
-            texts.add(number)
-    columns = "id, reference, model, endpoint, remote, state, calls, made, NULL"
-    for row in filter(None, _rows(old, "batches", columns)):
-        new.execute("INSERT OR IGNORE INTO batches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
-    for table in ("calls", "replaced"):
-        if table not in tables:
-            continue
-        checksum = "NULL" if version == 1 else "checksum"
-        names = f"id, key, state, batch, question, answer, asked, answered, {checksum}, {CHECKED}"
-        for row in _rows(old, table, names):
-            if row is None or not _good(row, unpack, texts, version):
-                lost += 1
-                continue
-            number, key, state, batch, question, answer, asked, answered, _, *cells = row
-            packed = None if answer is None else store.pack(unpack(answer))
-            values = (number, key, state, batch, store.pack(unpack(question)), packed, asked, answered)
-            marks = ", ".join("?" * (len(values) + len(cells) + 1))
-            statement = (
-                f"INSERT OR IGNORE INTO {table} (id, key, state, batch, question, answer, asked, answered, checksum, "
-                f"{CHECKED}) VALUES ({marks})"
-            )
-            answers += state == 1 and table == "calls"
-            new.execute(statement, (*values, None if answer is None else row_checksum(key, *cells), *cells))
+    for row in _readable(old, "texts", "id, digest, body"):
+        with suppress(DamagedError, TypeError):
+            store.unpack(row[2])
+            new.execute("INSERT OR IGNORE INTO texts VALUES (?, ?, ?)", row)
+            texts.add(row[0])
+    columns = {
+        "batches": "id, reference, model, endpoint, remote, state, calls, made",
+        **dict.fromkeys(
+            ("calls", "replaced"), f"id, key, state, batch, question, answer, asked, answered, checksum, {CHECKED}"
+        ),
+    }
+    lost = answers = 0
+    for table, names in columns.items():
+        insert = f"INSERT OR IGNORE INTO {table} ({names}) VALUES ({', '.join('?' * (names.count(',') + 1))})"
+        for row in _readable(old, table, names):
+            if row is not None and (table == "batches" or _is_whole(row, store, texts)):
+                new.execute(insert, row)
+                answers += table == "calls" and row[2] == 1
+            else:
+                lost += table != "batches"
     new.execute("COMMIT")
     return answers, lost
 
 
-def _good(row: tuple[Any, ...], unpack: Unpack, texts: set[int], version: int) -> bool:
+def _is_whole(row: tuple[Any, ...], store: TextStore, texts: set[int]) -> bool:
     """Return whether a call can be read whole and its checksum agrees."""
     _, key, state, _, question, answer, _, _, checksum, *cells = row
     try:
-        if state not in range(4) or not set(cells[:3]) <= texts:
-            return False
-        unpack(question)
+        store.unpack(question)
         if answer is not None:
-            split_answer(unpack(answer))
-        return answer is None or version == 1 or checksum == row_checksum(key, *cells)
+            split_answer(store.unpack(answer))
+        known = state in range(4) and set(cells[:3]) <= texts
+        return known and (answer is None or checksum == row_checksum(key, *cells))
     except (DamagedError, TypeError, ValueError, AttributeError):
         return False
 
 
-def _rows(connection: sqlite3.Connection, table: str, columns: str) -> Iterator[Any]:
-    """Yield the rows of a table; None for each one that cannot be read."""
+def _readable(connection: sqlite3.Connection, table: str, columns: str) -> Iterator[Any]:
+    """Yield the rows of a table; None for each call that cannot be read."""
     start = unreadable = 0
     while unreadable < _UNREADABLE_IN_A_ROW:
         statement = f"SELECT {columns} FROM {table} WHERE id >= ? ORDER BY id LIMIT ?"
@@ -263,25 +343,18 @@ def _rows(connection: sqlite3.Connection, table: str, columns: str) -> Iterator[
         except sqlite3.Error:
             for number in range(start, start + _AT_ONCE):
                 try:
-                    found = connection.execute(f"SELECT {columns} FROM {table} WHERE id = ?", (number,)).fetchall()
-                    yield from found
-                    unreadable = 0 if found else unreadable
+                    row = connection.execute(f"SELECT {columns} FROM {table} WHERE id = ?", (number,)).fetchone()
                 except sqlite3.Error:
-                    yield None
                     unreadable += 1
+                    if table not in ("texts", "batches"):
+                        yield None
+                    continue
+                if row is not None:
+                    unreadable = 0
+                    yield row
             start += _AT_ONCE
             continue
         if not rows:
             return
         yield from rows
         start, unreadable = rows[-1][0] + 1, 0
-
-
-def _free_name(path: Path) -> Path:
-    """Return a name for the damaged file that no other file has."""
-    name = path.with_name(f"{path.name}.damaged")
-    number = 1
-    while name.exists():
-        number += 1
-        name = path.with_name(f"{path.name}.damaged-{number}")
-    return name

@@ -1,8 +1,8 @@
 """The queue in which questions wait, are claimed, sent and recorded; everything here runs in one event loop.
 
-Each question is a slot. It waits (``todo``) until it is claimed in the journal (``parked`` while another process asks
-it), is ready until pacer and budget let it go, is under way until a reply or failure comes, rests after a passing
-failure, and is settled once the journal contains its answer.
+Each question is a slot. It waits (``todo``) until it is claimed in the journal, is ready until pacer and budget let it
+go, is under way until a reply or failure comes, rests after a passing failure, and is settled once the journal contains
+its answer.
 """
 
 from __future__ import annotations
@@ -13,13 +13,11 @@ from collections.abc import Coroutine, Sequence
 
 from mensura.core.errors import MensuraError
 from mensura.llm.calls import Caller, Order, Slot, Tally
-from mensura.llm.journal import Hold
+from mensura.llm.journal import Entry, Hold
 from mensura.llm.pacing import CallFailures, Pacer, Ticket
 from mensura.llm.protocol import Answer, CallError, Question, Reader, Reply, Trouble
 from mensura.llm.record import Read, Record, answer_of, read_entry
-from mensura.llm.text_store import Entry
 
-_POLL_SECONDS = 0.5
 _CLAIMS_AT_ONCE = 64
 _GRACE_SECONDS = 10.0
 
@@ -35,7 +33,6 @@ class Queue:
         self._intake = asyncio.Lock()
         self._todo: deque[Slot] = deque()
         self._ready: deque[Slot] = deque()
-        self._parked: list[Slot] = []
         self._resting: dict[Slot, asyncio.TimerHandle] = {}
         self._joined: dict[bytes, list[Slot]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -151,20 +148,10 @@ class Queue:
         for slot, hold in zip(group, holds, strict=True):
             if hold is Hold.MINE:
                 self._ready.append(slot)
-            elif hold is Hold.ANOTHER:
-                self._parked.append(slot)
             elif hold is Hold.BATCH:
                 self._settle_failed(slot, "waits in a batch; collect it first")
             else:
                 self._settle_entry(slot, hold, stored=True)
-        if self._parked:
-            self._loop.call_later(_POLL_SECONDS, self._unpark)
-        self._pump()
-
-    def _unpark(self) -> None:
-        """Look again at what another process was asking: it has answered by now, or has died, or is still at it."""
-        self._todo += self._parked
-        self._parked = []
         self._pump()
 
     def _wanted(self, slot: Slot) -> bool:
@@ -257,10 +244,10 @@ class Queue:
         """Settle a question and all that joined it; ``read`` is what its own reader took, where that is known."""
         for companion in self._joined.pop(slot.key):
             own = read if read is not None and companion is slot else read_entry(entry, companion.order.read)
-            known = stored or companion is not slot
-            self.tally.stored += known
-            self.tally.answered += not known
-            companion.order.settle(companion.place, answer_of(companion.question, entry, own, stored=known))
+            was_stored = stored or companion is not slot
+            self.tally.stored += was_stored
+            self.tally.answered += not was_stored
+            companion.order.settle(companion.place, answer_of(companion.question, entry, own, stored=was_stored))
 
     def _settle_failed(self, slot: Slot, error: str, attempts: int = 0) -> None:
         for companion in self._joined.pop(slot.key, ()):  # none where closing has settled it before
@@ -276,16 +263,13 @@ class Queue:
         self._drain()
 
     def _drain(self) -> None:
-        """Settle what was not sent, or would be sent again, with the reason of the stop, and give its claims back."""
-        claimed = [slot.key for slot in (*self._ready, *self._resting)]
-        for slot in (*self._ready, *self._resting, *self._todo, *self._parked):
+        """Settle what was not sent, or would be sent again, with the reason of the stop."""
+        for slot in (*self._ready, *self._resting, *self._todo):
             self._settle_failed(slot, self.stopped)
         for timer in self._resting.values():
             timer.cancel()
-        for waiting in (self._ready, self._resting, self._todo, self._parked):
+        for waiting in (self._ready, self._resting, self._todo):
             waiting.clear()
-        if claimed:
-            self._start(self._record.release(claimed))
 
     def _start(self, work: Coroutine[None, None, None]) -> None:
         task = self._loop.create_task(work)

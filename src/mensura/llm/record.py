@@ -10,11 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeAlias
 
 from mensura.core.errors import MensuraError
-from mensura.llm.journal import Hold, Journal
-from mensura.llm.journal_file import recovery_hint
-from mensura.llm.protocol import Answer, AnswerReading, Question, Reader, UnreadableError
-from mensura.llm.settings import KeyMaker, Settings
-from mensura.llm.text_store import Entry, Redact, encoded, storable
+from mensura.llm.journal import Entry, Hold, Journal, encoded
+from mensura.llm.journal_file import Redact, recovery_hint, storable
+from mensura.llm.protocol import Answer, AnswerReading, KeyMaker, Question, Reader, Settings, UnreadableError
 
 WITHHELD = ("refused", "filtered")
 """How errors of answers begin that the model declined to give, or that a content filter stopped."""
@@ -78,18 +76,17 @@ def stored_answers(journal: Journal, keys: Sequence[bytes], questions: Sequence[
         if entry is None:
             answers.append(None)
             continue
-        found = read_entry(entry, read)
-        before = (entry.value, entry.rationale, not entry.error)
-        if (found.value, found.reading.rationale, not found.error) != before:
-            reread[key] = found
-        answers.append(answer_of(question, entry, found, stored=True))
+        now = read_entry(entry, read)
+        if (now.value, now.reading.rationale, not now.error) != (entry.value, entry.rationale, not entry.error):
+            reread[key] = now
+        answers.append(answer_of(question, entry, now, stored=True))
     return Stored(answers, reread)
 
 
 def note_readings(journal: Journal, reread: Mapping[bytes, Read], redact: Redact) -> None:
     """Write down, inside a transaction, the values that readers now take from stored texts."""
-    for key, found in reread.items():
-        journal.reread(key, redact(found.value), redact(found.reading.rationale), redact(found.error))
+    for key, read in reread.items():
+        journal.reread(key, redact(read.value), redact(read.reading.rationale), redact(read.error))
 
 
 class JournalWriter:
@@ -223,7 +220,7 @@ class Record:
         await self._writer.write(lambda journal: note_readings(journal, reread, self._redact))
 
     async def claim(self, questions: Sequence[tuple[bytes, Question]]) -> list[Hold | Entry]:
-        """Claim questions for this process, before they are sent."""
+        """Claim questions before they are sent."""
 
         def work(journal: Journal) -> list[Hold | Entry]:
             return [journal.claim(key, question, self._settings) for key, question in questions]
@@ -239,7 +236,3 @@ class Record:
     async def fail(self, key: bytes, entry: Entry) -> None:
         """Write down that no answer came."""
         await self._writer.write(lambda journal: journal.fail(key, entry))
-
-    async def release(self, keys: Sequence[bytes]) -> None:
-        """Give back claims on questions that were not sent."""
-        await self._writer.write(lambda journal: journal.release(keys))

@@ -1,0 +1,152 @@
+"""One contract for every provider: counts as the service gives them, failures named, connections closed."""
+
+import asyncio
+import inspect
+import time
+from dataclasses import replace
+
+import pytest
+
+from mensura.llm import Question, Settings, endpoint, providers
+from mensura.llm.asker import open_endpoint
+from mensura.llm.endpoint import EndpointProvider
+from mensura.llm.protocol import CallError, Reply, Trouble
+from mensura.llm.providers import InspectProvider, RecordedProvider, read_recording
+
+TEXT, TOKENS = '{"level": 3}', (12, 3)
+FAILURES = {"busy": Trouble.BUSY, "broken": Trouble.PASSING, "dropped": Trouble.PASSING, "long": Trouble.QUESTION}
+
+
+def direct(url, _folder):
+    return EndpointProvider(open_endpoint("mine", url, 5.0)[0], Settings("mine"))
+
+
+def through_inspect(url, _folder):
+    pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
+    pytest.importorskip("openai", reason="the extra llm is not installed")
+    return InspectProvider(Settings("openai-api/local/mine"), base_url=url, timeout=5.0, concurrency=4)
+
+
+def recorded(_url, folder):
+    (folder / "told.csv").write_text(
+        f'item,answer,tokens_in,tokens_out\nplain,"{TEXT.replace(chr(34), chr(34) * 2)}",12,3\n'
+    )
+    return RecordedProvider(read_recording(f"recorded/{folder}/told.csv"))
+
+
+class WrongCounts(EndpointProvider):
+    """A senseless provider: it counts twice the tokens."""
+
+    async def complete(self, question):
+        reply = await super().complete(question)
+        return replace(reply, tokens_out=2 * reply.tokens_out)
+
+
+class Swallowing(EndpointProvider):
+    """A senseless provider: a failed call is an empty answer."""
+
+    async def complete(self, question):
+        try:
+            return await super().complete(question)
+        except CallError:
+            return Reply("", 0, 0)
+
+
+class Confusing(EndpointProvider):
+    """A senseless provider: every failure is one of the question."""
+
+    async def complete(self, question):
+        try:
+            return await super().complete(question)
+        except CallError as failure:
+            raise CallError(Trouble.QUESTION, failure.message) from None
+
+
+class NeverClosing(EndpointProvider):
+    """A senseless provider: it keeps its connections."""
+
+    async def close(self):
+        pass
+
+
+PROVIDERS = {
+    EndpointProvider: pytest.param(direct, FAILURES, id="direct"),
+    InspectProvider: pytest.param(
+        through_inspect,
+        FAILURES,
+        id="inspect",
+        marks=[pytest.mark.slow, pytest.mark.filterwarnings("ignore::DeprecationWarning")],
+    ),
+    RecordedProvider: pytest.param(recorded, {"busy": Trouble.MISSING}, id="recorded"),
+}
+"""Every provider: how a test makes one, and what the words of a question mean for it."""
+
+
+@pytest.fixture
+def served(serve, monkeypatch):
+    """A server whose questions say what goes wrong with them, with and without the right key."""
+    monkeypatch.setenv("LOCAL_API_KEY", "a-key-for-tests-0123")
+    server = serve(answer=lambda *_: TEXT)
+    plain = server.completion
+    usage = {"prompt_tokens": TOKENS[0], "completion_tokens": TOKENS[1], "total_tokens": sum(TOKENS)}
+    server.completion = lambda request: {**plain(request), "usage": usage}
+    server.faults.kind = lambda prompt, _time: prompt if prompt in FAILURES else ""
+    server.refuse = lambda prompt: prompt == "long"
+    return server, serve(key="another-key-0123456789")
+
+
+async def keep_the_contract(make, failures, served, folder):
+    """Assert all that the queue relies on."""
+    server, locked = served
+    provider = make(server.url, folder)
+    reply = await provider.complete(Question("plain", about={"item": "plain"}))
+    assert (reply.text, reply.tokens_in, reply.tokens_out) == (TEXT, *TOKENS), "counts are those of the service"
+    for prompt, trouble in failures.items():
+        with pytest.raises(CallError) as failure:
+            await provider.complete(Question(prompt, about={"item": prompt}))
+        assert failure.value.trouble is trouble, f"{prompt}: {failure.value.trouble}"
+        assert failure.value.message
+    await provider.close()
+    until = time.monotonic() + 2
+    while server.connections and time.monotonic() < until:
+        await asyncio.sleep(0.01)
+    assert not server.connections, "close closes the connections"
+    if failures is FAILURES:
+        refused = make(locked.url, folder)
+        with pytest.raises(CallError) as failure:
+            await refused.complete(Question("plain"))
+        assert failure.value.trouble is Trouble.FATAL, "a wrong key stops everything"
+        await refused.close()
+
+
+@pytest.mark.parametrize(("make", "failures"), PROVIDERS.values())
+def test_a_provider_keeps_the_contract(make, failures, served, tmp_path):
+    asyncio.run(keep_the_contract(make, failures, served, tmp_path))
+
+
+@pytest.mark.parametrize("senseless", [WrongCounts, Swallowing, Confusing, NeverClosing])
+def test_a_senseless_provider_breaks_the_contract(senseless, served, tmp_path):
+    endpoints = []
+
+    def make(url, _folder):
+        endpoints.append(open_endpoint("mine", url, 5.0)[0])
+        return senseless(endpoints[-1], Settings("mine"))
+
+    async def tried():
+        try:
+            await keep_the_contract(make, FAILURES, served, tmp_path)
+        finally:
+            await asyncio.gather(*(one.close() for one in endpoints))
+
+    with pytest.raises((AssertionError, pytest.fail.Exception)):
+        asyncio.run(tried())
+
+
+def test_every_provider_is_in_the_table():
+    classes = {
+        made
+        for module in (endpoint, providers)
+        for _, made in inspect.getmembers(module, inspect.isclass)
+        if hasattr(made, "complete") and hasattr(made, "close") and made.__module__.startswith("mensura.llm.")
+    }
+    assert classes == set(PROVIDERS)
