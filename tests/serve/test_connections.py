@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.site_flood import ATTACKS, LARGEST, measure, running
 from mensura.serve import LiveEdition, Press, connections, find_origin, live_app
-from mensura.serve.connections import BoundedProtocol, network_of
+from mensura.serve.connections import BoundedConnection, network_of
 from mensura.serve.edition import HeldFile
 from tests.serve.conftest import listening, small_edition
 
@@ -111,7 +111,7 @@ def test_a_request_is_answered_up_to_its_limits(port, text, statuses):
 def test_several_requests_on_one_connection_are_answered_in_their_order(port):
     asked = HEAD + b"\r\n" + HEAD.replace(b"index", b"nowhere") + b"\r\n" + HEAD + b"Connection: close\r\n\r\n"
     assert answers(port, asked) == [200, 404, 200]
-    most = BoundedProtocol.MOST_QUEUED
+    most = BoundedConnection.MOST_QUEUED
     assert len(answers(port, (HEAD + b"\r\n") * 100)) <= most + 1, "nobody queues more"
     assert ask(port) == [200]
 
@@ -133,13 +133,13 @@ def test_a_request_may_come_in_small_pieces(port):
     ids=["nothing", "a line end", "half a head", "half a body"],
 )
 def test_whoever_does_not_end_the_request_is_not_waited_for(port, monkeypatch, text):
-    monkeypatch.setattr(BoundedProtocol, "REQUEST_SECONDS", SOON)
+    monkeypatch.setattr(BoundedConnection, "REQUEST_SECONDS", SOON)
     with client(port, text) as opened:
         assert b"HTTP/1.1 408 " in read_all(opened)
 
 
 def test_a_line_end_after_an_answer_is_no_request(port, monkeypatch):
-    monkeypatch.setattr(BoundedProtocol, "REQUEST_SECONDS", SOON)
+    monkeypatch.setattr(BoundedConnection, "REQUEST_SECONDS", SOON)
     with client(port, HEAD + b"\r\n") as opened:
         assert opened.recv(100).startswith(b"HTTP/1.1 200 ")
         opened.sendall(b"\r\n")
@@ -147,7 +147,7 @@ def test_a_line_end_after_an_answer_is_no_request(port, monkeypatch):
 
 
 def test_sending_a_little_now_and_then_does_not_help(port, monkeypatch):
-    monkeypatch.setattr(BoundedProtocol, "REQUEST_SECONDS", SOON)
+    monkeypatch.setattr(BoundedConnection, "REQUEST_SECONDS", SOON)
     until = time.monotonic() + PATIENCE
     with client(port, HEAD) as opened, pytest.raises((BrokenPipeError, ConnectionResetError)):
         while time.monotonic() < until:
@@ -156,7 +156,7 @@ def test_sending_a_little_now_and_then_does_not_help(port, monkeypatch):
 
 
 def test_a_reader_who_takes_nothing_is_not_waited_for(port, monkeypatch):
-    monkeypatch.setattr(BoundedProtocol, "TAKING_SECONDS", SOON)
+    monkeypatch.setattr(BoundedConnection, "TAKING_SECONDS", SOON)
     asked = HEAD.replace(b"index.html", b"data/large.csv") + b"\r\n"
     with client(port, asked) as opened:
         time.sleep(10 * SOON)

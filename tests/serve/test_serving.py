@@ -6,7 +6,7 @@ import pytest
 
 from mensura.core.errors import MensuraError
 from mensura.serve import serving
-from mensura.serve.connections import BoundedProtocol
+from mensura.serve.connections import BoundedConnection
 from mensura.serve.serving import is_loopback, serve_site
 
 
@@ -22,7 +22,7 @@ def test_the_server_is_bounded_and_says_nothing_of_itself(served):
     serve_site(None)
     [config] = served
     assert (config.host, config.port) == ("127.0.0.1", 8000)
-    assert config.http is BoundedProtocol
+    assert issubclass(config.http, BoundedConnection)
     assert (config.timeout_keep_alive, config.timeout_graceful_shutdown) == (15, 10)
     assert not (config.access_log or config.server_header or config.proxy_headers)
     assert (config.ws, config.lifespan) == ("none", "on")

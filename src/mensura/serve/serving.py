@@ -11,7 +11,7 @@ from starlette.types import ASGIApp
 
 from mensura.core.errors import MensuraError
 from mensura.serve.app import live_app
-from mensura.serve.connections import BoundedProtocol
+from mensura.serve.connections import bounded_config
 from mensura.serve.origin import find_origin
 from mensura.serve.press import Press
 from mensura.serve.review import ReviewerSecret
@@ -66,7 +66,7 @@ def run_app(app: ASGIApp, *, host: str = LOOPBACK, port: int) -> None:
 
 def server_settings(app: ASGIApp, *, host: str, port: int) -> uvicorn.Config:
     """Return the settings with which an application is served: bounded, and silent about itself."""
-    return uvicorn.Config(
+    return bounded_config(
         app,
         host=host.strip("[]"),
         port=port,
@@ -74,7 +74,6 @@ def server_settings(app: ASGIApp, *, host: str, port: int) -> uvicorn.Config:
         log_level="warning",
         server_header=False,
         proxy_headers=False,
-        http=BoundedProtocol,
         timeout_keep_alive=_IDLE,
         timeout_graceful_shutdown=_LAST_ANSWERS,
         lifespan="on",
