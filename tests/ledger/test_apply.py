@@ -157,6 +157,16 @@ def test_a_proposed_model_counts_only_when_accepted_and_complete(ledger, value):
     assert value("big-3", "swe_marathon") == 33
 
 
+def test_a_proposal_that_says_nothing_of_accepting_waits():
+    row = {"subject": "big-3", "name": "Big 3", "provider": "Acme", "released": "2026-11-01", "reasoning": "yes"}
+    proposed = Update("p", "board", proposals=(Proposal("models", False, row, (4,), ()),))
+    silent = proposed.text().replace("accept = false\n", "")
+    assert silent != proposed.text() and "\naccept" not in silent
+    assert Update.parse(silent) == proposed
+    assert Update.parse(silent).proposals[0].accept is False
+    assert Update.parse(silent).effective == ()
+
+
 def test_an_empty_update_and_a_nameless_reviewer_are_refused(ledger):
     with pytest.raises(mensura.MensuraError, match="no cell changes; change at least one"):
         ledger.apply(update(), **ANN)

@@ -35,10 +35,36 @@ _LONGEST_TITLE = 200
 
 
 def extract_update(capture: Capture, mapping: SourceMapping, cells: Cells) -> Update:
-    """Read a capture by a mapping and return what it would change of the evidence's ``cells``.
+    """Read a capture by a mapping and propose changes of the evidence.
 
     Names that stand for nothing are listed with the nearest candidates; new models and benchmarks are proposed. Every
-    row that is left out is listed with the reason. Raises :class:`EvidenceError` where a figure cannot be read.
+    row that is left out is listed with the reason.
+
+    Parameters
+    ----------
+    capture : Capture
+        The raw text.
+    mapping : SourceMapping
+        How to read it.
+    cells : Cells
+        The present evidence (:meth:`Ledger.cells`).
+
+    Returns
+    -------
+    Update
+        The changes, for review.
+
+    Raises
+    ------
+    EvidenceError
+        If a figure cannot be read.
+    MensuraError
+        If the mapping expects another format.
+
+    Examples
+    --------
+    >>> update = extract_update(ledger.capture("1f0c9a"), read_mapping("mine.toml"), ledger.cells())  # doctest: +SKIP
+
     """
     if capture.form not in (None, mapping.layout.form):
         raise MensuraError(
@@ -48,8 +74,8 @@ def extract_update(capture: Capture, mapping: SourceMapping, cells: Cells) -> Up
     name = f"capture {capture.capture[:12]}"
     rows = read_rows(capture.data, mapping.layout, mapping.columns, name)
     kept, skipped = kept_rows(rows, mapping)
-    known = KnownNames((key[0], row.get("name", key[0])) for key, row in cells["models"].items())
-    named, strange, left = named_rows(kept, mapping, known)
+    names = KnownNames((key[0], row.get("name", key[0])) for key, row in cells["models"].items())
+    named, strange, left = named_rows(kept, mapping, names)
     chosen, lower = at_best_effort(named, mapping)
     chosen, worse = best_rows(chosen, mapping, name)
     readings = _readings(chosen, mapping, name)
@@ -64,7 +90,7 @@ def extract_update(capture: Capture, mapping: SourceMapping, cells: Cells) -> Up
         made=capture.day,
         changes=(*(source_changes(mapping, capture, cells) if made or waiting or proposals else ()), *made),
         proposals=(*benchmark_proposals(waiting, mapping), *proposals),
-        unmatched=unmatched_names(strange, known),
+        unmatched=unmatched_names(strange, names),
         skipped=tuple(sorted([*skipped, *left, *lower, *worse])),
         notes=(f"{len(rows)} rows read, {len(chosen)} models, {len(readings)} figures",),
     )
@@ -124,8 +150,8 @@ def _note(row: NamedRow, rule: FigureRule, mapping: SourceMapping) -> str:
     The words are left out where a cell they name is blank.
     """
     cells = row.row.cells
-    known = all(cells.get(column) for column in rule.note_columns)
-    parts = [IN_BRACES.sub(lambda found: cells[found[1]], rule.note) if known else ""]
+    is_complete = all(cells.get(column) for column in rule.note_columns)
+    parts = [IN_BRACES.sub(lambda match: cells[match[1]], rule.note) if is_complete else ""]
     if mapping.named:
         parts.append(f"best row: {row.row.cells.get(mapping.named, 'nobody named')}")
     if row.effort:
@@ -137,7 +163,7 @@ def _figures_of(fresh: Sequence[NamedRow], mapping: SourceMapping, name: str) ->
     """Read the figures of rows whose model is not known, for proposals; names with several rows are left out."""
     counts = Counter(row.subject for row in fresh)
     once = [row for row in fresh if counts[row.subject] == 1]
-    found: dict[str, list[ReadFigure]] = {row.subject: [] for row in once}
+    by_name: dict[str, list[ReadFigure]] = {row.subject: [] for row in once}
     for reading in _figures(once, mapping, name)[0]:
-        found[reading.subject].append(reading)
-    return found
+        by_name[reading.subject].append(reading)
+    return by_name

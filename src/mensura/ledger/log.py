@@ -1,10 +1,10 @@
-"""Entries of the ledger and the cells each changed: who, when, from which line of which capture, and the way back."""
+"""Entries of the ledger and the cells each changed, with the way back; updates that wait for a reviewer."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import polars as pl
@@ -12,8 +12,8 @@ import polars as pl
 from mensura.core.errors import MensuraError
 from mensura.evidence.edition import Cells, fingerprint_of
 from mensura.intake.faults import EvidenceError
-from mensura.ledger.state import cell_of, take_back
-from mensura.ledger.store import BACKUP, ConflictError
+from mensura.ledger.captures import find_hash
+from mensura.ledger.store import BACKUP, ConflictError, cell_of, take_back
 from mensura.ledger.update import CellChange, Update
 
 _ENTRIES = {
@@ -28,16 +28,15 @@ _ENTRIES = {
 }
 _CELLS = {
     "entry": pl.Int64,
-    "by": pl.String,
-    "time": pl.String,
-    "table": pl.String,
-    "row": pl.String,
-    **dict.fromkeys(("field", "old", "new"), pl.String),
+    **dict.fromkeys(("by", "time", "table", "row", "field", "old", "new"), pl.String),
     "line": pl.Int64,
-    "capture": pl.String,
-    "address": pl.String,
-    "title": pl.String,
+    **dict.fromkeys(("capture", "address", "title"), pl.String),
 }
+_PENDING = {
+    **dict.fromkeys(("update", "title", "source", "capture", "by", "time"), pl.String),
+    **dict.fromkeys(("changes", "proposals", "unmatched", "skipped"), pl.Int64),
+}
+_COLUMNS = "table_name, row_key, field, old, new, line"
 _NAMED = 10  # conflicts that a message spells out
 
 
@@ -83,9 +82,7 @@ def last_entry(store: sqlite3.Connection) -> LedgerEntry:
     """Return the newest entry."""
     row = store.execute("SELECT * FROM ledger_entries ORDER BY entry DESC LIMIT 1").fetchone()
     if row is None:
-        raise MensuraError(
-            "the store has no first entry; expected a store of mensura evidence init. Run it to make one"
-        )
+        raise MensuraError("the store has no first entry; expected a store that mensura evidence init made")
     return LedgerEntry(*row)
 
 
@@ -114,9 +111,6 @@ def cells_of(store: sqlite3.Connection, entry: int) -> list[CellChange]:
     return [_change(row) for row in store.execute(query, (entry,))]
 
 
-_COLUMNS = "table_name, row_key, field, old, new, line"
-
-
 def _change(row: tuple[str, str, str, str | None, str | None, int | None]) -> CellChange:
     return CellChange(row[0], tuple(json.loads(row[1])), *row[2:])
 
@@ -141,13 +135,13 @@ def last_change(store: sqlite3.Connection, change: CellChange) -> str:
 
 def undoing(store: sqlite3.Connection, entry: int) -> list[CellChange]:
     """Return the changes that take an entry back, or refuse and name the later entries that stand on its cells."""
-    found = require_entry(store, entry)
-    if found.kind == "init":
+    made = require_entry(store, entry)
+    if made.kind == "init":
         raise MensuraError(f"entry: {entry} is the beginning of the store and cannot be undone; choose a later entry")
     undone = undone_by(store)
     if entry in undone:
         raise ConflictError(
-            f"{found} is already undone by entry {undone[entry]}; to restore it, run mensura evidence undo "
+            f"{made} is already undone by entry {undone[entry]}; to restore it, run mensura evidence undo "
             f"{undone[entry]}"
         )
     back = [c._replace(old=c.new, new=c.old, line=None) for c in reversed(cells_of(store, entry))]
@@ -155,7 +149,7 @@ def undoing(store: sqlite3.Connection, entry: int) -> list[CellChange]:
     if moved:
         listed = "\n".join(f"  {_now(store, change)}" for change in moved[:_NAMED])
         raise ConflictError(
-            f"{found} cannot be undone: {len(moved)} of its {len(back)} cells were changed after it; nothing was "
+            f"{made} cannot be undone: {len(moved)} of its {len(back)} cells were changed after it; nothing was "
             f"changed. Undo those entries first: run mensura evidence undo ENTRY\n{listed}"
         )
     return back
@@ -163,15 +157,13 @@ def undoing(store: sqlite3.Connection, entry: int) -> list[CellChange]:
 
 def _now(store: sqlite3.Connection, change: CellChange) -> str:
     cell = f"{change.table} {' · '.join(change.row)}, {change.field}"
-    return (
-        f"{cell}: it wrote {change.old or 'blank'}, now {cell_of(store, change) or 'blank'}{last_change(store, change)}"
-    )
+    now = cell_of(store, change) or "blank"
+    return f"{cell}: it wrote {change.old or 'blank'}, now {now}{last_change(store, change)}"
 
 
 def why_not(store: sqlite3.Connection, entry: int, changes: Sequence[CellChange], fault: EvidenceError) -> str:
     """Say why an entry cannot be undone although its own cells are as it left them: others stand on its rows."""
-    rows = {change.row for change in changes}
-    gone = {part for row in rows for part in row}
+    gone = {part for change in changes for part in change.row}
     later = {}
     for number, key in store.execute("SELECT DISTINCT entry, row_key FROM ledger_cells WHERE entry > ?", (entry,)):
         if gone & set(json.loads(key)):
@@ -197,29 +189,21 @@ def entry_table(store: sqlite3.Connection) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=_ENTRIES, orient="row")
 
 
-def cell_table(
-    store: sqlite3.Connection,
-    *,
-    entry: int | None,
-    table: str | None,
-    row: Sequence[str] | None,
-    field: str | None,
-    text: str | None,
-) -> pl.DataFrame:
-    """Return changes of cells as a table, newest first, each with its entry, capture and address."""
-    wanted = {"entry = ?": entry, "table_name = ?": table, "field = ?": field}
-    wanted["row_key = ?"] = None if row is None else row_key(row)
-    wanted["instr(row_key, ?)"] = text
+def cell_table(store: sqlite3.Connection, wanted: Mapping[str, int | str | None]) -> pl.DataFrame:
+    """Return changes of cells as a table, newest first, each with its entry, capture and address.
+
+    ``wanted``: conditions of SQL with their values; None for one that does not matter.
+    """
     asked = {clause: value for clause, value in wanted.items() if value is not None}
     where = f"WHERE {' AND '.join(asked)}" if asked else ""
     query = f"SELECT entry, {_COLUMNS} FROM ledger_cells {where} ORDER BY entry DESC, place"
-    entries = {found.entry: found for found in entries_of(store)}
-    origins = {found.update_id: _origin(store, found.update_id) for found in entries.values()}
+    entries = {made.entry: made for made in entries_of(store)}
+    origins = {made.update_id: _origin(store, made.update_id) for made in entries.values()}
     rows = []
     for number, *cell in store.execute(query, tuple(asked.values())):
         change, made = _change(tuple(cell)), entries[number]
-        facts = number, made.by, made.time, change.table, " · ".join(change.row)
-        rows.append((*facts, change.field, change.old, change.new, change.line, *origins[made.update_id], made.title))
+        place = change.table, " · ".join(change.row)
+        rows.append((number, made.by, made.time, *place, *change[2:], *origins[made.update_id], made.title))
     return pl.DataFrame(rows, schema=_CELLS, orient="row")
 
 
@@ -227,8 +211,8 @@ def _origin(store: sqlite3.Connection, update_id: str | None) -> tuple[str | Non
     """Return the capture an update was read from, and its address."""
     row = store.execute("SELECT text FROM ledger_updates WHERE update_id = ?", (update_id,)).fetchone()
     capture = Update.parse(row[0]).capture if row is not None else ""
-    found = store.execute("SELECT address FROM ledger_captures WHERE capture = ?", (capture,)).fetchone()
-    return capture or None, None if found is None else found[0]
+    address = store.execute("SELECT address FROM ledger_captures WHERE capture = ?", (capture,)).fetchone()
+    return capture or None, None if address is None else address[0]
 
 
 def verify_history(store: sqlite3.Connection, state: Cells, name: str) -> None:
@@ -241,3 +225,59 @@ def verify_history(store: sqlite3.Connection, state: Cells, name: str) -> None:
         strange = take_back(state, reversed(cells_of(store, entry.entry)))
         if strange:
             raise MensuraError(f"{name}: {entry} records {strange[0]}, but the tables differ; restore {BACKUP}")
+
+
+# Updates that wait for a reviewer, or were applied
+
+
+def find_update(store: sqlite3.Connection, update: str) -> tuple[str, str, bool]:
+    """Return id, text and whether it waits, of an update by its id or the beginning of it."""
+    ident = find_hash(store, "ledger_updates", "update_id", update)
+    text, pending = store.execute("SELECT text, pending FROM ledger_updates WHERE update_id = ?", (ident,)).fetchone()
+    return ident, text, bool(pending)
+
+
+def file_update(store: sqlite3.Connection, update: Update, *, by: str, time: str, pending: bool) -> None:
+    """Keep the text of an update; one that waited is marked as done when it is applied, one that stands never waits."""
+    waits = pending and _standing(store, update.id) is None
+    store.execute(
+        "INSERT INTO ledger_updates VALUES (?, ?, ?, ?, ?) ON CONFLICT (update_id) DO UPDATE SET pending = ?",
+        (update.id, update.text(), by, time, waits, waits),
+    )
+
+
+def discard_update(store: sqlite3.Connection, update: str) -> str:
+    """Remove an update that waits."""
+    ident, _, pending = find_update(store, update)
+    if not pending:
+        raise MensuraError(f"update: {ident} was applied; undo takes its entry back")
+    store.execute("DELETE FROM ledger_updates WHERE update_id = ?", (ident,))
+    return ident
+
+
+def refuse_applied(store: sqlite3.Connection, update_id: str) -> None:
+    """Refuse an update that stands already; one that was undone may come again."""
+    entry = _standing(store, update_id)
+    if entry is not None:
+        raise ConflictError(
+            f"update {update_id} is applied already: entry {entry.entry} by {entry.by}, {entry.time}; "
+            f"mensura evidence undo {entry.entry} takes it back"
+        )
+
+
+def _standing(store: sqlite3.Connection, update_id: str) -> LedgerEntry | None:
+    """Return the entry that applied an update and was not undone."""
+    undone = undone_by(store)
+    return next((made for made in entries_of(store) if made.update_id == update_id and made.entry not in undone), None)
+
+
+def pending_table(store: sqlite3.Connection) -> pl.DataFrame:
+    """Return the updates that wait, oldest first, with what each holds."""
+    rows = []
+    for ident, text, by, time in store.execute(
+        "SELECT update_id, text, by, time FROM ledger_updates WHERE pending ORDER BY time, update_id"
+    ):
+        update = Update.parse(text, name=f"update {ident}")
+        counts = map(len, (update.changes, update.proposals, update.unmatched, update.skipped))
+        rows.append((ident, update.title, update.source, update.capture, by, time, *counts))
+    return pl.DataFrame(rows, schema=_PENDING, orient="row")

@@ -13,14 +13,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mensura.core.errors import MensuraError
 from mensura.evidence.evidence import EMBEDDED
 from mensura.evidence.ids import require_id
 from mensura.evidence.schema import TABLES, UNIT_RANGES
 from mensura.intake.source_rows import LAYOUTS, SEPARATORS, RowLayout
-from mensura.ledger.policy import TomlPart
+from mensura.ledger.toml_parts import TomlPart
 
 SHIPPED = EMBEDDED / "mappings"
 _GUARDS = "guards.toml"
@@ -61,13 +61,29 @@ class FigureRule(NamedTuple):
 
 @dataclass(frozen=True)
 class SourceMapping:
-    """How captures of one source are read.
+    """Describe how captures of one source are read.
 
-    ``names``: written names and the ids they stand for. ``source_only``: what the source lists that is no model of the
-    evidence and never will be. ``efforts``, ``least``: how long a model thought, most first, and how little may stand
-    for the model; ``effort_after``: the sign after which a name says so. ``single``: signs that a cell names several
-    models. ``best``: the column by which one row per model is chosen, ``named`` the column that says whose row it is.
-    ``new``: columns that say something of new models.
+    Attributes
+    ----------
+    name, about, digest : str
+        Id, description and hash of the mapping.
+    layout, source, primary
+        Layout of the rows, row of the table of sources, and when a score becomes the primary one.
+    model, also : str, tuple of str
+        Column of the model's name, and columns with other names of it.
+    names, source_only
+        Written names and the ids they stand for; what the source lists that is no model of the evidence.
+    effort, effort_after, efforts, least
+        Column of the effort, the sign after which a name has it, its words (most first), and the least that counts.
+    single : tuple of str
+        Signs that a cell names several models.
+    best, named : str
+        Column by which one row per model is chosen, and the column that says whose row it is.
+    keep, skip, figures : tuple
+        Rules on rows, and the columns of figures.
+    new : Mapping[str, str]
+        Columns with facts about new models.
+
     """
 
     name: str
@@ -95,23 +111,36 @@ class SourceMapping:
     @property
     def columns(self) -> frozenset[str]:
         """Every column that the mapping reads."""
-        found = {self.model, self.effort, self.best, self.named, *self.also, *self.new.values()}
-        found |= {rule.column for rule in (*self.keep, *self.skip)} | {rule.column for rule in self.figures}
-        found |= {column for rule in self.figures for column in rule.note_columns}
-        return frozenset(found - {""})
-
-
-class Guard(NamedTuple):
-    """What no mapping may do with a benchmark: ``never`` words of its column, ``needs`` rules it must have."""
-
-    benchmark: str
-    never: tuple[str, ...]
-    needs: tuple[str, ...]
-    why: str
+        columns = {self.model, self.effort, self.best, self.named, *self.also, *self.new.values()}
+        columns |= {rule.column for rule in (*self.keep, *self.skip)} | {rule.column for rule in self.figures}
+        columns |= {column for rule in self.figures for column in rule.note_columns}
+        return frozenset(columns - {""})
 
 
 def read_mapping(source: str | Path) -> SourceMapping:
-    """Read a mapping: a TOML file, or one that is shipped, by its name."""
+    """Read a mapping.
+
+    Parameters
+    ----------
+    source : str or Path
+        A TOML file, or the name of a shipped mapping.
+
+    Returns
+    -------
+    SourceMapping
+        The mapping, checked.
+
+    Raises
+    ------
+    MensuraError
+        If there is no such mapping, or it contains something unknown or forbidden.
+
+    Examples
+    --------
+    >>> read_mapping("swe_marathon").model
+    'Model'
+
+    """
     path = Path(source)
     if str(source) in shipped_names():
         path = SHIPPED / f"{source}.toml"
@@ -130,24 +159,78 @@ def read_mapping(source: str | Path) -> SourceMapping:
 
 
 def shipped_names() -> list[str]:
-    """Return the names of the mappings that come with Mensura."""
+    """List the mappings that come with Mensura.
+
+    Returns
+    -------
+    list[str]
+        Their names, sorted.
+
+    Examples
+    --------
+    >>> "swe_marathon" in shipped_names()
+    True
+
+    """
     return sorted(path.stem for path in SHIPPED.glob("*.toml") if path.name != _GUARDS)
 
 
 def mapping_file(name: str) -> Path:
-    """Return the file of a shipped mapping."""
+    """Find the file of a shipped mapping.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`shipped_names`.
+
+    Returns
+    -------
+    Path
+        The TOML file.
+
+    Raises
+    ------
+    MensuraError
+        If no mapping has the name.
+
+    Examples
+    --------
+    >>> mapping_file("swe_marathon").name
+    'swe_marathon.toml'
+
+    """
     if name not in shipped_names():
         raise MensuraError(f"mapping: {name!r} is unknown; expected one of {', '.join(shipped_names())}")
     return SHIPPED / f"{name}.toml"
 
 
 def parse_mapping(text: str, *, name: str = "mapping") -> SourceMapping:
-    """Read a mapping from its text; anything unknown, or against a guard, is refused."""
-    try:
-        found = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as fault:
-        raise MensuraError(f"{name}: not a TOML file: {fault}; correct that line") from fault
-    part = TomlPart(found, name)
+    """Read a mapping from its text.
+
+    Parameters
+    ----------
+    text : str
+        The TOML text.
+    name : str
+        What messages call it.
+
+    Returns
+    -------
+    SourceMapping
+        The mapping, checked.
+
+    Raises
+    ------
+    MensuraError
+        If it contains something unknown, or something that no mapping may do.
+
+    Examples
+    --------
+    >>> parse_mapping(mapping_file("swe_marathon").read_text()).name
+    'swe_marathon'
+
+    """
+    part = TomlPart.loads(text, name)
     part.only("name", "about", "reads", "primary", "source", "rows", "model", "best", "keep", "skip", "new", "figures")
     model, best = part.table("model"), part.table("best")
     model.only("column", "also", "effort", "effort_after", "efforts", "least", "names", "source_only", "single")
@@ -164,53 +247,49 @@ def parse_mapping(text: str, *, name: str = "mapping") -> SourceMapping:
         also=model.texts("also"),
         effort=model.text("effort", ""),
         effort_after=model.text("effort_after", ""),
+        source_only=model.texts("source_only"),
+        single=model.texts("single"),
         efforts=tuple(effort.casefold() for effort in model.texts("efforts") or EFFORTS),
         least=model.text("least", "high").casefold(),
         names=model.pairs("names"),
-        source_only=model.texts("source_only"),
-        single=model.texts("single"),
         best=best.text("by", ""),
         named=best.text("named", ""),
         keep=tuple(_condition(row) for row in part.rows("keep")),
         skip=tuple(_condition(row) for row in part.rows("skip")),
-        new={key: new.text(key) for key in new.found},
+        new={key: new.text(key) for key in new.keys},
         figures=tuple(_figure(row) for row in part.rows("figures")),
         digest=hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12],
     )
     if not mapping.figures:
         raise MensuraError(f"{name}: no [[figures]]; a mapping reads at least one column")
     if mapping.least not in mapping.efforts:
-        raise MensuraError(
-            f"{name}: model.least = {mapping.least!r} is unknown; expected one of {', '.join(mapping.efforts)}"
-        )
+        efforts = ", ".join(mapping.efforts)
+        raise MensuraError(f"{name}: model.least = {mapping.least!r} is unknown; expected one of {efforts}")
     _refuse_guarded(mapping, name)
     return mapping
 
 
 @cache
-def guards() -> tuple[Guard, ...]:
-    """Return what no mapping may do."""
-    rows = tomllib.loads((SHIPPED / _GUARDS).read_text(encoding="utf-8"))["guards"]
-    return tuple(
-        Guard(row["benchmark"], tuple(row.get("never", ())), tuple(row.get("needs", ())), row["why"]) for row in rows
-    )
+def guards() -> list[dict[str, Any]]:
+    """Return what no mapping may do with a benchmark: ``never`` words of its column, ``needs`` rules it must have."""
+    rows: list[dict[str, Any]] = tomllib.loads((SHIPPED / _GUARDS).read_text(encoding="utf-8"))["guards"]
+    return rows
 
 
 def _refuse_guarded(mapping: SourceMapping, name: str) -> None:
     given = {"best": mapping.best and mapping.named, "single": mapping.single, "keep": mapping.keep}
     for rule in mapping.figures:
+        words = " ".join((rule.column, mapping.name, mapping.source["source"], mapping.source["name"])).casefold()
         for guard in guards():
-            if rule.into != "scores" or rule.target != guard.benchmark:
+            if rule.into != "scores" or rule.target != guard["benchmark"]:
                 continue
-            said = " ".join((rule.column, mapping.name, mapping.source["source"], mapping.source["name"])).casefold()
-            for word in guard.never:
-                if word in said:
-                    raise MensuraError(
-                        f"{name}: {rule.column!r} may not go into {rule.target}: {guard.why}; remove this figure"
-                    )
-            missing = [need for need in guard.needs if not given[need]]
+            if any(word in words for word in guard.get("never", ())):
+                raise MensuraError(
+                    f"{name}: {rule.column!r} may not go into {rule.target}: {guard['why']}; remove this figure"
+                )
+            missing = [need for need in guard.get("needs", ()) if not given[need]]
             if missing:
-                raise MensuraError(f"{name}: {rule.target} needs the rule {', '.join(missing)}: {guard.why}")
+                raise MensuraError(f"{name}: {rule.target} needs the rule {', '.join(missing)}: {guard['why']}")
 
 
 def _layout(part: TomlPart) -> RowLayout:
@@ -219,12 +298,12 @@ def _layout(part: TomlPart) -> RowLayout:
     rows.only(*LAYOUTS[form])
     lines = rows.texts("lines")
     separator = rows.one_of("separator", SEPARATORS, "tab") if form == "text" else ""
-    if lines and "separator" in rows.found:
+    if lines and "separator" in rows.keys:
         raise MensuraError(
             f"{part.name}: rows has both lines and separator; remove separator if a row takes several lines, else lines"
         )
-    said = {key: rows.text(key, "") for key in ("path", "after", "until", "numbered")}
-    return RowLayout(form=form, separator=separator, lines=lines, **said)
+    texts = {key: rows.text(key, "") for key in ("path", "after", "until", "numbered")}
+    return RowLayout(form=form, separator=separator, lines=lines, **texts)
 
 
 def _source(part: TomlPart) -> dict[str, str]:
@@ -232,18 +311,18 @@ def _source(part: TomlPart) -> dict[str, str]:
     part.only(*columns)
     require_id(part.text("source"), f"{part.name}: source.source")
     part.text("name")
-    return {column: part.text(column) for column in columns if column in part.found}
+    return {column: part.text(column) for column in columns if column in part.keys}
 
 
 def _condition(part: TomlPart) -> Condition:
     part.only("column", "why", *_TESTS)
-    tests = [test for test in _TESTS if test in part.found]
+    tests = [test for test in _TESTS if test in part.keys]
     if len(tests) != 1:
         raise MensuraError(f"{part.name}: expected one of {', '.join(_TESTS)}, got {', '.join(tests) or 'none'}")
     [test] = tests
     if test in ("at_least", "below"):
         return Condition(part.text("column"), test, (repr(part.number(test)),), part.text("why"))
-    value = part.found[test]
+    value = part.keys[test]
     values = (part.text(test),) if isinstance(value, str) else part.texts(test)
     if not values:
         raise MensuraError(f"{part.name}: {test} is empty; give a value or remove it")

@@ -59,7 +59,7 @@ def _holds(row: SourceRow, rule: Condition) -> bool:
 
 
 def named_rows(
-    rows: Sequence[SourceRow], mapping: SourceMapping, known: KnownNames
+    rows: Sequence[SourceRow], mapping: SourceMapping, names: KnownNames
 ) -> tuple[list[NamedRow], list[NamedRow], list[Skipped]]:
     """Part rows whose model is known, rows whose name stands for nothing, and what only the source has."""
     named: list[NamedRow] = []
@@ -74,19 +74,15 @@ def named_rows(
             continue
         base, effort = _effort(row, mapping)
         tried = (written, base, *(row.cells.get(column, "") for column in mapping.also))
-        subject = next((ident for text in tried if (ident := _subject(text, aliases, known))), None)
-        exact = _subject(written, aliases, known) is not None and not mapping.effort
-        found = NamedRow(row, subject or "", written, base, "" if exact else effort)
-        (named if subject else strange).append(found)
+        subject = next((ident for text in tried if (ident := _subject(text, aliases, names))), None)
+        exact = _subject(written, aliases, names) is not None and not mapping.effort
+        named_row = NamedRow(row, subject or "", written, base, "" if exact else effort)
+        (named if subject else strange).append(named_row)
     return named, strange, left
 
 
-def _subject(text: str, aliases: Mapping[str, str], known: KnownNames) -> str | None:
-    if not text:
-        return None
-    if text.casefold() in aliases:
-        return known.ident(aliases[text.casefold()])
-    return known.ident(text)
+def _subject(text: str, aliases: Mapping[str, str], names: KnownNames) -> str | None:
+    return names.ident(aliases.get(text.casefold(), text)) if text else None
 
 
 def _effort(row: SourceRow, mapping: SourceMapping) -> tuple[str, str]:
@@ -95,51 +91,50 @@ def _effort(row: SourceRow, mapping: SourceMapping) -> tuple[str, str]:
     What the effort's column says goes before what the name does.
     """
     written = row.cells[mapping.model]
-    said = row.cells.get(mapping.effort, "").casefold() if mapping.effort else ""
+    stated = row.cells.get(mapping.effort, "").casefold() if mapping.effort else ""
     if mapping.effort_after:
         head, _, tail = written.rpartition(mapping.effort_after)
         if head and tail.casefold() in mapping.efforts:
-            return head.strip(), said or tail.casefold()
+            return head.strip(), stated or tail.casefold()
     head, bracket, tail = written.rpartition("(")
     if bracket and tail.rstrip().endswith(")"):
         words = [word.strip() for word in tail.rstrip().removesuffix(")").casefold().split(",")]
-        found = next((effort for effort in mapping.efforts if any(effort in (w, *w.split()) for w in words)), "")
-        if found:
-            return head.strip(), said or found
-    return written, said if said in mapping.efforts else ""
+        word = next((effort for effort in mapping.efforts if any(effort in (w, *w.split()) for w in words)), "")
+        if word:
+            return head.strip(), stated or word
+    return written, stated if stated in mapping.efforts else ""
 
 
 def at_best_effort(named: Sequence[NamedRow], mapping: SourceMapping) -> tuple[list[NamedRow], list[Skipped]]:
     """Keep the rows of each model at its highest effort; a row that names none stands for the model itself."""
     ranks = {"": -1} | {effort: place for place, effort in enumerate(mapping.efforts)}
     best: dict[str, NamedRow] = {}
-    for found in named:
-        if found.subject not in best or ranks[found.effort] < ranks[best[found.subject].effort]:
-            best[found.subject] = found
+    for row in sorted(named, key=lambda row: ranks[row.effort]):
+        best.setdefault(row.subject, row)
     kept, skipped = [], []
-    for found in named:
-        top = best[found.subject]
-        if ranks[found.effort] > ranks[top.effort]:
-            why = f"a lower effort ({found.effort}) of {found.subject}; line {top.row.line} has it at its highest"
-            skipped.append(Skipped(found.row.line, found.written, why))
-        elif ranks[found.effort] > ranks[mapping.least]:
-            why = f"{found.subject} at {found.effort} effort alone; only {mapping.least} or more stands for the model"
-            skipped.append(Skipped(found.row.line, found.written, why))
+    for row in named:
+        top, why = best[row.subject], ""
+        if ranks[row.effort] > ranks[top.effort]:
+            why = f"a lower effort ({row.effort}) of {row.subject}; line {top.row.line} has it at its highest"
+        elif ranks[row.effort] > ranks[mapping.least]:
+            why = f"{row.subject} at {row.effort} effort alone; only {mapping.least} or more stands for the model"
+        if why:
+            skipped.append(Skipped(row.row.line, row.written, why))
         else:
-            kept.append(found)
+            kept.append(row)
     return kept, skipped
 
 
 def best_rows(named: Sequence[NamedRow], mapping: SourceMapping, name: str) -> tuple[list[NamedRow], list[Skipped]]:
     """Choose one row per model: the best by the mapping's column, else the only one; two that differ are refused."""
     by_subject: dict[str, list[NamedRow]] = {}
-    for found in named:
-        by_subject.setdefault(found.subject, []).append(found)
+    for row in named:
+        by_subject.setdefault(row.subject, []).append(row)
     chosen, skipped, faults = [], [], []
     for subject, rows in by_subject.items():
         top = rows[0]
         if mapping.best:
-            top = max(rows, key=lambda found: _rank_value(found.row, mapping.best))
+            top = max(rows, key=lambda row: _rank_value(row.row, mapping.best))
         elif len({tuple(row.row.cells.get(rule.column) for rule in mapping.figures) for row in rows}) > 1:
             lines = ", ".join(str(row.row.line) for row in rows)
             expected = f"one row for {subject}; lines {lines} differ ([best], or [model.names], says which counts)"
@@ -161,15 +156,15 @@ def _rank_value(row: SourceRow, column: str) -> float:
     return float("-inf") if figure is None else figure.value
 
 
-def unmatched_names(strange: Sequence[NamedRow], known: KnownNames) -> tuple[Unmatched, ...]:
+def unmatched_names(strange: Sequence[NamedRow], names: KnownNames) -> tuple[Unmatched, ...]:
     """List each name that stands for nothing once, with its lines and the nearest ids."""
     lines: dict[str, list[int]] = {}
     near: dict[str, tuple[str, ...]] = {}
     for row in strange:
         lines.setdefault(row.written, []).append(row.row.line)
         if row.written not in near and len(near) < _MOST_COMPARED:
-            near[row.written] = known.match(row.base).near
-    return tuple(Unmatched("model", name, tuple(found), near.get(name, ())) for name, found in lines.items())
+            near[row.written] = names.match(row.base).near
+    return tuple(Unmatched("model", name, tuple(at), near.get(name, ())) for name, at in lines.items())
 
 
 # Figures that were read, against the cells of the evidence: the changes they make, and the rows they would need.
@@ -226,17 +221,17 @@ def _changes(reading: ReadFigure, mapping: SourceMapping, capture: Capture, cell
 
 def _primary(key: tuple[str, ...], row: Mapping[str, str], rule: str, cells: Cells, line: int) -> Iterator[CellChange]:
     """Say which score of a model and benchmark instruments use once this one is there."""
-    others = [
-        (other, found)
-        for other, found in cells["scores"].items()
-        if other[:2] == key[:2] and other != key and _FLAGS.get(found.get("primary", "").lower()) == "yes"
-    ]
+    others = {
+        other: cell["primary"]
+        for other, cell in cells["scores"].items()
+        if other[:2] == key[:2] and other != key and _FLAGS.get(cell.get("primary", "").lower()) == "yes"
+    }
     takes = rule == "always" or (rule == "when-none" and not others)
     mine = "yes" if takes or (_FLAGS.get(row.get("primary", "").lower()) == "yes") else "no"
     yield from _differing("scores", key, row, {"primary": mine}, line)
     if takes:
-        for other, found in others:
-            yield CellChange("scores", other, "primary", found["primary"], "no", line)
+        for other, flag in others.items():
+            yield CellChange("scores", other, "primary", flag, "no", line)
 
 
 def _differing(
@@ -291,8 +286,8 @@ def model_proposals(
         if not mapping.new or row.base not in readings or subject is None or spelling(subject) in taken:
             continue
         taken.add(spelling(subject))
-        said = {field: row.row.cells.get(column, "") for field, column in mapping.new.items()}
-        facts = {"subject": subject, "name": row.base, **said}
+        columns = {field: row.row.cells.get(column, "") for field, column in mapping.new.items()}
+        facts = {"subject": subject, "name": row.base, **columns}
         required = [column.name for column in TABLES["models"].columns if column.required]
         facts = {name: facts.get(name, "") for name in dict.fromkeys((*required, *facts))}
         mine = [reading._replace(subject=subject) for reading in readings[row.base]]

@@ -1,24 +1,25 @@
 """An update: the short file between a capture and the evidence that says which cells change, for people to review.
 
-The file is TOML with one change per line, so that two versions of it compare line by line. A change names the table,
-the row by its key, the field, what the cell holds, what it will hold and the line of the capture it was read from; an
-empty text is a blank cell. A row that no table has is made by its first cell, and one without any is gone.
+The file is TOML with one change per line, so that two versions of it compare line by line. An empty text is a blank
+cell. A row that no table has is made by its first cell, and one without any is gone.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import re
-import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import polars as pl
+
 from mensura.core.errors import MensuraError
 from mensura.evidence.schema import TABLES
 from mensura.intake.score_columns import LONGEST_CELL
+from mensura.ledger.toml_parts import TomlPart, toml_list, toml_text
 
 MOST_TEXT = 8 * 2**20
 """Bytes of an update file; beyond it nobody reviews it line by line."""
@@ -30,7 +31,20 @@ _STRAY = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066
 
 
 class CellChange(NamedTuple):
-    """One cell that changes: ``row`` holds the key cells of its row, ``line`` the line of the capture."""
+    """Describe one cell that changes.
+
+    Attributes
+    ----------
+    table, field : str
+        Table and column.
+    row : tuple of str
+        The key cells of its row.
+    old, new : str or None
+        The value before and after; None for a blank cell.
+    line : int or None
+        Line of the capture.
+
+    """
 
     table: str
     row: tuple[str, ...]
@@ -44,9 +58,21 @@ class CellChange(NamedTuple):
 
 
 class Proposal(NamedTuple):
-    """A new model or benchmark that a source names: its row as far as known, and the changes that wait for it.
+    """Propose a new model or benchmark; it counts only where a reviewer accepts it and fills in what is missing.
 
-    It counts only where a reviewer says ``accept = true`` and fills in what is missing.
+    Attributes
+    ----------
+    table : str
+        ``models`` or ``benchmarks``.
+    accept : bool
+        Whether a reviewer accepted it.
+    row : Mapping[str, str]
+        Its row, as far as the source says.
+    lines : tuple of int
+        Lines of the capture.
+    changes : tuple of CellChange
+        The changes that wait for it.
+
     """
 
     table: str
@@ -57,7 +83,18 @@ class Proposal(NamedTuple):
 
 
 class Unmatched(NamedTuple):
-    """A name of the source that stands for nothing known, with the nearest candidates."""
+    """List a name of the source that stands for nothing known.
+
+    Attributes
+    ----------
+    kind, name : str
+        What it names, such as ``model``, and the name as written.
+    lines : tuple of int
+        Lines of the capture.
+    near : tuple of str
+        The nearest ids.
+
+    """
 
     kind: str
     name: str
@@ -66,7 +103,16 @@ class Unmatched(NamedTuple):
 
 
 class Skipped(NamedTuple):
-    """A row of the source that was left out, and why."""
+    """List a row of the source that was left out.
+
+    Attributes
+    ----------
+    line : int
+        Line of the capture.
+    name, reason : str
+        The model as written, and why the row was left out.
+
+    """
 
     line: int
     name: str
@@ -75,7 +121,18 @@ class Skipped(NamedTuple):
 
 @dataclass(frozen=True)
 class Update:
-    """Changes of cells with where they come from; what was left out and what is proposed stays on record."""
+    """Collect changes of cells with their origin; what was left out and what is proposed stays on record.
+
+    Attributes
+    ----------
+    title, source : str
+        One line for the log, and the id of the source.
+    capture, mapping, made : str
+        SHA-256 of the capture, name and hash of the mapping, and the day; empty where made by hand.
+    changes, proposals, unmatched, skipped, notes : tuple
+        What changes, what is proposed, names that match nothing, rows left out, and remarks.
+
+    """
 
     title: str
     source: str
@@ -96,12 +153,10 @@ class Update:
     @property
     def effective(self) -> tuple[CellChange, ...]:
         """The changes, those of accepted proposals included."""
-        found = list(self.changes)
+        changes = list(self.changes)
         for proposal in self.proposals:
-            if proposal.accept:
-                found += proposal_cells(proposal)
-                found += proposal.changes
-        return tuple(found)
+            changes += (*proposal_cells(proposal), *proposal.changes) if proposal.accept else ()
+        return tuple(changes)
 
     def text(self) -> str:
         """Return the update as its file has it."""
@@ -109,10 +164,10 @@ class Update:
             "# What changes in the evidence, cell by cell. Review it, then: mensura evidence apply THIS-FILE",
             f"format = {_FORMAT}",
             *(f"{name} = {toml_text(getattr(self, name))}" for name in _HEAD),
-            *_list("notes", map(toml_text, self.notes)),
-            *_list("changes", map(_change_line, self.changes)),
-            *_list("unmatched", map(_unmatched_line, self.unmatched)),
-            *_list("skipped", map(_skipped_line, self.skipped)),
+            *toml_list("notes", map(toml_text, self.notes)),
+            *toml_list("changes", map(_change_line, self.changes)),
+            *toml_list("unmatched", map(_unmatched_line, self.unmatched)),
+            *toml_list("skipped", map(_skipped_line, self.skipped)),
         ]
         for proposal in self.proposals:
             pairs = ", ".join(f"{name} = {toml_text(value)}" for name, value in proposal.row.items())
@@ -124,7 +179,7 @@ class Update:
                 f"accept = {'true' if proposal.accept else 'false'}",
                 f"lines = [{', '.join(map(str, proposal.lines))}]",
                 f"row = {{{pairs}}}",
-                *_list("changes", map(_change_line, proposal.changes)),
+                *toml_list("changes", map(_change_line, proposal.changes)),
             ]
         return "\n".join(lines) + "\n"
 
@@ -133,24 +188,62 @@ class Update:
         """Read an update file; anything that is not understood is refused."""
         if len(text) > MOST_TEXT:
             raise MensuraError(f"{name}: {len(text):,} characters; an update has at most {MOST_TEXT:,}")
-        try:
-            found = tomllib.loads(text)
-        except (tomllib.TOMLDecodeError, RecursionError) as fault:
-            raise MensuraError(f"{name}: not a TOML file: {fault}; correct that line") from fault
-        if found.get("format") != _FORMAT:
-            raise MensuraError(f"{name}: format is {found.get('format')!r}; expected an update of format {_FORMAT}")
-        lists = ("notes", "changes", "unmatched", "skipped", "proposals")
-        _refuse_keys(found, ("format", *_HEAD, *lists), name)
+        part = TomlPart.loads(text, name)
+        if part.keys.get("format") != _FORMAT:
+            raise MensuraError(f"{name}: format is {part.keys.get('format')!r}; expected an update of format {_FORMAT}")
+        part.only("format", *_HEAD, "notes", "changes", "unmatched", "skipped", "proposals")
         update = cls(
-            **{key: _said(found, key, str, "", name) for key in _HEAD},
-            changes=_changes(found, name),
-            proposals=tuple(_proposal(row, name) for row in _rows(found, "proposals", name)),
-            unmatched=tuple(_unmatched(row, name) for row in _rows(found, "unmatched", name)),
-            skipped=tuple(_skipped(row, name) for row in _rows(found, "skipped", name)),
-            notes=_texts(found, "notes", name),
+            **{key: part.value(key, "") for key in _HEAD},
+            changes=tuple(map(_change, part.rows("changes"))),
+            proposals=tuple(map(_proposal, part.rows("proposals"))),
+            unmatched=tuple(map(_unmatched, part.rows("unmatched"))),
+            skipped=tuple(map(_skipped, part.rows("skipped"))),
+            notes=part.values("notes"),
         )
         _refuse_twice(update.effective, name)
         return update
+
+
+def update_tables(update: Update) -> dict[str, pl.DataFrame]:
+    """Show an update as tables.
+
+    Parameters
+    ----------
+    update : Update
+        The update.
+
+    Returns
+    -------
+    dict[str, pl.DataFrame]
+        ``changes``, ``unmatched`` names, ``skipped`` rows and ``proposals``.
+
+    Examples
+    --------
+    >>> change = CellChange("models", ("big-1",), "tier", None, "flagship")
+    >>> update_tables(Update(title="A tier", source="lab", changes=(change,)))["changes"].rows()
+    [('models', 'big-1', 'tier', None, 'flagship', None)]
+
+    """
+    text, number = pl.String, pl.Int64
+    rows: dict[str, tuple[list[Any], dict[str, Any]]] = {
+        "changes": (
+            [(c.table, " · ".join(c.row), *c[2:]) for c in update.changes],
+            {**dict.fromkeys(("table", "row", "field", "old", "new"), text), "line": number},
+        ),
+        "unmatched": (
+            [(n.kind, n.name, ", ".join(map(str, n.lines)), ", ".join(n.near)) for n in update.unmatched],
+            dict.fromkeys(("kind", "name", "lines", "nearest"), text),
+        ),
+        "skipped": (list(update.skipped), {"line": number, "name": text, "reason": text}),
+        "proposals": (
+            [
+                (p.table, ", ".join(f"{key} = {cell or '?'}" for key, cell in p.row.items()), len(p.changes), p.accept)
+                for p in update.proposals
+            ],
+            {"table": text, "row": text, "changes": number, "accept": pl.Boolean},
+        ),
+    }
+    return {name: pl.DataFrame(table, schema=schema, orient="row") for name, (table, schema) in rows.items()}
 
 
 def proposal_cells(proposal: Proposal) -> Iterator[CellChange]:
@@ -182,16 +275,6 @@ def checked_change(change: CellChange, name: str) -> CellChange:
     return change
 
 
-def toml_text(text: str) -> str:
-    """Return a text as TOML writes it."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _list(name: str, lines: Iterable[str]) -> list[str]:
-    found = list(lines)
-    return [f"{name} = [", *(f"  {line}," for line in found), "]"] if found else []
-
-
 def _change_line(change: CellChange) -> str:
     line = "" if change.line is None else f"line = {change.line}, "
     row = ", ".join(map(toml_text, change.row))
@@ -208,98 +291,58 @@ def _skipped_line(row: Skipped) -> str:
     return f"{{line = {row.line}, name = {toml_text(row.name)}, reason = {toml_text(row.reason)}}}"
 
 
-def _refuse_keys(found: Mapping[str, Any], allowed: Sequence[str], name: str) -> None:
-    for key in found:
-        if key not in allowed:
-            raise MensuraError(f"{name}: unknown {key!r}; expected some of {', '.join(allowed)}")
+def _lines(part: TomlPart) -> tuple[int, ...]:
+    lines: list[Any] = part.value("lines", [])
+    if not all(map(_is_line, lines)):
+        raise MensuraError(f"{part.name}: lines must be a list of line numbers")
+    return tuple(lines)
 
 
-def _said(found: Mapping[str, Any], key: str, kind: type, default: Any, name: str) -> Any:  # noqa: ANN401
-    value = found.get(key, default)
-    if type(value) is not kind:
-        raise MensuraError(f"{name}: {key} = {value!r}; expected {kind.__name__}")
-    return value
+def _is_line(line: object) -> bool:
+    return type(line) is int and 0 <= line < 2**53
 
 
-def _rows(found: Mapping[str, Any], key: str, name: str) -> list[dict[str, Any]]:
-    rows = _said(found, key, list, [], name)
-    if not all(isinstance(row, dict) for row in rows):
-        raise MensuraError(f"{name}: {key} must be a list of tables, one per line")
-    return list(rows)
+def _change(part: TomlPart) -> CellChange:
+    part.only(*CellChange._fields)
+    line = part.keys.get("line")
+    if line is not None and not _is_line(line):
+        raise MensuraError(f"{part.name}: line = {line!r}; expected a line number of the capture")
+    table, name, old, new = (part.value(key, "") for key in ("table", "field", "old", "new"))
+    return checked_change(CellChange(table, part.values("row"), name, old or None, new or None, line), part.name)
 
 
-def _texts(found: Mapping[str, Any], key: str, name: str) -> tuple[str, ...]:
-    texts = _said(found, key, list, [], name)
-    if not all(isinstance(text, str) for text in texts):
-        raise MensuraError(f"{name}: {key} must be a list of texts")
-    return tuple(texts)
-
-
-def _numbers(found: Mapping[str, Any], key: str, name: str) -> tuple[int, ...]:
-    numbers = _said(found, key, list, [], name)
-    if not all(type(number) is int and 0 <= number < 2**53 for number in numbers):
-        raise MensuraError(f"{name}: {key} must be a list of line numbers")
-    return tuple(numbers)
-
-
-def _changes(found: Mapping[str, Any], name: str) -> tuple[CellChange, ...]:
-    changes = []
-    for row in _rows(found, "changes", name):
-        _refuse_keys(row, CellChange._fields, name)
-        line = row.get("line")
-        if line is not None and (type(line) is not int or not 0 <= line < 2**53):
-            raise MensuraError(f"{name}: line = {line!r}; expected a line number of the capture")
-        old, new = (_said(row, key, str, "", name) or None for key in ("old", "new"))
-        place = _texts(row, "row", name)
-        change = CellChange(
-            _said(row, "table", str, "", name), place, _said(row, "field", str, "", name), old, new, line
-        )
-        changes.append(checked_change(change, name))
-    return tuple(changes)
-
-
-def _proposal(found: Mapping[str, Any], name: str) -> Proposal:
-    _refuse_keys(found, Proposal._fields, name)
-    table = _said(found, "table", str, "", name)
-    if table not in TABLES:
-        raise MensuraError(f"{name}: table {table!r} of a proposal is unknown; expected one of {', '.join(TABLES)}")
-    row = _said(found, "row", dict, {}, name)
-    columns = [column.name for column in TABLES[table].columns]
-    _refuse_keys(row, columns, name)
-    if not all(isinstance(value, str) for value in row.values()):
-        raise MensuraError(f"{name}: the row of a proposal must contain texts only; put its values in quotes")
-    accept = _said(found, "accept", bool, False, name)
-    proposal = Proposal(table, accept, row, _numbers(found, "lines", name), _changes(found, name))
-    if accept:
-        missing = [column.name for column in TABLES[table].columns if column.required and not row.get(column.name)]
+def _proposal(part: TomlPart) -> Proposal:
+    part.only(*Proposal._fields)
+    table = part.one_of("table", tuple(TABLES))
+    row = part.table("row")
+    row.only(*(column.name for column in TABLES[table].columns))
+    cells = {key: row.value(key, "") for key in row.keys}
+    changes = tuple(map(_change, part.rows("changes")))
+    proposal = Proposal(table, part.value("accept", False), cells, _lines(part), changes)
+    if proposal.accept:
+        missing = [column.name for column in TABLES[table].columns if column.required and not cells.get(column.name)]
         if missing:
             raise MensuraError(
-                f"{name}: the accepted row of {table} still lacks {', '.join(missing)}; fill them in or set accept = "
-                "false"
+                f"{part.name}: the accepted row of {table} still lacks {', '.join(missing)}; fill them in or set "
+                "accept = false"
             )
         for change in proposal_cells(proposal):
-            checked_change(change, name)
+            checked_change(change, part.name)
     return proposal
 
 
-def _unmatched(found: Mapping[str, Any], name: str) -> Unmatched:
-    _refuse_keys(found, Unmatched._fields, name)
-    kind, written = (_said(found, key, str, "", name) for key in ("kind", "name"))
-    return Unmatched(kind, written, _numbers(found, "lines", name), _texts(found, "near", name))
+def _unmatched(part: TomlPart) -> Unmatched:
+    part.only(*Unmatched._fields)
+    return Unmatched(part.value("kind", ""), part.value("name", ""), _lines(part), part.values("near"))
 
 
-def _skipped(found: Mapping[str, Any], name: str) -> Skipped:
-    _refuse_keys(found, Skipped._fields, name)
-    line = _said(found, "line", int, 0, name)
-    return Skipped(line, _said(found, "name", str, "", name), _said(found, "reason", str, "", name))
+def _skipped(part: TomlPart) -> Skipped:
+    part.only(*Skipped._fields)
+    return Skipped(part.value("line", 0), part.value("name", ""), part.value("reason", ""))
 
 
 def _refuse_twice(changes: Sequence[CellChange], name: str) -> None:
-    seen: set[tuple[str, tuple[str, ...], str]] = set()
-    for change in changes:
-        cell = change.table, change.row, change.field
-        if cell in seen:
-            raise MensuraError(
-                f"{name}: {change.table} {' · '.join(change.row)}, {change.field} is changed twice; remove one change"
-            )
-        seen.add(cell)
+    cells = Counter((change.table, " · ".join(change.row), change.field) for change in changes)
+    for (table, row, changed), count in cells.items():
+        if count > 1:
+            raise MensuraError(f"{name}: {table} {row}, {changed} is changed twice; remove one change")

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 import pytest
 
 import mensura
-from mensura.ledger.fetch import fetch as fetch_page
+from mensura.ledger.captures import fetch as fetch_page
 
-module = importlib.import_module("mensura.ledger.fetch")
+module = importlib.import_module("mensura.ledger.captures")
 
 
 class Board(http.server.BaseHTTPRequestHandler):
