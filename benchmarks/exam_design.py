@@ -15,11 +15,10 @@ import polars as pl
 from scipy.special import expit, logit
 
 from benchmarks.measured import percent_range, record, take_option
-from mensura.exam import scaling
-from mensura.exam.combining import combine
-from mensura.exam.forms import choose_items
-from mensura.exam.rates import AnswerMatrix, item_rates, mean_rate
-from mensura.exam.scaling import scale
+from mensura.exam import comparison
+from mensura.exam.comparison import scale
+from mensura.exam.design import choose_items
+from mensura.exam.rates import AnswerMatrix, combine, item_rates, mean_rate
 
 PEOPLE, ITEMS, EACH = 120, 60, 12
 WHOLE = 300  # items of the benchmark of which the exam's are a sample
@@ -114,7 +113,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--worlds", type=int, default=160)
     worlds = parser.parse_args().worlds
-    scaling.MODELS_NEEDED = len(MODELS) + 1  # differences of items are not looked at here
+    comparison.MODELS_NEEDED = len(MODELS) + 1  # differences of items are not looked at here
     seen = [look(seed) for seed in range(worlds)]
     table = {name: np.mean([one[name] for one in seen], axis=0) for name in seen[0]}
     print(f"{worlds} simulations: {PEOPLE} people, {EACH} of {ITEMS} items each; a benchmark of {WHOLE} items")

@@ -33,9 +33,8 @@ from benchmarks.measured import record, take_option
 from mensura.exam import AnswerStore
 from mensura.exam.records import Sitting
 from mensura.exam.scoring import Given
-from mensura.serve.exams import exam_app
-from mensura.serve.exams.fields import given_in
-from mensura.serve.exams.takers import COOKIE
+from mensura.serve.exam_app import exam_app
+from mensura.serve.exam_takers import COOKIE, given_in
 from mensura.serve.serving import server_settings
 
 AT_ONCE = 6  # sittings

@@ -122,7 +122,7 @@ def measure(flood: Flood, name: str) -> dict[str, float | bool]:
 
 def serve(port: int) -> None:
     """Serve a small edition with one large file, as ``mensura serve`` would."""
-    from mensura.serve import LiveEdition, Press, find_origin, live_app
+    from mensura.serve import LiveEdition, SiteRenewal, find_origin, live_app
     from mensura.serve.edition import HeldFile
     from mensura.serve.serving import run_app
 
@@ -132,9 +132,9 @@ def serve(port: int) -> None:
     async def build(*_: object) -> LiveEdition:
         return edition
 
-    press = Press(find_origin(None), build=build)
-    press.publish(edition)
-    run_app(live_app(press), port=port)
+    renewal = SiteRenewal(find_origin(None), build=build)
+    renewal.publish(edition)
+    run_app(live_app(renewal), port=port)
 
 
 @contextmanager

@@ -56,9 +56,17 @@ def pytest_unconfigure(config):
 
 
 _LONGEST = (
-    *("test_tutorials", "test_pooled", "test_agents", "test_pages", "test_frozen_report", "test_disks", "test_joint"),
-    *("test_degenerate", "test_shapes", "test_notebooks", "test_relatives", "test_contract", "test_exams_browser"),
-    *("test_accessibility", "test_at_hand", "test_convergence", "test_preview", "test_interface", "test_report"),
+    *("test_tutorials", "test_pooled", "test_agent_server", "test_pages", "test_frozen_report", "test_disks"),
+    *("test_joint", "test_degenerate", "test_shapes", "test_notebooks", "test_relatives", "test_contract"),
+    *(
+        "test_exam_browser",
+        "test_accessibility",
+        "test_at_hand",
+        "test_convergence",
+        "test_preview",
+        "test_interface",
+        "test_report",
+    ),
 )
 """Files that take longest. They come first, so that no process is still busy with one when the others have ended."""
 

@@ -25,7 +25,7 @@ ELSEWHERE = {
     "llm recover": "replaces the journal itself: tests/llm/test_recovery",
     "serve": "writes no file a user names: test_serve",
     **dict.fromkeys(("exam check", "exam from", "exam serve", "exam forget"), "test_exam"),
-    "mcp": "writes nothing: test_agents",
+    "mcp": "writes nothing: test_agent_server",
 }
 """Commands whose disks are tried where their files are, and why not here."""
 

@@ -13,13 +13,13 @@ import polars as pl
 import pytest
 
 from mensura.exam import AnswerStore, read_exam
-from tests.serve.test_exams import Taker
+from tests.serve.test_exam_app import Taker
 
 
 @pytest.fixture
 def sat(mensura_command, tmp_path):
     """A new exam, seven people who took it over HTTP, and a recorded model."""
-    from mensura.serve.exams import exam_app
+    from mensura.serve.exam_app import exam_app
 
     assert mensura_command("exam", "new", tmp_path / "my").code == 0
     exam = read_exam(tmp_path / "my")
@@ -89,7 +89,7 @@ def test_a_code_is_forgotten_and_the_person_leaves_the_report(sat, mensura_comma
     reader = sqlite3.connect(folder / "answers.db")
     reader.execute("BEGIN")
     reader.execute("SELECT count(*) FROM answers").fetchone()
-    monkeypatch.setattr("mensura.exam.codes.PATIENCE", 0.0)
+    monkeypatch.setattr("mensura.exam.records.PATIENCE", 0.0)
     delayed = mensura_command("exam", "forget", codes[1], "--store", folder / "answers.db")
     assert (delayed.code, "the text is still in the file" in " ".join(delayed.out.split())) == (0, True)
     reader.close()

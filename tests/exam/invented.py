@@ -4,7 +4,8 @@ import numpy as np
 import polars as pl
 
 from mensura.exam import make_form
-from mensura.exam.gathering import MODELS, OUTCOMES, PEOPLE, TAKERS
+from mensura.exam.gathering import OUTCOMES, TAKERS
+from mensura.exam.scoring import MODELS, PEOPLE
 
 
 def chances(exam, ability, seed=0):

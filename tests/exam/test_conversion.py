@@ -10,8 +10,8 @@ import pytest
 
 from mensura.core.errors import MensuraError
 from mensura.exam import read_exam
-from mensura.exam.conversion import exam_from, new_exam
-from mensura.exam.inspecting import export_inspect
+from mensura.exam.file import exam_from, new_exam
+from mensura.exam.sitting import export_inspect
 
 
 def test_a_new_exam_works_and_is_not_written_over(tmp_path):

@@ -10,13 +10,13 @@ from benchmarks.site_axe import grave_findings
 from benchmarks.site_size import SMALL
 from mensura.exam import AnswerStore, read_exam
 from mensura.exam.report import report_exam
-from mensura.serve.exams import exam_app
+from mensura.serve.exam_app import exam_app
 from mensura.site.exam_page import exam_page
 from tests.exam.conftest import TOML, write_exam
 from tests.exam.invented import invent
 from tests.serve.conftest import listening
-from tests.serve.test_exams import Taker
-from tests.serve.test_exams_browser import answer, enter
+from tests.serve.test_exam_app import Taker
+from tests.serve.test_exam_browser import answer, enter
 from tests.site.conftest import BROWSER_PATIENCE, browser  # noqa: F401
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from mensura.core.errors import MensuraError
 from mensura.exam import inspect_exam, read_exam
-from mensura.exam.markdown import render_markdown
+from mensura.exam.items import render_markdown
 from tests.exam.conftest import ITEMS, TOML, write_exam
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0\0\0\rIHDR" + (3).to_bytes(4) + (2).to_bytes(4) + b"\x08\x02\0\0\0" + b"\0" * 40

@@ -10,18 +10,14 @@ import scipy
 
 from mensura.core.errors import MensuraError
 from mensura.exam import AnswerStore, read_exam
-from mensura.exam.agreement import agreement_among, error_agreement
-from mensura.exam.checklist import checklist, checklist_text
-from mensura.exam.combining import combine
-from mensura.exam.exclusion import exclude
+from mensura.exam.checklist import checklist, checklist_text, to_pool
+from mensura.exam.comparison import agreement_among, error_agreement
+from mensura.exam.file import ExclusionRules
 from mensura.exam.gathering import model_outcomes, people_outcomes, people_takers
-from mensura.exam.grading import grade
-from mensura.exam.pooling import to_pool
-from mensura.exam.rates import AnswerMatrix, answer_matrix, item_rates, mean_rate, rates_by_regression
+from mensura.exam.rates import AnswerMatrix, answer_matrix, combine, item_rates, mean_rate, rates_by_regression
 from mensura.exam.report import report_exam
-from mensura.exam.settings import ExclusionRules
-from mensura.exam.small_groups import hidden_groups, shared_weights
-from mensura.exam.weights import rake
+from mensura.exam.scoring import grade
+from mensura.exam.weights import exclude, hidden_groups, rake, shared_weights
 from mensura.llm import Answer
 from mensura.people import ItemPool
 from tests.exam.conftest import TOML, write_exam
@@ -71,6 +67,29 @@ def test_items_run_from_easy_to_hard_and_carry_their_texts(made):
     assert items["text"][4] == "Text of 4"
     assert (items["low"] <= items["rate"]).all()
     assert items["n"].sum() == 800
+
+
+def test_people_and_models_are_never_taken_for_each_other(bank):
+    """People always right, in 10 s; models always wrong, in 2 s, and they cost something."""
+    outcomes, takers = invent(bank, np.full(12, 40.0), [-40.0, -40.0], repeats=2)
+    report = report_exam(bank, outcomes, takers)
+    assert report.heading == "Small exam: 12 people (0 left out), 2 models, 20 items"
+    items = report.items
+    assert set(items.select("rate", "models", "model_rate", "seconds").rows()) == {(1.0, 2, 0.0, 10.0)}
+    assert items["n"].sum() == 120  # people with 10 items each
+    assert report.anchors.select("rate", "n").sum().row(0) == (20.0, 120)
+    assert report.outcomes.rows() == [
+        ("people", "right", 120, 1.0),
+        ("model-0", "wrong", 40, 1.0),
+        ("model-1", "wrong", 40, 1.0),
+    ]
+    effort = report.takers.select("subject", "kind", "n", "points", "rate", "seconds", "cost", "weight")
+    assert effort.head(1).rows() == [("person-0", "people", 10, 10.0, 1.0, 100.0, None, 1.0)]
+    assert effort.tail(1).rows() == [("model-1", "models", 20, 0.0, 0.0, 80.0, pytest.approx(0.04), None)]
+    rates = report.comparison.select("subject", "kind", "rate", "n", "people_rate", "difference").rows()
+    assert rates[0] == ("people", "people", 1.0, 12, None, None)
+    assert rates[1:] == [(f"model-{number}", "models", 0.0, 20, 1.0, -1.0) for number in range(2)]
+    assert report.responses.group_by("group").len().sort("group").rows() == [("models", 80), ("people", 120)]
 
 
 def test_a_group_of_fewer_than_five_is_not_shown(made):

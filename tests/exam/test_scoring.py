@@ -2,8 +2,7 @@
 
 import pytest
 
-from mensura.exam.items import ExamItem
-from mensura.exam.numbers import read_number
+from mensura.exam.items import ExamItem, read_number
 from mensura.exam.scoring import fold, score
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from mensura.exam import read_exam
-from mensura.exam.replies import failure_of, read_reply, understand
+from mensura.exam.scoring import failure_of, read_reply, understand
 from mensura.exam.sitting import instructions_of, prompt_of, questions_of, sit_exam
 from mensura.llm import Question, UnreadableError, open_asker
 from mensura.llm.endpoint import chat_body

@@ -1,4 +1,4 @@
-"""A site of a few small files, a press that prints it at once, and a store with its history."""
+"""A site of a few small files, a renewal that prints it at once, and a store with its history."""
 
 import asyncio
 import socket
@@ -16,7 +16,7 @@ pytest.importorskip("uvicorn", reason="uvicorn is not installed (extra: serve)")
 import uvicorn
 from starlette.testclient import TestClient
 
-from mensura.serve import LiveEdition, Press, find_origin, live_app
+from mensura.serve import LiveEdition, SiteRenewal, find_origin, live_app
 from mensura.serve.edition import HeldFile
 from mensura.serve.serving import server_settings
 from tests.ledger.small import small_ledger
@@ -36,21 +36,21 @@ def small_edition(evidence: str = "aaaa", text: str = "first") -> LiveEdition:  
 
 
 @pytest.fixture
-def press() -> Press:
-    """A press that shows the small edition and builds nothing else."""
+def renewal() -> SiteRenewal:
+    """A renewal that shows the small edition and builds nothing else."""
 
     async def build(origin, scratch, shown):
         return small_edition()
 
-    press = Press(find_origin(None), build=build)
-    press.publish(small_edition())
-    return press
+    renewal = SiteRenewal(find_origin(None), build=build)
+    renewal.publish(small_edition())
+    return renewal
 
 
 @pytest.fixture
-def reader(press):
+def reader(renewal):
     """A visitor of the site."""
-    return TestClient(live_app(press))
+    return TestClient(live_app(renewal))
 
 
 @pytest.fixture

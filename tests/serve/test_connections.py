@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 from benchmarks.site_flood import ATTACKS, LARGEST, measure, running
-from mensura.serve import LiveEdition, Press, connections, find_origin, live_app
+from mensura.serve import LiveEdition, SiteRenewal, connections, find_origin, live_app
 from mensura.serve.connections import BoundedConnection, network_of
 from mensura.serve.edition import HeldFile
 from tests.serve.conftest import listening, small_edition
@@ -32,9 +32,9 @@ def port():
     async def build(origin, scratch, shown):
         return edition
 
-    press = Press(find_origin(None), build=build)
-    press.publish(edition)
-    with listening(live_app(press)) as address:
+    renewal = SiteRenewal(find_origin(None), build=build)
+    renewal.publish(edition)
+    with listening(live_app(renewal)) as address:
         yield int(address.rpartition(":")[2])
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from starlette.testclient import TestClient
 
-from mensura.serve import LiveEdition, Press, find_origin, live_app
+from mensura.serve import LiveEdition, SiteRenewal, find_origin, live_app
 from mensura.site.openapi import openapi_document
 from tests.serve.conftest import fetch_all, listening
 
@@ -28,9 +28,9 @@ def live(edition):
     async def build(origin, scratch, shown):
         return edition
 
-    press = Press(find_origin(None), build=build)
-    press.publish(edition)
-    return live_app(press)
+    renewal = SiteRenewal(find_origin(None), build=build)
+    renewal.publish(edition)
+    return live_app(renewal)
 
 
 def test_the_live_site_has_the_paths_and_bytes_of_the_static_one(live, report):

@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 from mensura.core.errors import MensuraError
 from mensura.ledger import Proposal, Skipped, Unmatched, Update, open_ledger
-from mensura.serve import Press, ReviewerSecret, find_origin, live_app
+from mensura.serve import ReviewerSecret, SiteRenewal, find_origin, live_app
 from tests.ledger.small import ANN, BOB, score
 from tests.serve.clicks import form, link
 from tests.serve.conftest import small_edition
@@ -32,10 +32,10 @@ def rooms(store, monkeypatch):
     async def known(function, *arguments):
         return EFFECT
 
-    monkeypatch.setattr("mensura.serve.review.effects.run_apart", known)
-    press = Press(find_origin(store, writing=True), build=build)
-    press.publish(small_edition())
-    return live_app(press, secret=ReviewerSecret(SECRET))
+    monkeypatch.setattr("mensura.serve.review.run_apart", known)
+    renewal = SiteRenewal(find_origin(store, writing=True), build=build)
+    renewal.publish(small_edition())
+    return live_app(renewal, secret=ReviewerSecret(SECRET))
 
 
 def enter(visitor, name="Ada"):
@@ -58,7 +58,7 @@ def follow(visitor, page: str, words: str):
 
 
 def press(visitor, page: str, button: str, **fields):
-    """Press a button of a page, with what was filled in."""
+    """SiteRenewal a button of a page, with what was filled in."""
     action, hidden = form(page, button)
     return visitor.post(action, data=hidden | fields, headers=OWN)
 
@@ -151,7 +151,7 @@ def test_leaving_ends_the_session(reviewer):
 
 def test_rooms_need_a_store_with_a_history():
     with pytest.raises(MensuraError, match="mensura evidence init"):
-        live_app(Press(find_origin(None)), secret=ReviewerSecret(SECRET))
+        live_app(SiteRenewal(find_origin(None)), secret=ReviewerSecret(SECRET))
 
 
 # The forms
@@ -204,7 +204,7 @@ def test_while_the_effect_is_computed_the_page_loads_itself_again(reviewer, stor
     async def never(function, *arguments):
         raise MensuraError("no effect: <b>why</b>")
 
-    monkeypatch.setattr("mensura.serve.review.effects.run_apart", never)
+    monkeypatch.setattr("mensura.serve.review.run_apart", never)
     propose(store)
     first = open_update(reviewer)
     assert "Being computed" in first.text

@@ -7,10 +7,10 @@ from typer.testing import CliRunner
 
 from mensura.cli.main import build_app
 from mensura.ledger import open_ledger
-from mensura.serve import Press, ReviewerSecret, find_origin, live_app
+from mensura.serve import ReviewerSecret, SiteRenewal, find_origin, live_app
 from tests.ledger.small import MAPPING
 from tests.serve.conftest import listening
-from tests.serve.test_rooms_browser import SECRET, site_edition
+from tests.serve.test_review_browser import SECRET, site_edition
 from tests.site.conftest import BROWSER_PATIENCE
 
 BOARD = "Model,Agent,Score\nBig 1,plain,15.5\nNobody Knows,plain,3\n"
@@ -41,8 +41,10 @@ def page(browser, store, monkeypatch):
     async def build(origin, scratch, shown):
         return site_edition()
 
-    monkeypatch.setattr("mensura.serve.review.effects.run_apart", known)
-    with listening(live_app(Press(find_origin(store, writing=True), build=build), secret=ReviewerSecret(SECRET))) as at:
+    monkeypatch.setattr("mensura.serve.review.run_apart", known)
+    with listening(
+        live_app(SiteRenewal(find_origin(store, writing=True), build=build), secret=ReviewerSecret(SECRET))
+    ) as at:
         context = browser.new_context()
         context.set_default_timeout(1000 * BROWSER_PATIENCE)
         window = context.new_page()

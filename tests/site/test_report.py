@@ -19,7 +19,7 @@ from mensura.calibration import chosen_lines
 from mensura.core.frames import neutral_cells
 from mensura.core.processes import Processes
 from mensura.core.results import set_computed
-from mensura.serve.guard import POLICY
+from mensura.serve.middleware import POLICY
 from mensura.site import build_report, count_pages, pages
 from mensura.site.api import SCHEMAS, script_json
 from mensura.site.drawings import ShareCards

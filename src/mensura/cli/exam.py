@@ -34,7 +34,7 @@ _SHOWN = ("subject", "rate", "low", "high", "people_rate", "difference", "percen
 @app.command(epilog="Example: mensura exam new myexam")
 def new(folder: NewFolder) -> None:
     """Write a small working exam to start from."""
-    from mensura.exam.conversion import new_exam
+    from mensura.exam.file import new_exam
 
     exam = new_exam(folder)
     console.print(
@@ -67,7 +67,7 @@ def from_(
     folder: NewFolder,
 ) -> None:
     """Make an exam from a pool or an evaluation log."""
-    from mensura.exam.conversion import exam_from
+    from mensura.exam.file import exam_from
 
     exam, left = exam_from(source, folder)
     console.print(f"wrote {folder}: {len(exam.scored)} items. Edit consent and instructions in exam.toml")
@@ -86,7 +86,7 @@ def export(
 ) -> None:
     """Write the exam as an Inspect task."""
     from mensura.exam import read_exam
-    from mensura.exam.inspecting import export_inspect
+    from mensura.exam.sitting import export_inspect
 
     export_inspect(read_exam(exam), inspect)
     console.print(f"wrote {inspect}. Run: inspect eval {inspect}/task.py --model NAME")
@@ -115,7 +115,7 @@ def serve(
 
     try:
         from mensura.serve import ReviewerSecret, is_loopback, is_open_to_others
-        from mensura.serve.exams import serve_exam
+        from mensura.serve.exam_app import serve_exam
     except ModuleNotFoundError as fault:
         raise MensuraError(f"exam serve: {fault.name} is not installed; run pip install 'mensura[serve]'") from fault
 
@@ -210,7 +210,7 @@ def report(
     read = read_exam(exam)
     outcomes, takers, notes = gather(read, sources)
     if grader is not None:
-        from mensura.exam.grading import grade
+        from mensura.exam.scoring import grade
 
         grading = Asking([grader], base_url, rare=AskingSettings(journal=journal)).one(out, LONGEST_REPLY)
         with grading.open("grading") as asker:
@@ -224,7 +224,7 @@ def report(
         notes=notes,
     )
     if pool is not None:
-        from mensura.exam.pooling import to_pool
+        from mensura.exam.checklist import to_pool
 
         to_pool(made, takers).write(pool)
         notices.print(f"wrote a pool to {pool}", style="dim")
@@ -252,7 +252,7 @@ def plan(
     """Plan how many people and items a precision takes, and the cost."""
     from mensura.core.frames import require_columns
     from mensura.exam import read_exam
-    from mensura.exam.planning import PlanTerms, plan_exam
+    from mensura.exam.design import PlanTerms, plan_exam
     from mensura.intake.tables import read_table
 
     read = read_exam(exam)
@@ -273,7 +273,7 @@ def plan(
 @app.command(epilog="Example: mensura exam forget ABCDEFGHJKLMNPQRSTUV --store answers.db")
 def forget(code: Annotated[str, typer.Argument(help="The person's code.")], store: StorePath) -> None:
     """Delete everything about the person with this code."""
-    from mensura.exam.codes import forget_code
+    from mensura.exam.records import forget_code
 
     is_complete = forget_code(store, code)
     console.print("deleted")

@@ -38,12 +38,12 @@ def mcp(
 ) -> None:
     """Answer agents by the Model Context Protocol, over standard input and output or HTTP; read-only."""
     try:
-        from mensura.serve.agents import Library, agent_server
+        from mensura.serve.agent_server import agent_server
     except ModuleNotFoundError as fault:
         raise MensuraError(f"mcp: {fault.name} is not installed; run pip install 'mensura[mcp]'") from fault
     from mensura.evidence import load
 
-    server = agent_server(lambda: Library(load(store)))
+    server = agent_server(lambda: load(store))
     if http is None:
         with waiting.paused():
             server.run("stdio")

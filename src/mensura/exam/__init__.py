@@ -2,8 +2,9 @@
 
 In: a folder with ``exam.toml`` and a table of items. Out: answers of people (an SQLite store) and of models (tables),
 and one report about both.
-Read first: ``file`` and ``items`` (what an exam is), ``scoring``, ``forms`` (who gets which items), ``store`` (answers
-of people), ``sitting`` (models), ``gathering`` (one table of outcomes), ``report`` (the analysis), ``planning``.
+Read first: ``file`` and ``items`` (what an exam is), ``scoring``, ``design`` (who gets which items, and how many people
+are needed), ``store`` (answers of people), ``sitting`` (models), ``gathering`` (one table of outcomes), ``report`` (the
+analysis).
 """
 
 from __future__ import annotations
@@ -13,9 +14,14 @@ from typing import TYPE_CHECKING
 from mensura.core.exports import on_first_use
 
 if TYPE_CHECKING:
+    from mensura.exam.design import (
+        ExamForm as ExamForm,
+        ExamPlan as ExamPlan,
+        PlanTerms as PlanTerms,
+        make_form as make_form,
+        plan_exam as plan_exam,
+    )
     from mensura.exam.file import Exam as Exam, inspect_exam as inspect_exam, read_exam as read_exam
-    from mensura.exam.forms import ExamForm as ExamForm, make_form as make_form
-    from mensura.exam.planning import ExamPlan as ExamPlan, PlanTerms as PlanTerms, plan_exam as plan_exam
     from mensura.exam.report import ExamReport as ExamReport, report_exam as report_exam
     from mensura.exam.sitting import ModelSittings as ModelSittings, sit_exam as sit_exam
     from mensura.exam.store import AnswerStore as AnswerStore

@@ -1,35 +1,34 @@
-"""The reporting checklist of a human baseline, filled from what the exam knows.
+"""What others take from a report: the reporting checklist of a human baseline, and a pool for ``mensura.people``.
 
-The fields restate what Wei, Paskov, Dev, Byun and others ask for in "Human baselines in model evaluations need rigor
-and transparency" (ICML 2025).
+The fields of the checklist restate what Wei, Paskov, Dev, Byun and others ask for in "Human baselines in model
+evaluations need rigor and transparency" (ICML 2025).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 
-from mensura.exam.gathering import MODELS, PEOPLE, count_people
+from mensura.exam.design import rules_text
+from mensura.exam.gathering import TAKERS
 from mensura.exam.rates import MeanRate
 from mensura.exam.report import ExamReport
-from mensura.exam.timing import rules_text
+from mensura.exam.scoring import MODELS, PEOPLE
+from mensura.exam.weights import count_people, hidden_groups
+from mensura.people import ItemPool
 
+FIELDS = Path(__file__).parent / "checklist.csv"
+"""Stage, field and answer; names in braces are facts of :func:`_facts`."""
 UNSTATED = "not stated"
 
 
 def checklist(report: ExamReport) -> pl.DataFrame:
     """Return stage, field and answer; "not stated" where neither the exam nor its organiser says it."""
-    parts: dict[str, Mapping[str, str | None]] = {
-        "evaluation": _evaluation(report),
-        "design": _design(report),
-        "recruiting": _recruiting(report),
-        "running": _running(report),
-        "analysis": _analysis(report),
-        "reporting": _reporting(report),
-    }
-    rows = [(stage, field, answer or UNSTATED) for stage, fields in parts.items() for field, answer in fields.items()]
-    return pl.DataFrame(rows, schema=["stage", "field", "answer"], orient="row")
+    facts = {name: UNSTATED if value is None else value for name, value in _facts(report).items()}
+    fields = pl.read_csv(FIELDS)
+    return fields.with_columns(answer=pl.Series([answer.format_map(facts) for answer in fields["answer"]]))
 
 
 def checklist_text(report: ExamReport) -> str:
@@ -44,109 +43,94 @@ def checklist_text(report: ExamReport) -> str:
     return "\n".join(lines).replace("\n\n\n", "\n\n") + "\n"
 
 
-def _evaluation(report: ExamReport) -> dict[str, str]:
-    exam, models = report.exam, report.comparison.filter(pl.col("kind") == MODELS)
+def _facts(report: ExamReport) -> dict[str, Any]:
+    """Return what the exam, its organiser and the answers say; None for what nobody does."""
+    exam, settings, study = report.exam, report.exam.settings, report.exam.settings.study
     pictures = sum(bool(item.picture) for item in exam.scored)
-    runs = report.responses.filter(pl.col("group") == MODELS)
-    per_item = runs.group_by("subject", "item").len()["len"].max() if runs.height else None
-    return {
-        "kind of evaluation": exam.settings.kind,
-        "mode": f"text, {pictures} items with a picture" if pictures else "text",
-        "language": exam.settings.language,
-        "number of items": str(len(exam.scored)),
-        "items given to models": str(models["n"].max()) if models.height else "no model took part",
-        "runs per item and model": str(per_item or 0),
-    }
-
-
-def _design(report: ExamReport) -> dict[str, str | None]:
-    exam, study, items = report.exam, report.exam.settings.study, report.items
-    return {
-        "number of people": str(report.facts["people"]),
-        "items per person": str(exam.per_person),
-        "sampling of items": "balanced forms: items and pairs about equally often"
-        if exam.per_person < len(exam.scored)
-        else "everybody got all items",
-        "answers per item": " to ".join([str(items["n"].min()), str(items["n"].max())]),
-        "comparison on the same items": "yes: people_rate is over the items that the model took",
-        "piloted or reviewed before": study.pilot,
-        "power analysis": study.power,
-        "ethics review": study.ethics,
-        "preregistered": study.preregistration,
-        "effort of both kinds": "seconds and cost per right answer are in the comparison",
-    }
-
-
-def _recruiting(report: ExamReport) -> dict[str, str | None]:
-    study, out = report.exam.settings.study, report.exclusions
-    margins = ", ".join(report.margins["question"].unique(maintain_order=True)) if report.margins.height else ""
-    return {
-        "population meant": study.population,
-        "sampling of people": study.sampling,
-        "weights": f"raked to {margins}, design effect {report.facts['design_effect']:.2f}" if margins else "none",
-        "screened out before": study.screening,
-        "left out afterwards": f"{count_people(out['subject'].n_unique())}, by rules stated before (exclusions.csv)",
-        "authors among the people": study.authors_took_part,
-        "people who had seen the items": study.seen_before,
-        "training": study.training,
-        "pay": study.pay
-        or (f"{study.pay_per_hour:g} {study.currency} per hour" if study.pay_per_hour is not None else None),
-    }
-
-
-def _running(report: ExamReport) -> dict[str, str | None]:
-    exam, study, rules = report.exam, report.exam.settings.study, report.exam.settings.exclude
-    mixed = ["order of items"] * (exam.settings.order == "shuffled") + [
-        "order of options"
-    ] * exam.settings.shuffle_options
-    return {
-        "items per sitting": str(exam.per_person + len(exam.checks)),
-        "randomised": ", ".join(mixed) + f" (seed {exam.settings.seed})" if mixed else "no",
-        "attention checks": f"{len(exam.checks)}; a person may fail {rules.most_failed_checks}",
-        "same instructions for people and models": "yes; models are also told how to mark their answer",
-        "interface": "people: a web page, one item at a time; models: one request per item",
-        "tools allowed": exam.settings.tools,
-        "limits on tools enforced": study.tools_enforced,
-        "time rules": rules_text(exam),
-        "explanations collected": "models: yes; people: no",
-    }
-
-
-def _analysis(report: ExamReport) -> dict[str, str]:
+    models = report.comparison.filter(pl.col("kind") == MODELS)
+    runs = report.responses.filter(pl.col("group") == MODELS).group_by("subject", "item").len()["len"].max()
+    margins = ", ".join(report.margins["question"].unique(maintain_order=True))
+    shuffled = {"order of items": settings.order == "shuffled", "order of options": settings.shuffle_options}
+    mixed = ", ".join(name for name, is_mixed in shuffled.items() if is_mixed)
     kept, everybody = report.facts["people_rate"], report.facts["rate_with_everybody"]
-    robust = (
-        f"rate {_said(kept)} with the rules, {_said(everybody)} without" if kept and everybody else "nobody to compare"
-    )
-    return {
-        "difference of people and models": "90% interval per model (comparison.csv)",
-        "uncertainty of people": "90% intervals; people are the sample",
-        "uncertainty of models": "90% intervals; items are the sample; spread over repeats where there are any",
-        "kind of result": "rates, distribution of people, percentile of each model",
-        "same scoring for both": "yes, one scorer; "
-        + (
-            "a language model grades some items"
-            if any(item.scoring == "rubric" for item in report.exam.scored)
-            else "keys only"
-        ),
-        "robust to the exclusion rules": robust,
-    }
-
-
-def _reporting(report: ExamReport) -> dict[str, str | None]:
-    exam, study = report.exam, report.exam.settings.study
     seconds = report.takers.filter(pl.col("kind") == PEOPLE)["seconds"].median()
     silent = report.outcomes.filter((pl.col("subject") == PEOPLE) & pl.col("outcome").is_in(["blank", "late"]))
-    minutes = f"median {float(str(seconds)) / 60:.1f} minutes on items" if seconds is not None else None
-    return {
-        "demographics of the sample": ", ".join(question.name for question in exam.settings.questions) or "not asked",
-        "instructions": "in exam.toml, the same for both",
-        "time to completion": minutes,
-        "AI tools that people used": study.ai_use,
-        "blank and late answers": str(int(silent["n"].sum())),
-        "data available": study.data_available,
-        "materials and code": study.materials,
+    per_hour = None if study.pay_per_hour is None else f"{study.pay_per_hour:g} {study.currency} per hour"
+    by_model = any(item.scoring == "rubric" for item in exam.scored)
+    return study.model_dump() | {
+        "kind": settings.kind,
+        "mode": f"text, {pictures} items with a picture" if pictures else "text",
+        "language": settings.language,
+        "items": len(exam.scored),
+        "items_of_models": models["n"].max() if models.height else "no model took part",
+        "runs": runs or 0,
+        "people": report.facts["people"],
+        "per_person": exam.per_person,
+        "sampling_of_items": "balanced forms: items and pairs about equally often"
+        if exam.per_person < len(exam.scored)
+        else "everybody got all items",
+        "least_answers": report.items["n"].min(),
+        "most_answers": report.items["n"].max(),
+        "weights": f"raked to {margins}, design effect {report.facts['design_effect']:.2f}" if margins else "none",
+        "left_out": count_people(report.exclusions["subject"].n_unique()),
+        "pay": study.pay or per_hour,
+        "per_sitting": exam.per_person + len(exam.checks),
+        "randomised": f"{mixed} (seed {settings.seed})" if mixed else "no",
+        "checks": len(exam.checks),
+        "most_failed_checks": settings.exclude.most_failed_checks,
+        "tools": settings.tools,
+        "time_rules": rules_text(exam),
+        "graded_by": "a language model grades some items" if by_model else "keys only",
+        "robust": f"rate {_interval(kept)} with the rules, {_interval(everybody)} without"
+        if kept and everybody
+        else "nobody to compare",
+        "questions": ", ".join(question.name for question in settings.questions) or "not asked",
+        "minutes": None if seconds is None else f"median {float(str(seconds)) / 60:.1f} minutes on items",
+        "silent": silent["n"].sum(),
     }
 
 
-def _said(rate: MeanRate) -> str:
+def _interval(rate: MeanRate) -> str:
     return f"{rate.rate:.3f} ({rate.low:.3f} to {rate.high:.3f})"
+
+
+# A pool
+
+
+def to_pool(report: ExamReport, takers: pl.DataFrame) -> ItemPool:
+    """Return the people of a report as a pool; those left out are in its log of exclusions.
+
+    Partial credit counts as wrong below a half. A level of a covariate that is hidden as a small group is null.
+    """
+    exam = report.exam
+    items = pl.DataFrame(
+        {
+            "item": [item.item for item in exam.scored],
+            "domain": [item.domain or item.section or None for item in exam.scored],
+            "text": [item.text for item in exam.scored],
+            "n_options": [len(item.options) or None for item in exam.scored],
+            "needs_picture": [bool(item.picture) for item in exam.scored],
+            "language": [exam.settings.language] * len(exam.scored),
+        },
+        schema_overrides={"domain": pl.String, "n_options": pl.Int64},
+    )
+    answers = report.responses.filter((pl.col("group") == PEOPLE) & pl.col("correct").is_not_null()).select(
+        pl.col("subject").alias("person"), "item", (pl.col("correct") >= 0.5).cast(pl.Int8).alias("correct")
+    )
+    covariates = [name for name in takers.columns if name not in TAKERS]
+    kept = takers.filter(pl.col("subject").is_in(answers["person"].unique().to_list()))
+    persons = kept.select(
+        pl.col("subject").alias("person"),
+        *(pl.when(~pl.col(name).is_in(_hidden(kept[name]))).then(name).alias(name) for name in covariates),
+    )
+    pool = ItemPool.from_answers(exam.settings.title, items, answers, persons)
+    log = report.exclusions.select(
+        pl.lit("person").alias("kind"), pl.col("subject").alias("id"), pl.col("rule").alias("reason")
+    )
+    return ItemPool(pool.name, pool.items, pool.rates, pool.persons, pool.responses, log)
+
+
+def _hidden(answers: pl.Series) -> list[str]:
+    """Return the levels that stay out; people who declined are a group as well."""
+    counts = dict(answers.to_frame("level").group_by("level").len().iter_rows())
+    return [level for level in hidden_groups(counts) if level is not None]

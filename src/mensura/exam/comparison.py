@@ -1,42 +1,33 @@
-"""People and models compared: rates on the same items, place among people, errors in common, effort."""
+"""People and models compared: rates on the same items, one scale, place among people, errors in common, effort."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 import scipy
 
-from mensura.core.arrays import Floats
-from mensura.exam.agreement import error_agreement
+from mensura.core.arrays import Floats, Mask, just_below
+from mensura.core.errors import MensuraError
 from mensura.exam.file import Exam
-from mensura.exam.gathering import MODELS, PEOPLE
-from mensura.exam.rates import AnswerMatrix, MeanRate, item_rates, jeffreys, mean_rate
-from mensura.exam.scaling import ExamScale
-from mensura.exam.sitting import NO_ANSWER
+from mensura.exam.rates import AnswerMatrix, MeanRate, item_rates, jeffreys, mean_rate, shared_variance
+from mensura.exam.scoring import MODELS, NO_ANSWER, PEOPLE
+from mensura.exam.weights import count_people
+from mensura.responses import CountRules, FitOptions, ResponseFit, fit_responses, place_among
+from mensura.responses.comparing import empty_dif
+from mensura.responses.result import Z90
 
 _COMPARISON = {
     "subject": pl.String,
     "kind": pl.String,
-    "rate": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
+    **dict.fromkeys(("rate", "low", "high"), pl.Float64),
     "n": pl.Int64,
-    "people_rate": pl.Float64,
-    "difference": pl.Float64,
-    "difference_low": pl.Float64,
-    "difference_high": pl.Float64,
-    "percentile": pl.Float64,
-    "percentile_low": pl.Float64,
-    "percentile_high": pl.Float64,
-    "one_in": pl.Float64,
+    **dict.fromkeys(("people_rate", "difference", "difference_low", "difference_high"), pl.Float64),
+    **dict.fromkeys(("percentile", "percentile_low", "percentile_high", "one_in"), pl.Float64),
     "at_least": pl.Boolean,
-    "spread": pl.Float64,
-    "no_answer": pl.Float64,
-    "error_agreement": pl.Float64,
-    "cost_per_right": pl.Float64,
-    "seconds_per_right": pl.Float64,
+    **dict.fromkeys(("spread", "no_answer", "error_agreement", "cost_per_right", "seconds_per_right"), pl.Float64),
 }
 
 
@@ -45,10 +36,9 @@ def compare(
 ) -> pl.DataFrame:
     """Return one row for people and one per model."""
     rows = [_people_row(exam, scored, people)] if people else []
-    places = {row["subject"]: row for row in scaled.among.to_dicts()}
-    for model in scored.filter(pl.col("kind") == MODELS)["subject"].unique(maintain_order=True):
-        own = scored.filter(pl.col("subject") == model)
-        rows.append(_model_row(exam, own, answers, places.get(model, {})))
+    for (model,), own in scored.filter(pl.col("kind") == MODELS).group_by("subject", maintain_order=True):
+        place = scaled.among.filter(subject=model).to_dicts()
+        rows.append(_model_row(exam, own, answers, place[0] if place else {}))
     return pl.DataFrame(rows, schema=_COMPARISON, orient="row").fill_nan(None)
 
 
@@ -61,25 +51,25 @@ def _people_row(exam: Exam, scored: pl.DataFrame, people: MeanRate) -> dict[str,
     return {
         "subject": PEOPLE,
         "kind": PEOPLE,
+        "no_answer": silent,
         "rate": people.rate,
         "low": people.low,
         "high": people.high,
         "n": people.n,
-        "no_answer": silent,
         "seconds_per_right": per_right,
         "cost_per_right": None if pay is None or per_right is None else pay * per_right / 3600.0,
     }
 
 
 def _model_row(exam: Exam, own: pl.DataFrame, answers: AnswerMatrix, place: dict[str, Any]) -> dict[str, Any]:
-    by_item = own.drop_nulls("score").group_by("item").agg(pl.col("score").mean())
-    known: dict[str, float] = dict(by_item.iter_rows())
-    score = np.array([known.get(item.item, np.nan) for item in exam.scored])
+    scored = own.drop_nulls("score")
+    by_item: dict[str, float] = dict(scored.group_by("item").agg(pl.col("score").mean()).iter_rows())
+    score = np.array([by_item.get(item.item, np.nan) for item in exam.scored])
     taken = np.isfinite(score)
     n = int(taken.sum())
     rate = float(np.mean(score[taken])) if n else float("nan")
     low, high = jeffreys(np.array([rate * n]), np.array([float(n)]))
-    repeats = own.drop_nulls("score").group_by("repeat").agg(pl.col("score").mean())["score"]
+    repeats = scored.group_by("repeat").agg(pl.col("score").mean())["score"]
     right = float(own["score"].sum())
     costs, seconds = own["cost"].drop_nulls(), own["seconds"].drop_nulls()
     row: dict[str, Any] = {
@@ -110,14 +100,140 @@ def _difference(score: Floats, answers: AnswerMatrix) -> dict[str, float]:
     rate, _, _, n = item_rates(answers)
     people = mean_rate(answers, common)
     gap = score[common] - rate[common]
-    apart = float((rate[common] * (1.0 - rate[common]) / n[common]).sum()) / int(common.sum()) ** 2
-    shared = max(0.0, people.se**2 - apart) if np.isfinite(people.se) else 0.0
+    shared = shared_variance(people.se, rate[common], n[common]) if np.isfinite(people.se) else 0.0
     se = float(np.sqrt(gap.var(ddof=1) / len(gap) + shared))
     half = float(scipy.stats.t.ppf(0.95, len(gap) - 1)) * se
     middle = float(gap.mean())
-    return {
-        "people_rate": people.rate,
-        "difference": middle,
-        "difference_low": middle - half,
-        "difference_high": middle + half,
-    }
+    ends = {"difference_low": middle - half, "difference_high": middle + half}
+    return {"people_rate": people.rate, "difference": middle, **ends}
+
+
+# One scale: the item response fit of people's answers, and models among the people.
+
+ENOUGH = 200
+"""People from which discriminations are estimated; with fewer all items have one."""
+FEWEST = 5
+"""People below which there is no scale."""
+MODELS_NEEDED = 3
+"""Models from which items that favour a kind are named."""
+WIDE = 2.0
+"""Standard deviation of the prior of a model's ability, in those of people: nearly its answers alone."""
+
+
+class ExamScale(NamedTuple):
+    """People's fit with the models placed on it, all subjects among people, differences of items, and remarks."""
+
+    fit: ResponseFit | None
+    among: pl.DataFrame
+    dif: pl.DataFrame
+    warnings: tuple[str, ...]
+
+
+def scale(outcomes: pl.DataFrame, weights: dict[str, float]) -> ExamScale:
+    """Fit people's answers, place each model on that scale by its own answers, and both among the people."""
+    graded = outcomes.drop_nulls("score").select("subject", "item", group="kind", correct="score")
+    people, models = graded.filter(group=PEOPLE), graded.filter(group=MODELS)
+    count = people["subject"].n_unique()
+    if count < FEWEST:
+        return _no_scale(f"the report counts {count_people(count)}; a common scale needs {FEWEST}")
+    shape = "2pl" if count >= ENOUGH else "rasch"
+    try:
+        fit = fit_responses(people, model=shape, options=FitOptions(checks=False))
+    except MensuraError as fault:
+        return _no_scale(f"no common scale: {fault}")
+    fit = _weighted(replace(fit, subjects=pl.concat([fit.subjects, _placed(fit, models)])), weights)
+    among = place_among(fit, group=PEOPLE)
+    dif, warnings = _differences(pl.concat([people, models]), shape)
+    return ExamScale(fit, among.subjects, dif, (*fit.warnings, *among.warnings, *warnings))
+
+
+def _placed(fit: ResponseFit, models: pl.DataFrame) -> pl.DataFrame:
+    """Return models as subjects of people's fit. The mean over repeats counts as one try: repeats are much alike."""
+    bank, rows = fit.bank, []
+    for (model,), own in models.group_by("subject", maintain_order=True):
+        by_item = dict(own.group_by("item").agg(pl.col("correct").mean()).iter_rows())
+        right = np.array([by_item.get(item, 0.0) for item in bank.items])
+        trials = np.array([float(item in by_item) for item in bank.items])
+        if not trials.any():
+            continue
+        place = bank.place(right, trials, sd=WIDE)
+        ends = (place.ability - Z90 * place.se, place.ability + Z90 * place.se)
+        rows.append((model, place.ability, *ends, place.n, place.se, float(right.sum() / trials.sum()), MODELS))
+    return pl.DataFrame(rows, schema=fit.subjects.schema, orient="row")
+
+
+def _differences(both: pl.DataFrame, shape: str) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Return the items that one kind finds easier than its ability says; a few models cannot tell."""
+    count = both.filter(group=MODELS)["subject"].n_unique()
+    if count < MODELS_NEEDED:
+        warning = (
+            f"models that sat the exam: {count}; items that favour a kind are named from {MODELS_NEEDED} models on"
+        )
+        return empty_dif(), (warning,) if count else ()
+    rules, options = CountRules(repeats="average"), FitOptions(checks=False)
+    try:
+        return fit_responses(both, model=shape, reference=PEOPLE, rules=rules, options=options).dif, ()
+    except MensuraError as fault:
+        return empty_dif(), (f"no items that favour people or models are named: {fault}",)
+
+
+def _weighted(fit: ResponseFit, weights: dict[str, float]) -> ResponseFit:
+    """Return the fit with mean and spread of the weighted people; without weights as it is."""
+    own = fit.subjects.filter(group=PEOPLE)
+    weight = np.array([weights.get(subject, 1.0) for subject in own["subject"]])
+    if np.allclose(weight, 1.0):
+        return fit
+    ability, error = own["ability"].to_numpy(), own["se"].to_numpy()
+    mean = float(np.average(ability, weights=weight))
+    variance = float(np.average((ability - mean) ** 2 + error**2, weights=weight))
+    n = weight.sum() ** 2 / (weight**2).sum()
+    is_people = pl.col("group") == PEOPLE
+    moments = {"mean": mean, "sd": variance**0.5}
+    errors = {"se_mean": (variance / n) ** 0.5, "se_sd": (variance / (2.0 * n)) ** 0.5}
+    columns = [
+        pl.when(is_people).then(pl.lit(value)).otherwise(name).alias(name) for name, value in (moments | errors).items()
+    ]
+    return replace(fit, groups=fit.groups.with_columns(columns))
+
+
+def _no_scale(reason: str) -> ExamScale:
+    numbers = ("ability", "rate", "low", "high", "one_in", "percentile")
+    words = {"subject": pl.String, "group": pl.String}
+    nobody = pl.DataFrame(schema=words | dict.fromkeys(numbers, pl.Float64) | {"at_least": pl.Boolean})
+    return ExamScale(None, nobody, empty_dif(), (reason,))
+
+
+# Do models fail where people fail? Agreement of right and wrong answers beyond what the two rates alone give.
+
+HALF = 0.5
+
+
+def error_agreement(score: Floats, taken: Mask, people: Floats, given: Mask) -> float:
+    """Return Cohen's kappa of one taker with people, over all their common items; not a number without any.
+
+    ``score`` and ``taken`` are over items, ``people`` and ``given`` persons × items. 0: errors fall independently. 1:
+    the taker and people err on exactly the same items.
+    """
+    both = given & taken
+    right, own = people >= HALF, score >= HALF
+    counts = both.sum(axis=1)
+    some = counts > 0
+    if not some.any():
+        return float("nan")
+    same = ((right == own) & both).sum(axis=1)[some] / counts[some]
+    theirs = (right & both).sum(axis=1)[some] / counts[some]
+    ours = (own & both).sum(axis=1)[some] / counts[some]
+    chance = theirs * ours + (1.0 - theirs) * (1.0 - ours)
+    weight = counts[some] / counts[some].sum()
+    expected = float(weight @ chance)
+    return float("nan") if expected >= just_below(1.0) else float((weight @ same - expected) / (1.0 - expected))
+
+
+def agreement_among(people: Floats, given: Mask) -> float:
+    """Return the mean kappa of each person with all others: what a model's agreement is compared with."""
+    kappas = [
+        error_agreement(people[row], given[row], np.delete(people, row, axis=0), np.delete(given, row, axis=0))
+        for row in range(len(people))
+    ]
+    finite = [kappa for kappa in kappas if np.isfinite(kappa)]
+    return float(np.mean(finite)) if finite else float("nan")

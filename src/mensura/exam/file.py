@@ -1,29 +1,149 @@
-"""Reading an exam from its folder or file; every error is found at once, each with its place."""
+"""An exam: what ``exam.toml`` may contain, reading it from its folder, and making a new one.
+
+Every error is reported at once, each with its place. Unknown keys are refused.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import tomllib
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from mensura.core.errors import MensuraError
-from mensura.exam.items import MOST_ITEMS, ExamItem, error_text, read_exam_items
-from mensura.exam.pictures import check_picture
-from mensura.exam.settings import ExamSettings
+from mensura.core.files import write_text
+from mensura.core.folders import whole_folder
+from mensura.exam.items import LONG, MOST_ITEMS, SHORT, ExamItem, Word, check_picture, error_text, read_exam_items
 
 FILE = "exam.toml"
+WRITER = "exam new"
+EXAMPLE = Path(__file__).parent / "example"
 _SHOWN = 20
+Line = Annotated[str, Field(min_length=1, max_length=SHORT)]
+Text = Annotated[str, Field(max_length=LONG)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
+
+
+class ConsentText(_Strict):
+    """What people agree to before anything is stored.
+
+    ``model_grading``: the text says that a language model may read the open answers to items with a rubric.
+    """
+
+    text: Annotated[str, Field(min_length=1, max_length=LONG)]
+    model_grading: bool = False
+
+
+class TimeRules(_Strict):
+    """Limits; none where left out. An answer after its limit is kept and marked late, and does not count."""
+
+    minutes: Annotated[float, Field(gt=0, le=1440)] | None = None
+    seconds_per_item: Annotated[float, Field(gt=0, le=86_400)] | None = None
+
+
+class ExamSection(_Strict):
+    """A part of the exam; its items name it in their column ``section``."""
+
+    name: Word
+    title: Line
+    text: Text = ""
+    minutes: Annotated[float, Field(gt=0, le=1440)] | None = None
+
+
+class PersonQuestion(_Strict):
+    """A question about the person, with fixed answers. People may decline each."""
+
+    name: Word
+    text: Line
+    options: Annotated[list[Line], Field(min_length=2, max_length=300)]
+
+    @field_validator("options")
+    @classmethod
+    def _differ(cls, options: list[str]) -> list[str]:
+        if len(set(options)) < len(options):
+            raise ValueError("an option is there twice; remove one")
+        return options
+
+
+class ExclusionRules(_Strict):
+    """Rules by which the report leaves people out. They are stated before the answers come; each use is logged."""
+
+    least_answered: Annotated[float, Field(ge=0, le=1)] = 0.5
+    fastest_seconds: Annotated[float, Field(ge=0)] = 2.0
+    most_failed_checks: Annotated[int, Field(ge=0)] = 0
+
+
+class StudyFacts(_Strict):
+    """What only the organiser knows; the checklist of the report says "not stated" for what is left out."""
+
+    population: Line | None = None
+    sampling: Line | None = None
+    screening: Line | None = None
+    training: Line | None = None
+    pay: Line | None = None
+    pay_per_hour: Annotated[float, Field(ge=0)] | None = None
+    currency: Line = "US dollars"
+    pilot: Line | None = None
+    power: Line | None = None
+    ethics: Line | None = None
+    preregistration: Line | None = None
+    authors_took_part: Line | None = None
+    seen_before: Line | None = None
+    tools_enforced: Line | None = None
+    ai_use: Line | None = None
+    data_available: Line | None = None
+    materials: Line | None = None
+
+
+class ExamSettings(_Strict):
+    """Everything in ``exam.toml`` but inline items."""
+
+    title: Line
+    language: Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$")] = "en"
+    kind: Literal["knowledge", "capability", "agent"] = "capability"
+    instructions: Annotated[str, Field(min_length=1, max_length=LONG)]
+    items: str = "items.csv"
+    items_per_person: Annotated[int, Field(ge=1)] | None = None
+    order: Literal["shuffled", "fixed"] = "shuffled"
+    shuffle_options: bool = True
+    seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
+    tools: Line = "none"
+    completion_code: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,60}$")] | None = None
+    completion_address: Annotated[str, Field(pattern=r"^https://[^\s\"'<>]+$", max_length=500)] | None = None
+    panel_parameter: Word | None = None
+    consent: ConsentText
+    time: TimeRules = TimeRules()
+    sections: list[ExamSection] = []
+    questions: Annotated[list[PersonQuestion], Field(max_length=20)] = []
+    exclude: ExclusionRules = ExclusionRules()
+    study: StudyFacts = StudyFacts()
 
 
 @dataclass(frozen=True, eq=False)
 class Exam:
-    """An exam as it was read. ``folder`` contains its pictures."""
+    """Contain an exam as it was read.
+
+    Attributes
+    ----------
+    folder : Path
+        Its folder, with the pictures.
+    settings : ExamSettings
+        What ``exam.toml`` says.
+    items : tuple of ExamItem
+        The items, attention checks included.
+    warnings : tuple of str
+        What an organiser should know.
+
+    """
 
     folder: Path
     settings: ExamSettings
@@ -53,44 +173,83 @@ class Exam:
     @cached_property
     def digest(self) -> str:
         """Hash of what takers see. Keys and tolerances may change without a new exam; a text may not."""
-        seen = [
+        texts = [
             item.model_dump(include={"item", "text", "options", "scoring", "section", "picture", "check"})
             for item in self.items
         ]
         rules = self.settings.model_dump(
             include={"instructions", "consent", "time", "questions", "tools", "sections", "items_per_person", "seed"}
         )
-        text = json.dumps([seen, rules], sort_keys=True, default=str)
+        text = json.dumps([texts, rules], sort_keys=True, default=str)
         return hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()
 
 
 def read_exam(path: str | Path) -> Exam:
-    """Read an exam: its folder, its ``exam.toml``, or ``example`` for the one in the package.
+    """Read an exam.
 
-    Raises :class:`MensuraError` with all that is wrong, each with its place.
+    Parameters
+    ----------
+    path : str or Path
+        Its folder, its ``exam.toml``, or ``example`` for the one in the package.
+
+    Returns
+    -------
+    Exam
+        The exam.
+
+    Raises
+    ------
+    MensuraError
+        With every error, each with its place.
+
+    Examples
+    --------
+    >>> read_exam("example").settings.title
+    'Everyday reasoning'
+
     """
     exam, faults = inspect_exam(path)
     if exam is None:
         more = [f"… and {len(faults) - _SHOWN} more; see mensura exam check"] if len(faults) > _SHOWN else []
-        raise MensuraError(
-            "\n".join([f"{path}: the exam has {len(faults)} errors. Correct them:", *faults[:_SHOWN], *more])
-        )
+        title = f"{path}: the exam has {len(faults)} errors. Correct them:"
+        raise MensuraError("\n".join([title, *faults[:_SHOWN], *more]))
     return exam
 
 
 def inspect_exam(path: str | Path) -> tuple[Exam | None, list[str]]:
-    """Return the exam and what is wrong with it; no exam where anything is."""
-    file = _file_of(Path(__file__).parent / "example" if str(path) == "example" else Path(path))
-    told, faults = _toml(file)
-    if told is None:
-        return None, faults
-    inline = told.pop("items") if isinstance(told.get("items"), list) else None
-    settings = None
+    """Check an exam.
+
+    Parameters
+    ----------
+    path : str or Path
+        As in :func:`read_exam`.
+
+    Returns
+    -------
+    tuple[Exam or None, list[str]]
+        The exam and its errors; no exam where there is one.
+
+    Examples
+    --------
+    >>> inspect_exam("example")[1]
+    []
+
+    """
+    place = EXAMPLE if str(path) == "example" else Path(path)
+    file = place / FILE if place.is_dir() else place
+    if not file.is_file():
+        raise MensuraError(f"{path}: no exam there; expected a folder with {FILE}. Make one: mensura exam new {path}")
     try:
-        settings = ExamSettings.model_validate(told)
+        keys = tomllib.loads(file.read_text(encoding="utf-8-sig"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as fault:
+        return None, [f"{file.name}: not TOML ({fault}); correct that place"]
+    inline = keys.pop("items") if isinstance(keys.get("items"), list) else None
+    settings, faults = None, []
+    try:
+        settings = ExamSettings.model_validate(keys)
     except ValidationError as fault:
         faults += [f"{file.name}, {'.'.join(map(str, error['loc']))}: {error_text(error)}" for error in fault.errors()]
-    items, wrong, notes = _items(file, told, inline)
+    items, wrong, notes = _items(file.parent / str(keys.get("items", "items.csv")), file.name, inline)
     faults += wrong
     if settings is not None:
         faults += _joint_faults(file, settings, items)
@@ -99,31 +258,15 @@ def inspect_exam(path: str | Path) -> tuple[Exam | None, list[str]]:
     return Exam(file.parent, settings, tuple(items), (*notes, *_warnings(settings, items))), []
 
 
-def _file_of(path: Path) -> Path:
-    file = path / FILE if path.is_dir() else path
-    if not file.is_file():
-        raise MensuraError(f"{path}: no exam there; expected a folder with {FILE}. Make one: mensura exam new {path}")
-    return file
-
-
-def _toml(file: Path) -> tuple[dict[str, Any] | None, list[str]]:
+def _items(table: Path, name: str, inline: list[Any] | None) -> tuple[list[ExamItem], list[str], list[str]]:
+    """Return the items of a table, or of rows in the file of this name, with errors and notes."""
+    rows = None if inline is None else [row if isinstance(row, dict) else {"item": row} for row in inline]
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8-sig")), []
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as fault:
-        return None, [f"{file.name}: not TOML ({fault}); correct that place"]
-
-
-def _items(file: Path, told: dict[str, Any], inline: list[Any] | None) -> tuple[list[ExamItem], list[str], list[str]]:
-    try:
-        items, faults, notes = read_exam_items(
-            file.parent / str(told.get("items", "items.csv"))
-            if inline is None
-            else [row if isinstance(row, dict) else {"item": row} for row in inline]
-        )
+        items, faults, notes = read_exam_items(table if rows is None else rows)
     except MensuraError as fault:
         return [], [str(fault)], []
     if len(items) + len(faults) > MOST_ITEMS:
-        return [], [f"{file.name}: {len(items):,} items; expected at most {MOST_ITEMS:,}. Split the exam"], []
+        return [], [f"{name}: {len(items):,} items; expected at most {MOST_ITEMS:,}. Split the exam"], []
     return items, faults, notes
 
 
@@ -141,8 +284,8 @@ def _joint_faults(file: Path, settings: ExamSettings, items: list[ExamItem]) -> 
     sections = {section.name for section in settings.sections}
     for item in items:
         if item.section not in sections | {""}:
-            known = ", ".join(sorted(sections)) or "none"
-            faults.append(f"item {item.item}, section: {item.section!r} is unknown; expected one of {known}")
+            expected = ", ".join(sorted(sections)) or "none"
+            faults.append(f"item {item.item}, section: {item.section!r} is unknown; expected one of {expected}")
         if item.section == "" and sections and not item.check:
             faults.append(f"item {item.item}, section: empty; give one of {', '.join(sorted(sections))}")
         faults += [f"item {item.item}, picture: {wrong}" for wrong in check_picture(file.parent, item.picture)]
@@ -154,12 +297,46 @@ def _joint_faults(file: Path, settings: ExamSettings, items: list[ExamItem]) -> 
 
 
 def _warnings(settings: ExamSettings, items: list[ExamItem]) -> tuple[str, ...]:
-    found = []
+    warnings = []
     if any(item.scoring == "rubric" for item in items) and not settings.consent.model_grading:
-        found.append(
+        warnings.append(
             "items with a rubric are graded by a language model, but consent.model_grading is not set: "
             "people's answers to them stay ungraded"
         )
     if settings.completion_address and not settings.panel_parameter:
-        found.append("completion_address is set without panel_parameter: the panel's ids will not be kept")
-    return tuple(found)
+        warnings.append("completion_address is set without panel_parameter: the panel's ids will not be kept")
+    return tuple(warnings)
+
+
+def new_exam(folder: Path) -> Exam:
+    """Write the example into a folder, to start from."""
+    with whole_folder(folder, WRITER, certain=[FILE, "items.csv"]) as stage:
+        for name in (FILE, "items.csv"):
+            shutil.copyfile(EXAMPLE / name, stage / name)
+    return read_exam(folder)
+
+
+def exam_from(source: Path, folder: Path) -> tuple[Exam, list[str]]:
+    """Write an exam whose items come from a pool's folder or any file of items; return what was left out.
+
+    Texts, options and keys are taken as they are. Consent, instructions and rules are those of the example: edit them.
+    """
+    tables = [source / name for name in ("items.csv", "items.parquet") if (source / name).is_file()]
+    items, left, _ = read_exam_items(tables[0] if tables else source)
+    if not items:
+        raise MensuraError(f"{source}: no item with a text and a key ({left[0]}); give a pool, a benchmark or a log")
+    unique = {item.item: item.model_dump(exclude_defaults=True, mode="json") for item in reversed(items)}
+    settings = _settings(source)
+    with whole_folder(folder, WRITER, certain=[FILE, "items.jsonl"]) as stage:
+        write_text(stage / FILE, settings)
+        lines = [json.dumps(row, ensure_ascii=False) for row in reversed(unique.values())]
+        write_text(stage / "items.jsonl", "\n".join(lines) + "\n")
+    return read_exam(folder), left
+
+
+def _settings(source: Path) -> str:
+    text = (EXAMPLE / FILE).read_text(encoding="utf-8").replace('items = "items.csv"', 'items = "items.jsonl"')
+    text = text.replace('title = "Everyday reasoning"', f"title = {json.dumps(source.stem)}")
+    start, end = text.index("[[sections]]"), text.index("[[questions]]")
+    lines = [line for line in (text[:start] + text[end:]).splitlines() if not line.startswith("items_per_person")]
+    return "\n".join(lines) + "\n"

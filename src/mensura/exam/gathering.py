@@ -1,10 +1,13 @@
-"""From stored answers to tables: one row per taker, one row per taker and item."""
+"""From stored answers to tables: one row per taker, one per taker and item, and how an exam is going."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import polars as pl
@@ -13,17 +16,10 @@ from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns
 from mensura.exam.file import Exam
 from mensura.exam.items import ExamItem
-from mensura.exam.scoring import Given, is_blank, score
-from mensura.exam.store import AnswerStore
+from mensura.exam.scoring import PEOPLE, Given, answer_text, is_blank, name_outcome, score
+from mensura.exam.store import STALE, AnswerStore
+from mensura.exam.weights import LEAST_SHOWN, hidden_groups
 from mensura.intake.tables import read_table
-
-PEOPLE, MODELS = "people", "models"
-
-
-def count_people(number: int) -> str:
-    """Return how many people in words that fit the number."""
-    return f"{number} {'person' if number == 1 else 'people'}"
-
 
 OUTCOMES = {
     "subject": pl.String,
@@ -51,31 +47,18 @@ SITTINGS = "sittings.csv"
 """The file in which ``mensura exam sit`` keeps a model's sittings."""
 
 
-def name_outcome(credit: float | None) -> str:
-    """Return the word for a share of full credit."""
-    if credit is None:
-        return "ungraded"
-    return "right" if credit >= 1.0 else "partial" if credit > 0.0 else "wrong"
-
-
-def answer_text(item: ExamItem, given: Given) -> str:
-    """Return an answer as it is shown in tables."""
-    return given if isinstance(given, str) else " | ".join(item.options[place] for place in given)
-
-
 def people_outcomes(exam: Exam, store: AnswerStore) -> pl.DataFrame:
     """Return one row per person who started and item of their form, attention checks included.
 
     A blank or late answer has score 0. Items that the person never saw have no row, nor has the item at which an
     unfinished sitting stopped: they were not reached.
     """
-    stored = _by_number(store.rows("answers"))
-    seen = _by_number(store.rows("shown"))
+    stored, shown_items = _by_number(store.rows("answers")), _by_number(store.rows("shown"))
     rows: list[tuple[Any, ...]] = []
     for sitting in store.rows("sittings"):
         if sitting["started"] is None:
             continue
-        answers, shown = stored.get(sitting["number"], {}), seen.get(sitting["number"], {})
+        answers, shown = stored.get(sitting["number"], {}), shown_items.get(sitting["number"], {})
         last = max(shown, key=lambda name: shown[name]["at"], default=None) if sitting["finished"] is None else None
         for name in json.loads(sitting["form"])["items"]:
             if name in answers or (name in shown and name != last):
@@ -93,42 +76,42 @@ def _row(item: ExamItem, person: str, stored: Mapping[str, Any] | None) -> tuple
 
 
 def people_takers(exam: Exam, store: AnswerStore, outcomes: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per person who started, with what they told about themselves (null: declined)."""
-    left = {
-        number: sum(row["left"] for row in rows.values()) for number, rows in _by_number(store.rows("shown")).items()
-    }
-    checks = {item.item for item in exam.checks}
-    found = {key[0]: rows for key, rows in outcomes.partition_by("subject", as_dict=True).items()}
+    """Return one row per person who started, with their answers about themselves (null: declined)."""
     names = [question.name for question in exam.settings.questions]
-    rows = []
-    for sitting in store.rows("sittings"):
-        if sitting["started"] is None:
-            continue
-        own = found.get(sitting["person"], pl.DataFrame(schema=OUTCOMES))
-        answered = own.filter(~pl.col("outcome").is_in(["blank", "late"]))
-        failed = own.filter(pl.col("item").is_in(checks) & (pl.col("outcome") != "right")).height
-        about = json.loads(sitting["about"] or "{}")
-        rows.append(
-            (
-                sitting["person"],
-                len(json.loads(sitting["form"])["items"]),
-                answered.height,
-                own.filter(pl.col("outcome") == "late").height,
-                sitting["finished"] is not None,
-                answered["seconds"].median(),
-                left.get(sitting["number"], 0),
-                failed,
-                *(about.get(name) for name in names),
-            )
-        )
-    return pl.DataFrame(rows, schema=TAKERS | dict.fromkeys(names, pl.String), orient="row")
+    away: Counter[int] = Counter()
+    for row in store.rows("shown"):
+        away[row["number"]] += row["left"]
+    rows = [
+        {
+            **json.loads(sitting["about"] or "{}"),
+            "subject": sitting["person"],
+            "items": len(json.loads(sitting["form"])["items"]),
+            "finished": sitting["finished"] is not None,
+            "left": away[sitting["number"]],
+        }
+        for sitting in store.rows("sittings")
+        if sitting["started"] is not None
+    ]
+    is_answered = ~pl.col("outcome").is_in(["blank", "late"])
+    is_check = pl.col("item").is_in([item.item for item in exam.checks])
+    counts = outcomes.group_by("subject").agg(
+        answered=is_answered.sum(),
+        late=(pl.col("outcome") == "late").sum(),
+        seconds=pl.col("seconds").filter(is_answered).median(),
+        failed_checks=(is_check & (pl.col("outcome") != "right")).sum(),
+    )
+    schema = TAKERS | dict.fromkeys(names, pl.String)
+    own = {name: kind for name, kind in schema.items() if name not in counts.columns or name == "subject"}
+    table = pl.DataFrame(rows, schema=own).join(counts, on="subject", how="left", maintain_order="left")
+    filled = table.with_columns(pl.col("answered", "late", "failed_checks").fill_null(0))
+    return filled.select(*schema).cast(pl.Schema(schema))
 
 
 def _by_number(rows: list[dict[str, Any]]) -> dict[int, dict[str, dict[str, Any]]]:
-    found: dict[int, dict[str, dict[str, Any]]] = {}
+    by_number: dict[int, dict[str, dict[str, Any]]] = {}
     for row in rows:
-        found.setdefault(row["number"], {})[row["item"]] = row
-    return found
+        by_number.setdefault(row["number"], {})[row["item"]] = row
+    return by_number
 
 
 def without_free_text(exam: Exam, outcomes: pl.DataFrame) -> pl.DataFrame:
@@ -143,13 +126,79 @@ def model_outcomes(exam: Exam, runs: Path) -> pl.DataFrame:
     files = [runs] if runs.is_file() else sorted(runs.rglob(SITTINGS))
     if not files:
         raise MensuraError(f"{runs}: no {SITTINGS} in it; run mensura exam sit EXAM --model NAME --out {runs}/NAME")
-    found = []
+    tables = []
     for file in files:
         frame = read_table(file)
         require_columns(frame, list(OUTCOMES), name=str(file))
-        found.append(frame.select(pl.col(name).cast(kind, strict=False) for name, kind in OUTCOMES.items()))
-    table = pl.concat(found).unique(["subject", "repeat", "item"], keep="last", maintain_order=True)
+        tables.append(frame.select(*OUTCOMES).cast(pl.Schema(OUTCOMES), strict=False))
+    table = pl.concat(tables).unique(["subject", "repeat", "item"], keep="last", maintain_order=True)
     strange = table.filter(~pl.col("item").is_in(list(exam.by_name)))
     if strange.height:
         raise MensuraError(f"{runs}: item {strange['item'][0]!r} is not in the exam; give the sittings of this exam")
     return table
+
+
+# How an exam is going: counts, drop-outs, times and items as the answers come, for the organiser's page.
+
+
+@dataclass(frozen=True, eq=False)
+class ExamProgress:
+    """Counts by name, and the tables ``items``, ``checks`` (persons who failed one) and ``groups``."""
+
+    counts: dict[str, object]
+    items: pl.DataFrame
+    checks: pl.DataFrame
+    groups: pl.DataFrame
+
+
+def summarise(exam: Exam, store: AnswerStore, now: float) -> ExamProgress:
+    """Return how the exam is going at a time in seconds since 1970."""
+    sittings = store.rows("sittings")
+    outcomes = people_outcomes(exam, store)
+    takers = people_takers(exam, store, outcomes)
+    finished = [row for row in sittings if row["finished"] is not None]
+    stopped = [row for row in sittings if row["finished"] is None and now - row["begun"] > STALE]
+    spent = [(row["finished"] - row["started"]) / 60.0 for row in finished if row["started"]]
+    counts: dict[str, object] = {
+        "began": len(sittings),
+        "started": sum(row["started"] is not None for row in sittings),
+        "finished": len(finished),
+        "dropped out": len(stopped),
+        "still at work": len(sittings) - len(finished) - len(stopped),
+        "deleted their answers": store.forgotten,
+        "median minutes": round(median(spent), 1) if spent else None,
+    }
+    failed = takers.filter(pl.col("failed_checks") > 0).select("subject", "failed_checks", "finished")
+    return ExamProgress(counts, _items(exam, store, outcomes, stopped), failed, _groups(exam, takers))
+
+
+def _items(exam: Exam, store: AnswerStore, outcomes: pl.DataFrame, stopped: list[dict[str, object]]) -> pl.DataFrame:
+    """Return given, n, rate, seconds and drop-outs (people whose last item it was) of every item."""
+    last: dict[object, tuple[float, str]] = {}
+    for row in store.rows("shown"):
+        last[row["number"]] = max(last.get(row["number"], (0.0, "")), (row["at"], row["item"]))
+    ended = Counter(last[row["number"]][1] for row in stopped if row["number"] in last)
+    given: Counter[str] = Counter()
+    for row in store.rows("sittings"):
+        given.update(json.loads(row["form"])["items"])
+    names = pl.DataFrame(
+        [(name, given[name], ended[name]) for name in exam.by_name],
+        schema={"item": pl.String, "given": pl.Int64, "dropped_out": pl.Int64},
+        orient="row",
+    )
+    rates = outcomes.group_by("item").agg(n=pl.len(), rate=pl.col("score").mean(), seconds=pl.col("seconds").median())
+    table = names.join(rates, on="item", how="left", maintain_order="left").with_columns(pl.col("n").fill_null(0))
+    shown = pl.col("n") >= LEAST_SHOWN
+    return table.select(
+        "item", "given", "n", *(pl.when(shown).then(name).alias(name) for name in ("rate", "seconds")), "dropped_out"
+    )
+
+
+def _groups(exam: Exam, takers: pl.DataFrame) -> pl.DataFrame:
+    """Return the number of people by their answers to each question about the person; null where it is hidden."""
+    rows = []
+    for question in exam.settings.questions:
+        counts = Counter(takers[question.name].fill_null("declined"))
+        hidden = hidden_groups(counts)
+        rows += [(question.name, answer, None if answer in hidden else counts[answer]) for answer in sorted(counts)]
+    return pl.DataFrame(rows, schema={"question": pl.String, "answer": pl.String, "n": pl.Int64}, orient="row")

@@ -1,19 +1,23 @@
-"""One item of an exam, and the reading of items from any file or from tables inside ``exam.toml``."""
+"""One item of an exam, the reading of items from any file or table, and their pictures, numbers and Markdown."""
 
 from __future__ import annotations
 
+import re
 from difflib import get_close_matches
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from markdown_it import MarkdownIt
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from mensura.core.errors import listed_names
-from mensura.exam.numbers import read_number
-from mensura.exam.settings import LONG, SHORT, Word
 from mensura.intake.item_keys import LETTERS
 from mensura.intake.items import TestItem, read_items
 
+SHORT, LONG = 200, 20_000
+"""Longest names and texts, in characters."""
+Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=60)]
 MOST_ITEMS = 20_000
 _NEAR = 0.8  # how like the name of a column must be to a known one to be taken for a slip
 Scoring = Literal["choice", "several", "number", "text", "rubric"]
@@ -156,3 +160,117 @@ def error_text(error: Any) -> str:  # noqa: ANN401
     if error["type"] == "extra_forbidden":
         return "unknown; remove it or correct its spelling"
     return text if "; " in text else f"{text} (got {str(error.get('input'))[:60]!r}); correct it"
+
+
+# Pictures: only small ones, of kinds that every browser shows and that contain no script.
+
+MOST_BYTES = 2 * 2**20
+MOST_SIDE = 4000
+_KINDS = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp"}
+_STARTS = {
+    "image/png": (b"\x89PNG\r\n\x1a\n",),
+    "image/jpeg": (b"\xff\xd8\xff",),
+    "image/gif": (b"GIF87a", b"GIF89a"),
+    "image/webp": (b"RIFF",),
+}
+
+
+def media_of(name: str) -> str | None:
+    """Return the media type of a picture by its ending, None where it is no picture."""
+    return _KINDS.get(Path(name).suffix.lower())
+
+
+def check_picture(folder: Path, name: str) -> list[str]:
+    """Return what is wrong with the picture of an item; nothing where it has none."""
+    if not name:
+        return []
+    media = media_of(name)
+    if media is None:
+        return [f"{name!r} is no picture; expected one of {', '.join(_KINDS)}. Convert it"]
+    path = folder / name
+    if not path.is_file() or not path.resolve().is_relative_to(folder.resolve()):
+        return [f"{name!r} is not in the folder of the exam; copy it there"]
+    if path.stat().st_size > MOST_BYTES:
+        return [
+            f"{name!r} has {path.stat().st_size / 2**20:.1f} MB; expected at most {MOST_BYTES // 2**20} MB. Shrink it"
+        ]
+    head = path.read_bytes()[:64]
+    if not head.startswith(_STARTS[media]):
+        return [f"{name!r} is no {media.partition('/')[2].upper()} file; save it in that format"]
+    width, height = picture_size(path.read_bytes(), media)
+    if max(width, height) > MOST_SIDE:
+        return [f"{name!r} has {width} × {height} pixels; expected at most {MOST_SIDE} on a side. Shrink it"]
+    return []
+
+
+def picture_size(data: bytes, media: str) -> tuple[int, int]:
+    """Return width and height in pixels as the header announces them; 0 where it does not."""
+    if media == "image/png":
+        return int.from_bytes(data[16:20]), int.from_bytes(data[20:24])
+    if media == "image/gif":
+        return int.from_bytes(data[6:8], "little"), int.from_bytes(data[8:10], "little")
+    if media == "image/jpeg":
+        return _jpeg_size(data)
+    if data[12:16] == b"VP8X":
+        return 1 + int.from_bytes(data[24:27], "little"), 1 + int.from_bytes(data[27:30], "little")
+    return 0, 0
+
+
+def _jpeg_size(data: bytes) -> tuple[int, int]:
+    at = 2
+    while at + 9 < len(data) and data[at] == 0xFF:
+        marker, length = data[at + 1], int.from_bytes(data[at + 2 : at + 4])
+        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
+            return int.from_bytes(data[at + 7 : at + 9]), int.from_bytes(data[at + 5 : at + 7])
+        at += 2 + length
+    return 0, 0
+
+
+# Numbers as people write them: 1,234.5 and 0,5 and 3/4 and 50%.
+
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
+_COMMA = re.compile(r"[+-]?\d*,\d+")
+_PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?", re.IGNORECASE)
+_FRACTION = re.compile(r"([+-]?\d{1,15})/(\d{1,15})")
+_LONGEST = 60
+
+
+def read_number(text: str) -> float | None:
+    """Return the number that a text is, None where it is none; a percent sign after it does not count."""
+    text = text.strip().replace("\u2212", "-").replace("\u00a0", " ")[: _LONGEST + 1]
+    text = re.sub(r"(?<=\d) (?=\d{3}\b)", "", text.removesuffix("%").strip())
+    if len(text) > _LONGEST:
+        return None
+    if fraction := _FRACTION.fullmatch(text):
+        below = int(fraction[2])
+        return int(fraction[1]) / below if below else None
+    if _THOUSANDS.fullmatch(text):
+        text = text.replace(",", "")
+    elif _COMMA.fullmatch(text):
+        text = text.replace(",", ".")
+    return float(text) if _PLAIN.fullmatch(text) else None
+
+
+# Markdown as HTML: the usual marks, tables and code; no HTML of the author's, no link out, no picture.
+
+
+@cache
+def _parser() -> MarkdownIt:
+    """Return the reader. Raw HTML is shown as text. Links and pictures are off: a taker stays in the exam."""
+    return (
+        MarkdownIt("commonmark", {"html": False, "linkify": False})
+        .enable("table")
+        .disable(["link", "image", "autolink"])
+    )
+
+
+@lru_cache(maxsize=4096)
+def render_markdown(text: str) -> str:
+    """Return a text of the exam as safe HTML."""
+    return str(_parser().render(text))
+
+
+@lru_cache(maxsize=16_384)
+def render_line(text: str) -> str:
+    """Return a text of one line, such as an option, as safe HTML."""
+    return str(_parser().renderInline(text))

@@ -1,30 +1,35 @@
-"""What the store keeps: its tables, a sitting, an answer, and the refusal of a request."""
+"""What the store keeps: its tables, a sitting, an answer, a refusal; and the codes of sittings.
+
+Codes are random and kept as hashes only; with one a person deletes everything about the sitting.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import secrets
+import sqlite3
+import time
 from dataclasses import dataclass
+from pathlib import Path
 
 from mensura.core.errors import MensuraError
-from mensura.exam.forms import ExamForm
+from mensura.exam.design import ExamForm
+from mensura.exam.file import Exam
 from mensura.exam.scoring import Given
 
-SCHEMA = """
-CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE sittings (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, person TEXT NOT NULL UNIQUE, code BLOB NOT NULL UNIQUE,
-    panel TEXT UNIQUE, form TEXT NOT NULL, begun REAL NOT NULL, about TEXT, started REAL, finished REAL,
-    completion TEXT NOT NULL
-);
-CREATE TABLE tokens (token BLOB PRIMARY KEY, used REAL NOT NULL) WITHOUT ROWID;
-CREATE TABLE shown (
-    number INTEGER NOT NULL, item TEXT NOT NULL, at REAL NOT NULL, left INTEGER NOT NULL DEFAULT 0,
-    PRIMARY KEY (number, item)
-) WITHOUT ROWID;
-CREATE TABLE answers (
-    number INTEGER NOT NULL, item TEXT NOT NULL, answer TEXT NOT NULL, edit INTEGER NOT NULL, at REAL NOT NULL,
-    seconds REAL NOT NULL, late INTEGER NOT NULL, PRIMARY KEY (number, item)
-) WITHOUT ROWID;
-"""
+LONGEST_ANSWER = 5_000
+"""Characters of an open answer."""
+SCHEMA = (
+    "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE sittings (number INTEGER PRIMARY KEY AUTOINCREMENT, person TEXT NOT NULL UNIQUE, "
+    "code BLOB NOT NULL UNIQUE, panel TEXT UNIQUE, form TEXT NOT NULL, begun REAL NOT NULL, about TEXT, started REAL, "
+    "finished REAL, completion TEXT NOT NULL)",
+    "CREATE TABLE tokens (token BLOB PRIMARY KEY, used REAL NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE shown (number INTEGER NOT NULL, item TEXT NOT NULL, at REAL NOT NULL, "
+    "left INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (number, item)) WITHOUT ROWID",
+    "CREATE TABLE answers (number INTEGER NOT NULL, item TEXT NOT NULL, answer TEXT NOT NULL, edit INTEGER NOT NULL, "
+    "at REAL NOT NULL, seconds REAL NOT NULL, late INTEGER NOT NULL, PRIMARY KEY (number, item)) WITHOUT ROWID",
+)
 
 
 class RefusedError(MensuraError):
@@ -66,3 +71,84 @@ class OvertakenError(RefusedError):
     def __init__(self, stored: StoredAnswer, *, is_newer: bool) -> None:
         super().__init__("This answer was changed on another page. Send it again with the version that is stored.")
         self.stored, self.is_newer = stored, is_newer
+
+
+def refuse_foreign(exam: Exam, sitting: Sitting, item: str, given: Given) -> None:
+    """Refuse an answer to an item of another form, or of a shape that the item cannot have."""
+    if item not in sitting.form.items:
+        raise RefusedError("This item is not part of your exam. Open the first page.", 404)
+    options = len(exam.by_name[item].options)
+    if isinstance(given, str):
+        if options or len(given) > LONGEST_ANSWER:
+            raise RefusedError(f"The answer does not fit the item; give at most {LONGEST_ANSWER} characters.", 422)
+    elif not options or len(set(given)) < len(given) or any(not 0 <= place < options for place in given):
+        raise RefusedError("The item does not have this option. Choose another.", 422)
+
+
+# Codes
+
+_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+LENGTH = 20
+"""Characters of a code: 100 bits, which nobody finds by trying."""
+PATIENCE = 10.0
+"""Seconds for which a command tries to remove deleted text while another program reads the file."""
+
+
+def new_code(length: int = LENGTH) -> str:
+    """Return a random code without letters that are easily mistaken."""
+    return "".join(secrets.choice(_ALPHABET) for _ in range(length))
+
+
+def forget_code(path: Path, code: str) -> bool:
+    """Delete everything about the sitting of a code from a store; False while another program keeps its text there."""
+    if not path.is_file():
+        raise MensuraError(f"{path}: no such file; give the store of mensura exam serve")
+    db = sqlite3.connect(path, isolation_level=None, timeout=30.0)
+    try:
+        if not forget_in(db, code):
+            raise MensuraError("code: no answers belong to it; check the code")
+        until = time.monotonic() + PATIENCE
+        while not (is_purged := purge(db)) and time.monotonic() < until:
+            time.sleep(0.2)
+        return is_purged
+    except sqlite3.DatabaseError as fault:
+        raise MensuraError(f"{path}: not a store of answers ({fault}); choose another file") from fault
+    finally:
+        db.close()
+
+
+def forget_in(db: sqlite3.Connection, code: str) -> bool:
+    """Delete in an open store; False where the code is unknown."""
+    db.execute("PRAGMA secure_delete = ON")
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        sitting = db.execute("SELECT number FROM sittings WHERE code = ?", (hash_of(plain_code(code)),)).fetchone()
+        for table in ("answers", "shown", "sittings") if sitting else ():
+            db.execute(f"DELETE FROM {table} WHERE number = ?", sitting)
+        if sitting:
+            db.execute("UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE name = 'forgotten'")
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
+    db.execute("COMMIT")
+    return sitting is not None
+
+
+def purge(db: sqlite3.Connection) -> bool:
+    """Remove deleted text from the file and its log, without waiting; False while another program reads the file."""
+    (patience,) = db.execute("PRAGMA busy_timeout").fetchone()
+    db.execute("PRAGMA busy_timeout = 0")
+    try:
+        return bool(db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0)
+    finally:
+        db.execute(f"PRAGMA busy_timeout = {patience}")
+
+
+def plain_code(code: str) -> str:
+    """Return a code without the spaces and dashes that people add."""
+    return "".join(char for char in code.upper() if char in _ALPHABET)[: 2 * LENGTH]
+
+
+def hash_of(text: str) -> bytes:
+    """Return the hash under which a code or token is kept."""
+    return hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).digest()

@@ -11,26 +11,31 @@ import polars as pl
 
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
-from mensura.exam.agreement import agreement_among
-from mensura.exam.combining import CombinedRates, combine
-from mensura.exam.comparison import compare
-from mensura.exam.exclusion import exclude
+from mensura.exam.comparison import ExamScale, agreement_among, compare, scale
 from mensura.exam.file import Exam
-from mensura.exam.gathering import MODELS, PEOPLE, count_people
-from mensura.exam.rates import AnswerMatrix, MeanRate, answer_matrix, item_rates, mean_rate
-from mensura.exam.scaling import ExamScale, scale
-from mensura.exam.small_groups import hidden_groups, shared_weights
-from mensura.exam.weights import RakedWeights, rake
+from mensura.exam.rates import AnswerMatrix, CombinedRates, MeanRate, answer_matrix, combine, item_rates, mean_rate
+from mensura.exam.scoring import MODELS, PEOPLE
+from mensura.exam.weights import RakedWeights, count_people, exclude, hidden_groups, rake, shared_weights
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ExamReport(Result):
-    """What an exam found.
+    """Report on people and models who took one exam.
 
-    ``comparison``: people, then each model: rate with interval, the people's rate on the same items, the difference,
-    percentile and rarity among these people, agreement of errors, cost and seconds per right answer. ``takers``,
-    ``items``, ``groups``, ``exclusions``, ``outcomes``, ``anchors`` and ``margins`` are tables; ``facts`` are single
-    numbers for the checklist.
+    Attributes
+    ----------
+    comparison : pl.DataFrame
+        People, then each model: rate with interval, the people's rate on the same items, the difference, percentile
+        and rarity among these people, agreement of errors, cost and seconds per right answer.
+    takers, items, groups, exclusions, outcomes, anchors, margins : pl.DataFrame
+        One row per taker, item, group of people, person left out, outcome, item with answers, and answer weighted to.
+    responses : pl.DataFrame
+        subject, group, item, correct: for ``mensura responses``.
+    facts : dict[str, Any]
+        Single numbers for the checklist.
+    warnings : tuple of str
+        What a reader must know.
+
     """
 
     TABLES: ClassVar[tuple[str, ...]] = (
@@ -73,33 +78,52 @@ def report_exam(
 ) -> ExamReport:
     """Analyse the outcomes of people and models together.
 
-    ``outcomes`` and ``takers``: see :mod:`mensura.exam.gathering`. ``margins`` (question, answer, share) weight people
-    to a population. ``estimates`` (item, rate) of people's rates, made before, are combined with their answers.
-    ``notes`` become warnings of the report.
+    Parameters
+    ----------
+    exam : Exam
+        The exam.
+    outcomes, takers : pl.DataFrame
+        As :mod:`mensura.exam.gathering` makes them.
+    margins : pl.DataFrame, optional
+        question, answer, share: weight people to a population.
+    estimates : pl.DataFrame, optional
+        item, rate: estimates of people's rates, made before, are combined with their answers.
+    notes : Sequence[str]
+        Become warnings of the report.
+
+    Returns
+    -------
+    ExamReport
+        The tables.
+
+    Raises
+    ------
+    MensuraError
+        If no answer can be scored, or a table lacks something.
+
+    Examples
+    --------
+    >>> report = report_exam(exam, people_outcomes(exam, store), takers)  # doctest: +SKIP
+
     """
-    checks = [item.item for item in exam.checks]
-    scored = outcomes.filter(~pl.col("item").is_in(checks))
+    names = [item.item for item in exam.scored]
+    scored = outcomes.filter(~pl.col("item").is_in([item.item for item in exam.checks]))
+    everybody = answer_matrix(scored, names, dict.fromkeys(takers["subject"], 1.0))
     out = exclude(takers, exam.settings.exclude)
     kept = takers.filter(~pl.col("subject").is_in(out["subject"].to_list()))
-    everybody = mean_of(exam, scored, takers)
-    raked = (
-        rake(kept, margins)
-        if margins is not None
-        else RakedWeights(dict.fromkeys(kept["subject"], 1.0), _no_margins(), 1.0)
-    )
+    raked = rake(kept, margins)
     scored = scored.filter((pl.col("kind") == MODELS) | pl.col("subject").is_in(kept["subject"].to_list()))
     if not scored["score"].drop_nulls().len():
         raise MensuraError("exam: no answer to score. Run mensura exam serve or mensura exam sit first")
-    names = [item.item for item in exam.scored]
     answers = answer_matrix(scored.filter(pl.col("kind") == PEOPLE), names, raked.weights)
     scaled = scale(scored, raked.weights)
     combined = _combined(answers, names, estimates)
-    people = mean_rate(answers) if answers.given.any() else None
+    people = _mean_or_none(answers)
     facts: dict[str, Any] = {
         "people": kept.height,
         "design_effect": raked.design_effect,
         "people_rate": people,
-        "rate_with_everybody": everybody,
+        "rate_with_everybody": _mean_or_none(everybody),
         "agreement_among_people": agreement_among(answers.score, answers.given) if people else float("nan"),
         "combined": combined.mean if combined else None,
         "departure": combined.spread if combined else None,
@@ -120,76 +144,46 @@ def report_exam(
     )
 
 
-def mean_of(exam: Exam, outcomes: pl.DataFrame, takers: pl.DataFrame) -> MeanRate | None:
-    """Return the mean rate of these people over the items that count; None where nobody answered."""
-    names = [item.item for item in exam.scored]
-    answers = answer_matrix(outcomes, names, dict.fromkeys(takers["subject"], 1.0))
+def _mean_or_none(answers: AnswerMatrix) -> MeanRate | None:
+    """Return the mean rate over items; None where nobody answered."""
     return mean_rate(answers) if answers.given.any() else None
 
 
 def _combined(answers: AnswerMatrix, names: list[str], estimates: pl.DataFrame | None) -> CombinedRates | None:
     if estimates is None:
         return None
-    known = dict(estimates.select(pl.col("item").cast(pl.String), pl.col("rate").cast(pl.Float64)).iter_rows())
-    missing = [name for name in names if known.get(name) is None]
+    rates = dict(estimates.select(pl.col("item").cast(pl.String), pl.col("rate").cast(pl.Float64)).iter_rows())
+    missing = [name for name in names if rates.get(name) is None]
     if missing:
         raise MensuraError(f"estimates: no rate for item {missing[0]!r} ({len(missing)} such); add it")
-    return combine(answers, np.array([known[name] for name in names]))
+    return combine(answers, np.array([rates[name] for name in names]))
 
 
 def _takers(exam: Exam, scored: pl.DataFrame, raked: RakedWeights, scaled: ExamScale) -> pl.DataFrame:
     """Return one row per person and model: pseudonymous, without what people told about themselves."""
-    worth = {item.item: item.points for item in exam.scored}
-    points = (
-        scored.drop_nulls("score")
-        .group_by("subject", "item")
-        .agg(pl.col("score").mean())
-        .group_by("subject")
-        .agg(points=(pl.col("score") * pl.col("item").replace_strict(worth, return_dtype=pl.Float64)).sum())
-    )
-    found = scored.group_by("subject", "kind", maintain_order=True).agg(
+    worth = pl.col("item").replace_strict({item.item: item.points for item in exam.scored}, return_dtype=pl.Float64)
+    table = scored.group_by("subject", "kind", maintain_order=True).agg(
         n=pl.col("item").n_unique(),
         rate=pl.col("score").mean(),
         seconds=pl.col("seconds").sum(),
-        cost=pl.col("cost").sum(),
+        cost=pl.when(pl.col("kind").first() == MODELS).then(pl.col("cost").sum()),
     )
+    by_item = scored.drop_nulls("score").group_by("subject", "item").agg(pl.col("score").mean())
+    points = by_item.group_by("subject").agg(points=(pl.col("score") * worth).sum())
     among = scaled.among.select(
-        "subject",
-        "ability",
-        "percentile",
-        "one_in",
-        "at_least",
+        *("subject", "ability", "percentile", "one_in", "at_least"),
         percentile_low=pl.min_horizontal(100.0 * (1.0 - pl.col("high")), "percentile"),
         percentile_high=100.0 * (1.0 - pl.col("low")),
     )
-    found = found.join(points, on="subject", how="left", maintain_order="left")
-    weights = pl.DataFrame(
-        list(shared_weights(raked.weights).items()),
-        schema={"subject": pl.String, "weight": pl.Float64},
-        orient="row",
-    )
-    table = found.join(among, on="subject", how="left", maintain_order="left")
-    if scaled.fit is not None:
-        ends = scaled.fit.subjects.select("subject", "low", "high")
-        table = table.join(ends, on="subject", how="left", maintain_order="left")
-    else:
-        table = table.with_columns(pl.lit(None, dtype=pl.Float64).alias(name) for name in ("low", "high"))
-    table = table.join(weights, on="subject", how="left", maintain_order="left")
+    ends = {"subject": pl.String, "low": pl.Float64, "high": pl.Float64}
+    abilities = pl.DataFrame(schema=ends) if scaled.fit is None else scaled.fit.subjects.select(*ends)
+    shown = list(shared_weights(raked.weights).items())
+    weights = pl.DataFrame(shown, schema={"subject": pl.String, "weight": pl.Float64}, orient="row")
+    for part in (points, among, abilities, weights):
+        table = table.join(part, on="subject", how="left", maintain_order="left")
     return table.select(
-        *(
-            "subject",
-            "kind",
-            "n",
-            "points",
-            "rate",
-            "ability",
-            "low",
-            "high",
-            "percentile",
-            "percentile_low",
-            "percentile_high",
-        ),
-        *("one_in", "at_least", "seconds", pl.when(pl.col("kind") == MODELS).then("cost").alias("cost"), "weight"),
+        *("subject", "kind", "n", "points", "rate", "ability", "low", "high"),
+        *("percentile", "percentile_low", "percentile_high", "one_in", "at_least", "seconds", "cost", "weight"),
     )
 
 
@@ -250,12 +244,10 @@ def _groups(exam: Exam, kept: pl.DataFrame, scored: pl.DataFrame, raked: RakedWe
         }
         hidden = hidden_groups({answer: len(members) for answer, members in inside.items()})
         for answer, members in inside.items():
-            shown = answer not in hidden
-            found: Any = (None, None, None)
-            if shown:
-                answers = answer_matrix(scored, names, {person: raked.weights[person] for person in members})
-                found = mean_rate(answers)[:3] if answers.given.any() else found
-            rows.append((question.name, answer or "declined", len(members) if shown else None, *found))
+            answers = answer_matrix(scored, names, {person: raked.weights[person] for person in members})
+            rate = None if answer in hidden else _mean_or_none(answers)
+            n = None if answer in hidden else len(members)
+            rows.append((question.name, answer or "declined", n, *(rate[:3] if rate else (None, None, None))))
     schema = {"question": pl.String, "answer": pl.String, "n": pl.Int64}
     return pl.DataFrame(rows, schema=schema | dict.fromkeys(("rate", "low", "high"), pl.Float64), orient="row")
 
@@ -268,27 +260,20 @@ def _anchors(names: list[str], answers: AnswerMatrix) -> pl.DataFrame:
 
 def count_outcomes(scored: pl.DataFrame) -> pl.DataFrame:
     """Return how often each outcome came: for all people together, and for each model."""
-    named = scored.with_columns(
-        pl.when(pl.col("kind") == PEOPLE).then(pl.lit(PEOPLE)).otherwise("subject").alias("subject")
-    )
+    named = scored.with_columns(subject=pl.when(pl.col("kind") == PEOPLE).then(pl.lit(PEOPLE)).otherwise("subject"))
     counted = named.group_by("subject", "outcome", maintain_order=True).agg(n=pl.len())
     return counted.with_columns(share=pl.col("n") / pl.col("n").sum().over("subject"))
 
 
-def _no_margins() -> pl.DataFrame:
-    texts = {"question": pl.String, "answer": pl.String}
-    return pl.DataFrame(schema={**texts, "share": pl.Float64, "sample": pl.Float64, "weighted": pl.Float64})
-
-
 def _findings(scored: pl.DataFrame, scaled: ExamScale, kept: pl.DataFrame, out: pl.DataFrame) -> tuple[str, ...]:
-    said = list(scaled.said)
+    warnings = list(scaled.warnings)
     if out.height:
         rules = out.group_by("rule", maintain_order=True).agg(n=pl.len())
         reasons = ", ".join(f"{rule} ({n})" for rule, n in rules.iter_rows())
-        said.append(f"left out by the rules of [exclude] in exam.toml: {reasons}; exclusions.csv names each")
+        warnings.append(f"left out by the rules of [exclude] in exam.toml: {reasons}; exclusions.csv names each")
     ungraded = scored.filter(pl.col("outcome") == "ungraded").height
     if ungraded:
-        said.append(f"{ungraded} answers to items with a rubric are ungraded and left out; give --grader NAME")
+        warnings.append(f"{ungraded} answers to items with a rubric are ungraded and left out; give --grader NAME")
     if 0 < kept.height < 30:
-        said.append(f"a report on {count_people(kept.height)} has wide intervals and a rough scale")
-    return tuple(said)
+        warnings.append(f"a report on {count_people(kept.height)} has wide intervals and a rough scale")
+    return tuple(warnings)

@@ -1,29 +1,34 @@
-"""Models sit the exam: the same items, instructions, shuffles and scorer as people, through the journal of ``llm``."""
+"""Models sit the exam: the same items, instructions, shuffles and scorer as people.
+
+They answer through the journal of ``llm``, or as a task of Inspect, whose logs go to ``responses``.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
+from mensura.core.files import write_text
+from mensura.core.folders import whole_folder
 from mensura.core.results import Result
-from mensura.exam.file import Exam
-from mensura.exam.forms import ExamForm, full_form
-from mensura.exam.gathering import MODELS, OUTCOMES, answer_text, name_outcome
-from mensura.exam.items import ExamItem
-from mensura.exam.pictures import media_of
-from mensura.exam.replies import MARK, failure_of, read_reply, understand
-from mensura.exam.scoring import score
-from mensura.exam.timing import rules_text
+from mensura.exam.design import ExamForm, full_form, rules_text
+from mensura.exam.file import Exam, read_exam
+from mensura.exam.gathering import OUTCOMES
+from mensura.exam.items import ExamItem, media_of
+from mensura.exam.scoring import MARK, MODELS, answer_text, failure_of, name_outcome, read_reply, score, understand
 from mensura.intake.item_keys import LETTERS
-from mensura.llm import Answer, Asker, Question
+from mensura.llm import Answer, Asker, Question, UnreadableError
 
-NO_ANSWER = ("refused", "empty", "cut", "unreadable")
-"""Outcomes of a model's reply without an answer; they earn no credit and are counted apart."""
+if TYPE_CHECKING:
+    from inspect_ai import Task
+
 _HOW = {
     "choice": "the letter of the one right option",
     "several": "the letters of all right options, separated by commas",
@@ -42,7 +47,20 @@ _MORE = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ModelSittings(Result):
-    """Sittings of one model. ``sittings``: one row per repeat and item; ``outcomes``: how often each outcome came."""
+    """Contain the sittings of one model.
+
+    Attributes
+    ----------
+    model : str
+        Its name.
+    sittings : pl.DataFrame
+        One row per repeat and item.
+    outcomes : pl.DataFrame
+        How often each outcome came.
+    warnings : tuple of str
+        Items skipped, and questions without an answer.
+
+    """
 
     TABLES: ClassVar[tuple[str, ...]] = ("sittings", "outcomes")
 
@@ -53,8 +71,8 @@ class ModelSittings(Result):
     @property
     def outcomes(self) -> pl.DataFrame:
         """Counts of each outcome."""
-        found = self.sittings.group_by("subject", "outcome").agg(n=pl.len())
-        shares = found.with_columns(share=pl.col("n") / pl.col("n").sum())
+        counts = self.sittings.group_by("subject", "outcome").agg(n=pl.len())
+        shares = counts.with_columns(share=pl.col("n") / pl.col("n").sum())
         return shares.sort("n", "subject", "outcome", descending=[True, False, False])
 
     @property
@@ -62,9 +80,8 @@ class ModelSittings(Result):
         """Who sat, how often, and how much was right."""
         counted = self.sittings["score"].drop_nulls()
         rate = f"{float(counted.sum()) / counted.len():.2f}" if counted.len() else "none"
-        return (
-            f"{self.model}: sittings {self.sittings['repeat'].n_unique()}, scored answers {counted.len()}, rate {rate}"
-        )
+        sittings = self.sittings["repeat"].n_unique()
+        return f"{self.model}: sittings {sittings}, scored answers {counted.len()}, rate {rate}"
 
     @property
     def shown(self) -> pl.DataFrame:
@@ -73,9 +90,29 @@ class ModelSittings(Result):
 
 
 def sit_exam(exam: Exam, asker: Asker, *, repeats: int = 1, pictures: bool = False) -> ModelSittings:
-    """Let a model sit the exam ``repeats`` times, each with its own order of items and options.
+    """Let a model sit the exam, each time with its own order of items and options.
 
-    ``pictures``: the model takes pictures; otherwise items with one are skipped, and the outcome says so.
+    Parameters
+    ----------
+    exam : Exam
+        The exam.
+    asker : Asker
+        Asks the model (:func:`mensura.llm.open_asker`).
+    repeats : int
+        Number of sittings.
+    pictures : bool
+        The model takes pictures; otherwise items with one are skipped, and the outcome says so.
+
+    Returns
+    -------
+    ModelSittings
+        Every answer with its score.
+
+    Examples
+    --------
+    >>> with open_asker("openai/gpt-5", journal="journal.sqlite") as asker:  # doctest: +SKIP
+    ...     sit_exam(read_exam("example"), asker, repeats=2)
+
     """
     asked = list(questions_of(exam, repeats, pictures=pictures))
     answers = iter(asker.ask([question for _, _, question in asked if question is not None], read_reply))
@@ -92,10 +129,12 @@ def sit_exam(exam: Exam, asker: Asker, *, repeats: int = 1, pictures: bool = Fal
             rows.append((*shared, *_judged(item, order, answer), place, shown, answer.tokens_in, answer.tokens_out))
     table = pl.DataFrame(rows, schema=OUTCOMES | _MORE, orient="row")
     skipped = table.filter(pl.col("outcome") == "skipped")["item"].n_unique()
-    said = f"{skipped} items with a picture were skipped; give --pictures if the model takes them"
     failed = table.filter(pl.col("outcome") == "failed").height
-    lost = f"{failed} questions got no answer; run the command again to ask them"
-    return ModelSittings(asker.model, table, tuple([said] * bool(skipped) + [lost] * bool(failed)))
+    warnings = {
+        f"{skipped} items with a picture were skipped; give --pictures if the model takes them": skipped,
+        f"{failed} questions got no answer; run the command again to ask them": failed,
+    }
+    return ModelSittings(asker.model, table, tuple(warning for warning, count in warnings.items() if count))
 
 
 def _judged(item: ExamItem, order: list[int], answer: Answer) -> tuple[Any, ...]:
@@ -148,3 +187,63 @@ def _pictures(exam: Exam, item: ExamItem) -> list[tuple[str, str]]:
     data = (exam.folder / item.picture).read_bytes()
     address = f"data:{media_of(item.picture)};base64,{base64.b64encode(data).decode('ascii')}"
     return [(hashlib.sha256(data).hexdigest()[:16], address)]
+
+
+# The exam as a task of Inspect
+
+_TASK = '''"""A Mensura exam as an Inspect task; mensura must be installed. Run: inspect eval task.py --model NAME"""
+
+from pathlib import Path
+
+from inspect_ai import Task, task
+
+from mensura.exam.sitting import exam_task
+
+
+@task
+def exam() -> Task:
+    return exam_task(Path(__file__).parent / "exam")
+'''
+
+
+def export_inspect(exam: Exam, folder: Path) -> None:
+    """Write ``task.py`` and a copy of the exam into a folder."""
+    with whole_folder(folder, "exam export") as stage:
+        write_text(stage / "task.py", _TASK)
+        shutil.copytree(exam.folder, stage / "exam", ignore=shutil.ignore_patterns("*.db*", ".mensura.json", "runs"))
+
+
+def exam_task(path: str | Path) -> Task:
+    """Return the exam as a task of Inspect; items with a rubric or a picture are left out."""
+    from inspect_ai import Task
+    from inspect_ai.dataset import MemoryDataset, Sample
+    from inspect_ai.scorer import Score, Target, mean, scorer, stderr
+    from inspect_ai.solver import TaskState, generate, system_message
+
+    exam = read_exam(path)
+    asked = [
+        (form, name, question)
+        for form, name, question in questions_of(exam, 1, pictures=False)
+        if question is not None and exam.by_name[name].scoring != "rubric" and not exam.by_name[name].check
+    ]
+    samples = [
+        Sample(
+            id=name, input=question.prompt, target=list(exam.by_name[name].key), metadata={"order": form.options[name]}
+        )
+        for form, name, question in asked
+    ]
+
+    @scorer(metrics=[mean(), stderr()])  # type: ignore[untyped-decorator]
+    def exam_score() -> Any:  # noqa: ANN401
+        async def judge(state: TaskState, target: Target) -> Score:
+            item = exam.by_name[str(state.sample_id)]
+            try:
+                given = understand(item, state.metadata["order"], str(read_reply(state.output.completion).value))
+            except UnreadableError as fault:
+                return Score(value=0.0, answer="", explanation=str(fault))
+            return Score(value=0.0 if given is None else score(item, given) or 0.0, answer=str(given))
+
+        return judge
+
+    system = asked[0][2].system.replace("{", "{{").replace("}", "}}") if asked else ""
+    return Task(dataset=MemoryDataset(samples), solver=[system_message(system), generate()], scorer=exam_score())

@@ -12,28 +12,31 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from mensura.core.errors import MensuraError
-from mensura.exam.codes import forget_in, hash_of, new_code, plain_code, purge
+from mensura.exam import records
+from mensura.exam.design import ExamForm, deadline, make_form
 from mensura.exam.file import Exam
-from mensura.exam.forms import ExamForm, make_form
-from mensura.exam.records import SCHEMA, OvertakenError, RefusedError, Sitting, StoredAnswer
+from mensura.exam.records import OvertakenError, RefusedError, Sitting, StoredAnswer, hash_of, new_code
 from mensura.exam.scoring import Given, is_blank
-from mensura.exam.timing import deadline
 
 STALE = 2 * 3600.0
 """Seconds after which an unfinished sitting counts for its answers alone when forms are balanced."""
 GRACE = 5.0
 """Seconds that an answer may travel after its time limit."""
-LONGEST_ANSWER = 5_000
-"""Characters of an open answer."""
 _COUNT_EVERY = 60.0  # seconds after which the answers are counted again; in between new forms are added
 _COMPLETION = 8
-_VERSION = "1"
 _JUMP = 5.0  # seconds by which the clock must move to be noted; smaller corrections change no time limit
+_SHARED = {
+    "sittings": "number, person, form, begun, about, started, finished",
+    "shown": "number, item, at, left",
+    "answers": "number, item, answer, edit, at, seconds, late",
+}
+"""Columns that others may read: nothing in them lets somebody in."""
+_TOO_LATE = "The time is over. The answer that you gave in time counts. Open the next question."
 _LAST = (
     "SELECT max(begun), max(started), max(finished), (SELECT max(at) FROM shown), (SELECT max(at) FROM answers) "
     "FROM sittings"
@@ -41,10 +44,22 @@ _LAST = (
 
 
 class AnswerStore:
-    """The store of one exam. Several threads may use it.
+    """Store the answers of people to one exam. Several threads may use it.
 
-    ``clock`` gives seconds since 1970, and ``steady`` seconds that go on evenly when somebody sets the clock.
-    ``is_purged``: the file contains no deleted text.
+    Parameters
+    ----------
+    path : Path
+        The SQLite file; made where it is not there.
+    exam : Exam
+        The exam; a store of another version of it is refused.
+    clock, steady : Callable[[], float]
+        Seconds since 1970, and seconds that go on evenly when somebody sets the clock.
+
+    Attributes
+    ----------
+    is_purged : bool
+        The file contains no deleted text.
+
     """
 
     PURGE_EVERY = 5.0  # seconds after which deleted text is tried again that another program keeps in the file
@@ -65,13 +80,13 @@ class AnswerStore:
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
         try:
             self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30.0)
-            self._db.execute("PRAGMA journal_mode = WAL")
-            self._db.execute("PRAGMA synchronous = FULL")
-            self._db.execute("PRAGMA secure_delete = ON")
+            self._db.row_factory = sqlite3.Row
+            for setting in ("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON"):
+                self._db.execute(f"PRAGMA {setting}")
             self._prepare()
-            self._jumps = self._noted_jumps()
+            self._jumps: list[float] = json.loads(self._fact("clock_jumps", "[]"))
             last = max((at for at in self._db.execute(_LAST).fetchone() if at is not None), default=-math.inf)
-            self._start = max(clock() - sum(self._jumps), last) - steady()
+            self._start: float = max(clock() - sum(self._jumps), last) - steady()
             self._purge()
         except sqlite3.DatabaseError as fault:
             raise MensuraError(f"{path}: not a store of answers ({fault}); choose another file") from fault
@@ -79,10 +94,9 @@ class AnswerStore:
     def _prepare(self) -> None:
         with self._writing() as db:
             if not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-                for statement in SCHEMA.split(";\n"):
-                    if statement.strip():
-                        db.execute(statement)
-                facts = {"version": _VERSION, "digest": self._exam.digest, "title": self._exam.settings.title}
+                for statement in records.SCHEMA:
+                    db.execute(statement)
+                facts = {"version": "1", "digest": self._exam.digest, "title": self._exam.settings.title}
                 facts |= {"pepper": secrets.token_hex(32), "forgotten": "0", "closed": "0"}
                 db.executemany("INSERT INTO meta VALUES (?, ?)", facts.items())
         if self._fact("digest") != self._exam.digest:
@@ -108,19 +122,15 @@ class AnswerStore:
             self.is_purged = True  # for this process: the next one tries again
             self._db.close()
 
-    def _fact(self, name: str) -> str:
+    def _fact(self, name: str, default: str | None = None) -> str:
         row = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
-        if row is None:
+        if row is None and default is None:
             raise MensuraError(f"{self.path}: not a store of answers; choose another file")
-        return str(row[0])
+        return str(row[0]) if row else str(default)
 
     def now(self) -> float:
         """Return the time of this store in seconds since 1970: even within a run, and never before what is stored."""
         return self._start + self._steady()
-
-    def _noted_jumps(self) -> list[float]:
-        row = self._db.execute("SELECT value FROM meta WHERE name = 'clock_jumps'").fetchone()
-        return json.loads(row[0]) if row else []
 
     def _note_jump(self) -> float:
         """Return the time; note by how much somebody moved the clock meanwhile, so that the next run goes on evenly."""
@@ -131,13 +141,11 @@ class AnswerStore:
             self._db.execute("INSERT OR REPLACE INTO meta VALUES ('clock_jumps', ?)", (json.dumps(self._jumps),))
         return now
 
-    # The organiser
-
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader of the report must know about the times."""
         with self._lock:
-            jumps = self._noted_jumps()
+            jumps: list[float] = json.loads(self._fact("clock_jumps", "[]"))
         sizes = ", ".join(f"{jump:+,.0f} s" for jump in jumps[:5]) + ", …" * (len(jumps) > 5)
         return (f"the server's clock moved during the exam ({sizes}); times were counted without it",) if jumps else ()
 
@@ -160,14 +168,8 @@ class AnswerStore:
 
     def rows(self, table: str) -> list[dict[str, Any]]:
         """Return every row of ``sittings``, ``shown`` or ``answers``, without what lets somebody in."""
-        columns = {
-            "sittings": "number, person, form, begun, about, started, finished",
-            "shown": "number, item, at, left",
-            "answers": "number, item, answer, edit, at, seconds, late",
-        }[table]
         with self._lock:
-            names = columns.split(", ")
-            return [dict(zip(names, row, strict=True)) for row in self._db.execute(f"SELECT {columns} FROM {table}")]
+            return [dict(row) for row in self._db.execute(f"SELECT {_SHARED[table]} FROM {table}")]
 
     # The taker
 
@@ -178,7 +180,9 @@ class AnswerStore:
             self._refuse_closed()
             now = self._note_jump()
             if token is not None:
-                self._use(db, token, now)
+                if db.execute("SELECT 1 FROM tokens WHERE token = ?", (hash_of(token),)).fetchone():
+                    raise RefusedError("This invitation was used before. Open the link that you got then.", 403)
+                db.execute("INSERT INTO tokens VALUES (?, ?)", (hash_of(token), now))
             hidden = None if panel is None else self._hidden(panel)
             if hidden and db.execute("SELECT 1 FROM sittings WHERE panel = ?", (hidden,)).fetchone():
                 raise RefusedError("You have begun this exam before. Open the link that you got then.", 403)
@@ -188,51 +192,42 @@ class AnswerStore:
                 self._forms, self._counted = self._taken(now), now
             form = make_form(self._exam, number, self._forms)
             self._forms.append(form.items)
-            made = new_code(_COMPLETION)
-            completion = self._exam.settings.completion_code or made
+            completion = self._exam.settings.completion_code or new_code(_COMPLETION)
             person = f"person-{secrets.token_hex(5)}"
             db.execute(
                 "INSERT INTO sittings (number, person, code, panel, form, begun, completion) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (number, person, hash_of(code), hidden, json.dumps(form.as_dict()), now, completion),
+                (number, person, hash_of(code), hidden, json.dumps(asdict(form)), now, completion),
             )
         return code, Sitting(number, person, form, now, None, None, None, completion)
 
-    def _use(self, db: sqlite3.Connection, token: str, now: float) -> None:
-        if db.execute("SELECT 1 FROM tokens WHERE token = ?", (hash_of(token),)).fetchone():
-            raise RefusedError("This invitation was used before. Open the link that you got then.", 403)
-        db.execute("INSERT INTO tokens VALUES (?, ?)", (hash_of(token), now))
-
     def _hidden(self, panel: str) -> str:
         """Return the opaque id for a panel's id; the key that makes it never leaves the store."""
-        return hmac.new(bytes.fromhex(self._fact("pepper")), panel.encode("utf-8", "replace"), "sha256").hexdigest()[
-            :32
-        ]
+        key = bytes.fromhex(self._fact("pepper"))
+        return hmac.new(key, panel.encode("utf-8", "replace"), "sha256").hexdigest()[:32]
 
     def _taken(self, now: float) -> list[Sequence[str]]:
         """Return the items that each sitting has answered, or is likely to."""
         answered: dict[int, list[str]] = {}
         for number, item in self._db.execute("SELECT number, item FROM answers"):
             answered.setdefault(number, []).append(item)
-        found: list[Sequence[str]] = []
-        for number, form, begun, finished in self._db.execute("SELECT number, form, begun, finished FROM sittings"):
-            over = finished is not None or now - begun > STALE
-            found.append(answered.get(number, []) if over else json.loads(form)["items"])
-        return found
+        return [
+            answered.get(row["number"], [])
+            if row["finished"] is not None or now - row["begun"] > STALE
+            else json.loads(row["form"])["items"]
+            for row in self._db.execute("SELECT number, form, begun, finished FROM sittings")
+        ]
 
     def find(self, code: str) -> Sitting | None:
         """Return the sitting of a code."""
+        query = f"SELECT {_SHARED['sittings']}, completion FROM sittings WHERE code = ?"
         with self._lock:
-            row = self._db.execute(
-                "SELECT number, person, form, begun, about, started, finished, completion FROM sittings WHERE code = ?",
-                (hash_of(plain_code(code)),),
-            ).fetchone()
+            row = self._db.execute(query, (hash_of(records.plain_code(code)),)).fetchone()
         if row is None:
             return None
-        form = json.loads(row[2])
+        form = json.loads(row["form"])
         drawn = ExamForm(tuple(form["seed"]), tuple(form["items"]), form["options"])
-        about = None if row[4] is None else json.loads(row[4])
-        return Sitting(row[0], row[1], drawn, row[3], about, row[5], row[6], row[7])
+        return Sitting(**{**row, "form": drawn, "about": None if row["about"] is None else json.loads(row["about"])})
 
     def describe(self, sitting: Sitting, about: dict[str, str]) -> None:
         """Store the answers about the person; only known questions and their options."""
@@ -249,23 +244,17 @@ class AnswerStore:
         self._set(sitting, "finished", self.now())
 
     def _set(self, sitting: Sitting, column: str, value: object) -> None:
+        change = f"UPDATE sittings SET {column} = ? WHERE number = ? AND {column} IS NULL AND finished IS NULL"
         with self._writing() as db:
             self._refuse_closed()
-            db.execute(
-                f"UPDATE sittings SET {column} = ? WHERE number = ? AND {column} IS NULL AND finished IS NULL",
-                (value, sitting.number),
-            )
+            db.execute(change, (value, sitting.number))
 
     def show(self, sitting: Sitting, item: str) -> float:
         """Note when an item was first shown, and return that time."""
-        found = self.shown(sitting).get(item)
-        if found is not None:
-            return found
-        with self._writing() as db:
-            db.execute(
-                "INSERT OR IGNORE INTO shown (number, item, at) VALUES (?, ?, ?)",
-                (sitting.number, item, self._note_jump()),
-            )
+        if item not in self.shown(sitting):
+            with self._writing() as db:
+                place = (sitting.number, item, self._note_jump())
+                db.execute("INSERT OR IGNORE INTO shown (number, item, at) VALUES (?, ?, ?)", place)
         return self.shown(sitting)[item]
 
     def shown(self, sitting: Sitting) -> dict[str, float]:
@@ -275,11 +264,13 @@ class AnswerStore:
 
     def answers(self, sitting: Sitting) -> dict[str, StoredAnswer]:
         """Return the answers of a sitting by item."""
+        query = "SELECT item, answer, edit, at, seconds, late FROM answers WHERE number = ?"
         with self._lock:
-            rows = self._db.execute(
-                "SELECT item, answer, edit, at, seconds, late FROM answers WHERE number = ?", (sitting.number,)
-            ).fetchall()
-        return {row[0]: StoredAnswer(json.loads(row[1]), row[2], row[3], row[4], bool(row[5])) for row in rows}
+            rows = self._db.execute(query, (sitting.number,)).fetchall()
+        return {
+            item: StoredAnswer(json.loads(given), edit, at, seconds, bool(late))
+            for item, given, edit, at, seconds, late in rows
+        }
 
     def answer(
         self,
@@ -299,7 +290,7 @@ class AnswerStore:
         the time of the store; None for now. ``seconds`` that the item was in view are the page's word, but never more
         than have passed. ``left``: times the page was left.
         """
-        self._refuse_foreign(sitting, item, given)
+        records.refuse_foreign(self._exam, sitting, item, given)
         self.show(sitting, item)
         with self._writing() as db:
             self._refuse_closed()
@@ -320,31 +311,14 @@ class AnswerStore:
                 if is_same and (late > stored.late or at <= stored.at):
                     return stored
                 if late > stored.late:
-                    raise RefusedError(
-                        "The time is over. The answer that you gave in time counts. Open the next question.", 410
-                    )
+                    raise RefusedError(_TOO_LATE, 410)
                 if not is_same:
                     raise OvertakenError(stored, is_newer=stored.at > at)
-            db.execute(
-                "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (sitting.number, item, json.dumps(given), new.edit, new.at, new.seconds, new.late),
-            )
-            db.execute(
-                "UPDATE shown SET left = max(left, ?) WHERE number = ? AND item = ?",
-                (min(left, 10_000), sitting.number, item),
-            )
+            row = (sitting.number, item, json.dumps(given), version, at, spent, late)
+            db.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+            away = (min(left, 10_000), sitting.number, item)
+            db.execute("UPDATE shown SET left = max(left, ?) WHERE number = ? AND item = ?", away)
         return new
-
-    def _refuse_foreign(self, sitting: Sitting, item: str, given: Given) -> None:
-        """Refuse an answer to an item of another form, or of a shape that the item cannot have."""
-        if item not in sitting.form.items:
-            raise RefusedError("This item is not part of your exam. Open the first page.", 404)
-        options = len(self._exam.by_name[item].options)
-        if isinstance(given, str):
-            if options or len(given) > LONGEST_ANSWER:
-                raise RefusedError(f"The answer does not fit the item; give at most {LONGEST_ANSWER} characters.", 422)
-        elif not options or len(set(given)) < len(given) or any(not 0 <= place < options for place in given):
-            raise RefusedError("The item does not have this option. Choose another.", 422)
 
     def forget(self, code: str) -> bool:
         """Delete everything about the sitting of a code; False where there is none.
@@ -352,18 +326,18 @@ class AnswerStore:
         Its text leaves the file at once, or when no other program reads the file (``is_purged``).
         """
         with self._lock:
-            is_deleted = forget_in(self._db, code)
+            is_deleted = records.forget_in(self._db, code)
             if is_deleted and self.is_purged:
                 self._purge()
         return is_deleted
 
     def _purge(self) -> None:
         """Remove deleted text from the file, now or later; a reader elsewhere holds nobody up."""
-        self.is_purged = purge(self._db)
+        self.is_purged = records.purge(self._db)
         if not self.is_purged:
-            self._later = threading.Timer(self.PURGE_EVERY, self._purge_again)
-            self._later.daemon = True
-            self._later.start()
+            later = threading.Timer(self.PURGE_EVERY, self._purge_again)
+            later.daemon = True
+            later.start()
 
     def _purge_again(self) -> None:
         with self._lock:

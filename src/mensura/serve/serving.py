@@ -1,29 +1,116 @@
-"""Running the live site on a port."""
+"""The application of the live site (pages, health, metrics, review), and running an application on a port."""
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
-from collections.abc import Collection
+from collections.abc import AsyncIterator, Collection
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mensura.core.errors import MensuraError
-from mensura.serve.app import live_app
 from mensura.serve.connections import bounded_config
-from mensura.serve.origin import find_origin
-from mensura.serve.press import Press
-from mensura.serve.review import ReviewerSecret
+from mensura.serve.edition import Reader
+from mensura.serve.middleware import Metrics, SiteMiddleware
+from mensura.serve.renewal import SiteRenewal, find_origin, require_ledger
+from mensura.serve.review import ReviewPages
+from mensura.serve.sessions import UNSTORED, ReviewerSecret
 
 LOOPBACK = "127.0.0.1"
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 _IDLE = 15  # seconds after which a connection without a request is closed
 _LAST_ANSWERS = 10  # seconds given to answers under way when the server is asked to end
+_ROUTED = ("healthz", "metrics", "review")
+"""First parts of the addresses that are no files."""
+
+
+def live_app(renewal: SiteRenewal, *, names: Collection[str] = (), secret: ReviewerSecret | None = None) -> ASGIApp:
+    """Build the application that shows the editions of a renewal; the renewal runs as long as the application does.
+
+    Parameters
+    ----------
+    renewal : SiteRenewal
+        Keeps the current edition.
+    names : Collection[str]
+        Host names the site answers to; empty for any.
+    secret : ReviewerSecret, optional
+        Opens the reviewer's pages, which need a store with a history.
+
+    Returns
+    -------
+    ASGIApp
+        An application for uvicorn or another ASGI server.
+
+    Raises
+    ------
+    MensuraError
+        If ``secret`` is given and the store has no history.
+
+    Examples
+    --------
+    >>> app = live_app(SiteRenewal(find_origin(None)), names=["localhost"])
+
+    """
+    metrics = Metrics()
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        work = asyncio.create_task(renewal.run())
+        yield
+        work.cancel()
+        with suppress(asyncio.CancelledError):
+            await work
+
+    def health(_: Request) -> Response:
+        """Ready (200) once there is an edition; ``stale`` says that the store's newest state could not be shown."""
+        edition = renewal.current
+        status = "starting" if edition is None else "stale" if renewal.fault else "ok"
+        facts = {"status": status, "evidence": edition.evidence if edition is not None else None}
+        return JSONResponse(facts, 503 if edition is None else 200, headers=UNSTORED)
+
+    def counts(_: Request) -> Response:
+        return PlainTextResponse(metrics.text(renewal), headers=UNSTORED, media_type="text/plain; version=0.0.4")
+
+    routes = [Route("/healthz", health), Route("/metrics", counts)]
+    if secret is not None:
+        routes += ReviewPages(require_ledger(renewal.origin), secret, renewal, metrics).routes()
+    routed = Starlette(routes=routes, lifespan=lifespan)
+    reader = Reader(renewal.edition)
+
+    async def site(scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer readers, who are nearly everybody, without routing."""
+        is_routed = scope["type"] != "http" or scope["path"].split("/", 2)[1] in _ROUTED
+        await (routed if is_routed else reader)(scope, receive, send)
+
+    return SiteMiddleware(site, metrics, names)
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether an address to listen on is reached from this machine only."""
+    """Check whether an address to listen on is reached from this machine only.
+
+    Parameters
+    ----------
+    host : str
+        An IP address, in brackets or not, or a host name.
+
+    Returns
+    -------
+    bool
+        True for ``localhost`` and the loopback addresses.
+
+    Examples
+    --------
+    >>> is_loopback("[::1]"), is_loopback("0.0.0.0")
+    (True, False)
+
+    """
     if host == "localhost":
         return True
     try:
@@ -50,13 +137,35 @@ def serve_site(
 ) -> None:
     """Serve the site until interrupted; readers get 503 until the first edition is built.
 
-    ``names``: host names the site goes by beside its address. ``secret`` opens the reviewer's rooms.
-    ``method``: how IQs are scored.
+    Parameters
+    ----------
+    store : Path or None
+        A folder or store of evidence; None for the embedded evidence.
+    host : str
+        Address to listen on.
+    port : int
+        Port, 1 to 65535.
+    names : Collection[str]
+        Host names the site goes by beside its address.
+    secret : ReviewerSecret, optional
+        Opens the reviewer's pages.
+    method : str, optional
+        How IQs are scored.
+
+    Raises
+    ------
+    MensuraError
+        If the port is none, or the store contains no evidence.
+
+    Examples
+    --------
+    >>> serve_site(None, port=8000)  # doctest: +SKIP
+
     """
     if not 0 < port < 65536:
         raise MensuraError(f"port: got {port}; give a port between 1 and 65535, such as 8000")
-    press = Press(find_origin(store, writing=secret is not None), method=method)
-    run_app(live_app(press, names=site_names(host, names), secret=secret), host=host, port=port)
+    renewal = SiteRenewal(find_origin(store, writing=secret is not None), method=method)
+    run_app(live_app(renewal, names=site_names(host, names), secret=secret), host=host, port=port)
 
 
 def run_app(app: ASGIApp, *, host: str = LOOPBACK, port: int) -> None:

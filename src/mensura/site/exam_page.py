@@ -9,10 +9,10 @@ import polars as pl
 
 from mensura.charts import item_map, scatter
 from mensura.exam.checklist import checklist
-from mensura.exam.gathering import MODELS, PEOPLE
-from mensura.exam.markdown import render_markdown
+from mensura.exam.items import render_markdown
 from mensura.exam.report import ExamReport
-from mensura.exam.small_groups import LEAST_SHOWN
+from mensura.exam.scoring import MODELS, PEOPLE
+from mensura.exam.weights import LEAST_SHOWN
 from mensura.site.inlined import EARLY, EMBEDDED, style_sheet
 from mensura.site.templating import Templates
 

@@ -1,0 +1,147 @@
+"""The application of one exam, serving it on a port, and the organiser's page behind a secret."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from mensura.core.frames import neutral_cells
+from mensura.exam import AnswerStore, Exam
+from mensura.exam.gathering import people_outcomes, people_takers, summarise, without_free_text
+from mensura.serve.exam_takers import TakerPages
+from mensura.serve.middleware import Metrics, SiteMiddleware
+from mensura.serve.serving import LOOPBACK, run_app, site_names
+from mensura.serve.sessions import UNSTORED, Entrance, ReviewerSecret
+from mensura.site.inlined import EARLY, style_sheet
+from mensura.site.templating import Templates
+
+HOME = "/organiser"
+_STATIC = Path(__file__).parent / "static"
+
+
+def exam_app(
+    exam: Exam,
+    store: AnswerStore,
+    *,
+    secret: ReviewerSecret | None = None,
+    names: Collection[str] = (),
+    tokens: Collection[str] = (),
+) -> ASGIApp:
+    """Return the application of an exam.
+
+    ``secret`` opens the organiser's page. ``tokens``: the invitations, of which each lets one person in once; empty
+    for an exam that is open to everybody.
+    """
+    metrics = Metrics()
+    routes = TakerPages(exam, store, tokens).routes()
+    if secret is not None:
+        routes += OrganiserPages(exam, store, secret, metrics).routes()
+    texts = {
+        "style.css": ("text/css", style_sheet() + (_STATIC / "exam.css").read_text(encoding="utf-8")),
+        "exam.js": ("text/javascript", (_STATIC / "exam.js").read_text(encoding="utf-8")),
+    }
+
+    async def static(request: Request) -> Response:
+        if request.path_params["name"] not in texts:
+            return PlainTextResponse("There is no such file.\n", 404)
+        media, text = texts[request.path_params["name"]]
+        return Response(text, media_type=media, headers={"cache-control": "no-cache"})
+
+    async def health(_: Request) -> Response:
+        return PlainTextResponse("ok\n", headers=UNSTORED)
+
+    routes += [Route("/static/{name}", static), Route("/healthz", health)]
+    return SiteMiddleware(Starlette(routes=routes), metrics, names)
+
+
+def serve_exam(
+    exam: Exam,
+    store: Path,
+    *,
+    secret: ReviewerSecret | None = None,
+    host: str = LOOPBACK,
+    port: int = 8000,
+    names: Collection[str] = (),
+    tokens: Collection[str] = (),
+) -> None:
+    """Serve an exam until interrupted."""
+    answers = AnswerStore(store, exam)
+    try:
+        app = exam_app(exam, answers, secret=secret, names=site_names(host, names), tokens=tokens)
+        run_app(app, host=host, port=port)
+    finally:
+        answers.close()
+
+
+class OrganiserPages:
+    """The pages of one exam's organiser: how the exam is going; close, reopen, download."""
+
+    def __init__(self, exam: Exam, store: AnswerStore, secret: ReviewerSecret, metrics: Metrics) -> None:
+        self._exam, self._store = exam, store
+        self._templates = Templates("mensura.serve")
+        self._entrance = Entrance(secret, metrics, HOME, "mensura_organiser", self._enter_page)
+
+    def routes(self) -> list[Route]:
+        """Return every address under ``/organiser``."""
+        return [
+            Route(HOME, self._home, methods=["GET"]),
+            Route(f"{HOME}/enter", self._enter, methods=["POST"]),
+            Route(f"{HOME}/leave", self._entrance.leave, methods=["POST"]),
+            Route(f"{HOME}/close", self._closing(True), methods=["POST"]),
+            Route(f"{HOME}/reopen", self._closing(False), methods=["POST"]),
+            Route(f"{HOME}/{{table}}.csv", self._download, methods=["GET"]),
+        ]
+
+    def _page(self, template: str, facts: dict[str, Any], status: int = 200) -> HTMLResponse:
+        common = {"exam": self._exam.settings, "early": EARLY}
+        return HTMLResponse(self._templates.get_template(template).render(common | facts), status, headers=UNSTORED)
+
+    def _enter_page(self, facts: dict[str, Any], status: int) -> HTMLResponse:
+        return self._page("organiser_enter.html", facts, status)
+
+    async def _enter(self, request: Request) -> Response:
+        return await self._entrance.enter(request, name="organiser")
+
+    async def _home(self, request: Request) -> Response:
+        session = self._entrance.session(request)
+        if session is None:
+            return self._enter_page({}, 401)
+        progress = await run_in_threadpool(summarise, self._exam, self._store, self._store.now())
+        tables = {name: getattr(progress, name).to_dicts() for name in ("items", "checks", "groups")}
+        facts = {"session": session, "counts": progress.counts, "closed": self._store.is_closed}
+        return self._page("organiser_home.html", facts | {"tables": tables})
+
+    def _closing(self, closed: bool) -> Callable[[Request], Any]:
+        async def act(request: Request) -> Response:
+            if await self._entrance.signed(request) is None:
+                return self._entrance.refusal()
+            await run_in_threadpool(self._store.set_closed, closed)
+            return RedirectResponse(HOME, 303, headers=UNSTORED)
+
+        return act
+
+    async def _download(self, request: Request) -> Response:
+        if self._entrance.session(request) is None:
+            return self._enter_page({}, 401)
+        name = request.path_params["table"]
+        if name not in ("takers", "answers"):
+            return PlainTextResponse("There is no such table.\n", 404)
+
+        def write() -> str:
+            outcomes = people_outcomes(self._exam, self._store)
+            table = people_takers(self._exam, self._store, outcomes)
+            if name == "answers":
+                table = without_free_text(self._exam, outcomes).drop("cost", "repeat")
+            return neutral_cells(table.with_columns(pl.selectors.float().round(3))).write_csv()
+
+        headers = {"content-disposition": f'attachment; filename="{name}.csv"', **UNSTORED}
+        return Response(await run_in_threadpool(write), media_type="text/csv", headers=headers)

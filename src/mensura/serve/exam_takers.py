@@ -1,0 +1,340 @@
+"""The pages of a taker: consent, questions about the person, instructions, items, review, end, deletion."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Awaitable, Callable, Collection
+from typing import Any
+from urllib.parse import urlencode
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from mensura.exam import AnswerStore, Exam
+from mensura.exam.design import deadline, rules_text
+from mensura.exam.items import media_of, render_line, render_markdown
+from mensura.exam.records import OvertakenError, RefusedError, Sitting, StoredAnswer, plain_code
+from mensura.exam.scoring import Given, is_blank
+from mensura.serve.sessions import UNSTORED, Attempts, Form, is_over_tls, own_form, visitor_of
+from mensura.site.inlined import EARLY
+from mensura.site.templating import Templates
+
+COOKIE = "mensura_taker"
+_COOKIE_SECONDS = 30 * 86_400
+_LONGEST_ID = 200
+_MOST = 2**53  # largest number that a page can count to
+_NOT_OWN = "This form did not come from this site."
+_NOT_INVITED = "This exam needs an invitation. Open the link that you got."
+Facts = dict[str, Any]
+Endpoint = Callable[[Request], Awaitable[Response]]
+Page = Callable[[Request, Sitting, str], Awaitable[Response]]
+
+
+class _Begins(Attempts):
+    """How often sittings begin: a class behind one address may begin at once, a flood may not."""
+
+    EACH, EACH_PAUSE = 300, 2.0
+    ALL, ALL_PAUSE = 3000, 0.2
+
+
+class TakerPages:
+    """The pages of one exam; who is at work is known by a cookie with the code of the sitting."""
+
+    def __init__(self, exam: Exam, store: AnswerStore, tokens: Collection[str]) -> None:
+        self._exam, self._store = exam, store
+        self._tokens = frozenset(map(_digest_of, tokens))
+        self._begins, self._deletions = _Begins(), Attempts()
+        self._templates = Templates("mensura.serve")
+        self._templates.filters |= {"markdown": render_markdown, "line": render_line}
+
+    def routes(self) -> list[Route]:
+        """Return every address of takers."""
+        pages: dict[str, Page] = {
+            "/sit": self._sit,
+            "/review": self._review,
+            "/done": self._done,
+            "/picture/{item}": self._picture,
+        }
+        changes: dict[str, Callable[[Sitting, Form], str | None]] = {
+            "/about": self._store.describe,
+            "/start": lambda sitting, _: self._store.start(sitting),
+            "/finish": self._finish,
+        }
+        return [
+            Route("/", self._welcome, methods=["GET"]),
+            Route("/begin", self._begin, methods=["POST"]),
+            Route("/resume/{code}", self._resume, methods=["GET"]),
+            Route("/answer", self._answer, methods=["POST"]),
+            Route("/forget", self._forget, methods=["GET", "POST"]),
+            *(Route(path, self._for_taker(page), methods=["GET"]) for path, page in pages.items()),
+            *(Route(path, self._changing(change), methods=["POST"]) for path, change in changes.items()),
+        ]
+
+    def _page(self, template: str, facts: Facts, status: int = 200) -> HTMLResponse:
+        common = {"exam": self._exam.settings, "early": EARLY}
+        return HTMLResponse(self._templates.get_template(template).render(common | facts), status, headers=UNSTORED)
+
+    def _refusal(self, reason: str, status: int) -> HTMLResponse:
+        return self._page("exam_refused.html", {"reason": reason}, status)
+
+    async def _find(self, request: Request) -> tuple[Sitting | None, str]:
+        code = request.cookies.get(COOKIE, "")
+        return (await run_in_threadpool(self._store.find, code) if code else None), code
+
+    def _for_taker(self, page: Page) -> Endpoint:
+        async def show(request: Request) -> Response:
+            sitting, code = await self._find(request)
+            return _go("/") if sitting is None else await page(request, sitting, code)
+
+        return show
+
+    # Entering
+
+    async def _welcome(self, request: Request) -> Response:
+        sitting, _ = await self._find(request)
+        if sitting is not None:
+            return _go("/sit")
+        if await run_in_threadpool(lambda: self._store.is_closed):
+            return self._refusal("The exam is closed.", 403)
+        token = request.query_params.get("token", "")[:_LONGEST_ID]
+        if not self._is_invited(token):
+            return self._refusal(_NOT_INVITED, 403)
+        name = self._exam.settings.panel_parameter
+        panel = request.query_params.get(name, "")[:_LONGEST_ID] if name else ""
+        return self._page("exam_consent.html", {"token": token, "panel": panel})
+
+    def _is_invited(self, token: str) -> bool:
+        return not self._tokens or _digest_of(token) in self._tokens
+
+    async def _begin(self, request: Request) -> Response:
+        form = await own_form(request)
+        if form is None:
+            return self._refusal(_NOT_OWN, 403)
+        if form.get("consent") != "yes":
+            return self._refusal("You did not agree, so nothing was stored. You may close this page.", 422)
+        token = form.get("token", "")[:_LONGEST_ID]
+        if not self._is_invited(token):
+            return self._refusal(_NOT_INVITED, 403)
+        visitor = visitor_of(request)
+        if self._begins.wait(visitor) > 0:
+            return self._refusal("Too many people began from your network; try again in a minute.", 429)
+        self._begins.failed(visitor)
+        panel = form.get("panel", "")[:_LONGEST_ID]
+        try:
+            code, _ = await run_in_threadpool(
+                lambda: self._store.begin(token=token if self._tokens else None, panel=panel or None)
+            )
+        except RefusedError as fault:
+            return self._refusal(str(fault), fault.status)
+        return _remember(request, code)
+
+    async def _resume(self, request: Request) -> Response:
+        code = plain_code(request.path_params["code"])
+        if await run_in_threadpool(self._store.find, code) is None:
+            return self._refusal("This link leads to no sitting. Check that it is complete.", 404)
+        return _remember(request, code)
+
+    # Sitting
+
+    async def _sit(self, request: Request, sitting: Sitting, code: str) -> Response:
+        if sitting.finished is not None:
+            return _go("/done")
+        shared: Facts = {"sitting": sitting, "code": code, "rules": rules_text(self._exam)}
+        if sitting.about is None and self._exam.settings.questions:
+            return self._page("exam_about.html", shared)
+        if sitting.started is None:
+            return self._page("exam_start.html", shared | {"n": len(sitting.form.items)})
+        return await run_in_threadpool(self._item_page, request.query_params.get("n", ""), sitting, shared)
+
+    def _item_page(self, asked: str, sitting: Sitting, shared: Facts) -> Response:
+        answers, items = self._store.answers(sitting), sitting.form.items
+        if not (asked.isascii() and asked.isdigit() and len(asked) < 6):
+            first = next((at for at, name in enumerate(items, start=1) if name not in answers), len(items) + 1)
+            return _go(f"/sit?n={first}")
+        at = int(asked) - 1
+        if not 0 <= at < len(items):
+            return _go("/review")
+        self._store.show(sitting, items[at])
+        end = deadline(self._exam, sitting.started or 0.0, self._store.shown(sitting), items[at])
+        left = None if math.isinf(end) else max(0, round(end - self._store.now()))
+        if self._is_over(sitting):
+            return _go("/review")
+        item, stored = self._exam.by_name[items[at]], answers.get(items[at])
+        facts = {
+            "item": item,
+            "at": at + 1,
+            "n": len(items),
+            "left": left,
+            "section": next((one for one in self._exam.settings.sections if one.name == item.section), None),
+            "order": sitting.form.options[item.item],
+            "version": stored.edit if stored else 0,
+            "now": self._store.now(),
+            "given": stored.given if stored else "",
+            "answered": len(answers),
+        }
+        return self._page("exam_item.html", shared | facts)
+
+    def _is_over(self, sitting: Sitting) -> bool:
+        minutes = self._exam.settings.time.minutes
+        return minutes is not None and self._store.now() > (sitting.started or 0.0) + 60.0 * minutes
+
+    async def _answer(self, request: Request) -> Response:
+        sitting, _ = await self._find(request)
+        form = await own_form(request)
+        by_script = request.headers.get("accept", "") == "application/json"
+        reply: Facts = {
+            "saved": False,
+            "said": "This answer did not come from a page of your exam. Open the exam again.",
+        }
+        status = 403
+        if sitting is not None and form is not None and form.get("person") in (None, sitting.person):
+            try:
+                stored = await run_in_threadpool(self._store_answer, sitting, form, by_script)
+                reply, status = {"saved": True, "stored": stored.edit, "late": stored.late}, 200
+            except OvertakenError as fault:
+                name = form["item"]
+                fields = fields_of(fault.stored.given, sitting.form.options[name], self._exam.by_name[name].scoring)
+                reply |= {"said": str(fault), "stored": fault.stored.edit, "newer": fault.is_newer, "fields": fields}
+                status = fault.status
+            except RefusedError as fault:
+                reply, status = reply | {"said": str(fault)}, fault.status
+            if status == 200 and not by_script:
+                return _go(_next_page(sitting, form))
+        if by_script:
+            return JSONResponse(reply | {"now": self._store.now()}, status, headers=UNSTORED)
+        return self._refusal(reply["said"], status)
+
+    def _store_answer(self, sitting: Sitting, form: Form, by_script: bool) -> StoredAnswer:
+        """Store the answer of a form. One without scripts is sent by a press, so it is the person's last."""
+        name = form.get("item", "")
+        seconds, left, after, made = (_number_in(form.get(key, "0")) for key in ("seconds", "left", "after", "made"))
+        given = given_in(form, sitting.form.options.get(name, []))
+        version = int(after) if by_script and "after" in form else None
+        return self._store.answer(
+            sitting, name, given, seconds=seconds, left=int(left), after=version, made=made or None
+        )
+
+    def _finish(self, sitting: Sitting, form: Form) -> str | None:
+        """End the sitting; a person whose items are not all answered is asked once before."""
+        if form.get("anyway") != "yes" and not all(self._is_answered(sitting)) and not self._is_over(sitting):
+            return "/review?finish=asked"
+        self._store.finish(sitting)
+        return None
+
+    def _is_answered(self, sitting: Sitting) -> list[bool]:
+        answers = self._store.answers(sitting)
+        return [name in answers and not is_blank(answers[name].given) for name in sitting.form.items]
+
+    def _changing(self, change: Callable[[Sitting, Form], str | None]) -> Endpoint:
+        """Return the endpoint of a change; it leads to the address that the change returns, or on with the exam."""
+
+        async def act(request: Request) -> Response:
+            sitting, _ = await self._find(request)
+            form = await own_form(request)
+            if sitting is None or form is None:
+                return self._refusal("This form did not come from a page of your exam.", 403)
+            try:
+                place = await run_in_threadpool(change, sitting, form)
+            except RefusedError as fault:
+                return self._refusal(str(fault), fault.status)
+            return _go(place or "/sit")
+
+        return act
+
+    async def _review(self, request: Request, sitting: Sitting, code: str) -> Response:
+        if sitting.started is None or sitting.finished is not None:
+            return _go("/sit")
+        done, over = await run_in_threadpool(self._is_answered, sitting), self._is_over(sitting)
+        blank = [at for at, is_done in enumerate(done, start=1) if not is_done]
+        is_asked = bool(blank) and not over and "finish" in request.query_params
+        facts = {"sitting": sitting, "code": code, "done": done, "over": over, "blank": blank, "is_asked": is_asked}
+        return self._page("exam_review.html", facts)
+
+    async def _done(self, request: Request, sitting: Sitting, code: str) -> Response:
+        if sitting.finished is None:
+            return _go("/sit")
+        return self._page("exam_done.html", {"sitting": sitting, "code": code})
+
+    async def _picture(self, request: Request, sitting: Sitting, code: str) -> Response:
+        name = request.path_params["item"]
+        item = self._exam.by_name.get(name)
+        if item is None or not item.picture or name not in sitting.form.items or sitting.started is None:
+            return self._refusal("There is no such picture.", 404)
+        kept = {"cache-control": "private, max-age=3600"}
+        return FileResponse(self._exam.folder / item.picture, media_type=media_of(item.picture), headers=kept)
+
+    # Deleting
+
+    async def _forget(self, request: Request) -> Response:
+        if request.method == "GET":
+            return self._page("exam_forget.html", {"typed": request.cookies.get(COOKIE, "")})
+        form, visitor = await own_form(request), visitor_of(request)
+        if form is None:
+            return self._refusal(_NOT_OWN, 403)
+        if await run_in_threadpool(lambda: self._store.is_closed):
+            return self._refusal("The exam is closed. Ask the organiser to delete your answers; give your code.", 403)
+        if self._deletions.wait(visitor) > 0:
+            return self._refusal("Too many wrong codes; wait a while.", 429)
+        if not await run_in_threadpool(self._store.forget, form.get("code", "")):
+            self._deletions.failed(visitor)
+            return self._refusal("No answers belong to this code. Check it and try again.", 404)
+        answer = self._page("exam_forgotten.html", {"is_complete": self._store.is_purged})
+        answer.delete_cookie(COOKIE)
+        return answer
+
+
+def _go(address: str) -> RedirectResponse:
+    return RedirectResponse(address, 303, headers=UNSTORED)
+
+
+def _remember(request: Request, code: str) -> Response:
+    answer, over_tls = _go("/sit"), is_over_tls(request)
+    answer.set_cookie(COOKIE, code, max_age=_COOKIE_SECONDS, httponly=True, samesite="lax", secure=over_tls)
+    return answer
+
+
+def _digest_of(token: str) -> bytes:
+    """Return the hash of an invitation: known ones are looked up by it, so that no time tells how near a guess is."""
+    return hashlib.sha256(token.encode("utf-8", "replace")).digest()
+
+
+# The fields that a page sends; nothing in them is trusted.
+
+
+def given_in(form: Form, order: list[int]) -> Given:
+    """Return the answer of a form in the table's order of options; options are sent as places on the page."""
+    if not order:
+        return form.get("text", "").replace("\r\n", "\n").strip()
+    sent = [form["option"]] if "option" in form else [name[7:] for name in form if name.startswith("option-")]
+    places = [int(place) if place.isascii() and place.isdigit() and len(place) < 4 else -1 for place in sent]
+    return sorted(order[place] if 0 <= place < len(order) else -1 for place in places)
+
+
+def fields_of(given: Given, order: list[int], scoring: str) -> str:
+    """Return the fields in which a page would send an answer: the inverse of :func:`given_in`."""
+    if isinstance(given, str):
+        return urlencode({"text": given})
+    places = [order.index(place) for place in given]
+    several = scoring == "several"
+    return urlencode([(f"option-{place}", "on") if several else ("option", place) for place in places])
+
+
+def _number_in(text: str) -> float:
+    """Return a number that a page sent, 0 where it is none."""
+    try:
+        number = float(text[:30])
+    except ValueError:
+        return 0.0
+    return min(max(number, 0.0), float(_MOST)) if math.isfinite(number) else 0.0
+
+
+def _next_page(sitting: Sitting, form: Form) -> str:
+    """Return the address that the pressed button leads to."""
+    at = sitting.form.items.index(form["item"]) + 1
+    go = form.get("go", "next")
+    if go == "back" and at > 1:
+        return f"/sit?n={at - 1}"
+    return f"/sit?n={at + 1}" if go == "next" and at < len(sitting.form.items) else "/review"

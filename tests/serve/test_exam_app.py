@@ -1,0 +1,378 @@
+"""The exam over HTTP, as takers, organisers and hostile visitors use it."""
+
+import re
+import sqlite3
+import time
+
+import pytest
+from starlette.testclient import TestClient
+
+from mensura.exam import AnswerStore, read_exam
+from mensura.serve import ReviewerSecret
+from mensura.serve.exam_app import exam_app
+from mensura.serve.exam_takers import COOKIE
+from tests.exam.conftest import ITEMS, TOML, write_exam
+
+SECRET = "an organiser's long secret"
+OWN = {"origin": "http://testserver"}
+
+
+class Taker(TestClient):
+    """A visitor whose forms come from the site's own pages."""
+
+    def fill(self, path, **fields):
+        return self.post(path, data={"sent": "by a form"} | fields, headers=OWN)
+
+    def save(self, **fields):
+        """Send an answer as the page's script does."""
+        return self.post("/answer", data={"sent": "by a script"} | fields, headers=OWN | {"accept": "application/json"})
+
+    def begin(self, **fields):
+        return self.fill("/begin", consent="yes", **fields)
+
+    def start(self):
+        self.begin()
+        self.fill("/about", age="under 40")
+        return self.fill("/start")
+
+    @property
+    def code(self):
+        return self.cookies[COOKIE]
+
+
+@pytest.fixture
+def exam(tmp_path):
+    return read_exam(write_exam(tmp_path / "small"))
+
+
+@pytest.fixture
+def store(tmp_path, exam):
+    store = AnswerStore(tmp_path / "answers.db", exam)
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def site(exam, store):
+    return exam_app(exam, store, secret=ReviewerSecret(SECRET))
+
+
+@pytest.fixture
+def taker(site):
+    return Taker(site)
+
+
+def test_a_person_goes_from_consent_to_the_completion_code_without_scripts(taker, store):
+    assert "We store your answers." in taker.get("/").text
+    assert "How old are you?" in taker.begin().text
+    assert "There are 5 questions. There is no time limit." in taker.fill("/about", age="40 or older").text
+    page = taker.fill("/start").text
+    assert "Question 1 of 5" in page
+    answers = {
+        "capital": {"option": "0"},
+        "primes": {"option-0": "on", "option-2": "on"},
+        "half": {"text": "2,5"},
+        "poet": {"text": "göthe"},
+        "look": {"option": "1"},
+    }
+    for _ in range(5):
+        item = re.search(r'name="item" value="(\w+)"', page)[1]
+        page = taker.fill("/answer", item=item, seconds="2", go="next", **answers[item]).text
+    assert "5 of 5 questions are answered" in page
+    done = taker.fill("/finish").text
+    sitting = store.find(taker.code)
+    assert sitting.completion in done
+    assert sitting.about == {"age": "40 or older"}
+    stored = {item: found.given for item, found in store.answers(sitting).items()}
+    assert stored == {"capital": [0], "primes": [0, 2], "half": "2,5", "poet": "göthe", "look": [1]}
+
+
+def test_finishing_with_unanswered_items_asks_once_and_names_them(taker, store):
+    taker.start()
+    taker.fill("/answer", item="half", text="2.5")
+    taker.fill("/answer", item="primes", **{"option-0": "on"})
+    taker.fill("/answer", item="primes")  # and taken back
+    page = re.sub(r"<a [^>]*>|</a>", "", taker.fill("/finish").text)
+    assert "Without an answer: questions 1, 2, 4 and 5." in page
+    assert store.find(taker.code).finished is None
+    assert "Thank you" in taker.fill("/finish", anyway="yes").text
+
+
+def test_nobody_is_asked_to_answer_when_the_time_is_over(tmp_path):
+    exam = read_exam(write_exam(tmp_path / "timed", TOML + "[time]\nminutes = 0.0001\n", ITEMS))
+    store = AnswerStore(tmp_path / "timed.db", exam)
+    taker = Taker(exam_app(exam, store))
+    taker.start()
+    time.sleep(0.02)
+    assert "Thank you" in taker.fill("/finish").text
+    store.close()
+
+
+def test_nothing_is_stored_without_consent(taker, store):
+    assert taker.fill("/begin").status_code == 422
+    assert store.rows("sittings") == []
+
+
+def test_a_link_resumes_on_another_device_and_shows_what_was_answered(taker, site, store):
+    taker.start()
+    taker.fill("/answer", item="capital", option="2")
+    other = Taker(site)
+    assert "Question 2 of 5" in other.get(f"/resume/{taker.code}").text
+    assert re.search(r'value="2" checked', other.get("/sit?n=1").text)
+    assert len(store.rows("sittings")) == 1
+
+
+def test_the_reply_states_the_stored_version_and_its_content(taker, site, store):
+    taker.start()
+    first = taker.save(item="capital", after="0", option="1").json()
+    assert first == {"saved": True, "now": pytest.approx(store.now(), abs=60), "stored": 1, "late": False}
+    other = Taker(site, cookies={COOKIE: taker.code})
+    assert other.save(item="capital", after="1", option="2").json()["stored"] == 2
+    behind = taker.save(item="capital", after="1", made="1", option="0")
+    assert behind.status_code == 409
+    assert behind.json().items() >= {"saved": False, "stored": 2, "newer": True, "fields": "option=2"}.items()
+    assert store.answers(store.find(taker.code))["capital"].given == [2]
+    taker.save(item="primes", after="0", **{"option-0": "on", "option-2": "on"})
+    assert taker.save(item="primes", after="7", made="1").json()["fields"] == "option-0=on&option-2=on"
+
+
+def test_a_page_that_was_open_before_an_update_of_the_server_still_saves(taker, store):
+    taker.start()
+    for edit, option in (("1794900000000", "1"), ("1794800000000", "2")):  # versions by the page's clock, set back
+        assert taker.save(item="capital", edit=edit, option=option).json()["saved"] is True
+    assert store.answers(store.find(taker.code))["capital"].given == [2]
+
+
+def test_a_page_of_one_sitting_stores_nothing_in_another(taker, site, store):
+    taker.start()
+    first = store.find(taker.code).person
+    other = Taker(site)
+    other.start()
+    assert other.save(item="capital", person=first, after="0", option="1").status_code == 403
+    assert store.rows("answers") == []
+
+
+def test_shown_places_are_turned_back_into_those_of_the_table(tmp_path):
+    toml = TOML.replace("shuffle_options = false\n", "")
+    exam = read_exam(write_exam(tmp_path / "mixed", toml))
+    store = AnswerStore(tmp_path / "mixed.db", exam)
+    taker = Taker(exam_app(exam, store))
+    taker.start()
+    order = store.find(taker.code).form.options["capital"]
+    page = taker.get("/sit?n=1").text
+    assert re.findall(r"<span>(\w+)</span></label>", page) == [
+        exam.by_name["capital"].options[place] for place in order
+    ]
+    taker.fill("/answer", item="capital", option=str(order.index(0)))
+    assert store.answers(store.find(taker.code))["capital"].given == [0]
+    store.close()
+
+
+def test_a_panels_id_becomes_opaque_and_its_address_is_offered_at_the_end(tmp_path):
+    settings = 'panel_parameter = "PROLIFIC_PID"\ncompletion_code = "CAFE1"\n'
+    toml = settings + 'completion_address = "https://panel.example.org/done?cc=CAFE1"\n' + TOML
+    exam = read_exam(write_exam(tmp_path / "panel", toml))
+    store = AnswerStore(tmp_path / "panel.db", exam)
+    site = exam_app(exam, store)
+    taker = Taker(site)
+    page = taker.get("/?PROLIFIC_PID=5f3a9b&STUDY_ID=1").text
+    panel = re.search(r'name="panel" value="([^"]*)"', page)[1]
+    taker.begin(panel=panel)
+    again = Taker(site).begin(panel="5f3a9b")
+    assert again.status_code == 403
+    assert "begun this exam before" in again.text
+    taker.fill("/start")
+    done = taker.fill("/finish", anyway="yes").text
+    assert 'href="https://panel.example.org/done?cc=CAFE1"' in done
+    store.close()
+    assert b"5f3a9b" not in b"".join(path.read_bytes() for path in tmp_path.glob("panel.db*"))
+
+
+def test_an_invitation_lets_one_person_in_once_and_a_forged_one_nobody(exam, store):
+    site = exam_app(exam, store, tokens=["alpha-1", "beta-2"])
+    assert Taker(site).get("/").status_code == 403
+    assert Taker(site).get("/?token=gamma-3").status_code == 403
+    assert Taker(site).begin(token="gamma-3").status_code == 403
+    assert Taker(site).get("/?token=alpha-1").status_code == 200
+    assert "How old" in Taker(site).begin(token="alpha-1").text
+    assert Taker(site).begin(token="alpha-1").status_code == 403
+    assert "How old" in Taker(site).begin(token="beta-2").text
+    assert len(store.rows("sittings")) == 2
+
+
+def test_answers_for_others_items_forged_sittings_and_foreign_pages_change_nothing(taker, site, store):
+    taker.start()
+    for fields in ({"item": "nothing"}, {"item": "capital", "option": "9"}, {"item": "capital", "option": "-1"}):
+        assert taker.fill("/answer", **fields).status_code in (404, 422)
+    foreign = taker.post("/answer", data={"item": "capital", "option": "0"}, headers={"origin": "http://evil.example"})
+    assert foreign.status_code == 403
+    forged = Taker(site, cookies={COOKIE: "A" * 20})
+    assert forged.fill("/answer", item="capital", option="0").status_code == 403
+    assert forged.get("/sit", follow_redirects=False).headers["location"] == "/"
+    assert store.rows("answers") == []
+
+
+def test_huge_broken_and_replayed_answers_are_harmless(taker, store):
+    taker.start()
+    assert taker.fill("/answer", item="poet", text="x" * 10_000_000).status_code == 403
+    assert taker.fill("/answer", item="poet", text="x" * 6_000).status_code == 422
+    taker.save(item="poet", after="1e400", seconds="nan", left="-5", made="-1e9", text="Goethe")
+    replayed = taker.save(item="poet", after="0", made="1", text="Schiller")
+    assert (replayed.status_code, replayed.json()["stored"], replayed.json()["newer"]) == (409, 1, True)
+    sitting = store.find(taker.code)
+    assert store.answers(sitting)["poet"].given == "Goethe"
+    taker.fill("/finish", anyway="yes")
+    assert taker.fill("/answer", item="poet", text="Schiller").status_code == 409
+    assert store.answers(sitting)["poet"].given == "Goethe"
+
+
+def test_a_person_deletes_their_answers_by_code_until_the_exam_closes(taker, site, store):
+    taker.start()
+    taker.fill("/answer", item="poet", text="Goethe")
+    code = taker.code
+    other = Taker(site)
+    assert other.fill("/forget", code="WRONG").status_code == 404
+    assert "Your answers are deleted" in other.fill("/forget", code=f"{code[:10]} {code[10:]}").text
+    assert store.rows("answers") == store.rows("sittings") == []
+    taker.cookies.clear()
+    taker.start()
+    store.set_closed(True)
+    assert taker.fill("/forget", code=taker.code).status_code == 403
+    assert len(store.rows("sittings")) == 1
+
+
+def test_the_page_says_complete_only_when_the_text_has_left_the_file(taker, store, monkeypatch):
+    monkeypatch.setattr(AnswerStore, "PURGE_EVERY", 0.05)
+    taker.start()
+    taker.fill("/answer", item="poet", text="my name is Zebediah")
+    reader = sqlite3.connect(store.path)
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM answers").fetchone()
+    page = taker.fill("/forget", code=taker.code).text
+    assert "Deletion will be complete when that program has ended" in page
+    reader.close()
+    taker.cookies.clear()
+    taker.start()
+    while not store.is_purged:
+        time.sleep(0.01)
+    assert "Deletion is complete" in taker.fill("/forget", code=taker.code).text
+
+
+def test_codes_to_delete_by_cannot_be_tried_at_will(site):
+    visitor = Taker(site)
+    tried = [visitor.fill("/forget", code=f"GUESS{number}").status_code for number in range(8)]
+    assert tried[0] == 404
+    assert tried[-1] == 429
+
+
+def test_the_organiser_sees_counts_items_and_failed_checks_and_closes(taker, site, store):
+    taker.start()
+    taker.fill("/answer", item="look", option="0")
+    taker.fill("/finish", anyway="yes")
+    organiser = Taker(site)
+    assert organiser.get("/organiser").status_code == 401
+    assert organiser.get("/organiser/answers.csv").status_code == 401
+    page = organiser.fill("/organiser/enter", secret=SECRET).text
+    assert "<dt>finished</dt><dd>1</dd>" in page
+    person = store.rows("sittings")[0]["person"]
+    assert f"<td>{person}</td><td>1</td>" in page
+    token = re.search(r'name="token" value="([^"]*)"', page)[1]
+    assert organiser.fill("/organiser/close").status_code == 403
+    assert '<strong id="state">closed' in organiser.fill("/organiser/close", token=token).text
+    assert Taker(site).get("/").status_code == 403
+    assert '<strong id="state">open' in organiser.fill("/organiser/reopen", token=token).text
+
+
+def test_downloads_hold_no_typed_answer_and_no_code(taker, site):
+    taker.start()
+    taker.fill("/answer", item="poet", text="=HYPERLINK(my name is Zebediah)")
+    organiser = Taker(site)
+    organiser.fill("/organiser/enter", secret=SECRET)
+    answers, takers = (organiser.get(f"/organiser/{name}.csv").text for name in ("answers", "takers"))
+    assert "Zebediah" not in answers
+    assert "poet,0.0,wrong" in answers
+    assert "under 40" in takers
+    assert taker.code not in answers + takers
+
+
+def test_the_secret_cannot_be_tried_at_will(site):
+    visitor = Taker(site)
+    tried = [visitor.fill("/organiser/enter", secret=f"guess {number} of mine").status_code for number in range(7)]
+    assert tried[:5] == [403] * 5
+    assert tried[-1] == 429
+
+
+def test_small_groups_are_not_shown_to_the_organiser(site):
+    for number in range(6):
+        taker = Taker(site)
+        taker.begin()
+        taker.fill("/about", age="under 40" if number else "40 or older")
+        taker.fill("/start")
+    organiser = Taker(site)
+    page = organiser.fill("/organiser/enter", secret=SECRET).text
+    assert "<td>40 or older</td><td>–</td>" in page
+    assert "<td>under 40</td><td>–</td>" in page  # 6 began, so 5 here would tell of the one there
+
+
+def test_hostile_items_run_nothing(tmp_path):
+    text = '"<script>alert(1)</script> [x](javascript:alert(2))"'
+    rows = f"item,text,options,key\nq,{text},<b onclick=alert(3)>a</b> | b,b\n"
+    exam = read_exam(write_exam(tmp_path / "evil", TOML.replace("Small exam", "<script>alert(4)</script>"), rows))
+    store = AnswerStore(tmp_path / "evil.db", exam)
+    taker = Taker(exam_app(exam, store))
+    page = taker.start()
+    scripts = re.findall(r"<script[^>]*>", page.text)
+    assert scripts == ["<script>", '<script src="/static/exam.js" defer>']
+    assert "<b " not in page.text
+    assert '<a href="javascript' not in page.text
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    store.close()
+
+
+def test_pictures_are_shown_to_those_who_have_the_item_and_started(tmp_path):
+    from tests.exam.test_file import PNG
+
+    rows = "item,text,key,picture,picture_alt\nq,What?,x,a.png,a drawing\n"
+    folder = write_exam(tmp_path / "drawn", TOML, rows)
+    (folder / "a.png").write_bytes(PNG)
+    exam = read_exam(folder)
+    store = AnswerStore(tmp_path / "drawn.db", exam)
+    taker = Taker(exam_app(exam, store))
+    assert 'alt="a drawing"' in taker.start().text
+    found = taker.get("/picture/q")
+    assert (found.content, found.headers["content-type"]) == (PNG, "image/png")
+    assert taker.get("/picture/..%2Fexam.toml").status_code == 404
+    assert Taker(exam_app(exam, store)).get("/picture/q", follow_redirects=False).headers["location"] == "/"
+    store.close()
+
+
+def test_no_address_of_a_visitor_reaches_the_store(exam, store):
+    taker = Taker(exam_app(exam, store), client=("203.0.113.77", 5000))
+    taker.start()
+    taker.fill("/answer", item="capital", option="0")
+    store.close()
+    assert b"203.0.113.77" not in b"".join(path.read_bytes() for path in store.path.parent.glob("answers.db*"))
+
+
+def test_when_the_time_is_over_only_finishing_is_left(tmp_path):
+    exam = read_exam(write_exam(tmp_path / "timed", TOML + "[time]\nminutes = 0.0001\n", ITEMS))
+    store = AnswerStore(tmp_path / "timed.db", exam)
+    taker = Taker(exam_app(exam, store))
+    taker.start()
+    time.sleep(0.02)
+    page = taker.get("/sit?n=2").text
+    assert "The time is over." in page
+    assert "Question 3" not in page
+    store.close()
+
+
+def test_a_jump_of_the_servers_clock_takes_no_time_from_a_person(tmp_path):
+    exam = read_exam(write_exam(tmp_path / "timed", TOML + "[time]\nminutes = 10\n", ITEMS))
+    jump = [0.0]
+    store = AnswerStore(tmp_path / "timed.db", exam, clock=lambda: time.time() + jump[0])
+    taker = Taker(exam_app(exam, store))
+    taker.start()
+    for jump[0] in (7200.0, -3600.0):
+        assert re.search(r"Time left: <span[^>]*>(10:00|9:5)", taker.get("/sit?n=2").text)
+        assert taker.save(item="primes", **{"option-0": "on"}).json()["late"] is False
+    store.close()

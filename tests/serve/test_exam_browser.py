@@ -1,0 +1,449 @@
+"""An exam in a real browser: on a phone and a desk, by keyboard, without connection, in both themes and large type."""
+
+import time
+
+import pytest
+
+from benchmarks.site_axe import grave_findings
+from mensura.exam import AnswerStore, read_exam
+from mensura.serve import ReviewerSecret
+from mensura.serve.exam_app import exam_app
+from tests.exam.conftest import TOML, write_exam
+from tests.serve.conftest import listening
+from tests.site.conftest import BROWSER_PATIENCE
+
+SECRET = "an organiser's long secret"
+TEXTS = {"half": "2.5", "poet": "Goethe"}
+
+
+@pytest.fixture
+def exam(tmp_path):
+    return read_exam(write_exam(tmp_path / "small", TOML + "[time]\nminutes = 30\n"))
+
+
+@pytest.fixture
+def store(tmp_path, exam):
+    store = AnswerStore(tmp_path / "answers.db", exam)
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def address(exam, store):
+    with listening(exam_app(exam, store, secret=ReviewerSecret(SECRET), names=["127.0.0.1"])) as address:
+        yield address
+
+
+@pytest.fixture
+def visit(browser, address):
+    """Open a page in a new window; errors of scripts and requests elsewhere fail the test."""
+    faults, contexts = [], []
+
+    def open_window(width=1280, theme="light", path="/"):
+        context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=theme)
+        context.set_default_timeout(1000 * BROWSER_PATIENCE)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda fault: faults.append(str(fault)))
+        page.on("request", lambda asked: None if asked.url.startswith(f"{address}/") else faults.append(asked.url))
+        page.goto(address + path)
+        return page
+
+    yield open_window
+    for context in contexts:
+        context.close()
+    assert [fault for fault in faults if not fault.startswith("data:")] == []
+
+
+def enter(page):
+    page.get_by_label("I have read this").check()
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_label("How old are you?").select_option("40 or older")
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_role("button", name="Start").click()
+    page.wait_for_selector("#item")
+
+
+def answer(page):
+    """Answer the item that is shown."""
+    item = page.locator("input[name=item]").get_attribute("value")
+    if item in TEXTS:
+        page.get_by_label("Your answer").fill(TEXTS[item])
+    elif item == "primes":
+        page.get_by_role("checkbox", name="2").check()
+        page.get_by_role("checkbox", name="5").check()
+    else:
+        page.get_by_label("Nairobi" if item == "capital" else "B thing").check()
+
+
+@pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (360, "dark")])
+def test_the_whole_path_is_accessible_and_fits(visit, store, width, theme):
+    page = visit(width, theme)
+    looked = 0
+
+    def look(heading):
+        nonlocal looked
+        page.get_by_role("heading", name=heading, exact=True, level=1).wait_for()
+        page.wait_for_load_state()
+        page.evaluate("document.documentElement.style.fontSize = '150%'")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), page.url
+        assert grave_findings(page) == [], page.url
+        assert page.evaluate("document.documentElement.dataset.theme") == theme
+        looked += 1
+
+    look("Small exam")
+    page.get_by_label("I have read this").check()
+    page.get_by_role("button", name="Continue").click()
+    look("About you")
+    page.get_by_role("button", name="Continue").click()
+    look("Instructions")
+    page.get_by_role("button", name="Start").click()
+    for number in range(1, 6):
+        page.wait_for_selector(f"#place:has-text('Question {number} of 5')")
+        assert page.locator("#time-left").inner_text().startswith(("29:", "30:"))
+        look(f"Question {number} of 5")
+        answer(page)
+        page.locator("#next").click()
+    look("Review")
+    page.get_by_role("button", name="Finish the exam").click()
+    look("Thank you")
+    assert looked == 10
+    (sitting,) = store.rows("sittings")
+    assert sitting["finished"] is not None
+    assert len(page.locator("#completion").inner_text()) == 8
+    assert {row["item"]: row["answer"] for row in store.rows("answers")} == {
+        "capital": "[0]",
+        "primes": "[0, 2]",
+        "half": '"2.5"',
+        "poet": '"Goethe"',
+        "look": "[1]",
+    }
+    assert all(row["seconds"] > 0 for row in store.rows("answers"))
+
+
+def test_an_exam_can_be_taken_by_keyboard_alone(visit, store):
+    page = visit()
+    press = page.keyboard.press
+    page.get_by_label("I have read this").focus()
+    for key in ("Space", "Tab", "Enter"):
+        press(key)
+    page.wait_for_selector("select")
+    page.locator("select").focus()
+    page.keyboard.type("40")
+    press("Tab")
+    press("Enter")
+    page.get_by_role("button", name="Start").focus()
+    press("Enter")
+    page.wait_for_selector("#item")
+    page.locator("input[type=radio]").first.focus()
+    press("ArrowDown")
+    press("Tab")
+    press("Enter")
+    page.wait_for_selector("#place:has-text('Question 2 of 5')")
+    assert store.rows("answers")[0]["answer"] == "[1]"
+
+
+@pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (360, "dark")])
+def test_finish_asks_about_unanswered_items_by_keyboard_too(visit, store, width, theme):
+    page = visit(width, theme)
+    enter(page)
+    answer(page)
+    page.locator("#next").click()
+    page.wait_for_selector("#place:has-text('Question 2 of 5')")
+    page.get_by_role("button", name="Review all").click()
+    page.get_by_role("button", name="Finish the exam").focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Finish without all answers?", level=1).wait_for()
+    assert "Without an answer: questions 2, 3, 4 and 5." in page.locator("main").inner_text()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert grave_findings(page) == []
+    page.get_by_role("link", name="Go to question 2").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#place:has-text('Question 2 of 5')")
+    page.go_back()
+    page.get_by_role("button", name="Finish anyway").focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Thank you").wait_for()
+    assert store.rows("sittings")[0]["finished"] is not None
+
+
+def test_a_slow_press_on_next_counts_although_the_answer_is_saved_meanwhile(visit):
+    """The word "Saved." once moved the button away from under the finger, and the press was lost."""
+    page = visit(360)
+    enter(page)
+    place = 1
+    while page.locator("#text").count() == 0:  # to the first typed answer
+        answer(page)
+        page.locator("#next").click()
+        place += 1
+        page.wait_for_selector(f"#place:has-text('Question {place} of 5')")
+    page.get_by_label("Your answer").fill("2.5")
+    button = page.locator("#next").bounding_box()
+    page.mouse.move(button["x"] + button["width"] / 2, button["y"] + 4)
+    page.mouse.down()  # the field loses the focus, and its answer is sent
+    page.wait_for_selector("#saved:has-text('Saved.')")
+    page.mouse.up()
+    page.wait_for_selector(f"#place:has-text('Question {place + 1} of 5')", timeout=10_000)
+
+
+def test_each_change_is_saved_at_once(visit, store):
+    page = visit()
+    enter(page)
+    page.get_by_label("Kisumu").check()
+    page.wait_for_selector("#saved:has-text('Saved.')")
+    page.get_by_label("Nairobi").check()
+    page.wait_for_function("() => document.getElementById('saved').textContent === 'Saved.'")
+    page.reload()
+    assert page.get_by_label("Nairobi").is_checked()
+    assert [row["answer"] for row in store.rows("answers")] == ["[0]"]
+
+
+def stored(store):
+    return {row["item"]: row["answer"] for row in store.rows("answers")}
+
+
+def move_clock(page, hours):
+    """Set the clock of a device, as a person or a network does."""
+    page.evaluate(f"() => {{ const real = Date.now; Date.now = () => real() + {hours} * 3600e3; }}")
+
+
+def test_a_clock_that_is_set_back_loses_no_change(visit, store):
+    page = visit()
+    enter(page)
+    page.get_by_label("Kisumu").check()
+    page.wait_for_selector("#saved:has-text('Saved.')")
+    move_clock(page, -1)
+    page.get_by_label("Nairobi").check()
+    page.wait_for_function("() => document.getElementById('saved').textContent === 'Saved.'")
+    assert stored(store) == {"capital": "[0]"}
+
+
+def open_elsewhere(page, visit):
+    """Open the same question on a second device, whose clock is two hours slow."""
+    page.get_by_text("Stop and continue later").click()
+    other = visit(360, path=page.locator("a[data-whole]").get_attribute("href"))
+    other.goto(page.url)
+    move_clock(other, -2)
+    return other
+
+
+def test_on_two_devices_the_last_change_counts(visit, store):
+    page = visit()
+    enter(page)
+    page.get_by_label("Mombasa").check()
+    page.wait_for_selector("#saved:has-text('Saved.')")
+    other = open_elsewhere(page, visit)
+    for device, city, place in ((other, "Kisumu", 2), (page, "Nairobi", 0), (other, "Mombasa", 1), (page, "Kisumu", 2)):
+        device.get_by_label(city).check()
+        device.wait_for_function("() => document.getElementById('saved').textContent === 'Saved.'")
+        assert stored(store) == {"capital": f"[{place}]"}
+    other.locator("#next").click()  # without a change: Mombasa, which it still shows, must not come back
+    other.wait_for_selector("#place:has-text('Question 2 of 5')")
+    assert stored(store) == {"capital": "[2]"}
+
+
+def test_a_device_without_connection_does_not_undo_a_later_change(visit, store):
+    page = visit()
+    enter(page)
+    other = open_elsewhere(page, visit)
+    other.context.set_offline(True)
+    other.get_by_label("Mombasa").check()
+    other.wait_for_selector("#saved:has-text('No connection')")
+    page.get_by_label("Kisumu").check()
+    page.wait_for_selector("#saved:has-text('Saved.')")
+    other.context.set_offline(False)
+    other.wait_for_selector("#saved:has-text('changed later')")
+    assert other.get_by_label("Kisumu").is_checked()
+    assert stored(store) == {"capital": "[2]"}
+
+
+def test_a_request_that_arrives_late_does_not_undo_a_later_change(visit, store):
+    page = visit()
+    enter(page)
+    other = open_elsewhere(page, visit)
+    delayed = []
+    other.route("**/answer", lambda route: delayed.append(route), times=1)
+    other.get_by_label("Mombasa").check()
+    other.wait_for_selector("#saved:has-text('Saving…')")
+    while not delayed:
+        other.wait_for_timeout(10)
+    page.get_by_label("Kisumu").check()
+    page.wait_for_selector("#saved:has-text('Saved.')")
+    delayed[0].continue_()
+    other.wait_for_selector("#saved:has-text('changed later')")
+    assert stored(store) == {"capital": "[2]"}
+
+
+def test_saved_is_not_shown_while_a_newer_change_waits(visit, store):
+    page = visit()
+    enter(page)
+    page.get_by_label("Kisumu").check()
+    page.wait_for_selector("#saved:has-text('Saved.')")
+    page.route("**/answer", lambda route: None, times=1)  # never answered
+    page.get_by_label("Nairobi").check()
+    assert page.locator("#saved").inner_text() == "Saving…"
+    page.wait_for_selector("#saved:has-text('Saved.')")
+    assert stored(store) == {"capital": "[0]"}
+
+
+def test_a_page_that_loads_again_shows_the_change_that_waits(visit, store):
+    """Otherwise a press on Next would send the older answer that the page shows."""
+    page = visit()
+    enter(page)
+    page.get_by_label("Kisumu").check()
+    page.wait_for_selector("#saved:has-text('Saved.')")
+    page.route("**/answer", lambda route: route.abort())
+    page.get_by_label("Mombasa").check()
+    page.wait_for_selector("#saved:has-text('No connection')")
+    page.reload()
+    assert page.get_by_label("Mombasa").is_checked()
+    page.unroute("**/answer")
+    page.locator("#next").click()
+    page.wait_for_selector("#place:has-text('Question 2 of 5')")
+    assert stored(store) == {"capital": "[1]"}
+
+
+def test_next_waits_for_no_second_try_after_a_typed_answer(visit, store):
+    """Leaving the field sends the answer; the button then has a newer one, which must not wait for a retry."""
+    page = visit()
+    page.add_init_script("const timer = setTimeout; setTimeout = (call, wait) => (wait < 3000 ? timer(call, wait) : 0)")
+    enter(page)
+    for number in range(2, 5):
+        answer(page)
+        page.locator("#next").click()
+        page.wait_for_selector(f"#place:has-text('Question {number} of 5')")
+    assert {row["item"] for row in store.rows("answers")} >= {"capital", "primes", "half"}
+
+
+def test_a_lost_connection_loses_nothing(visit, store):
+    page = visit()
+    enter(page)
+    page.context.set_offline(True)
+    page.get_by_label("Mombasa").check()
+    page.wait_for_selector("#saved:has-text('No connection')")
+    page.locator("#next").click()
+    assert store.rows("answers") == []
+    page.context.set_offline(False)
+    page.wait_for_selector("#place:has-text('Question 2 of 5')")
+    assert [row["answer"] for row in store.rows("answers")] == ["[1]"]
+
+
+BUSY = {
+    **{status: {"status": status, "json": {"saved": False, "said": "Wait."}} for status in (408, 425, 429, 500, 503)},
+    "a gateway": {"status": 403, "body": "<h1>Sign in to this network</h1>", "content_type": "text/html"},
+    "a hotel": {"status": 200, "body": "<h1>Welcome</h1>", "content_type": "text/html"},
+}
+
+
+@pytest.mark.parametrize("busy", BUSY.values(), ids=map(str, BUSY))
+def test_what_is_not_refused_for_good_is_sent_again(visit, store, busy):
+    page = visit()
+    enter(page)
+    page.route("**/answer", lambda route: route.fulfill(**busy), times=2)
+    page.get_by_label("Mombasa").check()
+    page.wait_for_selector("#saved:has-text('The server is busy. Your answers wait')")
+    page.locator("#next").click()
+    page.wait_for_selector("#place:has-text('Question 2 of 5')")
+    assert stored(store) == {"capital": "[1]"}
+
+
+def test_a_server_that_names_a_time_is_not_asked_before(visit, store):
+    page = visit()
+    enter(page)
+    asked = []
+
+    def refuse(route):
+        asked.append(time.monotonic())
+        route.fulfill(status=429, headers={"retry-after": "4"}, json={"saved": False, "said": "Wait."})
+
+    page.route("**/answer", refuse, times=1)
+    page.get_by_label("Kisumu").check()
+    page.wait_for_selector("#saved:has-text('The server is busy.')")
+    page.on("request", lambda request: asked.append(time.monotonic()))
+    page.get_by_label("Mombasa").check()  # waits as well
+    page.wait_for_selector("#saved:has-text('Saved.')")
+    assert len(asked) == 2
+    assert asked[1] - asked[0] >= 3.9
+    assert stored(store) == {"capital": "[1]"}
+
+
+def test_a_final_refusal_says_why_and_keeps_the_text(visit, store):
+    page = visit()
+    enter(page)
+    page.goto(page.url.replace("n=1", "n=4"))
+    store.set_closed(True)
+    page.get_by_label("Your answer").fill("Goethe")
+    page.locator("#next").click()
+    page.wait_for_selector("#saved:has-text('Not saved. The exam is closed.')")
+    assert page.get_by_label("Your answer").input_value() == "Goethe"
+    page.locator("#next").click()  # the person has read it and goes on
+    page.wait_for_selector("#place:has-text('Question 5 of 5')")
+    page.wait_for_selector("#saved:has-text('Question 4: Not saved. The exam is closed.')")
+    store.set_closed(False)
+    page.goto(page.url.replace("n=5", "n=4"))
+    assert page.get_by_label("Your answer").input_value() == "Goethe"
+    page.wait_for_selector("#saved:has-text('Saved.')")
+    assert stored(store) == {"poet": '"Goethe"'}
+
+
+def test_answers_wait_in_the_browser_when_the_page_is_closed_without_connection(visit, store):
+    page = visit()
+    enter(page)
+    page.context.set_offline(True)
+    page.get_by_label("Mombasa").check()
+    page.wait_for_selector("#saved:has-text('No connection')")
+    context, place = page.context, page.url
+    page.close()
+    context.set_offline(False)
+    again = context.new_page()
+    again.goto(place.partition("/sit")[0] + "/sit?n=3")
+    again.wait_for_selector("#saved:has-text('Saved.')")
+    assert [(row["item"], row["answer"]) for row in store.rows("answers")] == [("capital", "[1]")]
+
+
+def test_leaving_the_page_is_noted_and_a_link_goes_on_elsewhere(visit, store):
+    page = visit()
+    enter(page)
+    page.evaluate("""() => { Object.defineProperty(document, 'hidden', {value: true, configurable: true});
+        document.dispatchEvent(new Event('visibilitychange')); }""")
+    page.get_by_label("Nairobi").check()
+    page.wait_for_selector("#saved:has-text('Saved.')")
+    assert store.rows("shown")[0]["left"] == 1
+    page.get_by_text("Stop and continue later").click()
+    link = page.locator("a[data-whole]").inner_text()
+    assert link.startswith("http://127.0.0.1")
+    other = visit(360)
+    other.goto(link)
+    other.wait_for_selector("#place:has-text('Question 2 of 5')")
+
+
+def test_the_organisers_page_is_accessible_and_closes_the_exam(visit, store):
+    page = visit()
+    enter(page)
+    answer(page)
+    page.locator("#next").click()
+    organiser = visit(360, "dark", "/organiser")
+    assert grave_findings(organiser) == []
+    organiser.get_by_label("Secret").fill(SECRET)
+    organiser.get_by_role("button", name="Enter").click()
+    organiser.wait_for_selector("#state")
+    assert organiser.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert grave_findings(organiser) == []
+    organiser.get_by_role("button", name="Close the exam").click()
+    organiser.wait_for_selector("#state:has-text('closed')")
+    page.wait_for_selector("#place:has-text('Question 2 of 5')")
+    page.get_by_role("checkbox", name="2").check()
+    page.wait_for_selector("#saved:has-text('The exam is closed.')")
+    assert len(store.rows("answers")) == 1
+
+
+def test_a_request_that_hangs_is_sent_again(visit, store):
+    """As on a phone that changes its network: without an end to waiting, the page would stay where it is."""
+    page = visit()
+    enter(page)
+    page.wait_for_selector("#place:has-text('Question 1 of 5')")
+    page.route("**/answer", lambda route: None, times=1)  # never answered
+    answer(page)
+    page.locator("#next").click()
+    page.wait_for_selector("#place:has-text('Question 2 of 5')")
+    assert len(store.rows("answers")) == 1
