@@ -6,9 +6,9 @@ import pytest
 
 from mensura.core.errors import MensuraError
 from mensura.responses import fit_categories, fit_dimensions
-from mensura.responses.dimension_answers import dimension_answers
-from mensura.responses.irt import dimension_errors, dimension_items
-from mensura.responses.irt.category_items import CategoryItems, log_chances
+from mensura.responses.dimensions import dimension_answers
+from mensura.responses.irt import dimension_items, dimensions
+from mensura.responses.irt.categories import CategoryItems, log_chances
 from mensura.responses.irt.dimension_items import DimensionItems
 from mensura.responses.irt.dimension_nodes import pass_over
 from mensura.responses.irt.dimensions import fit_dimensions_held
@@ -172,7 +172,7 @@ def test_likelihood_gradient_and_errors_are_those_of_the_full_grid(model):
     slope = np.array([(high - low) / (2 * small) for low, high in ends])
     bend = -np.array([(high + low - 2 * best) / small**2 for low, high in ends])
     assert np.max(np.abs(slope) / np.sqrt(bend)) < 0.05
-    information = dimension_errors.observed_information(answers.right, answers.trials, items, fit.answers.places)[0]
+    information = dimensions.observed_information(answers.right, answers.trials, items, fit.answers.places)[0]
     assert np.diag(information)[: len(bend)] == pytest.approx(bend, rel=0.01)
     for one, other in ((0, 1), (2, 4), (5, 6)):
         both = (height(units[one] + units[other]) - ends[one][1] - ends[other][1] + best) / small**2
@@ -183,7 +183,7 @@ def test_errors_from_products_of_scores_are_near_the_exact_ones(monkeypatch):
     """Without the scores of the gaps between steps, errors of steps would be too large."""
     long, pairs, _ = mixed_ratings("graded", subjects=1500)
     exact = fit_dimensions(long, pairs, model="graded")
-    monkeypatch.setattr(dimension_errors, "_MOST_EXACT", 0.0)
+    monkeypatch.setattr(dimensions, "_MOST_EXACT", 0.0)
     rough = fit_dimensions(long, pairs, model="graded")
     assert rough.intercepts["se"].to_list() == pytest.approx(exact.intercepts["se"].to_list(), rel=0.1)
     assert rough.correlations["se"][0] == pytest.approx(exact.correlations["se"][0], rel=0.1)

@@ -9,8 +9,8 @@ from mensura.responses import FitOptions, Survey, fit_responses, take_columns, w
 from mensura.responses.irt.fitting import Effort, fit_held, start
 from mensura.responses.irt.model import Priors
 from mensura.responses.irt.namespace import namespace
-from mensura.responses.irt.sandwich import replicate_factor, subject_scores
 from mensura.responses.irt.shards import of_matrix
+from mensura.responses.survey import replicate_factor, subject_scores
 from tests.responses.conftest import draw
 
 NO_PRIORS = FitOptions(priors=Priors(None, None, None, None), effort=Effort(0.0005), checks=False)

@@ -11,7 +11,7 @@ import polars as pl
 from mensura.core.errors import MensuraError
 from mensura.exam.gathering import MODELS, PEOPLE, count_people
 from mensura.responses import CountRules, FitOptions, ResponseFit, fit_responses, place_among
-from mensura.responses.comparing import empty_dif
+from mensura.responses.irt.differences import empty_dif
 from mensura.responses.result import Z90
 
 ENOUGH = 200

@@ -17,13 +17,13 @@ import polars as pl
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
-from mensura.responses.bank import ItemBank
+from mensura.responses.counting import CountRules
 from mensura.responses.fit import FitOptions, fit_responses
+from mensura.responses.irt.differences import discovery_rates
 from mensura.responses.irt.model import curve_derivatives
 from mensura.responses.irt.shards import dense
-from mensura.responses.multiple import discovery_rates
 from mensura.responses.reading import read_responses
-from mensura.responses.rules import CountRules
+from mensura.responses.result import ItemBank
 from mensura.responses.table import ResponseTable
 
 _POINTS, _WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
@@ -138,7 +138,6 @@ def _answer_table(
     p = answers["p"].to_numpy()
     q = np.minimum.accumulate((p * tests / np.arange(1, len(p) + 1))[::-1])[::-1]
     answers = answers.with_columns(q=pl.Series(np.minimum(q, 1.0))).filter(pl.col("q") < rate)
-    rows = answers["row"].cast(pl.UInt32)
-    names = {"subject": subjects["subject"].gather(rows), "group": subjects["group"].gather(rows)}
+    names = subjects.select("subject", "group")[answers["row"]]
     items = pl.Series("item", bank.items).gather(answers["place"].cast(pl.UInt32))
-    return pl.DataFrame(names).with_columns(items, *answers.select("right", "n", "expected", "p", "q"))
+    return names.with_columns(items, *answers.select("right", "n", "expected", "p", "q"))

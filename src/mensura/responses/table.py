@@ -13,7 +13,6 @@ from mensura.core.results import Result
 from mensura.responses.irt.shards import Held, Shard, is_sparse
 
 Places: TypeAlias = np.ndarray[Any, Any]
-LOG_SCHEMA = {"what": pl.String, "count": pl.Int64, "rule": pl.String}
 Counts = Any
 """Counts of subjects × items: an array, or a sparse one (CSR) that stores the items taken alone."""
 SPARSE = 0.2

@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from mensura.core.arrays import Floats
 from mensura.responses.irt.model import Parameters, item_blocks, log_chances, log_wrong_chances
-from mensura.responses.irt.namespace import Namespace
+from mensura.responses.irt.namespace import Array, Namespace
 from mensura.responses.irt.quadrature import Grid, Posterior, posteriors
 from mensura.responses.irt.shards import Shard, chunks
 
@@ -64,7 +63,7 @@ class NodeTables:
         ]
 
     @cached_property
-    def odds(self) -> Any:  # noqa: ANN401
+    def odds(self) -> Array:
         """Ln P/(1−P): slope and intercept where it is linear in θ, else its value at every node."""
         p = self._parameters
         if self.linear:
@@ -73,12 +72,12 @@ class NodeTables:
         return self._space.real(log_right - log_wrong)
 
     @cached_property
-    def wrong(self) -> Any:  # noqa: ANN401
+    def wrong(self) -> Array:
         """Ln (1−P) of every item at every node."""
         return self._space.real(np.concatenate(list(self._log_wrong())))
 
     @cached_property
-    def all_wrong(self) -> Any:  # noqa: ANN401
+    def all_wrong(self) -> Array:
         """The sum of ln (1−P) over all items, at every node."""
         return self._space.put(np.sum([block.sum(axis=0) for block in self._log_wrong()], axis=0))
 
@@ -100,7 +99,7 @@ def shard_posteriors(space: Namespace, shard: Shard, tables: NodeTables) -> Post
     return found._replace(evidence=found.evidence + top + level)
 
 
-def shard_likelihoods(space: Namespace, shard: Shard, tables: NodeTables) -> tuple[Any, Any, Any]:
+def shard_likelihoods(space: Namespace, shard: Shard, tables: NodeTables) -> tuple[Array, Array, Array]:
     """Return the log likelihoods of a shard's subjects in three parts that add up to them.
 
     They are a part by subject and node, one by node, and one by subject.

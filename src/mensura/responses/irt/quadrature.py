@@ -11,12 +11,12 @@ stay those of the grid.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from mensura.core.arrays import Floats
-from mensura.responses.irt.namespace import Namespace
+from mensura.responses.irt.namespace import Array, Namespace
 
 SPACING = 0.2
 """Distance of nodes, in standard deviations of the first group."""
@@ -80,13 +80,13 @@ def log_shape(shape: Floats, z: Floats) -> Floats:
 class Posterior(NamedTuple):
     """Of every subject: weights of the nodes, log marginal likelihood, mean and variance."""
 
-    weights: Any
-    evidence: Any
-    mean: Any
-    variance: Any
+    weights: Array
+    evidence: Array
+    mean: Array
+    variance: Array
 
 
-def posteriors(space: Namespace, joint: Any, grid: Grid) -> Posterior:  # noqa: ANN401
+def posteriors(space: Namespace, joint: Array, grid: Grid) -> Posterior:
     """Return the posteriors of log likelihood plus log prior at the nodes (subjects × nodes)."""
     xp = space.xp
     nodes = space.real(grid.nodes)
@@ -109,7 +109,7 @@ def posteriors(space: Namespace, joint: Any, grid: Grid) -> Posterior:  # noqa: 
     return Posterior(weights, evidence, mean, variance)
 
 
-def _between_nodes(space: Namespace, joint: Any, grid: Grid) -> Posterior:  # noqa: ANN401
+def _between_nodes(space: Namespace, joint: Array, grid: Grid) -> Posterior:
     """Return posteriors from nodes of their own, laid on the polynomial through the ten nodes around each peak."""
     xp = space.xp
     lagrange = space.put(_LAGRANGE)
@@ -139,7 +139,7 @@ def _between_nodes(space: Namespace, joint: Any, grid: Grid) -> Posterior:  # no
     return Posterior(weights, evidence, centre + mean * unit, variance * unit**2)
 
 
-def _peak(xp: Any, powers: Any, around: Any) -> tuple[Any, Any]:  # noqa: ANN401
+def _peak(xp: Array, powers: Array, around: Array) -> tuple[Array, Array]:
     """Return where each polynomial is highest and how wide it is there, by Newton's steps from the highest node."""
     at = (xp.asarray(xp.argmax(around, axis=1), dtype=around.dtype) - _HALF) / _HALF
     for _ in range(_NEWTON_STEPS):
@@ -148,7 +148,7 @@ def _peak(xp: Any, powers: Any, around: Any) -> tuple[Any, Any]:  # noqa: ANN401
     return at, xp.sqrt(-1.0 / bend)
 
 
-def _slopes(xp: Any, powers: Any, at: Any) -> tuple[Any, Any]:  # noqa: ANN401
+def _slopes(xp: Array, powers: Array, at: Array) -> tuple[Array, Array]:
     """Return the first and second derivative of each polynomial at its own place (Horner's scheme)."""
     slope, bend = xp.zeros_like(at), xp.zeros_like(at)
     for order in reversed(range(1, STENCIL)):
@@ -157,7 +157,7 @@ def _slopes(xp: Any, powers: Any, at: Any) -> tuple[Any, Any]:  # noqa: ANN401
     return slope, xp.clip(bend, None, -_FLATTEST)
 
 
-def _moments(xp: Any, mass: Any, at: Any) -> Any:  # noqa: ANN401
+def _moments(xp: Array, mass: Array, at: Array) -> Array:
     """Return Σ mass · placeᵏ of every subject for the powers k below the stencil's size."""
     found = []
     for _ in range(STENCIL):
@@ -166,7 +166,7 @@ def _moments(xp: Any, mass: Any, at: Any) -> Any:  # noqa: ANN401
     return xp.stack(found, axis=1)
 
 
-def _polynomial(xp: Any, powers: Any, at: Any) -> Any:  # noqa: ANN401
+def _polynomial(xp: Array, powers: Array, at: Array) -> Array:
     """Return each polynomial at its own places (subjects × places)."""
     value = xp.zeros_like(at)
     for order in reversed(range(STENCIL)):
