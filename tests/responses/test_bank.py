@@ -9,7 +9,8 @@ from scipy.integrate import quad
 
 from mensura.core.errors import MensuraError
 from mensura.responses import Aim, ItemBank, next_items, select_items
-from mensura.responses.adaptive import difficulty_line, items_to_go, spread_place, turn_share
+from mensura.responses.adaptive import items_to_go
+from mensura.responses.choosing import difficulty_line, spread_place, turn_share
 from mensura.responses.result import Placement
 
 Z90 = 1.6448536269514722

@@ -13,7 +13,7 @@ from mensura.responses.irt.fitting import Effort, climb, fit_held, over, start
 from mensura.responses.irt.information import exact_information, gradient
 from mensura.responses.irt.model import Parameters, Priors, group_prior_terms, prior_terms
 from mensura.responses.irt.namespace import namespace
-from mensura.responses.irt.quadrature import Grid, posteriors
+from mensura.responses.irt.passes import Grid, posteriors
 from mensura.responses.irt.shards import of_matrix, thinned
 from tests.responses.conftest import as_long, draw
 

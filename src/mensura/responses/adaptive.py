@@ -15,7 +15,6 @@ The stop rule looks at the interval that is reported, with the items' own errors
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
@@ -23,9 +22,10 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.core.arrays import Floats, Ints, Mask
+from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
+from mensura.responses.choosing import Contents, difficulty_line, spread_place, turn_share
 from mensura.responses.result import Z90, ItemBank, Placement
 
 CHOICES = ("spread", "best")
@@ -35,18 +35,22 @@ FEW_ANSWERS = 100
 """Answers to an item below which its discrimination is mostly the prior's."""
 _ROOM = 3
 """Exposure: an item is drawn among this many times the items wanted."""
-_GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
-"""Multiples of it, less their whole parts, lie evenly between 0 and 1 however many there are."""
 _NODES = np.linspace(-4.0, 4.0, 41)
 _WEIGHTS = np.exp(-0.5 * _NODES**2) / np.exp(-0.5 * _NODES**2).sum()
 
 
 @dataclass(frozen=True)
 class Aim:
-    """For whom items are chosen: abilities with ``mean`` and ``sd``, within ±``delta`` (90%).
+    """State for whom items are chosen, and how exactly, in standard deviations of the fit's first group.
 
-    The unit is one standard deviation of the fit's first group. A new subject is often stronger than all that the
-    items were calibrated on, so the default is wider than they are.
+    Parameters
+    ----------
+    mean, sd
+        Of the abilities. A new subject is often stronger than all that the items were calibrated on, so the default
+        is wider than they are.
+    delta
+        Half-width of the 90% interval that is enough.
+
     """
 
     mean: float = 0.0
@@ -60,9 +64,15 @@ class Aim:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ShortForm(Result):
-    """A fixed set of items.
+    """List a fixed set of items.
 
-    ``form``: order, item, content, error (90% half-width with the items so far, on average over the group).
+    Attributes
+    ----------
+    form
+        order, item, content, error (90% half-width with the items so far, on average over the group).
+    warnings
+        Of items that few have answered.
+
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("form",)
@@ -78,10 +88,17 @@ class ShortForm(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NextItems(Result):
-    """What to run next.
+    """List what to run next.
 
-    ``next``: item, content, information. ``standing``: ability, low, high, n, done, left (items to go, estimated; null
-    where even all items left are too few).
+    Attributes
+    ----------
+    next
+        item, content, information.
+    standing
+        ability, low, high, n, done, left (items to go, estimated; null where even all items left are too few).
+    warnings
+        Of items that few have answered.
+
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("next", "standing")
@@ -153,7 +170,7 @@ def select_items(
     if not 1 <= size <= np.count_nonzero(usable):
         raise MensuraError(f"size: got {size}; expected 1 to {np.count_nonzero(usable)}, the usable items of the bank")
     information = bank.information(aim.mean + aim.sd * _NODES)
-    contents = _Contents(bank, content, usable, size)
+    contents = Contents(bank, content, usable, size)
     line, density = difficulty_line(bank, aim.mean), np.sqrt(information) @ _WEIGHTS
     precision = np.full(len(_NODES), aim.sd**-2.0)
     chosen: list[int] = []
@@ -241,7 +258,7 @@ def next_items(
     place = bank.place(right, trials, mean=aim.mean, sd=aim.sd)
     information = bank.information(place.ability + place.se * _NODES) @ _WEIGHTS
     taken = trials > 0
-    contents = _Contents(bank, content, np.ones_like(taken), int(taken.sum()) + count)
+    contents = Contents(bank, content, np.ones_like(taken), int(taken.sum()) + count)
     for at in np.flatnonzero(taken):
         contents.take(int(at))
     first = count if choice == "best" else min(count, max(0, FIRST - place.n))
@@ -277,62 +294,6 @@ def next_items(
         pl.DataFrame([standing]),
         _few_subjects(bank),
     )
-
-
-class _Contents:
-    """The content of every item, and how many more of each are wanted; taking an item counts down.
-
-    A form takes items of each content in proportion to the usable ones, the largest remainders rounded up.
-    """
-
-    def __init__(self, bank: ItemBank, content: Mapping[str, str] | None, usable: Mask, size: int) -> None:
-        missing = [] if content is None else [item for item in bank.items if item not in content]
-        if missing:
-            raise MensuraError(
-                f"content: {len(missing)} items have none, such as {missing[0]!r}; give a content area for every item"
-            )
-        parts = [item.partition(":") for item in bank.items]
-        self.kinds = (
-            [part[0] if part[1] else "all" for part in parts] if content is None else [content[i] for i in bank.items]
-        )
-        counts = Counter(self.kinds[place] for place in np.flatnonzero(usable))
-        exact = {kind: size * count / max(1, counts.total()) for kind, count in counts.items()}
-        self._quota = {kind: min(counts[kind], int(share)) for kind, share in exact.items()}
-        for kind in sorted(exact, key=lambda kind: exact[kind] - int(exact[kind]), reverse=True):
-            if sum(self._quota.values()) < size and self._quota[kind] < counts[kind]:
-                self._quota[kind] += 1
-
-    @property
-    def wanted(self) -> Mask:
-        """Items of contents that are not full yet."""
-        return np.array([self._quota.get(kind, 0) > 0 for kind in self.kinds], dtype=np.bool_)
-
-    def take(self, place: int) -> None:
-        """Count an item."""
-        self._quota[self.kinds[place]] = self._quota.get(self.kinds[place], 0) - 1
-
-    def among(self, free: Mask) -> Mask:
-        """Return the free items of contents that are wanted, or all free ones where there is none."""
-        wanted = free & self.wanted
-        return wanted if wanted.any() else free
-
-
-def difficulty_line(bank: ItemBank, mean: float) -> Ints:
-    """Return the items' places from the hardest to the easiest for subjects of an ability."""
-    return np.argsort(bank.chances(np.array([mean]))[:, 0], kind="stable").astype(np.int64)
-
-
-def turn_share(number: int) -> float:
-    """Return where along the line the item of a turn lies, from 0 to 1."""
-    return float(((number + 1) * _GOLDEN) % 1.0)
-
-
-def spread_place(density: Floats, line: Ints, share: float) -> int:
-    """Return the item at a share of the whole density along a line; an item without density is none."""
-    along = density[line]
-    among = line[along > 0.0] if np.any(along > 0.0) else line
-    total = np.cumsum(np.maximum(density[among], np.finfo(float).tiny))
-    return int(among[min(int(np.searchsorted(total, share * total[-1], side="right")), len(among) - 1)])
 
 
 def items_to_go(information: Floats, place: Placement, delta: float, choice: str = "spread") -> int | None:

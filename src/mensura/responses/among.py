@@ -28,10 +28,34 @@ from mensura.scale.ruler import rate_to_one_in
 
 
 def score_new(fit: ResponseFit, answers: ResponseTable, *, aim: Aim | None = None) -> ResponseFit:
-    """Return a fit whose subjects are those of ``answers``, on the unchanged scale and items of ``fit``.
+    """Score new subjects on the unchanged scale and items of a fit. Intervals contain the errors of the items.
 
-    ``aim``: the normal prior of an ability, by default wider than the people, because a model can exceed them all.
-    Intervals contain the errors of the items. Raises :class:`MensuraError` if no item is known.
+    Parameters
+    ----------
+    fit
+        The fit, which stays as it is.
+    answers
+        Responses of the new subjects, from :func:`mensura.responses.read_responses`.
+    aim
+        The normal prior of an ability, by default wider than the people, because a model can exceed them all.
+
+    Returns
+    -------
+    ResponseFit
+        The same fit with the new subjects, for :func:`place_among`.
+
+    Raises
+    ------
+    MensuraError
+        If a subject took no item of the fit.
+
+    Examples
+    --------
+    >>> from mensura.responses import fit_responses, read_responses, score_new
+    >>> fit = fit_responses({"subject": list("abcd"), "q1": [1, 1, 0, 1], "q2": [0, 1, 0, 0]}, model="rasch")
+    >>> score_new(fit, read_responses({"subject": ["new"], "q1": [1], "q2": [1]})).subjects["subject"].to_list()
+    ['new']
+
     """
     aim = aim or Aim()
     right, trials = counts_in_bank(answers, fit.bank)
@@ -95,12 +119,19 @@ class PeopleScale(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AmongPeople(Result):
-    """Subjects among people.
+    """Show subjects among people.
 
-    ``subjects``: subject, group, ability, rate (share of the people who have as much ability or more) with low and
-    high, one_in, percentile, iq with iq_low and iq_high (90%), population, status, at_least: whether one_in,
-    percentile and iq are cut at the number of people tested. ``population``: mean and sd on the item scale, and how
-    many were ``tested``.
+    Attributes
+    ----------
+    subjects
+        subject, group, ability, rate (share of the people who have as much ability or more) with low and high, one_in,
+        percentile, iq with iq_low and iq_high (90%), population, status, and at_least: whether one_in, percentile and
+        iq are cut at the number of people tested.
+    population
+        Mean and sd on the item scale, and how many were ``tested``.
+    warnings
+        What to know before using the numbers.
+
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("subjects", "population")
@@ -125,10 +156,40 @@ def place_among(
     name: str = "people of the rates",
     seed: int = 0,
 ) -> AmongPeople:
-    """Place the subjects of a fit among the people of one of its groups, or those whose ``rates`` are given.
+    """Place the subjects of a fit among people.
 
-    ``rates``: a table of item and rate with, where known, n, or low and high (90%). Intervals hold the errors of the
-    ability, of the people's mean and spread and, with rates, how far the items scatter about them.
+    Intervals contain the errors of the ability, of the people's mean and spread and, with rates, the scatter of items.
+
+    Parameters
+    ----------
+    fit
+        The fit of all subjects.
+    group
+        The group of the fit that the people are; or give ``rates``.
+    rates
+        A table of item and rate of other people with, where known, n, or low and high (90%).
+    name
+        What to call the people of the rates.
+    seed
+        Of the draws.
+
+    Returns
+    -------
+    AmongPeople
+        Share of the people with as much ability, percentile and IQ-equivalent of each subject.
+
+    Raises
+    ------
+    MensuraError
+        If neither or both of ``group`` and ``rates`` are given, or too few items have rates.
+
+    Examples
+    --------
+    >>> from mensura.responses import fit_responses, place_among
+    >>> fit = fit_responses({"subject": list("abcd"), "q1": [1, 1, 0, 1], "q2": [0, 1, 0, 0]}, model="rasch")
+    >>> place_among(fit, group="all").subjects["subject"].to_list()
+    ['a', 'b', 'c', 'd']
+
     """
     if (group is None) == (rates is None):
         raise MensuraError("place_among: give a group of the fit or a table of rates, one of the two")

@@ -24,11 +24,12 @@ from mensura.responses.irt.categories import (
     log_chances,
     shard_posteriors,
 )
-from mensura.responses.irt.namespace import Namespace, namespace
+from mensura.responses.irt.namespace import namespace
 from mensura.responses.reading import owned, pieces
 from mensura.responses.result import ability_table, group_table
 from mensura.responses.survey import Survey
 
+CATEGORY_MODELS = MODELS
 MOST_CATEGORIES = 20
 """Categories that an item may have; more are a measurement, not a rating."""
 
@@ -154,9 +155,6 @@ def _counts(answers: pl.DataFrame, subjects: pl.DataFrame, group: str, items: pl
     return scipy.sparse.csr_array((np.ones(own.height, dtype=np.float32), (own["row"].to_numpy(), column)), shape=shape)
 
 
-CATEGORY_MODELS = MODELS
-
-
 class CategoryAnswers(NamedTuple):
     """What was fitted: counts (subjects × items and categories), subjects in the order of the fit, and the items."""
 
@@ -166,13 +164,30 @@ class CategoryAnswers(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CategoryFit(Result):
-    """A fit of items with several categories.
+    """Show a fit of items with several categories. Abilities are in standard deviations of the first group.
 
-    ``subjects``: subject, ability, low, high (90%), n (items answered), se, group. ``items``: item, discrimination and
-    its standard error (none for ``nominal``), categories, n, mean. ``categories``: one row per item and category above
-    the lowest: item, category, discrimination, intercept, difficulty with their standard errors, n, share.
-    ``groups``: group, subjects, mean, sd and their standard errors. ``log``: what was left out. Abilities are in
-    standard deviations of the first group. ``answers``: what was fitted, for a regression.
+    Attributes
+    ----------
+    model
+        ``graded``, ``partial-credit`` or ``nominal``.
+    subjects
+        subject, ability, low, high (90%), n (items answered), se, group.
+    items
+        item, discrimination and its standard error (none for ``nominal``), categories, n, mean.
+    categories
+        One row per item and category above the lowest: item, category, discrimination, intercept, difficulty with
+        their standard errors, n, share.
+    groups
+        group, subjects, mean, sd and their standard errors.
+    log
+        What was left out.
+    log_likelihood, passes, converged
+        How the fit ended.
+    answers
+        What was fitted, for a regression.
+    warnings
+        What to know before using the numbers.
+
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("subjects", "items", "categories", "groups", "log")
@@ -249,11 +264,9 @@ def fit_categories(
 
     Examples
     --------
-    >>> import polars as pl
     >>> from mensura.responses import fit_categories
     >>> ratings = {f"q{k}": [(row * (k + 2) + row // 3) % 4 for row in range(30)] for k in range(4)}
-    >>> fit = fit_categories(pl.DataFrame({"subject": [f"p{k}" for k in range(30)], **ratings}))
-    >>> fit.items["categories"].to_list()
+    >>> fit_categories({"subject": [f"p{k}" for k in range(30)], **ratings}).items["categories"].to_list()
     [4, 4, 4, 4]
 
     """
@@ -268,9 +281,12 @@ def fit_categories(
     if survey is not None:
         fitted = survey.category_information(space, shards, fitted, prior)
         table.log.note("subjects of a survey", subjects.height, survey.said)
+    table_of_chances = space.real(log_chances(fitted.items, fitted.grid.nodes).reshape(-1, len(fitted.grid.nodes)))
+    places = [shard_posteriors(space, shard, fitted.items, fitted.grid, table_of_chances) for shard in shards]
+    means, variances = ([space.get(getattr(one, name)) for one in places] for name in ("mean", "variance"))
     return CategoryFit(
         model,
-        _subject_table(space, shards, fitted, subjects),
+        ability_table(subjects, np.concatenate(means), np.sqrt(np.concatenate(variances))),
         _item_table(fitted, table.answers, table.items),
         _category_table(fitted, table.codes),
         group_table(fitted.items, fitted.information, groups, subjects),
@@ -283,23 +299,13 @@ def fit_categories(
     )
 
 
-def _subject_table(
-    space: Namespace, shards: list[CategoryCounts], fitted: CategoryFitted, subjects: pl.DataFrame
-) -> pl.DataFrame:
-    table = space.real(log_chances(fitted.items, fitted.grid.nodes).reshape(-1, len(fitted.grid.nodes)))
-    found = [shard_posteriors(space, shard, fitted.items, fitted.grid, table) for shard in shards]
-    ability = np.concatenate([space.get(one.mean) for one in found])
-    error = np.sqrt(np.concatenate([space.get(one.variance) for one in found]))
-    return ability_table(subjects, ability, error)
-
-
 def _item_table(fitted: CategoryFitted, answers: pl.DataFrame, items: pl.Series) -> pl.DataFrame:
     counts = answers.group_by("item").agg(n=pl.len(), mean=pl.col("value").mean())
     slope, error = fitted.items.values[:, 0], np.sqrt(fitted.information.item_covariance()[:, 0, 0])
-    blank = pl.lit(None, pl.Float64)
+    if fitted.items.model == "nominal":
+        slope, error = np.full((2, items.len()), np.nan)
     table = pl.DataFrame({"item": items, "categories": fitted.items.sizes}).with_columns(
-        discrimination=blank if _is_nominal(fitted) else slope,
-        se_discrimination=blank if _is_nominal(fitted) else error,
+        discrimination=pl.Series(slope).fill_nan(None), se_discrimination=pl.Series(error).fill_nan(None)
     )
     return table.join(counts, on="item", maintain_order="left").select(
         "item", "discrimination", "se_discrimination", "categories", "n", "mean"
@@ -309,7 +315,11 @@ def _item_table(fitted: CategoryFitted, answers: pl.DataFrame, items: pl.Series)
 def _category_table(fitted: CategoryFitted, codes: pl.DataFrame) -> pl.DataFrame:
     """Return the parameters of every category above the lowest, difficulties by the delta method."""
     codes = codes.filter(pl.col("place") > 0)
-    covariance, values, nominal = fitted.information.item_covariance(), fitted.items.values, _is_nominal(fitted)
+    covariance, values, nominal = (
+        fitted.information.item_covariance(),
+        fitted.items.values,
+        fitted.items.model == "nominal",
+    )
     at, place = codes["at"].to_numpy().astype(int), codes["place"].to_numpy()
     a, d = (place - 1, fitted.items.most - 2 + place) if nominal else (0 * place, place)
     slope, intercept = values[at, a], values[at, d]
@@ -324,10 +334,6 @@ def _category_table(fitted: CategoryFitted, codes: pl.DataFrame) -> pl.DataFrame
     return codes.select("item", "category", *columns, "n", "share")
 
 
-def _is_nominal(fitted: CategoryFitted) -> bool:
-    return fitted.items.model == "nominal"
-
-
 def _warnings(fitted: CategoryFitted, codes: pl.DataFrame) -> tuple[str, ...]:
     warnings = []
     if not fitted.converged:
@@ -335,7 +341,7 @@ def _warnings(fitted: CategoryFitted, codes: pl.DataFrame) -> tuple[str, ...]:
     rare = codes.filter(pl.col("n") < 5)["item"].unique(maintain_order=True).to_list()
     if rare:
         warnings.append(f"{len(rare)} items have a category with fewer than 5 answers: {listed_names(rare)}")
-    if not _is_nominal(fitted):
+    if fitted.items.model != "nominal":
         names = codes["item"].unique(maintain_order=True).to_list()
         against = [name for name, slope in zip(names, fitted.items.values[:, 0], strict=True) if slope < 0.0]
         if against:

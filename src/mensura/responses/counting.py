@@ -32,15 +32,23 @@ CHOICES = {
 
 @dataclass(frozen=True)
 class CountRules:
-    """Rules by which outcomes are counted.
+    """State the rules by which outcomes are counted.
 
-    ``partial`` credit between 0 and 1: ``share`` keeps it as that share of a right answer (intervals come out on the
-    safe side), ``full`` counts full credit alone as right, ``half`` counts a half or more. ``missing`` outcomes (a
-    blank cell, a sample without score): ``ignore`` leaves them out, ``wrong`` counts them as wrong; items a subject
-    was never given are always left out. ``duplicates``, the same subject and item in several runs (files): ``pool``
-    counts all as repeats, ``first`` and ``last`` keep one run, ``refuse`` stops. ``repeats`` of an
-    item by a subject: ``count`` takes them as k of n independent trials, ``average`` as one trial with their share,
-    which is right where repeats hardly differ (the same question in another order).
+    Parameters
+    ----------
+    partial
+        Credit between 0 and 1: ``share`` keeps it as that share of a right answer (intervals come out on the safe
+        side), ``full`` counts full credit alone as right, ``half`` counts a half or more.
+    missing
+        A blank cell, a sample without score: ``ignore`` leaves it out, ``wrong`` counts it as wrong. Items a subject
+        was never given are always left out.
+    duplicates
+        The same subject and item in several runs (files): ``pool`` counts all as repeats, ``first`` and ``last`` keep
+        one run, ``refuse`` stops.
+    repeats
+        Of an item by a subject: ``count`` takes them as k of n independent trials, ``average`` as one trial with
+        their share, which is right where repeats hardly differ (the same question in another order).
+
     """
 
     partial: str = "share"

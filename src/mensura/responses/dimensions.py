@@ -130,13 +130,29 @@ class FittedDimensions(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DimensionFit(Result):
-    """A fit of several abilities.
+    """Show a fit of several abilities, which have mean 0 and standard deviation 1.
 
-    ``subjects``: subject, dimension, ability, low, high (90%), se, group. ``items``: item, dimension, discrimination,
-    loading, low, high, se. ``intercepts``: item, intercept, se, n, rate; of items with several categories one row per
-    category above the lowest: item, category, intercept, se, n, share. ``correlations``: dimension, other,
-    correlation, low, high, se. Abilities have mean 0 and standard deviation 1. Errors are blank where dimensions were
-    found from the answers. ``answers``: what was fitted, for a regression.
+    Attributes
+    ----------
+    subjects
+        subject, dimension, ability, low, high (90%), se, group.
+    items
+        item, dimension, discrimination, loading, low, high, se. Errors are blank where dimensions were found from the
+        answers.
+    intercepts
+        item, intercept, se, n, rate; of items with several categories one row per category above the lowest: item,
+        category, intercept, se, n, share.
+    correlations
+        dimension, other, correlation, low, high, se.
+    log
+        What was left out.
+    log_likelihood, passes, converged
+        How the fit ended.
+    answers
+        What was fitted, for a regression.
+    warnings
+        What to know before using the numbers.
+
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("subjects", "items", "intercepts", "correlations", "log")

@@ -20,7 +20,18 @@ from mensura.responses.result import Z90, ResponseFit
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ItemExplanation(Result):
-    """``explained``: term, estimate, se, low, high (90%) of difficulties on demands; ``sd`` of what they leave."""
+    """Show difficulties regressed on demands.
+
+    Attributes
+    ----------
+    explained
+        term, estimate, se, low, high (90%).
+    sd, share
+        What the demands leave, and the share of the variance that they explain.
+    items
+        How many there are.
+
+    """
 
     TABLES: ClassVar[tuple[str, ...]] = ("explained",)
 

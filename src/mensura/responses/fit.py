@@ -24,7 +24,7 @@ from mensura.responses.irt.fitting import Effort, Fitted, Pass, abilities, climb
 from mensura.responses.irt.model import Priors, check_model
 from mensura.responses.irt.namespace import Namespace, namespace
 from mensura.responses.irt.shaped import fit_shaped, skewness
-from mensura.responses.irt.shards import Counts, Held, ShardSource, placed, streamed, weighed
+from mensura.responses.irt.shards import Held, ShardCounts, ShardSource, placed, streamed, weighed
 from mensura.responses.reading import read_responses
 from mensura.responses.result import ResponseFit, ability_table, group_table, observed_rates
 from mensura.responses.store import RayPass, ResponseStore, is_store, on_ray
@@ -36,10 +36,25 @@ ABILITIES = ("normal", "estimated")
 
 @dataclass(frozen=True)
 class FitOptions:
-    """How to fit: priors of items, effort, device, whether to compare groups and to check the one dimension.
+    """Choose how to fit.
 
-    ``device``: ``numpy``, or ``cpu`` or ``cuda`` of PyTorch. ``abilities``: ``normal``, or ``estimated`` where their
-    density is to be fitted too.
+    Parameters
+    ----------
+    priors
+        Of items and groups.
+    effort
+        When to stop.
+    device
+        ``numpy``, or ``cpu`` or ``cuda`` of PyTorch.
+    abilities
+        ``normal``, or ``estimated`` where their density is to be fitted too.
+    dif
+        Whether to compare items between groups.
+    checks
+        Whether to check the one dimension.
+    seed
+        Of the samples that checks draw.
+
     """
 
     priors: Priors = Priors()  # noqa: RUF009
@@ -179,7 +194,9 @@ def _fit_store(
     space: Namespace, store: ResponseStore, model: str, options: FitOptions, run: Pass | None, survey: Survey | None
 ) -> ResponseFit:
     """Fit from parts; what needs all responses at once (differences between groups, the one dimension) is left out."""
-    counts = run.each(Counts.of) if isinstance(run, RayPass) else [Counts.of(shard) for shard in store.shards()]
+    counts = (
+        run.each(ShardCounts.of) if isinstance(run, RayPass) else [ShardCounts.of(shard) for shard in store.shards()]
+    )
     right, taken, people = (sum(getattr(one, name) for one in counts) for name in ("right", "trials", "subjects"))
     survey = None if survey is None else survey.of(store.names["subject"])
     source: ShardSource = store

@@ -36,11 +36,19 @@ _DRIFT = 3.0
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LinkedFit(Result):
-    """A fit on the scale of another.
+    """Show a fit on the scale of another.
 
-    ``coefficients``: method, slope (A), intercept (B), se_slope, se_intercept, items (common). ``items``: common items
-    with difficulty (on the scale of the base), base (its difficulty there), difference, z. ``subjects``: subject,
-    ability, low, high (90%), se, group on the scale of the base; the errors of A and B are included.
+    Attributes
+    ----------
+    coefficients
+        method, slope (A), intercept (B), se_slope, se_intercept, items (common).
+    items
+        Common items with difficulty (on the scale of the base), base (its difficulty there), difference, z.
+    subjects
+        subject, ability, low, high (90%), se, group on the scale of the base; the errors of A and B are included.
+    warnings
+        Items that moved against the others.
+
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("coefficients", "items", "subjects")
@@ -63,7 +71,33 @@ class LinkedFit(Result):
 def link_fits(new: Any, base: Any, *, method: str = "stocking-lord", seed: int = 0) -> LinkedFit:  # noqa: ANN401
     """Put a fit on the scale of another one through the items that both have.
 
-    ``new``, ``base``: a :class:`ResponseFit` or the folder of one. ``seed``: of the draws that give the errors.
+    Parameters
+    ----------
+    new, base
+        A :class:`ResponseFit` or the folder of one; the scale of ``base`` is kept.
+    method
+        ``stocking-lord``, ``haebara`` or ``mean-sigma``.
+    seed
+        Of the draws that give the errors.
+
+    Returns
+    -------
+    LinkedFit
+        Coefficients of the link, the common items, and the new subjects on the scale of the base.
+
+    Raises
+    ------
+    MensuraError
+        If the fits have fewer than three common items.
+
+    Examples
+    --------
+    >>> from mensura.responses import fit_responses, link_fits
+    >>> right = {"q1": [1, 1, 0, 1, 0], "q2": [0, 1, 0, 1, 0], "q3": [1, 1, 1, 0, 0]}
+    >>> fit = fit_responses({"subject": list("abcde"), **right}, model="rasch")
+    >>> link_fits(fit, fit).coefficients["items"].to_list()
+    [3]
+
     """
     if method not in METHODS:
         raise MensuraError(f"method: got {method!r}; expected one of {', '.join(METHODS)}")

@@ -38,9 +38,19 @@ from mensura.responses.table import ResponseTable
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AbilityRegression(Result):
-    """``regression``: term, estimate, se, low, high (90%), in sd of the first group. ``plausible``: subject, pv1, ….
+    """Show abilities regressed on covariates.
 
-    ``sd`` is that of abilities around the line, ``explained`` the share of their variance along it.
+    Attributes
+    ----------
+    regression
+        term, estimate, se, low, high (90%), in sd of the first group.
+    plausible
+        subject, pv1, …: draws of each ability.
+    sd
+        Of abilities around the line.
+    explained
+        The share of their variance along it.
+
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("regression", "plausible")
@@ -58,10 +68,17 @@ class AbilityRegression(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DimensionRegression(AbilityRegression):
-    """The same of several abilities, with a column ``dimension`` in both tables, in sd of each ability.
+    """Show several abilities regressed on covariates, in sd of each ability.
 
-    ``residuals``: dimension, other, covariance, correlation of abilities around the line. ``sd`` and ``explained`` are
-    those of all abilities together (mean variances).
+    Attributes
+    ----------
+    regression, plausible
+        As of one ability, with a column ``dimension``.
+    residuals
+        dimension, other, covariance, correlation of abilities around the line.
+    sd, explained
+        Of all abilities together (mean variances).
+
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("regression", "plausible", "residuals")

@@ -25,7 +25,16 @@ _GRID = np.linspace(-8.0, 8.0, 321)
 
 @dataclass(frozen=True)
 class Placement:
-    """An ability from some answers: posterior mean and standard deviation, and how many items stand behind it."""
+    """Place one subject by some answers.
+
+    Attributes
+    ----------
+    ability, se
+        Posterior mean and standard deviation.
+    n
+        How many items stand behind it.
+
+    """
 
     ability: float
     se: float
@@ -34,10 +43,19 @@ class Placement:
 
 @dataclass(frozen=True, eq=False)
 class ItemBank:
-    """Items with known parameters, as ``items.csv`` of a fit holds them.
+    """Keep items with known parameters, as ``items.csv`` of a fit holds them.
 
-    ``errors``: standard errors of discrimination and difficulty, items × 2; zeros where they are not known.
-    ``answers``: how many stand behind the middle item; none where that is not known.
+    Attributes
+    ----------
+    items
+        Their names.
+    parameters
+        Their curves.
+    errors
+        Standard errors of discrimination and difficulty, items × 2; zeros where they are not known.
+    answers
+        How many stand behind the middle item; none where that is not known.
+
     """
 
     items: tuple[str, ...]
@@ -146,14 +164,32 @@ def group_table(p: Groups, information: Information, groups: Sequence[str], subj
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ResponseFit(Result):
-    """An item response model fitted to responses.
+    """Show an item response model fitted to responses. Abilities are in standard deviations of the first group.
 
-    ``subjects``: subject, ability, low, high (90%), n (items taken), se, rate, group. ``items``: item,
-    discrimination, difficulty, guessing, their standard errors, fit (root mean square gap to the curve), fit_p,
-    fit_q, n, rate. ``groups``: group, subjects, mean, sd of abilities and their standard errors (none for the
-    measure). ``dif``: differences between groups. ``checks``: findings in words. ``log``: what the rules of counting
-    met. ``observed``: item, ability, rate, low, high, n, the shares right at ranges of ability. Abilities are in
-    standard deviations of the first group.
+    Attributes
+    ----------
+    model
+        ``rasch``, ``2pl`` or ``3pl``.
+    subjects
+        subject, ability, low, high (90%), n (items taken), se, rate, group.
+    items
+        item, discrimination, difficulty, guessing, their standard errors, fit (root mean square gap to the curve),
+        fit_p, fit_q, n, rate.
+    groups
+        group, subjects, mean, sd of abilities and their standard errors (none for the measure).
+    dif
+        Differences between groups.
+    checks
+        Findings in words.
+    log
+        What the rules of counting met.
+    observed
+        item, ability, rate, low, high, n: the shares right at ranges of ability.
+    log_likelihood, passes, converged
+        How the fit ended.
+    warnings
+        What to know before using the numbers.
+
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("subjects", "items", "groups", "dif", "checks", "log", "observed")
@@ -201,7 +237,7 @@ class ResponseFit(Result):
 
 def read_fit(folder: Path) -> ResponseFit:
     """Read the tables of a fit that ``mensura responses fit --out`` wrote; its likelihood is not kept there."""
-    tables = {}
+    tables: dict[str, Any] = {}
     for name in ResponseFit.TABLES:
         path, columns = folder / f"{name}.csv", _NEEDED.get(name)
         there = columns is not None or (path.is_file() and path.stat().st_size > 1)

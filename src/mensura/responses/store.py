@@ -36,8 +36,7 @@ from mensura.responses.counting import CountPart, CountRules, count_outcomes
 from mensura.responses.irt.fitting import Fitted, ShardAbilities, abilities
 from mensura.responses.irt.model import Parameters
 from mensura.responses.irt.namespace import namespace
-from mensura.responses.irt.passes import NodeTables, PassSums, tally
-from mensura.responses.irt.quadrature import Grid
+from mensura.responses.irt.passes import Grid, NodeTables, PassSums, tally
 from mensura.responses.irt.shards import Held, Shard, is_sparse, moved
 from mensura.responses.reading import owned, pieces
 
@@ -48,9 +47,13 @@ PARTS = 32
 
 @dataclass(frozen=True)
 class ResponseStore:
-    """A folder of Parquet parts; obeys the contract of :class:`~mensura.responses.irt.shards.ShardSource`.
+    """Read responses from a folder of Parquet parts, one after the other.
 
-    ``folder``: a path, or an address such as ``s3://bucket/store``.
+    Parameters
+    ----------
+    folder
+        A path, or an address such as ``s3://bucket/store``.
+
     """
 
     folder: Path | str

@@ -34,11 +34,20 @@ _FLOOR = 1e-9
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Surprises(Result):
-    """What a fit does not expect.
+    """Show what a fit does not expect.
 
-    ``subjects``: subject, group, ability, n, fit_z (negative: right and wrong answers are mixed up), p, q. ``answers``:
-    subject, group, item, right, n, expected (right answers), p, q; those below the false discovery rate, the most
-    surprising first.
+    Attributes
+    ----------
+    subjects
+        subject, group, ability, n, fit_z (negative: right and wrong answers are mixed up), p, q.
+    answers
+        subject, group, item, right, n, expected (right answers), p, q; those below the false discovery rate, the most
+        surprising first.
+    rate
+        The false discovery rate of the lists.
+    warnings
+        Those of the fit.
+
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("subjects", "answers")
@@ -71,11 +80,44 @@ def find_surprises(
     """Fit responses, and list subjects and right answers that the fit does not expect.
 
     Items that leaked to a subject show as right answers far above its ability, which subjects of the same ability do
-    not give. ``rate``: the false discovery rate of the lists. Repeats of an item make small probabilities possible:
-    one right answer is never less probable than guessing.
+    not give. Repeats of an item make small probabilities possible: one right answer is never less probable than
+    guessing.
+
+    Parameters
+    ----------
+    responses
+        Whatever :func:`mensura.responses.read_responses` takes, or a :class:`ResponseTable`.
+    model
+        ``rasch``, ``2pl`` or ``3pl``.
+    rules, by
+        How to read ``responses`` that are no table yet.
+    rate
+        The false discovery rate of the lists.
+    options
+        Of the fit.
+
+    Returns
+    -------
+    Surprises
+        Odd subjects, and answers far above ability.
+
+    Raises
+    ------
+    MensuraError
+        If ``rate`` is not between 0 and 1, or the responses cannot be fitted.
+
+    Examples
+    --------
+    >>> from mensura.responses import find_surprises
+    >>> right = {"q1": [1, 1, 0, 1, 0], "q2": [0, 1, 0, 1, 0], "q3": [1, 1, 1, 0, 0]}
+    >>> find_surprises({"subject": list("abcde"), **right}, model="rasch").answers.height
+    0
+
     """
     if not 0.0 < rate < 1.0:
         raise MensuraError(f"rate: got {rate:g}; expected a false discovery rate between 0 and 1, such as 0.05")
+    if isinstance(responses, ResponseTable) and (rules is not None or by is not None):
+        raise MensuraError("rules, by: these responses are counted already; give them to read_responses")
     table = responses if isinstance(responses, ResponseTable) else read_responses(responses, rules=rules, by=by)
     options = options or FitOptions(dif=False, checks=False)
     fit = fit_responses(table, model=model, options=options)

@@ -34,8 +34,7 @@ from mensura.responses.irt.fitting import Effort, Fitted, climb, over
 from mensura.responses.irt.information import Information, group_scores, information_of_columns
 from mensura.responses.irt.model import Parameters, Priors, curves
 from mensura.responses.irt.namespace import Namespace
-from mensura.responses.irt.passes import NodeTables, shard_posteriors
-from mensura.responses.irt.quadrature import Grid
+from mensura.responses.irt.passes import Grid, NodeTables, shard_posteriors
 from mensura.responses.irt.shards import Shard, ShardSource, chunks, dense, weighed
 from mensura.responses.store import is_store
 
@@ -103,10 +102,21 @@ def _solved(inverse: Information, scores: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Survey:
-    """Who was drawn and how: a table with ``subject`` and columns, and what the columns are.
+    """State who was drawn and how.
 
-    ``weights``: how many people a subject stands for. ``replicates``: columns of replicate weights, or a pattern such
-    as ``W_FSTR*``; ``replication`` names their design. ``cluster``: what was drawn at once, such as a school.
+    Parameters
+    ----------
+    people
+        A table with ``subject`` and the columns below.
+    weights
+        Column: how many people a subject stands for.
+    replicates
+        Columns of replicate weights, as a pattern such as ``W_FSTR*``.
+    cluster
+        Column: what was drawn at once, such as a school.
+    replication
+        Design of the replicates: ``fay``, ``brr``, ``jackknife1`` or ``jackknife2``.
+
     """
 
     people: pl.DataFrame

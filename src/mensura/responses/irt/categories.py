@@ -20,20 +20,12 @@ import numpy as np
 
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
+from mensura.responses.irt import information as louis
 from mensura.responses.irt.fitting import Anderson
-from mensura.responses.irt.information import (
-    Information,
-    fewer_columns,
-    group_scores,
-    group_slopes,
-    group_terms,
-    information_of_matrix,
-    known_information,
-    score_moments,
-)
+from mensura.responses.irt.information import Information
 from mensura.responses.irt.model import GroupPrior, group_prior_terms
 from mensura.responses.irt.namespace import Array, Namespace
-from mensura.responses.irt.quadrature import Grid, Posterior, posteriors
+from mensura.responses.irt.passes import Grid, Posterior, posteriors
 
 MODELS = ("graded", "partial-credit", "nominal")
 _TINY = 1e-12
@@ -245,7 +237,7 @@ def _prior_terms(p: CategoryItems, prior: CategoryPrior | None) -> tuple[float, 
 
 def _gradient(p: CategoryItems, grid: Grid, sums: _Sums) -> tuple[Floats, Floats]:
     items = np.einsum("jkq,jknq->jn", sums.counts, category_curves(p, grid.nodes)[1])
-    return items, group_terms(p, grid, sums.mass)[0]
+    return items, louis.group_terms(p, grid, sums.mass)[0]
 
 
 def _information(p: CategoryItems, grid: Grid, sums: _Sums, stiffness: Floats) -> Information:
@@ -262,9 +254,9 @@ def _information(p: CategoryItems, grid: Grid, sums: _Sums, stiffness: Floats) -
     crossed = share[:, None, :] * np.einsum("jkqn,jkq->jnq", weighted, slope)
     held = np.maximum(np.sum(share * np.einsum("jkq,jkq->jq", chance, slope**2), axis=0), _RIDGE)
     roots = np.sqrt(np.clip(sums.spread, 0.0, np.maximum(sums.mass, 0.0) / (held + p.sd[:, None] ** -2.0)))
-    of_groups = (-group_slopes(p, grid) * roots).reshape(len(p.free), roots.size)
-    U, Z = fewer_columns(np.concatenate([crossed * root for root in roots], axis=2), of_groups)
-    group_inverse = 1.0 / np.maximum(group_terms(p, grid, sums.mass)[1] + stiffness[cut:], _RIDGE)
+    of_groups = (-louis.group_slopes(p, grid) * roots).reshape(len(p.free), roots.size)
+    U, Z = louis.fewer_columns(np.concatenate([crossed * root for root in roots], axis=2), of_groups)
+    group_inverse = 1.0 / np.maximum(louis.group_terms(p, grid, sums.mass)[1] + stiffness[cut:], _RIDGE)
     solved, group_solved = inverse @ U, group_inverse[:, None] * Z
     missing = np.tensordot(U, solved, axes=([0, 1], [0, 1])) + Z.T @ group_solved
     values, vectors = np.linalg.eigh((missing + missing.T) / 2.0)
@@ -323,11 +315,11 @@ def _exact(
     space: Namespace, shards: Sequence[CategoryCounts], p: CategoryItems, grid: Grid, sums: _Sums, stiffness: Floats
 ) -> Information:
     """Return the inverse information by Louis' identity, subject by subject."""
-    whole = known_information(p, p.values.shape, lambda q: _gradient(q, grid, sums))
+    whole = louis.known_information(p, p.values.shape, lambda q: _gradient(q, grid, sums))
     for covariance, _ in _score_moments(space, shards, p, grid):
         whole -= covariance
     whole[np.diag_indices_from(whole)] += stiffness + np.append(~p.used, np.zeros(len(p.free)))
-    return information_of_matrix(whole, len(p.values), len(p.free))
+    return louis.information_of_matrix(whole, len(p.values), len(p.free))
 
 
 def subject_scores(space: Namespace, shards: Sequence[CategoryCounts], fitted: CategoryFitted) -> Floats:
@@ -347,11 +339,11 @@ def _score_moments(
     for shard in shards:
         weights = space.get(shard_posteriors(space, shard, p, grid, table).weights)
         counts = shard.counts.plain if hasattr(shard.counts, "plain") else shard.counts
-        of_groups = group_scores(p, grid, shard.group)
+        of_groups = louis.group_scores(p, grid, shard.group)
 
         def scores_at(node: int, counts: Array = counts, of_groups: Floats = of_groups) -> Floats:
             pick[each, :, each] = by[:, :, :, node]
             own = counts @ pick.reshape(items * most, items * params)
             return np.concatenate([own, np.tile(of_groups[:, node], (len(own), 1))], axis=1)
 
-        yield score_moments(weights, shard.given, scores_at)
+        yield louis.score_moments(weights, shard.given, scores_at)

@@ -200,6 +200,7 @@ def fit_dimensions_held(right: Array, trials: Array, begin: DimensionItems, most
         step = plain.flat() - point
         left = float(np.max(np.abs(step) / errors))
         longer = memory.improved(point, step, errors) if left < _NEAR else step
+        left = max(left, float(np.max(np.abs(longer) / errors)))  # a plain step is short along any flat direction
         here = here.at(point + longer) or plain
     sums, places = pass_over(right, trials, here, places)
     covariance = covariance_of(right, trials, here, places)

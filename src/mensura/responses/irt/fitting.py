@@ -31,8 +31,7 @@ from mensura.responses.irt.model import (
     prior_terms,
 )
 from mensura.responses.irt.namespace import Namespace
-from mensura.responses.irt.passes import NodeTables, PassSums, shard_posteriors, tally
-from mensura.responses.irt.quadrature import Grid
+from mensura.responses.irt.passes import Grid, NodeTables, PassSums, shard_posteriors, tally
 from mensura.responses.irt.shards import Held, Shard, ShardSource, chunks, fetched, thinned
 
 MEMORY = 4

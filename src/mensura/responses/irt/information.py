@@ -38,8 +38,7 @@ from mensura.responses.irt.model import (
     prior_terms,
 )
 from mensura.responses.irt.namespace import Array, NumpyArrays
-from mensura.responses.irt.passes import NodeTables, PassSums, shard_posteriors, tally
-from mensura.responses.irt.quadrature import Grid
+from mensura.responses.irt.passes import Grid, NodeTables, PassSums, shard_posteriors, tally
 from mensura.responses.irt.shards import Held, Shard, chunks
 
 _RIDGE = 1e-9

@@ -23,8 +23,7 @@ from mensura.responses.irt.dimension_nodes import Places, chunks as node_chunks,
 from mensura.responses.irt.dimensions import node_scores
 from mensura.responses.irt.model import Parameters
 from mensura.responses.irt.namespace import Array, namespace
-from mensura.responses.irt.passes import NodeTables, shard_likelihoods
-from mensura.responses.irt.quadrature import Grid, posteriors
+from mensura.responses.irt.passes import Grid, NodeTables, posteriors, shard_likelihoods
 from mensura.responses.irt.shards import Shard, chunks
 
 _ROUNDS, _SAME = 500, 1e-6

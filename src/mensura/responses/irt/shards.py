@@ -71,7 +71,7 @@ class ShardSource(Protocol):
         """Yield every shard."""
 
 
-class Counts(NamedTuple):
+class ShardCounts(NamedTuple):
     """Of a shard: right answers, trials and subjects of each item; items taken and the share right of each subject."""
 
     right: Floats
@@ -81,7 +81,7 @@ class Counts(NamedTuple):
     rate: Floats
 
     @classmethod
-    def of(cls, shard: Shard) -> Counts:
+    def of(cls, shard: Shard) -> ShardCounts:
         """Count a shard that is in the memory of this process."""
         trials = shard.taken()
         by_item, by_subject = (
