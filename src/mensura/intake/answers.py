@@ -175,8 +175,8 @@ def read_answers(
         yield from _of_log(path, subject, group)
         return
     unnamed = _UNNAMED.format(path)
-    known = [by or "", *fields.columns.values(), *FIELDS["subject"], *FIELDS["group"]]
-    matrix = read_matrix(path, texts=known, header=header, unnamed=unnamed)
+    text_columns = [by or "", *fields.columns.values(), *FIELDS["subject"], *FIELDS["group"]]
+    matrix = read_matrix(path, texts=text_columns, header=header, unnamed=unnamed)
     wide = None if matrix is None else _of_matrix(matrix, fields, by, group, header, str(path), log)
     if wide is not None:
         yield wide
@@ -248,8 +248,8 @@ def _of_matrix(
     if not header:
         numbers = pl.Series([str(row) for row in range(1, len(matrix.values) + 1)])
         texts = {"subject": texts.pop("V1", numbers), **texts}
-    found = fields.columns_of(list(texts), name)
-    who, grouped = found["subject"], by if by in texts else found["group"]
+    chosen = fields.columns_of(list(texts), name)
+    who, grouped = chosen["subject"], by if by in texts else chosen["group"]
     if who is None or set(texts) - {who, grouped}:
         return None
     _note(matrix.notes, log)
@@ -272,12 +272,12 @@ def _of_table(
 ) -> Iterator[Answers]:
     frame = table.frame
     _note(table.notes, log)
-    found = fields.columns_of(frame.columns, name)
+    chosen = fields.columns_of(frame.columns, name)
     if by is not None and by in frame.columns:
-        found["group"] = by
+        chosen["group"] = by
         log.group(by, frame[by].null_count(), "rows")
         frame = frame.filter(pl.col(by).is_not_null())
-    who, item, value, n, grouped = (found[field] for field in FIELDS)
+    who, item, value, n, grouped = (chosen[field] for field in FIELDS)
     if who is None:
         who = subject_column(frame.columns, name)
     owner = pl.lit(group or ALL) if grouped is None else pl.col(grouped).cast(pl.String).fill_null(group or ALL)

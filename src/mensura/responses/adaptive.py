@@ -241,7 +241,7 @@ def next_items(
     >>> from mensura.responses import ItemBank, next_items
     >>> items = {"item": ["a", "b", "c"], "discrimination": [1.0, 1.5, 0.7], "difficulty": [-1.0, 0.0, 1.0]}
     >>> next_items(ItemBank.from_table(items), {"b": (1, 1)}).next["item"].to_list()
-    ['c']
+    ['a']
 
     """
     aim = aim or Aim()

@@ -76,9 +76,9 @@ def counts_in_bank(answers: ResponseTable, bank: ItemBank) -> tuple[Floats, Floa
     Other items are left out.
     """
     places = {item: place for place, item in enumerate(bank.items)}
-    found = [places.get(item, places.get(item.partition(":")[2], -1)) for item in answers.items["item"]]
-    taken = np.flatnonzero(np.array(found) >= 0)
-    into = np.array(found)[taken]
+    numbers = [places.get(item, places.get(item.partition(":")[2], -1)) for item in answers.items["item"]]
+    taken = np.flatnonzero(np.array(numbers) >= 0)
+    into = np.array(numbers)[taken]
     right, trials = np.zeros((2, answers.subjects.height, len(bank.items)))
     right[:, into] = dense(answers.right[:, taken])
     trials[:, into] = 1.0 if answers.trials is None else dense(answers.trials[:, taken])
@@ -238,10 +238,10 @@ def place_among(
 
 
 def _of_group(fit: ResponseFit, group: str) -> PeopleScale:
-    found = fit.groups.filter(pl.col("group") == group)
-    if not found.height:
+    rows = fit.groups.filter(pl.col("group") == group)
+    if not rows.height:
         raise MensuraError(f"group: got {group!r}; expected one of {', '.join(fit.groups['group'])}")
-    row = found.row(0, named=True)
+    row = rows.row(0, named=True)
     count = max(1, row["subjects"])
     of_mean = row["se_mean"] if row["se_mean"] is not None else row["sd"] / np.sqrt(count)
     of_log_sd = (row["se_sd"] / row["sd"]) if row["se_sd"] is not None else 1.0 / np.sqrt(2.0 * count)
@@ -255,14 +255,14 @@ def _of_rates(bank: ItemBank, rates: Any, name: str) -> PeopleScale:  # noqa: AN
     require_columns(frame, ["item", "rate"], name="rates")
     places = {item: place for place, item in enumerate(bank.items)}
     usable = pl.col("item").is_in(list(places)) & pl.col("rate").is_between(_LEAST_RATE, 1.0 - _LEAST_RATE)
-    known = frame.with_columns(pl.col("item").cast(pl.String)).filter(usable)
-    if known.height < LEAST_ITEMS:
+    placing = frame.with_columns(pl.col("item").cast(pl.String)).filter(usable)
+    if placing.height < LEAST_ITEMS:
         raise MensuraError(
-            f"rates: {known.height} of the fit's items have a rate between 0 and 1; at least {LEAST_ITEMS} are needed"
+            f"rates: {placing.height} of the fit's items have a rate between 0 and 1; at least {LEAST_ITEMS} are needed"
         )
-    some = bank.only([places[item] for item in known["item"]])
-    target = logit(known["rate"].to_numpy())
-    weight = 1.0 / np.sqrt(_variance(known) + 0.05)
+    some = bank.only([places[item] for item in placing["item"]])
+    target = logit(placing["rate"].to_numpy())
+    weight = 1.0 / np.sqrt(_variance(placing) + 0.05)
 
     def off(x: Floats) -> Floats:
         mass = np.exp(-0.5 * _NODES**2)
@@ -271,13 +271,13 @@ def _of_rates(bank: ItemBank, rates: Any, name: str) -> PeopleScale:  # noqa: AN
         return found
 
     best = scipy.optimize.least_squares(off, np.array([0.0, 0.0]), bounds=([-8.0, -2.5], [8.0, 2.0]))
-    scatter = 2.0 * best.cost / max(1, known.height - 2)
+    scatter = 2.0 * best.cost / max(1, placing.height - 2)
     slopes = np.asarray(best.jac, dtype=np.float64)
     covariance = np.asarray(np.linalg.inv(slopes.T @ slopes + 1e-9 * np.eye(2)) * max(1.0, scatter), np.float64)
     status = "extrapolated" if {"low", "high"} <= set(frame.columns) else "from rates"
-    tested = known["n"].cast(pl.Float64).max() if "n" in known.columns else None
+    tested = placing["n"].cast(pl.Float64).max() if "n" in placing.columns else None
     most = 1.0 / _LEAST_RATE if tested is None else float(tested)  # type: ignore[arg-type]
-    return PeopleScale(name, float(best.x[0]), float(best.x[1]), covariance, status, known.height, most)
+    return PeopleScale(name, float(best.x[0]), float(best.x[1]), covariance, status, placing.height, most)
 
 
 def _variance(rates: pl.DataFrame) -> Floats:

@@ -267,7 +267,7 @@ def fit_categories(
     >>> from mensura.responses import fit_categories
     >>> ratings = {f"q{k}": [(row * (k + 2) + row // 3) % 4 for row in range(30)] for k in range(4)}
     >>> fit_categories({"subject": [f"p{k}" for k in range(30)], **ratings}).items["categories"].to_list()
-    [4, 4, 4, 4]
+    [4, 4, 4, 3]
 
     """
     space = namespace(device)

@@ -85,10 +85,10 @@ def count_outcomes(
     owners: dict[str, str] = {}
     subjects: dict[str, int] = {}
     columns = {item: place for place, item in enumerate(items)}
-    found = [_coded(piece, rules, log, owners, subjects, columns) for piece in outcomes]
-    row, column, right, n = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    coded = [_coded(piece, rules, log, owners, subjects, columns) for piece in outcomes]
+    row, column, right, n = (np.concatenate(parts) for parts in zip(*coded, strict=True))
     cell = row.astype(np.int64) * len(columns) + column
-    del row, column, found
+    del row, column, coded
     order = np.argsort(cell, kind="stable")
     cell, right, n = cell[order], right[order], n[order]
     first = np.flatnonzero(np.diff(cell, prepend=-1))

@@ -233,11 +233,11 @@ def fit_dimensions(
 
     """
     how: dict[str, Any] = {"by": by, "header": header, "columns": columns}
-    found = isinstance(dimensions, int) or (isinstance(dimensions, str) and dimensions.isdigit())
-    if not found and rotation != "varimax":
+    explored = isinstance(dimensions, int) or (isinstance(dimensions, str) and dimensions.isdigit())
+    if not explored and rotation != "varimax":
         raise MensuraError("rotation: of no use where a table names the dimensions of items. Leave it out")
     answers = dimension_answers(responses, model, rules, **how)
-    if found:
+    if explored:
         count = int(dimensions)
         if not 2 <= count <= MOST or bifactor:
             raise MensuraError(
@@ -295,8 +295,8 @@ def _result(answers: DimensionAnswers, fitted: DimensionFitted, names: Sequence[
     errors, pairs = np.full(p.values.shape, np.nan), list(combinations(range(count), 2))
     of_pairs = np.full(len(pairs), np.nan)
     if fitted.covariance is not None:
-        cut, found = int(p.estimated.sum()), np.sqrt(np.diag(fitted.covariance))
-        errors[p.estimated], of_pairs = found[:cut], found[cut:] if p.pairs else np.zeros(len(pairs))
+        cut, every = int(p.estimated.sum()), np.sqrt(np.diag(fitted.covariance))
+        errors[p.estimated], of_pairs = every[:cut], every[cut:] if p.pairs else np.zeros(len(pairs))
     warnings = [] if fitted.converged else [f"not converged in {fitted.passes} passes; the numbers are the last ones"]
     if fitted.covariance is None and not p.free.all():
         warnings.append("the answers do not hold all slopes apart, so errors are blank; use fewer dimensions")

@@ -99,8 +99,8 @@ def explain_items(fit: ResponseFit, demands: Any, *, on: Sequence[str] = ()) -> 
     terms, x = design_columns(rows, chosen)
     y, variance = rows["difficulty"].to_numpy(), rows["se_difficulty"].to_numpy() ** 2
     spread, values, covariance = fit_spread(y, x, variance)
-    alone = fit_spread(y, np.ones((len(y), 1)), variance)[0]
-    share = max(0.0, 1.0 - spread / alone) if alone > 0.0 else 0.0
+    without_demands = fit_spread(y, np.ones((len(y), 1)), variance)[0]
+    share = max(0.0, 1.0 - spread / without_demands) if without_demands > 0.0 else 0.0
     table = estimates_table(terms, values, np.sqrt(np.diag(covariance)))
     return ItemExplanation(table, float(np.sqrt(spread)), share, rows.height)
 

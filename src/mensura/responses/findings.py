@@ -63,9 +63,9 @@ def _bend(slope: Floats, nodes: Floats, sums: PassSums, at: ItemCurves, taken: F
     subjects = np.maximum(sums.mass.sum(axis=0), _FLOOR)
     moving = (at.by_ability * bend) ** 2 + at.spread * np.gradient(bend, nodes, axis=1) ** 2
     unseen = np.sum(sums.spread, axis=0) * (taken / subjects) * moving
-    known = np.sum(weight * bend**2, axis=1)
-    held = np.maximum(known - np.sum(unseen, axis=1), _LEAST_HELD * known)
-    z: Floats = score / np.sqrt(np.maximum(held, _FLOOR))
+    whole = np.sum(weight * bend**2, axis=1)
+    kept = np.maximum(whole - np.sum(unseen, axis=1), _LEAST_HELD * whole)
+    z: Floats = score / np.sqrt(np.maximum(kept, _FLOOR))
     return z
 
 

@@ -93,10 +93,10 @@ def link_fits(new: Any, base: Any, *, method: str = "stocking-lord", seed: int =
     Examples
     --------
     >>> from mensura.responses import fit_responses, link_fits
-    >>> right = {"q1": [1, 1, 0, 1, 0], "q2": [0, 1, 0, 1, 0], "q3": [1, 1, 1, 0, 0]}
-    >>> fit = fit_responses({"subject": list("abcde"), **right}, model="rasch")
-    >>> link_fits(fit, fit).coefficients["items"].to_list()
-    [3]
+    >>> right = {f"q{k}": [int(row * row % 13 > 3 * k) for row in range(40)] for k in range(4)}
+    >>> fit = fit_responses({"subject": [f"p{k}" for k in range(40)], **right}, model="rasch")
+    >>> link_fits(fit, fit, method="mean-sigma").coefficients["items"].to_list()
+    [4]
 
     """
     if method not in METHODS:
@@ -174,13 +174,13 @@ def _by_curves(pairs: Pairs, fold: Callable[[Floats], Floats]) -> list[Link]:
         return np.column_stack([(fold(part) * weight).ravel() for part in (-at * rise, -rise / np.exp(x[0]))])
 
     start = np.array([np.log(np.clip(sd, 0.1, 10.0)), np.clip(mean, -5.0, 5.0)])
-    found = [least_squares(off, start, slopes, args=(new, chances(base, _NODES))).x]
+    solutions = [least_squares(off, start, slopes, args=(new, chances(base, _NODES))).x]
     for new, base in pairs[1:]:
-        x, goal = found[0], chances(base, _NODES)
+        x, goal = solutions[0], chances(base, _NODES)
         for _ in range(_STEPS):
             x = x - np.linalg.lstsq(slopes(x, new, goal), off(x, new, goal))[0]
-        found.append(x)
-    return [(float(np.exp(x[0])), float(x[1])) for x in found]
+        solutions.append(x)
+    return [(float(np.exp(x[0])), float(x[1])) for x in solutions]
 
 
 _FINDERS: dict[str, Callable[[Pairs], list[Link]]] = {

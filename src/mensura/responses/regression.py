@@ -207,13 +207,13 @@ def _likelihoods(
 ) -> AbilityLikelihoods | PlacedLikelihoods:
     """Return the likelihoods of the subjects at the places ``kept``."""
     if isinstance(fit, DimensionFit):
-        data, items, found = fit.answers
+        data, items, places = fit.answers
         if len(items.structure.shared) < items.slopes.shape[1]:
             raise MensuraError(
                 "regress: got a bifactor fit; expected correlated or exploratory dimensions. Leave one out"
             )
         trials = None if data.trials is None else data.trials[kept]
-        return PlacedLikelihoods.of(data.right[kept], trials, items, Places(found.mean[kept], found.covariance[kept]))
+        return PlacedLikelihoods.of(data.right[kept], trials, items, Places(places.mean[kept], places.covariance[kept]))
     if isinstance(fit, CategoryFit):
         return AbilityLikelihoods.of_categories(fit.answers.counts[kept], fit.answers.items)
     if table is None:
@@ -224,26 +224,26 @@ def _likelihoods(
     return AbilityLikelihoods.of_answers(Shard(table.right[kept], trials, 0), fit.bank.parameters)
 
 
-def _covariance(known: Likelihoods, x: Floats, found: LatentRegression, survey: Survey | None) -> Floats:
+def _covariance(likelihoods: Likelihoods, x: Floats, line: LatentRegression, survey: Survey | None) -> Floats:
     """Return the covariance of coefficients and spread: of the model, of clusters, or of replicates."""
-    inverse: Floats = np.asarray(np.linalg.inv(found.information), dtype=np.float64)
+    inverse: Floats = np.asarray(np.linalg.inv(line.information), dtype=np.float64)
     if survey is None:
         return inverse
     columns = survey.replicate_columns
     if columns:
-        count = found.coefficients.shape[1]
-        fits = [regress(known, x, survey.column(name), found.values, count) for name in columns]
-        again = [one.values - found.values for one in fits]
+        count = line.coefficients.shape[1]
+        fits = [regress(likelihoods, x, survey.column(name), line.values, count) for name in columns]
+        again = [one.values - line.values for one in fits]
         return replicate_factor(survey.replication, len(columns)) * np.array(again).T @ np.array(again)
-    return _sandwich(inverse, found.scores, survey.clusters)
+    return _sandwich(inverse, line.scores, survey.clusters)
 
 
 def _with_items(
     fit: DimensionFit,
-    known: PlacedLikelihoods,
+    likelihoods: PlacedLikelihoods,
     x: Floats,
     weights: Floats,
-    found: LatentRegression,
+    line: LatentRegression,
     kept: NDArray[np.intp],
     survey: Survey | None,
 ) -> Floats:
@@ -252,13 +252,13 @@ def _with_items(
         raise MensuraError("regress: several dimensions take no replicate weights; give clusters, or fit one dimension")
     data, items, fitted = fit.answers
     information, scores = observed_information(data.right, data.trials, items, fitted)
-    changes = known.item_changes(x, weights, found)
+    changes = likelihoods.item_changes(x, weights, line)
     both = scores @ np.linalg.inv(information)[:, : changes.shape[1]] @ changes.T
-    both[kept] += found.scores
+    both[kept] += line.scores
     clusters = np.arange(len(both))
     if survey is not None:
         both, clusters = both[kept], survey.clusters
-    return _sandwich(np.asarray(np.linalg.inv(found.information), dtype=np.float64), both, clusters)
+    return _sandwich(np.asarray(np.linalg.inv(line.information), dtype=np.float64), both, clusters)
 
 
 def _sandwich(inverse: Floats, scores: Floats, clusters: NDArray[np.int64]) -> Floats:

@@ -94,8 +94,8 @@ class ItemBank:
     def information(self, ability: Floats) -> Floats:
         """Return what one answer says about ability, P′²/(P(1−P)), items × abilities."""
         rate, _, along = curve_derivatives(self.parameters, ability)
-        found: Floats = along**2 / np.maximum(rate * (1.0 - rate), 1e-9)
-        return found
+        information: Floats = along**2 / np.maximum(rate * (1.0 - rate), 1e-9)
+        return information
 
     def place(self, right: Floats, trials: Floats, *, mean: float = 0.0, sd: float = 1.0) -> Placement:
         """Return the ability that answers speak for, with a normal prior; ``right`` and ``trials`` follow the items."""
@@ -117,10 +117,10 @@ class ItemBank:
         adaptive interval is too short.
         """
         p = self.parameters
-        held = self.information(np.array([ability]))[:, 0]
+        of_ability = self.information(np.array([ability]))[:, 0]
         slope = np.where(np.abs(p.slope) > 1e-6, p.slope, 1e-6)
-        by_slope = trials * held / slope**2 + (trials * held * (ability + p.intercept / slope) / slope) ** 2
-        return float(by_slope @ self.errors[:, 0] ** 2 + (trials * held) ** 2 @ self.errors[:, 1] ** 2)
+        by_slope = trials * of_ability / slope**2 + (trials * of_ability * (ability + p.intercept / slope) / slope) ** 2
+        return float(by_slope @ self.errors[:, 0] ** 2 + (trials * of_ability) ** 2 @ self.errors[:, 1] ** 2)
 
 
 def _numbers(frame: pl.DataFrame, name: str) -> Floats:
@@ -226,12 +226,12 @@ class ResponseFit(Result):
 
     def predict(self, subject: str) -> pl.DataFrame:
         """Return item and chance of a right answer of one subject, at its ability."""
-        found = self.subjects.filter(pl.col("subject") == subject)
-        if not found.height:
+        row = self.subjects.filter(pl.col("subject") == subject)
+        if not row.height:
             raise MensuraError(
                 f"subject: got {subject!r}; {self.subjects.height} others were fitted. Choose a name of subjects.csv"
             )
-        chance: Floats = self.bank.chances(np.array([float(found["ability"][0])]))[:, 0]
+        chance: Floats = self.bank.chances(np.array([float(row["ability"][0])]))[:, 0]
         return pl.DataFrame({"item": self.items["item"], "rate": chance})
 
 

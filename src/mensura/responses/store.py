@@ -299,8 +299,8 @@ class RayPass:
         if not parts:
             raise MensuraError("parts: none given; a pass needs at least one")
         self._groups, self._complete, self._device = groups, complete, device
-        read, self._apply = (ray.remote(max_retries=MOST_DEATHS)(function) for function in (_read, _apply))
-        self._handles = [ray.put(part) if isinstance(part, Shard) else read.remote(part) for part in parts]
+        self._call = ray.remote(max_retries=MOST_DEATHS)(_call)
+        self._handles = [ray.put(part) if isinstance(part, Shard) else self._call.remote(part) for part in parts]
 
     def __call__(self, parameters: Parameters, grid: Grid, by_node: bool) -> PassSums:
         """Return the sums of all parts, added in their order."""
@@ -315,8 +315,8 @@ class RayPass:
     def each(self, function: Callable[[Shard], T]) -> list[T]:
         """Return ``function(shard)`` of every part, in their order."""
         job = self._ray.put(function)
-        found: list[T] = collect(self._ray, [self._apply.remote(job, handle) for handle in self._handles])
-        return found
+        results: list[T] = collect(self._ray, [self._call.remote(job, handle) for handle in self._handles])
+        return results
 
 
 def parts_of(source: ResponseStore | Held) -> list[Part]:
@@ -327,12 +327,8 @@ def parts_of(source: ResponseStore | Held) -> list[Part]:
     return list(cut)
 
 
-def _read(part: Callable[[], Shard]) -> Shard:
-    return part()
-
-
-def _apply(function: Callable[[Shard], T], shard: Shard) -> T:
-    return function(shard)
+def _call(function: Callable[..., T], *shards: Shard) -> T:
+    return function(*shards)
 
 
 def _part_sums(

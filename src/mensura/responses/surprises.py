@@ -123,15 +123,15 @@ def find_surprises(
     fit = fit_responses(table, model=model, options=options)
     bank = fit.bank
     ability, error = (fit.subjects[name].to_numpy() for name in ("ability", "se"))
-    z, found = np.zeros(len(ability)), []
+    z, answers_of_rows = np.zeros(len(ability)), []
     step = max(1, _ROWS_AT_ONCE // len(bank.items))
     for start in range(0, len(ability), step):
         rows = slice(start, start + step)
         right = dense(table.right[rows]).astype(np.float64)
         trials = np.ones(right.shape) if table.trials is None else dense(table.trials[rows]).astype(np.float64)
         z[rows] = person_fit(bank, ability[rows], right, trials)
-        found.append(_answers(bank, ability[rows], error[rows], right, trials, start))
-    answers, count = pl.concat(found), int(table.subjects["n"].sum())
+        answers_of_rows.append(_answers(bank, ability[rows], error[rows], right, trials, start))
+    answers, count = pl.concat(answers_of_rows), int(table.subjects["n"].sum())
     return Surprises(
         _subject_table(fit.subjects, z), _answer_table(answers, fit.subjects, bank, count, rate), rate, fit.warnings
     )

@@ -70,8 +70,8 @@ def robust_information(model: Information, scores: Floats) -> Information:
 
 def subject_scores(space: Namespace, shard: Shard, p: Parameters, grid: Grid) -> Floats:
     """Return the weighted gradient of every subject's log likelihood (subjects × parameters)."""
-    found = shard_posteriors(space, shard, NodeTables(space, p, grid))
-    weights = space.get(found.weights)
+    posterior = shard_posteriors(space, shard, NodeTables(space, p, grid))
+    weights = space.get(posterior.weights)
     at = curves(p, grid.nodes)
     u = np.broadcast_to(at.u, (len(p.slope), *at.u.shape[1:]))
     table = np.moveaxis(u, 1, 0).reshape(len(grid.nodes), -1)
@@ -135,10 +135,10 @@ class Survey:
         """The columns of replicate weights."""
         if self.replicates is None:
             return []
-        found = [name for name in self.people.columns if fnmatchcase(name, self.replicates)]
-        if len(found) < 2:
-            raise MensuraError(f"replicates: {len(found)} columns match {self.replicates!r}; expected at least 2")
-        return found
+        matches = [name for name in self.people.columns if fnmatchcase(name, self.replicates)]
+        if len(matches) < 2:
+            raise MensuraError(f"replicates: {len(matches)} columns match {self.replicates!r}; expected at least 2")
+        return matches
 
     def of(self, subjects: pl.Series) -> Survey:
         """Return the survey with its rows in the order of subjects."""

@@ -76,8 +76,8 @@ class ResponseTable(Result):
     @property
     def group_sizes(self) -> list[int]:
         """Subjects of each group."""
-        found = dict(self.subjects.group_by("group").len().iter_rows())
-        return [int(found[group]) for group in self.groups]
+        sizes = dict(self.subjects.group_by("group").len().iter_rows())
+        return [int(sizes[group]) for group in self.groups]
 
     def held(self) -> Held:
         """Return one shard per group."""

@@ -210,13 +210,13 @@ def _pass(space: Namespace, shards: Sequence[CategoryCounts], p: CategoryItems, 
     counts, evidence = np.zeros(table.shape), 0.0
     mass, spread = np.zeros((2, len(p.mean), len(grid.nodes)))
     for shard in shards:
-        found = shard_posteriors(space, shard, p, grid, table)
-        weights = space.get(found.weights) * shard.given
-        on_device = found.weights if shard.weights is None else space.real(weights)
+        posterior = shard_posteriors(space, shard, p, grid, table)
+        weights = space.get(posterior.weights) * shard.given
+        on_device = posterior.weights if shard.weights is None else space.real(weights)
         counts += space.get(space.total(shard.counts, on_device))
         mass[shard.group] += weights.sum(axis=0)
-        spread[shard.group] += weights.T @ space.get(found.variance)
-        evidence += float(space.get(found.evidence) @ shard.given[:, 0])
+        spread[shard.group] += weights.T @ space.get(posterior.variance)
+        evidence += float(space.get(posterior.evidence) @ shard.given[:, 0])
     return _Sums(counts.reshape(len(p.sizes), p.most, -1), mass, spread, evidence)
 
 
@@ -252,8 +252,8 @@ def _information(p: CategoryItems, grid: Grid, sums: _Sums, stiffness: Floats) -
     inverse = np.linalg.inv(blocks)
     share = taken / np.maximum(sums.mass.sum(axis=0), _RIDGE)
     crossed = share[:, None, :] * np.einsum("jkqn,jkq->jnq", weighted, slope)
-    held = np.maximum(np.sum(share * np.einsum("jkq,jkq->jq", chance, slope**2), axis=0), _RIDGE)
-    roots = np.sqrt(np.clip(sums.spread, 0.0, np.maximum(sums.mass, 0.0) / (held + p.sd[:, None] ** -2.0)))
+    of_ability = np.maximum(np.sum(share * np.einsum("jkq,jkq->jq", chance, slope**2), axis=0), _RIDGE)
+    roots = np.sqrt(np.clip(sums.spread, 0.0, np.maximum(sums.mass, 0.0) / (of_ability + p.sd[:, None] ** -2.0)))
     of_groups = (-louis.group_slopes(p, grid) * roots).reshape(len(p.free), roots.size)
     U, Z = louis.fewer_columns(np.concatenate([crossed * root for root in roots], axis=2), of_groups)
     group_inverse = 1.0 / np.maximum(louis.group_terms(p, grid, sums.mass)[1] + stiffness[cut:], _RIDGE)
@@ -296,13 +296,13 @@ def fit_categories_held(
         here = _away(here, step, shrink)
     if best is None:
         raise MensuraError("the likelihood has no value where the fit begins; check that several subjects answered")
-    _, found, _, sums, grid = best
-    stiffness = _prior_terms(found, prior)[2]
-    if int(found.used.sum()) <= EXACT_UNKNOWNS:
-        errors_of = _exact(space, shards, found, grid, sums, stiffness)
+    _, items_at_best, _, sums, grid = best
+    stiffness = _prior_terms(items_at_best, prior)[2]
+    if int(items_at_best.used.sum()) <= EXACT_UNKNOWNS:
+        errors_of = _exact(space, shards, items_at_best, grid, sums, stiffness)
     else:
-        errors_of = _information(found, grid, sums, stiffness)
-    return CategoryFitted(found, grid, errors_of, sums.evidence, passes, left < _TOLERANCE)
+        errors_of = _information(items_at_best, grid, sums, stiffness)
+    return CategoryFitted(items_at_best, grid, errors_of, sums.evidence, passes, left < _TOLERANCE)
 
 
 def _away(p: CategoryItems, step: Floats, share: float) -> CategoryItems:

@@ -70,16 +70,16 @@ def compare_groups(
     standard error is above ``LARGE``: the answers do not tell. ``flagged``: B or C, and found at a false discovery
     rate of 5%.
     """
-    held = placed(space, home)
-    tables = _gaps(space, held, fitted, priors, fitted)
+    on_device = placed(space, home)
+    tables = _gaps(space, on_device, fitted, priors, fitted)
     freed = np.any([table["flagged"].to_numpy() for table in tables], axis=0)
     if freed.any() and freed.mean() <= _MOST_FREED:
-        p, count = fitted.parameters, held.items
-        twice = np.concatenate([np.arange(count), *[np.flatnonzero(freed)] * (held.groups - 1)])
+        p, count = fitted.parameters, on_device.items
+        twice = np.concatenate([np.arange(count), *[np.flatnonzero(freed)] * (on_device.groups - 1)])
         split = placed(space, _split(home, freed))
         again = climb(over(space, split), p.of_items(twice), priors, Effort(tolerance=0.05, passes=60))
         first = again.parameters.of_items(slice(count))  # the items of the first group; those not freed are common
-        tables = _gaps(space, held, replace(again, parameters=first), priors, again)
+        tables = _gaps(space, on_device, replace(again, parameters=first), priors, again)
     named = [
         table.with_columns(items.alias("item"), group=pl.lit(group), reference=pl.lit(groups[0]))
         for table, group in zip(tables, groups[1:], strict=True)

@@ -109,8 +109,8 @@ class DimensionItems:
         if self.correlated or self.explored or not own or int(np.max(others)) > 1:
             return Structure([0, *own], [Part(np.arange(len(self.free)), None)])
         parts = [Part(np.flatnonzero(self.free[:, one]), one) for one in own]
-        alone = np.flatnonzero(others == 0)
-        return Structure([0], [*parts, Part(alone, None)] if len(alone) else parts)
+        unshared = np.flatnonzero(others == 0)
+        return Structure([0], [*parts, Part(unshared, None)] if len(unshared) else parts)
 
     def flat(self) -> Floats:
         """Return slopes and intercepts item by item, then Fisher's z of the correlations."""
@@ -138,8 +138,8 @@ class DimensionItems:
         """Distances d₁ − d₂, d₂ − d₃, … (items × steps − 1) of graded items, which must be positive."""
         if self.model != "graded":
             return np.zeros((len(self.slopes), 0))
-        apart = -np.diff(self.intercepts.reshape(len(self.slopes), -1), axis=1)
-        return np.where(self.steps[:, 1:], apart, _FAR_APART)
+        distances = -np.diff(self.intercepts.reshape(len(self.slopes), -1), axis=1)
+        return np.where(self.steps[:, 1:], distances, _FAR_APART)
 
     def within_order(self, step: Floats) -> Floats:
         """Return a step of slopes and intercepts, shorter for an item where it would take most of a gap."""

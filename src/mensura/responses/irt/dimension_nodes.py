@@ -83,9 +83,9 @@ def _adjacent(p: DimensionItems, rows: NDArray[np.intp], z: Array, y: Array, n: 
     above = (chance / total[..., place]).astype(np.float32)
     for at, higher in zip(of_step[-2::-1], of_step[:0:-1], strict=True):  # chance of this category or a higher one
         above[..., at[np.isin(item[at], item[higher])]] += above[..., higher]
-    apart = [np.flatnonzero(item[higher:] == item[: len(item) - higher]) for higher in range(len(of_step))]
-    first = np.concatenate(apart)
-    second = np.concatenate([at + higher for higher, at in enumerate(apart)])
+    pairs = [np.flatnonzero(item[higher:] == item[: len(item) - higher]) for higher in range(len(of_step))]
+    first = np.concatenate(pairs)
+    second = np.concatenate([at + higher for higher, at in enumerate(pairs)])
     n = n[:, None, None, :]
     information = n[..., first] * above[..., second] * (1.0 - above[..., first])
     return StepCurves(like, y[:, None, None, :] - n * above, information, first, second)
@@ -277,9 +277,9 @@ def _block(
     rows = np.flatnonzero(np.isin(p.rows[0], part.items))
     single = nodes.astype(np.float32)
     z = single @ p.row_values[np.ix_(rows, columns)].T.astype(np.float32)
-    found = curves_at(p, rows, z, y[:, rows], n[:, rows])
-    given, height = normalised(found.like + log_weight)
-    return Block(rows, columns, given, single, found.off, found.information, found.first, found.second), height
+    curves = curves_at(p, rows, z, y[:, rows], n[:, rows])
+    given, height = normalised(curves.like + log_weight)
+    return Block(rows, columns, given, single, curves.off, curves.information, curves.first, curves.second), height
 
 
 def pass_over(right: Array, trials: Array, p: DimensionItems, places: Places) -> tuple[DimensionSums, Places]:
@@ -296,12 +296,12 @@ def pass_over(right: Array, trials: Array, p: DimensionItems, places: Places) ->
             slope = block.off.reshape(-1, len(item)).T @ (flat * weights)
             np.add.at(gradient, (item[:, None], columns), slope)
             products = (flat[:, :, None] * flat[:, None, :]).reshape(len(flat), -1) * weights
-            known = (block.spread.reshape(len(flat), -1).T @ products).reshape(-1, count, count)
+            blocks = (block.spread.reshape(len(flat), -1).T @ products).reshape(-1, count, count)
             one, other = columns[block.first][:, :, None], columns[block.second][:, None, :]
             both = item[block.first][:, None, None]
-            np.add.at(information, (both, one, other), known)
-            apart = block.first != block.second
-            np.add.at(information, (both[apart], other[apart], one[apart]), known[apart])
+            np.add.at(information, (both, one, other), blocks)
+            different = block.first != block.second
+            np.add.at(information, (both[different], other[different], one[different]), blocks[different])
         own = np.einsum("cq,cqd->cd", chunk.weights, chunk.means)
         second = np.einsum("cq,cqd,cqe->cde", chunk.weights, chunk.means, chunk.means)
         second += np.einsum("cq,cqd->cd", chunk.weights, chunk.spreads)[:, :, None] * np.eye(dimensions)

@@ -129,13 +129,13 @@ def _known(p: DimensionItems, information: Floats, subjects: int) -> Floats:
     """Return the information with abilities known: one block per item, and one of correlations."""
     used = p.estimated
     cut = int(used.sum())
-    known = np.zeros((cut + len(p.pairs), cut + len(p.pairs)))
+    whole = np.zeros((cut + len(p.pairs), cut + len(p.pairs)))
     ends = np.cumsum(used.sum(axis=1))
     for block, kept, end in zip(information, used, ends, strict=True):
         rows = slice(end - int(kept.sum()), end)
-        known[rows, rows] = block[np.ix_(kept, kept)]
-    known[cut:, cut:] = subjects * _correlation_information(p)
-    return known
+        whole[rows, rows] = block[np.ix_(kept, kept)]
+    whole[cut:, cut:] = subjects * _correlation_information(p)
+    return whole
 
 
 def _correlation_scores(p: DimensionItems, theta: Floats) -> Floats:
@@ -154,8 +154,8 @@ def _correlation_information(p: DimensionItems) -> Floats:
         unit = np.zeros_like(inverse)
         unit[one, other] = unit[other, one] = 1.0
         turns.append(inverse @ unit)
-    found = [0.5 * float(np.trace(first @ second)) for first in turns for second in turns]
-    return np.array(found).reshape(size, size)
+    traces = [0.5 * float(np.trace(first @ second)) for first in turns for second in turns]
+    return np.array(traces).reshape(size, size)
 
 
 MOST = 4
@@ -216,9 +216,9 @@ def _step(p: DimensionItems, sums: DimensionSums) -> Floats:
     """Return the EM algorithm's step of slopes and intercepts; those that are not there stay 0."""
     used = p.estimated
     slope = _gradient(p, sums)
-    known = sums.information * (used[:, :, None] & used[:, None, :])
-    known[:, np.arange(used.shape[1]), np.arange(used.shape[1])] += stiffness(p) + ~used
-    return np.asarray(np.linalg.solve(known, slope[:, :, None])[:, :, 0], dtype=np.float64)
+    blocks = sums.information * (used[:, :, None] & used[:, None, :])
+    blocks[:, np.arange(used.shape[1]), np.arange(used.shape[1])] += stiffness(p) + ~used
+    return np.asarray(np.linalg.solve(blocks, slope[:, :, None])[:, :, 0], dtype=np.float64)
 
 
 def _plain_errors(p: DimensionItems, sums: DimensionSums) -> Floats:

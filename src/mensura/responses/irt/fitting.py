@@ -236,9 +236,9 @@ def abilities(space: Namespace, shard: Shard, fitted: Fitted) -> ShardAbilities:
     tables = NodeTables(space, fitted.parameters, fitted.grid)
     means, variances = [], []
     for chunk in chunks(space, shard):
-        found = shard_posteriors(space, chunk, tables)
-        means.append(space.get(found.mean))
-        variances.append(space.get(found.variance))
+        posterior = shard_posteriors(space, chunk, tables)
+        means.append(space.get(posterior.mean))
+        variances.append(space.get(posterior.variance))
     mean, variance = np.concatenate(means), np.concatenate(variances)
     extra = item_error(fitted.parameters, fitted.grid, fitted.information, shard.group, mean, variance)
     return ShardAbilities(mean, np.sqrt(variance + extra), np.sqrt(variance))
@@ -247,17 +247,17 @@ def abilities(space: Namespace, shard: Shard, fitted: Fitted) -> ShardAbilities:
 def item_error(p: Parameters, grid: Grid, inverse: Information, group: int, mean: Floats, variance: Floats) -> Floats:
     """Return the variance that errors of the parameters add to abilities."""
     count = len(grid.nodes)
-    lone, held, across = np.zeros(count), np.zeros(count), np.zeros((count, inverse.item_columns.shape[2]))
+    lone, of_ability, across = np.zeros(count), np.zeros(count), np.zeros((count, inverse.item_columns.shape[2]))
     for rows in item_blocks(len(p.slope), count):
         at = curves(p.of_items(rows), grid.nodes)
         slopes = at.u * at.by_ability[:, :, None]
         lone += np.sum((slopes @ inverse.item_inverse[rows]) * slopes, axis=(0, 2))
         across += np.tensordot(slopes, inverse.item_columns[rows], axes=([0, 2], [0, 1]))
-        held += np.sum(at.by_ability**2 / at.spread, axis=0)
+        of_ability += np.sum(at.by_ability**2 / at.spread, axis=0)
     prior = -group_slopes(p, grid)[:, group]
     of_prior = np.sum(inverse.group_inverse[:, None] * prior**2, axis=0)
     across_prior = prior.T @ inverse.group_columns
-    part = np.clip((1.0 / variance - p.sd[group] ** -2.0) / np.interp(mean, grid.nodes, held), 0.0, 1.0)
+    part = np.clip((1.0 / variance - p.sd[group] ** -2.0) / np.interp(mean, grid.nodes, of_ability), 0.0, 1.0)
     place = np.clip((mean - grid.nodes[0]) / grid.spacing, 0.0, count - 1.001)
     below = place.astype(int)
     near = (place - below)[:, None]  # between nodes, lest a last bit choose another one

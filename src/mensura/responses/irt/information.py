@@ -144,9 +144,9 @@ def information(p: Parameters, grid: Grid, sums: PassSums, priors: Priors, *, wh
         values, vectors = np.linalg.eigh((missing + missing.T) / 2.0)
         if values[-1] < _LARGEST_SHARE and np.all(np.diagonal(inverse, axis1=1, axis2=2) > 0.0):
             break
-    said = values > _LEAST_MISSING  # few subjects leave most directions without anything missing
+    missed = values > _LEAST_MISSING  # few subjects leave most directions without anything missing
     largest = _LARGEST_SHARE if whole else _LARGEST_IN_STEPS
-    factor = vectors[:, said] / np.sqrt(1.0 - np.clip(values[said], 0.0, largest))
+    factor = vectors[:, missed] / np.sqrt(1.0 - np.clip(values[missed], 0.0, largest))
     return Information(inverse, group_inverse, solved @ factor, group_solved @ factor)
 
 
@@ -161,14 +161,14 @@ class _Columns:
     def __init__(self, p: Parameters, grid: Grid, sums: PassSums, *, steps: bool) -> None:
         self._p, self._grid, self._sums = p, grid, sums
         self._here = np.maximum(sums.mass.sum(axis=0), _RIDGE)
-        held = np.zeros(len(grid.nodes))
+        of_ability = np.zeros(len(grid.nodes))
         for rows in item_blocks(len(p.slope), len(grid.nodes)):
             at = curves(p.of_items(rows), grid.nodes)
-            held += np.sum(self._taken(rows) / self._here * at.by_ability**2 / at.spread, axis=0)
-        held = np.maximum(held, _RIDGE)
-        known = np.maximum(sums.mass, 0.0) / (held + p.sd[:, None] ** -2.0)
-        self._roots = np.sqrt(np.clip(sums.spread, 0.0, known))
-        pulls = (grid.nodes - p.mean[:, None]) / (p.sd[:, None] ** 2 * held)
+            of_ability += np.sum(self._taken(rows) / self._here * at.by_ability**2 / at.spread, axis=0)
+        of_ability = np.maximum(of_ability, _RIDGE)
+        largest = np.maximum(sums.mass, 0.0) / (of_ability + p.sd[:, None] ** -2.0)
+        self._roots = np.sqrt(np.clip(sums.spread, 0.0, largest))
+        pulls = (grid.nodes - p.mean[:, None]) / (p.sd[:, None] ** 2 * of_ability)
         self._pulls = np.zeros_like(pulls) if steps else np.clip(pulls, -1.0, 1.0)
         self._live = self._roots > 0.0  # few subjects leave most nodes empty
         self.groups = (-group_slopes(p, grid) * self._roots)[:, self._live]

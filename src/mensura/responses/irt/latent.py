@@ -105,8 +105,8 @@ class AbilityLikelihoods:
     def posterior(self, middle: Floats, root: Floats) -> tuple[Floats, Floats]:
         """Return mean and variance of every subject's ability under its own normal prior."""
         off = (self.grid.nodes[None, :] - middle) / root[0, 0]
-        found = posteriors(_SPACE, self.values - 0.5 * off**2, self.grid)
-        return _SPACE.get(found.mean)[:, None], _SPACE.get(found.variance)[:, None, None]
+        places = posteriors(_SPACE, self.values - 0.5 * off**2, self.grid)
+        return _SPACE.get(places.mean)[:, None], _SPACE.get(places.variance)[:, None, None]
 
 
 @dataclass(frozen=True)
@@ -151,15 +151,15 @@ class PlacedLikelihoods:
             covariance[rows] = np.swapaxes(theta * weights[:, :, None], 1, 2) @ theta
         return mean, covariance
 
-    def item_changes(self, x: Floats, weights: Floats, found: LatentRegression) -> Floats:
+    def item_changes(self, x: Floats, weights: Floats, line: LatentRegression) -> Floats:
         """Return how the gradient of a regression changes with slopes and intercepts (values × estimates)."""
-        changes = np.zeros((len(found.values), int(self.items.estimated.sum())))
+        changes = np.zeros((len(line.values), int(self.items.estimated.sum())))
         for chunk in node_chunks(self.right, self.trials, self.items, self.places):
-            off = chunk.means - (x[chunk.rows] @ found.coefficients)[:, None]
-            posterior = normalised(self.values[chunk.rows] + log_density(off, found.covariance))[0]
+            off = chunk.means - (x[chunk.rows] @ line.coefficients)[:, None]
+            posterior = normalised(self.values[chunk.rows] + log_density(off, line.covariance))[0]
             flat = off.reshape(-1, off.shape[2])
             wide = np.repeat(x[chunk.rows], off.shape[1], axis=0)
-            of_values = value_scores(wide, flat, flat[:, :, None] * flat[:, None, :], found.root)
+            of_values = value_scores(wide, flat, flat[:, :, None] * flat[:, None, :], line.root)
             of_values = of_values.reshape(*off.shape[:2], -1)
             of_values -= np.einsum("cq,cqv->cv", posterior, of_values)[:, None]
             of_values *= (posterior * weights[chunk.rows, None])[:, :, None]
@@ -172,7 +172,7 @@ Likelihoods = AbilityLikelihoods | PlacedLikelihoods
 
 
 def regress(
-    known: Likelihoods, x: Floats, weights: Floats, begin: Floats | None = None, abilities: int = 1
+    likelihoods: Likelihoods, x: Floats, weights: Floats, begin: Floats | None = None, abilities: int = 1
 ) -> LatentRegression:
     """Fit coefficients and the spread of the rest; ``begin``: values of another fit to start from."""
     root = np.sqrt(weights)[:, None]
@@ -182,7 +182,7 @@ def regress(
     previous: list[tuple[Floats, Floats]] = []
     while rounds < _ROUNDS and change > _SAME:
         rounds += 1
-        step = _round(known, x, weights, inverse, _parts(values, x.shape[1], abilities)) - values
+        step = _round(likelihoods, x, weights, inverse, _parts(values, x.shape[1], abilities)) - values
         change = float(np.max(np.abs(step)))
         previous = [*previous[-1:], (values, step)]
         values = _extrapolated(previous)
@@ -190,7 +190,7 @@ def regress(
     def scores_at(values: Floats) -> Floats:
         """Return the gradient of every subject's log likelihood by the values (Fisher's identity), weighted."""
         coefficients, root = _parts(values, x.shape[1], abilities)
-        mean, variance = known.posterior(x @ coefficients, root)
+        mean, variance = likelihoods.posterior(x @ coefficients, root)
         off = mean - x @ coefficients
         return value_scores(x, off, variance + off[:, :, None] * off[:, None, :], root) * weights[:, None]
 
@@ -199,15 +199,17 @@ def regress(
         below, above = (scores_at(values + sign * small).sum(axis=0) for sign in (-1.0, 1.0))
         information[place] = (below - above) / (2.0 * _SMALL)
     coefficients, spread = _parts(values, x.shape[1], abilities)
-    places = known.posterior(x @ coefficients, spread)
+    places = likelihoods.posterior(x @ coefficients, spread)
     return LatentRegression(
         coefficients, spread, *places, (information + information.T) / 2.0, scores_at(values), rounds
     )
 
 
-def _round(known: Likelihoods, x: Floats, weights: Floats, inverse: Floats, parts: tuple[Floats, Floats]) -> Floats:
+def _round(
+    likelihoods: Likelihoods, x: Floats, weights: Floats, inverse: Floats, parts: tuple[Floats, Floats]
+) -> Floats:
     """Return the values after one round of the EM algorithm."""
-    mean, variance = known.posterior(x @ parts[0], parts[1])
+    mean, variance = likelihoods.posterior(x @ parts[0], parts[1])
     coefficients = np.asarray(inverse @ mean, dtype=np.float64)
     off = mean - x @ coefficients
     spread = np.tensordot(weights, variance + off[:, :, None] * off[:, None, :], axes=1) / weights.sum()
@@ -238,14 +240,19 @@ def value_scores(x: Floats, off: Floats, moments: Floats, root: Floats) -> Float
 
 
 def draw_values(
-    known: Likelihoods, x: Floats, fitted: LatentRegression, covariance: Floats, draws: int, rng: np.random.Generator
+    likelihoods: Likelihoods,
+    x: Floats,
+    fitted: LatentRegression,
+    covariance: Floats,
+    draws: int,
+    rng: np.random.Generator,
 ) -> Floats:
     """Draw plausible values (subjects × abilities × ``draws``); each draw has coefficients and a spread of its own."""
     chosen = rng.multivariate_normal(fitted.values, covariance, draws, method="eigh")
     drawn = np.empty((*fitted.mean.shape, draws))
     for place, values in enumerate(chosen):
         coefficients, root = _parts(values, *fitted.coefficients.shape)
-        mean, variance = known.posterior(x @ coefficients, root)
+        mean, variance = likelihoods.posterior(x @ coefficients, root)
         own = np.linalg.cholesky(variance + _TINY * np.eye(len(root)))
         drawn[:, :, place] = mean + np.einsum("cde,ce->cd", own, rng.normal(size=mean.shape))
     return drawn

@@ -168,11 +168,11 @@ def _slopes(xp: Array, powers: Array, at: Array) -> tuple[Array, Array]:
 
 def _moments(xp: Array, mass: Array, at: Array) -> Array:
     """Return Σ mass · placeᵏ of every subject for the powers k below the stencil's size."""
-    found = []
+    moments = []
     for _ in range(STENCIL):
-        found.append(xp.sum(mass, axis=1))
+        moments.append(xp.sum(mass, axis=1))
         mass = mass * at
-    return xp.stack(found, axis=1)
+    return xp.stack(moments, axis=1)
 
 
 def _polynomial(xp: Array, powers: Array, at: Array) -> Array:
@@ -257,8 +257,8 @@ def shard_posteriors(space: Namespace, shard: Shard, tables: NodeTables) -> Post
     joint, table, level = shard_likelihoods(space, shard, tables)
     table = tables.priors[shard.group] + table
     top = space.xp.amax(table)
-    found = posteriors(space, joint + space.xp.asarray(table - top, dtype=joint.dtype)[None, :], tables.grid)
-    return found._replace(evidence=found.evidence + top + level)
+    posterior = posteriors(space, joint + space.xp.asarray(table - top, dtype=joint.dtype)[None, :], tables.grid)
+    return posterior._replace(evidence=posterior.evidence + top + level)
 
 
 def shard_likelihoods(space: Namespace, shard: Shard, tables: NodeTables) -> tuple[Array, Array, Array]:
@@ -279,24 +279,26 @@ def tally(space: Namespace, shard: Shard, tables: NodeTables, groups: int, *, co
     xp = space.xp
     nodes, total = len(tables.grid.nodes), None
     for chunk in chunks(space, shard):
-        found = shard_posteriors(space, chunk, tables)
-        means = xp.asarray(found.mean, dtype=found.weights.dtype)
-        columns = found.weights if tables.by_node else xp.stack([means, xp.ones_like(means)], axis=1)
+        posterior = shard_posteriors(space, chunk, tables)
+        means = xp.asarray(posterior.mean, dtype=posterior.weights.dtype)
+        columns = posterior.weights if tables.by_node else xp.stack([means, xp.ones_like(means)], axis=1)
         if chunk.weights is not None:
             plain = isinstance(chunk.weights, np.ndarray)
             given = (space.real(chunk.weights) if plain else chunk.weights)[:, None]
-            found = found._replace(weights=found.weights * given, evidence=found.evidence * space.double(given[:, 0]))
+            posterior = posterior._replace(
+                weights=posterior.weights * given, evidence=posterior.evidence * space.double(given[:, 0])
+            )
             columns = columns * given
-        here = xp.sum(space.double(found.weights), axis=0)
-        spread = xp.matmul(found.weights.T, xp.asarray(found.variance, dtype=found.weights.dtype))
+        here = xp.sum(space.double(posterior.weights), axis=0)
+        spread = xp.matmul(posterior.weights.T, xp.asarray(posterior.variance, dtype=posterior.weights.dtype))
         right = space.total(chunk.right, columns)
         if complete:
             taken = here[None, :]
         elif chunk.trials is None:
             taken = xp.broadcast_to(here[None, :], (chunk.right.shape[1], nodes))
         else:
-            taken = space.total(chunk.trials, found.weights)
-        sums = (right, taken, here, space.double(spread), xp.sum(found.evidence))
+            taken = space.total(chunk.trials, posterior.weights)
+        sums = (right, taken, here, space.double(spread), xp.sum(posterior.evidence))
         total = sums if total is None else tuple(a + b for a, b in zip(total, sums, strict=True))
     if total is None:
         return _empty(shard, tables, groups, complete=complete)
