@@ -193,3 +193,8 @@ def test_a_design_that_cannot_be_is_refused(make, message):
 def test_a_column_that_is_not_there_is_named():
     with pytest.raises(MensuraError, match="W_X: no table has this column"):
         take_columns([draw(5, 3).wide], ["W_X"], None)
+
+
+def test_a_design_of_replicates_is_refused_without_them():
+    with pytest.raises(MensuraError, match="replication: of no use without replicates"):
+        Survey(pl.DataFrame({"subject": ["a"]}), replication="brr")

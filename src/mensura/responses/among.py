@@ -93,6 +93,7 @@ def foreign_items(name: str, bank: ItemBank) -> MensuraError:
     )
 
 
+PEOPLE_OF_RATES = "people of the rates"
 LEAST_ITEMS = 5
 """Items with rates that a population is placed by."""
 _LEAST_RATE = 0.005
@@ -153,7 +154,7 @@ def place_among(
     *,
     group: str | None = None,
     rates: Any = None,  # noqa: ANN401
-    name: str = "people of the rates",
+    name: str = PEOPLE_OF_RATES,
     seed: int = 0,
 ) -> AmongPeople:
     """Place the subjects of a fit among people.
@@ -193,6 +194,8 @@ def place_among(
     """
     if (group is None) == (rates is None):
         raise MensuraError("place_among: give a group of the fit or a table of rates, one of the two")
+    if group is not None and name != PEOPLE_OF_RATES:
+        raise MensuraError("name: it names the people of rates, and a group has its own name. Leave it out")
     people = _of_group(fit, group) if group is not None else _of_rates(fit.bank, rates, name)
     rng = np.random.default_rng(seed)
     where = rng.multivariate_normal([people.mean, people.log_sd], people.covariance, _DRAWS, method="eigh")

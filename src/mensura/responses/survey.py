@@ -127,6 +127,8 @@ class Survey:
 
     def __post_init__(self) -> None:
         replicate_factor(self.replication, 2)
+        if self.replicates is None and self.replication != "fay":
+            raise MensuraError("replication: of no use without replicates; name their columns, or leave it out")
         if self.replicates is not None and self.cluster is not None:
             raise MensuraError("survey: got replicates and cluster; replicate weights know the clusters. Leave out one")
 

@@ -195,7 +195,8 @@ def fit_dimensions_held(right: Array, trials: Array, begin: DimensionItems, most
         best = max(best, sums.evidence)
         step = here.within_order(np.clip(_step(here, sums), -_LONGEST, _LONGEST))
         plain = here.moved(step).rescaled(sums.moments / count)
-        errors = np.append(_plain_errors(here, sums), np.full(len(here.pairs), count**-0.5))
+        precision = np.diagonal(sums.information, axis1=1, axis2=2) + stiffness(here)
+        errors = np.append(1.0 / np.sqrt(precision), np.full(len(here.pairs), count**-0.5))
         point = here.flat()
         step = plain.flat() - point
         left = float(np.max(np.abs(step) / errors))
@@ -207,21 +208,10 @@ def fit_dimensions_held(right: Array, trials: Array, begin: DimensionItems, most
     return DimensionFitted(here, places, sums.evidence, covariance, passes, left <= _SAME)
 
 
-def _gradient(p: DimensionItems, sums: DimensionSums) -> Floats:
-    """Return the gradient of the posterior (items × abilities + steps)."""
-    return np.asarray(sums.gradient * p.estimated + prior_gradient(p), dtype=np.float64)
-
-
 def _step(p: DimensionItems, sums: DimensionSums) -> Floats:
     """Return the EM algorithm's step of slopes and intercepts; those that are not there stay 0."""
     used = p.estimated
-    slope = _gradient(p, sums)
+    slope = sums.gradient * used + prior_gradient(p)
     blocks = sums.information * (used[:, :, None] & used[:, None, :])
     blocks[:, np.arange(used.shape[1]), np.arange(used.shape[1])] += stiffness(p) + ~used
     return np.asarray(np.linalg.solve(blocks, slope[:, :, None])[:, :, 0], dtype=np.float64)
-
-
-def _plain_errors(p: DimensionItems, sums: DimensionSums) -> Floats:
-    diagonal = np.diagonal(sums.information, axis1=1, axis2=2) + stiffness(p)
-    errors: Floats = 1.0 / np.sqrt(diagonal).ravel()
-    return errors
