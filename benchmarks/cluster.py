@@ -27,8 +27,8 @@ from benchmarks.irt_data import simulate
 from benchmarks.measured import record
 from mensura.core.errors import MensuraError
 from mensura.responses import FitOptions, ResponseFit, fit_responses, write_store
-from mensura.responses.cluster import Part, RayPass, parts_of
 from mensura.responses.irt.shards import Shard
+from mensura.responses.store import Part, RayPass, parts_of
 
 WORKERS = 2
 TOLERANCE = 1e-12

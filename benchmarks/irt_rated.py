@@ -57,7 +57,8 @@ def recover_rated(model: str, dimensions: int, explored: bool, replications: int
             model, dimensions, np.random.default_rng(seed)
         )
         began = time.process_time()
-        fit = fit_dimensions(wide, dimensions if explored else pairs, model=model, rotation="oblimin")
+        chosen = {"dimensions": dimensions, "rotation": "oblimin"} if explored else {"dimensions": pairs}
+        fit = fit_dimensions(wide, model=model, **chosen)
         people = wide.select("subject", schooling=pl.Series(schooling))
         effects = regress_abilities(fit, None, people, on=["schooling"], draws=1).regression.filter(term="schooling")
         found.setdefault("cpu_s", []).append(time.process_time() - began)

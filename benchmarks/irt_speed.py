@@ -63,7 +63,7 @@ def evidence_of(right: np.ndarray, slope: np.ndarray, intercept: np.ndarray) -> 
     """Log marginal likelihood of given items in double precision, the same for every fitter."""
     from mensura.responses.irt.fitting import over
     from mensura.responses.irt.model import Parameters
-    from mensura.responses.irt.quadrature import Grid
+    from mensura.responses.irt.passes import Grid
 
     zeros = np.zeros(len(slope))
     items = Parameters("2pl", slope, intercept, zeros, np.zeros(1), np.ones(1))

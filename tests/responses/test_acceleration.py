@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mensura.responses.irt.acceleration import Anderson
+from mensura.responses.irt.fitting import Anderson
 
 ONE = np.ones(1)
 

@@ -6,7 +6,7 @@ import pytest
 from scipy.special import ndtr, ndtri
 
 from mensura.core.errors import MensuraError
-from mensura.responses import ResponseFit, place_among
+from mensura.responses import FitOptions, ResponseFit, fit_responses, place_among
 
 
 def fit_of(abilities, se=0.0, subjects=400, items=6):
@@ -121,3 +121,9 @@ def test_a_rate_counts_by_how_sure_it_is():
     assert 0 < wide[0] < 0.5 * narrow[0]
     assert wide[1] == "extrapolated"
     assert many[1] == "from rates"
+
+
+def test_a_name_for_people_of_rates_is_refused_for_a_group(drawn):
+    fit = fit_responses(drawn.wide.head(60), options=FitOptions(checks=False))
+    with pytest.raises(MensuraError, match="name: it names the people of rates"):
+        place_among(fit, group="all", name="adults")

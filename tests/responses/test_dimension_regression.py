@@ -10,9 +10,7 @@ from benchmarks.irt_rated import draw_rated
 from mensura.core.errors import MensuraError
 from mensura.responses import Survey, fit_categories, fit_dimensions, regress_abilities
 from mensura.responses.irt import dimension_items
-from mensura.responses.irt.dimension_latent import PlacedLikelihoods
-from mensura.responses.irt.latent import AbilityLikelihoods, regress
-from mensura.responses.irt.namespace import namespace
+from mensura.responses.irt.latent import AbilityLikelihoods, PlacedLikelihoods, regress
 from tests.responses.test_dimensions import drawn_in
 from tests.responses.test_regression import rated_school
 
@@ -39,12 +37,11 @@ def test_one_dimension_is_the_regression_of_one_ability(monkeypatch):
     plain = fit_categories(wide, model="graded", prior=None)
     values = np.column_stack([fit.answers.items.slopes, fit.answers.items.intercepts])
     items = replace(plain.answers.items, values=values)
-    space = namespace(double=True)
     x, weights = np.column_stack([np.ones(800), people["schooling"].to_numpy()]), np.ones(800)
-    one = regress(space, AbilityLikelihoods.of_categories(space, plain.answers.counts, items), x, weights)
+    one = regress(AbilityLikelihoods.of_categories(plain.answers.counts, items), x, weights)
     known = likelihoods(fit)
-    first = regress(space, known, x, weights)
-    several = regress(space, known.around(first.mean, first.variance), x, weights)
+    first = regress(known, x, weights)
+    several = regress(known.around(first.mean, first.variance), x, weights)
     assert several.values == pytest.approx(one.values, abs=2e-4)
     assert several.information == pytest.approx(one.information, rel=2e-3, abs=0.2)
     assert several.mean == pytest.approx(one.mean, abs=1e-3)
@@ -99,9 +96,9 @@ def test_a_regression_moves_with_its_items_as_it_says():
     """The change of the gradient with each slope and intercept is that of small differences."""
     wide, pairs, *_ = drawn_in(2, 2, subjects=200, items=6)
     fit = fit_dimensions(wide, pairs)
-    space, known = namespace(double=True), likelihoods(fit)
+    known = likelihoods(fit)
     x, weights = np.column_stack([np.ones(200), np.linspace(-1.0, 1.0, 200)]), np.linspace(0.5, 1.5, 200)
-    found = regress(space, known, x, weights, abilities=2)
+    found = regress(known, x, weights, abilities=2)
     changes = known.item_changes(x, weights, found)
     assert changes.shape == (7, 12)
     small = 1e-2
@@ -111,7 +108,7 @@ def test_a_regression_moves_with_its_items_as_it_says():
         ends = []
         for sign in (-1.0, 1.0):
             moved = PlacedLikelihoods.of(known.right, known.trials, known.items.moved(sign * step), known.places)
-            mean = moved.posterior(space, x @ found.coefficients, found.root)[0]
+            mean = moved.posterior(x @ found.coefficients, found.root)[0]
             off = mean - x @ found.coefficients
             ends.append(x.T @ (off * weights[:, None]) @ np.linalg.inv(found.covariance))
         assert (ends[1] - ends[0]).ravel() / (2 * small) == pytest.approx(changes[:4, column], abs=0.05)
@@ -123,7 +120,8 @@ def test_intervals_of_effects_on_two_abilities_hold_the_truth(explored):
     held, ratio = [], []
     for seed in range(10):
         wide, pairs, (slopes, _, effect, _, schooling) = draw_rated("graded", 2, np.random.default_rng(200 + seed))
-        fit = fit_dimensions(wide, 2 if explored else pairs, model="graded", rotation="oblimin")
+        found = {"dimensions": 2, "rotation": "oblimin"} if explored else {"dimensions": pairs}
+        fit = fit_dimensions(wide, model="graded", **found)
         people = wide.select("subject", schooling=pl.Series(schooling))
         rows = regress_abilities(fit, None, people, on=["schooling"], draws=1).regression.filter(term="schooling")
         order = [0, 1]

@@ -6,10 +6,16 @@ import pytest
 
 from mensura.core.errors import MensuraError
 from mensura.responses import FitOptions, fit_dimensions, fit_responses
-from mensura.responses.irt.dimension_items import LIKE_SD, MEAN_SD, DimensionItems, prior_curvature, prior_gradient
+from mensura.responses.irt.dimension_items import (
+    LIKE_SD,
+    MEAN_SD,
+    DimensionItems,
+    prior_curvature,
+    prior_gradient,
+    rotate,
+)
 from mensura.responses.irt.dimension_nodes import pass_over
 from mensura.responses.irt.dimensions import fit_dimensions_held
-from mensura.responses.irt.rotation import rotate
 from tests.responses.conftest import draw
 
 Z90 = 1.645

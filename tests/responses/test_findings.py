@@ -9,8 +9,7 @@ import pytest
 from benchmarks.fuzz import FITS, fit_small_table
 from mensura.core.errors import MensuraError
 from mensura.responses import FitOptions, fit_responses
-from mensura.responses.findings import with_findings
-from mensura.responses.irt.fit_checks import Dimensionality
+from mensura.responses.findings import Dimensionality, with_findings
 from mensura.responses.irt.fitting import Effort
 
 

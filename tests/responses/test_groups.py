@@ -6,7 +6,7 @@ import pytest
 
 from mensura.core.errors import MensuraError
 from mensura.responses import FitOptions, fit_responses, place_among
-from mensura.responses.multiple import discovery_rates
+from mensura.responses.irt.differences import discovery_rates
 from tests.responses.conftest import draw
 
 

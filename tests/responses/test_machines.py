@@ -11,11 +11,11 @@ import pytest
 
 from mensura.core.errors import MensuraError
 from mensura.responses import FitOptions, fit_responses, read_responses, write_store
-from mensura.responses.cluster import RayPass, parts_of
 from mensura.responses.irt.fitting import fit_held, start
 from mensura.responses.irt.model import MODELS
 from mensura.responses.irt.namespace import TorchArrays, namespace
 from mensura.responses.irt.shards import of_matrix, placed
+from mensura.responses.store import RayPass, parts_of
 from tests.responses.conftest import as_long, draw
 
 
@@ -85,7 +85,7 @@ def test_shards_on_ray_give_the_same_fit_though_a_worker_is_killed(ray, tmp_path
 
 
 def test_the_option_ray_spreads_a_table_and_a_store(here_ray, mensura_command, tmp_path, monkeypatch):
-    monkeypatch.setattr("mensura.responses.cluster.PART_ROWS", 100)
+    monkeypatch.setattr("mensura.responses.store.PART_ROWS", 100)
     wide = draw(300, 12, seed=6).wide
     wide.write_csv(tmp_path / "answers.csv")
     write_store([wide], tmp_path / "store", parts=3)

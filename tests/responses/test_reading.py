@@ -289,7 +289,7 @@ def test_a_table_of_very_many_items_is_read_at_once_and_means_the_same(tmp_path,
     lines += [",".join([f"m{row}", *values[row], "ab"[row % 2]]) for row in range(4)]
     path = tmp_path / "wide.csv"
     path.write_text("\n".join(lines), encoding="utf-8")
-    monkeypatch.setattr("mensura.responses.sources.read_noted", None)  # the general reader is not asked
+    monkeypatch.setattr("mensura.intake.answers.read_noted", None)  # the general reader is not asked
     table = read_responses(path)
     monkeypatch.undo()
     other = read_responses(pl.read_csv(path, null_values=["NA"]))

@@ -14,7 +14,7 @@ from mensura.responses import (
     read_responses,
     regress_abilities,
 )
-from mensura.responses.regression import fit_spread
+from mensura.responses.explanation import fit_spread
 from tests.responses.conftest import draw
 
 QUIET = FitOptions(checks=False)

@@ -9,8 +9,8 @@ from mensura.responses import FitOptions, Survey, fit_responses, take_columns, w
 from mensura.responses.irt.fitting import Effort, fit_held, start
 from mensura.responses.irt.model import Priors
 from mensura.responses.irt.namespace import namespace
-from mensura.responses.irt.sandwich import replicate_factor, subject_scores
 from mensura.responses.irt.shards import of_matrix
+from mensura.responses.survey import replicate_factor, subject_scores
 from tests.responses.conftest import draw
 
 NO_PRIORS = FitOptions(priors=Priors(None, None, None, None), effort=Effort(0.0005), checks=False)
@@ -193,3 +193,8 @@ def test_a_design_that_cannot_be_is_refused(make, message):
 def test_a_column_that_is_not_there_is_named():
     with pytest.raises(MensuraError, match="W_X: no table has this column"):
         take_columns([draw(5, 3).wide], ["W_X"], None)
+
+
+def test_a_design_of_replicates_is_refused_without_them():
+    with pytest.raises(MensuraError, match="replication: of no use without replicates"):
+        Survey(pl.DataFrame({"subject": ["a"]}), replication="brr")

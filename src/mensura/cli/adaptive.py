@@ -100,7 +100,7 @@ def _bank(items: Path, content: str | None) -> tuple[ItemBank, dict[str, str] | 
 def _answers(log: Path, subject: str | None, bank: ItemBank) -> dict[str, tuple[float, float]]:
     """Return item → (right, trials) of the one subject of a log, or the one that is named."""
     from mensura.responses import read_responses
-    from mensura.responses.scoring import counts_in_bank, foreign_items
+    from mensura.responses.among import counts_in_bank, foreign_items
 
     table = read_responses(log, subject=subject)
     names = table.subjects["subject"].to_list()

@@ -32,12 +32,12 @@ class CountSettings:
     repeats: Annotated[str, "Repeats of an item: count (k of n trials) or average (one trial)."] = "count"
     subject: Annotated[str | None, "Whose samples a log holds that does not say so itself."] = None
 
-    def reading(self, by: str | None, header: bool) -> dict[str, Any]:
+    def reading(self, by: str | None, header: bool, columns: str | None = None) -> dict[str, Any]:
         """Return the arguments of :func:`mensura.responses.read_responses` that say how to read."""
         from mensura.responses import CountRules
 
         rules = CountRules(self.partial, self.missing, self.duplicates, self.repeats)
-        return {"rules": rules, "by": by, "subject": self.subject, "header": header}
+        return {"rules": rules, "by": by, "subject": self.subject, "header": header, "columns": columns}
 
     def refuse_counting(self, model: str) -> None:
         """Refuse settings about right answers for a model whose outcomes are categories."""
@@ -57,6 +57,7 @@ class FitSettings(CountSettings):
     replication: Annotated[str, "Design of the replicates: fay (PISA), brr, jackknife1 or jackknife2 (TIMSS)."] = "fay"
     cluster: Annotated[str | None, "Column of what was drawn at once, such as a school."] = None
     rotation: Annotated[str, "Of --dimensions N: varimax, oblimin or none."] = "varimax"
+    device: Annotated[str, "Where it computes: numpy, or PyTorch on cpu or cuda."] = "numpy"
     seed: Annotated[int, "Seed of the samples that checks draw."] = 0
 
 
@@ -83,7 +84,7 @@ class Design:
         from mensura.responses.categories import CATEGORY_MODELS
 
         given = {f"--{one.name}": bool(getattr(self, one.name)) for one in fields(self)} | others
-        rarer = ("abilities", "replicates", "replication", "cluster", "rotation")
+        rarer = ("abilities", "replicates", "replication", "cluster", "rotation", "device")
         given |= {f"--set {name}": getattr(self.rare, name) != getattr(FitSettings, name) for name in rarer}
         del given["--rare"]
         of_dimensions = ("--dimensions", "--set rotation", "--bifactor")
@@ -97,7 +98,7 @@ class Design:
             if self.people is not None and not self.regress:
                 unused, because = {"--people"}, "it belongs to --regress, which is not given"
         elif model in CATEGORY_MODELS:
-            taken = {"--reference", "--device", "--weights", "--people", "--regress"}
+            taken = {"--reference", "--set device", "--weights", "--people", "--regress"}
             taken |= {"--set replicates", "--set replication", "--set cluster"}
             unused, because = set(given) - taken, f"--model {model} does not take it"
         elif not self.columns:
@@ -116,13 +117,15 @@ class Design:
             told = "--regress: a response store keeps its answers on disk; give the files it was made of instead"
             raise MensuraError(told)
 
-    def taken(self, files: list[Path]) -> tuple[list[Any], Survey | None, pl.DataFrame | None]:
+    def taken(
+        self, files: list[Path], header: bool, columns: str | None
+    ) -> tuple[list[Any], Survey | None, pl.DataFrame | None]:
         """Return the responses without those columns, the survey, and the columns with their subjects."""
         from mensura.responses import Survey, take_columns
 
         if not self.columns:
             return list(files), None, None
-        rest, people = take_columns(list(files), self.columns, self.people)
+        rest, people = take_columns(list(files), self.columns, self.people, header=header, columns=columns)
         rare = self.rare
         if self.weights or rare.replicates or rare.cluster:
             return rest, Survey(people, self.weights, rare.replicates, rare.cluster, rare.replication), people
@@ -157,7 +160,7 @@ class Design:
         from mensura.responses import fit_dimensions, read_responses
         from mensura.responses.categories import CATEGORY_MODELS
 
-        rest, _, people = self.taken(files)
+        rest, _, people = self.taken(files, how["header"], how["columns"])
         rated = model in CATEGORY_MODELS
         source, reading = (rest, how) if rated else (read_responses(rest, **how), {})
         fit = fit_dimensions(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mensura.charts import information_curve, item_characteristic, item_differences, item_map
 from mensura.core.errors import MensuraError
 from mensura.evidence.ids import readable
-from mensura.responses.drawing import curve_points, difference_points, information_points, map_points
+from mensura.responses.result import curve_points, difference_points, information_points, map_points
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence

@@ -27,15 +27,23 @@ app = typer.Typer(
 Files = Annotated[
     list[Path],
     typer.Argument(
-        help="CSV or Parquet (long or wide), Inspect .eval/.json, harness samples .jsonl, HELM "
-        "per_instance_stats.json, folders of logs, pools of people, a response store, or a folder of Parquet files "
-        "(also s3://…).",
+        help="A table (CSV, Excel, SPSS, Stata, R, Parquet, JSON; long or wide), Inspect .eval/.json, harness samples "
+        ".jsonl, HELM per_instance_stats.json, folders of logs, pools of people, a response store, or a folder of "
+        "Parquet files (also s3://…).",
         callback=check_inputs,
     ),
 ]
 By = Annotated[str | None, typer.Option(help="Column that makes groups: of a pool's persons, or of a table.")]
 Header = Annotated[
     bool, typer.Option("--header/--no-header", help="Whether a CSV names its columns; without, a row is one subject.")
+]
+Map = Annotated[
+    str | None,
+    typer.Option(
+        "--map",
+        help="Columns of the answers, where their names do not say it: subject=pupil,item=task,correct=points.",
+        metavar="FIELD=COLUMN",
+    ),
 ]
 Folder = Annotated[Path, typer.Argument(help="Folder that mensura responses fit --out wrote.", callback=check_input)]
 
@@ -47,6 +55,7 @@ def read(
     files: Files,
     by: By = None,
     header: Header = True,
+    columns: Map = None,
     store: Annotated[
         Path | None,
         typer.Option(help="Write a response store (Parquet parts) for what exceeds memory.", callback=check_output),
@@ -58,7 +67,7 @@ def read(
     """Show what is understood of files: subjects, items, and what a rule decided."""
     from mensura.responses import read_responses, write_store
 
-    how = read_settings(settings, CountSettings).reading(by, header)
+    how = read_settings(settings, CountSettings).reading(by, header, columns)
     if store is not None:
         written = write_store(list(files), store, **how)
         if not emit(
@@ -85,6 +94,7 @@ def fit(
     files: Files,
     by: By = None,
     header: Header = True,
+    columns: Map = None,
     weights: Annotated[str | None, typer.Option(help="Column of survey weights.", metavar="COLUMN")] = None,
     regress: Annotated[
         list[str] | None,
@@ -112,7 +122,6 @@ def fit(
     reference: Annotated[
         str | None, typer.Option(help="Group whose abilities have mean 0 and sd 1 (people, by default).")
     ] = None,
-    device: Annotated[str, typer.Option(help="numpy, or PyTorch on cpu or cuda.")] = "numpy",
     ray: Ray = None,
     settings: Settings = None,
     out: Out = None,
@@ -125,31 +134,29 @@ def fit(
 
     rare = read_settings(settings, FitSettings)
     design = Design(weights, regress, people, explain, dimensions, bifactor, rare)
-    design.refuse_unused(
-        model, {"--reference": reference is not None, "--device": device != "numpy", "--ray": ray is not None}
-    )
-    only = {"by": by, "header": header}
+    design.refuse_unused(model, {"--reference": reference is not None, "--ray": ray is not None})
+    only = {"by": by, "header": header, "columns": columns}
     if model in CATEGORY_MODELS:
         rare.refuse_counting(model)
     if dimensions is not None:
-        reading = only if model in CATEGORY_MODELS else rare.reading(by, header)
+        reading = only if model in CATEGORY_MODELS else rare.reading(by, header, columns)
         design.show_dimensions(list(files), model, reading, {"out": out, "as_json": as_json})
         return
     if model in CATEGORY_MODELS:
-        rest, survey, about = design.taken(files)
-        how: dict[str, Any] = {**only, "reference": reference, "device": device}
+        rest, survey, about = design.taken(files, header, columns)
+        how: dict[str, Any] = {**only, "reference": reference, "device": rare.device}
         of_categories = fit_categories(rest, model=model, survey=survey, **how)
         show_categories(of_categories, design.regressed(of_categories, None, about, survey), out, as_json)
         return
-    options = FitOptions(device=device, abilities=rare.abilities, seed=rare.seed)
+    options = FitOptions(device=rare.device, abilities=rare.abilities, seed=rare.seed)
     if len(files) == 1 and is_store(files[0]):
         design.refuse_regression()
-        survey = design.taken(files)[1]
+        survey = design.taken(files, header, columns)[1]
         result = fit_responses(files[0], model=model, reference=reference, options=options, survey=survey, ray=ray)
         more: list[Result | None] = [design.item_explanation(result)]
     else:
-        rest, survey, about = design.taken(files)
-        responses = read_responses(rest, **rare.reading(by, header))
+        rest, survey, about = design.taken(files, header, columns)
+        responses = read_responses(rest, **rare.reading(by, header, columns))
         result = fit_responses(responses, model=model, reference=reference, options=options, survey=survey, ray=ray)
         more = [design.regressed(result, responses, about, survey), design.item_explanation(result)]
     facts = {
@@ -169,6 +176,7 @@ def surprises(
     files: Files,
     by: By = None,
     header: Header = True,
+    columns: Map = None,
     model: Annotated[str, typer.Option(help="rasch, 2pl or 3pl.")] = "2pl",
     rate: Annotated[float, typer.Option(help="False discovery rate of both lists.")] = 0.05,
     settings: Settings = None,
@@ -178,7 +186,7 @@ def surprises(
     """List answers far above a subject's ability, and odd subjects."""
     from mensura.responses import find_surprises, read_responses
 
-    table = read_responses(list(files), **read_settings(settings, CountSettings).reading(by, header))
+    table = read_responses(list(files), **read_settings(settings, CountSettings).reading(by, header, columns))
     found = find_surprises(table, model=model, rate=rate)
     if emit(found.tables(), out=out, as_json=as_json, rate=rate, warnings=list(found.warnings)):
         return

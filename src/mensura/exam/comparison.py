@@ -16,7 +16,7 @@ from mensura.exam.rates import AnswerMatrix, MeanRate, item_rates, jeffreys, mea
 from mensura.exam.scoring import MODELS, NO_ANSWER, PEOPLE
 from mensura.exam.weights import count_people
 from mensura.responses import CountRules, FitOptions, ResponseFit, fit_responses, place_among
-from mensura.responses.comparing import empty_dif
+from mensura.responses.irt.differences import empty_dif
 from mensura.responses.result import Z90
 
 _COMPARISON = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -57,27 +57,46 @@ class FieldMap:
 
     columns: Mapping[str, str]
     first: int | None = None
+    fields: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: FIELDS)
 
     @classmethod
-    def parse(cls, text: str | None) -> FieldMap:
+    def parse(
+        cls,
+        text: str | None,
+        fields: Mapping[str, tuple[str, ...]] = FIELDS,
+        example: str = "text=question_stem,key=answerKey",
+    ) -> FieldMap:
         """Read ``text=question_stem,key=answer:1``; the number behind a colon is that of the first option."""
         columns: dict[str, str] = {}
         first = None
         for part in (text or "").split(","):
             if not part.strip():
                 continue
-            field, _, column = part.partition("=")
-            field, column = field.strip(), column.strip()
-            if field == "key" and column.rpartition(":")[2] in ("0", "1") and ":" in column:
+            meaning, _, column = part.partition("=")
+            meaning, column = meaning.strip(), column.strip()
+            if meaning == "key" and column.rpartition(":")[2] in ("0", "1") and ":" in column:
                 column, _, number = column.rpartition(":")
                 first = int(number)
-            if field not in FIELDS or not column:
+            if meaning not in fields or not column:
                 raise MensuraError(
-                    f"--map {part.strip()!r}: expected FIELD=COLUMN with a field of {', '.join(FIELDS)}, "
-                    "such as text=question_stem,key=answerKey"
+                    f"--map {part.strip()!r}: expected FIELD=COLUMN with a field of {', '.join(fields)}, "
+                    f"such as {example}"
                 )
-            columns[field] = column
-        return cls(columns, first)
+            columns[meaning] = column
+        return cls(columns, first, fields)
+
+    def columns_of(self, titles: Sequence[str], name: str) -> dict[str, str | None]:
+        """Return the column of every field: as the user says, else the first known name."""
+        simple = {_simple_path(title): title for title in reversed(titles)}
+        chosen: dict[str, str | None] = {}
+        for meaning, names in self.fields.items():
+            wanted = self.columns.get(meaning)
+            if wanted is not None and not any(wanted == title or wanted.startswith(f"{title}.") for title in titles):
+                raise MensuraError(
+                    f"{name}: --map {meaning}={wanted}: no such column; it has {listed_names(list(titles))}"
+                )
+            chosen[meaning] = wanted or next((simple[known] for known in names if known in simple), None)
+        return chosen
 
 
 @dataclass(frozen=True)
@@ -137,7 +156,7 @@ def read_items(source: Any, *, columns: str | None = None) -> ItemFile:  # noqa:
     if not records:
         raise MensuraError(f"{name}: no items; expected one row or JSON object per item")
     titles = list(dict.fromkeys(title for record in records for title in record.cells))
-    found = {field: _column_of(field, titles, said, name) for field in FIELDS}
+    found = said.columns_of(titles, name)
     if found["text"] is None and found["item"] is None:
         raise MensuraError(
             f"{name}: no column holds the questions; it has {listed_names(titles)}. Say which: "
@@ -180,18 +199,6 @@ def replace_nested(record: SourceRecord) -> SourceRecord:
         del cells["question"]
         cells |= {f"question.{title}": cell for title, cell in question.items()}
     return replace(record, cells=cells)
-
-
-def _column_of(field: str, titles: Sequence[str], said: FieldMap, name: str) -> str | None:
-    """Return the column of a field: as the user says, else the first known name."""
-    wanted = said.columns.get(field)
-    if wanted is not None:
-        top = [title for title in titles if wanted == title or wanted.startswith(f"{title}.")]
-        if not top:
-            raise MensuraError(f"{name}: --map {field}={wanted}: no such column; it has {listed_names(list(titles))}")
-        return wanted
-    simple = {_simple_path(title): title for title in reversed(titles)}
-    return next((simple[known] for known in FIELDS[field] if known in simple), None)
 
 
 def _simple_path(title: str) -> str:

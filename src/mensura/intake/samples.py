@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -203,9 +203,20 @@ def _value(scores: object, path: Path, name: str) -> float | None:
 SAMPLE_SUFFIXES = (".eval", ".jsonl", ".json")
 
 
-def is_sample_log(path: Path) -> bool:
-    """Return whether a file's name is that of an evaluation log."""
-    return path.suffix.lower() in SAMPLE_SUFFIXES
+def is_sample_log(path: Path, subjects: Collection[str] = ()) -> bool:
+    """Return whether a file is an evaluation log: by its name, a JSON file by its first bytes.
+
+    ``subjects``: names of columns that say who answered. JSON lines with one of them are a table.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in SAMPLE_SUFFIXES or suffix == ".eval" or not path.is_file():
+        return suffix == ".eval"
+    with path.open("rb") as file:
+        start = file.read(MOST_HEADER_BYTES if suffix == ".json" else 2**16).decode("utf-8-sig", errors="ignore")
+    if suffix == ".json":
+        return re.search(r'"(eval|instance_id)"\s*:', start) is not None
+    line = start.lstrip().partition("\n")[0]
+    return '"doc_id"' in line and not any(f'"{name}":' in line for name in subjects)
 
 
 def read_samples(path: Path, *, subject: str | None = None) -> Iterator[SampleOutcome]:

@@ -16,7 +16,7 @@ from mensura.core.errors import MensuraError, listed_names
 from mensura.intake.packed import read_bytes
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
-BLANK = ("", "-", "–", "—", "n/a", "na", "nan", "null", "none", "?", "tbd", "#n/a")
+BLANK = ("", ".", "-", "–", "—", "n/a", "na", "nan", "null", "none", "?", "tbd", "#n/a")
 """Words for a missing value, in small letters."""
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),

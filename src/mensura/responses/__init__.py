@@ -2,10 +2,10 @@
 
 In: evaluation logs, tables of answers or item pools. Out: a :class:`ResponseFit` with abilities, items, fit and
 differences.
-Read first: ``sources`` and ``counting`` (files become counts), ``table`` and ``store`` (in memory, on disk), ``fit``
-(the verb), ``irt/`` (the mathematics, on NumPy or PyTorch), ``comparing`` (groups), ``categories`` (rubric scores,
-ratings, options), ``surprises`` (leaked items), ``linking`` (two fits on one scale), ``adaptive`` (short
-forms), ``scoring`` (new subjects on the items of a fit), ``among`` (abilities among people).
+Read first: ``reading`` and ``counting`` (files become counts), ``table`` and ``store`` (in memory, on disk), ``fit``
+(the verb), ``irt/`` (the mathematics, on NumPy or PyTorch), ``categories`` (rubric scores, ratings, options),
+``dimensions`` (several abilities), ``surprises`` (leaked items), ``linking`` (two fits on one scale), ``adaptive``
+(short forms), ``among`` (abilities among people, new subjects on the items of a fit).
 """
 
 from __future__ import annotations
@@ -22,25 +22,20 @@ if TYPE_CHECKING:
         next_items as next_items,
         select_items as select_items,
     )
-    from mensura.responses.among import AmongPeople as AmongPeople, place_among as place_among
-    from mensura.responses.bank import ItemBank as ItemBank, Placement as Placement
+    from mensura.responses.among import AmongPeople as AmongPeople, place_among as place_among, score_new as score_new
     from mensura.responses.categories import CategoryFit as CategoryFit, fit_categories as fit_categories
+    from mensura.responses.counting import CountRules as CountRules
     from mensura.responses.dimensions import DimensionFit as DimensionFit, fit_dimensions as fit_dimensions
+    from mensura.responses.explanation import ItemExplanation as ItemExplanation, explain_items as explain_items
     from mensura.responses.fit import FitOptions as FitOptions, fit_responses as fit_responses
     from mensura.responses.linking import LinkedFit as LinkedFit, link_fits as link_fits
     from mensura.responses.reading import read_responses as read_responses
     from mensura.responses.regression import (
-        ItemExplanation as ItemExplanation,
-        explain_items as explain_items,
-        regress_abilities as regress_abilities,
-    )
-    from mensura.responses.regression_tables import (
         AbilityRegression as AbilityRegression,
         DimensionRegression as DimensionRegression,
+        regress_abilities as regress_abilities,
     )
-    from mensura.responses.result import ResponseFit as ResponseFit
-    from mensura.responses.rules import CountRules as CountRules
-    from mensura.responses.scoring import score_new as score_new
+    from mensura.responses.result import ItemBank as ItemBank, Placement as Placement, ResponseFit as ResponseFit
     from mensura.responses.store import ResponseStore as ResponseStore, write_store as write_store
     from mensura.responses.surprises import Surprises as Surprises, find_surprises as find_surprises
     from mensura.responses.survey import Survey as Survey, take_columns as take_columns

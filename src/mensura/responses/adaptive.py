@@ -25,24 +25,32 @@ import polars as pl
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
-from mensura.responses.bank import ItemBank, Placement
-from mensura.responses.choosing import Contents, best_places, difficulty_line, spread_place, spread_places, turn_share
-from mensura.responses.result import Z90
+from mensura.responses.choosing import Contents, difficulty_line, spread_place, turn_share
+from mensura.responses.result import Z90, ItemBank, Placement
 
-_NODES = np.linspace(-4.0, 4.0, 41)
 CHOICES = ("spread", "best")
 FIRST = 5
 """Items that find out where a subject stands, before items are spread."""
 FEW_ANSWERS = 100
 """Answers to an item below which its discrimination is mostly the prior's."""
+_ROOM = 3
+"""Exposure: an item is drawn among this many times the items wanted."""
+_NODES = np.linspace(-4.0, 4.0, 41)
+_WEIGHTS = np.exp(-0.5 * _NODES**2) / np.exp(-0.5 * _NODES**2).sum()
 
 
 @dataclass(frozen=True)
 class Aim:
-    """For whom items are chosen: abilities with ``mean`` and ``sd``, within ±``delta`` (90%).
+    """State for whom items are chosen, and how exactly, in standard deviations of the fit's first group.
 
-    The unit is one standard deviation of the fit's first group. A new subject is often stronger than all that the
-    items were calibrated on, so the default is wider than they are.
+    Parameters
+    ----------
+    mean, sd
+        Of the abilities. A new subject is often stronger than all that the items were calibrated on, so the default
+        is wider than they are.
+    delta
+        Half-width of the 90% interval that is enough.
+
     """
 
     mean: float = 0.0
@@ -56,9 +64,15 @@ class Aim:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ShortForm(Result):
-    """A fixed set of items.
+    """List a fixed set of items.
 
-    ``form``: order, item, content, error (90% half-width with the items so far, on average over the group).
+    Attributes
+    ----------
+    form
+        order, item, content, error (90% half-width with the items so far, on average over the group).
+    warnings
+        Of items that few have answered.
+
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("form",)
@@ -74,10 +88,17 @@ class ShortForm(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NextItems(Result):
-    """What to run next.
+    """List what to run next.
 
-    ``next``: item, content, information. ``standing``: ability, low, high, n, done, left (items to go, estimated; null
-    where even all items left are too few).
+    Attributes
+    ----------
+    next
+        item, content, information.
+    standing
+        ability, low, high, n, done, left (items to go, estimated; null where even all items left are too few).
+    warnings
+        Of items that few have answered.
+
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("next", "standing")
@@ -106,23 +127,52 @@ def select_items(
     least: float = 0.0,
     choice: str = "spread",
 ) -> ShortForm:
-    """Choose a short form of ``size`` items for a group.
+    """Choose a short form for a group. The first items of a form are a form themselves.
 
-    ``content``: the content of each item, whose shares of the bank the form keeps; by default the part of its name
-    before a colon. ``least``: items that tell abilities apart less than this (discrimination) are not chosen.
-    ``choice``: ``spread`` or, item after item, the ``best``, which most lowers the mean posterior variance over the
-    group's abilities. The first items of a form are a form themselves.
+    Parameters
+    ----------
+    bank
+        The items to choose from.
+    size
+        How many items.
+    aim
+        The group: mean and standard deviation of its abilities.
+    content
+        The content of each item, whose shares of the bank the form keeps; by default the part of its name before a
+        colon.
+    least
+        Items that tell abilities apart less than this (discrimination) are not chosen.
+    choice
+        ``spread`` or, item after item, the ``best``, which most lowers the mean posterior variance over the group's
+        abilities.
+
+    Returns
+    -------
+    ShortForm
+        The items in order, with the error that each leaves.
+
+    Raises
+    ------
+    MensuraError
+        If the bank has fewer usable items than ``size``, or an item has no content.
+
+    Examples
+    --------
+    >>> from mensura.responses import ItemBank, select_items
+    >>> items = {"item": ["a", "b", "c"], "discrimination": [1.0, 1.5, 0.7], "difficulty": [-1.0, 0.0, 1.0]}
+    >>> select_items(ItemBank.from_table(items), 2, choice="best").form["item"].to_list()
+    ['b', 'a']
+
     """
     aim = aim or Aim()
     _check_choice(choice)
     usable = bank.parameters.slope > least
     if not 1 <= size <= np.count_nonzero(usable):
         raise MensuraError(f"size: got {size}; expected 1 to {np.count_nonzero(usable)}, the usable items of the bank")
-    group, weight = _group_nodes(aim)
-    information = bank.information(group)
-    contents = Contents.of(bank, content, np.flatnonzero(usable).astype(np.int64), size)
-    line, density = difficulty_line(bank, aim.mean), np.sqrt(information) @ weight
-    held = np.full(len(group), aim.sd**-2.0)
+    information = bank.information(aim.mean + aim.sd * _NODES)
+    contents = Contents(bank, content, usable, size)
+    line, density = difficulty_line(bank, aim.mean), np.sqrt(information) @ _WEIGHTS
+    precision = np.full(len(_NODES), aim.sd**-2.0)
     chosen: list[int] = []
     errors = []
     for turn in range(size):
@@ -130,13 +180,13 @@ def select_items(
         free[chosen] = False
         if choice == "best":
             places = np.flatnonzero(free)
-            one = int(places[np.argmin((1.0 / (held + information[places])) @ weight)])
+            one = int(places[np.argmin((1.0 / (precision + information[places])) @ _WEIGHTS)])
         else:
             one = spread_place(np.where(free, density, 0.0), line, turn_share(turn))
         chosen.append(one)
         contents.take(one)
-        held = held + information[one]
-        errors.append(Z90 * float(np.sqrt((1.0 / held) @ weight)))
+        precision = precision + information[one]
+        errors.append(Z90 * float(np.sqrt((1.0 / precision) @ _WEIGHTS)))
     columns = {
         "order": list(range(1, size + 1)),
         "item": [bank.items[place] for place in chosen],
@@ -156,17 +206,49 @@ def next_items(
     exposure: np.random.Generator | None = None,
     choice: str = "spread",
 ) -> NextItems:
-    """Choose the next items for a subject from its answers so far: item → (right, trials).
+    """Choose the next items for a subject from its answers so far.
 
-    ``choice``: ``spread`` or ``best`` (see the module). ``exposure``: draws the place of spread items, and the others
-    among the three times as many best, so that not every subject meets the same ones.
+    Parameters
+    ----------
+    bank
+        The items to choose from.
+    answers
+        Right answers and trials of each item so far.
+    count
+        How many items to run next.
+    aim
+        Prior of the ability, and the half-width of the 90% interval that is enough.
+    content
+        The content of each item, whose shares of the bank are kept; by default the part of its name before a colon.
+    exposure
+        Draws the place of spread items, and the others among the three times as many best, so that not every subject
+        meets the same ones.
+    choice
+        ``spread`` or ``best`` (see the module).
+
+    Returns
+    -------
+    NextItems
+        The items, and where the subject stands.
+
+    Raises
+    ------
+    MensuraError
+        If an answer is to an item that the bank does not have.
+
+    Examples
+    --------
+    >>> from mensura.responses import ItemBank, next_items
+    >>> items = {"item": ["a", "b", "c"], "discrimination": [1.0, 1.5, 0.7], "difficulty": [-1.0, 0.0, 1.0]}
+    >>> next_items(ItemBank.from_table(items), {"b": (1, 1)}).next["item"].to_list()
+    ['a']
+
     """
     aim = aim or Aim()
     _check_choice(choice)
     if count < 1:
         raise MensuraError(f"count: got {count}; expected at least 1")
-    known = set(bank.items)
-    unknown = [item for item in answers if item not in known]
+    unknown = [item for item in answers if item not in set(bank.items)]
     if unknown:
         raise MensuraError(
             f"answers: {unknown[0]!r} is not in the bank; {len(unknown)} of {len(answers)} items are unknown. Use the "
@@ -174,19 +256,26 @@ def next_items(
         )
     right, trials = (np.array([answers.get(item, (0.0, 0.0))[side] for item in bank.items]) for side in (0, 1))
     place = bank.place(right, trials, mean=aim.mean, sd=aim.sd)
-    information = expected_information(bank, place)
+    information = bank.information(place.ability + place.se * _NODES) @ _WEIGHTS
     taken = trials > 0
-    contents = Contents.of(bank, content, np.arange(len(taken), dtype=np.int64), int(taken.sum()) + count)
+    contents = Contents(bank, content, np.ones_like(taken), int(taken.sum()) + count)
     for at in np.flatnonzero(taken):
         contents.take(int(at))
     first = count if choice == "best" else min(count, max(0, FIRST - place.n))
-    free = ~taken & (bank.parameters.slope > 0.0)
-    order = best_places(information, free, contents, first, exposure)
-    free[order] = False
-    turns = range(place.n + len(order), place.n + count)
-    line = difficulty_line(bank, aim.mean)
-    order += spread_places(line, np.sqrt(information), free, contents, turns, exposure)
-    done = Z90 * place.se <= aim.delta
+    line, density = difficulty_line(bank, aim.mean), np.sqrt(information)
+    free, order = ~taken & (bank.parameters.slope > 0.0), list[int]()
+    while len(order) < count and free.any():
+        among = contents.among(free)
+        if len(order) < first:
+            ranked = sorted(np.flatnonzero(among), key=lambda at: -information[at])
+            one = int(ranked[0] if exposure is None else exposure.choice(ranked[: _ROOM * first]))
+        else:
+            share = turn_share(place.n + len(order)) if exposure is None else float(exposure.random())
+            one = spread_place(np.where(among, density, 0.0), line, share)
+        order.append(one)
+        contents.take(one)
+        free[one] = False
+    done = bool(Z90 * place.se <= aim.delta)
     table = {
         "item": [bank.items[at] for at in order],
         "content": [contents.kinds[at] for at in order],
@@ -197,7 +286,7 @@ def next_items(
         "low": place.ability - Z90 * place.se,
         "high": place.ability + Z90 * place.se,
         "n": place.n,
-        "done": bool(done),
+        "done": done,
         "left": 0 if done else items_to_go(information[~taken], place, aim.delta, choice),
     }
     return NextItems(
@@ -205,13 +294,6 @@ def next_items(
         pl.DataFrame([standing]),
         _few_subjects(bank),
     )
-
-
-def expected_information(bank: ItemBank, place: Placement) -> Floats:
-    """Return what each item is expected to say, on average over a posterior."""
-    mass = np.exp(-0.5 * _NODES**2)
-    found: Floats = bank.information(place.ability + place.se * _NODES) @ (mass / mass.sum())
-    return found
 
 
 def items_to_go(information: Floats, place: Placement, delta: float, choice: str = "spread") -> int | None:
@@ -242,8 +324,3 @@ def _few_subjects(bank: ItemBank) -> tuple[str, ...]:
         f"the items were calibrated on about {bank.answers:.0f} answers each: discriminations are mostly the prior's "
         "and the interval is that of one ability, not of all that the items ask for",
     )
-
-
-def _group_nodes(aim: Aim) -> tuple[Floats, Floats]:
-    mass = np.exp(-0.5 * _NODES**2)
-    return aim.mean + aim.sd * _NODES, mass / mass.sum()

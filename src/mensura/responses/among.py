@@ -3,12 +3,12 @@
 Where people took the items their group's abilities are known: normal, with mean μ and standard deviation σ. Where
 only their success rates are known, published or carried to the world's population, μ and σ are those under which the
 items would have these rates. A subject of ability θ then stands (θ − μ)/σ standard deviations above the people's
-mean.
+mean. New subjects are scored on the items of a fit that stays as it is.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -20,10 +20,80 @@ from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns
 from mensura.core.results import Result
 from mensura.intake.tables import as_frame
-from mensura.responses.bank import ItemBank
-from mensura.responses.result import ResponseFit
+from mensura.responses.adaptive import Aim
+from mensura.responses.irt.shards import dense
+from mensura.responses.result import ItemBank, ResponseFit, ability_table
+from mensura.responses.table import ResponseTable
 from mensura.scale.ruler import rate_to_one_in
 
+
+def score_new(fit: ResponseFit, answers: ResponseTable, *, aim: Aim | None = None) -> ResponseFit:
+    """Score new subjects on the unchanged scale and items of a fit. Intervals contain the errors of the items.
+
+    Parameters
+    ----------
+    fit
+        The fit, which stays as it is.
+    answers
+        Responses of the new subjects, from :func:`mensura.responses.read_responses`.
+    aim
+        The normal prior of an ability, by default wider than the people, because a model can exceed them all.
+
+    Returns
+    -------
+    ResponseFit
+        The same fit with the new subjects, for :func:`place_among`.
+
+    Raises
+    ------
+    MensuraError
+        If a subject took no item of the fit.
+
+    Examples
+    --------
+    >>> from mensura.responses import fit_responses, read_responses, score_new
+    >>> fit = fit_responses({"subject": list("abcd"), "q1": [1, 1, 0, 1], "q2": [0, 1, 0, 0]}, model="rasch")
+    >>> score_new(fit, read_responses({"subject": ["new"], "q1": [1], "q2": [1]})).subjects["subject"].to_list()
+    ['new']
+
+    """
+    aim = aim or Aim()
+    right, trials = counts_in_bank(answers, fit.bank)
+    for name, taken in zip(answers.subjects["subject"], trials.sum(axis=1), strict=True):
+        if not taken:
+            raise foreign_items(name, fit.bank)
+    places = [fit.bank.place(*one, mean=aim.mean, sd=aim.sd) for one in zip(right, trials, strict=True)]
+    ability, se = (np.array([getattr(place, name) for place in places]) for name in ("ability", "se"))
+    subjects = answers.subjects.select("subject", "group").with_columns(
+        n=pl.Series([place.n for place in places]), rate=pl.Series(right.sum(axis=1) / trials.sum(axis=1))
+    )
+    return replace(fit, subjects=ability_table(subjects, ability, se))
+
+
+def counts_in_bank(answers: ResponseTable, bank: ItemBank) -> tuple[Floats, Floats]:
+    """Return right answers and trials of each subject on the items of a bank; an item ``TASK:ID`` may be ``ID`` there.
+
+    Other items are left out.
+    """
+    places = {item: place for place, item in enumerate(bank.items)}
+    numbers = [places.get(item, places.get(item.partition(":")[2], -1)) for item in answers.items["item"]]
+    taken = np.flatnonzero(np.array(numbers) >= 0)
+    into = np.array(numbers)[taken]
+    right, trials = np.zeros((2, answers.subjects.height, len(bank.items)))
+    right[:, into] = dense(answers.right[:, taken])
+    trials[:, into] = 1.0 if answers.trials is None else dense(answers.trials[:, taken])
+    return right, trials
+
+
+def foreign_items(name: str, bank: ItemBank) -> MensuraError:
+    """Return the error for answers to items that a bank does not have."""
+    others = f" or one of {len(bank.items) - 1} others" if len(bank.items) > 1 else ""
+    return MensuraError(
+        f"{name}: none of its items is in the bank; expected {bank.items[0]!r}{others}. Use the names of items.csv"
+    )
+
+
+PEOPLE_OF_RATES = "people of the rates"
 LEAST_ITEMS = 5
 """Items with rates that a population is placed by."""
 _LEAST_RATE = 0.005
@@ -50,12 +120,19 @@ class PeopleScale(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AmongPeople(Result):
-    """Subjects among people.
+    """Show subjects among people.
 
-    ``subjects``: subject, group, ability, rate (share of the people who have as much ability or more) with low and
-    high, one_in, percentile, iq with iq_low and iq_high (90%), population, status, at_least: whether one_in,
-    percentile and iq are cut at the number of people tested. ``population``: mean and sd on the item scale, and how
-    many were ``tested``.
+    Attributes
+    ----------
+    subjects
+        subject, group, ability, rate (share of the people who have as much ability or more) with low and high, one_in,
+        percentile, iq with iq_low and iq_high (90%), population, status, and at_least: whether one_in, percentile and
+        iq are cut at the number of people tested.
+    population
+        Mean and sd on the item scale, and how many were ``tested``.
+    warnings
+        What to know before using the numbers.
+
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("subjects", "population")
@@ -77,16 +154,48 @@ def place_among(
     *,
     group: str | None = None,
     rates: Any = None,  # noqa: ANN401
-    name: str = "people of the rates",
+    name: str = PEOPLE_OF_RATES,
     seed: int = 0,
 ) -> AmongPeople:
-    """Place the subjects of a fit among the people of one of its groups, or those whose ``rates`` are given.
+    """Place the subjects of a fit among people.
 
-    ``rates``: a table of item and rate with, where known, n, or low and high (90%). Intervals hold the errors of the
-    ability, of the people's mean and spread and, with rates, how far the items scatter about them.
+    Intervals contain the errors of the ability, of the people's mean and spread and, with rates, the scatter of items.
+
+    Parameters
+    ----------
+    fit
+        The fit of all subjects.
+    group
+        The group of the fit that the people are; or give ``rates``.
+    rates
+        A table of item and rate of other people with, where known, n, or low and high (90%).
+    name
+        What to call the people of the rates.
+    seed
+        Of the draws.
+
+    Returns
+    -------
+    AmongPeople
+        Share of the people with as much ability, percentile and IQ-equivalent of each subject.
+
+    Raises
+    ------
+    MensuraError
+        If neither or both of ``group`` and ``rates`` are given, or too few items have rates.
+
+    Examples
+    --------
+    >>> from mensura.responses import fit_responses, place_among
+    >>> fit = fit_responses({"subject": list("abcd"), "q1": [1, 1, 0, 1], "q2": [0, 1, 0, 0]}, model="rasch")
+    >>> place_among(fit, group="all").subjects["subject"].to_list()
+    ['a', 'b', 'c', 'd']
+
     """
     if (group is None) == (rates is None):
         raise MensuraError("place_among: give a group of the fit or a table of rates, one of the two")
+    if group is not None and name != PEOPLE_OF_RATES:
+        raise MensuraError("name: it names the people of rates, and a group has its own name. Leave it out")
     people = _of_group(fit, group) if group is not None else _of_rates(fit.bank, rates, name)
     rng = np.random.default_rng(seed)
     where = rng.multivariate_normal([people.mean, people.log_sd], people.covariance, _DRAWS, method="eigh")
@@ -99,47 +208,43 @@ def place_among(
         z[1:, place] = np.quantile(drawn, [0.05, 0.95])
     middle, low, high = np.clip(z, -_FURTHEST, _FURTHEST)
     rarest = scipy.special.ndtri(1.0 - 1.0 / max(people.tested, 2.0))
+    rate, share_low, share_high = (scipy.special.ndtr(-end) for end in (middle, high, low))
+    one_in = rate_to_one_in(np.asarray(rate))
+    columns = {
+        "rate": rate,
+        "low": share_low,
+        "high": share_high,
+        "one_in": np.minimum(one_in, people.tested),
+        "percentile": 100.0 * np.minimum(scipy.special.ndtr(middle), 1.0 - 1.0 / people.tested),
+        "iq": 100.0 + 15.0 * np.minimum(middle, rarest),
+        "iq_low": 100.0 + 15.0 * np.minimum(low, rarest),
+        "iq_high": 100.0 + 15.0 * high,
+    }
     table = fit.subjects.select("subject", "group", "ability").with_columns(
-        rate=pl.Series(scipy.special.ndtr(-middle)),
-        low=pl.Series(scipy.special.ndtr(-high)),
-        high=pl.Series(scipy.special.ndtr(-low)),
-        one_in=pl.Series(np.minimum(rare := rate_to_one_in(np.asarray(scipy.special.ndtr(-middle))), people.tested)),
-        percentile=pl.Series(100.0 * np.minimum(scipy.special.ndtr(middle), 1.0 - 1.0 / people.tested)),
-        iq=pl.Series(100.0 + 15.0 * np.minimum(middle, rarest)),
-        iq_low=pl.Series(100.0 + 15.0 * np.minimum(low, rarest)),
-        iq_high=pl.Series(100.0 + 15.0 * high),
+        *(pl.Series(name, values) for name, values in columns.items()),
         population=pl.lit(people.name),
         status=pl.lit(people.status),
-        at_least=pl.Series(rare > people.tested),
+        at_least=pl.Series(one_in > people.tested),
     )
-    errors = np.sqrt(np.diag(people.covariance))
-    population = pl.DataFrame(
-        {
-            "population": [people.name],
-            "mean": [people.mean],
-            "sd": [float(np.exp(people.log_sd))],
-            "se_mean": [float(errors[0])],
-            "se_sd": [float(errors[1] * np.exp(people.log_sd))],
-            "items": [people.items],
-            "tested": [people.tested],
-            "status": [people.status],
-        }
-    )
-    return AmongPeople(table, population, _beyond(middle, fit))
-
-
-def _beyond(z: Floats, fit: ResponseFit) -> tuple[str, ...]:
-    far = int(np.sum(np.abs(z) > just_above(3.0)))
-    if not far:
-        return ()
-    return (f"{far} of {fit.subjects.height} subjects stand beyond 3 standard deviations, where normality is a guess",)
+    sd, errors = float(np.exp(people.log_sd)), np.sqrt(np.diag(people.covariance))
+    population = {
+        "population": people.name,
+        "mean": people.mean,
+        "sd": sd,
+        "se_mean": float(errors[0]),
+        "se_sd": float(errors[1] * sd),
+        **{name: getattr(people, name) for name in ("items", "tested", "status")},
+    }
+    far = int(np.sum(np.abs(middle) > just_above(3.0)))
+    warning = f"{far} of {table.height} subjects stand beyond 3 standard deviations, where normality is a guess"
+    return AmongPeople(table, pl.DataFrame([population]), (warning,) if far else ())
 
 
 def _of_group(fit: ResponseFit, group: str) -> PeopleScale:
-    found = fit.groups.filter(pl.col("group") == group)
-    if not found.height:
+    rows = fit.groups.filter(pl.col("group") == group)
+    if not rows.height:
         raise MensuraError(f"group: got {group!r}; expected one of {', '.join(fit.groups['group'])}")
-    row = found.row(0, named=True)
+    row = rows.row(0, named=True)
     count = max(1, row["subjects"])
     of_mean = row["se_mean"] if row["se_mean"] is not None else row["sd"] / np.sqrt(count)
     of_log_sd = (row["se_sd"] / row["sd"]) if row["se_sd"] is not None else 1.0 / np.sqrt(2.0 * count)
@@ -152,16 +257,15 @@ def _of_rates(bank: ItemBank, rates: Any, name: str) -> PeopleScale:  # noqa: AN
     frame = as_frame(rates, name="rates")
     require_columns(frame, ["item", "rate"], name="rates")
     places = {item: place for place, item in enumerate(bank.items)}
-    known = frame.with_columns(pl.col("item").cast(pl.String)).filter(
-        pl.col("item").is_in(list(places)) & pl.col("rate").is_between(_LEAST_RATE, 1.0 - _LEAST_RATE)
-    )
-    if known.height < LEAST_ITEMS:
+    usable = pl.col("item").is_in(list(places)) & pl.col("rate").is_between(_LEAST_RATE, 1.0 - _LEAST_RATE)
+    placing = frame.with_columns(pl.col("item").cast(pl.String)).filter(usable)
+    if placing.height < LEAST_ITEMS:
         raise MensuraError(
-            f"rates: {known.height} of the fit's items have a rate between 0 and 1; at least {LEAST_ITEMS} are needed"
+            f"rates: {placing.height} of the fit's items have a rate between 0 and 1; at least {LEAST_ITEMS} are needed"
         )
-    some = bank.only([places[item] for item in known["item"]])
-    target = logit(known["rate"].to_numpy())
-    weight = 1.0 / np.sqrt(_variance(known) + 0.05)
+    some = bank.only([places[item] for item in placing["item"]])
+    target = logit(placing["rate"].to_numpy())
+    weight = 1.0 / np.sqrt(_variance(placing) + 0.05)
 
     def off(x: Floats) -> Floats:
         mass = np.exp(-0.5 * _NODES**2)
@@ -170,25 +274,23 @@ def _of_rates(bank: ItemBank, rates: Any, name: str) -> PeopleScale:  # noqa: AN
         return found
 
     best = scipy.optimize.least_squares(off, np.array([0.0, 0.0]), bounds=([-8.0, -2.5], [8.0, 2.0]))
-    scatter = 2.0 * best.cost / max(1, known.height - 2)
+    scatter = 2.0 * best.cost / max(1, placing.height - 2)
     slopes = np.asarray(best.jac, dtype=np.float64)
     covariance = np.asarray(np.linalg.inv(slopes.T @ slopes + 1e-9 * np.eye(2)) * max(1.0, scatter), np.float64)
     status = "extrapolated" if {"low", "high"} <= set(frame.columns) else "from rates"
-    tested = known["n"].cast(pl.Float64).max() if "n" in known.columns else None
+    tested = placing["n"].cast(pl.Float64).max() if "n" in placing.columns else None
     most = 1.0 / _LEAST_RATE if tested is None else float(tested)  # type: ignore[arg-type]
-    return PeopleScale(name, float(best.x[0]), float(best.x[1]), covariance, status, known.height, most)
+    return PeopleScale(name, float(best.x[0]), float(best.x[1]), covariance, status, placing.height, most)
 
 
-def _variance(known: pl.DataFrame) -> Floats:
+def _variance(rates: pl.DataFrame) -> Floats:
     """Return the variance of each logit rate, from its count or its interval."""
-    rate = known["rate"].to_numpy()
-    if {"low", "high"} <= set(known.columns):
-        low, high = (
-            np.clip(known[side].cast(pl.Float64).fill_null(0.5).to_numpy(), 0.001, 0.999) for side in ("low", "high")
-        )
-        return np.asarray(((logit(high) - logit(low)) / (2.0 * 1.645)) ** 2)
-    if "n" in known.columns:
-        return np.asarray(
-            1.0 / (np.maximum(known["n"].cast(pl.Float64).fill_null(30.0).to_numpy(), 1.0) * rate * (1.0 - rate))
-        )
-    return np.zeros(len(rate))
+    rate = rates["rate"].to_numpy()
+    if {"low", "high"} <= set(rates.columns):
+        ends = (rates[side].cast(pl.Float64).fill_null(0.5).to_numpy() for side in ("low", "high"))
+        low, high = (logit(np.clip(end, 0.001, 0.999)) for end in ends)
+        return np.asarray(((high - low) / (2.0 * 1.645)) ** 2)
+    if "n" not in rates.columns:
+        return np.zeros(len(rate))
+    n = np.maximum(rates["n"].cast(pl.Float64).fill_null(30.0).to_numpy(), 1.0)
+    return np.asarray(1.0 / (n * rate * (1.0 - rate)))

@@ -1,63 +1,70 @@
-"""From outcomes to counts, by the rules: long tables and wide ones, and several of them together."""
+"""From outcomes to counts, by rules for repeats, duplicate runs, gaps and partial credit, stated and logged."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from mensura.core.errors import MensuraError
+from mensura.intake.answers import AnswerLog, WideAnswers
 from mensura.responses.irt.shards import is_sparse
-from mensura.responses.rules import MOST_TRIALS, CountRules
-from mensura.responses.table import LOG_SCHEMA, Counts, Places, ResponseTable, build_table, counts_at
+from mensura.responses.table import Counts, Places, ResponseTable, build_table, counts_at
 
-OUTCOMES = {"subject": pl.String, "group": pl.String, "item": pl.String, "value": pl.Float64, "n": pl.Int64}
-"""Columns of outcomes: ``value`` is the share right of ``n`` trials, null where the outcome is missing."""
-_BLOCK = 8_000_000
-"""Values of a wide table that are counted at a time."""
-
-
-class CountLog:
-    """What the rules met, counted."""
-
-    def __init__(self) -> None:
-        self._found: dict[tuple[str, str], int] = {}
-        self._grouped: set[str] = set()
-
-    def group(self, by: str, without: int, what: str) -> None:
-        """Note that a source has the column that makes groups, and how many of ``what`` lack a value of it."""
-        self._grouped.add(by)
-        self.note(f"{what} without {by}", without, "left out")
-
-    def require_group(self, by: str | None) -> None:
-        """Refuse a column of groups that no source has."""
-        if by is not None and by not in self._grouped:
-            raise MensuraError(
-                f"by: no source has a column {by!r}; expected one of a table or of a pool's persons. Correct the name"
-            )
-
-    def note(self, what: str, count: int, rule: str) -> None:
-        """Add to a count; nothing is noted where there was nothing."""
-        if count:
-            self._found[what, rule] = self._found.get((what, rule), 0) + count
-
-    def frame(self) -> pl.DataFrame:
-        """Return what, count, rule."""
-        rows = [(what, count, rule) for (what, rule), count in self._found.items()]
-        return pl.DataFrame(rows, schema=LOG_SCHEMA, orient="row")
+MOST_TRIALS = 255
+"""Repeats of one item by one subject that a count holds; more are scaled down to that many."""
+CHOICES = {
+    "partial": {"share": "kept as shares", "full": "counted as wrong", "half": "right from a half on"},
+    "missing": {"ignore": "left out", "wrong": "counted as wrong"},
+    "duplicates": {
+        "pool": "pooled as repeats",
+        "first": "the first run kept",
+        "last": "the last run kept",
+        "refuse": "refused",
+    },
+    "repeats": {"count": "counted as k of n", "average": "averaged"},
+}
+"""The rules, and what each choice does, in the words of the log."""
 
 
 @dataclass(frozen=True)
-class WideTable:
-    """One row per subject and one column per item: outcomes from 0 to 1, NaN where one is missing."""
+class CountRules:
+    """State the rules by which outcomes are counted.
 
-    subjects: pl.Series
-    groups: list[str]
-    items: list[str]
-    values: np.ndarray[Any, np.dtype[np.float32]]
+    Parameters
+    ----------
+    partial
+        Credit between 0 and 1: ``share`` keeps it as that share of a right answer (intervals come out on the safe
+        side), ``full`` counts full credit alone as right, ``half`` counts a half or more.
+    missing
+        A blank cell, a sample without score: ``ignore`` leaves it out, ``wrong`` counts it as wrong. Items a subject
+        was never given are always left out.
+    duplicates
+        The same subject and item in several runs (files): ``pool`` counts all as repeats, ``first`` and ``last`` keep
+        one run, ``refuse`` stops.
+    repeats
+        Of an item by a subject: ``count`` takes them as k of n independent trials, ``average`` as one trial with
+        their share, which is right where repeats hardly differ (the same question in another order).
+
+    """
+
+    partial: str = "share"
+    missing: str = "ignore"
+    duplicates: str = "pool"
+    repeats: str = "count"
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            chosen, allowed = getattr(self, field.name), CHOICES[field.name]
+            if chosen not in allowed:
+                raise MensuraError(f"{field.name}: got {chosen!r}; expected one of {', '.join(allowed)}")
+
+
+_BLOCK = 8_000_000
+"""Values of a wide table that are counted at a time."""
 
 
 @dataclass(frozen=True)
@@ -72,26 +79,22 @@ class CountPart:
 
 
 def count_outcomes(
-    outcomes: Iterable[pl.DataFrame], rules: CountRules, log: CountLog, items: Sequence[str] = ()
+    outcomes: Iterable[pl.DataFrame], rules: CountRules, log: AnswerLog, items: Sequence[str] = ()
 ) -> CountPart:
-    """Count long tables (see ``OUTCOMES``), which are pieces of one run; ``items`` are the first columns."""
+    """Count long answers (columns of ``OUTCOMES``), which are pieces of one run; ``items`` are the first columns."""
     owners: dict[str, str] = {}
     subjects: dict[str, int] = {}
     columns = {item: place for place, item in enumerate(items)}
-    found = [_coded(piece, rules, log, owners, subjects, columns) for piece in outcomes]
-    row, column, right, n = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    coded = [_coded(piece, rules, log, owners, subjects, columns) for piece in outcomes]
+    row, column, right, n = (np.concatenate(parts) for parts in zip(*coded, strict=True))
     cell = row.astype(np.int64) * len(columns) + column
-    del row, column, found
+    del row, column, coded
     order = np.argsort(cell, kind="stable")
     cell, right, n = cell[order], right[order], n[order]
     first = np.flatnonzero(np.diff(cell, prepend=-1))
     if len(first) < len(cell):
         cell, right, n = cell[first], np.add.reduceat(right, first), np.add.reduceat(n, first)
-    log.note(
-        "items repeated by a subject",
-        int((n > 1).sum()),
-        "counted as k of n" if rules.repeats == "count" else "averaged",
-    )
+    log.note("items repeated by a subject", int((n > 1).sum()), CHOICES["repeats"][rules.repeats])
     if rules.repeats == "average":
         right, n = right / n, np.ones_like(n)
     n, right = _bounded(n, right, log)
@@ -104,7 +107,7 @@ def count_outcomes(
 def _coded(
     outcomes: pl.DataFrame,
     rules: CountRules,
-    log: CountLog,
+    log: AnswerLog,
     owners: dict[str, str],
     subjects: dict[str, int],
     columns: dict[str, int],
@@ -119,38 +122,31 @@ def _coded(
     return row, column, outcomes["value"].to_numpy() * n, n
 
 
-def count_wide(wide: WideTable, rules: CountRules, log: CountLog) -> CountPart:
+def count_wide(wide: WideAnswers, rules: CountRules, log: AnswerLog) -> CountPart:
     """Count a wide table."""
-    subjects, items = wide.subjects, wide.items
+    subjects, items, values = wide.subjects, wide.items, wide.values
     if subjects.null_count():
         raise MensuraError(f"responses: {subjects.null_count()} rows have no subject; every row needs one")
-    if subjects.n_unique() < subjects.len():
-        name = subjects.filter(subjects.is_duplicated())[0]
+    for name in subjects.filter(subjects.is_duplicated()):
         raise MensuraError(
             f"responses: subject {name!r} has several rows; give repeats as a long table (subject, item, correct)"
         )
-    right = np.zeros(wide.values.shape, dtype=np.float32 if _has_shares(wide.values) else np.uint8)
+    step = max(1, _BLOCK // max(1, len(items)))
+    blocks = [slice(start, start + step) for start in range(0, len(values), step)]
+    shares = any(bool(np.any(values[rows] % 1.0 > 0.0)) for rows in blocks)
+    right = np.zeros(values.shape, dtype=np.float32 if shares else np.uint8)
     trials = np.ones(right.shape, dtype=np.uint8)
-    for rows in _row_blocks(wide.values):
-        given = wide.values[rows]
-        gone = np.isnan(given)
-        beyond = np.argwhere((given < 0.0) | (given > 1.0))
-        for row, place in beyond[:1]:
-            _refuse_outcome(items[place], float(given[row, place]))
-        log.note("missing outcomes", int(gone.sum()), _missing_rule(rules))
-        trials[rows][gone] = 0 if rules.missing == "ignore" else 1
-        right[rows] = _credited(np.where(gone, 0.0, given), rules, log)
+    for rows in blocks:
+        given = values[rows]
+        missing = np.isnan(given)
+        _refuse_beyond(given, items.__getitem__)
+        log.note("missing outcomes", int(missing.sum()), CHOICES["missing"][rules.missing])
+        trials[rows][missing] = rules.missing != "ignore"
+        right[rows] = _credited(np.where(missing, 0.0, given), rules, log)
     return CountPart(subjects.to_list(), wide.groups, items, _small(right), trials)
 
 
-def _row_blocks(values: Counts) -> Iterator[slice]:
-    """Yield slices of rows with about ``_BLOCK`` values each."""
-    step = max(1, _BLOCK // max(1, values.shape[1]))
-    for start in range(0, len(values), step):
-        yield slice(start, start + step)
-
-
-def join_parts(parts: Sequence[CountPart], rules: CountRules, log: CountLog) -> ResponseTable:
+def join_parts(parts: Sequence[CountPart], rules: CountRules, log: AnswerLog) -> ResponseTable:
     """Put several runs together; subjects and items that occur in several are the same ones."""
     if not parts:
         raise MensuraError("responses: nothing was given; give files, tables or pools")
@@ -173,7 +169,7 @@ def join_parts(parts: Sequence[CountPart], rules: CountRules, log: CountLog) -> 
 
 
 def _join_arrays(
-    parts: Sequence[CountPart], rows: dict[str, int], columns: dict[str, int], rules: CountRules, log: CountLog
+    parts: Sequence[CountPart], rows: dict[str, int], columns: dict[str, int], rules: CountRules, log: AnswerLog
 ) -> tuple[Counts, Counts]:
     """Return right answers and trials of several runs, laid over one another in one table."""
     shares = any(part.right.dtype.kind == "f" for part in parts)
@@ -191,7 +187,7 @@ def _join_arrays(
 
 
 def _join_cells(
-    parts: Sequence[CountPart], rows: dict[str, int], columns: dict[str, int], rules: CountRules, log: CountLog
+    parts: Sequence[CountPart], rows: dict[str, int], columns: dict[str, int], rules: CountRules, log: AnswerLog
 ) -> tuple[Counts, Counts]:
     """Return right answers and trials of several runs of which most items were not taken, cell by cell."""
     cells = pl.concat([_cells(part, rows, columns) for part in parts])
@@ -204,7 +200,7 @@ def _join_cells(
     return counts_at(row, column, right, trials, (len(rows), len(columns)))
 
 
-def _joined(n: Counts, k: Counts, rules: CountRules, log: CountLog) -> tuple[Counts, Counts]:
+def _joined(n: Counts, k: Counts, rules: CountRules, log: AnswerLog) -> tuple[Counts, Counts]:
     """Return right answers and trials in the sizes that counts have."""
     if n.max(initial=0) > MOST_TRIALS:
         n, k = _bounded(n.astype(np.int64), k.astype(np.float64), log)
@@ -217,72 +213,54 @@ def _cells(part: CountPart, rows: dict[str, int], columns: dict[str, int]) -> pl
     """Return cell (its number in the joint table), right answers and trials of all items taken in a run."""
     trials = np.ones(part.right.shape, dtype=np.uint8) if part.trials is None else part.trials
     row, column = trials.nonzero()
-    of_subject, of_item = (
-        np.array([places[name] for name in names], dtype=np.int64)
-        for places, names in ((rows, part.subjects), (columns, part.items))
-    )
-    values = {"right": np.asarray(part.right[row, column]).ravel(), "n": np.asarray(trials[row, column]).ravel()}
-    return pl.DataFrame({"cell": of_subject[row] * len(columns) + of_item[column], **values}).cast(
-        {"right": pl.Float64, "n": pl.Int64}
-    )
+    of_subject = np.array([rows[name] for name in part.subjects], dtype=np.int64)
+    of_item = np.array([columns[name] for name in part.items], dtype=np.int64)
+    right, n = (np.asarray(counts[row, column]).ravel() for counts in (part.right, trials))
+    cells = {"cell": of_subject[row] * len(columns) + of_item[column], "right": right, "n": n}
+    return pl.DataFrame(cells).cast({"right": pl.Float64, "n": pl.Int64})
 
 
-def _note_again(count: int, rules: CountRules, log: CountLog) -> None:
+def _note_again(count: int, rules: CountRules, log: AnswerLog) -> None:
     """Note, or refuse, outcomes that several runs have."""
     if count and rules.duplicates == "refuse":
         raise MensuraError(f"responses: {count} outcomes are there in two runs; choose duplicates pool, first or last")
-    words = {"pool": "pooled as repeats", "first": "the first run kept", "last": "the last run kept"}
-    log.note("outcomes in several runs", count, words.get(rules.duplicates, ""))
+    log.note("outcomes in several runs", count, CHOICES["duplicates"][rules.duplicates])
 
 
-def _by_rules(outcomes: pl.DataFrame, rules: CountRules, log: CountLog) -> pl.DataFrame:
+def _by_rules(outcomes: pl.DataFrame, rules: CountRules, log: AnswerLog) -> pl.DataFrame:
     """Apply the rules for missing outcomes and partial credit."""
     nameless = outcomes["subject"].is_null() | outcomes["item"].is_null()
     log.note("outcomes without subject or item", int(nameless.sum()), "left out")
     outcomes = outcomes.filter(~nameless) if nameless.any() else outcomes
-    log.note("missing outcomes", outcomes["value"].null_count(), _missing_rule(rules))
+    log.note("missing outcomes", outcomes["value"].null_count(), CHOICES["missing"][rules.missing])
     if rules.missing == "ignore":
         outcomes = outcomes.filter(pl.col("value").is_not_null())
-    outcomes = outcomes.with_columns(pl.col("value").fill_null(0.0))
-    _check_range(outcomes["value"], "correct")
-    if outcomes.filter(pl.col("n") < 1).height:
+    values, n = outcomes["value"].fill_null(0.0).to_numpy().copy(), outcomes["n"].to_numpy()
+    _refuse_beyond(values, lambda _: "correct")
+    if np.any(n < 1):
         raise MensuraError("responses: column 'n' has counts below 1; expected how often an item was tried, at least 1")
-    single = (outcomes["n"] == 1).to_numpy()
-    values = outcomes["value"].to_numpy().copy()
-    values[single] = _credited(values[single], rules, log)
+    values[n == 1] = _credited(values[n == 1], rules, log)
     return outcomes.with_columns(value=pl.Series(values, dtype=pl.Float64))
 
 
-def _credited(values: np.ndarray[Any, Any], rules: CountRules, log: CountLog) -> np.ndarray[Any, Any]:
+def _refuse_beyond(values: Counts, name: Callable[[int], str]) -> None:
+    """Refuse outcomes below 0 or above 1; ``name``: of the last axis' places."""
+    for at in np.argwhere((values < 0.0) | (values > 1.0))[:1]:
+        value = float(values[tuple(at)])
+        raise MensuraError(
+            f"responses: {name(int(at[-1]))!r} holds {value:g}; expected outcomes from 0 (wrong) to 1 (right)"
+        )
+
+
+def _credited(values: np.ndarray[Any, Any], rules: CountRules, log: AnswerLog) -> np.ndarray[Any, Any]:
     partial = (values > 0.0) & (values < 1.0)
-    if not partial.any():
-        return values
-    words = {"share": "kept as shares", "full": "counted as wrong", "half": "right from a half on"}
-    log.note("outcomes with partial credit", int(partial.sum()), words[rules.partial])
-    if rules.partial == "share":
+    log.note("outcomes with partial credit", int(partial.sum()), CHOICES["partial"][rules.partial])
+    if rules.partial == "share" or not partial.any():
         return values
     return (values >= (1.0 if rules.partial == "full" else 0.5)).astype(np.float64)
 
 
-def _missing_rule(rules: CountRules) -> str:
-    return "left out" if rules.missing == "ignore" else "counted as wrong"
-
-
-def _has_shares(values: Counts) -> bool:
-    return any(bool(np.any(values[rows] % 1.0 > 0.0)) for rows in _row_blocks(values))
-
-
-def _check_range(column: pl.Series, name: str) -> None:
-    wrong = column.filter(column.is_not_null() & ~column.is_between(0.0, 1.0))
-    if wrong.len():
-        _refuse_outcome(name, wrong[0])
-
-
-def _refuse_outcome(name: str, value: float) -> None:
-    raise MensuraError(f"responses: {name!r} holds {value:g}; expected outcomes from 0 (wrong) to 1 (right)")
-
-
-def _bounded(n: np.ndarray[Any, Any], k: np.ndarray[Any, Any], log: CountLog) -> tuple[Any, Any]:
+def _bounded(n: np.ndarray[Any, Any], k: np.ndarray[Any, Any], log: AnswerLog) -> tuple[Any, Any]:
     """Scale counts that are too large for a byte; the share stays."""
     large = n > MOST_TRIALS
     log.note(f"items repeated more than {MOST_TRIALS} times", int(large.sum()), f"scaled to {MOST_TRIALS} trials")
@@ -297,10 +275,10 @@ def _small(right: Counts) -> Counts:
     return right.astype(np.uint8) if whole else right.astype(np.float32)
 
 
-def _codes(names: pl.Series, known: dict[str, int]) -> Places:
+def _codes(names: pl.Series, numbers: dict[str, int]) -> Places:
     """Return the number of every name; new names get the next ones."""
     new = names.unique(maintain_order=True)
-    numbers = pl.Series([known.setdefault(name, len(known)) for name in new], dtype=pl.Int32)
+    codes = pl.Series([numbers.setdefault(name, len(numbers)) for name in new], dtype=pl.Int32)
     if not new.len():
         return np.zeros(0, dtype=np.int32)
-    return names.replace_strict(new, numbers, return_dtype=pl.Int32).to_numpy()
+    return names.replace_strict(new, codes, return_dtype=pl.Int32).to_numpy()

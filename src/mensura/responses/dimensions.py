@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -16,13 +17,103 @@ from mensura.core.errors import MensuraError, listed_names
 from mensura.core.frames import require_columns
 from mensura.core.results import Result
 from mensura.intake.tables import as_frame
-from mensura.responses.dimension_answers import PROBIT, DimensionAnswers, dimension_answers
-from mensura.responses.irt.dimension_items import DimensionItems
-from mensura.responses.irt.dimension_nodes import Places
+from mensura.responses.categories import CategoryTable, read_categories
+from mensura.responses.counting import CountRules
+from mensura.responses.irt.categories import begin
+from mensura.responses.irt.dimension_items import DimensionItems, rotate
+from mensura.responses.irt.dimension_nodes import DIMENSION_MODELS, Places, step_answers
 from mensura.responses.irt.dimensions import MOST, DimensionFitted, fit_dimensions_held
-from mensura.responses.irt.rotation import rotate
+from mensura.responses.irt.shards import dense
+from mensura.responses.reading import read_responses
 from mensura.responses.result import Z90, ability_table
-from mensura.responses.rules import CountRules
+from mensura.responses.table import ResponseTable
+
+PROBIT = 1.702
+"""Logits per standard deviation of a normal curve: puts slopes on the scale of loadings."""
+
+
+class DimensionAnswers(NamedTuple):
+    """What is fitted.
+
+    ``subjects``: subject and group. ``items``: their names. ``steps``: item, category (if several), n, share or rate
+    of every step of every item. ``right`` and ``trials``: subjects × steps. ``centred``: scores of items (subjects ×
+    items) less their mean, in units that make the squares of an item sum to 1. ``start``: slope, then intercepts.
+    """
+
+    model: str
+    subjects: pl.DataFrame
+    items: list[str]
+    steps: pl.DataFrame
+    right: Floats
+    trials: Floats | None
+    centred: Floats
+    start: Floats
+    sizes: Any
+    log: pl.DataFrame
+
+    def confirmatory(self, free: Mask, *, correlated: bool) -> DimensionItems:
+        """Return where a fit begins whose slopes are known to exist or not."""
+        return self._items(free * self.start[:, :1], free, correlated)
+
+    def exploratory(self, count: int) -> DimensionItems:
+        """Return where a fit begins that looks for abilities: the largest principal components of the answers."""
+        values, vectors = np.linalg.eigh(self.centred.T @ self.centred)
+        slopes = PROBIT * vectors[:, -count:][:, ::-1] * np.sqrt(np.maximum(values[-count:][::-1], 0.1))
+        slopes = np.clip(slopes * np.sign(slopes.sum(axis=0)), -2.0, 2.0)
+        return self._items(slopes * self.start[:, :1], np.ones_like(slopes, dtype=bool), correlated=False)
+
+    def _items(self, slopes: Floats, free: Mask, correlated: bool) -> DimensionItems:
+        intercepts = self.start[:, 1] if self.sizes is None else self.start[:, 1:]
+        return DimensionItems(slopes, intercepts, np.eye(free.shape[1]), free, correlated, self.model, self.sizes)
+
+
+def dimension_answers(responses: Any, model: str, rules: CountRules | None = None, **how: Any) -> DimensionAnswers:  # noqa: ANN401
+    """Read answers for a model of several abilities; ``how``: arguments of :func:`read_responses`."""
+    if model not in DIMENSION_MODELS:
+        because = ""
+        if model == "nominal":
+            because = " nominal would have a slope per category and dimension, which answers seldom tell apart."
+        raise MensuraError(
+            f"model: got {model!r}; expected {', '.join(DIMENSION_MODELS)} for several dimensions.{because} Choose one "
+            "of them, or fit one dimension"
+        )
+    if model != "2pl":
+        if rules is not None:
+            raise MensuraError(f"rules: of no use to the model {model}, whose outcomes are categories. Leave it out")
+        return _of_categories(read_categories(responses, **how), model)
+    table = responses if isinstance(responses, ResponseTable) else read_responses(responses, rules=rules, **how)
+    right = dense(table.right).astype(np.float64)
+    trials = None if table.trials is None else dense(table.trials).astype(np.float64)
+    rates, taken = table.items["rate"].to_numpy(), np.ones_like(right) if trials is None else trials
+    within = np.clip(rates, 0.02, 0.98)
+    start = np.column_stack([np.ones(len(rates)), 1.2 * np.log(within / (1.0 - within))])
+    centred = (right - taken * rates) / np.sqrt(np.maximum(taken.sum(axis=0) * rates * (1.0 - rates), 1e-9))
+    names, items = table.subjects.select("subject", "group"), table.items.select("item", "n", "rate")
+    return DimensionAnswers(
+        model, names, items["item"].to_list(), items, right, trials, centred, start, None, table.log
+    )
+
+
+def _of_categories(table: CategoryTable, model: str) -> DimensionAnswers:
+    items, first = table.items.to_list(), begin(model, table.shares, 1)
+    counts = np.asarray(table.stacked.toarray(), dtype=np.float64).reshape(-1, len(items), first.most)
+    bare = DimensionItems(
+        np.zeros((len(items), 1)), first.values[:, 1:], np.eye(1), first.used, True, model, first.sizes
+    )
+    taken, scores = counts.sum(axis=2), counts @ np.arange(first.most)
+    off = scores - taken * (scores.sum(axis=0) / taken.sum(axis=0))
+    return DimensionAnswers(
+        model,
+        table.subjects.select("subject", "group"),
+        items,
+        table.codes.filter(pl.col("place") > 0).select("item", "category", "n", "share"),
+        *step_answers(model, counts, bare),
+        off / np.sqrt(np.maximum(np.sum(off**2, axis=0), 1e-9)),
+        first.values,
+        first.sizes,
+        table.log.frame(),
+    )
+
 
 GENERAL = "general"
 """The ability behind all items of a bifactor model."""
@@ -39,13 +130,29 @@ class FittedDimensions(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DimensionFit(Result):
-    """A fit of several abilities.
+    """Show a fit of several abilities, which have mean 0 and standard deviation 1.
 
-    ``subjects``: subject, dimension, ability, low, high (90%), se, group. ``items``: item, dimension, discrimination,
-    loading, low, high, se. ``intercepts``: item, intercept, se, n, rate; of items with several categories one row per
-    category above the lowest: item, category, intercept, se, n, share. ``correlations``: dimension, other,
-    correlation, low, high, se. Abilities have mean 0 and standard deviation 1. Errors are blank where dimensions were
-    found from the answers. ``answers``: what was fitted, for a regression.
+    Attributes
+    ----------
+    subjects
+        subject, dimension, ability, low, high (90%), se, group.
+    items
+        item, dimension, discrimination, loading, low, high, se. Errors are blank where dimensions were found from the
+        answers.
+    intercepts
+        item, intercept, se, n, rate; of items with several categories one row per category above the lowest: item,
+        category, intercept, se, n, share.
+    correlations
+        dimension, other, correlation, low, high, se.
+    log
+        What was left out.
+    log_likelihood, passes, converged
+        How the fit ended.
+    answers
+        What was fitted, for a regression.
+    warnings
+        What to know before using the numbers.
+
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("subjects", "items", "intercepts", "correlations", "log")
@@ -83,16 +190,54 @@ def fit_dimensions(
     rules: CountRules | None = None,
     by: str | None = None,
     header: bool = True,
+    columns: str | None = None,
 ) -> DimensionFit:
-    """Fit several abilities behind right and wrong answers (``2pl``), ``graded`` or ``partial-credit`` ones.
+    """Fit several abilities behind one set of answers.
 
-    ``dimensions``: how many (2 to 4), found from the answers and turned by ``rotation`` (varimax, oblimin or none); or
-    a table of ``item`` and ``dimension``, one row per pair. With ``bifactor``, all items also depend on a general
-    ability, and no abilities correlate. There may be any number of dimensions then, if each item has at most one.
-    ``header``: whether a CSV file names its columns.
+    Parameters
+    ----------
+    responses
+        Whatever :func:`mensura.responses.read_responses` takes; for ``2pl`` also a :class:`ResponseTable`.
+    dimensions
+        How many (2 to 4), found from the answers; or a table of ``item`` and ``dimension``, one row per pair.
+    model
+        ``2pl`` for right and wrong answers, ``graded`` or ``partial-credit`` for ratings.
+    bifactor
+        Whether all items also depend on a general ability. No abilities correlate then, and there may be any number of
+        dimensions if each item has at most one.
+    rotation
+        Of dimensions that are found: ``varimax``, ``oblimin`` or ``none``.
+    rules, by, header, columns
+        How to read ``responses``; see :func:`mensura.responses.read_responses`. Ratings take no ``rules``.
+
+    Returns
+    -------
+    DimensionFit
+        Abilities, slopes, intercepts and correlations.
+
+    Raises
+    ------
+    MensuraError
+        If the dimensions do not suit the items, or an argument is of no use with the others.
+
+    Examples
+    --------
+    >>> import numpy as np, polars as pl
+    >>> from mensura.responses import fit_dimensions
+    >>> rng = np.random.default_rng(0)
+    >>> right = {f"q{k}": rng.integers(0, 2, 80) for k in range(6)}
+    >>> answers = pl.DataFrame({"subject": [f"p{k}" for k in range(80)], **right})
+    >>> pairs = {"item": list(right), "dimension": ["a"] * 3 + ["b"] * 3}
+    >>> fit_dimensions(answers, pairs).correlations.columns[:3]
+    ['dimension', 'other', 'correlation']
+
     """
-    answers = dimension_answers(responses, model, rules=rules, by=by, header=header)
-    if isinstance(dimensions, int) or (isinstance(dimensions, str) and dimensions.isdigit()):
+    how: dict[str, Any] = {"by": by, "header": header, "columns": columns}
+    explored = isinstance(dimensions, int) or (isinstance(dimensions, str) and dimensions.isdigit())
+    if not explored and rotation != "varimax":
+        raise MensuraError("rotation: of no use where a table names the dimensions of items. Leave it out")
+    answers = dimension_answers(responses, model, rules, **how)
+    if explored:
         count = int(dimensions)
         if not 2 <= count <= MOST or bifactor:
             raise MensuraError(
@@ -103,21 +248,13 @@ def fit_dimensions(
                 f"dimensions: got {count} for {len(answers.items)} items; expected more items than "
                 "dimensions. Add items, or use fewer dimensions"
             )
-        names = [f"d{one + 1}" for one in range(count)]
-        return _result(
-            answers,
-            _turned(fit_dimensions_held(answers.right, answers.trials, answers.exploratory(count)), rotation),
-            names,
-        )
-    names, free = _pattern(as_frame(_read(dimensions), name="dimensions"), answers.items, bifactor=bifactor)
-    begin = answers.confirmatory(free, correlated=not bifactor and len(names) > 1)
-    return _result(answers, fit_dimensions_held(answers.right, answers.trials, begin), names)
-
-
-def _read(dimensions: Any) -> Any:  # noqa: ANN401
+        fitted = fit_dimensions_held(answers.right, answers.trials, answers.exploratory(count))
+        return _result(answers, _turned(fitted, rotation), [f"d{one + 1}" for one in range(count)])
     if isinstance(dimensions, str | Path) and not Path(dimensions).is_file():
         raise MensuraError(f"dimensions: got {str(dimensions)!r}; expected a number from 2 to {MOST} or a file")
-    return dimensions
+    names, free = _pattern(as_frame(dimensions, name="dimensions"), answers.items, bifactor=bifactor)
+    start = answers.confirmatory(free, correlated=not bifactor and len(names) > 1)
+    return _result(answers, fit_dimensions_held(answers.right, answers.trials, start), names)
 
 
 def _pattern(pairs: pl.DataFrame, items: list[str], *, bifactor: bool) -> tuple[list[str], Mask]:
@@ -155,36 +292,25 @@ def _turned(fitted: DimensionFitted, rotation: str) -> DimensionFitted:
 
 def _result(answers: DimensionAnswers, fitted: DimensionFitted, names: Sequence[str]) -> DimensionFit:
     p, count = fitted.items, len(names)
-    errors = np.full(p.values.shape, np.nan)
-    of_pairs = [np.nan] * (count * (count - 1) // 2)
+    errors, pairs = np.full(p.values.shape, np.nan), list(combinations(range(count), 2))
+    of_pairs = np.full(len(pairs), np.nan)
     if fitted.covariance is not None:
-        found = np.sqrt(np.diag(fitted.covariance))
-        errors[p.estimated] = found[: int(p.estimated.sum())]
-        of_pairs = [*found[int(p.estimated.sum()) :], *([0.0] * (0 if p.pairs else len(of_pairs)))]
+        cut, every = int(p.estimated.sum()), np.sqrt(np.diag(fitted.covariance))
+        errors[p.estimated], of_pairs = every[:cut], every[cut:] if p.pairs else np.zeros(len(pairs))
     warnings = [] if fitted.converged else [f"not converged in {fitted.passes} passes; the numbers are the last ones"]
     if fitted.covariance is None and not p.free.all():
         warnings.append("the answers do not hold all slopes apart, so errors are blank; use fewer dimensions")
-    pairs = [(one, other) for one in range(count) for other in range(one + 1, count)]
-    rows = [
-        (names[one], names[other], float(p.correlation[one, other]), error)
-        for (one, other), error in zip(pairs, of_pairs, strict=True)
-    ]
-    steps = answers.steps
-    intercepts = steps.with_columns(
+    rows = [(names[one], names[other], float(p.correlation[one, other])) for one, other in pairs]
+    schema = {"dimension": pl.String, "other": pl.String, "correlation": pl.Float64}
+    correlations = pl.DataFrame(rows, schema=schema, orient="row").with_columns(se=pl.Series(of_pairs))
+    intercepts = answers.steps.with_columns(
         intercept=pl.Series(p.row_values[:, -1]), se=pl.Series(errors[:, count:][p.steps]).fill_nan(None)
     )
     return DimensionFit(
         _subjects(answers, fitted, names),
         _items(answers, names, p, errors),
         intercepts.select([name for name in _OF_INTERCEPTS if name in intercepts.columns]),
-        _with_ends(
-            pl.DataFrame(
-                rows,
-                schema={"dimension": pl.String, "other": pl.String, "correlation": pl.Float64, "se": pl.Float64},
-                orient="row",
-            ),
-            "correlation",
-        ),
+        _with_ends(correlations, "correlation"),
         answers.log,
         fitted.evidence,
         fitted.passes,
@@ -196,9 +322,9 @@ def _result(answers: DimensionAnswers, fitted: DimensionFitted, names: Sequence[
 
 def _with_ends(table: pl.DataFrame, name: str) -> pl.DataFrame:
     """Return a table with the ends of 90% intervals before the errors; blank where there is no error."""
-    known = table.with_columns(pl.col("se").fill_nan(None))
+    blank = table.with_columns(pl.col("se").fill_nan(None))
     low, high = (pl.col(name) + sign * Z90 * pl.col("se") for sign in (-1.0, 1.0))
-    return known.with_columns(low=low, high=high).select(*[c for c in table.columns if c != "se"], "low", "high", "se")
+    return blank.select(pl.exclude("se"), low.alias("low"), high.alias("high"), "se")
 
 
 def _subjects(answers: DimensionAnswers, fitted: DimensionFitted, names: Sequence[str]) -> pl.DataFrame:
@@ -211,16 +337,8 @@ def _subjects(answers: DimensionAnswers, fitted: DimensionFitted, names: Sequenc
 
 def _items(answers: DimensionAnswers, names: Sequence[str], p: DimensionItems, errors: Floats) -> pl.DataFrame:
     size = np.sqrt(PROBIT**2 + np.einsum("jd,de,je->j", p.slopes, p.correlation, p.slopes))
-    parts = []
-    for place, name in enumerate(names):
-        part = pl.DataFrame(
-            {
-                "item": answers.items,
-                "dimension": [name] * len(answers.items),
-                "discrimination": p.slopes[:, place],
-                "loading": p.slopes[:, place] / size,
-                "se": errors[:, place],
-            }
-        )
-        parts.append(part.filter(pl.Series(p.free[:, place])))
-    return _with_ends(pl.concat(parts), "discrimination")
+    place, item = np.nonzero(p.free.T)
+    table = pl.DataFrame({"item": np.array(answers.items)[item], "dimension": np.array(names)[place]}).with_columns(
+        discrimination=p.slopes[item, place], loading=(p.slopes / size[:, None])[item, place], se=errors[item, place]
+    )
+    return _with_ends(table, "discrimination")

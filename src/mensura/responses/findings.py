@@ -1,22 +1,130 @@
-"""Findings about a fit that a reader must know before using the numbers: refusals, checks and warnings."""
+"""Findings about a fit that a reader must know before using the numbers: refusals, checks and warnings.
+
+Item fit compares, at each node, the share of right answers expected from the posteriors with the model's curve.
+``misfit`` is the root mean square of the difference over the subjects who took the item (the RMSD of large surveys:
+below 0.05 small, above 0.1 poor). Its test adds a bend to the curve, a term in (θ − θ̄)² that the model lacks, and
+asks whether its score is further from zero than chance.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from mensura.core.arrays import Floats, just_above
 from mensura.core.errors import MensuraError, listed_names
-from mensura.responses.comparing import RATE, SMALL
-from mensura.responses.irt.fit_checks import dimensionality
+from mensura.responses.irt.differences import RATE, SMALL
 from mensura.responses.irt.fitting import Fitted
-from mensura.responses.irt.model import LEAST_SD, STEEPEST, Parameters, chances
+from mensura.responses.irt.model import LEAST_SD, STEEPEST, ItemCurves, Parameters, chances, curves, item_blocks
 from mensura.responses.irt.namespace import namespace
+from mensura.responses.irt.passes import Grid, NodeTables, PassSums, shard_posteriors
 from mensura.responses.irt.shards import Held, Shard, dense
 from mensura.responses.result import ResponseFit
 from mensura.responses.table import ResponseTable
+
+_LEAST_HELD = 0.3
+"""Share of a bend's information that is counted on a short test, whose posteriors leave most of it open."""
+_NULL_DRAWS = 20
+_FLOOR = 1e-9
+
+
+def item_misfit(fitted: Fitted, sums: PassSums) -> tuple[Floats, Floats]:
+    """Return every item's misfit and the z of its bend, from sums by node."""
+    p, nodes = fitted.parameters, fitted.grid.nodes
+    misfit, z = np.empty(len(p.slope)), np.empty(len(p.slope))
+    for rows in item_blocks(len(p.slope), len(nodes)):
+        at = curves(p.of_items(rows), nodes)
+        taken = np.maximum(sums.taken if len(sums.taken) == 1 else sums.taken[rows], 0.0)
+        off = sums.right[rows] - taken * at.rate
+        share = taken / np.maximum(taken.sum(axis=1, keepdims=True), _FLOOR)
+        gap = np.clip(off / np.maximum(taken, _FLOOR), -1.0, 1.0)
+        misfit[rows] = np.sqrt(np.sum(share * gap**2, axis=1))
+        z[rows] = _bend(p.slope[rows], nodes, sums, at, taken, off)
+    return misfit, z
+
+
+def _bend(slope: Floats, nodes: Floats, sums: PassSums, at: ItemCurves, taken: Floats, off: Floats) -> Floats:
+    """Return the score of a bend in standard errors; what the item's own parameters could take up is taken off.
+
+    Like an item's score (y − P) u, that of a bend is (y − P) w(θ), with w = (θ − θ̄)² P′ / (a P(1−P)) at first.
+    """
+    weight = taken * at.spread
+    middle = np.sum(taken * nodes, axis=1, keepdims=True) / np.maximum(taken.sum(axis=1, keepdims=True), _FLOOR)
+    steepness = at.by_ability / at.spread / np.where(np.abs(slope[:, None]) > 1e-6, slope[:, None], 1e-6)
+    bend = steepness * (nodes - middle) ** 2
+    u = np.broadcast_to(at.u, (*bend.shape, at.u.shape[2]))
+    cross = ((weight * bend)[:, None, :] @ u)[:, 0]
+    blocks = at.squares(weight) + _FLOOR * np.eye(u.shape[2])
+    bend = bend - (u @ np.linalg.solve(blocks, cross[:, :, None]))[:, :, 0]
+    score = np.sum(off * bend, axis=1)
+    subjects = np.maximum(sums.mass.sum(axis=0), _FLOOR)
+    moving = (at.by_ability * bend) ** 2 + at.spread * np.gradient(bend, nodes, axis=1) ** 2
+    unseen = np.sum(sums.spread, axis=0) * (taken / subjects) * moving
+    whole = np.sum(weight * bend**2, axis=1)
+    kept = np.maximum(whole - np.sum(unseen, axis=1), _LEAST_HELD * whole)
+    z: Floats = score / np.sqrt(np.maximum(kept, _FLOOR))
+    return z
+
+
+@dataclass(frozen=True)
+class Dimensionality:
+    """The largest factor in the residuals, as a share of their variance; what chance gives (95th percentile)."""
+
+    share: float
+    by_chance: float
+    items: int
+    subjects: int
+    ability: Floats
+
+    @property
+    def said(self) -> str:
+        """The finding in words."""
+        factor = f"the largest factor beyond ability explains {self.share:.1%} of the residual variance"
+        chance = f"chance alone up to {self.by_chance:.1%} ({self.subjects:,} subjects, {self.items:,} items)"
+        if self.share <= self.by_chance:
+            return f"One dimension suffices: {factor}, {chance}."
+        verdict = "a little" if self.share < 2.0 * self.by_chance else "clearly"
+        return (
+            f"More than one dimension ({verdict}): {factor}, {chance}; abilities are averages over what items ask for."
+        )
+
+
+def dimensionality(shard: Shard, p: Parameters, grid: Grid, rng: np.random.Generator) -> Dimensionality:
+    """Compare the residuals of a shard of plain arrays with those of responses drawn from the model itself."""
+    space = namespace()
+    tables = NodeTables(space, p, grid)
+
+    def ability_of(right: Any) -> Floats:  # noqa: ANN401
+        return space.get(shard_posteriors(space, replace(shard, right=right), tables).mean)
+
+    trials, ability = np.asarray(shard.taken(), dtype=np.float64), ability_of(shard.right)
+    rate, null = _rates(p, ability), []
+    for _ in range(_NULL_DRAWS):
+        drawn = rng.binomial(trials.astype(int), rate).astype(np.float32)
+        null.append(_largest_factor(drawn, trials, _rates(p, ability_of(drawn))))
+    share = _largest_factor(shard.right, trials, rate)
+    return Dimensionality(share, float(np.quantile(null, 0.95)), trials.shape[1], trials.shape[0], ability)
+
+
+def _rates(p: Parameters, ability: Floats) -> Floats:
+    return np.clip(chances(p, ability).T, 1e-6, 1.0 - 1e-6)
+
+
+def _largest_factor(right: Any, trials: Floats, rate: Floats) -> float:  # noqa: ANN401
+    """Return the largest eigenvalue of the correlations of residuals, as a share of their sum."""
+    taken, right = trials > 0, np.asarray(right, dtype=np.float64)
+    residual = np.where(taken, (right - trials * rate) / np.sqrt(np.maximum(trials, 1.0) * rate * (1.0 - rate)), 0.0)
+    residual = np.clip(residual, -5.0, 5.0)  # one surprise among many sure answers is no factor
+    together = taken.astype(np.float64).T @ taken
+    scale = np.sqrt(np.maximum(np.sum(residual**2, axis=0), _FLOOR))
+    sizes = np.sqrt(taken.sum(axis=0))
+    pairs = np.where(together > 0, np.outer(sizes, sizes) / np.maximum(together, 1.0), 0.0)
+    correlations = (residual / scale).T @ (residual / scale) * pairs
+    return float(np.linalg.eigvalsh(correlations)[-1] / len(correlations))
+
 
 POOR_FIT = 0.1
 """Root mean square gap between answers and curve from which an item is named."""
@@ -83,8 +191,8 @@ def with_checks(home: Held, fitted: Fitted, result: ResponseFit, seed: int) -> R
     sample = Shard(dense(part.right[rows][:, columns]), trials, part.group)
     if len(rows) < 3:
         return result
-    found = dimensionality(namespace(), sample, some, fitted.grid, rng)
-    finding = [("dimensions", found.share, found.said), *_repeats(sample, some, found.ability)]
+    factor = dimensionality(sample, some, fitted.grid, rng)
+    finding = [("dimensions", factor.share, factor.said), *_repeats(sample, some, factor.ability)]
     return replace(result, checks=pl.DataFrame(finding, schema=CHECKS, orient="row"))
 
 
@@ -92,7 +200,7 @@ def _repeats(sample: Shard, p: Parameters, ability: Floats) -> list[tuple[str, f
     """Say how much repeats of an item by a subject agree beyond chance: their correlation, by moments."""
     if sample.trials is None or int(np.max(sample.trials)) < 2:
         return []
-    n, rate = np.asarray(sample.trials, dtype=np.float64), np.clip(chances(p, ability).T, 1e-6, 1.0 - 1e-6)
+    n, rate = np.asarray(sample.trials, dtype=np.float64), _rates(p, ability)
     surplus = (np.asarray(sample.right) - n * rate) ** 2 - n * rate * (1.0 - rate)
     alike = float(np.clip(np.sum(surplus * (n > 1)) / max(np.sum(n * (n - 1.0) * rate * (1.0 - rate)), 1e-9), 0.0, 1.0))
     verdict = "intervals are too short: use repeats 'average'" if alike > _ALIKE else "they count as independent trials"
@@ -101,31 +209,25 @@ def _repeats(sample: Shard, p: Parameters, ability: Floats) -> list[tuple[str, f
 
 def with_findings(result: ResponseFit) -> ResponseFit:
     """Say what a reader must know before using the numbers."""
-    items, warnings = result.items, []
-    if not result.converged:
-        warnings.append(f"not converged in {result.passes} passes; the numbers are those of the best one")
-    if result.model == "rasch" and (items["discrimination"] <= just_above(LEAST_SD)).all():
-        warnings.append(
-            "the answers do not show that subjects differ in one ability; do the items ask for the same thing?"
-        )
-    if float(np.mean(items["discrimination"].to_numpy())) > STEEPEST:
-        warnings.append(
-            "subjects answer almost without error (all right or all wrong from some item on), so a prior limits the "
-            "discriminations; the order of abilities is sound, their distances are not"
-        )
-    against = items.filter(pl.col("discrimination") < 0.0)["item"].to_list()
-    if against:
-        warnings.append(f"{len(against)} items run against the scale (wrong key?): {listed_names(against)}")
-    one_sided = items.filter((pl.col("rate") <= 0.0) | (pl.col("rate") >= 1.0))["item"].to_list()
-    if one_sided:
-        warnings.append(
-            f"{len(one_sided)} items were answered alike by all, so priors give their parameters: "
-            f"{listed_names(one_sided)}"
-        )
-    if 0 < result.subjects.height < FEW_SUBJECTS and result.model != "rasch":
-        warnings.append(
-            f"{result.subjects.height} subjects tell little about discriminations; the prior gives much of them"
-        )
+    items, subjects = result.items, result.subjects.height
+    slope, rate = items["discrimination"], items["rate"]
+    against, one_sided = items.filter(slope < 0.0)["item"], items.filter((rate <= 0.0) | (rate >= 1.0))["item"]
+    findings = {
+        f"not converged in {result.passes} passes; the numbers are those of the best one": not result.converged,
+        "the answers do not show that subjects differ in one ability; do the items ask for the same thing?": (
+            result.model == "rasch" and (slope <= just_above(LEAST_SD)).all()
+        ),
+        "subjects answer almost without error (all right or all wrong from some item on), so a prior limits the "
+        "discriminations; the order of abilities is sound, their distances are not": (
+            float(np.mean(slope.to_numpy())) > STEEPEST
+        ),
+        f"{against.len()} items run against the scale (wrong key?): {listed_names(against.to_list())}": against.len(),
+        f"{one_sided.len()} items were answered alike by all, so priors give their parameters: "
+        f"{listed_names(one_sided.to_list())}": one_sided.len(),
+        f"{subjects} subjects tell little about discriminations; the prior gives much of them": (
+            0 < subjects < FEW_SUBJECTS and result.model != "rasch"
+        ),
+    }
     poor = items.filter((pl.col("fit") > POOR_FIT) & (pl.col("fit_q") < RATE))["item"].to_list()
     said = f"{len(poor)} of {items.height} items depart from their curve by more than {POOR_FIT:g} (RMSD; {_RATE_SAID})"
     rows = [("item fit", float(len(poor)), said + (f": {listed_names(poor)}" if poor else ""))]
@@ -135,4 +237,4 @@ def with_findings(result: ResponseFit) -> ResponseFit:
         text = f"{count} of {items.height} items differ between groups by {SMALL:g} logits or more ({_RATE_SAID})"
         rows.append(("differences between groups", float(count), text))
     checks = pl.concat([result.checks, pl.DataFrame(rows, schema=CHECKS, orient="row")])
-    return replace(result, checks=checks, warnings=tuple(warnings))
+    return replace(result, checks=checks, warnings=tuple(text for text, holds in findings.items() if holds))

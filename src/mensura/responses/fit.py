@@ -1,7 +1,11 @@
-"""Fitting item response models to responses of any kind: tables, or stores that are read in parts."""
+"""Fit item response models to responses of any kind: tables, or stores that are read in parts.
+
+The result has tables of subjects, items and groups with their errors, on the scale of the first group.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,21 +15,19 @@ import polars as pl
 
 from mensura.core.addresses import address_of, is_address
 from mensura.core.arguments import check_arguments
+from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
-from mensura.responses.cluster import RayPass, on_ray
-from mensura.responses.comparing import compare_groups
-from mensura.responses.findings import CHECKS, refuse_hopeless, refuse_unlinked, with_checks, with_findings
-from mensura.responses.fit_tables import lay_out
-from mensura.responses.irt.abilities import ShardAbilities, abilities
-from mensura.responses.irt.fitting import Effort, Fitted, Pass, climb, fit_held, over, start
+from mensura.responses.counting import CountRules
+from mensura.responses.findings import CHECKS, item_misfit, refuse_hopeless, refuse_unlinked, with_checks, with_findings
+from mensura.responses.irt.differences import compare_groups, discovery_rates, empty_dif
+from mensura.responses.irt.fitting import Effort, Fitted, Pass, abilities, climb, fit_held, over, start
 from mensura.responses.irt.model import Priors, check_model
 from mensura.responses.irt.namespace import Namespace, namespace
 from mensura.responses.irt.shaped import fit_shaped, skewness
-from mensura.responses.irt.shards import Counts, ShardSource, Streamed, Weighed, placed, weighed
+from mensura.responses.irt.shards import Held, ShardCounts, ShardSource, placed, streamed, weighed
 from mensura.responses.reading import read_responses
-from mensura.responses.result import ResponseFit
-from mensura.responses.rules import CountRules
-from mensura.responses.store import ResponseStore, is_store
+from mensura.responses.result import ResponseFit, ability_table, group_table, observed_rates
+from mensura.responses.store import RayPass, ResponseStore, is_store, on_ray
 from mensura.responses.survey import Survey
 from mensura.responses.table import ResponseTable
 
@@ -34,10 +36,25 @@ ABILITIES = ("normal", "estimated")
 
 @dataclass(frozen=True)
 class FitOptions:
-    """How to fit: priors of items, effort, device, whether to compare groups and to check the one dimension.
+    """Choose how to fit.
 
-    ``device``: ``numpy``, or ``cpu`` or ``cuda`` of PyTorch. ``abilities``: ``normal``, or ``estimated`` where their
-    density is to be fitted too.
+    Parameters
+    ----------
+    priors
+        Of items and groups.
+    effort
+        When to stop.
+    device
+        ``numpy``, or ``cpu`` or ``cuda`` of PyTorch.
+    abilities
+        ``normal``, or ``estimated`` where their density is to be fitted too.
+    dif
+        Whether to compare items between groups.
+    checks
+        Whether to check the one dimension.
+    seed
+        Of the samples that checks draw.
+
     """
 
     priors: Priors = Priors()  # noqa: RUF009
@@ -72,120 +89,210 @@ def fit_responses(
 ) -> ResponseFit:
     """Fit ``rasch``, ``2pl`` or ``3pl`` to responses by marginal maximum likelihood.
 
-    ``responses``: whatever :func:`mensura.responses.read_responses` takes, a :class:`ResponseTable`, or a
-    :class:`ResponseStore`. ``reference``: the group whose abilities have mean 0 and standard deviation 1; by default
-    people where there are any. ``survey``: weights, replicate weights and clusters of the subjects. ``ray``: where
-    passes run on Ray (:func:`mensura.responses.cluster.on_ray`). ``run``: another pass over the same shards.
+    Parameters
+    ----------
+    responses
+        Whatever :func:`mensura.responses.read_responses` takes, a :class:`ResponseTable`, or a :class:`ResponseStore`.
+    model
+        ``rasch``, ``2pl`` or ``3pl``.
+    reference
+        The group whose abilities have mean 0 and standard deviation 1; by default people where there are any.
+    rules, by
+        How to read ``responses`` that are neither a table nor a store yet; see :func:`read_responses`.
+    options
+        Priors, effort, device and checks.
+    survey
+        Weights, replicate weights and clusters of the subjects.
+    ray
+        Where passes run on Ray: ``local``, or the address of a cluster.
+    run
+        Another pass over the same shards.
 
+    Returns
+    -------
+    ResponseFit
+        Abilities, items, groups, differences between groups and checks.
+
+    Raises
+    ------
+    MensuraError
+        If the responses cannot be read or fitted, or an argument is of no use with the others.
+
+    Examples
+    --------
     >>> import mensura
     >>> import polars as pl
     >>> right = {"q1": [1, 1, 1, 1, 0, 1], "q2": [1, 1, 0, 1, 0, 0], "q3": [1, 0, 0, 0, 0, 1]}
     >>> fit = mensura.fit_responses(pl.DataFrame({"subject": list("abcdef"), **right}), model="rasch")
     >>> fit.subjects.columns[:4]
     ['subject', 'ability', 'low', 'high']
+
     """
     check_model(model)
     options = options or FitOptions()
     if options.abilities not in ABILITIES:
         raise MensuraError(f"abilities: got {options.abilities!r}; expected one of {', '.join(ABILITIES)}")
-    space = namespace(options.device)
+    space, shaped = namespace(options.device), options.abilities == "estimated"
     if is_store(responses):
         responses = ResponseStore(address_of(responses) if is_address(responses) else Path(responses))
+    if isinstance(responses, ResponseTable | ResponseStore) and (rules is not None or by is not None):
+        name = "rules" if rules is not None else "by"
+        raise MensuraError(f"{name}: these responses are counted already; give it to read_responses or write_store")
+    if ray is not None and (survey is not None or shaped):
+        raise MensuraError(_ONE_PROCESS)
     if isinstance(responses, ResponseStore):
         if reference not in (None, responses.group_names[0]):
             raise MensuraError(
                 f"reference: expected {responses.group_names[0]!r}, the first group of the store, got {reference!r}"
             )
-        if ray is not None and survey is not None:
-            raise MensuraError(_ONE_PROCESS)
+        if shaped:
+            raise MensuraError("abilities: a response store has normal abilities; read the files into memory instead")
         run = run if ray is None else on_ray(responses, ray, options.device)
         return _fit_store(space, responses, model, options, run, survey)
-    if ray is not None and (survey is not None or options.abilities != "normal"):
-        raise MensuraError(_ONE_PROCESS)
     table = responses if isinstance(responses, ResponseTable) else read_responses(responses, rules=rules, by=by)
+    table = table.of_groups(reference)
     if ray is not None:
-        table = table.of_groups(reference)
         run = on_ray(table.held(), ray, options.device)
-    return _fit_table(space, table.of_groups(reference), model, options, run, survey)
+    return _fit_table(space, table, model, options, run, survey)
 
 
 def _fit_table(
-    space: Namespace,
-    table: ResponseTable,
-    model: str,
-    options: FitOptions,
-    run: Pass | None,
-    survey: Survey | None = None,
+    space: Namespace, table: ResponseTable, model: str, options: FitOptions, run: Pass | None, survey: Survey | None
 ) -> ResponseFit:
-    home = table.held()
-    survey = None if survey is None else survey.of(table.subjects["subject"])
+    home, survey = table.held(), None if survey is None else survey.of(table.subjects["subject"])
     if survey is not None and survey.weights is not None:
-        home = weighed(home, survey.column(survey.weights))
+        home = Held(list(weighed(home, survey.column(survey.weights)).shards()))
     refuse_hopeless(home, table)
-    apart = refuse_unlinked(table)
-    held = placed(space, home)
-    begin = start(model, table.items["rate"].to_numpy(), held.groups)
+    unlinked = refuse_unlinked(table)
+    on_device = placed(space, home)
+    begin = start(model, table.items["rate"].to_numpy(), home.groups)
     if run is None:
-        shaped = options.abilities == "estimated"
-        fitted = (fit_shaped if shaped else fit_held)(space, held, begin, options.priors, options.effort)
-        fitted = fitted if survey is None else survey.information(space, held, fitted, options.priors)
+        fit = fit_shaped if options.abilities == "estimated" else fit_held
+        fitted = fit(space, on_device, begin, options.priors, options.effort)
     else:
         fitted = climb(run, begin, options.priors, options.effort)
-    run = run or over(space, held)
     names = table.subjects.select("subject", "group", "n", "rate")
-    sums, found = run(fitted.parameters, fitted.grid, True), _abilities(space, held, fitted, run)
-    result = lay_out(found, fitted, sums, names, table.items, table.groups)
+    fitted, result = _laid_out(space, on_device, fitted, options, run, survey, names, table.items, table.groups)
     result = replace(result, log=table.log)
-    if options.dif and held.groups > 1 and survey is None:
-        result = replace(
-            result, dif=compare_groups(space, home, fitted, options.priors, table.groups, table.items["item"])
-        )
+    several = options.dif and home.groups > 1
+    if several and survey is None:
+        dif = compare_groups(space, home, fitted, options.priors, table.groups, table.items["item"])
+        result = replace(result, dif=dif)
     result = with_findings(with_checks(home, fitted, result, options.seed) if options.checks else result)
-    told: list[tuple[str, float | None, str]] = [] if survey is None else [("survey", None, survey.said)]
-    if options.dif and held.groups > 1 and survey is not None:
-        told.append(("differences between groups", None, NO_DIFFERENCES))
+    notes: list[tuple[str, Any, str]] = [] if survey is None else [("survey", None, survey.said)]
+    if several and survey is not None:
+        notes.append(("differences between groups", None, NO_DIFFERENCES))
     if fitted.parameters.shapes is not None:
         skewed = [(name, skewness(fitted.parameters, place)) for place, name in enumerate(table.groups)]
-        told += [("skewness", one, f"Abilities of {name} have skewness {one:.2f} (normal: 0).") for name, one in skewed]
-    result = replace(result, checks=pl.concat([result.checks, pl.DataFrame(told, schema=CHECKS, orient="row")]))
-    return replace(result, warnings=(*result.warnings, *apart))
+        notes += [
+            ("skewness", one, f"Abilities of {name} have skewness {one:.2f} (normal: 0).") for name, one in skewed
+        ]
+    return replace(_noted(result, notes), warnings=(*result.warnings, *unlinked))
 
 
 def _fit_store(
-    space: Namespace,
-    store: ResponseStore,
-    model: str,
-    options: FitOptions,
-    run: Pass | None,
-    survey: Survey | None = None,
+    space: Namespace, store: ResponseStore, model: str, options: FitOptions, run: Pass | None, survey: Survey | None
 ) -> ResponseFit:
     """Fit from parts; what needs all responses at once (differences between groups, the one dimension) is left out."""
-    counts = run.each(Counts.of) if isinstance(run, RayPass) else [Counts.of(shard) for shard in store.shards()]
+    counts = (
+        run.each(ShardCounts.of) if isinstance(run, RayPass) else [ShardCounts.of(shard) for shard in store.shards()]
+    )
     right, taken, people = (sum(getattr(one, name) for one in counts) for name in ("right", "trials", "subjects"))
     survey = None if survey is None else survey.of(store.names["subject"])
     source: ShardSource = store
     if survey is not None and survey.weights is not None:
-        source = Weighed(store, survey.column(survey.weights))
-    streamed = Streamed(source, space)
-    begin = start(model, right / np.maximum(taken, 1.0), store.groups)
-    run = run or over(space, streamed)
-    fitted = climb(run, begin, options.priors, options.effort)
-    fitted = fitted if survey is None else survey.information(space, streamed, fitted, options.priors)
+        source = weighed(store, survey.column(survey.weights))
+    on_device = streamed(source, space)
+    items = pl.DataFrame({"item": store.item_names, "n": people, "rate": right / np.maximum(taken, 1.0)})
+    begin = start(model, items["rate"].to_numpy(), store.groups)
+    fitted = climb(run or over(space, on_device), begin, options.priors, options.effort)
     names = store.names.select(
         "subject",
         pl.col("group").replace_strict(dict(enumerate(store.group_names)), return_dtype=pl.String),
         n=pl.Series(np.concatenate([one.taken for one in counts])),
         rate=pl.Series(np.concatenate([one.rate for one in counts])),
     )
-    items = pl.DataFrame({"item": store.item_names, "n": people, "rate": right / np.maximum(taken, 1.0)})
-    sums, found = run(fitted.parameters, fitted.grid, True), _abilities(space, streamed, fitted, run)
-    result = lay_out(found, fitted, sums, names, items, store.group_names)
-    result = with_findings(replace(result, log=store.log))
-    told = [] if survey is None else [("survey", None, survey.said)]
-    return replace(result, checks=pl.concat([result.checks, pl.DataFrame(told, schema=CHECKS, orient="row")]))
+    _, result = _laid_out(space, on_device, fitted, options, run, survey, names, items, store.group_names)
+    return _noted(
+        with_findings(replace(result, log=store.log)), [] if survey is None else [("survey", None, survey.said)]
+    )
 
 
-def _abilities(space: Namespace, source: ShardSource, fitted: Fitted, run: Pass) -> list[ShardAbilities]:
+def _noted(result: ResponseFit, notes: list[tuple[str, Any, str]]) -> ResponseFit:
+    return replace(result, checks=pl.concat([result.checks, pl.DataFrame(notes, schema=CHECKS, orient="row")]))
+
+
+def _laid_out(
+    space: Namespace,
+    source: ShardSource,
+    fitted: Fitted,
+    options: FitOptions,
+    run: Pass | None,
+    survey: Survey | None,
+    names: pl.DataFrame,
+    items: pl.DataFrame,
+    groups: list[str],
+) -> tuple[Fitted, ResponseFit]:
+    """Give a fit the errors of the survey, and lay it out as tables on the scale of the first group."""
+    if survey is not None:
+        fitted = survey.information(space, source, fitted, options.priors)
+    run = run or over(space, source)
+    sums = run(fitted.parameters, fitted.grid, True)
     if isinstance(run, RayPass):
-        return run.abilities(fitted)
-    return [abilities(space, shard, fitted) for shard in source.shards()]
+        places = run.abilities(fitted)
+    else:
+        places = [abilities(space, shard, fitted) for shard in source.shards()]
+    unit = float(fitted.parameters.sd[0])
+    ability, error = (np.concatenate([getattr(one, name) for one in places]) / unit for name in ("mean", "error"))
+    return fitted, ResponseFit(
+        fitted.parameters.model,
+        ability_table(names, ability, error),
+        _item_table(fitted, sums, items),
+        group_table(fitted.parameters, fitted.information, groups, names),
+        empty_dif(),
+        pl.DataFrame(schema=CHECKS),
+        pl.DataFrame(),
+        observed_rates(fitted, sums, items["item"]),
+        fitted.evidence,
+        len(fitted.history),
+        fitted.converged,
+    )
+
+
+def _item_table(fitted: Fitted, sums: Any, items: pl.DataFrame) -> pl.DataFrame:  # noqa: ANN401
+    p = fitted.parameters.standardised()
+    misfit, z = item_misfit(fitted, sums)
+    p_value = np.array([math.erfc(abs(one) / math.sqrt(2.0)) for one in z])
+    slope = np.where(np.abs(p.slope) > 1e-6, p.slope, 1e-6)
+    difficulty = -p.intercept / slope
+    errors = _item_errors(fitted, difficulty, slope)
+    guessing = 1.0 / (1.0 + np.exp(-p.guess)) if p.model == "3pl" else np.zeros(len(slope))
+    return items.select(
+        "item",
+        pl.Series("discrimination", p.slope),
+        pl.Series("difficulty", difficulty),
+        pl.Series("guessing", guessing),
+        pl.Series("se_discrimination", errors[0]),
+        pl.Series("se_difficulty", errors[1]),
+        pl.Series("se_guessing", errors[2]),
+        pl.Series("fit", misfit),
+        pl.Series("fit_p", p_value),
+        pl.Series("fit_q", discovery_rates(p_value)),
+        "n",
+        "rate",
+    )
+
+
+def _item_errors(fitted: Fitted, b: Floats, slope: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return standard errors of discrimination, difficulty and guessing (delta method)."""
+    p, inverse = fitted.parameters, fitted.information
+    covariance = inverse.item_covariance()
+    none = np.zeros(len(b))
+    if p.model == "rasch":
+        of_unit, with_unit = inverse.group_variance()[0], inverse.item_group_covariance(0)[:, 0]
+        variance = covariance[:, 0, 0] / slope**2 + b**2 * of_unit + 2.0 * b * with_unit / slope
+        return slope * np.sqrt(of_unit), np.sqrt(np.maximum(variance, 0.0)), none
+    variance = (covariance[:, 1, 1] + b**2 * covariance[:, 0, 0] + 2.0 * b * covariance[:, 0, 1]) / slope**2
+    c = 1.0 / (1.0 + np.exp(-p.guess))
+    of_guess = c * (1.0 - c) * np.sqrt(covariance[:, 2, 2]) if p.model == "3pl" else none
+    return np.sqrt(covariance[:, 0, 0]), np.sqrt(np.maximum(variance, 0.0)), of_guess

@@ -19,9 +19,8 @@ import polars as pl
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
-from mensura.responses.bank import ItemBank
 from mensura.responses.irt.model import Parameters, chances
-from mensura.responses.result import ResponseFit, ability_table, read_fit
+from mensura.responses.result import ItemBank, ResponseFit, ability_table, read_fit
 
 Link = tuple[float, float]
 Pairs = Sequence[tuple[Parameters, Parameters]]
@@ -37,11 +36,19 @@ _DRIFT = 3.0
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LinkedFit(Result):
-    """A fit on the scale of another.
+    """Show a fit on the scale of another.
 
-    ``coefficients``: method, slope (A), intercept (B), se_slope, se_intercept, items (common). ``items``: common items
-    with difficulty (on the scale of the base), base (its difficulty there), difference, z. ``subjects``: subject,
-    ability, low, high (90%), se, group on the scale of the base; the errors of A and B are included.
+    Attributes
+    ----------
+    coefficients
+        method, slope (A), intercept (B), se_slope, se_intercept, items (common).
+    items
+        Common items with difficulty (on the scale of the base), base (its difficulty there), difference, z.
+    subjects
+        subject, ability, low, high (90%), se, group on the scale of the base; the errors of A and B are included.
+    warnings
+        Items that moved against the others.
+
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("coefficients", "items", "subjects")
@@ -64,7 +71,33 @@ class LinkedFit(Result):
 def link_fits(new: Any, base: Any, *, method: str = "stocking-lord", seed: int = 0) -> LinkedFit:  # noqa: ANN401
     """Put a fit on the scale of another one through the items that both have.
 
-    ``new``, ``base``: a :class:`ResponseFit` or the folder of one. ``seed``: of the draws that give the errors.
+    Parameters
+    ----------
+    new, base
+        A :class:`ResponseFit` or the folder of one; the scale of ``base`` is kept.
+    method
+        ``stocking-lord``, ``haebara`` or ``mean-sigma``.
+    seed
+        Of the draws that give the errors.
+
+    Returns
+    -------
+    LinkedFit
+        Coefficients of the link, the common items, and the new subjects on the scale of the base.
+
+    Raises
+    ------
+    MensuraError
+        If the fits have fewer than three common items.
+
+    Examples
+    --------
+    >>> from mensura.responses import fit_responses, link_fits
+    >>> right = {f"q{k}": [int(row * row % 13 > 3 * k) for row in range(40)] for k in range(4)}
+    >>> fit = fit_responses({"subject": [f"p{k}" for k in range(40)], **right}, model="rasch")
+    >>> link_fits(fit, fit, method="mean-sigma").coefficients["items"].to_list()
+    [4]
+
     """
     if method not in METHODS:
         raise MensuraError(f"method: got {method!r}; expected one of {', '.join(METHODS)}")
@@ -82,37 +115,24 @@ def link_fits(new: Any, base: Any, *, method: str = "stocking-lord", seed: int =
     draws = [(_drawn(banks[0], rng), _drawn(banks[1], rng)) for _ in range(_DRAWS)]
     (slope, intercept), *drawn = _FINDERS[method]([(banks[0].parameters, banks[1].parameters), *draws])
     covariance = np.cov(np.array(drawn).T)
-    covariance[0, 0] += slope**2 * sum(_spread_error(fit) for fit in (one, other))
-    covariance[1, 1] += slope**2 * _place_error(one) + _place_error(other)
-    numbers = {"slope": slope, "intercept": intercept}
-    numbers |= {"se_slope": np.sqrt(covariance[0, 0]), "se_intercept": np.sqrt(covariance[1, 1])}
-    row = {"method": method, **{name: float(value) for name, value in numbers.items()}, "items": len(common)}
+    (new_unit, new_zero), (base_unit, base_zero) = _group_errors(one), _group_errors(other)
+    covariance[0, 0] += slope**2 * (new_unit + base_unit)
+    covariance[1, 1] += slope**2 * new_zero + base_zero
+    of_slope, of_intercept = np.sqrt(np.diag(covariance)).tolist()
+    row = {"method": method, "slope": slope, "intercept": intercept}
+    row |= {"se_slope": of_slope, "se_intercept": of_intercept, "items": len(common)}
     items = _item_table(common, *banks, slope, intercept)
     moved = items.filter(pl.col("z").abs() > _DRIFT)["item"].to_list()
-    said = (
-        (f"{len(moved)} common items moved by more than {_DRIFT:g} standard errors: {', '.join(moved[:5])}",)
-        if moved
-        else ()
-    )
-    return LinkedFit(pl.DataFrame([row]), items, _subject_table(one.subjects, slope, intercept, covariance), said)
+    warning = f"{len(moved)} common items moved by more than {_DRIFT:g} standard errors: {', '.join(moved[:5])}"
+    subjects = _subject_table(one.subjects, slope, intercept, covariance)
+    return LinkedFit(pl.DataFrame([row]), items, subjects, (warning,) if moved else ())
 
 
-def _spread_error(fit: ResponseFit) -> float:
-    """Return the variance of the logarithm of a fit's unit: the spread of its first group, shared by its items."""
-    count, reliability = _first_group(fit)
-    return 1.0 / (2.0 * count * reliability**2)
-
-
-def _place_error(fit: ResponseFit) -> float:
-    """Return the variance of a fit's zero: the mean of its first group, shared by its items."""
-    count, reliability = _first_group(fit)
-    return 1.0 / (count * reliability)
-
-
-def _first_group(fit: ResponseFit) -> tuple[int, float]:
-    """Return the subjects of the first group and the reliability of their abilities."""
+def _group_errors(fit: ResponseFit) -> tuple[float, float]:
+    """Return the variances of the logarithm of a fit's unit and of its zero: spread and mean of its first group."""
     first = fit.subjects.filter(pl.col("group") == fit.reference)
-    return max(1, first.height), max(0.2, 1.0 - float(np.mean(first["se"].to_numpy() ** 2)))
+    count, reliability = max(1, first.height), max(0.2, 1.0 - float(np.mean(first["se"].to_numpy() ** 2)))
+    return 1.0 / (2.0 * count * reliability**2), 1.0 / (count * reliability)
 
 
 def _difficulty(p: Parameters) -> Floats:
@@ -154,13 +174,13 @@ def _by_curves(pairs: Pairs, fold: Callable[[Floats], Floats]) -> list[Link]:
         return np.column_stack([(fold(part) * weight).ravel() for part in (-at * rise, -rise / np.exp(x[0]))])
 
     start = np.array([np.log(np.clip(sd, 0.1, 10.0)), np.clip(mean, -5.0, 5.0)])
-    found = [least_squares(off, start, slopes, args=(new, chances(base, _NODES))).x]
+    solutions = [least_squares(off, start, slopes, args=(new, chances(base, _NODES))).x]
     for new, base in pairs[1:]:
-        x, goal = found[0], chances(base, _NODES)
+        x, goal = solutions[0], chances(base, _NODES)
         for _ in range(_STEPS):
             x = x - np.linalg.lstsq(slopes(x, new, goal), off(x, new, goal))[0]
-        found.append(x)
-    return [(float(np.exp(x[0])), float(x[1])) for x in found]
+        solutions.append(x)
+    return [(float(np.exp(x[0])), float(x[1])) for x in solutions]
 
 
 _FINDERS: dict[str, Callable[[Pairs], list[Link]]] = {

@@ -1,17 +1,26 @@
-"""Reading responses into memory: any mix of logs, tables and pools becomes one table of counts."""
+"""Read responses into memory: any mix of logs, tables and pools becomes one table of counts."""
 
 from __future__ import annotations
 
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from mensura.core.errors import MensuraError
+from mensura.intake.answers import MODELS, AnswerLog, Answers, WideAnswers, read_answers
+from mensura.people import ItemPool
 from mensura.people.pool import is_pool
-from mensura.responses.counting import CountLog, CountPart, WideTable, count_outcomes, count_wide, join_parts
-from mensura.responses.rules import CountRules
-from mensura.responses.sources import owned, pieces
+from mensura.responses.counting import CountPart, CountRules, count_outcomes, count_wide, join_parts
 from mensura.responses.table import ResponseTable
+
+_INSPECT_JSON = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d.*_.+_[0-9A-Za-z]{22}\.json$")
+"""Inspect's names of logs that are one JSON file: time, task and a short unique id."""
 
 
 def read_responses(
@@ -22,40 +31,132 @@ def read_responses(
     by: str | None = None,
     group: str | None = None,
     header: bool = True,
+    columns: str | None = None,
 ) -> ResponseTable:
-    """Return the responses of one source or a list of them.
+    """Read the responses of one source or a list of them.
 
-    A source is a file (CSV or Parquet, long or wide; Inspect .eval or .json; harness samples .jsonl; HELM's
-    per_instance_stats.json), a folder of logs, a pool of people (:class:`mensura.ItemPool` or its folder), or a
-    frame. Each file is one run. See :class:`CountRules` for how repeats, duplicate runs, gaps and partial credit are
-    counted, :func:`mensura.responses.sources.pieces` for the other settings. Where people are among the sources they
-    come first: they are the measure.
+    Parameters
+    ----------
+    sources
+        A source is a file (a table of any form, long or wide; Inspect .eval or .json; harness samples .jsonl; HELM's
+        per_instance_stats.json), a folder of logs, a pool of people (:class:`mensura.ItemPool` or its folder), or a
+        frame. Each file is one run. People among the sources come first: they are the measure.
+    rules
+        How repeats, duplicate runs, gaps and partial credit are counted.
+    subject
+        Whose samples a log holds that does not say so itself.
+    by
+        The column of a pool's persons, or of a table, that makes groups; subjects without it are left out.
+    group
+        The group of subjects for whom nothing else says it.
+    header
+        Whether a table of text names its columns; without names each row is one subject.
+    columns
+        Fields and their columns where names alone do not say it, such as ``subject=pupil,item=task,correct=points``.
+
+    Returns
+    -------
+    ResponseTable
+        Counts of right answers and trials, subjects × items, and a log of what rules decided.
+
+    Raises
+    ------
+    MensuraError
+        If a source cannot be read, or says nothing about who answered what.
+
+    Examples
+    --------
+    >>> from mensura.responses import read_responses
+    >>> table = read_responses({"subject": ["a", "b"], "q1": [1, 0], "q2": [1, 99]})
+    >>> table.heading
+    '3 responses: 2 subjects (2 all) × 2 items'
+
     """
-    rules, log = rules or CountRules(), CountLog()
-    parts: list[CountPart] = []
+    rules, log = rules or CountRules(), AnswerLog()
+    how = {"subject": subject, "by": by, "header": header, "columns": columns}
     given = owned(sources, group, log)
-    for source, owner in given:
-        parts.append(_counted(source, rules, log, subject=subject, by=by, group=owner, header=header))
+    parts = [_counted(source, rules, log, group=owner, **how) for source, owner in given]
     log.require_group(by)
-    people = [is_pool(source) for source, _ in given]
-    known = {item for person, part in zip(people, parts, strict=True) if person for item in part.items}
-    return join_parts([_shortened(part, known) for part in parts], rules, log)
+    of_people = {item for (source, _), part in zip(given, parts, strict=True) if is_pool(source) for item in part.items}
+    return join_parts([_shortened(part, of_people) for part in parts], rules, log)
 
 
-def _counted(source: Any, rules: CountRules, log: CountLog, **settings: Any) -> CountPart:  # noqa: ANN401
-    found = pieces(source, log=log, **settings)
-    first = next(found)
-    if isinstance(first, WideTable):
+def owned(sources: Any, group: str | None, log: AnswerLog) -> list[tuple[Any, str | None]]:  # noqa: ANN401
+    """Return every source on its own, people first, each with the group of subjects for whom nothing else says it.
+
+    Folders of logs become their files, and a copy of a file is left out: the same run given twice is one run.
+    """
+    several = list(sources) if isinstance(sources, Sequence) and not isinstance(sources, str) else [sources]
+    chosen: list[Any] = []
+    digests: set[str] = set()
+    for source in several:
+        folder = isinstance(source, str | Path) and Path(source).is_dir() and not is_pool(source)
+        for one in (_log_files(Path(source)) if folder else []) or [source]:
+            if isinstance(one, str | Path) and Path(one).is_file():
+                with Path(one).open("rb") as file:
+                    digest = hashlib.file_digest(file, "sha256").hexdigest()
+                if digest in digests:
+                    log.note("files with the same content as another", 1, "read once")
+                    continue
+                digests.add(digest)
+            chosen.append(one)
+    chosen.sort(key=lambda source: not is_pool(source))
+    among_people = bool(chosen) and is_pool(chosen[0])
+    return [(source, group or (MODELS if among_people and not is_pool(source) else None)) for source in chosen]
+
+
+def _log_files(folder: Path) -> list[Path]:
+    """Return the evaluation logs under a folder, sorted; summaries beside them are not samples."""
+    return [
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+        and (
+            path.suffix == ".eval"
+            or path.name == "per_instance_stats.json"
+            or (path.suffix == ".jsonl" and path.name.startswith("samples_"))
+            or _INSPECT_JSON.match(path.name)
+        )
+    ]
+
+
+def pieces(source: Any, *, by: str | None, log: AnswerLog, **how: Any) -> Iterator[Answers]:  # noqa: ANN401
+    """Yield the answers of a pool of people, or what :func:`read_answers` finds; ``how``: its other arguments."""
+    if isinstance(source, ItemPool) or is_pool(source):
+        yield _of_pool(source if isinstance(source, ItemPool) else ItemPool.read(Path(source)), by, log)
+    else:
+        yield from read_answers(source, by=by, log=log, **how)
+
+
+def _of_pool(pool: ItemPool, by: str | None, log: AnswerLog) -> WideAnswers:
+    if pool.responses is None:
+        raise MensuraError(
+            f"pool {pool.name!r}: it has rates but no answers of persons; place subjects with rates instead"
+        )
+    if by is None:
+        return WideAnswers.of_frame(pool.responses, "person", [pool.name] * pool.responses.height)
+    if pool.persons is None or by not in pool.persons.columns:
+        columns = ", ".join(pool.persons.columns) if pool.persons is not None else "none"
+        raise MensuraError(f"by: pool {pool.name!r} has no column {by!r}; expected a column of persons: {columns}")
+    groups = pool.persons[by].cast(pl.String)
+    log.group(by, groups.null_count(), "people")
+    owners = [f"{pool.name}:{value}" for value in groups.drop_nulls()]
+    if not owners:
+        raise MensuraError(f"by: nobody in pool {pool.name!r} has a value of {by!r}; choose another column")
+    return WideAnswers.of_frame(pool.responses.filter(groups.is_not_null()), "person", owners)
+
+
+def _counted(source: Any, rules: CountRules, log: AnswerLog, **how: Any) -> CountPart:  # noqa: ANN401
+    answers = pieces(source, log=log, **how)
+    first = next(answers)
+    if isinstance(first, WideAnswers):
         return count_wide(first, rules, log)
-    others = (piece for piece in found if isinstance(piece, pl.DataFrame))
-    return count_outcomes(chain([first], others), rules, log)
+    return count_outcomes(chain([first], (one for one in answers if isinstance(one, pl.DataFrame))), rules, log)
 
 
-def _shortened(part: CountPart, known: set[str]) -> CountPart:
+def _shortened(part: CountPart, of_people: set[str]) -> CountPart:
     """Return a part whose TASK:ID are shortened to ID where people know none of the long ids but the short ones."""
-    if not known or known & set(part.items):
-        return part
     short = [item.partition(":")[2] or item for item in part.items]
-    if len(set(short)) < len(short) or not known & set(short):
+    if of_people & set(part.items) or len(set(short)) < len(short) or not of_people & set(short):
         return part
-    return CountPart(part.subjects, part.groups, short, part.right, part.trials)
+    return replace(part, items=short)

@@ -1,10 +1,11 @@
-"""What a fit says: subjects and items on one scale, groups, differences between them, and how well one scale fits."""
+"""The result of a fit, its bank of items, and the tables behind its pictures."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -13,35 +14,182 @@ from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns
 from mensura.core.results import Result
-from mensura.intake.tables import read_table
-from mensura.responses.bank import ItemBank
+from mensura.intake.tables import as_frame, read_table
+from mensura.responses.irt.fitting import Fitted
+from mensura.responses.irt.information import Information
+from mensura.responses.irt.model import Groups, Parameters, chances, curve_derivatives, log_chances
+from mensura.responses.irt.passes import PassSums
+
+_GRID = np.linspace(-8.0, 8.0, 321)
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Place one subject by some answers.
+
+    Attributes
+    ----------
+    ability, se
+        Posterior mean and standard deviation.
+    n
+        How many items stand behind it.
+
+    """
+
+    ability: float
+    se: float
+    n: int
+
+
+@dataclass(frozen=True, eq=False)
+class ItemBank:
+    """Keep items with known parameters, as ``items.csv`` of a fit holds them.
+
+    Attributes
+    ----------
+    items
+        Their names.
+    parameters
+        Their curves.
+    errors
+        Standard errors of discrimination and difficulty, items × 2; zeros where they are not known.
+    answers
+        How many stand behind the middle item; none where that is not known.
+
+    """
+
+    items: tuple[str, ...]
+    parameters: Parameters
+    errors: Floats
+    answers: float | None = None
+
+    @classmethod
+    def from_table(cls, table: Any) -> ItemBank:  # noqa: ANN401
+        """Read item, discrimination, difficulty and, where there is any, guessing."""
+        frame = as_frame(table, name="items")
+        require_columns(frame, ["item", "discrimination", "difficulty"], name="items")
+        names = frame["item"].cast(pl.String)
+        if names.n_unique() < names.len():
+            raise MensuraError(f"items: {names.filter(names.is_duplicated())[0]!r} occurs twice; remove one row")
+        slope, difficulty = (frame[name].cast(pl.Float64).to_numpy() for name in ("discrimination", "difficulty"))
+        c, *errors = (_numbers(frame, name) for name in ("guessing", "se_discrimination", "se_difficulty"))
+        if not np.all(np.isfinite(slope)) or not np.all(np.isfinite(difficulty)) or np.any((c < 0.0) | (c >= 1.0)):
+            raise MensuraError("items: discrimination and difficulty must be numbers, guessing from 0 to below 1")
+        model = "3pl" if np.any(c > 0.0) else "2pl"
+        guess = np.log(np.maximum(c, 1e-12) / (1.0 - c))
+        parameters = Parameters(model, slope, -slope * difficulty, guess, np.zeros(1), np.ones(1))
+        answers = frame["n"].cast(pl.Float64).median() if "n" in frame.columns else None
+        return cls(tuple(names), parameters, np.stack(errors, axis=1), answers)  # type: ignore[arg-type]
+
+    def only(self, places: Sequence[int] | np.ndarray[Any, Any]) -> ItemBank:
+        """Return some of the items."""
+        at = np.asarray(places, dtype=int)
+        names = tuple(self.items[place] for place in at)
+        return ItemBank(names, self.parameters.of_items(at), self.errors[at], self.answers)
+
+    def chances(self, ability: Floats) -> Floats:
+        """Return the chance of a right answer, items × abilities."""
+        return chances(self.parameters, ability)
+
+    def information(self, ability: Floats) -> Floats:
+        """Return what one answer says about ability, P′²/(P(1−P)), items × abilities."""
+        rate, _, along = curve_derivatives(self.parameters, ability)
+        information: Floats = along**2 / np.maximum(rate * (1.0 - rate), 1e-9)
+        return information
+
+    def place(self, right: Floats, trials: Floats, *, mean: float = 0.0, sd: float = 1.0) -> Placement:
+        """Return the ability that answers speak for, with a normal prior; ``right`` and ``trials`` follow the items."""
+        taken = np.flatnonzero(trials > 0.0)
+        log_right, log_wrong = log_chances(self.only(taken).parameters, _GRID)
+        right_taken, wrong_taken = right[taken], trials[taken] - right[taken]
+        height = right_taken @ log_right + wrong_taken @ log_wrong - 0.5 * ((_GRID - mean) / sd) ** 2
+        weight = np.exp(height - height.max())
+        weight /= weight.sum()
+        ability = float(weight @ _GRID)
+        variance = float(weight @ (_GRID - ability) ** 2)
+        variance += variance**2 * self._item_noise(ability, trials)
+        return Placement(ability, float(np.sqrt(variance)), int(np.count_nonzero(trials)))
+
+    def _item_noise(self, ability: float, trials: Floats) -> float:
+        """Return the variance that errors of the items give to the slope of a log likelihood at an ability.
+
+        Items with large discriminations are chosen first, and theirs are the most overestimated: without this an
+        adaptive interval is too short.
+        """
+        p = self.parameters
+        of_ability = self.information(np.array([ability]))[:, 0]
+        slope = np.where(np.abs(p.slope) > 1e-6, p.slope, 1e-6)
+        by_slope = trials * of_ability / slope**2 + (trials * of_ability * (ability + p.intercept / slope) / slope) ** 2
+        return float(by_slope @ self.errors[:, 0] ** 2 + (trials * of_ability) ** 2 @ self.errors[:, 1] ** 2)
+
+
+def _numbers(frame: pl.DataFrame, name: str) -> Floats:
+    """Return a column that a table may lack, 0 where it has no number."""
+    if name not in frame.columns:
+        return np.zeros(frame.height)
+    return np.asarray(np.nan_to_num(frame[name].cast(pl.Float64).fill_null(0.0).to_numpy(), nan=0.0, posinf=0.0))
+
 
 Z90 = 1.6448536269514722
 """Half the width of a 90% interval in standard errors."""
 _OF_SUBJECTS = ("subject", "dimension", "ability", "low", "high", "n", "se", "rate", "group")
+_NEEDED = {
+    "subjects": ["subject", "ability", "se", "group"],
+    "items": [],
+    "groups": ["group", "subjects", "mean", "sd", "se_mean", "se_sd"],
+}
+"""Tables that the folder of a fit needs, and their columns."""
 
 
 def ability_table(subjects: pl.DataFrame, ability: Floats, error: Floats) -> pl.DataFrame:
     """Return ``subjects`` with their abilities, 90% intervals and standard errors, columns in the order of all fits."""
-    table = subjects.with_columns(
-        ability=pl.Series(ability),
-        low=pl.Series(ability - Z90 * error),
-        high=pl.Series(ability + Z90 * error),
-        se=pl.Series(error),
-    )
+    low, high = ability - Z90 * error, ability + Z90 * error
+    table = subjects.with_columns(ability=ability, low=low, high=high, se=error)
     return table.select(name for name in _OF_SUBJECTS if name in table.columns)
+
+
+def group_table(p: Groups, information: Information, groups: Sequence[str], subjects: pl.DataFrame) -> pl.DataFrame:
+    """Return group, subjects, mean, sd and their errors, in standard deviations of the first group."""
+    unit, errors = float(p.sd[0]), dict(zip(p.free, np.sqrt(information.group_variance()), strict=True))
+    counts = dict(subjects.group_by("group").len().iter_rows())
+    rows = []
+    for place, name in enumerate(groups):
+        mean, sd = float(p.mean[place]), float(p.sd[place])
+        of_mean = float(errors["mean", place]) / unit if place else None
+        of_sd = float(errors["sd", place] * sd) / unit if place else None
+        rows.append((name, counts.get(name, 0), mean / unit, sd / unit, of_mean, of_sd))
+    numbers = dict.fromkeys(("mean", "sd", "se_mean", "se_sd"), pl.Float64)
+    return pl.DataFrame(rows, schema={"group": pl.String, "subjects": pl.Int64, **numbers}, orient="row")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ResponseFit(Result):
-    """An item response model fitted to responses.
+    """Show an item response model fitted to responses. Abilities are in standard deviations of the first group.
 
-    ``subjects``: subject, ability, low, high (90%), n (items taken), se, rate, group. ``items``: item,
-    discrimination, difficulty, guessing, their standard errors, fit (root mean square gap to the curve), fit_p,
-    fit_q, n, rate. ``groups``: group, subjects, mean, sd of abilities and their standard errors (none for the
-    measure). ``dif``: differences between groups. ``checks``: findings in words. ``log``: what the rules of counting
-    met. ``observed``: item, ability, rate, low, high, n, the shares right at ranges of ability. Abilities are in
-    standard deviations of the first group.
+    Attributes
+    ----------
+    model
+        ``rasch``, ``2pl`` or ``3pl``.
+    subjects
+        subject, ability, low, high (90%), n (items taken), se, rate, group.
+    items
+        item, discrimination, difficulty, guessing, their standard errors, fit (root mean square gap to the curve),
+        fit_p, fit_q, n, rate.
+    groups
+        group, subjects, mean, sd of abilities and their standard errors (none for the measure).
+    dif
+        Differences between groups.
+    checks
+        Findings in words.
+    log
+        What the rules of counting met.
+    observed
+        item, ability, rate, low, high, n: the shares right at ranges of ability.
+    log_likelihood, passes, converged
+        How the fit ended.
+    warnings
+        What to know before using the numbers.
+
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("subjects", "items", "groups", "dif", "checks", "log", "observed")
@@ -69,8 +217,7 @@ class ResponseFit(Result):
     @property
     def reference(self) -> str:
         """The group whose abilities have mean 0 and standard deviation 1."""
-        name: str = self.groups["group"][0]
-        return name
+        return str(self.groups["group"][0])
 
     @property
     def bank(self) -> ItemBank:
@@ -79,38 +226,99 @@ class ResponseFit(Result):
 
     def predict(self, subject: str) -> pl.DataFrame:
         """Return item and chance of a right answer of one subject, at its ability."""
-        found = self.subjects.filter(pl.col("subject") == subject)
-        if not found.height:
+        row = self.subjects.filter(pl.col("subject") == subject)
+        if not row.height:
             raise MensuraError(
                 f"subject: got {subject!r}; {self.subjects.height} others were fitted. Choose a name of subjects.csv"
             )
-        chance: Floats = self.bank.chances(np.array([float(found["ability"][0])]))[:, 0]
+        chance: Floats = self.bank.chances(np.array([float(row["ability"][0])]))[:, 0]
         return pl.DataFrame({"item": self.items["item"], "rate": chance})
 
 
 def read_fit(folder: Path) -> ResponseFit:
     """Read the tables of a fit that ``mensura responses fit --out`` wrote; its likelihood is not kept there."""
-    tables = {name: read_table(folder / f"{name}.csv") for name in ("subjects", "items", "groups")}
-    require_columns(tables["subjects"], ["subject", "ability", "se", "group"], name=str(folder / "subjects.csv"))
-    require_columns(
-        tables["groups"], ["group", "subjects", "mean", "sd", "se_mean", "se_sd"], name=str(folder / "groups.csv")
-    )
-    return ResponseFit(
-        "read",
-        tables["subjects"],
-        tables["items"],
-        tables["groups"],
-        _table_of(folder, "dif"),
-        _table_of(folder, "checks"),
-        _table_of(folder, "log"),
-        _table_of(folder, "observed"),
-        float("nan"),
-        0,
-        True,
-    )
+    tables: dict[str, Any] = {}
+    for name in ResponseFit.TABLES:
+        path, columns = folder / f"{name}.csv", _NEEDED.get(name)
+        there = columns is not None or (path.is_file() and path.stat().st_size > 1)
+        tables[name] = read_table(path) if there else pl.DataFrame()
+        require_columns(tables[name], columns or [], name=str(path))
+    return ResponseFit("read", **tables, log_likelihood=float("nan"), passes=0, converged=True)
 
 
-def _table_of(folder: Path, name: str) -> pl.DataFrame:
-    """Return a table of a folder that may lack it."""
-    path = folder / f"{name}.csv"
-    return read_table(path) if path.is_file() and path.stat().st_size > 1 else pl.DataFrame()
+BIN = 0.5
+"""Width of the ranges of ability that observed rates are taken over, in standard deviations of the first group."""
+LEAST_OBSERVED = 2.0
+"""Answers in a range below which its rate is not told."""
+MOST_MARKS = 150
+"""Items, and subjects of a group, on an item map. Of more, those at equal steps by position are drawn."""
+MOST_INTERVALS = 60
+"""Marks of a strip of the map up to which each has its interval: of more they would hide one another."""
+_NODES = np.linspace(-4.0, 4.0, 81)
+_FAR = 6.0
+"""Difficulties beyond this are off any map: an item nobody (or everybody) answers right."""
+
+
+def observed_rates(fitted: Fitted, sums: PassSums, items: pl.Series) -> pl.DataFrame:
+    """Return item, ability, rate, low, high (90%, Wilson), n: shares right over ranges of ability.
+
+    Subjects count in each range with the posterior chance of being there.
+    """
+    nodes = fitted.grid.nodes / float(fitted.parameters.sd[0])
+    place = np.round(nodes / BIN).astype(int)
+    bins = np.unique(place)
+    within = (place[:, None] == bins).astype(float)
+    taken = np.maximum(np.broadcast_to(sums.taken, sums.right.shape), 0.0) @ within
+    right = np.clip(sums.right @ within, 0.0, taken)
+    at, where = np.nonzero(taken >= LEAST_OBSERVED)
+    n, k = taken[at, where], right[at, where]
+    middle, half = k + Z90**2 / 2.0, Z90 * np.sqrt(k * (n - k) / n + Z90**2 / 4.0)
+    low, high = (middle - half) / (n + Z90**2), (middle + half) / (n + Z90**2)
+    columns = {"ability": bins[where] * BIN, "rate": k / n, "low": low, "high": high, "n": n}
+    return pl.DataFrame({"item": items.gather(at.astype(np.uint32)), **columns})
+
+
+def map_points(fit: ResponseFit) -> pl.DataFrame:
+    """Return name, kind, value, low, high: items by difficulty, subjects of every group by ability."""
+    items = fit.items.filter(pl.col("difficulty").abs() <= _FAR).select(
+        name="item",
+        kind=pl.lit("items"),
+        value="difficulty",
+        low=pl.col("difficulty") - Z90 * pl.col("se_difficulty"),
+        high=pl.col("difficulty") + Z90 * pl.col("se_difficulty"),
+    )
+    subjects = fit.subjects.select(name="subject", kind="group", value="ability", low="low", high="high")
+    kinds = [items, *subjects.partition_by("kind", maintain_order=True)]
+    return pl.concat([_some(kind.sort("value")) for kind in kinds])
+
+
+def _some(rows: pl.DataFrame) -> pl.DataFrame:
+    if rows.height > MOST_INTERVALS:
+        rows = rows.with_columns(low=pl.lit(None, pl.Float64), high=pl.lit(None, pl.Float64))
+    if rows.height <= MOST_MARKS:
+        return rows
+    return rows[np.round(np.linspace(0, rows.height - 1, MOST_MARKS)).astype(int)]
+
+
+def information_points(bank: ItemBank) -> pl.DataFrame:
+    """Return ability, information of all items together, error (half-width of a 90% interval from them alone)."""
+    nodes = _NODES[::2]
+    total = bank.information(nodes).sum(axis=0)
+    return pl.DataFrame({"ability": nodes, "information": total, "error": Z90 / np.sqrt(np.maximum(total, 1e-9))})
+
+
+def curve_points(bank: ItemBank, item: str) -> pl.DataFrame:
+    """Return ability and rate along the curve of an item."""
+    if item not in bank.items:
+        raise MensuraError(
+            f"item: got {item!r}; expected {bank.items[0]!r} or one of {len(bank.items) - 1} others (see items.csv)"
+        )
+    return pl.DataFrame({"ability": _NODES, "rate": bank.only([bank.items.index(item)]).chances(_NODES)[0]})
+
+
+def difference_points(dif: pl.DataFrame, group: str) -> pl.DataFrame:
+    """Return item, difference, low, high, flagged of one group beside the first."""
+    reach = Z90 * pl.col("se")
+    return dif.filter(pl.col("group") == group).select(
+        "item", "difference", "flagged", low=pl.col("difference") - reach, high=pl.col("difference") + reach
+    )

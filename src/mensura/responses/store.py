@@ -1,10 +1,16 @@
-"""The response store: responses that do not fit into memory, as Parquet parts that passes read one after the other.
+"""Responses on disk and on a cluster: a store of Parquet parts, and passes over parts by Ray.
 
 A folder holds ``items.parquet`` (item), ``groups.parquet`` (group), ``log.parquet`` and ``part-00000.parquet`` …: one
 row per subject with ``subject``, ``group`` (its number) and the counts of all items as bytes, ``right`` and
 ``trials`` (null where every item was taken once; ``right`` holds single-precision numbers where credit is partial).
 Where a part's subjects took few of the items, ``places`` holds the numbers of those taken (int32), and the counts are
 theirs alone; it is null elsewhere. Subjects of one part belong to one group.
+
+On a cluster, a part is a shard, or a function that returns one (:func:`parts_of`). A worker calls the function once;
+Ray keeps the shard in the shared memory of that machine, or on its disk, and runs the passes there. If a worker dies,
+Ray runs its task again, and reads again what was lost. Sums are added in the order of the parts, so the result does not
+depend on how the work was spread. Workers compute with one thread; with more threads, a fit without Ray differs by the
+rounding of single precision.
 """
 
 from __future__ import annotations
@@ -12,11 +18,11 @@ from __future__ import annotations
 import shutil
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
@@ -24,10 +30,15 @@ import polars as pl
 from mensura.core.addresses import address_of, exists, is_address, parquet_files, read_parquet, upload
 from mensura.core.errors import MensuraError
 from mensura.core.folders import whole_folder
-from mensura.responses.counting import CountLog, CountPart, WideTable, count_outcomes
-from mensura.responses.irt.shards import Shard, is_sparse
-from mensura.responses.rules import CountRules
-from mensura.responses.sources import owned, pieces
+from mensura.core.ray import MOST_DEATHS, collect, import_ray, join_ray
+from mensura.intake.answers import AnswerLog
+from mensura.responses.counting import CountPart, CountRules, count_outcomes
+from mensura.responses.irt.fitting import Fitted, ShardAbilities, abilities
+from mensura.responses.irt.model import Parameters
+from mensura.responses.irt.namespace import namespace
+from mensura.responses.irt.passes import Grid, NodeTables, PassSums, tally
+from mensura.responses.irt.shards import Held, Shard, is_sparse, moved
+from mensura.responses.reading import owned, pieces
 
 WRITER = "responses store"
 PARTS = 32
@@ -36,9 +47,13 @@ PARTS = 32
 
 @dataclass(frozen=True)
 class ResponseStore:
-    """A folder of Parquet parts; obeys the contract of :class:`~mensura.responses.irt.shards.ShardSource`.
+    """Read responses from a folder of Parquet parts, one after the other.
 
-    ``folder``: a path, or an address such as ``s3://bucket/store``.
+    Parameters
+    ----------
+    folder
+        A path, or an address such as ``s3://bucket/store``.
+
     """
 
     folder: Path | str
@@ -109,32 +124,20 @@ def is_store(place: object) -> bool:
 def read_part(path: Path | str, items: int) -> Shard:
     """Return the counts of one part."""
     frame = read_parquet(path)
-    if "places" in frame.columns and not frame["places"].null_count():
-        return _sparse_part(frame, items)
-    size = len(frame["right"][0]) // items
-    right = _matrix(frame["right"], np.dtype(np.uint8 if size == 1 else np.float32), items)
-    trials = None if frame["trials"].null_count() else _matrix(frame["trials"], np.dtype(np.uint8), items)
-    return Shard(right, trials, int(frame["group"][0]))
-
-
-def _sparse_part(frame: pl.DataFrame, items: int) -> Shard:
-    """Return the counts of a part that stores the items taken alone."""
+    group, shape = int(frame["group"][0]), (frame.height, items)
+    sparse = "places" in frame.columns and not frame["places"].null_count()
+    columns = {name: b"".join(frame[name]) for name in frame.columns[2:] if not frame[name].null_count()}
+    cells = len(columns["places"]) // 4 if sparse else frame.height * items
+    right = np.frombuffer(columns["right"], dtype=np.uint8 if len(columns["right"]) == cells else np.float32)
+    trials: Any = np.frombuffer(columns["trials"], dtype=np.uint8) if "trials" in columns else None
+    if not sparse:
+        return Shard(right.reshape(shape), None if trials is None else trials.reshape(shape), group)
     from scipy.sparse import csr_array
 
-    sizes = frame["places"].bin.size().to_numpy().astype(np.int64) // 4
-    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
-    places = np.frombuffer(b"".join(frame["places"]), dtype=np.int32)
-    right, trials = b"".join(frame["right"]), np.frombuffer(b"".join(frame["trials"]), dtype=np.uint8)
-    counts = np.frombuffer(right, dtype=np.uint8 if len(right) == len(places) else np.float32)
-    shape = (frame.height, items)
-    group = int(frame["group"][0])
-    return Shard(
-        csr_array((counts, places, starts), shape=shape), csr_array((trials, places, starts), shape=shape), group
-    )
-
-
-def _matrix(column: pl.Series, dtype: np.dtype[Any], items: int) -> np.ndarray[Any, Any]:
-    return np.frombuffer(b"".join(column.to_list()), dtype=dtype).reshape(-1, items)
+    places = np.frombuffer(columns["places"], dtype=np.int32)
+    starts = np.append(0, np.cumsum(frame["places"].bin.size().to_numpy().astype(np.int64) // 4)).astype(np.int32)
+    tables: list[Any] = [csr_array((one, places, starts), shape=shape) for one in (right, trials)]
+    return Shard(tables[0], tables[1], group)
 
 
 def write_store(
@@ -146,150 +149,196 @@ def write_store(
     by: str | None = None,
     group: str | None = None,
     header: bool = True,
+    columns: str | None = None,
     parts: int = PARTS,
 ) -> ResponseStore:
-    """Write sources (see :func:`mensura.responses.read_responses`) as a store, without holding them in memory.
+    """Write sources as a store, without holding them in memory.
 
     Outcomes are first spread over ``parts`` by subject on disk, then counted part by part. Repeats and runs of one
-    subject all lie in one part, and several runs are pooled: ``duplicates`` other than ``pool`` needs all runs at
-    once and is refused. ``folder`` may be an address: the store is then made here and copied there.
+    subject all lie in one part.
+
+    Parameters
+    ----------
+    sources
+        See :func:`mensura.responses.read_responses`.
+    folder
+        A path, or an address: the store is then made here and copied there.
+    rules
+        How outcomes are counted. Several runs are pooled: ``duplicates`` other than ``pool`` needs all runs at once.
+    subject, by, group, header, columns
+        See :func:`mensura.responses.read_responses`.
+    parts
+        Parts that subjects are spread over.
+
+    Returns
+    -------
+    ResponseStore
+        The store, ready for :func:`mensura.fit_responses`.
+
+    Raises
+    ------
+    MensuraError
+        If the sources hold no outcome, a subject is in two groups, or a rule needs all runs at once.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from mensura.responses import write_store
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = write_store([{"subject": ["a", "b"], "q1": [1, 0], "q2": [1, 1]}], folder + "/store")
+    ...     store.subjects, store.items
+    (2, 2)
+
     """
+    how: dict[str, Any] = {"subject": subject, "by": by, "header": header, "columns": columns}
     if is_address(folder):
         with tempfile.TemporaryDirectory() as here:
-            how: dict[str, Any] = {"rules": rules, "subject": subject, "by": by, "group": group, "header": header}
-            write_store(sources, Path(here) / "store", **how, parts=parts)
+            write_store(sources, Path(here) / "store", rules=rules, parts=parts, group=group, **how)
             upload(Path(here) / "store", folder, "items.parquet")
         return ResponseStore(address_of(folder))
-    rules, log = rules or CountRules(), CountLog()
+    rules, log = rules or CountRules(), AnswerLog()
     if rules.duplicates != "pool":
         raise MensuraError(f"duplicates: a store pools runs, got {rules.duplicates!r}; read into memory for the others")
     with whole_folder(Path(folder), WRITER) as stage, tempfile.TemporaryDirectory(dir=stage.parent) as spill:
-        spread = _spread(sources, Path(spill), parts, subject, by, group, header, rules, log)
-        _write_parts(spread, Path(spill), stage, rules, log)
-        pl.DataFrame({"item": list(spread.items)}, schema={"item": pl.String}).write_parquet(stage / "items.parquet")
-        pl.DataFrame({"group": list(spread.groups)}, schema={"group": pl.String}).write_parquet(
-            stage / "groups.parquet"
-        )
+        names = _spread(owned(sources, group, log), Path(spill), parts, rules, log, how)
+        for name, column in names.items():
+            frame = pl.DataFrame({name: column}, schema={name: pl.String})
+            frame.write_parquet(stage / f"{name}s.parquet")
+        _write_parts(names, Path(spill), stage, rules, log)
         log.frame().write_parquet(stage / "log.parquet")
-        _refuse_twice(ResponseStore(stage).names["subject"])
+        subjects = ResponseStore(stage).names["subject"]
+        for name in subjects.filter(subjects.is_duplicated()):  # all its outcomes would be in two places
+            raise MensuraError(f"responses: subject {name!r} is in two groups; give each subject one group")
         shutil.rmtree(spill, ignore_errors=True)
         Path(spill).mkdir()
     return ResponseStore(Path(folder))
 
 
-@dataclass(frozen=True)
-class _Spread:
-    """What was spread: items and groups in order of appearance."""
-
-    items: dict[str, None]
-    groups: dict[str, None]
-
-
 def _spread(
-    sources: list[Any],
+    sources: list[tuple[Any, str | None]],
     spill: Path,
     parts: int,
-    subject: str | None,
-    by: str | None,
-    group: str | None,
-    header: bool,
     rules: CountRules,
-    log: CountLog,
-) -> _Spread:
-    """Write every outcome into the folder of its subject's part."""
-    items: dict[str, None] = {}
-    groups: dict[str, None] = {}
-    number = 0
-    for source, owner in owned(sources, group, log):
-        for piece in pieces(source, subject=subject, by=by, group=owner, header=header, log=log):
-            for long in _long(piece):
-                said = long if rules.missing == "wrong" else long.filter(pl.col("value").is_not_null())
-                items.update(dict.fromkeys(said["item"].drop_nulls().unique(maintain_order=True)))
-                groups.update(dict.fromkeys(said["group"].unique(maintain_order=True)))
-                names = long["subject"].unique()
-                places = pl.DataFrame({"subject": names, "part": [_part(name, parts) for name in names]})
-                for (place,), rows in long.join(places, on="subject").group_by("part"):
-                    target = spill / f"{place:05d}"
-                    target.mkdir(exist_ok=True)
-                    rows.drop("part").write_parquet(target / f"{number:07d}.parquet")
-                number += 1
-    if not items:
+    log: AnswerLog,
+    how: dict[str, Any],
+) -> dict[str, list[str]]:
+    """Write every outcome into the folder of its subject's part; return items and groups in order of appearance."""
+    names: dict[str, dict[str, None]] = {"item": {}, "group": {}}
+    answers = (piece for source, owner in sources for piece in pieces(source, group=owner, log=log, **how))
+    tables = (long for piece in answers for long in ([piece] if isinstance(piece, pl.DataFrame) else piece.long()))
+    for number, long in enumerate(tables):
+        counted = long if rules.missing == "wrong" else long.filter(pl.col("value").is_not_null())
+        for name, column in names.items():
+            column.update(dict.fromkeys(counted[name].drop_nulls().unique(maintain_order=True)))
+        subjects = long["subject"].unique()
+        places = [zlib.crc32((name or "").encode()) % parts for name in subjects]
+        for (place,), rows in long.join(pl.DataFrame({"subject": subjects, "part": places}), on="subject").group_by(
+            "part"
+        ):
+            target = spill / f"{place:05d}"
+            target.mkdir(exist_ok=True)
+            rows.drop("part").write_parquet(target / f"{number:07d}.parquet")
+    if not names["item"]:
         raise MensuraError("responses: no outcome; add at least one")
-    return _Spread(items, groups)
+    return {name: list(column) for name, column in names.items()}
 
 
-_WIDE_CELLS = 2_000_000
-
-
-def _long(piece: pl.DataFrame | WideTable) -> Iterator[pl.DataFrame]:
-    """Yield a piece as long tables of bounded size."""
-    if isinstance(piece, pl.DataFrame):
-        yield piece
-        return
-    rows, items = max(1, _WIDE_CELLS // max(1, len(piece.items))), pl.Series("item", piece.items)
-    for start in range(0, len(piece.groups), rows):
-        some = piece.values[start : start + rows]
-        subject, item = (places.ravel().astype(np.uint32) for places in np.indices(some.shape))
-        yield pl.DataFrame(
-            {
-                "subject": piece.subjects[start : start + rows].gather(subject),
-                "group": pl.Series(piece.groups[start : start + rows]).gather(subject),
-                "item": items.gather(item),
-                "value": pl.Series(some.ravel(), dtype=pl.Float64).fill_nan(None),
-            }
-        ).with_columns(n=pl.lit(1, pl.Int64))
-
-
-def _part(name: str | None, parts: int) -> int:
-    return zlib.crc32((name or "").encode()) % parts
-
-
-def _write_parts(spread: _Spread, spill: Path, stage: Path, rules: CountRules, log: CountLog) -> None:
+def _write_parts(names: dict[str, list[str]], spill: Path, stage: Path, rules: CountRules, log: AnswerLog) -> None:
     """Count the outcomes of one part after the other; every group of a part is a file."""
-    items, groups = list(spread.items), {name: place for place, name in enumerate(spread.groups)}
     number = 0
-    for group, place in groups.items():
+    for place, group in enumerate(names["group"]):
         for folder in sorted(spill.iterdir()):
-            parts = [
-                pl.read_parquet(path, glob=False) for path in sorted(folder.iterdir()) if path.suffix == ".parquet"
-            ]
-            outcomes = pl.concat(parts).filter(pl.col("group") == group)
+            files = [pl.read_parquet(path, glob=False) for path in sorted(folder.glob("*.parquet"))]
+            outcomes = pl.concat(files).filter(pl.col("group") == group)
             if outcomes.height:
-                counted = count_outcomes([outcomes], rules, log, items)
+                counted = count_outcomes([outcomes], rules, log, names["item"])
                 if counted.subjects:
                     _part_frame(counted, place).write_parquet(stage / f"part-{number:05d}.parquet")
                     number += 1
 
 
-def _refuse_twice(subjects: pl.Series) -> None:
-    """Refuse a subject of two groups: all its outcomes would be in two places."""
-    twice = subjects.filter(subjects.is_duplicated())
-    if twice.len():
-        raise MensuraError(f"responses: subject {twice[0]!r} is in two groups; give each subject one group")
-
-
 def _part_frame(part: CountPart, group: int) -> pl.DataFrame:
+    tables = {"right": part.right, "trials": part.trials}
     if is_sparse(part.right):
-        return _sparse_frame(part, group)
-    trials = part.trials
-    whole = trials is None or bool(np.all(trials == 1))
-    return pl.DataFrame(
-        {
-            "subject": part.subjects,
-            "group": np.full(len(part.subjects), group, dtype=np.int32),
-            "right": [row.tobytes() for row in part.right],
-            "trials": [None if whole or trials is None else row.tobytes() for row in trials]
-            if trials is not None
-            else [None] * len(part.subjects),
-        },
-        schema={"subject": pl.String, "group": pl.Int32, "right": pl.Binary, "trials": pl.Binary},
-    )
+        cuts = part.right.indptr[1:-1]
+        counts = {"places": part.right.indices.astype(np.int32)} | {name: one.data for name, one in tables.items()}
+        rows: dict[str, list[bytes | None]] = {
+            name: [row.tobytes() for row in np.split(values, cuts)] for name, values in counts.items()
+        }
+    else:
+        once = part.trials is None or bool(np.all(part.trials == 1))
+        rows = {
+            name: [None if once and name == "trials" else row.tobytes() for row in one] for name, one in tables.items()
+        }
+    names = {"subject": part.subjects, "group": np.full(len(part.subjects), group, dtype=np.int32)}
+    return pl.DataFrame(names | rows, schema_overrides=dict.fromkeys(rows, pl.Binary))
 
 
-def _sparse_frame(part: CountPart, group: int) -> pl.DataFrame:
-    cuts = part.right.indptr[1:-1]
-    counts = {"places": part.right.indices.astype(np.int32), "right": part.right.data}
-    counts |= {} if part.trials is None else {"trials": part.trials.data}
-    rows = {name: [row.tobytes() for row in np.split(values, cuts)] for name, values in counts.items()}
-    numbers = np.full(len(part.subjects), group, dtype=np.int32)
-    return pl.DataFrame({"subject": part.subjects, "group": numbers, **rows})
+T = TypeVar("T")
+Part = Shard | Callable[[], Shard]
+PART_ROWS = 5_000
+"""Subjects in memory that travel to a worker at a time."""
+
+
+def on_ray(source: ResponseStore | Held, address: str, device: str = "numpy") -> RayPass:
+    """Join or start a Ray cluster and return the pass of a source on it.
+
+    ``address``: ``local`` for one worker per processor of this machine, or that of a cluster, such as
+    ``ray://head:10001`` or ``auto``.
+    """
+    join_ray(address)
+    return RayPass(parts_of(source), source.groups, complete=source.complete, device=device)
+
+
+class RayPass:
+    """A pass over parts on Ray, and other work on each of them. Start Ray with ``ray.init`` first."""
+
+    def __init__(self, parts: Sequence[Part], groups: int, *, complete: bool, device: str = "numpy") -> None:
+        """``device``: where each worker computes."""
+        self._ray = ray = import_ray()
+        if not parts:
+            raise MensuraError("parts: none given; a pass needs at least one")
+        self._groups, self._complete, self._device = groups, complete, device
+        self._call = ray.remote(max_retries=MOST_DEATHS)(_call)
+        self._handles = [ray.put(part) if isinstance(part, Shard) else self._call.remote(part) for part in parts]
+
+    def __call__(self, parameters: Parameters, grid: Grid, by_node: bool) -> PassSums:
+        """Return the sums of all parts, added in their order."""
+        how = (self._device, parameters, grid, by_node, self._groups, self._complete)
+        first, *others = self.each(partial(_part_sums, *how))
+        return sum(others, start=first)
+
+    def abilities(self, fitted: Fitted) -> list[ShardAbilities]:
+        """Return the abilities of the subjects of every part."""
+        return self.each(partial(_part_abilities, self._device, fitted))
+
+    def each(self, function: Callable[[Shard], T]) -> list[T]:
+        """Return ``function(shard)`` of every part, in their order."""
+        job = self._ray.put(function)
+        results: list[T] = collect(self._ray, [self._call.remote(job, handle) for handle in self._handles])
+        return results
+
+
+def parts_of(source: ResponseStore | Held) -> list[Part]:
+    """Return the parts of a store, which workers read from its folder, or of shards in memory, which travel to them."""
+    if isinstance(source, ResponseStore):
+        return [partial(read_part, path, source.items) for path in source.parts]
+    cut = (part.rows(start, start + PART_ROWS) for part in source.parts for start in range(0, len(part), PART_ROWS))
+    return list(cut)
+
+
+def _call(function: Callable[..., T], *shards: Shard) -> T:
+    return function(*shards)
+
+
+def _part_sums(
+    device: str, parameters: Parameters, grid: Grid, by_node: bool, groups: int, complete: bool, shard: Shard
+) -> PassSums:
+    space = namespace(device)
+    tables = NodeTables(space, parameters, grid, by_node=by_node)
+    return tally(space, moved(space, shard), tables, groups, complete=complete)
+
+
+def _part_abilities(device: str, fitted: Fitted, shard: Shard) -> ShardAbilities:
+    space = namespace(device)
+    return abilities(space, moved(space, shard), fitted)

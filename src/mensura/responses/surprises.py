@@ -17,13 +17,13 @@ import polars as pl
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
-from mensura.responses.bank import ItemBank
+from mensura.responses.counting import CountRules
 from mensura.responses.fit import FitOptions, fit_responses
+from mensura.responses.irt.differences import discovery_rates
 from mensura.responses.irt.model import curve_derivatives
 from mensura.responses.irt.shards import dense
-from mensura.responses.multiple import discovery_rates
 from mensura.responses.reading import read_responses
-from mensura.responses.rules import CountRules
+from mensura.responses.result import ItemBank
 from mensura.responses.table import ResponseTable
 
 _POINTS, _WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
@@ -34,11 +34,20 @@ _FLOOR = 1e-9
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Surprises(Result):
-    """What a fit does not expect.
+    """Show what a fit does not expect.
 
-    ``subjects``: subject, group, ability, n, fit_z (negative: right and wrong answers are mixed up), p, q. ``answers``:
-    subject, group, item, right, n, expected (right answers), p, q; those below the false discovery rate, the most
-    surprising first.
+    Attributes
+    ----------
+    subjects
+        subject, group, ability, n, fit_z (negative: right and wrong answers are mixed up), p, q.
+    answers
+        subject, group, item, right, n, expected (right answers), p, q; those below the false discovery rate, the most
+        surprising first.
+    rate
+        The false discovery rate of the lists.
+    warnings
+        Those of the fit.
+
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("subjects", "answers")
@@ -71,25 +80,58 @@ def find_surprises(
     """Fit responses, and list subjects and right answers that the fit does not expect.
 
     Items that leaked to a subject show as right answers far above its ability, which subjects of the same ability do
-    not give. ``rate``: the false discovery rate of the lists. Repeats of an item make small probabilities possible:
-    one right answer is never less probable than guessing.
+    not give. Repeats of an item make small probabilities possible: one right answer is never less probable than
+    guessing.
+
+    Parameters
+    ----------
+    responses
+        Whatever :func:`mensura.responses.read_responses` takes, or a :class:`ResponseTable`.
+    model
+        ``rasch``, ``2pl`` or ``3pl``.
+    rules, by
+        How to read ``responses`` that are no table yet.
+    rate
+        The false discovery rate of the lists.
+    options
+        Of the fit.
+
+    Returns
+    -------
+    Surprises
+        Odd subjects, and answers far above ability.
+
+    Raises
+    ------
+    MensuraError
+        If ``rate`` is not between 0 and 1, or the responses cannot be fitted.
+
+    Examples
+    --------
+    >>> from mensura.responses import find_surprises
+    >>> right = {"q1": [1, 1, 0, 1, 0], "q2": [0, 1, 0, 1, 0], "q3": [1, 1, 1, 0, 0]}
+    >>> find_surprises({"subject": list("abcde"), **right}, model="rasch").answers.height
+    0
+
     """
     if not 0.0 < rate < 1.0:
         raise MensuraError(f"rate: got {rate:g}; expected a false discovery rate between 0 and 1, such as 0.05")
+    if isinstance(responses, ResponseTable) and (rules is not None or by is not None):
+        raise MensuraError("rules, by: these responses are counted already; give them to read_responses")
     table = responses if isinstance(responses, ResponseTable) else read_responses(responses, rules=rules, by=by)
     options = options or FitOptions(dif=False, checks=False)
     fit = fit_responses(table, model=model, options=options)
     bank = fit.bank
     ability, error = (fit.subjects[name].to_numpy() for name in ("ability", "se"))
-    z, found = np.zeros(len(ability)), []
+    z, answers_of_rows = np.zeros(len(ability)), []
     step = max(1, _ROWS_AT_ONCE // len(bank.items))
     for start in range(0, len(ability), step):
         rows = slice(start, start + step)
         right = dense(table.right[rows]).astype(np.float64)
         trials = np.ones(right.shape) if table.trials is None else dense(table.trials[rows]).astype(np.float64)
         z[rows] = person_fit(bank, ability[rows], right, trials)
-        found.append(_answers(bank, ability[rows], error[rows], right, trials, start))
-    answers, count = pl.concat(found), int(table.subjects["n"].sum())
+        answers_of_rows.append(_answers(bank, ability[rows], error[rows], right, trials, start))
+    answers, count = pl.concat(answers_of_rows), int(table.subjects["n"].sum())
     return Surprises(
         _subject_table(fit.subjects, z), _answer_table(answers, fit.subjects, bank, count, rate), rate, fit.warnings
     )
@@ -138,7 +180,6 @@ def _answer_table(
     p = answers["p"].to_numpy()
     q = np.minimum.accumulate((p * tests / np.arange(1, len(p) + 1))[::-1])[::-1]
     answers = answers.with_columns(q=pl.Series(np.minimum(q, 1.0))).filter(pl.col("q") < rate)
-    rows = answers["row"].cast(pl.UInt32)
-    names = {"subject": subjects["subject"].gather(rows), "group": subjects["group"].gather(rows)}
+    names = subjects.select("subject", "group")[answers["row"]]
     items = pl.Series("item", bank.items).gather(answers["place"].cast(pl.UInt32))
-    return pl.DataFrame(names).with_columns(items, *answers.select("right", "n", "expected", "p", "q"))
+    return names.with_columns(items, *answers.select("right", "n", "expected", "p", "q"))

@@ -1,8 +1,14 @@
-"""Surveys: weights, replicate weights and clusters of subjects, which come as columns beside their answers."""
+"""Surveys: weights, replicate weights and clusters of subjects, which come as columns beside their answers.
+
+Errors do not trust the model. With H the information and sᵢ the weighted score of cluster i, the covariance of the
+parameters is H⁻¹ (Σ sᵢ sᵢᵀ) H⁻¹ (Huber 1967; Liang and Zeger 1986). With replicate weights it is the spread of the
+parameters that they give, times the factor of the design. Both are sums of squares of columns, which is the form that
+:class:`Information` has.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -13,7 +19,8 @@ import polars as pl
 
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError, listed_names
-from mensura.intake.tables import as_frame, read_noted
+from mensura.intake.answers import read_answer_table, subject_column
+from mensura.intake.tables import read_noted
 from mensura.people import ItemPool
 from mensura.people.pool import is_pool
 from mensura.responses.irt.categories import (
@@ -21,30 +28,95 @@ from mensura.responses.irt.categories import (
     CategoryFitted,
     CategoryPrior,
     fit_categories_held,
-    subject_scores,
+    subject_scores as category_scores,
 )
-from mensura.responses.irt.fitting import Fitted
-from mensura.responses.irt.model import Priors
+from mensura.responses.irt.fitting import Effort, Fitted, climb, over
+from mensura.responses.irt.information import Information, group_scores, information_of_columns
+from mensura.responses.irt.model import Parameters, Priors, curves
 from mensura.responses.irt.namespace import Namespace
-from mensura.responses.irt.sandwich import (
-    cluster_count,
-    cluster_information,
-    information_of_rows,
-    replicate_factor,
-    replicate_information,
-    robust_information,
-)
-from mensura.responses.irt.shards import ShardSource
-from mensura.responses.sources import TITLES
+from mensura.responses.irt.passes import Grid, NodeTables, shard_posteriors
+from mensura.responses.irt.shards import Shard, ShardSource, chunks, dense, weighed
 from mensura.responses.store import is_store
+
+FAY = 0.5
+"""By how much Fay's method lowers the weights of the half that is left out."""
+
+
+def replicate_factor(replication: str, count: int) -> float:
+    """Return what squared deviations of replicates are multiplied with before they are added.
+
+    Designs: Fay's half samples (PISA), half samples, one group left out, one of a pair left out.
+    """
+    factors = {
+        "fay": 1.0 / (count * (1.0 - FAY) ** 2),
+        "brr": 1.0 / count,
+        "jackknife1": (count - 1.0) / count,
+        "jackknife2": 1.0,
+    }
+    if replication not in factors:
+        raise MensuraError(f"replication: got {replication!r}; expected one of {', '.join(factors)}")
+    return factors[replication]
+
+
+def robust_information(model: Information, scores: Floats) -> Information:
+    """Return H⁻¹ (Σ s sᵀ) H⁻¹ from the inverse information of the model and the scores of clusters (one per row)."""
+    count = len(scores)
+    scores = np.sqrt(count / (count - 1.0)) * (scores - scores.mean(axis=0))
+    if count > scores.shape[1]:
+        values, vectors = np.linalg.eigh(scores.T @ scores)
+        scores = (vectors * np.sqrt(np.maximum(values, 0.0))).T
+    return information_of_columns(_solved(model, scores).T, *_shape(model))
+
+
+def subject_scores(space: Namespace, shard: Shard, p: Parameters, grid: Grid) -> Floats:
+    """Return the weighted gradient of every subject's log likelihood (subjects × parameters)."""
+    posterior = shard_posteriors(space, shard, NodeTables(space, p, grid))
+    weights = space.get(posterior.weights)
+    at = curves(p, grid.nodes)
+    u = np.broadcast_to(at.u, (len(p.slope), *at.u.shape[1:]))
+    table = np.moveaxis(u, 1, 0).reshape(len(grid.nodes), -1)
+    expected = np.moveaxis(at.rate[:, :, None] * u, 1, 0).reshape(len(grid.nodes), -1)
+    right = np.repeat(dense(shard.right).astype(np.float64), p.of_item, axis=1)
+    taken = 1.0 if shard.trials is None else np.repeat(dense(shard.trials).astype(np.float64), p.of_item, axis=1)
+    items = right * (weights @ table) - taken * (weights @ expected)
+    scores = np.concatenate([items, weights @ group_scores(p, grid, shard.group).T], axis=1)
+    return scores if shard.weights is None else scores * dense(shard.weights)[:, None]
+
+
+def _shape(information: Information) -> tuple[int, int]:
+    """Return how many items and how many parameters of groups there are."""
+    return len(information.item_columns), len(information.group_columns)
+
+
+def _solved(inverse: Information, scores: Floats) -> Floats:
+    """Return the inverse information times each row of scores."""
+    shape = inverse.item_columns.shape[:2]
+    cut = shape[0] * shape[1]
+    items, groups = scores[:, :cut].reshape(len(scores), *shape), scores[:, cut:]
+    along = np.tensordot(items, inverse.item_columns, axes=([1, 2], [0, 1])) + groups @ inverse.group_columns
+    own = np.einsum("jkl,cjl->cjk", inverse.item_inverse, items)
+    own += np.tensordot(along, inverse.item_columns, axes=([1], [2]))
+    of_groups = groups * inverse.group_inverse + along @ inverse.group_columns.T
+    return np.concatenate([own.reshape(len(scores), cut), of_groups], axis=1)
 
 
 @dataclass(frozen=True)
 class Survey:
-    """Who was drawn and how: a table with ``subject`` and columns, and what the columns are.
+    """State who was drawn and how.
 
-    ``weights``: how many people a subject stands for. ``replicates``: columns of replicate weights, or a pattern such
-    as ``W_FSTR*``; ``replication`` names their design. ``cluster``: what was drawn at once, such as a school.
+    Parameters
+    ----------
+    people
+        A table with ``subject`` and the columns below.
+    weights
+        Column: how many people a subject stands for.
+    replicates
+        Columns of replicate weights, as a pattern such as ``W_FSTR*``.
+    cluster
+        Column: what was drawn at once, such as a school.
+    replication
+        Design of the replicates: ``fay``, ``brr``, ``jackknife1`` or ``jackknife2``.
+
     """
 
     people: pl.DataFrame
@@ -55,6 +127,8 @@ class Survey:
 
     def __post_init__(self) -> None:
         replicate_factor(self.replication, 2)
+        if self.replicates is None and self.replication != "fay":
+            raise MensuraError("replication: of no use without replicates; name their columns, or leave it out")
         if self.replicates is not None and self.cluster is not None:
             raise MensuraError("survey: got replicates and cluster; replicate weights know the clusters. Leave out one")
 
@@ -63,10 +137,10 @@ class Survey:
         """The columns of replicate weights."""
         if self.replicates is None:
             return []
-        found = [name for name in self.people.columns if fnmatchcase(name, self.replicates)]
-        if len(found) < 2:
-            raise MensuraError(f"replicates: {len(found)} columns match {self.replicates!r}; expected at least 2")
-        return found
+        matches = [name for name in self.people.columns if fnmatchcase(name, self.replicates)]
+        if len(matches) < 2:
+            raise MensuraError(f"replicates: {len(matches)} columns match {self.replicates!r}; expected at least 2")
+        return matches
 
     def of(self, subjects: pl.Series) -> Survey:
         """Return the survey with its rows in the order of subjects."""
@@ -96,29 +170,44 @@ class Survey:
 
     def information(self, space: Namespace, source: ShardSource, fitted: Fitted, priors: Priors) -> Fitted:
         """Return a fit with the errors that the design gives; without one, those of weighted single subjects."""
-        columns = self.replicate_columns
-        if columns:
-            weights = np.stack([self.column(name) for name in columns], axis=1)
+        p, grid, model = fitted.parameters, fitted.grid, fitted.information
+        if self.replicate_columns:
+            sources = (weighed(source, self.column(name)) for name in self.replicate_columns)
+            fits = (climb(over(space, one), p, priors, Effort(0.005)) for one in sources)
             return replace(
-                fitted, information=replicate_information(space, source, fitted, priors, weights, self.replication)
+                fitted, information=self._of_replicates(model, p.flat(), [f.parameters.flat() for f in fits])
             )
-        return replace(fitted, information=cluster_information(space, source, fitted, self.clusters))
+        pieces = (chunk for shard in source.shards() for chunk in chunks(space, shard))
+        scores = (subject_scores(space, chunk, p, grid) for chunk in pieces)
+        return replace(fitted, information=self._of_clusters(model, len(p.flat()), scores))
 
     def category_information(
         self, space: Namespace, shards: Sequence[CategoryCounts], fitted: CategoryFitted, prior: CategoryPrior | None
     ) -> CategoryFitted:
         """Return the same for items with several categories."""
-        columns = self.replicate_columns
-        if not columns:
-            scores = np.zeros((cluster_count(self.clusters), fitted.items.flat().size))
-            np.add.at(scores, self.clusters, subject_scores(space, shards, fitted))
-            return fitted._replace(information=robust_information(fitted.information, scores))
-        rows = []
-        for name in columns:
-            again = fit_categories_held(space, self.weighed(shards, name), fitted.items, prior)
-            rows.append(again.items.flat() - fitted.items.flat())
-        scaled = np.sqrt(replicate_factor(self.replication, len(rows))) * np.array(rows)
-        return fitted._replace(information=information_of_rows(scaled, fitted.information))
+        flat, model = fitted.items.flat(), fitted.information
+        if self.replicate_columns:
+            sources = [self.weighed(shards, name) for name in self.replicate_columns]
+            fits = [fit_categories_held(space, one, fitted.items, prior).items.flat() for one in sources]
+            return fitted._replace(information=self._of_replicates(model, flat, fits))
+        scores = [category_scores(space, shards, fitted)]
+        return fitted._replace(information=self._of_clusters(model, len(flat), scores))
+
+    def _of_replicates(self, model: Information, flat: Floats, fits: Sequence[Floats]) -> Information:
+        """Return the covariance from refits with replicate weights."""
+        scaled = np.sqrt(replicate_factor(self.replication, len(fits))) * (np.array(fits) - flat)
+        return information_of_columns(scaled.T, *_shape(model))
+
+    def _of_clusters(self, model: Information, size: int, scores: Iterable[Floats]) -> Information:
+        """Return the covariance from scores of subjects, in their order, summed over clusters."""
+        clusters = self.clusters
+        sums, start = np.zeros((int(clusters.max()) + 1, size)), 0
+        if len(sums) < 2:
+            raise MensuraError("cluster: one cluster has no spread; expected at least two. Choose another column")
+        for rows in scores:
+            np.add.at(sums, clusters[start : start + len(rows)], rows)
+            start += len(rows)
+        return robust_information(model, sums)
 
     def weighed(self, shards: Sequence[CategoryCounts], name: str) -> list[CategoryCounts]:
         """Return answers in categories with the weights of a column."""
@@ -149,16 +238,46 @@ def take_columns(
     sources: Any,  # noqa: ANN401
     wanted: Sequence[str],
     people: Path | None = None,
+    *,
+    header: bool = True,
+    columns: str | None = None,
 ) -> tuple[list[Any], pl.DataFrame]:
-    """Take columns about subjects out of tables of responses: return the rest, and subject with those columns.
+    """Take columns about subjects out of tables of responses.
 
-    ``wanted``: names or patterns. ``people``: another table with them. Pools have them in their persons.
+    Parameters
+    ----------
+    sources
+        What :func:`mensura.responses.read_responses` takes. Pools have such columns in their persons.
+    wanted
+        Names of columns, or patterns such as ``W_FSTR*``.
+    people
+        Another table with them.
+    header, columns
+        How to read tables; see :func:`mensura.responses.read_responses`.
+
+    Returns
+    -------
+    tuple
+        The sources without these columns, and a table of ``subject`` and these columns.
+
+    Raises
+    ------
+    MensuraError
+        If no table has a wanted column, or a subject has two values of it.
+
+    Examples
+    --------
+    >>> from mensura.responses import take_columns
+    >>> _, people = take_columns([{"subject": ["a", "b"], "q1": [1, 0], "weight": [1.5, 0.5]}], ["weight"])
+    >>> people["weight"].to_list()
+    [1.5, 0.5]
+
     """
     several = list(sources) if isinstance(sources, Sequence) and not isinstance(sources, str) else [sources]
-    found: list[pl.DataFrame] = []
+    matches: list[pl.DataFrame] = []
     rest: list[Any] = []
     if people is not None:
-        found.append(_chosen(read_noted(people).frame, wanted, str(people)))
+        matches.append(_chosen(read_noted(people).frame, wanted, str(people), None))
     for source in several:
         if is_store(source):
             rest.append(source)
@@ -166,46 +285,34 @@ def take_columns(
         pool = ItemPool.read(Path(source)) if isinstance(source, str | Path) and is_pool(source) else source
         if isinstance(pool, ItemPool):
             if pool.persons is not None:
-                found.append(_chosen(pool.persons.rename({"person": "subject"}), wanted, pool.name))
+                matches.append(_chosen(pool.persons.rename({"person": "subject"}), wanted, pool.name, None))
             rest.append(pool)
             continue
-        table = _table_of(source)
-        taken = [] if table is None else [name for name in table.columns if _is_wanted(name, wanted)]
+        table = read_answer_table(source, header=header)
+        taken = [] if table is None else [name for name in table.frame.columns if _is_wanted(name, wanted)]
         if table is None or not taken:
             rest.append(source)
             continue
-        found.append(_chosen(table, wanted, str(source) if isinstance(source, str | Path) else "responses"))
-        rest.append(table.drop(taken))
-    known = {name for frame in found for name in frame.columns}
+        name = str(source) if isinstance(source, str | Path) else "responses"
+        matches.append(_chosen(table.frame, wanted, name, columns))
+        rest.append(replace(table, frame=table.frame.drop(taken)))
+    titles = {title for frame in matches for title in frame.columns}
     for name in wanted:
-        if not any(_is_wanted(one, [name]) for one in known):
+        if not any(_is_wanted(title, [name]) for title in titles):
             raise MensuraError(
                 f"{name}: no table has this column; expected it beside the responses, in persons or in --people"
             )
-    both = found[0]
-    for frame in found[1:]:
-        both = pl.concat([both, frame], how="diagonal_relaxed")
+    both = pl.concat(matches, how="diagonal_relaxed")
     return rest, both.group_by("subject", maintain_order=True).agg(pl.all().drop_nulls().first())
-
-
-def _table_of(source: Any) -> pl.DataFrame | None:  # noqa: ANN401
-    """Return a source as a table; None where it is none, such as an evaluation log."""
-    if isinstance(source, str | Path):
-        path = Path(source)
-        return read_noted(path).frame if path.suffix.lower() in (".csv", ".parquet", ".tsv") else None
-    return as_frame(source, name="responses")
 
 
 def _is_wanted(name: str, wanted: Sequence[str]) -> bool:
     return any(fnmatchcase(name, one) for one in wanted)
 
 
-def _chosen(table: pl.DataFrame, wanted: Sequence[str], name: str) -> pl.DataFrame:
+def _chosen(table: pl.DataFrame, wanted: Sequence[str], name: str, columns: str | None) -> pl.DataFrame:
     """Return subject and the wanted columns of a table, one row per subject."""
-    titles = {title.strip().casefold(): title for title in table.columns}
-    who = next((titles[known] for known in TITLES["subject"] if known in titles), None)
-    if who is None:
-        raise MensuraError(f"{name}: no column says who a row is about; expected one of {', '.join(TITLES['subject'])}")
+    who = subject_column(table.columns, name, columns)
     kept = [title for title in table.columns if title != who and _is_wanted(title, wanted)]
     rows = table.select(pl.col(who).cast(pl.String).alias("subject"), *kept).unique(maintain_order=True)
     if rows["subject"].n_unique() < rows.height:

@@ -10,10 +10,9 @@ import polars as pl
 
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
-from mensura.responses.irt.shards import Held, Shard, is_sparse
+from mensura.responses.irt.shards import Held, Shard, ShardCounts, is_sparse
 
 Places: TypeAlias = np.ndarray[Any, Any]
-LOG_SCHEMA = {"what": pl.String, "count": pl.Int64, "rule": pl.String}
 Counts = Any
 """Counts of subjects × items: an array, or a sparse one (CSR) that stores the items taken alone."""
 SPARSE = 0.2
@@ -38,11 +37,20 @@ def counts_at(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ResponseTable(Result):
-    """Who answered what, and how often right.
+    """Count who answered what, and how often right.
 
-    ``subjects``: subject, group, n (items taken), rate; in the order of the rows of ``right``, groups one after the
-    other. ``items``: item, n (subjects who took it), rate. ``log``: what was found that a rule decided. ``right`` and
-    ``trials`` (None: every item once by everyone) are subjects × items, both sparse where few items were taken.
+    Attributes
+    ----------
+    subjects
+        subject, group, n (items taken), rate; in the order of the rows of ``right``, groups one after the other.
+    items
+        item, n (subjects who took it), rate.
+    log
+        What was found that a rule decided.
+    right, trials
+        Subjects × items, both sparse where few items were taken. ``trials`` is None where everyone took every item
+        once.
+
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("subjects", "items", "log")
@@ -68,8 +76,8 @@ class ResponseTable(Result):
     @property
     def group_sizes(self) -> list[int]:
         """Subjects of each group."""
-        found = dict(self.subjects.group_by("group").len().iter_rows())
-        return [int(found[group]) for group in self.groups]
+        sizes = dict(self.subjects.group_by("group").len().iter_rows())
+        return [int(sizes[group]) for group in self.groups]
 
     def held(self) -> Held:
         """Return one shard per group."""
@@ -104,33 +112,22 @@ def build_table(
     """Return a table, its subjects ordered by group and what nobody took left out."""
     if trials is not None and _taken_once(trials):
         trials = None
-    taken = np.full(right.shape, 1, dtype=np.uint8) if trials is None else trials
-    someone, something = ((taken > 0).sum(axis=axis) > 0 for axis in (0, 1))
-    if not someone.all() or not something.all():
-        right, taken = right[something][:, someone], taken[something][:, someone]
-        trials = None if trials is None else taken
-        items = [item for item, kept in zip(items, someone, strict=True) if kept]
-        subjects = [subject for subject, kept in zip(subjects, something, strict=True) if kept]
-        groups = [group for group, kept in zip(groups, something, strict=True) if kept]
-    if not items or not subjects:
-        raise MensuraError("responses: no outcome; add at least one")
+    whole = ShardCounts.of(Shard(right, trials, 0))
     ranks = {group: rank for rank, group in enumerate(dict.fromkeys(groups))}
-    order = np.argsort(np.array([ranks[group] for group in groups]), kind="stable")
-    if np.any(np.diff(order) != 1):
-        right, taken = right[order], taken[order]
-        trials = None if trials is None else taken
-    by_item, by_subject = taken.sum(axis=0, dtype=np.int64), taken.sum(axis=1, dtype=np.int64)
-    kind = np.float64 if right.dtype.kind == "f" else np.int64
+    order = np.argsort([ranks[group] for group in groups], kind="stable")
+    order, kept = order[whole.taken[order] > 0], np.flatnonzero(whole.subjects > 0)
+    if not len(order) or not len(kept):
+        raise MensuraError("responses: no outcome; add at least one")
+    if len(kept) < right.shape[1]:
+        right, trials = right[:, kept], None if trials is None else trials[:, kept]
+    if len(order) < right.shape[0] or np.any(np.diff(order) != 1):
+        right, trials = right[order], None if trials is None else trials[order]
+    of_subjects = {"n": whole.taken[order], "rate": whole.rate[order]}
+    of_items = {"n": whole.subjects[kept], "rate": (whole.right / np.maximum(whole.trials, 1.0))[kept]}
+    names = {"subject": [subjects[at] for at in order], "group": [groups[at] for at in order]}
     return ResponseTable(
-        pl.DataFrame(
-            {
-                "subject": [subjects[place] for place in order],
-                "group": [groups[place] for place in order],
-                "n": (taken > 0).sum(axis=1),
-                "rate": right.sum(axis=1, dtype=kind) / by_subject,
-            }
-        ),
-        pl.DataFrame({"item": items, "n": (taken > 0).sum(axis=0), "rate": right.sum(axis=0, dtype=kind) / by_item}),
+        pl.DataFrame(names | of_subjects),
+        pl.DataFrame({"item": [items[at] for at in kept]} | of_items),
         log,
         right,
         trials,

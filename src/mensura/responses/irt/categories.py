@@ -1,12 +1,18 @@
-"""Fitting items with several categories (:mod:`.category_items`) by marginal maximum likelihood.
+"""Items with several categories: the chance of each category at an ability, and the fit by marginal maximum likelihood.
 
-The passes are those of right answers: counts of categories (subjects × items and categories) meet a table of log
-chances by node. Steps and errors are those of :mod:`.information`.
+With K categories, numbered from 0, the chance of category k at ability θ is
+
+* ``graded``: P(Y ≥ k) = σ(aθ + dₖ), with d₁ > d₂ > …;
+* ``partial-credit``: P(Y = k) in proportion to exp(k a θ + d₁ + … + dₖ);
+* ``nominal``: P(Y = k) in proportion to exp(aₖ θ + dₖ), with a₀ = d₀ = 0.
+
+Two categories make each of them the 2PL model. The passes are those of right answers: counts of categories (subjects ×
+items and categories) meet a table of log chances by node. Steps and errors are those of :mod:`.information`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,13 +20,16 @@ import numpy as np
 
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
-from mensura.responses.irt.acceleration import Anderson
-from mensura.responses.irt.category_items import CategoryItems, category_curves, log_chances
-from mensura.responses.irt.information import Information, fewer_columns, information_of_matrix
+from mensura.responses.irt import information as louis
+from mensura.responses.irt.fitting import Anderson
+from mensura.responses.irt.information import Information
 from mensura.responses.irt.model import GroupPrior, group_prior_terms
-from mensura.responses.irt.namespace import Namespace
-from mensura.responses.irt.quadrature import Grid, Posterior, posteriors
+from mensura.responses.irt.namespace import Array, Namespace
+from mensura.responses.irt.passes import Grid, Posterior, posteriors
 
+MODELS = ("graded", "partial-credit", "nominal")
+_TINY = 1e-12
+_ABSENT = -1e9
 EXACT_UNKNOWNS = 200
 """Up to so many parameters of items errors are exact."""
 _RIDGE = 1e-9
@@ -30,13 +39,129 @@ _TOLERANCE, _PASSES = 0.002, 200
 
 
 @dataclass(frozen=True)
+class CategoryItems:
+    """Parameters of items (items × parameters) and of groups; ``sizes``: how many categories each item has.
+
+    ``values``: slope and d₁ … dₖ₋₁; of ``nominal`` K − 1 slopes, then d₁ … dₖ₋₁. Those that an item of fewer
+    categories lacks are 0 and stay so.
+    """
+
+    model: str
+    sizes: np.ndarray[Any, np.dtype[np.int64]]
+    values: Floats
+    mean: Floats
+    sd: Floats
+
+    @property
+    def most(self) -> int:
+        """The largest number of categories."""
+        return int(self.sizes.max())
+
+    @property
+    def used(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Which parameters the items have."""
+        step = np.arange(1, self.most) < self.sizes[:, None]
+        slopes = step if self.model == "nominal" else np.ones((len(step), 1), dtype=bool)
+        return np.concatenate([slopes, step], axis=1)
+
+    @property
+    def free(self) -> tuple[tuple[str, int], ...]:
+        """Parameters of groups that are estimated: the first group sets the measure."""
+        return tuple((name, group) for group in range(1, len(self.mean)) for name in ("mean", "sd"))
+
+    def flat(self) -> Floats:
+        """Return the parameters of items, then mean and log sd of every group but the first."""
+        return np.concatenate([self.values.ravel(), np.stack([self.mean, np.log(self.sd)], axis=1)[1:].ravel()])
+
+    def moved(self, items: Floats, groups: Floats) -> CategoryItems:
+        """Return the parameters after a step; ``groups``: mean and log sd of every group but the first."""
+        mean, sd = self.mean.copy(), self.sd.copy()
+        mean[1:] += groups[0::2]
+        sd[1:] *= np.exp(groups[1::2])
+        return CategoryItems(self.model, self.sizes, self.values + items * self.used, mean, sd)
+
+
+def begin(model: str, shares: Sequence[Floats], groups: int) -> CategoryItems:
+    """Return where a fit begins, from each item's shares of its categories."""
+    if model not in MODELS:
+        raise MensuraError(f"model: got {model!r}; expected one of {', '.join(MODELS)}")
+    sizes = np.array([len(share) for share in shares])
+    steps = int(sizes.max()) - 1
+    values = np.zeros((len(sizes), 2 * steps if model == "nominal" else 1 + steps))
+    for place, given in enumerate(shares):
+        share, own = np.clip(given, 0.005, None), len(given) - 1
+        if model == "graded":
+            above = np.clip(np.cumsum(share[::-1])[::-1][1:] / share.sum(), 0.01, 0.99)
+            values[place, 0], values[place, 1 : own + 1] = 1.0, 1.2 * np.log(above / (1.0 - above))
+        elif model == "partial-credit":
+            values[place, 0], values[place, 1 : own + 1] = 0.7, np.diff(np.log(share))
+        else:
+            values[place, :own] = np.arange(1, own + 1) / own
+            values[place, steps : steps + own] = np.log(share[1:] / share[0])
+    return CategoryItems(model, sizes, values, np.zeros(groups), np.ones(groups))
+
+
+def log_chances(p: CategoryItems, nodes: Floats) -> Floats:
+    """Return ln P of every item and category at every node (items × categories × nodes)."""
+    return category_curves(p, nodes)[0]
+
+
+def category_curves(p: CategoryItems, nodes: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return ln P, its derivatives by parameters (items × categories × parameters × nodes) and by θ."""
+    if p.model == "graded":
+        return _graded(p, nodes)
+    items, most, count = len(p.sizes), p.most, len(nodes)
+    here = np.arange(most) < p.sizes[:, None]
+    by = np.zeros((items, most, p.values.shape[1], count))
+    if p.model == "partial-credit":
+        by[:, :, 0] = (np.arange(most)[:, None] * nodes)[None]
+        by[:, :, 1:] = (np.arange(1, most) <= np.arange(most)[:, None])[None, :, :, None]
+        along = np.arange(most) * p.values[:, :1]
+    else:
+        kinds = np.eye(most)[:, 1:]
+        by[:, :, : most - 1], by[:, :, most - 1 :] = kinds[None, :, :, None] * nodes, kinds[None, :, :, None]
+        along = np.concatenate([np.zeros((items, 1)), p.values[:, : most - 1]], axis=1)
+    height = np.where(here[:, :, None], np.einsum("jknq,jn->jkq", by, p.values), _ABSENT)
+    height -= height.max(axis=1, keepdims=True)
+    log_p = height - np.log(np.sum(np.exp(height), axis=1, keepdims=True))
+    chance = np.exp(log_p)
+    by -= np.einsum("jkq,jknq->jnq", chance, by)[:, None]
+    slope = along[:, :, None] - np.einsum("jkq,jk->jq", chance, along)[:, None]
+    return log_p * here[:, :, None], by * here[:, :, None, None], slope * here[:, :, None]
+
+
+def _graded(p: CategoryItems, nodes: Floats) -> tuple[Floats, Floats, Floats]:
+    items, most, count = len(p.sizes), p.most, len(nodes)
+    here = np.arange(most) < p.sizes[:, None]
+    z = p.values[:, :1, None] * nodes + np.where(here[:, 1:], p.values[:, 1:], _ABSENT)[:, :, None]
+    rise = np.zeros((items, most + 1, count))
+    rise[:, 0], rise[:, 1:-1] = 1.0, 1.0 / (1.0 + np.exp(-np.clip(z, -35.0, 35.0)))
+    rise[:, 1:-1] *= here[:, 1:, None]
+    bend = rise * (1.0 - rise)
+    chance = np.maximum(rise[:, :-1] - rise[:, 1:], _TINY)
+    by = np.zeros((items, most, most, count))
+    steep = (bend[:, :-1] - bend[:, 1:]) / chance
+    by[:, :, 0] = steep * nodes
+    for step in range(1, most):
+        by[:, step, step] = bend[:, step] / chance[:, step]
+        by[:, step - 1, step] = -bend[:, step] / chance[:, step - 1]
+    slope = steep * p.values[:, :1, None]
+    return np.log(chance) * here[:, :, None], by * here[:, :, None, None], slope * here[:, :, None]
+
+
+@dataclass(frozen=True)
 class CategoryCounts:
     """One group's answers: ``counts`` has a row per subject and a column per item and category (K for every item)."""
 
-    counts: Any
+    counts: Array
     group: int
     weights: Floats | None = None
     """How many subjects of the population each subject stands for, in units of their mean; None: all alike."""
+
+    @property
+    def given(self) -> Floats:
+        """The weights of subjects, as a column."""
+        return (np.ones(len(self)) if self.weights is None else self.weights)[:, None]
 
     def __len__(self) -> int:
         return int(self.counts.shape[0])
@@ -74,14 +199,7 @@ class _Sums(NamedTuple):
     evidence: float
 
 
-class _Terms(NamedTuple):
-    """A number per parameter of items and of groups."""
-
-    items: Floats
-    groups: Floats
-
-
-def shard_posteriors(space: Namespace, shard: CategoryCounts, p: CategoryItems, grid: Grid, table: Any) -> Posterior:  # noqa: ANN401
+def shard_posteriors(space: Namespace, shard: CategoryCounts, p: CategoryItems, grid: Grid, table: Array) -> Posterior:
     """Return the posteriors of a group's subjects; ``table``: the log chances on the device."""
     prior = space.real(grid.log_prior(float(p.mean[shard.group]), float(p.sd[shard.group])))
     return posteriors(space, space.score(shard.counts, table) + prior[None, :], grid)
@@ -90,70 +208,55 @@ def shard_posteriors(space: Namespace, shard: CategoryCounts, p: CategoryItems, 
 def _pass(space: Namespace, shards: Sequence[CategoryCounts], p: CategoryItems, grid: Grid) -> _Sums:
     table = space.real(log_chances(p, grid.nodes).reshape(-1, len(grid.nodes)))
     counts, evidence = np.zeros(table.shape), 0.0
-    mass, spread = np.zeros((len(p.mean), len(grid.nodes))), np.zeros((len(p.mean), len(grid.nodes)))
+    mass, spread = np.zeros((2, len(p.mean), len(grid.nodes)))
     for shard in shards:
-        found = shard_posteriors(space, shard, p, grid, table)
-        given = np.ones(len(shard)) if shard.weights is None else shard.weights
-        weights = space.get(found.weights) * given[:, None]
-        on_device = found.weights if shard.weights is None else space.real(weights)
+        posterior = shard_posteriors(space, shard, p, grid, table)
+        weights = space.get(posterior.weights) * shard.given
+        on_device = posterior.weights if shard.weights is None else space.real(weights)
         counts += space.get(space.total(shard.counts, on_device))
         mass[shard.group] += weights.sum(axis=0)
-        spread[shard.group] += weights.T @ space.get(found.variance)
-        evidence += float(space.get(found.evidence) @ given)
+        spread[shard.group] += weights.T @ space.get(posterior.variance)
+        evidence += float(space.get(posterior.evidence) @ shard.given[:, 0])
     return _Sums(counts.reshape(len(p.sizes), p.most, -1), mass, spread, evidence)
 
 
-def _prior_terms(p: CategoryItems, prior: CategoryPrior | None) -> tuple[float, _Terms, _Terms]:
-    """Return log density, gradient and curvature of the priors."""
+def _prior_terms(p: CategoryItems, prior: CategoryPrior | None) -> tuple[float, Floats, Floats]:
+    """Return log density, gradient and curvature of the priors, in the order of :meth:`CategoryItems.flat`."""
     density, groups, stiffness = group_prior_terms(p, prior.groups if prior else None)
-    if prior is None:
-        return 0.0, _Terms(np.zeros_like(p.values), groups), _Terms(np.zeros_like(p.values), stiffness)
-    slopes = p.most - 1 if p.model == "nominal" else 1
-    middle, width = np.zeros(p.values.shape[1]), np.full(p.values.shape[1], prior.step_sd)
-    nominal = p.model == "nominal"
-    middle[:slopes] = 0.0 if nominal else prior.slope
-    width[:slopes] = prior.slope_sd * (3.0 if nominal else 1.0)
-    off = (p.values - middle) / width * p.used
-    of_items = np.broadcast_to(width**-2.0, off.shape) * p.used
-    return density - 0.5 * float(np.sum(off**2)), _Terms(-off / width, groups), _Terms(of_items, stiffness)
+    off, precision = np.zeros_like(p.values), np.zeros_like(p.values)
+    if prior is not None:
+        nominal = p.model == "nominal"
+        slopes = p.most - 1 if nominal else 1
+        middle, width = np.zeros(p.values.shape[1]), np.full(p.values.shape[1], prior.step_sd)
+        middle[:slopes] = 0.0 if nominal else prior.slope
+        width[:slopes] = prior.slope_sd * (3.0 if nominal else 1.0)
+        off, precision = (p.values - middle) / width * p.used, width**-2.0 * p.used
+        density, off = density - 0.5 * float(np.sum(off**2)), off / width
+    return density, np.append(-off, groups), np.append(precision, stiffness)
 
 
-def _gradient(p: CategoryItems, grid: Grid, sums: _Sums, by: Floats) -> tuple[Floats, Floats]:
-    items = np.einsum("jkq,jknq->jn", sums.counts, by)
-    groups = []
-    for group in range(1, len(p.mean)):
-        off, mass = (grid.nodes - p.mean[group]) / p.sd[group], sums.mass[group]
-        groups += [mass @ off / p.sd[group], mass @ (off**2 - 1.0)]
-    return items, np.array(groups)
+def _gradient(p: CategoryItems, grid: Grid, sums: _Sums) -> tuple[Floats, Floats]:
+    items = np.einsum("jkq,jknq->jn", sums.counts, category_curves(p, grid.nodes)[1])
+    return items, louis.group_terms(p, grid, sums.mass)[0]
 
 
-def _information(p: CategoryItems, grid: Grid, sums: _Sums, stiffness: _Terms) -> Information:
+def _information(p: CategoryItems, grid: Grid, sums: _Sums, stiffness: Floats) -> Information:
     """Return the inverse information: that with abilities known, less what posteriors leave open, node by node."""
     log_p, by, slope = category_curves(p, grid.nodes)
     chance = np.exp(log_p) * (np.arange(p.most) < p.sizes[:, None])[:, :, None]
     taken = np.maximum(sums.counts.sum(axis=1), 0.0)
     weighted = np.swapaxes(by, 2, 3) * chance[:, :, :, None]
-    known = np.einsum("jq,jkqn,jkmq->jnm", taken, weighted, by, optimize=True)
-    unused = ~p.used
-    known[:, np.arange(known.shape[1]), np.arange(known.shape[1])] += stiffness.items + _RIDGE + unused
-    inverse = np.linalg.inv(known)
-    here = np.maximum(sums.mass.sum(axis=0), _RIDGE)
-    share = taken / here
+    blocks = np.einsum("jq,jkqn,jkmq->jnm", taken, weighted, by, optimize=True)
+    each, cut = np.arange(blocks.shape[1]), p.values.size
+    blocks[:, each, each] += stiffness[:cut].reshape(p.values.shape) + _RIDGE + ~p.used
+    inverse = np.linalg.inv(blocks)
+    share = taken / np.maximum(sums.mass.sum(axis=0), _RIDGE)
     crossed = share[:, None, :] * np.einsum("jkqn,jkq->jnq", weighted, slope)
-    held = np.maximum(np.sum(share * np.einsum("jkq,jkq->jq", chance, slope**2), axis=0), _RIDGE)
-    columns, of_groups, group_known = [], [], []
-    for group in range(len(p.mean)):
-        most = np.maximum(sums.mass[group], 0.0) / (held + p.sd[group] ** -2.0)
-        root = np.sqrt(np.clip(sums.spread[group], 0.0, most))
-        columns.append(crossed * root)
-        along = np.zeros((2 * len(p.mean) - 2, len(grid.nodes)))
-        if group:
-            off, count = (grid.nodes - p.mean[group]) / p.sd[group], sums.mass[group].sum()
-            along[2 * group - 2], along[2 * group - 1] = p.sd[group] ** -2.0, 2.0 * off / p.sd[group]
-            group_known += [count / p.sd[group] ** 2, 2.0 * count]
-        of_groups.append(-along * root)
-    U, Z = fewer_columns(np.concatenate(columns, axis=2), np.concatenate(of_groups, axis=1))
-    group_inverse = 1.0 / np.maximum(np.array(group_known) + stiffness.groups, _RIDGE)
+    of_ability = np.maximum(np.sum(share * np.einsum("jkq,jkq->jq", chance, slope**2), axis=0), _RIDGE)
+    roots = np.sqrt(np.clip(sums.spread, 0.0, np.maximum(sums.mass, 0.0) / (of_ability + p.sd[:, None] ** -2.0)))
+    of_groups = (-louis.group_slopes(p, grid) * roots).reshape(len(p.free), roots.size)
+    U, Z = louis.fewer_columns(np.concatenate([crossed * root for root in roots], axis=2), of_groups)
+    group_inverse = 1.0 / np.maximum(louis.group_terms(p, grid, sums.mass)[1] + stiffness[cut:], _RIDGE)
     solved, group_solved = inverse @ U, group_inverse[:, None] * Z
     missing = np.tensordot(U, solved, axes=([0, 1], [0, 1])) + Z.T @ group_solved
     values, vectors = np.linalg.eigh((missing + missing.T) / 2.0)
@@ -180,11 +283,9 @@ def fit_categories_held(
             here = _away(best[1], best[2], shrink)
             continue
         inverse = _information(here, grid, sums, stiffness)
-        items, groups = _gradient(here, grid, sums, category_curves(here, grid.nodes)[1])
-        step = np.concatenate(
-            [part.ravel() for part in inverse.step((items + pull.items) * here.used, groups + pull.groups)]
-        )
-        errors = inverse.errors()
+        items, groups = _gradient(here, grid, sums)
+        pulled = (items + pull[:cut].reshape(items.shape)) * here.used, groups + pull[cut:]
+        step, errors = np.concatenate([part.ravel() for part in inverse.step(*pulled)]), inverse.errors()
         left = float(np.max(np.abs(step[:cut] * here.used.ravel()) / errors[:cut]))
         best = (height, here, step, sums, grid)
         if left < _TOLERANCE:
@@ -195,13 +296,13 @@ def fit_categories_held(
         here = _away(here, step, shrink)
     if best is None:
         raise MensuraError("the likelihood has no value where the fit begins; check that several subjects answered")
-    _, found, _, sums, grid = best
-    stiffness = _prior_terms(found, prior)[2]
-    exact = int(found.used.sum()) <= EXACT_UNKNOWNS
-    errors_of = (
-        _exact(space, shards, found, grid, sums, stiffness) if exact else _information(found, grid, sums, stiffness)
-    )
-    return CategoryFitted(found, grid, errors_of, sums.evidence, passes, left < _TOLERANCE)
+    _, items_at_best, _, sums, grid = best
+    stiffness = _prior_terms(items_at_best, prior)[2]
+    if int(items_at_best.used.sum()) <= EXACT_UNKNOWNS:
+        errors_of = _exact(space, shards, items_at_best, grid, sums, stiffness)
+    else:
+        errors_of = _information(items_at_best, grid, sums, stiffness)
+    return CategoryFitted(items_at_best, grid, errors_of, sums.evidence, passes, left < _TOLERANCE)
 
 
 def _away(p: CategoryItems, step: Floats, share: float) -> CategoryItems:
@@ -211,70 +312,38 @@ def _away(p: CategoryItems, step: Floats, share: float) -> CategoryItems:
 
 
 def _exact(
-    space: Namespace, shards: Sequence[CategoryCounts], p: CategoryItems, grid: Grid, sums: _Sums, stiffness: _Terms
+    space: Namespace, shards: Sequence[CategoryCounts], p: CategoryItems, grid: Grid, sums: _Sums, stiffness: Floats
 ) -> Information:
     """Return the inverse information by Louis' identity, subject by subject."""
-    cut, small, groups = p.values.size, 1e-4, 2 * len(p.mean) - 2
-    whole = np.zeros((cut + groups, cut + groups))
-    rows, still = np.arange(cut).reshape(p.values.shape), np.zeros(groups)
-    for place in range(p.values.shape[1]):
-        step = np.zeros_like(p.values)
-        step[:, place] = small
-        ends = [
-            _gradient(q, grid, sums, category_curves(q, grid.nodes)[1])
-            for q in (p.moved(-step, still), p.moved(step, still))
-        ]
-        whole[rows, rows[:, place][:, None]] = (ends[0][0] - ends[1][0]) / (2.0 * small)
-    for place in range(groups):
-        step, move = np.zeros_like(p.values), small * np.eye(groups)[place]
-        ends = [
-            _gradient(p.moved(step, sign * move), grid, sums, category_curves(p, grid.nodes)[1]) for sign in (-1.0, 1.0)
-        ]
-        whole[cut:, cut + place] = (ends[0][1] - ends[1][1]) / (2.0 * small)
-    by = np.swapaxes(category_curves(p, grid.nodes)[1], 1, 2)  # items × parameters × categories × nodes
-    table = space.real(log_chances(p, grid.nodes).reshape(-1, len(grid.nodes)))
-    for shard in shards:
-        weights = space.get(shard_posteriors(space, shard, p, grid, table).weights)
-        whole -= _complete_scores(p, shard, weights, by, grid)[0]
-    whole = (whole + whole.T) / 2.0
-    whole[np.diag_indices_from(whole)] += np.concatenate([(stiffness.items + ~p.used).ravel(), stiffness.groups])
-    return information_of_matrix(whole, len(p.values), p.values.shape[1], groups)
+    whole = louis.known_information(p, p.values.shape, lambda q: _gradient(q, grid, sums))
+    for covariance, _ in _score_moments(space, shards, p, grid):
+        whole -= covariance
+    whole[np.diag_indices_from(whole)] += stiffness + np.append(~p.used, np.zeros(len(p.free)))
+    return louis.information_of_matrix(whole, len(p.values), len(p.free))
 
 
 def subject_scores(space: Namespace, shards: Sequence[CategoryCounts], fitted: CategoryFitted) -> Floats:
     """Return the weighted gradient of every subject's log likelihood (subjects × parameters of items and groups)."""
-    p, grid = fitted.items, fitted.grid
-    by = np.swapaxes(category_curves(p, grid.nodes)[1], 1, 2)
-    table = space.real(log_chances(p, grid.nodes).reshape(-1, len(grid.nodes)))
-    rows = []
+    means = _score_moments(space, shards, fitted.items, fitted.grid)
+    return np.concatenate([mean * shard.given for shard, (_, mean) in zip(shards, means, strict=True)])
+
+
+def _score_moments(
+    space: Namespace, shards: Sequence[CategoryCounts], p: CategoryItems, grid: Grid
+) -> Iterator[tuple[Floats, Floats]]:
+    """Yield the covariance of complete scores, summed over subjects, and the mean of each one's, shard by shard."""
+    curves, by, _ = category_curves(p, grid.nodes)
+    table = space.real(curves.reshape(-1, len(grid.nodes)))
+    items, most, params, _ = by.shape
+    pick, each = np.zeros((items, most, items, params)), np.arange(items)
     for shard in shards:
         weights = space.get(shard_posteriors(space, shard, p, grid, table).weights)
-        mean = _complete_scores(p, shard, weights, by, grid)[1]
-        rows.append(mean if shard.weights is None else mean * shard.weights[:, None])
-    return np.concatenate(rows)
+        counts = shard.counts.plain if hasattr(shard.counts, "plain") else shard.counts
+        of_groups = louis.group_scores(p, grid, shard.group)
 
+        def scores_at(node: int, counts: Array = counts, of_groups: Floats = of_groups) -> Floats:
+            pick[each, :, each] = by[:, :, :, node]
+            own = counts @ pick.reshape(items * most, items * params)
+            return np.concatenate([own, np.tile(of_groups[:, node], (len(own), 1))], axis=1)
 
-def _complete_scores(
-    p: CategoryItems, shard: CategoryCounts, weights: Floats, by: Floats, grid: Grid
-) -> tuple[Floats, Floats]:
-    """Return the weighted sum over subjects of the covariance of their complete scores, and the mean of each one's."""
-    given = np.ones(len(shard)) if shard.weights is None else shard.weights
-    counts = shard.counts.plain if hasattr(shard.counts, "plain") else shard.counts
-    items, params, most, _ = by.shape
-    cut, groups = items * params, 2 * len(p.mean) - 2
-    mean, square = np.zeros((len(shard), cut + groups)), np.zeros((cut + groups, cut + groups))
-    pick = np.zeros((items * most, cut))
-    place = np.arange(items * most).reshape(items, most)
-    for node in np.flatnonzero(weights.max(axis=0) > _RIDGE):
-        for param in range(params):
-            pick[place, (np.arange(items) * params + param)[:, None]] = by[:, param, :, node]
-        scores = np.zeros((len(shard), cut + groups))
-        scores[:, :cut] = counts @ pick
-        if shard.group:
-            off = (grid.nodes[node] - p.mean[shard.group]) / p.sd[shard.group]
-            scores[:, cut + 2 * shard.group - 2] = off / p.sd[shard.group]
-            scores[:, cut + 2 * shard.group - 1] = off**2 - 1.0
-        weighted = weights[:, node][:, None] * scores
-        square += (weighted * given[:, None]).T @ scores
-        mean += weighted
-    return square - (mean * given[:, None]).T @ mean, mean
+        yield louis.score_moments(weights, shard.given, scores_at)

@@ -1,4 +1,8 @@
-"""Items that depend on several abilities, their weak priors, and which abilities can be integrated one by one."""
+"""Items that depend on several abilities, their weak priors, and which abilities can be integrated one by one.
+
+Rotations of slopes are varimax (abilities stay uncorrelated) and oblimin (they may correlate). Both are found by
+projected gradients (Jennrich 2001, 2002; Bernaards and Jennrich 2005), from several starts.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mensura.core.arrays import Floats, Mask
+from mensura.core.errors import MensuraError
 
 SLOPE_SD, INTERCEPT_SD = 2.0, 3.0
 """Standard deviations of the weak normal priors of slopes and intercepts, about 0."""
@@ -24,6 +29,8 @@ _LEAST_EIGENVALUE = 1e-3
 _MOST_OF_A_GAP = 0.7
 _FAR_APART = 100.0
 """The gap to a step that an item lacks: it changes no chance."""
+ROTATIONS = ("varimax", "oblimin", "none")
+_STEPS, _STARTS, _FLAT = 500, 8, 1e-8
 
 
 class Part(NamedTuple):
@@ -102,8 +109,8 @@ class DimensionItems:
         if self.correlated or self.explored or not own or int(np.max(others)) > 1:
             return Structure([0, *own], [Part(np.arange(len(self.free)), None)])
         parts = [Part(np.flatnonzero(self.free[:, one]), one) for one in own]
-        alone = np.flatnonzero(others == 0)
-        return Structure([0], [*parts, Part(alone, None)] if len(alone) else parts)
+        unshared = np.flatnonzero(others == 0)
+        return Structure([0], [*parts, Part(unshared, None)] if len(unshared) else parts)
 
     def flat(self) -> Floats:
         """Return slopes and intercepts item by item, then Fisher's z of the correlations."""
@@ -131,8 +138,8 @@ class DimensionItems:
         """Distances d₁ − d₂, d₂ − d₃, … (items × steps − 1) of graded items, which must be positive."""
         if self.model != "graded":
             return np.zeros((len(self.slopes), 0))
-        apart = -np.diff(self.intercepts.reshape(len(self.slopes), -1), axis=1)
-        return np.where(self.steps[:, 1:], apart, _FAR_APART)
+        distances = -np.diff(self.intercepts.reshape(len(self.slopes), -1), axis=1)
+        return np.where(self.steps[:, 1:], distances, _FAR_APART)
 
     def within_order(self, step: Floats) -> Floats:
         """Return a step of slopes and intercepts, shorter for an item where it would take most of a gap."""
@@ -181,3 +188,72 @@ def _slope_prior(p: DimensionItems) -> tuple[float, Floats]:
         return SLOPE_SD**-2.0, np.zeros(p.slopes.shape[1])
     each = LIKE_SD**-2.0
     return each, each**2 / (MEAN_SD**-2.0 + each * np.sum(p.free, axis=0))
+
+
+def rotate(slopes: Floats, rotation: str = "varimax", seed: int = 0) -> tuple[Floats, Floats]:
+    """Return the rotated slopes and the correlations of the abilities they belong to.
+
+    Abilities are ordered by the variance that they explain, and each has mostly positive slopes.
+    """
+    if rotation not in ROTATIONS:
+        raise MensuraError(f"rotation: got {rotation!r}; expected one of {', '.join(ROTATIONS)}")
+    dimensions = slopes.shape[1]
+    if rotation == "none" or dimensions == 1:
+        return _ordered(slopes, np.eye(dimensions))
+    rng = np.random.default_rng(seed)
+    starts = [np.eye(dimensions), *(np.linalg.qr(rng.normal(size=(dimensions, dimensions)))[0] for _ in range(_STARTS))]
+    turns = [_descend(slopes, start, rotation == "oblimin") for start in starts]
+    turn = min(turns, key=lambda found: found[0])[1]
+    loadings = slopes @ np.linalg.inv(turn).T
+    return _ordered(loadings, turn.T @ turn)
+
+
+def _ordered(slopes: Floats, correlation: Floats) -> tuple[Floats, Floats]:
+    order = np.argsort(-np.sum(slopes**2, axis=0), kind="stable")
+    signs = np.where(slopes[:, order].sum(axis=0) < 0.0, -1.0, 1.0)
+    return slopes[:, order] * signs, correlation[np.ix_(order, order)] * np.outer(signs, signs)
+
+
+def _varimax(slopes: Floats) -> tuple[float, Floats]:
+    """Return the loss (minus the variance of squared slopes, ability by ability) and its gradient."""
+    centred = slopes**2 - np.mean(slopes**2, axis=0)
+    return -float(np.sum(centred**2)) / 4.0, -slopes * centred
+
+
+def _quartimin(slopes: Floats) -> tuple[float, Floats]:
+    """Return the loss (products of squared slopes of different abilities) and its gradient."""
+    others = slopes**2 @ (1.0 - np.eye(slopes.shape[1]))
+    return float(np.sum(slopes**2 * others)) / 4.0, slopes * others
+
+
+def _descend(slopes: Floats, turn: Floats, oblique: bool) -> tuple[float, Floats]:
+    """Return the least loss from a start, and the turn that gives it: orthogonal, or with columns of length 1."""
+    length, criterion = 1.0, _quartimin if oblique else _varimax
+    rotated = slopes @ (np.linalg.inv(turn).T if oblique else turn)
+    loss, gradient = criterion(rotated)
+    for _ in range(_STEPS):
+        along = -(rotated.T @ gradient @ np.linalg.inv(turn)).T if oblique else slopes.T @ gradient
+        across = turn.T @ along
+        along = along - (turn * np.sum(turn * along, axis=0) if oblique else turn @ (across + across.T) / 2.0)
+        if float(np.linalg.norm(along)) < _FLAT:
+            break
+        length *= 2.0
+        while length > 1e-12:
+            tried = _within_turns(turn - length * along, oblique)
+            new_rotated = slopes @ (np.linalg.inv(tried).T if oblique else tried)
+            new, new_gradient = criterion(new_rotated)
+            if new < loss - 0.5 * length * float(np.sum(along**2)):
+                break
+            length /= 2.0
+        else:
+            break
+        turn, loss, gradient, rotated = tried, new, new_gradient, new_rotated
+    return loss, turn
+
+
+def _within_turns(turn: Floats, oblique: bool) -> Floats:
+    """Return the nearest turn that is allowed."""
+    if oblique:
+        return np.asarray(turn / np.sqrt(np.sum(turn**2, axis=0)))
+    left, _, right = np.linalg.svd(turn)
+    return np.asarray(left @ right)

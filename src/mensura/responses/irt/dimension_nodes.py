@@ -1,5 +1,10 @@
 """Posteriors of several abilities at nodes of every subject, and the sums of one pass over the answers.
 
+Answers are right or wrong, graded or partial credit. All three depend on z_k = a₁θ₁ + … + a_Dθ_D + d_k, one per step of
+an item. Right or wrong has one step. The chance of category k of a graded item is σ(z_k) − σ(z_{k+1}) = σ(z_k)
+σ(−z_{k+1}) (1 − exp(d_{k+1} − d_k)). The last factor does not depend on θ, so the answer counts as right at step k and
+wrong at step k + 1. Steps of partial credit depend on one another: P(Y = k) is in proportion to exp(z₁ + … + z_k).
+
 Given the abilities s that all parts of a test share, the answers to its parts are independent. So the likelihood of a
 subject is ∫ φ(s) Π_g h_g(s) ds with h_g(s) = ∫ φ(t) Π_{j∈g} P_j(y_j | s, t) dt over the part's own ability t (Gibbons
 and Hedeker 1992). With K nodes per ability that takes K² terms per item for any number of parts, not K to their
@@ -13,14 +18,109 @@ Pickles 2005), so that a long test needs no more of them than a short one.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mensura.core.arrays import Floats
-from mensura.responses.irt.dimension_curves import curves_at, gap_terms
 from mensura.responses.irt.dimension_items import DimensionItems, Part
+from mensura.responses.irt.namespace import Array
+
+DIMENSION_MODELS = ("2pl", "graded", "partial-credit")
+
+
+class StepCurves(NamedTuple):
+    """Steps at nodes (last axis): log likelihood (without that axis), its gradient by z, and the information.
+
+    ``information`` has one column per pair of steps of an item, ``first`` and ``second``.
+    """
+
+    like: Floats
+    off: Array
+    information: Array
+    first: NDArray[np.intp]
+    second: NDArray[np.intp]
+
+
+def step_answers(model: str, counts: Floats, p: DimensionItems) -> tuple[Floats, Floats]:
+    """Return answers as right ones and trials of steps, from counts of categories (subjects × items × categories)."""
+    item, step = p.rows
+    if model == "graded":
+        right = counts[:, item, step + 1]
+        return right, right + counts[:, item, step]
+    above = np.cumsum(counts[:, :, ::-1], axis=2)[:, :, ::-1]
+    return above[:, item, step + 1], above[:, item, 0]
+
+
+def curves_at(p: DimensionItems, rows: NDArray[np.intp], z: Array, y: Array, n: Array) -> StepCurves:
+    """Return the steps ``rows`` at their z (subjects × nodes × nodes × steps), which is overwritten."""
+    np.clip(z, -35.0, 35.0, out=z)
+    like = np.einsum("cqkj,cj->cqk", z, y).astype(np.float64)
+    if p.model == "partial-credit":
+        return _adjacent(p, rows, z, y, n, like)
+    np.exp(z, out=z)
+    z += 1.0  # 1 / (1 − P)
+    like -= np.einsum("cqkj,cj->cqk", np.log(z), n)
+    np.reciprocal(z, out=z)
+    y, n = y[:, None, None, :], n[:, None, None, :]
+    each = np.arange(len(rows))
+    return StepCurves(like, y - n * (1.0 - z), z * (1.0 - z) * n, each, each)
+
+
+def _adjacent(p: DimensionItems, rows: NDArray[np.intp], z: Array, y: Array, n: Array, like: Floats) -> StepCurves:
+    item, step = (one[rows] for one in p.rows)
+    of_step = [np.flatnonzero(step == one) for one in range(int(step.max()) + 1)]
+    place = np.cumsum(step == 0) - 1  # of each row's item among those of the part
+    for below, at in pairwise(of_step):
+        z[..., at] += z[..., below[np.isin(item[below], item[at])]]
+    chance = np.exp(z.astype(np.float64))  # 20 categories of at most exp(35) each stay finite
+    total = np.ones((*z.shape[:3], len(of_step[0])))
+    for at in of_step:
+        total[..., place[at]] += chance[..., at]
+    like -= np.einsum("cqkj,cj->cqk", np.log(total), n[:, of_step[0]])
+    above = (chance / total[..., place]).astype(np.float32)
+    for at, higher in zip(of_step[-2::-1], of_step[:0:-1], strict=True):  # chance of this category or a higher one
+        above[..., at[np.isin(item[at], item[higher])]] += above[..., higher]
+    pairs = [np.flatnonzero(item[higher:] == item[: len(item) - higher]) for higher in range(len(of_step))]
+    first = np.concatenate(pairs)
+    second = np.concatenate([at + higher for higher, at in enumerate(pairs)])
+    n = n[:, None, None, :]
+    information = n[..., first] * above[..., second] * (1.0 - above[..., first])
+    return StepCurves(like, y[:, None, None, :] - n * above, information, first, second)
+
+
+def gap_scores(p: DimensionItems, right: Floats) -> Floats:
+    """Return the gradient of Σ ln(1 − exp(d_{k+1} − d_k)) over graded answers k (subjects × items × parameters).
+
+    ``right``: answers of each category above the lowest (subjects × steps of items).
+    """
+    scores = np.zeros((len(right), *p.values.shape))
+    rise = _of_gaps(p, right) / np.expm1(p.gaps)
+    cut = p.slopes.shape[1]
+    scores[:, :, cut : cut + rise.shape[2]] = rise
+    scores[:, :, cut + 1 :][:, :, : rise.shape[2]] -= rise
+    return scores
+
+
+def _of_gaps(p: DimensionItems, right: Floats) -> Floats:
+    """Return the answers whose chance has a gap, of every gap (subjects × items × steps − 1)."""
+    counts = np.zeros((len(right), *p.steps.shape))
+    counts[:, p.steps] = right
+    return (counts[:, :, :-1] * p.steps[:, 1:])[:, :, : p.gaps.shape[1]]
+
+
+def gap_terms(p: DimensionItems, right: Floats) -> tuple[float, Floats, Floats]:
+    """Return log likelihood, gradient and information of the same sum; ``right``: of all subjects (steps of items)."""
+    information = np.zeros((*p.values.shape, p.values.shape[1]))
+    gaps, counts = p.gaps, _of_gaps(p, right[None])[0]
+    bend = counts / (np.expm1(gaps) * -np.expm1(-gaps))
+    for step in range(gaps.shape[1]):
+        one = p.slopes.shape[1] + step
+        information[:, one : one + 2, one : one + 2] += bend[:, step, None, None] * np.array([[1.0, -1.0], [-1.0, 1.0]])
+    return float(np.sum(counts * np.log(-np.expm1(-gaps)))), gap_scores(p, right[None])[0], information
+
 
 NODES = {1: 15, 2: 7, 3: 5, 4: 4}
 """Nodes per ability of every subject where items share all abilities, by their number."""
@@ -55,9 +155,9 @@ class Block(NamedTuple):
     rows: NDArray[np.intp]
     columns: NDArray[np.intp]
     given: Floats
-    nodes: Any
-    off: Any
-    spread: Any
+    nodes: Array
+    off: Array
+    spread: Array
     first: NDArray[np.intp]
     second: NDArray[np.intp]
 
@@ -99,7 +199,7 @@ def product_rule(p: DimensionItems) -> tuple[Floats, Floats]:
     return np.stack([grid.ravel() for grid in grids], axis=1), np.sum([one.ravel() for one in weights], axis=0)
 
 
-def chunks(right: Any, trials: Any, p: DimensionItems, places: Places) -> Iterator[Chunk]:  # noqa: ANN401
+def chunks(right: Array, trials: Array, p: DimensionItems, places: Places) -> Iterator[Chunk]:
     """Yield the posteriors of all subjects, some at a time."""
     size = max(1, _CHUNK_VALUES // (len(p.rows[0]) * int(np.prod(node_count(p)))))
     for start in range(0, len(right), size):
@@ -109,7 +209,7 @@ def chunks(right: Any, trials: Any, p: DimensionItems, places: Places) -> Iterat
         yield _posteriors(rows, y, n, p, Places(places.mean[rows], places.covariance[rows]))
 
 
-def _posteriors(rows: slice, y: Any, n: Any, p: DimensionItems, places: Places) -> Chunk:  # noqa: ANN401
+def _posteriors(rows: slice, y: Array, n: Array, p: DimensionItems, places: Places) -> Chunk:
     shared, parts = p.structure
     standard, joint = product_rule(p)
     root = np.asarray(np.linalg.cholesky(places.covariance[:, shared][:, :, shared]), dtype=np.float64)
@@ -169,13 +269,7 @@ def _own_nodes(
 
 
 def _block(
-    part: Part,
-    shared: list[int],
-    nodes: Floats,
-    log_weight: Floats | float,
-    y: Any,  # noqa: ANN401
-    n: Any,  # noqa: ANN401
-    p: DimensionItems,
+    part: Part, shared: list[int], nodes: Floats, log_weight: Floats | float, y: Array, n: Array, p: DimensionItems
 ) -> tuple[Block, Floats]:
     """Return a part at its nodes, and the logarithm of its likelihood at the shared ones."""
     own = [] if part.own is None else [part.own]
@@ -183,17 +277,12 @@ def _block(
     rows = np.flatnonzero(np.isin(p.rows[0], part.items))
     single = nodes.astype(np.float32)
     z = single @ p.row_values[np.ix_(rows, columns)].T.astype(np.float32)
-    found = curves_at(p, rows, z, y[:, rows], n[:, rows])
-    given, height = normalised(found.like + log_weight)
-    return Block(rows, columns, given, single, found.off, found.information, found.first, found.second), height
+    curves = curves_at(p, rows, z, y[:, rows], n[:, rows])
+    given, height = normalised(curves.like + log_weight)
+    return Block(rows, columns, given, single, curves.off, curves.information, curves.first, curves.second), height
 
 
-def pass_over(
-    right: Any,  # noqa: ANN401
-    trials: Any,  # noqa: ANN401
-    p: DimensionItems,
-    places: Places,
-) -> tuple[DimensionSums, Places]:
+def pass_over(right: Array, trials: Array, p: DimensionItems, places: Places) -> tuple[DimensionSums, Places]:
     """Return the sums of one pass, and the places that the next one lays its nodes under."""
     dimensions = p.slopes.shape[1]
     height, gradient, information = gap_terms(p, np.sum(right, axis=0))
@@ -207,12 +296,12 @@ def pass_over(
             slope = block.off.reshape(-1, len(item)).T @ (flat * weights)
             np.add.at(gradient, (item[:, None], columns), slope)
             products = (flat[:, :, None] * flat[:, None, :]).reshape(len(flat), -1) * weights
-            known = (block.spread.reshape(len(flat), -1).T @ products).reshape(-1, count, count)
+            blocks = (block.spread.reshape(len(flat), -1).T @ products).reshape(-1, count, count)
             one, other = columns[block.first][:, :, None], columns[block.second][:, None, :]
             both = item[block.first][:, None, None]
-            np.add.at(information, (both, one, other), known)
-            apart = block.first != block.second
-            np.add.at(information, (both[apart], other[apart], one[apart]), known[apart])
+            np.add.at(information, (both, one, other), blocks)
+            different = block.first != block.second
+            np.add.at(information, (both[different], other[different], one[different]), blocks[different])
         own = np.einsum("cq,cqd->cd", chunk.weights, chunk.means)
         second = np.einsum("cq,cqd,cqe->cde", chunk.weights, chunk.means, chunk.means)
         second += np.einsum("cq,cqd->cd", chunk.weights, chunk.spreads)[:, :, None] * np.eye(dimensions)

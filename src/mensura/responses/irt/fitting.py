@@ -4,6 +4,10 @@ Every pass gives the exact gradient (Fisher's identity); the step is that of :mo
 with the length of the test, so a handful of passes suffices where the EM algorithm needs dozens. Far from the
 maximum, where Newton's step is no guide, it is the EM algorithm's; a step that lowers the likelihood is taken back
 and shortened. Large tables start from the fit of a sample of their subjects.
+
+An ability is the posterior mean. Its variance is the posterior's, v, and, since items are estimated, v² bᵀ C b
+beside: C is the covariance of the parameters and b how the slope of the subject's log posterior changes with them. b
+and C are those of :mod:`.information`; a subject who took part of the items has that part of b.
 """
 
 from __future__ import annotations
@@ -16,14 +20,52 @@ import numpy as np
 
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
-from mensura.responses.irt.acceleration import Anderson
-from mensura.responses.irt.information import Information, gradient, information
-from mensura.responses.irt.louis import exact_information
-from mensura.responses.irt.model import Parameters, Priors, check_model, group_prior_terms, prior_terms
+from mensura.responses.irt.information import Information, exact_information, gradient, group_slopes, information
+from mensura.responses.irt.model import (
+    Parameters,
+    Priors,
+    check_model,
+    curves,
+    group_prior_terms,
+    item_blocks,
+    prior_terms,
+)
 from mensura.responses.irt.namespace import Namespace
-from mensura.responses.irt.passes import NodeTables, PassSums, tally
-from mensura.responses.irt.quadrature import Grid
-from mensura.responses.irt.shards import Held, ShardSource, fetched, thinned
+from mensura.responses.irt.passes import Grid, NodeTables, PassSums, shard_posteriors, tally
+from mensura.responses.irt.shards import Held, Shard, ShardSource, chunks, fetched, thinned
+
+MEMORY = 4
+_RIDGE = 1e-8
+
+
+class Anderson:
+    """Anderson's acceleration: the few directions in which steps fall short are learned from the steps before.
+
+    Newton's step with an approximate information errs in a handful of directions that all items share (where the scale
+    lies, how wide it is). Over the last steps f₁ … fₖ at x₁ … xₖ the combination with the shortest step is sought, and
+    its point is where the next step starts. Lengths of steps are measured in standard errors.
+    """
+
+    def __init__(self) -> None:
+        self._trail: list[tuple[Floats, Floats]] = []
+
+    def forget(self) -> None:
+        """Begin anew: the steps before have misled."""
+        self._trail.clear()
+
+    def improved(self, point: Floats, step: Floats, errors: Floats) -> Floats:
+        """Return the step to take from a point, given the plain one."""
+        self._trail = [*self._trail[-MEMORY:], (point, step)]
+        if len(self._trail) == 1:
+            return step
+        across, change = (np.diff(np.array(rows), axis=0) for rows in zip(*self._trail, strict=True))
+        scaled = change / errors
+        gram = scaled @ scaled.T
+        gram[np.diag_indices_from(gram)] *= 1.0 + _RIDGE
+        share = np.linalg.solve(gram + 1e-300 * np.eye(len(gram)), scaled @ (step / errors))
+        better: Floats = step - share @ (across + change)
+        return better
+
 
 EXACT_UNKNOWNS = 150
 """Up to so many parameters of items the information is exact; the closed form errs on short tests, most for 3PL."""
@@ -179,3 +221,49 @@ def _away(p: Parameters, step: Floats, share: float) -> Parameters:
     bounded = np.clip(share * step, -LONGEST_STEP, LONGEST_STEP)
     cut = len(p.slope) * p.of_item
     return p.moved(bounded[:cut].reshape(-1, p.of_item), bounded[cut:])
+
+
+class ShardAbilities(NamedTuple):
+    """Of every subject of a shard: the ability, its standard error, and the posterior's standard deviation alone."""
+
+    mean: Floats
+    error: Floats
+    spread: Floats
+
+
+def abilities(space: Namespace, shard: Shard, fitted: Fitted) -> ShardAbilities:
+    """Return the abilities of a shard's subjects."""
+    tables = NodeTables(space, fitted.parameters, fitted.grid)
+    means, variances = [], []
+    for chunk in chunks(space, shard):
+        posterior = shard_posteriors(space, chunk, tables)
+        means.append(space.get(posterior.mean))
+        variances.append(space.get(posterior.variance))
+    mean, variance = np.concatenate(means), np.concatenate(variances)
+    extra = item_error(fitted.parameters, fitted.grid, fitted.information, shard.group, mean, variance)
+    return ShardAbilities(mean, np.sqrt(variance + extra), np.sqrt(variance))
+
+
+def item_error(p: Parameters, grid: Grid, inverse: Information, group: int, mean: Floats, variance: Floats) -> Floats:
+    """Return the variance that errors of the parameters add to abilities."""
+    count = len(grid.nodes)
+    lone, of_ability, across = np.zeros(count), np.zeros(count), np.zeros((count, inverse.item_columns.shape[2]))
+    for rows in item_blocks(len(p.slope), count):
+        at = curves(p.of_items(rows), grid.nodes)
+        slopes = at.u * at.by_ability[:, :, None]
+        lone += np.sum((slopes @ inverse.item_inverse[rows]) * slopes, axis=(0, 2))
+        across += np.tensordot(slopes, inverse.item_columns[rows], axes=([0, 2], [0, 1]))
+        of_ability += np.sum(at.by_ability**2 / at.spread, axis=0)
+    prior = -group_slopes(p, grid)[:, group]
+    of_prior = np.sum(inverse.group_inverse[:, None] * prior**2, axis=0)
+    across_prior = prior.T @ inverse.group_columns
+    part = np.clip((1.0 / variance - p.sd[group] ** -2.0) / np.interp(mean, grid.nodes, of_ability), 0.0, 1.0)
+    place = np.clip((mean - grid.nodes[0]) / grid.spacing, 0.0, count - 1.001)
+    below = place.astype(int)
+    near = (place - below)[:, None]  # between nodes, lest a last bit choose another one
+    of_items, of_groups = (one[below] * (1.0 - near) + one[below + 1] * near for one in (across, across_prior))
+    crossed = np.sum((part[:, None] * of_items + of_groups) ** 2, axis=1) if across.shape[1] else 0.0
+    extra: Floats = variance**2 * (
+        part * np.interp(mean, grid.nodes, lone) + np.interp(mean, grid.nodes, of_prior) + crossed
+    )
+    return extra

@@ -11,18 +11,35 @@ Woodbury's identity inverts it:
 It couples all items through the ability scale, which standard errors item by item forget (they come out a tenth too
 small on long tests). The same inverse turns a gradient into Newton's step. Its error shrinks with the length of the
 test.
+
+The information of a test of few items is computed exactly, by the same identity, subject by subject. The part with
+abilities known is the derivative of the gradient at fixed posteriors. The other part is a product of subjects ×
+parameters matrices, one per node.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from mensura.core.arrays import Floats
-from mensura.responses.irt.model import Parameters, Priors, curves, group_prior_terms, item_blocks, prior_terms
-from mensura.responses.irt.passes import PassSums
-from mensura.responses.irt.quadrature import Grid
+from mensura.responses.irt.model import (
+    Groups,
+    Parameters,
+    Priors,
+    curve_derivatives,
+    curves,
+    group_prior_terms,
+    item_blocks,
+    prior_terms,
+)
+from mensura.responses.irt.namespace import Array, NumpyArrays
+from mensura.responses.irt.passes import Grid, NodeTables, PassSums, shard_posteriors, tally
+from mensura.responses.irt.shards import Held, Shard, chunks
 
 _RIDGE = 1e-9
 _LARGEST_SHARE = 0.9999
@@ -32,6 +49,9 @@ _LARGEST_IN_STEPS = 0.98
 _OWN_SHARES = (1.0, 0.5, 0.25, 0.0)
 _LEAST_MISSING = 1e-9
 """Directions that miss a smaller share of their information are left out."""
+_SMALL = 1e-4
+"""Step of the differences that the part with abilities known is taken from."""
+_FLOOR = 1e-9
 
 
 @dataclass(frozen=True)
@@ -90,7 +110,7 @@ def gradient(p: Parameters, grid: Grid, sums: PassSums, priors: Priors) -> tuple
             items[rows] += np.einsum("jq,jqk->jk", sums.right[rows] - expected, at.u)
         else:
             items[rows] += sums.right[rows, 2 - p.of_item :] - expected @ at.u[0]
-    return items, _group_terms(p, grid, sums)[0] + group_prior_terms(p, priors.groups)[1]
+    return items, group_terms(p, grid, sums.mass)[0] + group_prior_terms(p, priors.groups)[1]
 
 
 def _rows(taken: Floats, rows: slice) -> Floats:
@@ -107,7 +127,9 @@ def information(p: Parameters, grid: Grid, sums: PassSums, priors: Priors, *, wh
     leave nothing of a direction; then less of it is taken.
     """
     columns = _Columns(p, grid, sums, steps=not whole)
-    group_inverse = 1.0 / np.maximum(_group_terms(p, grid, sums)[1] + group_prior_terms(p, priors.groups)[2], _RIDGE)
+    group_inverse = 1.0 / np.maximum(
+        group_terms(p, grid, sums.mass)[1] + group_prior_terms(p, priors.groups)[2], _RIDGE
+    )
     group_solved = group_inverse[:, None] * columns.groups
     stiffness = prior_terms(p, priors)[2] + _RIDGE
     inverse, solved = np.empty((*stiffness.shape, p.of_item)), np.empty((*stiffness.shape, columns.count))
@@ -122,9 +144,9 @@ def information(p: Parameters, grid: Grid, sums: PassSums, priors: Priors, *, wh
         values, vectors = np.linalg.eigh((missing + missing.T) / 2.0)
         if values[-1] < _LARGEST_SHARE and np.all(np.diagonal(inverse, axis1=1, axis2=2) > 0.0):
             break
-    said = values > _LEAST_MISSING  # few subjects leave most directions without anything missing
+    missed = values > _LEAST_MISSING  # few subjects leave most directions without anything missing
     largest = _LARGEST_SHARE if whole else _LARGEST_IN_STEPS
-    factor = vectors[:, said] / np.sqrt(1.0 - np.clip(values[said], 0.0, largest))
+    factor = vectors[:, missed] / np.sqrt(1.0 - np.clip(values[missed], 0.0, largest))
     return Information(inverse, group_inverse, solved @ factor, group_solved @ factor)
 
 
@@ -139,14 +161,14 @@ class _Columns:
     def __init__(self, p: Parameters, grid: Grid, sums: PassSums, *, steps: bool) -> None:
         self._p, self._grid, self._sums = p, grid, sums
         self._here = np.maximum(sums.mass.sum(axis=0), _RIDGE)
-        held = np.zeros(len(grid.nodes))
+        of_ability = np.zeros(len(grid.nodes))
         for rows in item_blocks(len(p.slope), len(grid.nodes)):
             at = curves(p.of_items(rows), grid.nodes)
-            held += np.sum(self._taken(rows) / self._here * at.by_ability**2 / at.spread, axis=0)
-        held = np.maximum(held, _RIDGE)
-        known = np.maximum(sums.mass, 0.0) / (held + p.sd[:, None] ** -2.0)
-        self._roots = np.sqrt(np.clip(sums.spread, 0.0, known))
-        pulls = (grid.nodes - p.mean[:, None]) / (p.sd[:, None] ** 2 * held)
+            of_ability += np.sum(self._taken(rows) / self._here * at.by_ability**2 / at.spread, axis=0)
+        of_ability = np.maximum(of_ability, _RIDGE)
+        largest = np.maximum(sums.mass, 0.0) / (of_ability + p.sd[:, None] ** -2.0)
+        self._roots = np.sqrt(np.clip(sums.spread, 0.0, largest))
+        pulls = (grid.nodes - p.mean[:, None]) / (p.sd[:, None] ** 2 * of_ability)
         self._pulls = np.zeros_like(pulls) if steps else np.clip(pulls, -1.0, 1.0)
         self._live = self._roots > 0.0  # few subjects leave most nodes empty
         self.groups = (-group_slopes(p, grid) * self._roots)[:, self._live]
@@ -186,21 +208,21 @@ def fewer_columns(items: Floats, groups: Floats) -> tuple[Floats, Floats]:
     return lower[:cut].reshape(*items.shape[:2], -1), lower[cut:]
 
 
-def information_of(curvature: Floats, p: Parameters) -> Information:
-    """Return the inverse of an information matrix that is known in full, in the order of :meth:`Parameters.flat`."""
-    return information_of_matrix(curvature, len(p.slope), p.of_item, len(p.free))
-
-
-def information_of_matrix(curvature: Floats, items: int, count: int, groups: int) -> Information:
-    """Return the same for items of ``count`` parameters each, and so many parameters of groups."""
+def information_of_matrix(curvature: Floats, items: int, groups: int) -> Information:
+    """Return the inverse of an information matrix that is known in full: items one after the other, then groups."""
     values, vectors = np.linalg.eigh((curvature + curvature.T) / 2.0)
     root = vectors / np.sqrt(np.maximum(values, values[-1] * _RIDGE))
-    cut = items * count
-    nothing = np.zeros((items, count, count))
-    return Information(nothing, np.zeros(groups), root[:cut].reshape(items, count, -1), root[cut:])
+    return information_of_columns(root, items, groups)
 
 
-def group_slopes(p: Parameters, grid: Grid) -> Floats:
+def information_of_columns(columns: Floats, items: int, groups: int) -> Information:
+    """Return the information whose inverse is the sum of squares of columns (parameters × columns)."""
+    cut = len(columns) - groups
+    own = columns[:cut].reshape(items, cut // items, -1)
+    return Information(np.zeros((*own.shape[:2], own.shape[1])), np.zeros(groups), own, columns[cut:])
+
+
+def group_slopes(p: Groups, grid: Grid) -> Floats:
     """Return how the scores of groups' free parameters run along θ: free × groups × nodes."""
     along = np.zeros((len(p.free), len(p.mean), len(grid.nodes)))
     for place, (name, group) in enumerate(p.free):
@@ -209,13 +231,99 @@ def group_slopes(p: Parameters, grid: Grid) -> Floats:
     return along
 
 
-def _group_terms(p: Parameters, grid: Grid, sums: PassSums) -> tuple[Floats, Floats]:
-    """Return gradient and information of the free parameters of groups."""
+def group_terms(p: Groups, grid: Grid, masses: Floats) -> tuple[Floats, Floats]:
+    """Return gradient and information of the free parameters of groups; ``masses``: their subjects at the nodes."""
     slope, block = np.zeros(len(p.free)), np.zeros(len(p.free))
     for place, (name, group) in enumerate(p.free):
-        mass, off = sums.mass[group], (grid.nodes - p.mean[group]) / p.sd[group]
+        mass, off = masses[group], (grid.nodes - p.mean[group]) / p.sd[group]
         if name == "mean":
             slope[place], block[place] = mass @ off / p.sd[group], mass.sum() / p.sd[group] ** 2
         else:
             slope[place], block[place] = mass @ (off**2 - 1.0), 2.0 * mass.sum()
     return slope, block
+
+
+def exact_information(held: Held, p: Parameters, grid: Grid, priors: Priors, scale: float = 1.0) -> Information:
+    """Return the inverse information of responses in NumPy arrays; ``scale``: subjects that each of them stands for."""
+    space = NumpyArrays(np.float64)
+    tables = NodeTables(space, p, grid)
+    shape = (len(p.slope), p.of_item)
+    curvature = np.zeros((len(p.flat()), len(p.flat())))
+    for shard in held.parts:
+        sums = tally(space, shard, tables, held.groups, complete=held.complete)
+        curvature += known_information(p, shape, partial(_gradient_at, grid, sums))
+        for chunk in chunks(space, shard):
+            curvature -= _missing(p, grid, chunk, shard_posteriors(space, chunk, tables).weights)
+    curvature *= scale
+    stiffness = np.concatenate([prior_terms(p, priors)[2].ravel(), group_prior_terms(p, priors.groups)[2]])
+    curvature[np.diag_indices_from(curvature)] += stiffness
+    return information_of_matrix(curvature, len(p.slope), len(p.free))
+
+
+def _gradient_at(grid: Grid, sums: PassSums, p: Parameters) -> tuple[Floats, Floats]:
+    return gradient(p, grid, sums, Priors(None, None, None, None))
+
+
+def known_information(
+    p: Any,  # noqa: ANN401
+    shape: tuple[int, int],
+    slopes: Callable[[Any], tuple[Floats, Floats]],
+) -> Floats:
+    """Return the information with abilities known: blocks of items, and one of groups.
+
+    ``shape``: items and parameters of each. ``slopes``: the gradient by items and by groups at parameters like ``p``,
+    with the posteriors as they are.
+    """
+    cut, groups = shape[0] * shape[1], len(p.free)
+    whole = np.zeros((cut + groups, cut + groups))
+    rows = np.arange(cut).reshape(shape)
+    for place in range(shape[1]):
+        step = np.zeros(shape)
+        step[:, place] = _SMALL
+        below, above = (slopes(p.moved(sign * step, np.zeros(groups)))[0] for sign in (-1.0, 1.0))
+        whole[rows, rows[:, place][:, None]] = (below - above) / (2.0 * _SMALL)
+    for place, step in enumerate(_SMALL * np.eye(groups)):
+        below, above = (slopes(p.moved(np.zeros(shape), sign * step))[1] for sign in (-1.0, 1.0))
+        whole[cut:, cut + place] = (below - above) / (2.0 * _SMALL)
+    return (whole + whole.T) / 2.0
+
+
+def score_moments(weights: Floats, given: Array, scores_at: Callable[[int], Floats]) -> tuple[Floats, Floats]:
+    """Return the sum over subjects of the covariance of their complete scores, and the mean of each one's.
+
+    ``weights``: posteriors (subjects × nodes). ``given``: weights of subjects. ``scores_at``: the scores at a
+    node (subjects × parameters).
+    """
+    mean, square = np.zeros(()), np.zeros(())
+    for node in np.flatnonzero(weights.max(axis=0) > _FLOOR):
+        scores = scores_at(int(node))
+        weighted = weights[:, node][:, None] * scores
+        square = square + (given * weighted).T @ scores
+        mean = mean + weighted
+    return square - (given * mean).T @ mean, mean
+
+
+def _missing(p: Parameters, grid: Grid, shard: Shard, weights: Floats) -> Floats:
+    """Return the sum over subjects of the covariance of their complete scores."""
+    rate, by_item, _ = curve_derivatives(p, grid.nodes)
+    u = by_item / np.maximum(rate * (1.0 - rate), _FLOOR)[:, :, None]
+    right = np.repeat(np.asarray(shard.right, dtype=np.float64), p.of_item, axis=1)
+    taken = 1.0 if shard.trials is None else np.repeat(np.asarray(shard.trials, dtype=np.float64), p.of_item, axis=1)
+    given = 1.0 if shard.weights is None else np.asarray(shard.weights, dtype=np.float64)[:, None]
+    of_groups = group_scores(p, grid, shard.group)
+
+    def scores_at(node: int) -> Floats:
+        items = right * u[:, node].ravel() - taken * (rate[:, node, None] * u[:, node]).ravel()
+        return np.concatenate([items, np.tile(of_groups[:, node], (len(right), 1))], axis=1)
+
+    return score_moments(weights, given, scores_at)[0]
+
+
+def group_scores(p: Groups, grid: Grid, group: int) -> Floats:
+    """Return the scores of groups' free parameters of a subject of a group at every node: free × nodes."""
+    scores = np.zeros((len(p.free), len(grid.nodes)))
+    off = (grid.nodes - p.mean[group]) / p.sd[group]
+    for place, (name, of) in enumerate(p.free):
+        if of == group:
+            scores[place] = off / p.sd[group] if name == "mean" else off**2 - 1.0
+    return scores

@@ -4,21 +4,26 @@
 likelihood, so no error of single abilities biases the coefficients. Each round gives every subject the posterior under
 its own prior; B is then the regression of the posterior means, and the covariance of ε that of the residuals and
 posteriors together. Its Cholesky factor, with logarithms on the diagonal, is estimated: ln sd of one ability.
+
+The items have errors, and so has the unit of the abilities that they fix. The scores of a regression on several
+abilities therefore get the part C A⁻¹ s added (Murphy and Topel 1985): s are the scores of the items, A their
+information, and C the change of the regression's gradient with the items, a covariance over posteriors.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 import numpy as np
 
 from mensura.core.arrays import Floats
-from mensura.responses.irt.category_items import CategoryItems, log_chances
+from mensura.responses.irt.categories import CategoryItems, log_chances
+from mensura.responses.irt.dimension_items import DimensionItems
+from mensura.responses.irt.dimension_nodes import Places, chunks as node_chunks, log_density, normalised, product_rule
+from mensura.responses.irt.dimensions import node_scores
 from mensura.responses.irt.model import Parameters
-from mensura.responses.irt.namespace import Namespace
-from mensura.responses.irt.passes import NodeTables, shard_likelihoods
-from mensura.responses.irt.quadrature import Grid, posteriors
+from mensura.responses.irt.namespace import Array, namespace
+from mensura.responses.irt.passes import Grid, NodeTables, posteriors, shard_likelihoods
 from mensura.responses.irt.shards import Shard, chunks
 
 _ROUNDS, _SAME = 500, 1e-6
@@ -26,16 +31,10 @@ _LEAST_SD = 0.05
 _SMALL = 1e-3
 """Step of the differences that the information is taken from."""
 _TINY = 1e-12
+_CHUNK_VALUES = 1_000_000
+_SPACE = namespace(double=True)
 _ENDS = np.array([-6.0, 6.0])
 """How far means of subjects may be from 0, in standard deviations of the first group."""
-
-
-class Likelihoods(Protocol):
-    """What a regression knows of the answers: posteriors of abilities under any normal prior of each subject."""
-
-    def posterior(self, space: Namespace, middle: Floats, root: Floats) -> tuple[Floats, Floats]:
-        """Return means (subjects × abilities) and covariances; ``root``: Cholesky factor of the prior's covariance."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -86,37 +85,94 @@ class AbilityLikelihoods:
     grid: Grid
 
     @classmethod
-    def of_answers(cls, space: Namespace, shard: Shard, items: Parameters) -> AbilityLikelihoods:
+    def of_answers(cls, shard: Shard, items: Parameters) -> AbilityLikelihoods:
         """Return those of right and wrong answers."""
         grid = Grid.over(_ENDS, np.ones(2))
-        tables = NodeTables(space, items, grid)
+        tables = NodeTables(_SPACE, items, grid)
         parts = []
-        for chunk in chunks(space, shard):
-            joint, table, _ = shard_likelihoods(space, chunk, tables)
-            parts.append(space.get(joint) + (0.0 if isinstance(table, float) else space.get(table)[None, :]))
+        for chunk in chunks(_SPACE, shard):
+            joint, table, _ = shard_likelihoods(_SPACE, chunk, tables)
+            parts.append(_SPACE.get(joint) + (0.0 if isinstance(table, float) else _SPACE.get(table)[None, :]))
         return cls(np.concatenate(parts), grid)
 
     @classmethod
-    def of_categories(cls, space: Namespace, counts: Any, items: CategoryItems) -> AbilityLikelihoods:  # noqa: ANN401
+    def of_categories(cls, counts: Array, items: CategoryItems) -> AbilityLikelihoods:
         """Return those of answers in categories; ``counts``: subjects × items and categories."""
         grid = Grid.over(_ENDS, np.ones(2))
         table = log_chances(items, grid.nodes).reshape(-1, len(grid.nodes))
-        return cls(space.get(space.score(space.put(counts), space.real(table))), grid)
+        return cls(_SPACE.get(_SPACE.score(_SPACE.put(counts), _SPACE.real(table))), grid)
 
-    def posterior(self, space: Namespace, middle: Floats, root: Floats) -> tuple[Floats, Floats]:
+    def posterior(self, middle: Floats, root: Floats) -> tuple[Floats, Floats]:
         """Return mean and variance of every subject's ability under its own normal prior."""
         off = (self.grid.nodes[None, :] - middle) / root[0, 0]
-        found = posteriors(space, self.values - 0.5 * off**2, self.grid)
-        return space.get(found.mean)[:, None], space.get(found.variance)[:, None, None]
+        places = posteriors(_SPACE, self.values - 0.5 * off**2, self.grid)
+        return _SPACE.get(places.mean)[:, None], _SPACE.get(places.variance)[:, None, None]
+
+
+@dataclass(frozen=True)
+class PlacedLikelihoods:
+    """Answers, items, and log likelihoods with the weights of nodes (subjects × nodes) under ``places``.
+
+    No item may have an own ability (bifactor): nodes are those of all abilities together.
+    """
+
+    right: Array
+    trials: Array
+    items: DimensionItems
+    places: Places
+    values: Floats
+
+    @classmethod
+    def of(cls, right: Array, trials: Array, items: DimensionItems, places: Places) -> PlacedLikelihoods:
+        """Return those of answers (subjects × steps of items) with nodes under the abilities ``places``."""
+        parts = [
+            chunk.joint - log_density(chunk.means, items.correlation)
+            for chunk in node_chunks(right, trials, items, places)
+        ]
+        return cls(right, trials, items, places, np.concatenate(parts))
+
+    def around(self, mean: Floats, covariance: Floats) -> PlacedLikelihoods:
+        """Return the same with nodes under other posteriors."""
+        return PlacedLikelihoods.of(self.right, self.trials, self.items, Places(mean, covariance))
+
+    def posterior(self, middle: Floats, root: Floats) -> tuple[Floats, Floats]:
+        """Return mean and covariance of every subject's abilities under its own normal prior."""
+        standard, spread = product_rule(self.items)[0], root @ root.T
+        mean, covariance = np.empty_like(self.places.mean), np.empty_like(self.places.covariance)
+        size = max(1, _CHUNK_VALUES // standard.size)
+        for start in range(0, len(mean), size):
+            rows = slice(start, start + size)
+            own = np.linalg.cholesky(self.places.covariance[rows])
+            theta = self.places.mean[rows, None] + np.einsum("qe,cde->cqd", standard, own)
+            prior = log_density(theta - middle[rows, None], spread)
+            weights = normalised(self.values[rows] + prior)[0]
+            mean[rows] = np.einsum("cq,cqd->cd", weights, theta)
+            theta -= mean[rows, None]
+            covariance[rows] = np.swapaxes(theta * weights[:, :, None], 1, 2) @ theta
+        return mean, covariance
+
+    def item_changes(self, x: Floats, weights: Floats, line: LatentRegression) -> Floats:
+        """Return how the gradient of a regression changes with slopes and intercepts (values × estimates)."""
+        changes = np.zeros((len(line.values), int(self.items.estimated.sum())))
+        for chunk in node_chunks(self.right, self.trials, self.items, self.places):
+            off = chunk.means - (x[chunk.rows] @ line.coefficients)[:, None]
+            posterior = normalised(self.values[chunk.rows] + log_density(off, line.covariance))[0]
+            flat = off.reshape(-1, off.shape[2])
+            wide = np.repeat(x[chunk.rows], off.shape[1], axis=0)
+            of_values = value_scores(wide, flat, flat[:, :, None] * flat[:, None, :], line.root)
+            of_values = of_values.reshape(*off.shape[:2], -1)
+            of_values -= np.einsum("cq,cqv->cv", posterior, of_values)[:, None]
+            of_values *= (posterior * weights[chunk.rows, None])[:, :, None]
+            changes += np.tensordot(of_values, node_scores(self.items, chunk), axes=([0, 1], [0, 1]))
+        return changes
+
+
+Likelihoods = AbilityLikelihoods | PlacedLikelihoods
+"""What a regression knows of the answers: posteriors of abilities under any normal prior of each subject."""
 
 
 def regress(
-    space: Namespace,
-    known: Likelihoods,
-    x: Floats,
-    weights: Floats,
-    begin: Floats | None = None,
-    abilities: int = 1,
+    likelihoods: Likelihoods, x: Floats, weights: Floats, begin: Floats | None = None, abilities: int = 1
 ) -> LatentRegression:
     """Fit coefficients and the spread of the rest; ``begin``: values of another fit to start from."""
     root = np.sqrt(weights)[:, None]
@@ -126,34 +182,34 @@ def regress(
     previous: list[tuple[Floats, Floats]] = []
     while rounds < _ROUNDS and change > _SAME:
         rounds += 1
-        new = _round(space, known, x, weights, inverse, _parts(values, x.shape[1], abilities))
-        step = new - values
+        step = _round(likelihoods, x, weights, inverse, _parts(values, x.shape[1], abilities)) - values
         change = float(np.max(np.abs(step)))
         previous = [*previous[-1:], (values, step)]
         values = _extrapolated(previous)
-    coefficients, spread = _parts(values, x.shape[1], abilities)
-    mean, variance = known.posterior(space, x @ coefficients, spread)
+
+    def scores_at(values: Floats) -> Floats:
+        """Return the gradient of every subject's log likelihood by the values (Fisher's identity), weighted."""
+        coefficients, root = _parts(values, x.shape[1], abilities)
+        mean, variance = likelihoods.posterior(x @ coefficients, root)
+        off = mean - x @ coefficients
+        return value_scores(x, off, variance + off[:, :, None] * off[:, None, :], root) * weights[:, None]
+
     information = np.empty((len(values), len(values)))
     for place, small in enumerate(_SMALL * np.eye(len(values))):
-        ends = [
-            _scores(space, known, x, weights, _parts(values + sign * small, x.shape[1], abilities)).sum(axis=0)
-            for sign in (-1.0, 1.0)
-        ]
-        information[place] = (ends[0] - ends[1]) / (2.0 * _SMALL)
-    scores = _scores(space, known, x, weights, (coefficients, spread))
-    return LatentRegression(coefficients, spread, mean, variance, (information + information.T) / 2.0, scores, rounds)
+        below, above = (scores_at(values + sign * small).sum(axis=0) for sign in (-1.0, 1.0))
+        information[place] = (below - above) / (2.0 * _SMALL)
+    coefficients, spread = _parts(values, x.shape[1], abilities)
+    places = likelihoods.posterior(x @ coefficients, spread)
+    return LatentRegression(
+        coefficients, spread, *places, (information + information.T) / 2.0, scores_at(values), rounds
+    )
 
 
 def _round(
-    space: Namespace,
-    known: Likelihoods,
-    x: Floats,
-    weights: Floats,
-    inverse: Floats,
-    parts: tuple[Floats, Floats],
+    likelihoods: Likelihoods, x: Floats, weights: Floats, inverse: Floats, parts: tuple[Floats, Floats]
 ) -> Floats:
     """Return the values after one round of the EM algorithm."""
-    mean, variance = known.posterior(space, x @ parts[0], parts[1])
+    mean, variance = likelihoods.posterior(x @ parts[0], parts[1])
     coefficients = np.asarray(inverse @ mean, dtype=np.float64)
     off = mean - x @ coefficients
     spread = np.tensordot(weights, variance + off[:, :, None] * off[:, None, :], axes=1) / weights.sum()
@@ -173,14 +229,6 @@ def _extrapolated(steps: list[tuple[Floats, Floats]]) -> Floats:
     return further if -20.0 < share < 0.5 else values + step
 
 
-def _scores(space: Namespace, known: Likelihoods, x: Floats, weights: Floats, parts: tuple[Floats, Floats]) -> Floats:
-    """Return the gradient of every subject's log likelihood by the values (Fisher's identity), weighted."""
-    coefficients, root = parts
-    mean, variance = known.posterior(space, x @ coefficients, root)
-    off = mean - x @ coefficients
-    return value_scores(x, off, variance + off[:, :, None] * off[:, None, :], root) * weights[:, None]
-
-
 def value_scores(x: Floats, off: Floats, moments: Floats, root: Floats) -> Floats:
     """Return the scores of coefficients and root (rows × values) of abilities off the line, with second moments."""
     inverse = np.linalg.inv(root)
@@ -192,12 +240,10 @@ def value_scores(x: Floats, off: Floats, moments: Floats, root: Floats) -> Float
 
 
 def draw_values(
-    space: Namespace,
-    known: Likelihoods,
+    likelihoods: Likelihoods,
     x: Floats,
     fitted: LatentRegression,
     covariance: Floats,
-    *,
     draws: int,
     rng: np.random.Generator,
 ) -> Floats:
@@ -206,7 +252,7 @@ def draw_values(
     drawn = np.empty((*fitted.mean.shape, draws))
     for place, values in enumerate(chosen):
         coefficients, root = _parts(values, *fitted.coefficients.shape)
-        mean, variance = known.posterior(space, x @ coefficients, root)
+        mean, variance = likelihoods.posterior(x @ coefficients, root)
         own = np.linalg.cholesky(variance + _TINY * np.eye(len(root)))
         drawn[:, :, place] = mean + np.einsum("cde,ce->cd", own, rng.normal(size=mean.shape))
     return drawn

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
+from mensura.responses.irt.namespace import Array
 
 MODELS = ("rasch", "2pl", "3pl")
 _LEAST_SLOPE, _TINY = 0.1, 1e-12
@@ -105,7 +106,7 @@ class Parameters:
         first = (("sd", 0),) if self.model == "rasch" else ()
         return first + tuple((name, group) for group in range(1, len(self.mean)) for name in ("mean", "sd"))
 
-    def of_items(self, chosen: Any) -> Parameters:  # noqa: ANN401
+    def of_items(self, chosen: Array) -> Parameters:
         """Return some of the items: a slice, places or a mask."""
         return replace(self, slope=self.slope[chosen], intercept=self.intercept[chosen], guess=self.guess[chosen])
 

@@ -8,53 +8,24 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 
-DEVICES = ("numpy", "cpu", "cuda")
+Array: TypeAlias = Any
+"""An array of any library, on any device."""
 _CHUNK_BYTES = {"numpy": 4 * 2**20, "cpu": 4 * 2**20, "cuda": 2 * 2**30}
 """What one chunk may take as floats: a processor's cache, a small part of a GPU's memory."""
-
-
-class Namespace(Protocol):
-    """Arrays of one library on one device."""
-
-    @property
-    def xp(self) -> Any:  # noqa: ANN401
-        """The library."""
-
-    @property
-    def device(self) -> str:
-        """Where its arrays are."""
-
-    def put(self, array: np.ndarray[Any, Any]) -> Any:  # noqa: ANN401
-        """Move an array to the device as it is."""
-
-    def real(self, array: np.ndarray[Any, Any]) -> Any:  # noqa: ANN401
-        """Move an array to the device as floats of the passes' precision."""
-
-    def double(self, array: Any) -> Any:  # noqa: ANN401
-        """Return an array of the device in double precision."""
-
-    def get(self, array: Any) -> Floats:  # noqa: ANN401
-        """Bring an array back, in double precision."""
-
-    def score(self, counts: Any, table: Any) -> Any:  # noqa: ANN401
-        """Return counts × table (subjects × columns)."""
-
-    def total(self, counts: Any, weights: Any) -> Any:  # noqa: ANN401
-        """Return countsᵀ × weights (items × columns) in double precision."""
 
 
 class DeviceCounts(NamedTuple):
     """Sparse counts on a device: subjects × items, and turned, so that both products run along rows."""
 
-    plain: Any
-    turned: Any
+    plain: Array
+    turned: Array
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -70,35 +41,34 @@ class NumpyArrays:
     device: str = "numpy"
     xp: Any = np
 
-    def put(self, array: Any) -> Any:  # noqa: ANN401
+    def put(self, array: Array) -> Array:
         """Return the array; sparse counts item by item, whose products keep to a small part of the memory."""
         if hasattr(array, "tocsr"):
             by_item = array.astype(self.precision).tocsc()
             return DeviceCounts(by_item, by_item.T)
         return array
 
-    def real(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    def real(self, array: Array) -> Array:
         """Return the array as floats of the passes' precision."""
         return np.asarray(array, dtype=self.precision)
 
-    def double(self, array: np.ndarray[Any, Any]) -> Floats:
+    def double(self, array: Array) -> Array:
         """Return the array in double precision."""
         return np.asarray(array, dtype=np.float64)
 
-    def get(self, array: np.ndarray[Any, Any]) -> Floats:
+    def get(self, array: Array) -> Floats:
         """Return the array in double precision."""
         return np.asarray(array, dtype=np.float64)
 
-    def score(self, counts: Any, table: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:  # noqa: ANN401
-        """Return counts × table."""
-        product = counts.plain @ table if isinstance(counts, DeviceCounts) else counts.astype(self.precision) @ table
-        return np.asarray(product)
+    def score(self, counts: Array, table: Array) -> Array:
+        """Return counts × table (subjects × columns)."""
+        plain = counts.plain if isinstance(counts, DeviceCounts) else counts.astype(self.precision)
+        return np.asarray(plain @ table)
 
-    def total(self, counts: Any, weights: np.ndarray[Any, Any]) -> Floats:  # noqa: ANN401
-        """Return countsᵀ × weights."""
-        if isinstance(counts, DeviceCounts):
-            return self.double(counts.turned @ weights)
-        return self.double(counts.T.astype(self.precision) @ weights)
+    def total(self, counts: Array, weights: Array) -> Array:
+        """Return countsᵀ × weights (items × columns) in double precision."""
+        turned = counts.turned if isinstance(counts, DeviceCounts) else counts.T.astype(self.precision)
+        return self.double(turned @ weights)
 
 
 @dataclass(frozen=True)
@@ -111,49 +81,48 @@ class TorchArrays:
     xp: Any
     device: str
 
-    def put(self, array: Any) -> Any:  # noqa: ANN401
+    def put(self, array: Array) -> Array:
         """Move an array to the device as it is; sparse counts as single-precision numbers."""
         if hasattr(array, "tocsr"):
             return DeviceCounts(self._sparse(array), self._sparse(array.T.tocsr()))
         return self.xp.from_numpy(np.require(array, requirements=["C", "W"])).to(self.device)
 
-    def _sparse(self, array: Any) -> Any:  # noqa: ANN401
+    def _sparse(self, array: Array) -> Array:
         parts = (array.indptr.astype(np.int64), array.indices.astype(np.int64), array.data.astype(np.float32))
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Sparse")
             return self.xp.sparse_csr_tensor(*map(self.put, parts), size=array.shape)
 
-    def real(self, array: np.ndarray[Any, Any]) -> Any:  # noqa: ANN401
+    def real(self, array: Array) -> Array:
         """Move an array to the device in single precision."""
         return self.put(np.asarray(array, dtype=np.float32))
 
-    def double(self, array: Any) -> Any:  # noqa: ANN401
+    def double(self, array: Array) -> Array:
         """Return an array of the device in double precision."""
         return array.double()
 
-    def get(self, array: Any) -> Floats:  # noqa: ANN401
+    def get(self, array: Array) -> Floats:
         """Bring an array back, in double precision."""
         return np.asarray(array.double().cpu().numpy())
 
-    def score(self, counts: Any, table: Any) -> Any:  # noqa: ANN401
-        """Return counts × table."""
+    def score(self, counts: Array, table: Array) -> Array:
+        """Return counts × table (subjects × columns)."""
         return counts.plain @ table if isinstance(counts, DeviceCounts) else self._product(counts, table)
 
-    def total(self, counts: Any, weights: Any) -> Any:  # noqa: ANN401
-        """Return countsᵀ × weights."""
+    def total(self, counts: Array, weights: Array) -> Array:
+        """Return countsᵀ × weights (items × columns) in double precision."""
         if isinstance(counts, DeviceCounts):
             return (counts.turned @ weights).double()
         return self._product(counts.T, weights).double()
 
-    def _product(self, counts: Any, table: Any) -> Any:  # noqa: ANN401
+    def _product(self, counts: Array, table: Array) -> Array:
         if self.device != "cuda" or counts.dtype != self.xp.uint8:
             return counts.to(table.dtype) @ table
-        exact = counts.to(self.xp.bfloat16)
-        columns = table.shape[1]
+        exact, columns = counts.to(self.xp.bfloat16), table.shape[1]
         product = self.xp.mm(exact, self.xp.cat(self._parts(table), 1), out_dtype=self.xp.float32)
         return product[:, :columns] + product[:, columns : 2 * columns] + product[:, 2 * columns :]
 
-    def _parts(self, table: Any) -> list[Any]:  # noqa: ANN401
+    def _parts(self, table: Array) -> list[Array]:
         """Split floats into three bfloat16 that add up to them."""
         parts = []
         for _ in range(3):
@@ -162,10 +131,14 @@ class TorchArrays:
         return parts
 
 
+Namespace: TypeAlias = NumpyArrays | TorchArrays
+"""Arrays of one library on one device."""
+
+
 def namespace(device: str = "numpy", *, double: bool = False) -> Namespace:
     """Return the arrays of a device: ``numpy``, or PyTorch on the processor (``cpu``) or a GPU (``cuda``)."""
-    if device not in DEVICES:
-        raise MensuraError(f"device: got {device!r}; expected one of {', '.join(DEVICES)}")
+    if device not in _CHUNK_BYTES:
+        raise MensuraError(f"device: got {device!r}; expected one of {', '.join(_CHUNK_BYTES)}")
     if device == "numpy":
         return NumpyArrays(np.float64 if double else np.float32)
     if double:

@@ -15,7 +15,7 @@ from mensura.core.arrays import Floats
 from mensura.responses.irt.fitting import Effort, Fitted, climb, fit_held, over
 from mensura.responses.irt.model import Parameters, Priors
 from mensura.responses.irt.namespace import Namespace
-from mensura.responses.irt.quadrature import REACH, log_shape
+from mensura.responses.irt.passes import REACH, log_shape
 from mensura.responses.irt.shards import Held
 
 DEGREE = 4

@@ -6,7 +6,7 @@ other, on a GPU, or on the machines of a cluster.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from mensura.core.arrays import Floats, Ints
-from mensura.responses.irt.namespace import DeviceCounts, Namespace, chunk_rows
+from mensura.responses.irt.namespace import Array, DeviceCounts, Namespace, chunk_rows
 
 _SPARSE_ROWS = 10_000
 """Subjects of a chunk of a sparse shard: their posteriors stay in a cache, and sums by item are few."""
@@ -28,17 +28,25 @@ class Shard:
     items were taken, both are sparse (CSR) and store the items taken alone, right answers of 0 included.
     """
 
-    right: Any
-    trials: Any | None
+    right: Array
+    trials: Array | None
     group: int
-    weights: Any | None = None
+    weights: Array | None = None
     """How many subjects of the population each subject stands for, in units of their mean; None: all alike."""
 
     def rows(self, start: int, stop: int, step: int = 1) -> Shard:
         """Return some of the subjects."""
-        trials = None if self.trials is None else self.trials[start:stop:step]
-        weights = None if self.weights is None else self.weights[start:stop:step]
-        return Shard(self.right[start:stop:step], trials, self.group, weights)
+        some = slice(start, stop, step)
+        weights = None if self.weights is None else self.weights[some]
+        return replace(self.changed(lambda counts: counts[some]), weights=weights)
+
+    def changed(self, change: Callable[[Array], Array]) -> Shard:
+        """Return the shard after a change of both tables of counts."""
+        return replace(self, right=change(self.right), trials=None if self.trials is None else change(self.trials))
+
+    def taken(self) -> Array:
+        """Return the trials, ones where every item was taken once."""
+        return np.ones(self.right.shape, dtype=np.uint8) if self.trials is None else self.trials
 
     def __len__(self) -> int:
         return int(self.right.shape[0])
@@ -63,7 +71,7 @@ class ShardSource(Protocol):
         """Yield every shard."""
 
 
-class Counts(NamedTuple):
+class ShardCounts(NamedTuple):
     """Of a shard: right answers, trials and subjects of each item; items taken and the share right of each subject."""
 
     right: Floats
@@ -73,9 +81,9 @@ class Counts(NamedTuple):
     rate: Floats
 
     @classmethod
-    def of(cls, shard: Shard) -> Counts:
+    def of(cls, shard: Shard) -> ShardCounts:
         """Count a shard that is in the memory of this process."""
-        trials = np.ones(shard.right.shape, dtype=np.uint8) if shard.trials is None else shard.trials
+        trials = shard.taken()
         by_item, by_subject = (
             (shard.right.sum(axis=axis, dtype=np.float64), trials.sum(axis=axis, dtype=np.float64)) for axis in (0, 1)
         )
@@ -115,47 +123,44 @@ class Held:
         yield from self.parts
 
 
+class _Derived(NamedTuple):
+    """Shards made from those of another source, with the same groups and items."""
+
+    groups: int
+    items: int
+    complete: bool
+    shards: Callable[[], Iterator[Shard]]
+
+
 def placed(space: Namespace, held: Held) -> Held:
     """Return the shards on a device, so that they move there once."""
     return Held([shard for part in held.parts for shard in _on_device(space, part)])
 
 
-@dataclass(frozen=True)
-class _OfSource:
-    """Shards made from those of another source, with the same groups and items."""
+def streamed(source: ShardSource, space: Namespace) -> ShardSource:
+    """Return a source whose shards go to a device one after the other; the next is read while a pass works on one."""
 
-    source: ShardSource
-
-    @property
-    def groups(self) -> int:
-        """How many groups there are."""
-        return self.source.groups
-
-    @property
-    def items(self) -> int:
-        """How many items there are."""
-        return self.source.items
-
-    @property
-    def complete(self) -> bool:
-        """Whether every subject took every item once."""
-        return self.source.complete
-
-
-@dataclass(frozen=True)
-class Streamed(_OfSource):
-    """The shards of a source on a device, one after the other; the next one is read while a pass works on this one."""
-
-    space: Namespace
-
-    def shards(self) -> Iterator[Shard]:
-        """Yield every shard."""
+    def shards() -> Iterator[Shard]:
         with ThreadPoolExecutor(1) as reader:
-            left = self.source.shards()
+            left = source.shards()
             ahead = reader.submit(next, left, None)
             while (shard := ahead.result()) is not None:
                 ahead = reader.submit(next, left, None)
-                yield from _on_device(self.space, shard)
+                yield from _on_device(space, shard)
+
+    return _Derived(source.groups, source.items, source.complete, shards)
+
+
+def weighed(source: ShardSource, weights: Floats) -> ShardSource:
+    """Return a source whose subjects, in their order, have weights."""
+
+    def shards() -> Iterator[Shard]:
+        start = 0
+        for shard in source.shards():
+            yield replace(shard, weights=weights[start : start + len(shard)])
+            start += len(shard)
+
+    return _Derived(source.groups, source.items, source.complete, shards)
 
 
 def _on_device(space: Namespace, shard: Shard) -> Iterator[Shard]:
@@ -166,17 +171,16 @@ def _on_device(space: Namespace, shard: Shard) -> Iterator[Shard]:
 
 def moved(space: Namespace, shard: Shard) -> Shard:
     """Return a shard on a device."""
-    trials = None if shard.trials is None else space.put(shard.trials)
     weights = None if shard.weights is None else space.real(shard.weights)
-    return Shard(space.put(shard.right), trials, shard.group, weights)
+    return replace(shard.changed(space.put), weights=weights)
 
 
-def is_sparse(counts: Any) -> bool:  # noqa: ANN401
+def is_sparse(counts: Array) -> bool:
     """Return whether counts are stored sparsely in this process's memory."""
     return hasattr(counts, "tocsr")
 
 
-def dense(counts: Any) -> np.ndarray[Any, Any]:  # noqa: ANN401
+def dense(counts: Array) -> np.ndarray[Any, Any]:
     """Return counts as a plain array, wherever and however they are stored."""
     if isinstance(counts, DeviceCounts):
         counts = counts.plain if is_sparse(counts.plain) else counts.plain.to_dense()
@@ -188,35 +192,8 @@ def dense(counts: Any) -> np.ndarray[Any, Any]:  # noqa: ANN401
 def fetched(held: Held) -> Held:
     """Return the shards as NumPy arrays, wherever they are."""
     return Held(
-        [
-            Shard(
-                dense(p.right),
-                None if p.trials is None else dense(p.trials),
-                p.group,
-                None if p.weights is None else dense(p.weights),
-            )
-            for p in held.parts
-        ]
+        [replace(p.changed(dense), weights=None if p.weights is None else dense(p.weights)) for p in held.parts]
     )
-
-
-@dataclass(frozen=True)
-class Weighed(_OfSource):
-    """The shards of a source with weights of all subjects, in their order."""
-
-    weights: Floats
-
-    def shards(self) -> Iterator[Shard]:
-        """Yield every shard."""
-        start = 0
-        for shard in self.source.shards():
-            yield replace(shard, weights=self.weights[start : start + len(shard)])
-            start += len(shard)
-
-
-def weighed(held: Held, weights: Floats) -> Held:
-    """Return shards in memory with weights of all their subjects, in their order."""
-    return Held(list(Weighed(held, weights).shards()))
 
 
 def chunks(space: Namespace, shard: Shard) -> Iterator[Shard]:
