@@ -31,7 +31,7 @@ import scipy
 from mensura.core.arrays import Floats, Ints, Mask, expit, just_above
 from mensura.core.errors import MensuraError
 from mensura.stitching import ScoreLayout, Solution, penalty_weight, solve_rosetta
-from mensura.stitching.rosetta_steps import SLOPE_BOUNDS
+from mensura.stitching.rosetta import SLOPE_BOUNDS
 from mensura.trends.capabilities import Stream
 from mensura.trends.scatter import ScatterPosterior, describe_growth, describe_scatter
 
