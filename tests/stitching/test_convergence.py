@@ -13,13 +13,13 @@ from mensura.stitching import (
     benchmark_influence,
     evidence_scores,
     held_out_errors,
+    models,
     place,
-    placing,
     pooled,
     rosetta,
     stitch,
 )
-from mensura.stitching.posterior import fitted_eta
+from mensura.stitching.sweeps import fitted_eta
 
 
 @pytest.mark.slow
@@ -104,7 +104,7 @@ def test_placings_that_did_not_arrive_are_counted(simulated, monkeypatch):
     fit = stitch(frame.filter(pl.col("model") != "m020"), dimensions=1)
     new = frame.filter(pl.col("model") == "m020")
     assert place(fit, new).unconverged == 0
-    monkeypatch.setattr(placing, "PLACING_SWEEPS", 1)
+    monkeypatch.setattr(models, "PLACING_SWEEPS", 1)
     assert place(fit, new).unconverged == 200
 
 

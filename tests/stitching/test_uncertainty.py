@@ -13,7 +13,7 @@ from mensura.stitching import (
     stitch,
     subject_information,
 )
-from mensura.stitching.bootstrap import bootstrap_weights
+from mensura.stitching.models import bootstrap_weights
 from mensura.stitching.positions import Positions, principal
 from mensura.stitching.surprise import unsure_which
 from mensura.stitching.sweeps import posterior_precision

@@ -134,7 +134,7 @@ def test_inclusion_without_dates_or_sides_is_refused(scores):
 
 
 def test_refits_to_chosen_benchmarks_that_did_not_arrive_are_counted(scores, monkeypatch):
-    monkeypatch.setattr(inclusion, "solve_rosetta", partial(solve_rosetta, max_iterations=1))
+    monkeypatch.setattr(published, "solve_rosetta", partial(solve_rosetta, max_iterations=1))
     found = check_inclusion(scores, anchor_benchmark="b3")
     assert found.unconverged == found.refits == 100 + 2 * 101
     assert "302 of 302 fits to chosen benchmarks did not converge" in str(found)

@@ -8,10 +8,18 @@ Read first: ``schema`` (every table once), ``evidence`` (the result and :func:`l
 (how surely a model scores above people).
 """
 
-from mensura.evidence.coverage import benchmark_coverage, far_below_predecessor, source_coverage, source_disagreement
+from mensura.evidence.checks import require_id, slug
 from mensura.evidence.evidence import EMBEDDED, Evidence, load, read_calibration, require_subject
-from mensura.evidence.ids import require_id, slug
-from mensura.evidence.measurements import distinct_scores, trials, used_scores, with_tries
+from mensura.evidence.measurements import (
+    benchmark_coverage,
+    distinct_scores,
+    far_below_predecessor,
+    source_coverage,
+    source_disagreement,
+    trials,
+    used_scores,
+    with_tries,
+)
 from mensura.evidence.schema import LADDER_LEVELS, TABLES
 from mensura.intake.faults import EvidenceError, Fault
 from mensura.intake.figures import RATE_UNITS

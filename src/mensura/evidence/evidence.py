@@ -17,9 +17,19 @@ from mensura.core.results import Result
 from mensura.evidence.additions import assumptions, partial_runs, with_scores
 from mensura.evidence.checks import RawTable, check_table, reference_faults
 from mensura.evidence.consistency import consistency_faults
-from mensura.evidence.edition import EMBEDDED_EDITION, FINGERPRINT_DIGITS, cells_of, fingerprint_of
 from mensura.evidence.schema import TABLES
-from mensura.evidence.store import STORE_SUFFIXES, as_text, read_raw, read_text_csv, write_folder, write_store
+from mensura.evidence.store import (
+    EMBEDDED_EDITION,
+    FINGERPRINT_DIGITS,
+    STORE_SUFFIXES,
+    as_text,
+    cells_of,
+    fingerprint_of,
+    read_raw,
+    read_text_csv,
+    write_folder,
+    write_store,
+)
 from mensura.intake.faults import EvidenceError, Fault
 from mensura.intake.figures import convert
 from mensura.intake.names import KnownNames

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from mensura.core.errors import MensuraError
+from mensura.evidence.checks import require_id
 from mensura.evidence.evidence import Evidence
-from mensura.evidence.ids import require_id
 from mensura.evidence.schema import TABLES
 from mensura.evidence.store import as_text
 from mensura.ledger.update import Update

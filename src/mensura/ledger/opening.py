@@ -12,9 +12,8 @@ import polars as pl
 
 from mensura.core.errors import MensuraError
 from mensura.core.files import atomic_path
-from mensura.evidence.edition import fingerprint_of
 from mensura.evidence.evidence import EMBEDDED, Evidence, completed, from_raw
-from mensura.evidence.store import SCHEMA, as_text, read_raw, refuse_newer
+from mensura.evidence.store import SCHEMA, as_text, fingerprint_of, read_raw, refuse_newer
 from mensura.ledger import log
 from mensura.ledger.book import Ledger
 from mensura.ledger.state import read_state

@@ -8,9 +8,9 @@ from typing import Any
 import polars as pl
 
 from mensura.core.errors import MensuraError
-from mensura.evidence.edition import Cells
 from mensura.evidence.evidence import Evidence
 from mensura.evidence.schema import CHART_SETTINGS
+from mensura.evidence.store import Cells
 from mensura.intake.names import KnownNames
 from mensura.ledger.update import CellChange, Update
 

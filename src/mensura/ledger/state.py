@@ -9,8 +9,8 @@ from pathlib import Path
 import polars as pl
 
 from mensura.evidence.checks import RawTable
-from mensura.evidence.edition import Cells
 from mensura.evidence.schema import TABLES
+from mensura.evidence.store import Cells
 from mensura.ledger.store import BACKUP
 from mensura.ledger.update import CellChange
 

@@ -15,16 +15,13 @@ from mensura.core.errors import MensuraError, listed_names
 from mensura.evidence import Evidence, load
 from mensura.intake.own_scores import read_own_scores
 from mensura.stitching.checks import of_largest_part, position, refuse_parts, warnings_of
-from mensura.stitching.links import evidence_scores
+from mensura.stitching.fitted import PooledModel, RosettaModel
+from mensura.stitching.links import adjust_sources, evidence_scores
 from mensura.stitching.models import Model
-from mensura.stitching.pooled_model import PooledModel
-from mensura.stitching.positions import Scale, principal
+from mensura.stitching.positions import Scale, constant_warnings, principal, refuse_alike
 from mensura.stitching.result import REFERENCES, Stitch
 from mensura.stitching.rosetta import RIDGE
-from mensura.stitching.rosetta_model import RosettaModel
 from mensura.stitching.scores import Duplicates, ScoreSet, encode, read_scores
-from mensura.stitching.separation import constant_warnings, refuse_alike
-from mensura.stitching.sources import adjust_sources
 
 Method = Literal["pooled", "rosetta"]
 Parts = Literal["refuse", "largest", "keep"]

@@ -4,7 +4,7 @@
     score − f has mean 0 and variance  sampling + ρ_b (f (1 − f) + 0.01).
 
 θ_m holds the subject's capability and a residual profile; its prior is N(Γᵀ x_m, 1), with x_m a constant, the release
-date where known and the pattern of tests taken (:mod:`mensura.stitching.regressors`). Benchmark vectors (intercept,
+date where known and the pattern of tests taken (:mod:`mensura.stitching.surprise`). Benchmark vectors (intercept,
 loadings) have the prior N(mean, variance), where only the capability loading has a mean other than zero: that is what
 tells capability from the residual dimensions. Γ, the means, the variances and the overdispersions ρ_b are estimated
 from the data (empirical Bayes), so a dimension that does not pay shrinks away by itself.
@@ -15,24 +15,28 @@ other (mean field). A sweep costs one pass over the scores; all blocks are K × 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy
 
-from mensura.core.arrays import Floats, logit
-from mensura.stitching.damping import Damping
+from mensura.core.arrays import Floats, Ints, logit
 from mensura.stitching.laplace import factorise, joint_covariances
-from mensura.stitching.posterior import Cells, Pooled, expect, fitted_eta, score_variance, variance_vectors
 from mensura.stitching.surprise import learn_surprise, unsurprised
 from mensura.stitching.sweeps import (
+    Cells,
+    Pooled,
+    expect,
+    fitted_eta,
     learn_benchmark_prior,
     learn_dispersion,
     learn_subject_prior,
     linearise,
     posterior_precision,
+    score_variance,
     update_benchmarks,
     update_subjects,
+    variance_vectors,
 )
 
 WIDE_SWEEPS = 15
@@ -200,3 +204,43 @@ def _widened(cells: Cells, fit: Pooled, dimensions: int) -> Pooled:
         phi_mean=np.concatenate((fit.phi_mean, np.zeros(more))),
         phi_spread=padded(fit.phi_spread, FIRST_RESIDUAL_SPREAD),
     )
+
+
+# Steps that go to and fro: shortened, so that a fit arrives where plain sweeps would swing for ever.
+#
+# On a benchmark whose floor hardly anybody leaves, a linearised step can overshoot by as much as it was off, and the
+# next one back again. Among some benchmarks that is rare, among hundreds it is sure to happen, and one of them would
+# keep a whole fit from arriving.
+
+SHORTENED = 0.5
+"""Factor on the steps of a vector that swings."""
+SWINGING = 0.9
+"""A step that turns back swings where it is at least this part as long as the one before: shorter ones die out."""
+PATIENCE = 4
+"""So many swings in a row are let pass before steps are shortened."""
+
+
+@dataclass(frozen=True, eq=False)
+class Damping:
+    """The last full ``step`` of every vector (n, k), its ``swings`` in a row (n,) and the ``length`` of steps (n,)."""
+
+    step: Floats
+    swings: Ints
+    length: Floats
+
+    @classmethod
+    def begin(cls, shape: tuple[int, ...], length: Floats) -> Damping:
+        """Begin at a known length of steps, without a memory of earlier ones."""
+        return cls(np.zeros(shape), np.zeros(shape[0], dtype=np.int64), np.broadcast_to(length, shape[:1]))
+
+    def after(self, step: Floats) -> Damping:
+        """Learn from the next full step."""
+        before = (self.step**2).sum(axis=1)
+        swings = np.where(-(step * self.step).sum(axis=1) > SWINGING * before, self.swings + 1, 0)
+        tired = swings >= PATIENCE
+        return Damping(step, np.where(tired, 0, swings), np.where(tired, SHORTENED, 1.0) * self.length)
+
+    @property
+    def taken(self) -> Floats:
+        """The part of the last full step that is taken."""
+        return np.asarray(self.length[:, None] * self.step)

@@ -21,7 +21,7 @@ import polars as pl
 
 from mensura.core.arrays import Floats, Ints, Mask, expit, logit
 from mensura.core.results import Result
-from mensura.stitching.convergence import warn_unconverged
+from mensura.stitching.checks import warn_unconverged
 from mensura.stitching.elimination import DIRECT_BENCHMARKS, System, solve_system, split_unknowns
 from mensura.stitching.layout import ScoreLayout
 

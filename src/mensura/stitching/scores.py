@@ -10,6 +10,7 @@ A chance level that is not given is unknown, not 0, and a ceiling not 1 (:mod:`m
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import date, timedelta
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -19,11 +20,10 @@ from mensura.core.arrays import Floats, Ints, Mask
 from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns
 from mensura.core.results import Result
-from mensura.evidence.above import score_variance
+from mensura.evidence.measurements import score_variance
 from mensura.intake.tables import as_frame
 from mensura.stitching.layout import ScoreLayout
-from mensura.stitching.sources import PRINTED
-from mensura.stitching.years import to_years
+from mensura.stitching.links import PRINTED
 
 Duplicates = Literal["max", "mean", "all"]
 _ERRORS = (
@@ -47,7 +47,7 @@ class ScoreSet(Result):
     variance (0 unknown), ``chance`` and ``ceiling`` belong to the benchmarks (``chance_given`` and ``ceiling_given``
     say for which somebody stated them; they are 0 and 1 elsewhere until estimated), ``years`` (release, since
     1970-01-01; NaN unknown) to the subjects. ``step`` is the shape of the curve that a fit found
-    (:mod:`mensura.stitching.steps`). ``table``: subject, benchmark, score.
+    (:mod:`mensura.stitching.floors`). ``table``: subject, benchmark, score.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("table",)
@@ -258,3 +258,21 @@ def _years(frame: pl.DataFrame, subjects: pl.Series) -> Floats:
     first = frame.select("subject").with_columns(day=dates.cast(pl.Date, strict=False)).group_by("subject").min()
     joined = subjects.to_frame("subject").join(first, on="subject", how="left", maintain_order="left")
     return to_years(joined["day"])
+
+
+# Dates as numbers: years since 1970-01-01, one length of the year for every instrument.
+
+DAYS_PER_YEAR = 365.25
+"""The mean length of the calendar's year from 1901 to 2099, and the one the published analyses use."""
+_FIRST = date(1970, 1, 1)
+
+
+def to_years(dates: pl.Series) -> Floats:
+    """Turn dates into years since 1970-01-01; a missing date is NaN."""
+    days = dates.cast(pl.Date).to_physical().cast(pl.Float64).fill_null(float("nan"))
+    return days.to_numpy() / DAYS_PER_YEAR
+
+
+def to_date(years: float) -> date:
+    """Turn years since 1970-01-01 into a date, the inverse of :func:`to_years`."""
+    return _FIRST + timedelta(days=round(years * DAYS_PER_YEAR))

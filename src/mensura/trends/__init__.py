@@ -21,12 +21,11 @@ from mensura.trends.capabilities import (
 )
 from mensura.trends.crossings import Horizons, find_crossings, mark_passed, relate_horizons
 from mensura.trends.detection import PUBLISHED, Detection, StreamModel, make_stream, simulate_detection
-from mensura.trends.forecasting import Forecast, forecast
-from mensura.trends.inclusion import Inclusion, check_inclusion
+from mensura.trends.kinks import Plan
 from mensura.trends.lines import TrendLine, find_frontier, fit_line, frontier_line, frontier_slopes
-from mensura.trends.pace import ReleasePace, measure_pace
-from mensura.trends.plans import Plan
+from mensura.trends.pace import Forecast, ReleasePace, forecast, measure_pace
 from mensura.trends.progress import Progress, measure_progress
+from mensura.trends.published import Inclusion, check_inclusion
 from mensura.trends.watching import Watch, watch_acceleration, watch_stream
 
 __all__ = [

@@ -17,8 +17,8 @@ from mensura.evidence import Evidence
 from mensura.intake.tables import as_frame
 from mensura.stitching import Stitch, read_any, stitch, to_date, to_years
 from mensura.trends.capabilities import read_capabilities, refit_vintage
-from mensura.trends.forecasting import forecast_known
 from mensura.trends.lines import is_record
+from mensura.trends.pace import forecast_known
 
 HORIZONS = (0.25, 0.5, 1.0)
 """Years ahead."""

@@ -28,8 +28,7 @@ from mensura.core.results import Result
 from mensura.intake.tables import as_frame
 from mensura.stitching import DAYS_PER_YEAR, Stitch, to_years
 from mensura.trends.capabilities import hand_over, read_capabilities
-from mensura.trends.joint import constancy_table, joint_table
-from mensura.trends.lines import FEWEST_POINTS, TrendLine, fit_line, is_record
+from mensura.trends.lines import FEWEST_POINTS, TrendLine, constancy_table, fit_line, is_record, joint_table
 
 METHODS = ("releases", "rosetta")
 FAMILY_SIZE = 3

@@ -6,7 +6,7 @@ points and repeats them. What the statistic does when nothing changes is found f
 design of the data (:mod:`mensura.trends.nulls`): the same dates, rows and columns; line, scatter and common shocks from
 their posterior. Each world goes through every look as the data do. The alarm sounds when
 the statistic is more than ``threshold`` standard deviations above the mean of its look, the threshold being passed at
-any look by the asked share (5%) of the worlds (:mod:`mensura.trends.plans`).
+any look by the asked share (5%) of the worlds (:mod:`mensura.trends.kinks`).
 
 So the alarm accounts for looking again and again, for uneven dates and thin evidence, for releases that move together,
 for not knowing the line exactly, and for the bend that ridge and overlapping benchmarks put into the scale.
@@ -27,11 +27,10 @@ from mensura.core.arrays import Floats, Ints
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
 from mensura.stitching import ScoreLayout, to_date, to_years
-from mensura.stitching.convergence import warn_unconverged
+from mensura.stitching.checks import warn_unconverged
 from mensura.trends.capabilities import Stream, first_releases, read_stream
-from mensura.trends.kinks import KinkDesign
+from mensura.trends.kinks import KinkDesign, Plan, calibrate
 from mensura.trends.nulls import LookFits, describe_null, refit_looks
-from mensura.trends.plans import Plan, calibrate
 
 FEWEST = 3
 """Releases after the start before the first look."""
