@@ -6,9 +6,9 @@ Read first: ``fit`` (the verb), ``scores`` and ``layout`` (checked scores as arr
 scale), ``frozen`` (a dated scale), ``heldout`` and ``forward`` (checks).
 """
 
-from mensura.stitching.checks import Convergence
+from mensura.stitching.checks import Convergence, published_anchor
 from mensura.stitching.fit import read_any, stitch
-from mensura.stitching.frozen import FrozenScale, domain, freeze, frozen_scales, load_scale, place
+from mensura.stitching.frozen import FrozenScale, freeze, frozen_scales, load_scale
 from mensura.stitching.influence import (
     battery_intervals,
     benchmark_influence,
@@ -18,10 +18,11 @@ from mensura.stitching.influence import (
 from mensura.stitching.layout import ScoreLayout
 from mensura.stitching.links import evidence_scores
 from mensura.stitching.people import People, people_scores, place_people
+from mensura.stitching.place import domain, place
 from mensura.stitching.positions import PositionDraws
 from mensura.stitching.predict import residual_tables
 from mensura.stitching.result import Stitch
-from mensura.stitching.robustness import Robustness, check_robustness, published_anchor, sens5
+from mensura.stitching.robustness import Robustness, check_robustness, sens5
 from mensura.stitching.rosetta import Solution, penalty_weight, shift_to_anchor, solve_rosetta
 from mensura.stitching.scores import DAYS_PER_YEAR, ScoreSet, encode, read_scores, to_date, to_years
 from mensura.stitching.validation import forward_errors, held_out_errors

@@ -104,6 +104,8 @@ CERTAIN = 0.01
 """Scores nearer than this to 0 or 1 have no usable logit: they keep their value and inform no offset beyond it."""
 SMALLEST_OVERLAP = 10
 """Cells with several sources below which no offsets are estimated."""
+WORTH_A_NOTE = 0.05
+"""Source offsets, in logits, below this are taken out without a note."""
 
 
 def adjust_sources(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -130,6 +132,15 @@ def adjust_sources(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
         score=pl.when(inside).then(1 / (1 + (-shifted).exp())).otherwise(pl.col("score")),
     )
     return adjusted.drop("offset"), offsets
+
+
+def offset_notes(offsets: pl.DataFrame | None) -> tuple[str, ...]:
+    """Name the sources whose offsets were taken out."""
+    return tuple(
+        f"source {name} scores {offset:+.2f} logits off the others on the same cells; taken out"
+        for name, offset, _ in (() if offsets is None else offsets.iter_rows())
+        if abs(offset) >= WORTH_A_NOTE
+    )
 
 
 def _offsets(cells: pl.DataFrame) -> pl.DataFrame:

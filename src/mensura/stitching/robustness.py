@@ -14,7 +14,7 @@ from mensura.core.arrays import Floats, Mask, expit
 from mensura.core.errors import MensuraError
 from mensura.core.frames import sort_highest
 from mensura.core.results import Result
-from mensura.stitching.checks import position, warn_unconverged
+from mensura.stitching.checks import published_anchor, warn_unconverged
 from mensura.stitching.fit import read_any
 from mensura.stitching.fitted import RosettaModel
 from mensura.stitching.layout import ScoreLayout
@@ -76,13 +76,6 @@ def check_robustness(
     frame, _ = read_any(scores)
     data = encode(frame, "max")
     return Robustness(anchor_change(data, published_anchor(data, anchor_benchmark)), link_shape(data, seed=seed))
-
-
-def published_anchor(data: ScoreSet, name: str | None) -> int:
-    """Position of the anchor benchmark: the one named, or the one with most scores."""
-    if name is not None:
-        return position(data.benchmarks, name, "anchor_benchmark")
-    return int(np.argmax(np.bincount(data.layout.cols)))
 
 
 def anchor_change(data: ScoreSet, anchor: int) -> pl.DataFrame:
