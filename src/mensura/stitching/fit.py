@@ -22,9 +22,8 @@ from mensura.stitching.checks import (
     refuse_parts,
     warnings_of,
 )
-from mensura.stitching.fitted import PooledModel, RosettaModel
+from mensura.stitching.fitted import Model, PooledModel, RosettaModel
 from mensura.stitching.links import adjust_sources, evidence_scores, offset_notes
-from mensura.stitching.models import Model
 from mensura.stitching.positions import Scale, principal
 from mensura.stitching.result import REFERENCES, Stitch
 from mensura.stitching.rosetta import RIDGE

@@ -13,8 +13,7 @@ from mensura.stitching.checks import Convergence
 from mensura.stitching.floors import Asymptotes, choose_curve
 from mensura.stitching.laplace import ArrowPrecision, draw_deviations, factorise
 from mensura.stitching.layout import pack_squares, unpack, variance_shape
-from mensura.stitching.models import Placed, SubjectPrior, place_subjects
-from mensura.stitching.pooled import calibrated, solve_pooled
+from mensura.stitching.pooled import Placed, SubjectPrior, calibrated, place_subjects, solve_pooled
 from mensura.stitching.positions import LEVEL, Positions, joined
 from mensura.stitching.scores import ScoreSet
 from mensura.stitching.surprise import Background, benchmark_weights, mixed_variance, unsure_which
@@ -300,3 +299,7 @@ class RosettaModel:
 def _as_positions(solution: rosetta.Solution) -> Positions:
     phi = np.stack((-solution.slope * solution.D, solution.slope), axis=2)
     return Positions(solution.C[:, :, None], phi)
+
+
+Model = PooledModel | RosettaModel
+"""A fitted model. Positions come on the model's own scale; the scale is applied outside."""

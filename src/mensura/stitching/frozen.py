@@ -3,7 +3,7 @@
 A fit moves a little with every score that is added, because all subjects and benchmarks are estimated together. A
 frozen scale keeps the benchmarks of one fit under a date, η = intercept + slope · C + loadings · profile, with their
 error, chance, ceiling and noise, and the subjects where they stood. A new subject's position is then the posterior
-given its own scores alone (:func:`mensura.stitching.models.place_subjects`); two users who add different models read
+given its own scores alone (:func:`mensura.stitching.pooled.place_subjects`); two users who add different models read
 the same numbers for the rest.
 """
 
@@ -29,8 +29,8 @@ from mensura.intake.own_scores import read_own_scores
 from mensura.stitching.fitted import PooledModel
 from mensura.stitching.layout import levels, variance_shape
 from mensura.stitching.links import elo_references, evidence_scores
-from mensura.stitching.models import SubjectPrior, place_subjects
 from mensura.stitching.place import on_benchmarks
+from mensura.stitching.pooled import SubjectPrior, place_subjects
 from mensura.stitching.positions import LEVEL
 from mensura.stitching.scores import ScoreSet, read_scores
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -212,9 +211,6 @@ SMALLEST_VARIANCE = 0.01
 WIDEST_MOVE = 4.0
 """A working response is at most this far from η, or this many standard deviations: keeps early sweeps stable."""
 
-PIECE = 1 << 14
-"""Numbers that are worked on together, few enough for all steps of a formula to stay in the processor's cache."""
-
 
 def levels(chance: Floats, ceiling: Floats, eta: Floats, step: float = 0.0) -> tuple[Floats, Floats]:
     """Return the expected score chance + (ceiling − chance) σ(η) and its derivative in η.
@@ -248,12 +244,3 @@ def bounded(residual: Floats, slope: Floats, variance: Floats) -> Floats:
     """Return the step in η that would explain a residual, bounded by what its noise makes plausible."""
     widest = WIDEST_MOVE * np.maximum(1, np.sqrt(variance) / slope)
     return np.asarray(np.clip(residual / slope, -widest, widest))
-
-
-def by_pieces(formula: Callable[..., tuple[Floats, ...]], *values: Floats | Ints) -> tuple[Floats, ...]:
-    """Apply a formula, number by number, to arrays of one length, some of each at a time."""
-    n = values[0].size
-    if n <= PIECE:
-        return formula(*values)
-    parts = [formula(*(value[start : start + PIECE] for value in values)) for start in range(0, n, PIECE)]
-    return tuple(np.concatenate(column) for column in zip(*parts, strict=True))

@@ -14,10 +14,17 @@ from mensura.core.arrays import logit
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
 from mensura.stitching.checks import Convergence, positions_of
-from mensura.stitching.fitted import PooledModel
-from mensura.stitching.models import Kind, Model, bootstrap_weights, on_ray, resampled
+from mensura.stitching.fitted import Model, PooledModel
 from mensura.stitching.positions import LEVEL, PositionDraws, Positions, Scale, estimate_warnings, principal
-from mensura.stitching.predict import cell_residuals, expected_scores, predictive
+from mensura.stitching.predict import (
+    Kind,
+    bootstrap_weights,
+    cell_residuals,
+    expected_scores,
+    on_ray,
+    predictive,
+    resampled,
+)
 from mensura.stitching.scores import ScoreSet, read_pairs, to_date
 
 SUSPICIOUS = 0.5

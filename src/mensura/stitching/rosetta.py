@@ -14,14 +14,10 @@ replicates, data up to a date) are solved at once, as arrays with one row per re
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import ClassVar
 
 import numpy as np
-import polars as pl
 
 from mensura.core.arrays import Floats, Ints, Mask, expit, logit
-from mensura.core.results import Result
-from mensura.stitching.checks import warn_unconverged
 from mensura.stitching.elimination import DIRECT_BENCHMARKS, System, solve_system, split_unknowns
 from mensura.stitching.layout import ScoreLayout
 
@@ -57,15 +53,23 @@ STRETCHES = np.exp([-0.5, -0.25, -0.1, -0.03, 0.0, 0.03, 0.1, 0.25, 0.5])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Solution(Result):
-    """One optimum per replicate: ``C`` (replicates, subjects), ``D`` and ``slope`` (replicates, benchmarks).
+class Solution:
+    """Hold one optimum per replicate.
 
-    ``gradient`` is the largest component of the projected gradient, which had to come below ``tolerance``;
-    ``iterations`` is the count of the slowest replicate. ``ends``: replicate, cost, gradient, converged.
+    Attributes
+    ----------
+    C : array
+        Capabilities (replicates, subjects).
+    D, slope : array
+        Difficulties and slopes (replicates, benchmarks).
+    cost, gradient : array
+        Objective, and largest component of the projected gradient, of every replicate.
+    iterations : int
+        Iterations of the slowest replicate.
+    tolerance : float
+        What the gradient had to come below.
+
     """
-
-    TABLES: ClassVar[tuple[str, ...]] = ("ends",)
-    DIGITS: ClassVar[int] = 10
 
     C: Floats
     D: Floats
@@ -79,23 +83,6 @@ class Solution(Result):
     def converged(self) -> Mask:
         """Whether the gradient vanished, for every replicate."""
         return np.asarray(self.gradient < self.tolerance)
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """How many replicates did not arrive."""
-        return warn_unconverged(int(np.count_nonzero(~self.converged)), self.cost.size, "replicates")
-
-    @property
-    def heading(self) -> str:
-        """What this is, in one line."""
-        subjects, benchmarks = self.C.shape[1], self.D.shape[1]
-        return f"{len(self.cost)} fits of {subjects} subjects and {benchmarks} benchmarks, {self.iterations} iterations"
-
-    @property
-    def ends(self) -> pl.DataFrame:
-        """How each replicate ended: replicate, cost, gradient, converged."""
-        columns = {"cost": self.cost, "gradient": self.gradient, "converged": self.converged}
-        return pl.DataFrame(columns).with_row_index("replicate")
 
 
 def penalty_weight(n_subjects: int, n_benchmarks: int, *, ridge: float = RIDGE, anchored: bool = True) -> float:

@@ -26,12 +26,9 @@ from mensura.stitching.layout import ScoreLayout
 from mensura.stitching.links import PRINTED
 
 Duplicates = Literal["max", "mean", "all"]
+_HALF = "a score within [0, 1] has a standard error of at most 0.5; divide percents by 100, or leave it out"
 _ERRORS = (
-    (
-        "stderr",
-        0.5,
-        "a score within [0, 1] has a standard error of at most 0.5; divide percents by 100, or leave it out",
-    ),
+    ("stderr", 0.5, _HALF),
     ("n", float("inf"), "give the number of items behind the score, or leave it out"),
     ("epochs", float("inf"), "give how often every item was run, or leave it out"),
 )
@@ -85,11 +82,8 @@ class ScoreSet(Result):
             self,
             subjects=tuple(self.subjects[i] for i in subjects),
             layout=ScoreLayout(rows, self.layout.cols[keep], len(subjects), self.layout.n_benchmarks),
-            y=self.y[keep],
-            printed=self.printed[keep],
-            counts=self.counts[keep],
-            sampling=self.sampling[keep],
             years=self.years[subjects],
+            **{name: getattr(self, name)[keep] for name in ("y", "printed", "counts", "sampling")},
         )
 
 
@@ -108,8 +102,7 @@ def read_pairs(table: Any, *, name: str = "pairs") -> pl.DataFrame:  # noqa: ANN
     twins = [(old, new) for old, new in ALIASES.items() if old in frame.columns and new in frame.columns]
     if twins:
         raise MensuraError(f"{name}: columns {' and '.join(map(repr, twins[0]))} say the same; rename or drop one")
-    known = {old: new for old, new in ALIASES.items() if old in frame.columns}
-    frame = frame.rename(known)
+    frame = frame.rename({old: new for old, new in ALIASES.items() if old in frame.columns})
     require_columns(frame, ["subject", "benchmark"], name=name)
     frame = frame.with_columns(pl.col("subject").cast(pl.String), pl.col("benchmark").cast(pl.String))
     for column in ("subject", "benchmark"):
@@ -131,19 +124,17 @@ def _numeric(frame: pl.DataFrame, column: str, name: str) -> pl.DataFrame:
 
 
 def _check_range(frame: pl.DataFrame, name: str) -> pl.DataFrame:
-    bad = frame.filter(pl.col("score").is_null() | ~pl.col("score").is_finite())
+    score = pl.col("score")
+    bad = frame.filter(score.is_null() | ~score.is_finite())
     if bad.height:
         raise MensuraError(
             f"{name}: {bad.height} scores are missing or not finite ({_where(bad)}); drop those rows or fill them in"
         )
-    out = frame.filter((pl.col("score") < 0) | (pl.col("score") > 1))
+    out = frame.filter(~score.is_between(0, 1))
     if out.height:
         percent = out.height > frame.height / 4 and out.filter(pl.col("score") > 1).height == out.height
-        advice = (
-            "these look like percentages: say unit='percent' (--unit percent), or divide them by 100"
-            if percent
-            else "correct or drop those rows"
-        )
+        advice = "these look like percentages: say unit='percent' (--unit percent), or divide them by 100"
+        advice = advice if percent else "correct or drop those rows"
         raise MensuraError(f"{name}: {out.height} scores lie outside [0, 1] ({_where(out)}); {advice}")
     return frame
 
@@ -179,7 +170,8 @@ def encode(frame: pl.DataFrame, duplicates: Duplicates) -> ScoreSet:
     frame = frame.with_columns(_sampling(frame).alias("sampling"), printed)
     merged = (
         frame.group_by("subject", "benchmark")
-        .agg(score, rows.alias("count"), (pl.col("sampling").sum() / pl.len() ** 2).alias("sampling"))
+        .agg(score, rows.alias("counts"), (pl.col("sampling").sum() / pl.len() ** 2).alias("sampling"))
+        .rename({"score": "y"})
         .sort("subject", "benchmark")
     )
     subjects, benchmarks = merged["subject"].unique().sort(), merged["benchmark"].unique().sort()
@@ -188,10 +180,7 @@ def encode(frame: pl.DataFrame, duplicates: Duplicates) -> ScoreSet:
         subjects=tuple(subjects),
         benchmarks=tuple(benchmarks),
         layout=ScoreLayout.of(subjects.search_sorted(merged["subject"]), benchmarks.search_sorted(merged["benchmark"])),
-        y=merged["score"].to_numpy().astype(float),
-        printed=merged["printed"].to_numpy().astype(float),
-        counts=merged["count"].to_numpy().astype(float),
-        sampling=merged["sampling"].to_numpy().astype(float),
+        **{name: merged[name].to_numpy().astype(float) for name in ("y", "printed", "counts", "sampling")},
         chance=chance,
         ceiling=ceiling,
         years=_years(frame, subjects),
@@ -217,23 +206,21 @@ def _sampling(frame: pl.DataFrame) -> pl.Expr:
 
 def _levels(frame: pl.DataFrame, benchmarks: pl.Series) -> tuple[Floats, Floats, Mask, Mask]:
     """Chance and ceiling of every benchmark, 0 and 1 where the table gives none, and whether it gives each."""
-    values = {}
-    for column in ("chance", "ceiling"):
-        joined = benchmarks.to_frame("benchmark").with_columns(pl.lit(None, dtype=pl.Float64).alias(column))
-        if column in frame.columns:
-            given = _numeric(frame, column, "scores").group_by("benchmark").agg(pl.col(column).drop_nulls().first())
-            joined = joined.select("benchmark").join(given, on="benchmark", how="left", maintain_order="left")
-        values[column] = joined[column].fill_nan(None)
-    chance = values["chance"].fill_null(0.0).to_numpy().astype(float)
-    ceiling = values["ceiling"].fill_null(1.0).to_numpy().astype(float)
-    wrong = np.flatnonzero((chance < 0) | (ceiling > 1) | (chance >= ceiling))
-    if wrong.size:
-        i = wrong[0]
+    every, values, given = benchmarks.to_frame("benchmark"), [], []
+    for column, default in (("chance", 0.0), ("ceiling", 1.0)):
+        if column not in frame.columns:
+            frame = frame.with_columns(pl.lit(None, pl.Float64).alias(column))
+        stated = _numeric(frame, column, "scores").group_by("benchmark").agg(pl.col(column).drop_nulls().first())
+        level = every.join(stated, on="benchmark", how="left", maintain_order="left")[column].fill_nan(None)
+        values.append(level.fill_null(default).to_numpy().astype(float))
+        given.append(level.is_not_null().to_numpy())
+    chance, ceiling = values
+    for i in np.flatnonzero((chance < 0) | (ceiling > 1) | (chance >= ceiling)):
         raise MensuraError(
             f"scores: benchmark {benchmarks[int(i)]!r} has chance {chance[i]:g} and ceiling {ceiling[i]:g}; "
             "0 ≤ chance < ceiling ≤ 1 is expected"
         )
-    return chance, ceiling, values["chance"].is_not_null().to_numpy(), values["ceiling"].is_not_null().to_numpy()
+    return chance, ceiling, given[0], given[1]
 
 
 def _years(frame: pl.DataFrame, subjects: pl.Series) -> Floats:

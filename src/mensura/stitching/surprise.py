@@ -16,7 +16,7 @@ import numpy as np
 import scipy
 
 from mensura.core.arrays import Floats, Ints, Mask, expit, just_above, logit
-from mensura.stitching.layout import ScoreLayout, by_pieces, variance_shape
+from mensura.stitching.layout import ScoreLayout, variance_shape
 from mensura.stitching.scores import ScoreSet
 from mensura.stitching.sweeps import Cells, Expected, Pooled, Surprise, expect
 
@@ -51,31 +51,17 @@ def learn_surprise(cells: Cells, fit: Pooled, at: Expected, eta_var: Floats) -> 
     before, layout = fit.surprise, cells.layout
     few = np.bincount(layout.rows, minlength=layout.n_subjects) < FEWEST_SCORES
     odds, spread = np.where(few, -np.inf, logit(before.share)), before.spread
-
-    def formula(
-        y: Floats,
-        sampling: Floats,
-        trust: Floats,
-        rows: Ints,
-        cols: Ints,
-        f: Floats,
-        slope: Floats,
-        variance: Floats,
-    ) -> tuple[Floats, ...]:
-        slope = np.maximum(slope, SMALLEST_SLOPE)
-        noise = (sampling + fit.dispersion[cols] * variance_shape(f)) / slope**2
-        others = 1 - np.minimum(trust * variance / noise, STRONGEST)
-        off = (y - f) / (slope * others)
-        plain = noise + variance / others
-        wide = plain + spread
-        upward = np.log(2) + scipy.special.log_ndtr(off * np.sqrt(spread / (plain * wide)))
-        chance = expit(odds[rows] + upward + 0.5 * (np.log(plain / wide) + off**2 * (1 / plain - 1 / wide)))
-        chance = np.where(off > 0, chance, 0.0)
-        squared = chance * ((off * spread / wide) ** 2 + spread * plain / wide)
-        return chance, 1 - chance + chance * noise / (noise + spread), squared
-
-    values = (cells.y, cells.sampling, before.trust, layout.rows, layout.cols, at.f, at.slope, eta_var)
-    chance, trust, squared = by_pieces(formula, *values)
+    slope = np.maximum(at.slope, SMALLEST_SLOPE)
+    noise = (cells.sampling + fit.dispersion[layout.cols] * variance_shape(at.f)) / slope**2
+    others = 1 - np.minimum(before.trust * eta_var / noise, STRONGEST)
+    off = (cells.y - at.f) / (slope * others)
+    plain = noise + eta_var / others
+    wide = plain + spread
+    upward = np.log(2) + scipy.special.log_ndtr(off * np.sqrt(spread / (plain * wide)))
+    chance = expit(odds[layout.rows] + upward + 0.5 * (np.log(plain / wide) + off**2 * (1 / plain - 1 / wide)))
+    chance = np.where(off > 0, chance, 0.0)
+    squared = chance * ((off * spread / wide) ** 2 + spread * plain / wide)
+    trust = 1 - chance + chance * noise / (noise + spread)
     chance, trust = (old + STEP * (new - old) for old, new in ((before.chance, chance), (before.trust, trust)))
     counted = cells.weights * chance
     total = PRIOR_SCORES * FIRST_SHARE + counted.sum()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +13,6 @@ from mensura.stitching.laplace import ArrowPrecision
 from mensura.stitching.layout import (
     ScoreLayout,
     bounded,
-    by_pieces,
     invert,
     levels,
     pack,
@@ -116,7 +115,7 @@ class Expected(NamedTuple):
 def expect(cells: Cells, fit: Pooled) -> Expected:
     """Return η, expected score and its derivative of every score at the posterior means."""
     eta = fitted_eta(cells.layout, fit)
-    return Expected(eta, *by_pieces(partial(levels, step=cells.step), *cells.bounds, eta))
+    return Expected(eta, *levels(*cells.bounds, eta, cells.step))
 
 
 def fitted_eta(layout: ScoreLayout, fit: Pooled) -> Floats:
@@ -181,17 +180,10 @@ SLIGHT_RIDGE = 1e-6
 
 def linearise(cells: Cells, fit: Pooled, at: Expected) -> tuple[Floats, Floats]:
     """Return working responses z and precisions w, so that score ≈ f + f'·(z − η) with z ~ N(η, 1/w)."""
-
-    def formula(
-        y: Floats, sampling: Floats, weights: Floats, cols: Ints, eta: Floats, f: Floats, slope: Floats
-    ) -> tuple[Floats, ...]:
-        slope = np.maximum(slope, SMALLEST_SLOPE)
-        variance = sampling + fit.dispersion[cols] * variance_shape(f)
-        return eta + bounded(y - f, slope, variance), weights * slope**2 / variance
-
-    weights = cells.weights * fit.surprise.trust
-    response, precision = by_pieces(formula, cells.y, cells.sampling, weights, cells.layout.cols, *at)
-    return response, precision
+    slope = np.maximum(at.slope, SMALLEST_SLOPE)
+    variance = cells.sampling + fit.dispersion[cells.layout.cols] * variance_shape(at.f)
+    precision = cells.weights * fit.surprise.trust * slope**2 / variance
+    return at.eta + bounded(cells.y - at.f, slope, variance), precision
 
 
 def update_subjects(cells: Cells, fit: Pooled, response: Floats, precision: Floats) -> Pooled:
@@ -270,19 +262,12 @@ def learn_dispersion(cells: Cells, fit: Pooled, at: Expected, eta_var: Floats) -
     """One EM step for ρ: the share of each squared error that sampling does not explain, shrunk across benchmarks."""
     if cells.right_or_wrong:
         return fit
-
-    def formula(
-        y: Floats, sampling: Floats, weights: Floats, cols: Ints, f: Floats, slope: Floats, variance: Floats
-    ) -> tuple[Floats, ...]:
-        squared = (y - f) ** 2 + slope**2 * variance
-        shape = variance_shape(f)
-        own = fit.dispersion[cols] * shape
-        share = own / (own + sampling)
-        return (weights * (share**2 * squared + own * (1 - share)) / shape,)
-
-    cols = cells.layout.cols
+    cols, shape = cells.layout.cols, variance_shape(at.f)
+    own = fit.dispersion[cols] * shape
+    share = own / (own + cells.sampling)
+    squared = (cells.y - at.f) ** 2 + at.slope**2 * eta_var
     weights = cells.weights * (1 - fit.surprise.chance)
-    (excess,) = by_pieces(formula, cells.y, cells.sampling, weights, cols, at.f, at.slope, eta_var)
+    excess = weights * (share**2 * squared + own * (1 - share)) / shape
     n = np.bincount(cols, weights, len(fit.phi))
     common = np.exp(np.average(np.log(fit.dispersion), weights=n))
     total = np.bincount(cols, excess, len(fit.phi))

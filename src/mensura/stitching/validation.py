@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from mensura.core.arrays import Floats, Ints
+from mensura.core.arrays import Ints
 from mensura.core.errors import MensuraError
 from mensura.stitching.fit import read_any, stitch
-from mensura.stitching.result import Stitch
 
 SETTINGS: Mapping[str, Mapping[str, object]] = {
     "rosetta (as published)": {"method": "rosetta"},
@@ -36,31 +35,72 @@ def held_out_errors(
     folds: int = 10,
     advance: Callable[[], object] | None = None,
 ) -> pl.DataFrame:
-    """Cross-validate every setting on the same cells and splits (one split per seed).
+    """Cross-validate every setting on the same cells and splits.
 
-    Columns setting, rmse, mae, coverage (of nominal 90% intervals), unconverged (fits that did not arrive), change
-    (rmse against the first setting). Only cells that every setting predicts count (rosetta cannot when a subject or
-    benchmark has no other score).
+    Parameters
+    ----------
+    scores : table, file, Evidence or None
+        What :func:`mensura.stitch` takes.
+    settings : mapping
+        Names of settings, each with arguments of :func:`mensura.stitch`.
+    splits : sequence of int
+        Seeds; each makes one random split.
+    folds : int
+        Parts of a split, each predicted from the others.
+    advance : callable, optional
+        Called after every fit.
+
+    Returns
+    -------
+    table
+        setting, rmse, mae, coverage (of nominal 90% intervals), unconverged (fits), change (of rmse against the first
+        setting). Only cells that every setting predicts count; rosetta cannot if a subject or benchmark has no other
+        score, and a fit that did not converge predicts nothing.
+
+    Raises
+    ------
+    MensuraError
+        If no cell is predicted by every setting.
+
+    Examples
+    --------
+    >>> from mensura.stitching import held_out_errors
+    >>> rows = [(f"m{i}", f"b{j}", 0.2 + 0.1 * i + 0.01 * j**2) for i in range(6) for j in range(4)]
+    >>> scores = {"subject": [r[0] for r in rows], "benchmark": [r[1] for r in rows], "score": [r[2] for r in rows]}
+    >>> held_out_errors(scores, {"default": {}}, folds=3)["setting"].to_list()
+    ['default']
+
     """
-    frame, _ = read_any(scores)
-    merged = merge_cells(frame)
-    found = {
-        name: [_errors(merged, options, seed, folds, advance) for seed in splits] for name, options in settings.items()
-    }
-    common = [np.all([np.isfinite(runs[i][0][0]) for runs in found.values()], axis=0) for i in range(len(splits))]
-    if not any(use.any() for use in common):
-        lost = sum(lost for runs in found.values() for _, lost in runs)
+    frame = merge_cells(read_any(scores)[0])
+    parts = []
+    for name, options in settings.items():
+        for seed in splits:
+            fold = fold_numbers(frame.height, folds, seed)
+            for k in range(folds):
+                test = pl.Series(fold == k)
+                asked = frame.filter(test).select("subject", "benchmark", "score", split=pl.lit(seed), fold=pl.lit(k))
+                parts.append(_predicted(frame.filter(~test), asked, name, options))
+                if advance:
+                    advance()
+    cells = pl.concat(parts)
+    error, one_fit = pl.col("predicted") - pl.col("score"), ("setting", "split", "fold")
+    lost = (
+        cells.unique(one_fit, maintain_order=True)
+        .group_by("setting")
+        .agg(unconverged=pl.col("lost").sum().cast(pl.Int64))
+    )
+    kept = _in_common(cells)
+    if kept.is_empty():
         raise MensuraError(
-            f"scores: no score is predicted by every setting; {lost} fits did not converge. Add scores, or leave out "
-            "what has few"
+            f"scores: no score is predicted by every setting; {lost['unconverged'].sum()} fits did not converge. Add "
+            "scores, or leave out what has few"
         )
-    rows = []
-    for name, runs in found.items():
-        kept = [run[:, use] for (run, _), use in zip(runs, common, strict=True)]
-        rmse = float(np.mean([np.sqrt(np.mean(error**2)) for error, _ in kept]))
-        error, inside = np.concatenate(kept, axis=1)
-        rows.append((name, rmse, float(np.abs(error).mean()), float(inside.mean()), sum(lost for _, lost in runs)))
-    table = pl.DataFrame(rows, schema=["setting", "rmse", "mae", "coverage", "unconverged"], orient="row")
+    by_split = kept.group_by("setting", "split", maintain_order=True).agg(rmse=(error**2).mean().sqrt())
+    table = by_split.group_by("setting", maintain_order=True).agg(pl.col("rmse").mean())
+    more = kept.group_by("setting").agg(
+        mae=error.abs().mean(), coverage=pl.col("score").is_between("low", "high").mean()
+    )
+    table = table.join(more, on="setting", maintain_order="left").join(lost, on="setting", maintain_order="left")
     return table.with_columns(change=pl.col("rmse") / pl.col("rmse").first() - 1)
 
 
@@ -70,37 +110,29 @@ def merge_cells(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.group_by("subject", "benchmark", maintain_order=True).agg(pl.col("score").mean(), *others)
 
 
-def predict_converged(fit: Stitch, pairs: pl.DataFrame) -> pl.DataFrame:
-    """Predict pairs: score, low, high; all null where the fit did not converge, which gives no numbers."""
-    if fit.convergence.converged:
-        return fit.predict(pairs).select("score", "low", "high")
-    return pairs.select(pl.lit(None, pl.Float64).alias(name) for name in ("score", "low", "high"))
-
-
 def fold_numbers(n: int, folds: int, seed: int) -> Ints:
     """Assign ``n`` cells to folds of nearly equal size at random."""
     return np.random.default_rng(seed).permutation(np.arange(n) % folds)
 
 
-def _errors(
-    frame: pl.DataFrame, options: Mapping[str, object], seed: int, folds: int, advance: Callable[[], object] | None
-) -> tuple[Floats, int]:
-    """Prediction error and interval hit (2, cells), each predicted by a fit that has not seen it; fits not arrived."""
-    fold = fold_numbers(frame.height, folds, seed)
-    error, inside = np.full(frame.height, np.nan), np.full(frame.height, np.nan)
-    lost = 0
-    for k in range(folds):
-        test = pl.Series(fold == k)
-        fit = stitch(frame.filter(~test), parts="keep", **options)  # type: ignore[arg-type]
-        truth = frame.filter(test)["score"]
-        predicted = predict_converged(fit, frame.filter(test))
-        lost += not fit.convergence.converged
-        error[fold == k] = (predicted["score"] - truth).cast(pl.Float64).fill_null(np.nan).to_numpy()
-        hit = (predicted["low"] <= truth) & (truth <= predicted["high"])
-        inside[fold == k] = hit.cast(pl.Float64).fill_null(np.nan).to_numpy()
-        if advance:
-            advance()
-    return np.stack((error, inside)), lost
+def _predicted(known: pl.DataFrame, asked: pl.DataFrame, name: str, options: Mapping[str, object]) -> pl.DataFrame:
+    """Fit a setting to known scores and add its predictions to others: setting, predicted, low, high, lost.
+
+    ``lost`` says that the fit did not converge; its predictions are null.
+    """
+    fit = stitch(known, parts="keep", **options)  # type: ignore[arg-type]
+    lost = not fit.convergence.converged
+    given = dict.fromkeys(("predicted", "low", "high"), pl.lit(None, pl.Float64))
+    if not lost:
+        found = fit.predict(asked)
+        given = {"predicted": found["score"], "low": found["low"], "high": found["high"]}  # type: ignore[dict-item]
+    return asked.with_columns(setting=pl.lit(name), lost=pl.lit(lost), **given)
+
+
+def _in_common(cells: pl.DataFrame) -> pl.DataFrame:
+    """Keep the cells that every setting predicts."""
+    numbered = cells.with_columns(cell=pl.int_range(pl.len()).over("setting"))
+    return numbered.filter(pl.col("predicted").is_not_null().all().over("cell"))
 
 
 # Forward in time: models known before a date, a few scores of each later one, and how well the rest is predicted.
@@ -145,30 +177,72 @@ def forward_errors(
 ) -> pl.DataFrame:
     """Predict later models' scores from models before each origin and ``given`` scores of the later ones.
 
-    Columns setting, scores, rmse, mae, bias (predicted minus measured), coverage (of nominal 90% intervals), widening
-    (factor on the intervals' half-widths that would have covered 90%), beyond (bias where more than the benchmark's
-    past maximum was predicted), surpassed (bias where more than the past maximum was scored: chosen by the outcome, so
-    low for any honest prediction), change (rmse against the first setting). Default origins: five, a quarter apart, the
-    last one half a year before the last release.
+    Parameters
+    ----------
+    scores : table, file, Evidence or None
+        What :func:`mensura.stitch` takes, with release dates.
+    settings : mapping
+        Names of settings, each with arguments of :func:`mensura.stitch`.
+    origins : sequence of date, optional
+        Days of forecast; default five, a quarter apart, the last one half a year before the last release.
+    given : int
+        Scores of every later model that are given.
+    seed : int
+        Seed of the choice of these scores.
+    advance : callable, optional
+        Called after every fit.
+
+    Returns
+    -------
+    table
+        setting, scores, rmse, mae, bias (predicted minus measured), coverage (of nominal 90% intervals), widening
+        (factor on the intervals' half-widths that would have covered 90%), beyond (bias where more than the
+        benchmark's past maximum was predicted), surpassed (bias where more than the past maximum was scored: chosen by
+        the outcome, so low for any honest prediction), change (of rmse against the first setting).
+
+    Raises
+    ------
+    MensuraError
+        If there are no release dates, or no origin has enough models before it.
+
+    Examples
+    --------
+    >>> from mensura.stitching import forward_errors
+    >>> forward_errors({"subject": ["ann"], "benchmark": ["x"], "score": [0.5]})
+    Traceback (most recent call last):
+    mensura.core.errors.MensuraError: scores: no column 'released'; predicting forward in time needs release dates
+
     """
     frame, _ = read_any(scores)
     if "released" not in frame.columns or frame["released"].null_count() == frame.height:
         raise MensuraError("scores: no column 'released'; predicting forward in time needs release dates")
     dated = merge_cells(frame).with_columns(_as_date(frame.schema["released"])).drop_nulls("released")
-    found = []
+    parts = []
     for vintage in vintages(dated, origins, given, seed):
         for name, options in settings.items():
-            fit = stitch(vintage.known, parts="keep", **options)  # type: ignore[arg-type]
-            predicted = predict_converged(fit, vintage.later).rename({"score": "predicted"})
-            later = vintage.later.select("score", "past").with_columns(setting=pl.lit(name))
-            found.append(pl.concat([later, predicted], how="horizontal"))
+            parts.append(
+                _predicted(vintage.known, vintage.later.select("subject", "benchmark", "score", "past"), name, options)
+            )
             if advance:
                 advance()
-    if not found:
+    if not parts:
         raise MensuraError(
             f"origins: no origin has {FEWEST_MODELS} models before it and later ones to predict; choose other origins"
         )
-    return _summed(pl.concat(found))
+    cells = _in_common(pl.concat(parts))
+    error = pl.col("predicted") - pl.col("score")
+    side = pl.when(error < 0).then(pl.col("high") - pl.col("predicted")).otherwise(pl.col("predicted") - pl.col("low"))
+    table = cells.group_by("setting", maintain_order=True).agg(
+        scores=pl.len(),
+        rmse=(error**2).mean().sqrt(),
+        mae=error.abs().mean(),
+        bias=error.mean(),
+        coverage=pl.col("score").is_between("low", "high").mean(),
+        widening=(error.abs() / side.clip(1e-6)).quantile(0.9),
+        beyond=error.filter(pl.col("predicted") > pl.col("past")).mean(),
+        surpassed=error.filter(pl.col("score") > pl.col("past")).mean(),
+    )
+    return table.with_columns(change=pl.col("rmse") / pl.col("rmse").first() - 1)
 
 
 def vintages(frame: pl.DataFrame, origins: Sequence[date] | None, given: int, seed: int) -> Iterator[Vintage]:
@@ -187,29 +261,8 @@ def vintages(frame: pl.DataFrame, origins: Sequence[date] | None, given: int, se
             continue
         order = pl.Series(rng.random(later.height))
         later = later.with_columns(order.alias("turn")).with_columns(pl.col("turn").rank().over("subject"))
-        told = later.filter(pl.col("turn") <= given).drop("turn", "past")
-        yield Vintage(origin, pl.concat([before, told]), later.filter(pl.col("turn") > given).drop("turn"))
-
-
-def _summed(cells: pl.DataFrame) -> pl.DataFrame:
-    """Errors per setting over the cells that every setting predicts."""
-    n = cells["setting"].n_unique()
-    cells = cells.with_columns(cell=pl.int_range(pl.len()).over("setting"))
-    cells = cells.filter((pl.col("predicted").is_not_null().sum().over("cell")) == n)
-    error = pl.col("predicted") - pl.col("score")
-    inside = pl.col("score").is_between("low", "high")
-    side = pl.when(error < 0).then(pl.col("high") - pl.col("predicted")).otherwise(pl.col("predicted") - pl.col("low"))
-    table = cells.group_by("setting", maintain_order=True).agg(
-        pl.len().alias("scores"),
-        (error**2).mean().sqrt().alias("rmse"),
-        error.abs().mean().alias("mae"),
-        error.mean().alias("bias"),
-        inside.mean().alias("coverage"),
-        (error.abs() / side.clip(1e-6)).quantile(0.9).alias("widening"),
-        error.filter(pl.col("predicted") > pl.col("past")).mean().alias("beyond"),
-        error.filter(pl.col("score") > pl.col("past")).mean().alias("surpassed"),
-    )
-    return table.with_columns(change=pl.col("rmse") / pl.col("rmse").first() - 1)
+        shown = later.filter(pl.col("turn") <= given).drop("turn", "past")
+        yield Vintage(origin, pl.concat([before, shown]), later.filter(pl.col("turn") > given).drop("turn"))
 
 
 def _quarters(released: pl.Series) -> list[date]:
