@@ -134,13 +134,13 @@ def _bad(column: Column) -> pl.Expr:
 
 def _id_faults(raw: RawTable, column: str) -> Iterator[Fault]:
     """Yield a fault for each id that may not stand, and each that is another's twin, where it stands first."""
-    seen: dict[str, str] = {}
+    folded: dict[str, str] = {}
     first: dict[str, int] = {}
     for index, value in enumerate(raw.frame[column].to_list()):
         if value is not None:
             first.setdefault(value, index)
     for value, index in first.items():
-        fault, twin = id_fault(value), seen.setdefault(fold(value), value)
+        fault, twin = id_fault(value), folded.setdefault(fold(value), value)
         if fault is not None:
             yield raw.fault(index, column, value[:LONGEST], fault)
         elif twin != value:

@@ -38,11 +38,11 @@ def with_tries(evidence: Evidence, scores: pl.DataFrame) -> pl.DataFrame:
     place = pl.when(pl.col("source_unit") == "index").then(0.5).otherwise(0.0)
     rate = pl.when(pl.col("source_unit") == "elo").then(0.5).otherwise(pl.col("source_score") / span + place)
     error = pl.when(pl.col("stderr") > 0).then(pl.col("stderr") / span)
-    told = pl.max_horizontal(rate * (1 - rate) / error**2, 1 / error)
+    tries_of_error = pl.max_horizontal(rate * (1 - rate) / error**2, 1 / error)
     items = evidence.benchmarks.select("benchmark", items_tried=trials())
     return (
         scores.join(items, on="benchmark", how="left", maintain_order="left")
-        .with_columns(tries=pl.coalesce(pl.min_horizontal(told, "n"), "items_tried").cast(pl.Float64))
+        .with_columns(tries=pl.coalesce(pl.min_horizontal(tries_of_error, "n"), "items_tried").cast(pl.Float64))
         .drop("items_tried")
     )
 

@@ -79,10 +79,10 @@ def _refuse_foreign(path: Path) -> None:
             raise MensuraError(f"{path}{suffix}: another program is writing this store, or died doing so; open it once")
     if not path.is_file() or not path.stat().st_size:
         return
-    held = _tables_of(path)
-    if not set(OBSERVED) <= held:
+    tables = _tables_of(path)
+    if not set(OBSERVED) <= tables:
         raise MensuraError(f"{path}: exists and is no evidence store; choose another name, or move it away first")
-    if "ledger_entries" in held:
+    if "ledger_entries" in tables:
         raise MensuraError(
             f"{path}: this store keeps the history of its updates, which would be lost; choose another name, or change "
             "it by mensura evidence apply"

@@ -37,9 +37,9 @@ def benchmark_influence(fit: Stitch) -> pl.DataFrame:
     weights = (layout.cols[None] != turns[:, None]).astype(float)
     found, converged = fit.model.refit(weights)
     refitted = fit.scaled(found)
-    seen = np.stack([np.bincount(layout.rows, row, layout.n_subjects) > 0 for row in weights])
+    scored = np.stack([np.bincount(layout.rows, row, layout.n_subjects) > 0 for row in weights])
     whole = fit.estimate.capability[0]
-    moved = np.where(seen, refitted.capability - whole, np.nan)
+    moved = np.where(scored, refitted.capability - whole, np.nan)
     most = np.nanargmax(np.abs(moved), axis=1)
     every = np.arange(len(turns))
     rank = _ranks(whole)
@@ -70,8 +70,8 @@ def battery_intervals(fit: Stitch, domains: Mapping[str, str]) -> pl.DataFrame:
             f"domains: {turns.size} ({', '.join(turns)}); expected {FEWEST_DOMAINS} or more. Add tests of other ones."
         )
     weights = (place[layout.cols] != np.arange(turns.size)[:, None]).astype(float)
-    seen = np.stack([np.bincount(layout.rows, row, layout.n_subjects) > 0 for row in weights]).all(axis=0)
-    without = fit.scaled(fit.model.refit(weights)[0]).capability[:, seen]
+    scored = np.stack([np.bincount(layout.rows, row, layout.n_subjects) > 0 for row in weights]).all(axis=0)
+    without = fit.scaled(fit.model.refit(weights)[0]).capability[:, scored]
     freedom = turns.size - 1
     squares = ((without - without.mean(axis=0)) ** 2).sum(axis=0) * freedom / turns.size
     half = scipy.special.stdtrit(freedom, 0.5 + fit.laplace.level / 2) * np.sqrt(squares.mean())

@@ -240,7 +240,7 @@ def draw_classes(scores: ClassScores, positions: Positions, rng: np.random.Gener
     models = positions.capability
     centre, width = models.mean(axis=1), PRIOR_SPREADS * models.std(axis=1)
     shift, z = 1.0, scores.logit.copy()
-    held, taken = np.flatnonzero(scores.bound), np.arange(z.size)
+    bounded, taken = np.flatnonzero(scores.bound), np.arange(z.size)
     design = np.zeros((z.size, k + b))
     design[taken, k + cols] = 1.0
     weight = 1 / scores.error**2
@@ -250,14 +250,14 @@ def draw_classes(scores: ClassScores, positions: Positions, rng: np.random.Gener
         if sweep == -BURN_IN or sweep % SWEEPS_PER_DRAW == 0:  # the next draw of the fit: it stays for some sweeps
             design[taken, scores.classes] = slope[i, cols]
             weighted, offset = design.T * weight, intercept[i, cols]
-            told = weighted @ design
+            information = weighted @ design
         prior = np.concatenate((np.full(k, width[i] ** -2), np.full(b, shift**-2)))
         right = weighted @ (z - offset)
         right[:k] += centre[i] * prior[:k]
-        precision = told.copy()
+        precision = information.copy()
         precision[diagonal, diagonal] += prior
         mean = _draw_normal(precision, right, rng)
-        z = _bounded_draws(scores, held, offset + design @ mean, rng)
+        z = _bounded_draws(scores, bounded, offset + design @ mean, rng)
         shift = _draw_shift(mean[k:], rng)
         mu[i], omega[i] = mean[:k], shift
     return mu, omega
@@ -275,14 +275,14 @@ def _draw_normal(precision: Floats, right: Floats, rng: np.random.Generator) -> 
     return np.asarray(drawn)
 
 
-def _bounded_draws(scores: ClassScores, held: Ints, expected: Floats, rng: np.random.Generator) -> Floats:
+def _bounded_draws(scores: ClassScores, bounded: Ints, expected: Floats, rng: np.random.Generator) -> Floats:
     """Keep measured logits; draw those that are only bounded, ``held``, from their side of the bound."""
     z = scores.logit.copy()
-    if held.size:
-        side, error = -scores.bound[held], scores.error[held]
-        at = side * (z[held] - expected[held]) / error
+    if bounded.size:
+        side, error = -scores.bound[bounded], scores.error[bounded]
+        at = side * (z[bounded] - expected[bounded]) / error
         drawn = scipy.special.ndtri_exp(np.log(1 - rng.random(at.size)) + scipy.special.log_ndtr(at))
-        z[held] = expected[held] + error * side * drawn
+        z[bounded] = expected[bounded] + error * side * drawn
     return z
 
 

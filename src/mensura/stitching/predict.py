@@ -112,8 +112,8 @@ def cell_residuals(model: Model, at: Positions) -> pl.DataFrame:
     """
     data = model.data
     rows, cols = data.layout.rows, data.layout.cols
-    alone = Positions(at.theta[:, :, :1], at.phi[:, :, :2])
-    fitted, general = (expected_scores(model, where, rows, cols)[0] for where in (at, alone))
+    capability_only = Positions(at.theta[:, :, :1], at.phi[:, :, :2])
+    fitted, general = (expected_scores(model, where, rows, cols)[0] for where in (at, capability_only))
     return data.table.with_columns(
         fitted=pl.Series(fitted),
         general=pl.Series(general),

@@ -161,8 +161,8 @@ class Stitch(Result):
         subjects, benchmarks = pl.Series("subject", self.data.subjects), pl.Series("benchmark", self.data.benchmarks)
         m, b = len(subjects), len(benchmarks)
         rows, cols = np.repeat(np.arange(m), b), np.tile(np.arange(b), m)
-        alone = Positions(self.estimate.theta[:, :, :1], self.estimate.phi[:, :, :2])
-        full, general = (expected_scores(self.model, at, rows, cols)[0] for at in (self.estimate, alone))
+        capability_only = Positions(self.estimate.theta[:, :, :1], self.estimate.phi[:, :, :2])
+        full, general = (expected_scores(self.model, at, rows, cols)[0] for at in (self.estimate, capability_only))
         table = {"subject": subjects[rows], "benchmark": benchmarks[cols], "score": full, "general": general}
         return pl.DataFrame(table).with_columns(above=pl.col("score") - pl.col("general"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -13,7 +13,6 @@ import polars as pl
 from mensura.core.arrays import Floats, Ints
 from mensura.core.errors import MensuraError
 from mensura.core.frames import read_csv, require_columns
-from mensura.core.results import Result
 from mensura.evidence import Evidence
 from mensura.intake.tables import as_frame
 from mensura.stitching import PositionDraws, Stitch, encode, read_any, read_scores, stitch, to_years
@@ -143,30 +142,24 @@ def select_scores(scores: Any, *, since: date | None = None, fewest: int = 1) ->
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Stream(Result):
-    """Scores sorted by release: score i is release ``rows[i]``, of ``years[rows[i]]``, on benchmark ``cols[i]``.
+class Stream:
+    """Hold scores sorted by release.
 
-    ``table``: year, release, benchmark, score.
+    Attributes
+    ----------
+    years : array
+        Release of every model, in years since 1970, sorted.
+    rows, cols : array
+        Score i is of release ``rows[i]`` on benchmark ``cols[i]``.
+    scores : array
+        The scores, from 0 to 1.
+
     """
-
-    TABLES: ClassVar[tuple[str, ...]] = ("table",)
 
     years: Floats
     rows: Ints
     cols: Ints
     scores: Floats
-
-    @property
-    def heading(self) -> str:
-        """What this is, in one line."""
-        span = f"{self.years[0]:.1f} to {self.years[-1]:.1f}"
-        return f"a stream of {self.years.size} releases from year {span} with {self.scores.size} scores"
-
-    @property
-    def table(self) -> pl.DataFrame:
-        """One row per score: year, release, benchmark, score."""
-        years = self.years[self.rows]
-        return pl.DataFrame({"year": years, "release": self.rows, "benchmark": self.cols, "score": self.scores})
 
 
 def read_stream(scores: Any, dates: Any) -> tuple[Stream, list[str]]:  # noqa: ANN401

@@ -183,8 +183,8 @@ def relate_horizons(
         raise MensuraError(
             f"held_out: {unknown[0]!r} is not among the {both.height} subjects with both measures; choose one of them"
         )
-    apart = pl.col("subject").is_in(list(held_out))
-    line = fit_line(*_points(both.filter(~apart)))
+    set_aside = pl.col("subject").is_in(list(held_out))
+    line = fit_line(*_points(both.filter(~set_aside)))
     expected = line.at(joined["capability"].to_numpy())
     half = line.quantile(level) * line.error_at(joined["capability"].to_numpy(), new=True)
     table = joined.with_columns(
@@ -192,9 +192,9 @@ def relate_horizons(
         low=pl.Series(np.exp(expected - half)),
         high=pl.Series(np.exp(expected + half)),
     )
-    checks = [_check("used", line, both.filter(~apart))]
+    checks = [_check("used", line, both.filter(~set_aside))]
     if held_out:
-        checks.append(_check("held out", line, both.filter(apart)))
+        checks.append(_check("held out", line, both.filter(set_aside)))
     return Horizons(line, level, table, pl.DataFrame(checks))
 
 

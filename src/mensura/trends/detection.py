@@ -32,16 +32,14 @@ from mensura.trends.watching import look_counts, watch_stream
 # whose expected score lies in [0.05, 0.95] evaluated with an error of 0.025. Years count from 1970, as everywhere.
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class StreamModel(Result):
-    """How releases, benchmarks and scores come about when nothing changes; ``table`` lists its numbers.
+@dataclass(frozen=True, eq=False)
+class StreamModel:
+    """Describe how releases, benchmarks and scores come about when nothing changes.
 
     Capability is ``level`` at ``start`` and gains ``pace`` a year, with standard deviation ``scatter`` among releases;
     difficulties spread evenly from ``easiest`` to ``hardest``, with deviation ``jitter``; slopes are drawn from
     ``slopes``; a pair whose expected score lies within ``visible`` is evaluated with probability ``evaluated``.
     """
-
-    TABLES: ClassVar[tuple[str, ...]] = ("table",)
 
     start: float
     until: float
@@ -58,37 +56,10 @@ class StreamModel(Result):
     evaluated: float
     score_error: float
 
-    @property
-    def heading(self) -> str:
-        """What this is, in one line."""
-        return f"a stream of {self.models} releases on {self.benchmarks} benchmarks, {self.pace:.3g} a year"
-
-    @property
-    def table(self) -> pl.DataFrame:
-        """One row per number: parameter, value; slopes by their mean."""
-        names = (
-            "start",
-            "until",
-            "level",
-            "pace",
-            "scatter",
-            "easiest",
-            "hardest",
-            "jitter",
-            "evaluated",
-            "score_error",
-        )
-        values = {name: float(getattr(self, name)) for name in names} | {"mean_slope": float(np.mean(self.slopes))}
-        return pl.DataFrame({"parameter": list(values), "value": list(values.values())})
-
     def noisier(self, factor: float) -> StreamModel:
         """Multiply the three sources of noise, as the published study does."""
-        return replace(
-            self,
-            scatter=factor * self.scatter,
-            jitter=factor * self.jitter,
-            score_error=factor * self.score_error,
-        )
+        noise = {name: factor * getattr(self, name) for name in ("scatter", "jitter", "score_error")}
+        return replace(self, **noise)
 
 
 PUBLISHED = StreamModel(

@@ -191,14 +191,21 @@ class Plan(Result):
 
 
 def calibrate(
-    seen: Floats, paths: Floats, years: Floats, start: float, rate: float, *, common: float = 0.0, unconverged: int = 0
+    observed: Floats,
+    paths: Floats,
+    years: Floats,
+    start: float,
+    rate: float,
+    *,
+    common: float = 0.0,
+    unconverged: int = 0,
 ) -> Plan:
     """Turn the data's path (looks,) and null paths (worlds, looks) into a plan: the ruler, and the threshold on peaks.
 
     With n null paths the threshold is their ⌊rate (n + 1)⌋-th highest peak, passed by one more path without change at
     no more than the rate asked. A rate below 1 in n + 1 allows no alarm.
     """
-    every = np.concatenate([seen[None], paths])
+    every = np.concatenate([observed[None], paths])
     mean, spread = every.mean(axis=0), np.maximum(every.std(axis=0, ddof=1), SMALLEST_SPREAD)
     peaks = np.sort(((paths - mean) / spread).max(axis=1))
     allowed = int(rate * (peaks.size + 1) + ROUNDING)

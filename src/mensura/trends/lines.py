@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 
 from mensura.core.arrays import Floats, Mask
 from mensura.core.errors import MensuraError
-from mensura.core.results import Result
 from mensura.stitching import to_years
 from mensura.trends.capabilities import read_capabilities
 
@@ -22,14 +21,24 @@ SAME = 1e-12
 """Relative spread of x below which all points share one x."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class TrendLine(Result):
-    """y = height + slope (x − center), with residual standard deviation ``sd`` on ``freedom`` degrees of freedom.
+@dataclass(frozen=True)
+class TrendLine:
+    """Describe the line y = height + slope (x − center).
 
-    ``spread`` is Σ (x − center)². ``table``: slope, slope_error, intercept, sd, r_squared, n.
+    Attributes
+    ----------
+    center, height, slope : float
+        Mean of x, mean of y, and slope.
+    spread : float
+        Σ (x − center)².
+    sd : float
+        Residual standard deviation, on ``freedom`` degrees of freedom.
+    freedom : int
+        Points less two.
+    r_squared : float
+        Share of the variance of y that the line explains.
+
     """
-
-    TABLES: ClassVar[tuple[str, ...]] = ("table",)
 
     center: float
     height: float
@@ -38,17 +47,6 @@ class TrendLine(Result):
     sd: float
     freedom: int
     r_squared: float
-
-    @property
-    def heading(self) -> str:
-        """What this is, in one line."""
-        return f"line through {self.n} points: slope {self.slope:.4g} (standard error {self.slope_error:.2g})"
-
-    @property
-    def table(self) -> pl.DataFrame:
-        """One row: slope, slope_error, intercept, sd, r_squared, n."""
-        names = ("slope", "slope_error", "intercept", "sd", "r_squared", "n")
-        return pl.DataFrame({name: [getattr(self, name)] for name in names})
 
     @property
     def n(self) -> int:

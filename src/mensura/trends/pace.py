@@ -133,10 +133,10 @@ def _of_records(frame: pl.DataFrame, draws: Floats | None, level: float) -> Row:
     line = fit_line(to_years(frontier["released"]), frontier["capability"].to_numpy())
     error = line.slope_error
     if draws is not None:
-        held = np.flatnonzero(frame["subject"].is_in(frontier["subject"].implode()).to_numpy())
-        x = to_years(frame["released"])[held]
+        records = np.flatnonzero(frame["subject"].is_in(frontier["subject"].implode()).to_numpy())
+        x = to_years(frame["released"])[records]
         x = x - x.mean()
-        error = float(np.hypot(error, np.std(draws[:, held] @ x / (x @ x))))
+        error = float(np.hypot(error, np.std(draws[:, records] @ x / (x @ x))))
     half = line.quantile(level) * error
     return "records", line.slope, line.slope - half, line.slope + half, line.n, since
 

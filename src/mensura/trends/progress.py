@@ -148,8 +148,8 @@ def read_compute(compute: Any, *, distilled: bool = False) -> pl.DataFrame:  # n
         known = known.drop("family", strict=False).rename({"compute_family": "family"})
     require_columns(known, ["subject", "training_compute_flop", "family"], name="compute")
     if "distilled" in known.columns and not distilled:
-        said = pl.col("distilled").cast(pl.String).str.to_lowercase().is_in(["true", "yes", "1"])
-        known = known.filter(~said.fill_null(value=False))
+        marked = pl.col("distilled").cast(pl.String).str.to_lowercase().is_in(["true", "yes", "1"])
+        known = known.filter(~marked.fill_null(value=False))
     return known.select("subject", "training_compute_flop", "family")
 
 

@@ -297,11 +297,11 @@ def _slopes(data: ScoreSet, kept: Mask, anchor: int | None) -> tuple[Floats, int
     """Frontier slope of every set of kept benchmarks, on the anchor's scale or in standard deviations; unconverged."""
     layout = data.layout
     weights = np.take(kept.astype(float), layout.cols, axis=1)
-    seen = layout.over_subjects(weights) > 0
+    scored = layout.over_subjects(weights) > 0
     penalty = np.array(
         [
             penalty_weight(int(s.sum()), int(k.sum()), anchored=anchor is not None)
-            for s, k in zip(seen, kept, strict=True)
+            for s, k in zip(scored, kept, strict=True)
         ]
     )
     fits = solve_rosetta(layout, data.y, anchor=anchor, weights=weights, penalty=penalty)
@@ -310,7 +310,7 @@ def _slopes(data: ScoreSet, kept: Mask, anchor: int | None) -> tuple[Floats, int
         fits = shift_to_anchor(fits, anchor)
     dated = np.flatnonzero(np.isfinite(data.years))
     order: Ints = dated[np.argsort(data.years[dated], kind="stable")]
-    capability = np.where(seen, fits.C, np.nan)[:, order]
+    capability = np.where(scored, fits.C, np.nan)[:, order]
     slopes = frontier_slopes(data.years[order], capability)
     return (slopes if anchor is not None else slopes / np.nanstd(capability, axis=1)), lost
 

@@ -76,8 +76,8 @@ class Watch(Result):
     def heading(self) -> str:
         """The verdict, in one line."""
         verdict = f"acceleration: alarm on {self.alarm}" if self.alarm else "no alarm"
-        seen = "all releases" if self.window is None else f"the releases of {12 * self.window:.0f} months"
-        span = f"{seen} watched {to_date(self.plan.start)} to {self.looks['date'][-1]}"
+        fitted = "all releases" if self.window is None else f"the releases of {12 * self.window:.0f} months"
+        span = f"{fitted} watched {to_date(self.plan.start)} to {self.looks['date'][-1]}"
         rate = f"{self.plan.rate:.1%} false alarms over the watch, p = {self.p_value:.3f}"
         return f"{verdict} ({span}; {rate}; slope ×{self.ratio:.2f})"
 
@@ -211,11 +211,11 @@ def _plan(
     rng = np.random.default_rng(seed)
     paths, unconverged = [], 0
     for first in range(0, streams, TOGETHER):
-        seen, failed = null.draw(min(TOGETHER, streams - first), design.counts, rng)
-        paths.append(design.statistics(seen))
+        fitted, failed = null.draw(min(TOGETHER, streams - first), design.counts, rng)
+        paths.append(design.statistics(fitted))
         unconverged += failed
         if advance is not None:
-            for _ in seen:
+            for _ in fitted:
                 advance()
     years = stream.years[design.counts - 1]
     path, common = design.statistics(found.C)[0], null.scatter.common
