@@ -11,7 +11,6 @@ from mensura.trends.backtesting import Backtest, backtest
 from mensura.trends.breaks import Break, SlopeRatios, find_break, rosetta_ratio, slope_ratios
 from mensura.trends.capabilities import (
     PublishedFit,
-    Stream,
     add_dates,
     known_by,
     load_compute,
@@ -21,7 +20,7 @@ from mensura.trends.capabilities import (
 )
 from mensura.trends.crossings import Horizons, find_crossings, mark_passed, relate_horizons
 from mensura.trends.detection import PUBLISHED, Detection, StreamModel, make_stream, simulate_detection
-from mensura.trends.kinks import Plan
+from mensura.trends.kinks import Plan, Stream
 from mensura.trends.lines import TrendLine, find_frontier, fit_line, frontier_line, frontier_slopes
 from mensura.trends.pace import Forecast, ReleasePace, forecast, measure_pace
 from mensura.trends.progress import Progress, measure_progress

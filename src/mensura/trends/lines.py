@@ -78,7 +78,30 @@ class TrendLine:
 
 
 def fit_line(x: ArrayLike, y: ArrayLike) -> TrendLine:
-    """Fit a line to at least three points that do not all share one x."""
+    """Fit a line by least squares.
+
+    Parameters
+    ----------
+    x, y : array
+        At least three points that do not all share one x.
+
+    Returns
+    -------
+    TrendLine
+        The line with its errors.
+
+    Raises
+    ------
+    MensuraError
+        If there are too few points, or all share one x.
+
+    Examples
+    --------
+    >>> from mensura.trends import fit_line
+    >>> fit_line([0, 1, 2, 3], [0, 2, 4, 6]).slope
+    2.0
+
+    """
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     if x.size < FEWEST_POINTS:
         raise MensuraError(f"a line with an error needs at least {FEWEST_POINTS} points, got {x.size}")
@@ -98,9 +121,29 @@ def fit_line(x: ArrayLike, y: ArrayLike) -> TrendLine:
 
 
 def find_frontier(capabilities: Any = None) -> pl.DataFrame:  # noqa: ANN401
-    """Return the subjects that were the best at their release: ``subject``, ``released``, ``capability``.
+    """Find the subjects that were the best at their release.
 
-    Of several released on one day only the best can be one; to equal the record counts.
+    Parameters
+    ----------
+    capabilities : fit, Evidence, table or None
+        A fit, evidence (None: the embedded one), a table of scores, or one with subject, released, capability.
+
+    Returns
+    -------
+    table
+        subject, released, capability. Of several released on one day only the best can be a record; to equal the record
+        counts.
+
+    Examples
+    --------
+    >>> from datetime import date
+    >>> days = [date(2024 + month // 12, month % 12 + 1, 1) for month in range(24)]
+    >>> models = {"subject": [f"m{at}" for at in range(24)], "released": days}
+    >>> models |= {"capability": [at / 12 for at in range(24)]}
+    >>> from mensura.trends import find_frontier
+    >>> find_frontier(models).height
+    24
+
     """
     frame = read_capabilities(capabilities)
     best = is_record(to_years(frame["released"]), frame["capability"].to_numpy())
@@ -114,15 +157,55 @@ def is_record(years: Floats, values: Floats) -> Mask:
 
 
 def frontier_line(capabilities: Any = None) -> TrendLine:  # noqa: ANN401
-    """Fit the line through the frontier, capability on years since 1970."""
+    """Fit the line through the frontier, capability on years since 1970.
+
+    Parameters
+    ----------
+    capabilities : fit, Evidence, table or None
+        A fit, evidence (None: the embedded one), a table of scores, or one with subject, released, capability.
+
+    Returns
+    -------
+    TrendLine
+        The line.
+
+    Examples
+    --------
+    >>> from datetime import date
+    >>> days = [date(2024 + month // 12, month % 12 + 1, 1) for month in range(24)]
+    >>> models = {"subject": [f"m{at}" for at in range(24)], "released": days}
+    >>> models |= {"capability": [at / 12 for at in range(24)]}
+    >>> from mensura.trends import frontier_line
+    >>> round(frontier_line(models).slope, 2)
+    1.0
+
+    """
     frontier = find_frontier(capabilities)
     return fit_line(to_years(frontier["released"]), frontier["capability"].to_numpy())
 
 
 def frontier_slopes(years: Floats, draws: Floats) -> Floats:
-    """Slope per year of the line through the records of every draw (draws, subjects), NaN where it has but one.
+    """Return the slope per year of the line through the records of every draw.
 
-    ``years`` are sorted; a subject that a draw does not know holds NaN there and counts for nothing.
+    Parameters
+    ----------
+    years : array
+        Releases, sorted.
+    draws : array
+        Capabilities (draws, subjects); a subject that a draw does not know is NaN there.
+
+    Returns
+    -------
+    array
+        One slope per draw, NaN if it has one record only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mensura.trends import frontier_slopes
+    >>> frontier_slopes(np.array([0.0, 1.0, 2.0]), np.array([[0.0, 1.0, 2.0]])).round(6).tolist()
+    [1.0]
+
     """
     slopes = np.full(len(draws), np.nan)
     for i, values in enumerate(draws):

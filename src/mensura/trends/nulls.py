@@ -32,7 +32,7 @@ from mensura.core.arrays import Floats, Ints, Mask, expit, just_above
 from mensura.core.errors import MensuraError
 from mensura.stitching import ScoreLayout, Solution, penalty_weight, solve_rosetta
 from mensura.stitching.rosetta import SLOPE_BOUNDS
-from mensura.trends.capabilities import Stream
+from mensura.trends.kinks import Stream
 from mensura.trends.scatter import ScatterPosterior, describe_growth, describe_scatter
 
 LEAST_FREEDOM = 0.2

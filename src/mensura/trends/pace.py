@@ -38,7 +38,6 @@ FEWEST_RELEASES = 5
 
 
 Row = tuple[str, float | None, float | None, float | None, int, date]
-"""A row of the table of paces."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,7 +85,30 @@ def measure_pace(
 ) -> ReleasePace:
     """Measure the slope per year of all releases of the last three years, and that of the records beside it.
 
-    ``capabilities`` and ``draws`` are what :func:`mensura.trends.forecast` takes. Evidence and scores are fitted.
+    Parameters
+    ----------
+    capabilities : fit, Evidence, table or None
+        A fit, evidence (None: the embedded one), a table of scores, or one with subject, released, capability.
+    draws : PositionDraws or table, optional
+        Error of the capabilities: draws of the fit (a fit brings its own), or a table subject, draw, capability.
+    level : float
+        Probability of the intervals.
+
+    Returns
+    -------
+    ReleasePace
+        Slope per year with its interval, of the releases and of the records.
+
+    Examples
+    --------
+    >>> from datetime import date
+    >>> days = [date(2024 + month // 12, month % 12 + 1, 1) for month in range(24)]
+    >>> models = {"subject": [f"m{at}" for at in range(24)], "released": days}
+    >>> models |= {"capability": [at / 12 for at in range(24)]}
+    >>> from mensura.trends import measure_pace
+    >>> round(measure_pace(models).slope, 1)
+    1.0
+
     """
     if not 0 < level < 1:
         raise MensuraError(f"level: must be between 0 and 1 (exclusive), got {level}")
@@ -204,21 +226,38 @@ def forecast(
     method: str = "releases",
     seed: int = 0,
 ) -> Forecast:
-    """Forecast the frontier on the days ``to`` (default: one, two and three years after the last release).
+    """Forecast the frontier, the best model of its time.
 
-    ``capabilities`` is a fit, evidence (none: the embedded one), a table of scores, or a table with ``subject``,
-    ``released``, ``capability``. ``draws`` carry the error of the fit: those of a fit (which brings its own), or a
-    table ``subject``, ``draw``, ``capability``.
+    Parameters
+    ----------
+    capabilities : fit, Evidence, table or None
+        A fit, evidence (None: the embedded one), a table of scores, or one with subject, released, capability.
+    to : list of date, optional
+        Days to forecast (default: one, two and three years after the last release).
+    draws : PositionDraws or table, optional
+        Error of the capabilities: draws of the fit (a fit brings its own), or a table subject, draw, capability.
+    level : float
+        Probability of the intervals.
+    method : {"releases", "rosetta"}
+        Simulated releases, or the published line through the records.
+    seed : int
+        Seed of the simulation.
 
+    Returns
+    -------
+    Forecast
+        Median and interval of the frontier on each day, the pace, and the records so far.
+
+    Examples
+    --------
     >>> import mensura
     >>> from datetime import date
-    >>> import polars as pl
     >>> days = [date(2024 + month // 12, month % 12 + 1, 1) for month in range(24)]
-    >>> models = {"subject": [f"model {at}" for at in range(24)], "date": days}
+    >>> models = {"subject": [f"m{at}" for at in range(24)], "released": days}
     >>> models |= {"capability": [at / 12 for at in range(24)]}
-    >>> ahead = mensura.forecast(pl.DataFrame(models), to=[date(2026, 12, 1)])
-    >>> ahead.shown.columns
+    >>> mensura.forecast(models, to=[date(2026, 12, 1)]).shown.columns
     ['date', 'capability', 'low', 'high']
+
     """
     if method not in METHODS:
         raise MensuraError(f"method: {method!r} is not known; choose one of {', '.join(METHODS)}")

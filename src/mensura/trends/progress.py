@@ -83,22 +83,41 @@ def measure_progress(
     method: str = "releases",
     level: float = 0.9,
 ) -> Progress:
-    """Measure progress from ``subject``, ``capability``, ``released``, ``training_compute_flop`` and ``family``.
+    """Measure how much less training compute a given capability takes each year.
 
-    ``models`` is a table with all of these; or a fit, evidence or scores, with ``compute`` a table of ``subject`` (or
-    ``model``), ``training_compute_flop`` and ``family``. Subjects without compute are left out; those without a family
-    count in the trends but not for k. At least one family needs 3 subjects with different compute.
+    Parameters
+    ----------
+    models : table, fit or Evidence
+        A table with subject, capability, released, training_compute_flop and family; or a fit, evidence or scores.
+    compute : table, optional
+        Beside a fit, evidence or scores: subject (or model), training_compute_flop and family. Subjects without compute
+        are left out; those without a family count in the trends but not for k.
+    method : {"releases", "rosetta"}
+        With the errors of all parts, or as in the published notebook.
+    level : float
+        Probability of the intervals.
 
+    Returns
+    -------
+    Progress
+        Estimates by every way to measure, families, joint regression, constancy of k, and ranges of capability.
+
+    Raises
+    ------
+    MensuraError
+        If no family has 3 subjects with different compute.
+
+    Examples
+    --------
     >>> import mensura
     >>> from datetime import date
-    >>> import polars as pl
     >>> models = {"subject": ["a1", "a2", "a3", "b1"], "family": ["a", "a", "a", "b"]}
     >>> models |= {"capability": [0.0, 0.8, 1.5, 1.4]}
     >>> models |= {"date": [date(year, 1, 1) for year in (2023, 2024, 2025, 2026)]}
     >>> models |= {"training_compute_flop": [1e23, 1e24, 1e25, 3e24]}
-    >>> progress = mensura.measure_progress(pl.DataFrame(models))
-    >>> progress.families["family"].to_list()
+    >>> mensura.measure_progress(models).families["family"].to_list()
     ['a']
+
     """
     if method not in METHODS:
         raise MensuraError(f"method: {method!r} is not known; choose one of {', '.join(METHODS)}")

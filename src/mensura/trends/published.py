@@ -241,9 +241,32 @@ def check_inclusion(
 ) -> Inclusion:
     """Refit the published method to chosen benchmarks and take the slope of the frontier each time.
 
-    Scores need release dates; with a column ``optimised`` (whether labs optimise for the benchmark) the two kinds of
-    benchmark are compared. Slopes of the first table are on the scale of ``anchor_benchmark`` (default: the one with
-    most scores), which is never dropped.
+    Parameters
+    ----------
+    scores : table, file, Evidence or None
+        What :func:`mensura.stitch` takes, with release dates. With a column ``optimised`` (whether labs optimise for
+        the benchmark) the two kinds of benchmark are compared.
+    anchor_benchmark : str, optional
+        Benchmark that sets the scale and is never dropped (default: the one with most scores).
+    seed : int
+        Seed of the random choices.
+
+    Returns
+    -------
+    Inclusion
+        Slopes per year with 30% of the benchmarks dropped, and of both kinds.
+
+    Raises
+    ------
+    MensuraError
+        If fewer than three subjects have a release date.
+
+    Examples
+    --------
+    >>> from mensura.trends import check_inclusion
+    >>> check_inclusion().benchmark_inclusion.height
+    3
+
     """
     frame, _ = read_any(scores)
     data = encode(frame, "max")
