@@ -2,10 +2,9 @@
 
 In: the embedded tables, a folder or store of the user, files of scores in any usual form. Out: a checked
 :class:`Evidence`.
-Read first: ``schema`` (every table once), ``evidence`` (the result and :func:`load`), ``checks`` and ``consistency``
-(errors, all at once), ``siblings`` (scores to look at again), ``intake/`` (files that users bring), ``additions``
-(their rows join the tables), ``samples/`` (evaluation logs item by item), ``store`` (reading and writing), ``above``
-(how surely a model scores above people).
+Read first: ``schema`` and ``schema.csv`` (every table once), ``evidence`` (the result and :func:`load`), ``checks`` and
+``consistency`` (ids and errors, all at once), ``additions`` (rows of users join the tables), ``store`` (reading,
+writing and fingerprints), ``measurements`` (what stands behind scores, and who is above people).
 """
 
 from mensura.evidence.checks import require_id, slug

@@ -2,7 +2,7 @@
 
 In: a number in one unit, and the line of a dimension where levels are asked for. Out: the same place in every unit.
 Read first: ``ruler`` (the conversions), ``position`` (a rate with its interval), ``calibration`` (the line of each
-dimension), ``stitched`` (capability as a level).
+dimension), ``ranking`` (who is ranked and who leads).
 """
 
 from mensura.scale.calibration import Calibration, LevelLine, scaling_of

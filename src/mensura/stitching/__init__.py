@@ -2,8 +2,8 @@
 
 In: scores of subjects on benchmarks. Out: a :class:`Stitch` with capabilities, benchmarks, intervals and residuals.
 Read first: ``fit`` (the verb), ``scores`` and ``layout`` (checked scores as arrays), ``pooled`` (the default method),
-``rosetta`` (the published method), ``laplace`` and ``draws`` (uncertainty), ``people`` (groups of people on the
-scale), ``frozen`` (a dated scale), ``heldout`` and ``forward`` (checks).
+``rosetta`` (the published method), ``laplace`` and ``positions`` (uncertainty), ``people`` (groups of people on the
+scale), ``place`` and ``frozen`` (new subjects on a scale that stands), ``validation`` (held-out errors).
 """
 
 from mensura.stitching.checks import Convergence, published_anchor

@@ -26,11 +26,29 @@ FEWEST_DOMAINS = 3
 
 
 def benchmark_influence(fit: Stitch) -> pl.DataFrame:
-    """Refit without each benchmark in turn and say how far capabilities move, most influential benchmark first.
+    """Refit without each benchmark in turn and measure how far capabilities move.
 
-    Columns benchmark, scores, shift (mean absolute change of capability), largest, subject (who moves most), rank
-    correlation with the whole fit, converged (whether the refit arrived). The anchor benchmark, which carries the
-    scale, is left out of the turn.
+    Parameters
+    ----------
+    fit : Stitch
+        A fit of either method.
+
+    Returns
+    -------
+    table
+        benchmark, scores, shift (mean absolute change of capability), largest, subject (who moves most),
+        rank_correlation with the whole fit, converged; most influential first. The anchor benchmark, which carries the
+        scale, has no row.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> rows = [(f"m{i}", f"b{j}", 0.2 + 0.1 * i + 0.01 * j**2) for i in range(6) for j in range(4)]
+    >>> scores = {"subject": [r[0] for r in rows], "benchmark": [r[1] for r in rows], "score": [r[2] for r in rows]}
+    >>> from mensura.stitching import benchmark_influence
+    >>> benchmark_influence(mensura.stitch(scores, method="rosetta")).height
+    3
+
     """
     layout = fit.data.layout
     turns = np.array([b for b in range(layout.n_benchmarks) if b != fit.scale.benchmark])
@@ -56,12 +74,37 @@ def benchmark_influence(fit: Stitch) -> pl.DataFrame:
 
 
 def battery_intervals(fit: Stitch, domains: Mapping[str, str]) -> pl.DataFrame:
-    """Return intervals of capability over batteries: how far other domains of tests could move it.
+    """Compute intervals of capability over batteries: how far other domains of tests could move it.
 
-    ``domains`` maps benchmarks to domains; a benchmark that it lacks is a domain of its own. The fit is repeated
-    without each domain in turn (jackknife). What this moves, on average over the subjects, is the error of having these
-    domains and no others; it adds to the error of the fit. Columns subject, capability, low, high, battery_low,
-    battery_high; Student's quantile counts the domains.
+    The fit is repeated without each domain in turn (jackknife). What this moves, on average over the subjects, is the
+    error of having these domains and no others; it adds to the error of the fit. Student's quantile counts the domains.
+
+    Parameters
+    ----------
+    fit : Stitch
+        A fit of either method.
+    domains : mapping
+        Benchmarks and their domains; a benchmark that it lacks is a domain of its own.
+
+    Returns
+    -------
+    table
+        subject, capability, low, high, battery_low, battery_high.
+
+    Raises
+    ------
+    MensuraError
+        If there are fewer than three domains.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> rows = [(f"m{i}", f"b{j}", 0.2 + 0.1 * i + 0.01 * j**2) for i in range(6) for j in range(4)]
+    >>> scores = {"subject": [r[0] for r in rows], "benchmark": [r[1] for r in rows], "score": [r[2] for r in rows]}
+    >>> from mensura.stitching import battery_intervals
+    >>> battery_intervals(mensura.stitch(scores), {"b0": "maths"}).columns[-2:]
+    ['battery_low', 'battery_high']
+
     """
     layout, names = fit.data.layout, [domains.get(name, name) for name in fit.data.benchmarks]
     turns, place = np.unique(names, return_inverse=True)
@@ -83,10 +126,32 @@ def battery_intervals(fit: Stitch, domains: Mapping[str, str]) -> pl.DataFrame:
 
 
 def information_curves(fit: Stitch, grid: Floats | None = None) -> pl.DataFrame:
-    """Fisher information of one score about capability, for a subject with a typical profile.
+    """Compute the Fisher information of one score about capability, for a subject with a typical profile.
 
-    A benchmark is a sensor with a range: I_b(C) = f'(C)² / variance(f). Columns benchmark, capability, information
-    (per squared unit of the scale); 1/√(sum over benchmarks) is the standard error a subject there would get.
+    A benchmark is a sensor with a range: I_b(C) = f'(C)² / variance(f).
+
+    Parameters
+    ----------
+    fit : Stitch
+        A fit of either method.
+    grid : array, optional
+        Capabilities (default: those of the subjects, and a quarter of their range on both sides).
+
+    Returns
+    -------
+    table
+        benchmark, capability, information (per squared unit of the scale). 1/√(sum over benchmarks) is the standard error
+        that a subject there would get.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> rows = [(f"m{i}", f"b{j}", 0.2 + 0.1 * i + 0.01 * j**2) for i in range(6) for j in range(4)]
+    >>> scores = {"subject": [r[0] for r in rows], "benchmark": [r[1] for r in rows], "score": [r[2] for r in rows]}
+    >>> from mensura.stitching import information_curves
+    >>> information_curves(mensura.stitch(scores)).columns
+    ['benchmark', 'capability', 'information']
+
     """
     C = fit.estimate.capability[0]
     if grid is None:
@@ -104,7 +169,28 @@ def information_curves(fit: Stitch, grid: Floats | None = None) -> pl.DataFrame:
 
 
 def subject_information(fit: Stitch) -> pl.DataFrame:
-    """How much each score a subject has says about its capability: subject, benchmark, information, share."""
+    """Compute how much each score of a subject says about its capability.
+
+    Parameters
+    ----------
+    fit : Stitch
+        A fit of either method.
+
+    Returns
+    -------
+    table
+        subject, benchmark, information, share.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> rows = [(f"m{i}", f"b{j}", 0.2 + 0.1 * i + 0.01 * j**2) for i in range(6) for j in range(4)]
+    >>> scores = {"subject": [r[0] for r in rows], "benchmark": [r[1] for r in rows], "score": [r[2] for r in rows]}
+    >>> from mensura.stitching import subject_information
+    >>> subject_information(mensura.stitch(scores)).height
+    24
+
+    """
     layout = fit.data.layout
     table = pl.DataFrame(
         {

@@ -21,10 +21,27 @@ LINKED = ("percent", "fraction", "elo", "index")
 
 
 def evidence_scores(evidence: Evidence, references: pl.DataFrame | None = None) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Return the evidence as a score table for :func:`~mensura.stitching.stitch`, with notes on its units.
+    """Turn evidence into a score table for :func:`mensura.stitch`.
 
-    ``references`` (benchmark, reference) fixes the opponents of Elo ratings; without it they are the median models.
-    A model's scores on a benchmark are left out if none of them is primary: they are kept for the record only.
+    Parameters
+    ----------
+    evidence : Evidence
+        Scores in any unit. A model's scores on a benchmark are left out if none of them is primary.
+    references : table, optional
+        benchmark, reference: fixed opponents of Elo ratings (default: the median models).
+
+    Returns
+    -------
+    tuple of table and notes
+        subject, benchmark, score, source, released, chance, ceiling, n; what was done to the units.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.stitching import evidence_scores
+    >>> evidence_scores(mensura.load())[0].columns[:3]
+    ['subject', 'benchmark', 'score']
+
     """
     tried = with_tries(evidence, used_scores(evidence)).drop("n", "stderr").rename({"tries": "n"})
     linked = link(tried, evidence, "score", references=references).join(

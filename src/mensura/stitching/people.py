@@ -100,7 +100,35 @@ class People(Result):
 
 
 def place_people(fit: Stitch, evidence: Evidence | None = None, *, seed: int = 0) -> People:
-    """Put the human groups of the evidence (default: the embedded one) beside a fit, without moving it."""
+    """Put the human groups of the evidence beside a fit, without moving it.
+
+    Parameters
+    ----------
+    fit : Stitch
+        A fit of either method.
+    evidence : Evidence, optional
+        Where the groups come from (default: the embedded evidence).
+    seed : int
+        Seed of the draws.
+
+    Returns
+    -------
+    People
+        Test by test, and classes of people on the scale.
+
+    Raises
+    ------
+    MensuraError
+        If no group was scored on a benchmark of the fit.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.stitching import place_people
+    >>> place_people(mensura.stitch()).table.columns[:2]
+    ['group', 'status']
+
+    """
     people = people_scores(load() if evidence is None else evidence)
     known = people.filter(pl.col("benchmark").is_in(list(fit.data.benchmarks)))
     if known.height == 0:
@@ -119,10 +147,26 @@ def place_people(fit: Stitch, evidence: Evidence | None = None, *, seed: int = 0
 
 
 def people_scores(evidence: Evidence) -> pl.DataFrame:
-    """Human references as a score table: subject (the group), benchmark, class, status, bound, score, stderr.
+    """Read the human references of the evidence as a score table.
 
-    Only scores in the benchmark's own unit count; :func:`~mensura.evidence.measurements.people_rates` says how well
-    each is known.
+    Parameters
+    ----------
+    evidence : Evidence
+        Only scores in the benchmark's own unit count.
+
+    Returns
+    -------
+    table
+        subject (the group), benchmark, class, status, bound, score, stderr
+        (:func:`~mensura.evidence.measurements.people_rates`).
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.stitching import people_scores
+    >>> people_scores(mensura.load()).columns[:2]
+    ['subject', 'benchmark']
+
     """
     units = evidence.benchmarks.select("benchmark", "unit", "items")
     same = evidence.human_references.join(units, on=["benchmark", "unit"], maintain_order="left")

@@ -125,10 +125,32 @@ def cell_residuals(model: Model, at: Positions) -> pl.DataFrame:
 def residual_tables(
     residuals: pl.DataFrame, *, families: Mapping[str, str] | None = None, domains: Mapping[str, str] | None = None
 ) -> dict[str, pl.DataFrame]:
-    """Residuals of a fit (``fit.residuals``) by benchmark, and by family of subjects and domain of benchmarks if given.
+    """Summarise residuals of a fit by benchmark, family and domain.
 
-    Each table: the label, scores, mean residual, spread (root mean square), above (mean of measured minus what
-    capability alone predicts), error (standard error of above), largest deviations first.
+    Parameters
+    ----------
+    residuals : table
+        ``fit.residuals``.
+    families : mapping, optional
+        Subjects and their families.
+    domains : mapping, optional
+        Benchmarks and their domains.
+
+    Returns
+    -------
+    dict of tables
+        Each has the label, scores, mean residual, spread (root mean square), above (mean of measured minus what
+        capability alone predicts), error (standard error of above), largest deviations first.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> rows = [(f"m{i}", f"b{j}", 0.2 + 0.1 * i + 0.01 * j**2) for i in range(6) for j in range(4)]
+    >>> scores = {"subject": [r[0] for r in rows], "benchmark": [r[1] for r in rows], "score": [r[2] for r in rows]}
+    >>> from mensura.stitching import residual_tables
+    >>> list(residual_tables(mensura.stitch(scores).residuals))
+    ['residuals_by_benchmark']
+
     """
     tables = {"residuals_by_benchmark": _grouped(residuals, "benchmark")}
     for name, column, labels in (("family", "subject", families), ("domain", "benchmark", domains)):

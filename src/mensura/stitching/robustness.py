@@ -70,8 +70,29 @@ def check_robustness(
 ) -> Robustness:
     """Check the published method on one data set: another anchor, and a line instead of the sigmoid.
 
-    The scale of slopes is that of ``anchor_benchmark`` (default: the one with most scores). What dropping benchmarks
-    does to the frontier is a question of trends (:func:`mensura.trends.check_inclusion`).
+    Parameters
+    ----------
+    scores : table, file, Evidence or None
+        What :func:`mensura.stitch` takes.
+    anchor_benchmark : str, optional
+        Benchmark that sets the scale of slopes (default: the one with most scores).
+    seed : int
+        Seed of the folds.
+
+    Returns
+    -------
+    Robustness
+        Changes of anchor, and errors of both links. :func:`mensura.trends.check_inclusion` drops benchmarks.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> rows = [(f"m{i}", f"b{j}", 0.2 + 0.1 * i + 0.01 * j**2) for i in range(6) for j in range(4)]
+    >>> scores = {"subject": [r[0] for r in rows], "benchmark": [r[1] for r in rows], "score": [r[2] for r in rows]}
+    >>> from mensura.stitching import check_robustness
+    >>> check_robustness(scores).link_shape["link"].to_list()
+    ['sigmoid', 'clipped line']
+
     """
     frame, _ = read_any(scores)
     data = encode(frame, "max")
@@ -196,7 +217,33 @@ SLOPES = (0.01, 20.0)
 
 
 def sens5(fit: Stitch) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return (subject, capability, low, high) and (benchmark, difficulty, low, high) for a rosetta fit."""
+    """Compute the published bars: how far a parameter moves before its own squared error rises by 5%.
+
+    Parameters
+    ----------
+    fit : Stitch
+        A fit of the published method.
+
+    Returns
+    -------
+    tuple of tables
+        subject, capability, low, high; benchmark, difficulty, low, high.
+
+    Raises
+    ------
+    MensuraError
+        If the fit is of another method.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> rows = [(f"m{i}", f"b{j}", 0.2 + 0.1 * i + 0.01 * j**2) for i in range(6) for j in range(4)]
+    >>> scores = {"subject": [r[0] for r in rows], "benchmark": [r[1] for r in rows], "score": [r[2] for r in rows]}
+    >>> from mensura.stitching import sens5
+    >>> sens5(mensura.stitch(scores, method="rosetta"))[0].columns
+    ['subject', 'capability', 'low', 'high']
+
+    """
     model = fit.model
     if not isinstance(model, RosettaModel):
         raise MensuraError(

@@ -86,7 +86,29 @@ class Solution:
 
 
 def penalty_weight(n_subjects: int, n_benchmarks: int, *, ridge: float = RIDGE, anchored: bool = True) -> float:
-    """Return the ridge strength divided by the number of free parameters, as published."""
+    """Return the ridge strength divided by the number of free parameters, as published.
+
+    Parameters
+    ----------
+    n_subjects, n_benchmarks : int
+        Size of the data.
+    ridge : float
+        Strength of the penalty.
+    anchored : bool
+        Whether one slope is fixed.
+
+    Returns
+    -------
+    float
+        λ/N.
+
+    Examples
+    --------
+    >>> from mensura.stitching import penalty_weight
+    >>> penalty_weight(179, 38) == 0.1 / 254
+    True
+
+    """
     return ridge / (n_subjects + 2 * n_benchmarks - anchored)
 
 
@@ -126,10 +148,36 @@ def solve_rosetta(
 ) -> Solution:
     """Minimise the published objective, for one data set or for many on the same layout at once.
 
-    ``y`` and ``weights`` (default ones) are (scores,) or (replicates, scores), in the order of ``layout``; a weight of
-    zero leaves a score out. ``penalty`` is λ/N, a number or one per replicate (default as published). ``anchor`` is
-    the benchmark whose slope is fixed and unpenalised; its difficulty is not moved to zero here (see
-    :func:`shift_to_anchor`). ``start`` warm-starts every replicate. The result is deterministic.
+    Parameters
+    ----------
+    layout : ScoreLayout
+        Which subject and benchmark each score belongs to.
+    y : array
+        Scores (scores,) or (replicates, scores).
+    anchor : int, optional
+        Benchmark whose slope is fixed at ``anchor_slope`` and unpenalised; :func:`shift_to_anchor` moves its difficulty.
+    weights : array, optional
+        Weights of the scores, as ``y`` (default 1); 0 leaves a score out.
+    penalty : float or array, optional
+        λ/N, a number or one per replicate (default as published).
+    start : Solution, optional
+        Warm start of every replicate.
+    tolerance, max_iterations
+        When to stop.
+
+    Returns
+    -------
+    Solution
+        One optimum per replicate; the result is deterministic.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mensura.stitching import ScoreLayout, solve_rosetta
+    >>> layout = ScoreLayout.of([0, 0, 1, 1], [0, 1, 0, 1])
+    >>> bool(solve_rosetta(layout, np.array([0.2, 0.4, 0.5, 0.8])).converged[0])
+    True
+
     """
     if penalty is None:
         penalty = penalty_weight(layout.n_subjects, layout.n_benchmarks, anchored=anchor is not None)
@@ -177,7 +225,31 @@ def solve_rosetta(
 
 
 def shift_to_anchor(solution: Solution, anchor: int, difficulty: float = 0.0) -> Solution:
-    """Move C and D together so that the anchor benchmark has the given difficulty in every replicate."""
+    """Move C and D together so that the anchor benchmark has the given difficulty in every replicate.
+
+    Parameters
+    ----------
+    solution : Solution
+        Optima.
+    anchor : int
+        Position of the benchmark.
+    difficulty : float
+        Its difficulty.
+
+    Returns
+    -------
+    Solution
+        The same optima on the anchor's scale.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mensura.stitching import ScoreLayout, shift_to_anchor, solve_rosetta
+    >>> layout = ScoreLayout.of([0, 0, 1, 1], [0, 1, 0, 1])
+    >>> float(shift_to_anchor(solve_rosetta(layout, np.array([0.2, 0.4, 0.5, 0.8])), 0).D[0, 0])
+    0.0
+
+    """
     shift = solution.D[:, [anchor]] - difficulty
     return replace(solution, C=solution.C - shift, D=solution.D - shift)
 

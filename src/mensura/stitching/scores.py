@@ -88,7 +88,32 @@ class ScoreSet(Result):
 
 
 def read_scores(table: Any, *, name: str = "scores") -> pl.DataFrame:  # noqa: ANN401
-    """Return a table with ``subject``, ``benchmark``, ``score`` and what else it had, or say what is wrong with it."""
+    """Read and check a score table.
+
+    Parameters
+    ----------
+    table : table
+        Of any library, with subject (or model), benchmark (or item) and score in [0, 1].
+    name : str
+        What an error calls the table.
+
+    Returns
+    -------
+    table
+        subject, benchmark, score and what else it had.
+
+    Raises
+    ------
+    MensuraError
+        If a column is missing, or a value is missing, no number or out of range.
+
+    Examples
+    --------
+    >>> from mensura.stitching import read_scores
+    >>> read_scores({"model": ["ann"], "benchmark": ["easy"], "score": [0.5]}).columns
+    ['subject', 'benchmark', 'score']
+
+    """
     frame = read_pairs(table, name=name)
     require_columns(frame, ["score"], name=name)
     if frame.height == 0:
@@ -157,10 +182,32 @@ def _where(rows: pl.DataFrame) -> str:
 
 
 def encode(frame: pl.DataFrame, duplicates: Duplicates) -> ScoreSet:
-    """Merge duplicates by the stated policy and index subjects and benchmarks by name.
+    """Merge duplicates and index subjects and benchmarks by name.
 
-    ``max`` (as published) and ``mean`` give one score of weight one; ``all`` keeps the weight of every row: for least
-    squares, k scores of one cell are their mean with weight k.
+    Parameters
+    ----------
+    frame : table
+        What :func:`read_scores` returns.
+    duplicates : {"max", "mean", "all"}
+        "max" (as published) and "mean" give one score of weight one. "all" keeps the weight of every row: for least
+        squares, k scores of one cell are their mean with weight k.
+
+    Returns
+    -------
+    ScoreSet
+        The scores as arrays.
+
+    Raises
+    ------
+    MensuraError
+        If the policy is not known, or chance levels, ceilings or dates are impossible.
+
+    Examples
+    --------
+    >>> from mensura.stitching import encode, read_scores
+    >>> encode(read_scores({"model": ["ann"] * 2, "benchmark": ["easy"] * 2, "score": [0.4, 0.6]}), "mean").y.tolist()
+    [0.5]
+
     """
     if duplicates not in get_args(Duplicates):
         raise MensuraError(f"duplicates: {duplicates!r} is not known; choose one of {', '.join(get_args(Duplicates))}")
@@ -255,11 +302,49 @@ _FIRST = date(1970, 1, 1)
 
 
 def to_years(dates: pl.Series) -> Floats:
-    """Turn dates into years since 1970-01-01; a missing date is NaN."""
+    """Turn dates into years since 1970-01-01.
+
+    Parameters
+    ----------
+    dates : polars.Series
+        Dates; a missing one becomes NaN.
+
+    Returns
+    -------
+    array
+        Years of 365.25 days.
+
+    Examples
+    --------
+    >>> from datetime import date
+    >>> import polars as pl
+    >>> from mensura.stitching import to_years
+    >>> to_years(pl.Series([date(1974, 1, 1)])).tolist()
+    [4.0]
+
+    """
     days = dates.cast(pl.Date).to_physical().cast(pl.Float64).fill_null(float("nan"))
     return days.to_numpy() / DAYS_PER_YEAR
 
 
 def to_date(years: float) -> date:
-    """Turn years since 1970-01-01 into a date, the inverse of :func:`to_years`."""
+    """Turn years since 1970-01-01 into a date, the inverse of :func:`to_years`.
+
+    Parameters
+    ----------
+    years : float
+        Years of 365.25 days.
+
+    Returns
+    -------
+    date
+        The nearest day.
+
+    Examples
+    --------
+    >>> from mensura.stitching import to_date
+    >>> str(to_date(4.0))
+    '1974-01-01'
+
+    """
     return _FIRST + timedelta(days=round(years * DAYS_PER_YEAR))

@@ -2,9 +2,9 @@
 
 In: a stitched fit with release dates, and compute where it is known. Out: pace, frontier, forecast, algorithmic
 progress and tests for acceleration.
-Read first: ``capabilities`` (what is needed of a fit), ``pace``, ``frontier`` and ``forecasting``, ``progress``
-(compute), ``watching`` (the monthly test), ``backtesting`` (forecasts made in the past), ``published`` (the printed
-figures).
+Read first: ``capabilities`` (what is needed of a fit), ``lines`` (lines and the frontier), ``pace`` (pace and
+forecast), ``progress`` (compute), ``watching`` (the monthly test), ``backtesting`` (forecasts made in the past),
+``published`` (the printed figures).
 """
 
 from mensura.trends.backtesting import Backtest, backtest
