@@ -19,7 +19,7 @@ from typing import TypeVar
 import numpy as np
 import scipy
 
-from mensura.core.arrays import Floats, Mask
+from mensura.core.arrays import Floats, Ints, Mask
 from mensura.stitching.layout import ScoreLayout
 
 DIRECT_BENCHMARKS = 200
@@ -137,3 +137,73 @@ def _conjugate_step(
     tolerance = min(LOOSEST, float(np.sqrt(np.linalg.norm(right))))
     side, _ = scipy.sparse.linalg.cg(operator, right, rtol=tolerance, maxiter=MOST_PRODUCTS, M=inner)
     return np.concatenate((-(gradient[:m] + coupling @ side) / pivot, side))
+
+
+# One step of the published model's solver: the linear system at a point. Every array has one row per replicate.
+
+
+@dataclass(frozen=True)
+class Point:
+    """Parameters ``x`` (replicates, C then D then slopes), expected scores there and data, one row per replicate."""
+
+    x: Floats
+    expected: Floats
+    y: Floats
+    weights: Floats
+    penalty: Floats
+
+    def take(self, which: Ints | Mask) -> Point:
+        """Keep some replicates."""
+        return Point(*(getattr(self, field.name)[which] for field in fields(self)))
+
+    @property
+    def cost(self) -> Floats:
+        """Objective of every replicate; the anchor's constant share is counted too, as it cancels in comparisons."""
+        rest = self.expected - self.y
+        squares = np.einsum("ij,ij,ij->i", self.weights, rest, rest)
+        return np.asarray(0.5 * (squares + self.penalty[:, 0] * np.einsum("ij,ij->i", self.x, self.x)))
+
+
+def expected_at(layout: ScoreLayout, x: Floats) -> Floats:
+    """Return the expected score σ(α(C − D)) of every score.
+
+    In place, because half the time of a fit is spent here; the bounds keep |α(C − D)| below 200, so nothing overflows.
+    """
+    C, D, slope = split_unknowns(layout, x)
+    distance = np.take(C, layout.rows, axis=1)
+    distance -= np.take(D, layout.cols, axis=1)
+    distance *= np.take(-slope, layout.cols, axis=1)
+    np.exp(distance, out=distance)
+    distance += 1
+    return np.divide(1, distance, out=distance)
+
+
+def linearise_point(layout: ScoreLayout, at: Point, damping: Floats, share: Floats) -> System:
+    """Return the linear system of the next step at a point.
+
+    With η = α(C − D), s = σ(η): first and second derivative of ½ w r² in η are g = w r s' and h = w (s'² + r s'').
+    Of r s'' and the curvature of η only a ``share`` is counted (0: Gauss-Newton, 1: Newton), and the diagonal grows by
+    ``damping`` (Levenberg-Marquardt).
+    """
+    C, D, slopes = split_unknowns(layout, at.x)
+    slope = np.take(slopes, layout.cols, axis=1)
+    distance = np.take(C, layout.rows, axis=1) - np.take(D, layout.cols, axis=1)
+    s = at.expected
+    ds = s * (1 - s)
+    h = at.weights * ds
+    g = h * (s - at.y)
+    h *= ds
+    if share.any():
+        h += share[:, None] * (g * (1 - 2 * s))
+    h_slope = h * slope
+    h_slope2, twist = h_slope * slope, h_slope * distance
+    if share.any():
+        twist += share[:, None] * g
+    g_slope, by_subject, by_benchmark = g * slope, layout.over_subjects, layout.over_benchmarks
+    gradient = np.concatenate((by_subject(g_slope), -by_benchmark(g_slope), by_benchmark(g * distance)), axis=1)
+    h *= distance
+    h *= distance
+    diagonal = np.concatenate((by_subject(h_slope2), by_benchmark(h_slope2), by_benchmark(h)), axis=1)
+    diagonal += at.penalty
+    diagonal *= 1 + damping[:, None]
+    return System(gradient + at.penalty * at.x, diagonal, -by_benchmark(twist), -h_slope2, twist)

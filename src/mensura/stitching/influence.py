@@ -140,8 +140,8 @@ def information_curves(fit: Stitch, grid: Floats | None = None) -> pl.DataFrame:
     Returns
     -------
     table
-        benchmark, capability, information (per squared unit of the scale). 1/√(sum over benchmarks) is the standard error
-        that a subject there would get.
+        benchmark, capability, information (per squared unit of the scale). 1/√(sum over benchmarks) is the standard
+        error that a subject there would get.
 
     Examples
     --------

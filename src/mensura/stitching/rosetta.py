@@ -13,12 +13,19 @@ replicates, data up to a date) are solved at once, as arrays with one row per re
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mensura.core.arrays import Floats, Ints, Mask, expit, logit
-from mensura.stitching.elimination import DIRECT_BENCHMARKS, System, solve_system, split_unknowns
+from mensura.stitching.elimination import (
+    DIRECT_BENCHMARKS,
+    Point,
+    expected_at,
+    linearise_point,
+    solve_system,
+    split_unknowns,
+)
 from mensura.stitching.layout import ScoreLayout
 
 RIDGE = 0.1
@@ -112,28 +119,6 @@ def penalty_weight(n_subjects: int, n_benchmarks: int, *, ridge: float = RIDGE, 
     return ridge / (n_subjects + 2 * n_benchmarks - anchored)
 
 
-@dataclass(frozen=True)
-class _Point:
-    """Parameters ``x`` (replicates, C then D then slopes), expected scores there and data, one row per replicate."""
-
-    x: Floats
-    expected: Floats
-    y: Floats
-    weights: Floats
-    penalty: Floats
-
-    def take(self, which: Ints | Mask) -> _Point:
-        """Keep some replicates."""
-        return _Point(*(getattr(self, field.name)[which] for field in fields(self)))
-
-    @property
-    def cost(self) -> Floats:
-        """Objective of every replicate; the anchor's constant share is counted too, as it cancels in comparisons."""
-        rest = self.expected - self.y
-        squares = np.einsum("ij,ij,ij->i", self.weights, rest, rest)
-        return np.asarray(0.5 * (squares + self.penalty[:, 0] * np.einsum("ij,ij->i", self.x, self.x)))
-
-
 def solve_rosetta(
     layout: ScoreLayout,
     y: Floats,
@@ -155,7 +140,9 @@ def solve_rosetta(
     y : array
         Scores (scores,) or (replicates, scores).
     anchor : int, optional
-        Benchmark whose slope is fixed at ``anchor_slope`` and unpenalised; :func:`shift_to_anchor` moves its difficulty.
+        Benchmark whose slope is fixed and unpenalised; :func:`shift_to_anchor` moves its difficulty.
+    anchor_slope : float
+        Slope of the anchor.
     weights : array, optional
         Weights of the scores, as ``y`` (default 1); 0 leaves a score out.
     penalty : float or array, optional
@@ -186,7 +173,7 @@ def solve_rosetta(
     low[-layout.n_benchmarks :], high[-layout.n_benchmarks :] = SLOPE_BOUNDS
     if anchor is not None:
         split_unknowns(layout, point.x)[2][:, anchor] = anchor_slope
-    point.expected[:] = _expected_at(layout, point.x)
+    point.expected[:] = expected_at(layout, point.x)
     replicates = len(point.x)
     damping, trust, share = np.full(replicates, FIRST_DAMPING), np.ones(replicates), np.zeros(replicates)
     cost, gradient = point.cost, np.empty(replicates)
@@ -195,7 +182,7 @@ def solve_rosetta(
     active, waiting = np.arange(min(AT_ONCE, replicates)), min(AT_ONCE, replicates)
     while active.size:
         here = point if active.size == replicates else point.take(active)
-        system = _linearise(layout, here, damping[active], share[active])
+        system = linearise_point(layout, here, damping[active], share[active])
         held = ((here.x <= low) & (system.gradient > 0)) | ((here.x >= high) & (system.gradient < 0))
         if anchor is not None:
             split_unknowns(layout, held)[2][:, anchor] = True
@@ -215,7 +202,7 @@ def solve_rosetta(
             stretched = active[any_length & (share[active] == 0)]
             if layout.n_benchmarks > DIRECT_BENCHMARKS and stretched.size:
                 point.x[stretched] = np.clip(_stretch_unit(layout, point.take(stretched), anchor), low, high)
-                point.expected[stretched] = _expected_at(layout, point.x[stretched])
+                point.expected[stretched] = expected_at(layout, point.x[stretched])
                 cost[stretched] = point.take(stretched).cost
         fresh = min(AT_ONCE - active.size, replicates - waiting)
         if fresh:
@@ -254,7 +241,7 @@ def shift_to_anchor(solution: Solution, anchor: int, difficulty: float = 0.0) ->
     return replace(solution, C=solution.C - shift, D=solution.D - shift)
 
 
-def _start(layout: ScoreLayout, y: Floats, weights: Floats | None, penalty: Floats, start: Solution | None) -> _Point:
+def _start(layout: ScoreLayout, y: Floats, weights: Floats | None, penalty: Floats, start: Solution | None) -> Point:
     """Lay out data and first parameters with one row per replicate.
 
     A cold start has slopes of 1: difficulties from the mean scores, capabilities from the logits above them.
@@ -272,58 +259,13 @@ def _start(layout: ScoreLayout, y: Floats, weights: Floats | None, penalty: Floa
         C = layout.over_subjects(w * above) / np.maximum(layout.over_subjects(w), 1e-12)
         parts = C, D, np.ones_like(D)
     x = np.broadcast_to(np.concatenate(parts, axis=1), (replicates, layout.n_subjects + 2 * layout.n_benchmarks))
-    return _Point(x.copy(), np.empty_like(y), y, w, np.broadcast_to(p, (replicates, 1)))
-
-
-def _expected_at(layout: ScoreLayout, x: Floats) -> Floats:
-    """Return the expected score σ(α(C − D)) of every score.
-
-    In place, because half the time of a fit is spent here; the bounds keep |α(C − D)| below 200, so nothing overflows.
-    """
-    C, D, slope = split_unknowns(layout, x)
-    distance = np.take(C, layout.rows, axis=1)
-    distance -= np.take(D, layout.cols, axis=1)
-    distance *= np.take(-slope, layout.cols, axis=1)
-    np.exp(distance, out=distance)
-    distance += 1
-    return np.divide(1, distance, out=distance)
-
-
-def _linearise(layout: ScoreLayout, at: _Point, damping: Floats, share: Floats) -> System:
-    """Return the linear system of the next step at a point.
-
-    With η = α(C − D), s = σ(η): first and second derivative of ½ w r² in η are g = w r s' and h = w (s'² + r s'').
-    Of r s'' and the curvature of η only a ``share`` is counted (0: Gauss-Newton, 1: Newton), and the diagonal grows by
-    ``damping`` (Levenberg-Marquardt).
-    """
-    C, D, slopes = split_unknowns(layout, at.x)
-    slope = np.take(slopes, layout.cols, axis=1)
-    distance = np.take(C, layout.rows, axis=1) - np.take(D, layout.cols, axis=1)
-    s = at.expected
-    ds = s * (1 - s)
-    h = at.weights * ds
-    g = h * (s - at.y)
-    h *= ds
-    if share.any():
-        h += share[:, None] * (g * (1 - 2 * s))
-    h_slope = h * slope
-    h_slope2, twist = h_slope * slope, h_slope * distance
-    if share.any():
-        twist += share[:, None] * g
-    g_slope, by_subject, by_benchmark = g * slope, layout.over_subjects, layout.over_benchmarks
-    gradient = np.concatenate((by_subject(g_slope), -by_benchmark(g_slope), by_benchmark(g * distance)), axis=1)
-    h *= distance
-    h *= distance
-    diagonal = np.concatenate((by_subject(h_slope2), by_benchmark(h_slope2), by_benchmark(h)), axis=1)
-    diagonal += at.penalty
-    diagonal *= 1 + damping[:, None]
-    return System(gradient + at.penalty * at.x, diagonal, -by_benchmark(twist), -h_slope2, twist)
+    return Point(x.copy(), np.empty_like(y), y, w, np.broadcast_to(p, (replicates, 1)))
 
 
 def _advance(
     layout: ScoreLayout,
-    point: _Point,
-    here: _Point,
+    point: Point,
+    here: Point,
     step: Floats,
     active: Ints,
     cost: Floats,
@@ -342,7 +284,7 @@ def _advance(
         if waiting.size:
             at = here if waiting.size == active.size else here.take(waiting)
             x = np.clip(at.x + length * step[waiting], *bounds)
-            trial = replace(at, x=x, expected=_expected_at(layout, x))
+            trial = replace(at, x=x, expected=expected_at(layout, x))
             before, reached = cost[active[waiting]], trial.cost
             lower = reached <= before + ROUNDING * (1 + before)
             kept = active[waiting[lower]]
@@ -353,7 +295,7 @@ def _advance(
     return taken[0], taken[0] | taken[1]
 
 
-def _stretch_unit(layout: ScoreLayout, at: _Point, anchor: int | None) -> Floats:
+def _stretch_unit(layout: ScoreLayout, at: Point, anchor: int | None) -> Floats:
     """Return parameters with the best unit of C and D, slopes following; the anchor's scores and the penalty feel it.
 
     With many benchmarks the cost falls very slowly along this curve, and Newton steps, being straight, crawl.
