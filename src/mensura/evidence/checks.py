@@ -267,7 +267,32 @@ def id_fault(text: str) -> str | None:
 
 
 def require_id(text: str, name: str) -> str:
-    """Return an id that may stand, or refuse it; ``name`` says in the message where it was found."""
+    """Check an id of a model, benchmark, group or source.
+
+    Parameters
+    ----------
+    text : str
+        The id.
+    name : str
+        Where it was found, for the message.
+
+    Returns
+    -------
+    str
+        The id.
+
+    Raises
+    ------
+    MensuraError
+        If it holds signs that a path, a terminal or a page could take for something else.
+
+    Examples
+    --------
+    >>> from mensura.evidence import require_id
+    >>> require_id("gpt-5", "model")
+    'gpt-5'
+
+    """
     fault = id_fault(text)
     if fault is not None:
         raise MensuraError(f"{name}: got {text[:LONGEST]!r}; expected {fault}")
@@ -280,11 +305,29 @@ def fold(text: str) -> str:
 
 
 def slug(text: str) -> str:
-    """Return the name of an id in files and addresses: a to z, 0 to 9 and . _ - ~, at most 100 characters.
+    """Return the name of an id in files and addresses.
 
-    A plain id (``claude-opus-4.8``) is its own slug. Any other becomes what can be read of it, ``~`` and a digest:
-    ``Qwen2.5 72B (FP8)`` is ``qwen2.5-72b-fp8~`` and 32 hexadecimal digits. Different ids have different slugs, also
-    where a file system ignores case.
+    A plain id (``claude-opus-4.8``) is its own slug. Any other becomes what can be read of it, ``~`` and a digest.
+    Different ids have different slugs, also where a file system ignores case.
+
+    Parameters
+    ----------
+    text : str
+        The id.
+
+    Returns
+    -------
+    str
+        At most 100 characters of a to z, 0 to 9 and . _ - ~.
+
+    Examples
+    --------
+    >>> from mensura.evidence import slug
+    >>> slug("claude-opus-4.8")
+    'claude-opus-4.8'
+    >>> slug("Qwen2.5 72B (FP8)").split("~")[0]
+    'qwen2.5-72b-fp8'
+
     """
     if len(text) <= LONGEST and _PLAIN.fullmatch(text) and not _is_reserved(text):
         return text
