@@ -255,7 +255,8 @@ def forecast(
     >>> days = [date(2024 + month // 12, month % 12 + 1, 1) for month in range(24)]
     >>> models = {"subject": [f"m{at}" for at in range(24)], "released": days}
     >>> models |= {"capability": [at / 12 for at in range(24)]}
-    >>> mensura.forecast(models, to=[date(2026, 12, 1)]).shown.columns
+    >>> ahead = mensura.forecast(models, to=[date(2026, 12, 1)])
+    >>> ahead.shown.columns
     ['date', 'capability', 'low', 'high']
 
     """

@@ -115,7 +115,8 @@ def measure_progress(
     >>> models |= {"capability": [0.0, 0.8, 1.5, 1.4]}
     >>> models |= {"date": [date(year, 1, 1) for year in (2023, 2024, 2025, 2026)]}
     >>> models |= {"training_compute_flop": [1e23, 1e24, 1e25, 3e24]}
-    >>> mensura.measure_progress(models).families["family"].to_list()
+    >>> progress = mensura.measure_progress(models)
+    >>> progress.families["family"].to_list()
     ['a']
 
     """

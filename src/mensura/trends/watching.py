@@ -154,7 +154,8 @@ def watch_acceleration(
     Examples
     --------
     >>> import mensura
-    >>> mensura.watch_acceleration(streams=19).shown.columns[:2]
+    >>> watch = mensura.watch_acceleration(mensura.load(), streams=19)
+    >>> watch.shown.columns[:2]
     ['date', 'subject']
 
     """
