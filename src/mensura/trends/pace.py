@@ -28,9 +28,8 @@ from mensura.trends.scatter import WARY, describe_bent, describe_growth
 WINDOW, FEWEST_RECENT = 3.0, 10
 """Years of releases the line is fitted to, and how many there must be; fewer: all releases are used. Two years would
 say too little of the pace before a bend, so that bends are missed (``benchmarks/trends_shocks.py``)."""
-DRAWN = 4000
+DRAWN, SEED = 4000, 0
 """Draws behind the interval of the pace."""
-SEED = 0
 NUMBERS = dict.fromkeys(("slope", "low", "high"), pl.Float64)
 SCHEMA = {"line": pl.String, **NUMBERS, "n": pl.Int64, "since": pl.Date}
 FEWEST_RELEASES = 5
