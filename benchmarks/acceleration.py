@@ -36,7 +36,7 @@ from benchmarks.measured import percent_range, record
 from mensura.core.arrays import expit
 from mensura.stitching import ScoreLayout, Solution, solve_rosetta
 from mensura.trends import Stream, simulate_detection, watch_stream
-from mensura.trends.capabilities import read_stream
+from mensura.trends.kinks import read_stream
 
 BEGIN, SPAN = 54.0, 4.0
 RELEASES, BENCHMARKS = 140, 45

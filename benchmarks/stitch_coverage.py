@@ -23,8 +23,8 @@ from benchmarks import run
 from benchmarks.measured import percent_range, record
 from benchmarks.stitch_data import finish, reference_scores
 from mensura.stitching import Stitch, floors, stitch, to_date
+from mensura.stitching.layout import levels, variance_shape
 from mensura.stitching.positions import Positions, principal
-from mensura.stitching.response import levels, variance_shape
 
 WORLDS = (
     "chance unknown",

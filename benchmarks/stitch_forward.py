@@ -17,8 +17,7 @@ import mensura
 from benchmarks import run
 from benchmarks.stitch_data import finish, reference_scores
 from mensura.stitching import evidence_scores, forward_errors, stitch
-from mensura.stitching.forward import FORWARD, GIVEN, vintages
-from mensura.stitching.heldout import merge_cells
+from mensura.stitching.validation import FORWARD, GIVEN, merge_cells, vintages
 
 THREE = {name: FORWARD[name] for name in ("rosetta (as published)", "pooled (default)", "pooled, 1 dimension")}
 

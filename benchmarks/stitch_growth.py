@@ -29,8 +29,8 @@ from scipy.special import ndtri  # noqa: E402
 
 from benchmarks.stitch_data import finish  # noqa: E402
 from mensura.stitching import Stitch, stitch  # noqa: E402
-from mensura.stitching.draws import LEVEL  # noqa: E402
 from mensura.stitching.laplace import ArrowPrecision, JointCovariances  # noqa: E402
+from mensura.stitching.positions import LEVEL  # noqa: E402
 from mensura.stitching.result import DRAWS  # noqa: E402
 
 SIZES = ((200, 50, 1.0), (2_500, 40, 0.1), (1_000, 100, 1.0), (5_000, 200, 1.0), (50_000, 200, 1.0))

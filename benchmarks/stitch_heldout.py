@@ -11,7 +11,7 @@ import mensura
 from benchmarks import run
 from benchmarks.stitch_data import finish, reference_scores, table
 from mensura.stitching import evidence_scores, held_out_errors
-from mensura.stitching.heldout import SETTINGS
+from mensura.stitching.validation import SETTINGS
 
 EVERY = dict(SETTINGS) | {"rosetta (as published)": {"method": "rosetta", "anchor_benchmark": "Winogrande"}}
 BOTH = {name: EVERY[name] for name in ("rosetta (as published)", "pooled (default)")}

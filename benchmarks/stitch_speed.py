@@ -24,9 +24,9 @@ from scipy.sparse import csr_matrix, vstack  # noqa: E402
 from benchmarks import run  # noqa: E402
 from benchmarks.stitch_data import finish, reference_scores  # noqa: E402
 from mensura.stitching import ScoreLayout, ScoreSet, Stitch, penalty_weight, solve_rosetta, stitch  # noqa: E402
-from mensura.stitching.bootstrap import bootstrap_weights  # noqa: E402
 from mensura.stitching.pooled import solve_pooled  # noqa: E402
-from mensura.stitching.posterior import Cells  # noqa: E402
+from mensura.stitching.predict import bootstrap_weights  # noqa: E402
+from mensura.stitching.sweeps import Cells  # noqa: E402
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ from hypothesis import assume, given, strategies as st
 
 import mensura
 from mensura.evidence import EMBEDDED, TABLES, EvidenceError, load, require_id, slug
-from mensura.evidence.ids import LONGEST, MARKS, id_fault
+from mensura.evidence.checks import LONGEST, MARKS, id_fault
 
 letters = st.characters(categories=("L", "M", "N"))
 names = st.text(st.one_of(st.sampled_from("aAbB1 ._-+:/()[],@="), letters), min_size=1, max_size=12).map(

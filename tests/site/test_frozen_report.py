@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from mensura.evidence import Evidence
-from mensura.evidence.edition import FINGERPRINT_DIGITS, cells_of, fingerprint_of
+from mensura.evidence.store import FINGERPRINT_DIGITS, cells_of, fingerprint_of
 from mensura.iq import frozen, score_iq
 from mensura.site import build_report, pages, report
 from mensura.stitching import stitch

@@ -9,17 +9,15 @@ import pytest
 import mensura
 from mensura.core.errors import MensuraError
 from mensura.stitching import (
-    Solution,
     benchmark_influence,
     evidence_scores,
     held_out_errors,
     place,
-    placing,
     pooled,
     rosetta,
     stitch,
 )
-from mensura.stitching.posterior import fitted_eta
+from mensura.stitching.sweeps import fitted_eta
 
 
 @pytest.mark.slow
@@ -104,16 +102,8 @@ def test_placings_that_did_not_arrive_are_counted(simulated, monkeypatch):
     fit = stitch(frame.filter(pl.col("model") != "m020"), dimensions=1)
     new = frame.filter(pl.col("model") == "m020")
     assert place(fit, new).unconverged == 0
-    monkeypatch.setattr(placing, "PLACING_SWEEPS", 1)
+    monkeypatch.setattr(pooled, "PLACING_SWEEPS", 1)
     assert place(fit, new).unconverged == 200
-
-
-def test_a_solution_lists_how_each_replicate_ended():
-    solution = Solution(
-        np.zeros((2, 3)), np.zeros((2, 1)), np.ones((2, 1)), np.ones(2), np.array([1e-9, 1e-3]), 7, 1e-8
-    )
-    assert solution.ends["converged"].to_list() == [True, False]
-    assert "1 of 2 replicates did not converge" in str(solution)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])

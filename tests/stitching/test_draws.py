@@ -12,10 +12,10 @@ from mensura.stitching import (
     stitch,
     subject_information,
 )
-from mensura.stitching.heldout import fold_numbers
 from mensura.stitching.positions import Positions, Scale, principal
 from mensura.stitching.robustness import link_shape
 from mensura.stitching.scores import encode, read_scores
+from mensura.stitching.validation import fold_numbers
 
 from .conftest import simulate
 

@@ -5,7 +5,7 @@ import pytest
 
 from mensura import MensuraError
 from mensura.stitching import ScoreLayout, layout as layouts
-from mensura.stitching.symmetric import invert, pack, pack_squares, pack_twice, unpack
+from mensura.stitching.layout import invert, pack, pack_squares, pack_twice, unpack
 
 ROWS, COLS = np.array([0, 0, 2, 2, 2]), np.array([1, 3, 0, 1, 3])
 

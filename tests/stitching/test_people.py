@@ -11,10 +11,9 @@ import mensura
 from mensura import MensuraError
 from mensura.iq import derive_ladders
 from mensura.stitching import domain, evidence_scores, people_scores, place, place_people, stitch
-from mensura.stitching.links import link
+from mensura.stitching.links import adjust_sources, link
 from mensura.stitching.people import class_scores
 from mensura.stitching.place import on_benchmarks_of
-from mensura.stitching.sources import adjust_sources
 from mensura.trends import mark_passed
 
 from .conftest import simulate

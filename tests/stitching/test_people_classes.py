@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mensura.stitching.people_classes import ClassScores, draw_classes
+from mensura.stitching.people import ClassScores, draw_classes
 from mensura.stitching.positions import Positions
 
 pytestmark = pytest.mark.slow

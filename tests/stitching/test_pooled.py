@@ -7,8 +7,8 @@ import pytest
 from mensura.stitching import ScoreLayout, held_out_errors, laplace, stitch
 from mensura.stitching.pooled import solve_pooled
 from mensura.stitching.positions import Positions, Scale, principal
-from mensura.stitching.posterior import Cells
-from mensura.stitching.regressors import pattern_axis
+from mensura.stitching.surprise import pattern_axis
+from mensura.stitching.sweeps import Cells
 
 from .conftest import simulate
 

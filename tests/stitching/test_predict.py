@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import beta
 
 from mensura.stitching import stitch
-from mensura.stitching.pooled_model import PooledModel
+from mensura.stitching.fitted import PooledModel
 from mensura.stitching.predict import point_scores, predictive
 
 from .conftest import simulate

@@ -4,8 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mensura.stitching.regressors import Background, pattern_axis
 from mensura.stitching.scores import encode, read_scores
+from mensura.stitching.surprise import Background, pattern_axis
 
 EASY, BOTH, HARD = ("e1", "e2"), ("b1", "b2"), ("h1", "h2", "h3")
 

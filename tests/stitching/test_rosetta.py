@@ -12,7 +12,6 @@ from mensura.stitching import (
     penalty_weight,
     read_scores,
     rosetta,
-    rosetta_steps,
     shift_to_anchor,
     solve_rosetta,
     stitch,
@@ -56,21 +55,19 @@ def test_agrees_with_scipy_least_squares(simulated):
 
 def test_gradient_agrees_with_finite_differences(simulated):
     data = data_of(simulated[0])
-    start = rosetta._start(data.layout, data.y[None], None, np.array(0.01), None)
-    start.slope[:] = np.linspace(0.5, 2, len(data.benchmarks))
-    start.expected[:] = rosetta_steps.expected_at(data.layout, start.C, start.D, start.slope)
-    _, system = rosetta_steps.linearise_point(data.layout, start, None, np.zeros(1), np.ones(1, bool))
-    step = 1e-6
-    for name, gradient in (("C", system.g_subject), ("D", system.g_first), ("slope", system.g_second)):
-        for i in (0, 3, 7):
-            costs = []
-            for sign in (1, -1):
-                moved = rosetta._start(data.layout, data.y[None], None, np.array(0.01), None)
-                moved.slope[:] = start.slope
-                getattr(moved, name)[0, i] += sign * step
-                moved.expected[:] = rosetta_steps.expected_at(data.layout, moved.C, moved.D, moved.slope)
-                costs.append(rosetta_steps._cost(moved)[0])
-            assert gradient[0, i] == pytest.approx((costs[0] - costs[1]) / (2 * step), abs=1e-7)
+    m, b = len(data.subjects), len(data.benchmarks)
+
+    def point(place=0, move=0.0):
+        start = rosetta._start(data.layout, data.y[None], None, np.array(0.01), None)
+        start.x[0, m + b :] = np.linspace(0.5, 2, b)
+        start.x[0, place] += move
+        start.expected[:] = elimination.expected_at(data.layout, start.x)
+        return start
+
+    gradient = elimination.linearise_point(data.layout, point(), np.zeros(1), np.ones(1)).gradient
+    for place in (0, 3, 7, m, m + 3, m + 7, m + b, m + b + 3, m + b + 7):
+        above, below = (point(place, move).cost[0] for move in (1e-6, -1e-6))
+        assert gradient[0, place] == pytest.approx((above - below) / 2e-6, abs=1e-7)
 
 
 def test_a_batch_gives_what_its_members_give_alone(simulated):

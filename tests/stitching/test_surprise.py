@@ -7,7 +7,7 @@ from scipy.stats import norm
 
 from benchmarks.stitch_hard_worlds import simulate as hard_world
 from mensura.stitching import stitch
-from mensura.stitching.response import levels, straighten
+from mensura.stitching.layout import levels, straighten
 from mensura.stitching.surprise import mixed_variance
 
 from .conftest import simulate

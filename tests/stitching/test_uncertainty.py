@@ -13,8 +13,8 @@ from mensura.stitching import (
     stitch,
     subject_information,
 )
-from mensura.stitching.bootstrap import bootstrap_weights
 from mensura.stitching.positions import Positions, principal
+from mensura.stitching.predict import bootstrap_weights
 from mensura.stitching.surprise import unsure_which
 from mensura.stitching.sweeps import posterior_precision
 

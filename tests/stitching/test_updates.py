@@ -8,15 +8,21 @@ import pytest
 
 from mensura import MensuraError
 from mensura.stitching import encode, read_scores, stitch
-from mensura.stitching.posterior import Cells, Expected, Pooled, eta_variance, expect, fitted_eta, score_variance
-from mensura.stitching.regressors import Background
-from mensura.stitching.response import bounded, levels
+from mensura.stitching.layout import bounded, levels
+from mensura.stitching.surprise import Background
 from mensura.stitching.sweeps import (
+    Cells,
+    Expected,
+    Pooled,
+    eta_variance,
+    expect,
+    fitted_eta,
     learn_benchmark_prior,
     learn_dispersion,
     learn_subject_prior,
     linearise,
     posterior_precision,
+    score_variance,
     update_benchmarks,
     update_subjects,
 )

@@ -19,10 +19,10 @@ from mensura.trends import (
     find_frontier,
     forecast,
     frontier_line,
-    inclusion,
     make_stream,
     measure_pace,
     measure_progress,
+    published,
     relate_horizons,
     simulate_detection,
     watch_acceleration,
@@ -134,7 +134,7 @@ def test_inclusion_without_dates_or_sides_is_refused(scores):
 
 
 def test_refits_to_chosen_benchmarks_that_did_not_arrive_are_counted(scores, monkeypatch):
-    monkeypatch.setattr(inclusion, "solve_rosetta", partial(solve_rosetta, max_iterations=1))
+    monkeypatch.setattr(published, "solve_rosetta", partial(solve_rosetta, max_iterations=1))
     found = check_inclusion(scores, anchor_benchmark="b3")
     assert found.unconverged == found.refits == 100 + 2 * 101
     assert "302 of 302 fits to chosen benchmarks did not converge" in str(found)
@@ -151,15 +151,11 @@ def test_every_result_shows_itself_in_few_lines(scores, fit, compute):
         place_people(embedded),
         check_robustness(scores),
         check_inclusion(scores),
-        solve_rosetta(fit.data.layout, fit.data.y),
         forecast(fit),
         backtest(fit, origins=[date(2024, 6, 1)]),
         find_break(fit),
-        frontier_line(fit),
         relate_horizons(fit, minutes),
         measure_progress(fit, compute),
-        PUBLISHED,
-        stream,
         watch_stream(stream, 57.0, streams=19).plan,
         measure_pace(fit),
         simulate_detection((2.0,), runs=1, streams=19),

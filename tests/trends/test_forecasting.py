@@ -9,8 +9,7 @@ from mensura.core.errors import MensuraError
 from mensura.stitching import to_years
 from mensura.trends import backtest, fit_line, forecast, frontier_line, read_capabilities
 from mensura.trends.backtesting import monthly_origins, on_final_scale, summarise
-from mensura.trends.forecasting import FUTURES, draw_growth, draw_residuals, simulate_frontier
-from mensura.trends.pace import recent_releases
+from mensura.trends.pace import FUTURES, draw_growth, draw_residuals, recent_releases, simulate_frontier
 
 
 def stream(n=120, pace=0.6, scatter=0.2, seed=0, years=4.0):
@@ -254,7 +253,7 @@ def test_futures_simulated_a_few_at_a_time_are_those_of_the_same_world(monkeypat
     years = np.linspace(0, 2, 80)
     values, ahead = 0.7 * years + 0.3 * np.sin(40 * years), np.array([3.0, 4.0])
     whole = simulate_frontier(years, values, ahead, np.random.default_rng(0))
-    monkeypatch.setattr("mensura.trends.forecasting._AT_ONCE", 20_000)
+    monkeypatch.setattr("mensura.trends.pace._AT_ONCE", 20_000)
     parts = simulate_frontier(years, values, ahead, np.random.default_rng(0))
     assert parts.shape == whole.shape == (FUTURES, 2)
     np.testing.assert_allclose(*(np.quantile(one, [0.05, 0.5, 0.95], axis=0) for one in (parts, whole)), atol=0.05)

@@ -38,7 +38,7 @@ def test_a_level_line_explains_everything_there_is():
     line = fit_line([0, 1, 2, 3], [2.0, 2.0, 2.0, 2.0])
     assert (line.slope, line.r_squared, line.sd, line.n) == (0, 1, 0, 4)
     assert {fit_line(np.arange(n), np.full(n, 0.7)).r_squared for n in range(3, 30)} == {1}
-    assert line.table.row(0, named=True)["intercept"] == 2
+    assert line.intercept == 2
 
 
 def test_intervals_use_students_quantiles():

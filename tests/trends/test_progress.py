@@ -8,7 +8,7 @@ from scipy.stats import linregress, t as student
 from mensura.core.errors import MensuraError
 from mensura.stitching import to_years
 from mensura.trends import measure_progress
-from mensura.trends.joint import fieller
+from mensura.trends.lines import fieller
 from mensura.trends.progress import bucket_table, mean_slope
 
 K, QUALITY = 0.2, 0.3

@@ -5,7 +5,7 @@ import pytest
 import scipy.stats
 
 from mensura.stitching import ScoreLayout
-from mensura.trends.capabilities import Stream
+from mensura.trends.kinks import Stream
 from mensura.trends.nulls import describe_null, refit_looks
 from mensura.trends.scatter import BENT, describe_bent, describe_growth, describe_scatter
 

@@ -9,10 +9,8 @@ from mensura.core.arrays import expit
 from mensura.core.errors import MensuraError
 from mensura.stitching import ScoreLayout, solve_rosetta, to_date
 from mensura.trends import PUBLISHED, make_stream, simulate_detection, watch_acceleration, watch_stream
-from mensura.trends.capabilities import first_releases, read_stream
-from mensura.trends.kinks import KinkDesign
+from mensura.trends.kinks import KinkDesign, calibrate, first_releases, read_stream
 from mensura.trends.nulls import describe_null, refit_looks
-from mensura.trends.plans import calibrate
 from mensura.trends.watching import default_start, look_counts
 
 SMALL = replace(PUBLISHED, models=90, benchmarks=30, evaluated=0.6)

@@ -16,7 +16,7 @@ from mensura.core.arrays import just_above
 from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns
 from mensura.core.results import Result
-from mensura.evidence.above import model_rates, people_rates, who_is_above
+from mensura.evidence.measurements import model_rates, people_rates, who_is_above
 from mensura.intake.tables import read_table
 
 if TYPE_CHECKING:

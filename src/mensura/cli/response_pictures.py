@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mensura.charts import information_curve, item_characteristic, item_differences, item_map
 from mensura.core.errors import MensuraError
-from mensura.evidence.ids import readable
+from mensura.evidence.checks import readable
 from mensura.responses.result import curve_points, difference_points, information_points, map_points
 
 if TYPE_CHECKING:

@@ -77,17 +77,17 @@ def partial_runs(reading: ScoreReading, benchmarks: pl.DataFrame) -> tuple[str, 
     numbers = pl.col("score", "n").cast(pl.Float64, strict=False)
     rows = reading.scores.with_columns(numbers).join(benchmarks.select("benchmark", "items"), on="benchmark")
     partial = rows.filter(pl.col("n").is_between(1, pl.col("items"), closed="left"))
-    found = []
+    messages = []
     for subject, benchmark, score, unit, n, items in partial.select(
         "subject", "benchmark", "score", "unit", "n", "items"
     ).iter_rows():
-        told = f"{subject} on {benchmark}: a partial run, {n:g} of {items} items"
+        message = f"{subject} on {benchmark}: a partial run, {n:g} of {items} items"
         size = RATE_UNITS.get(unit, 0.0)
         if 0 <= score <= size:
             low, high = rate_interval(score / size * n, n)
-            told += f"; the score of a full run may be {size * low:.3g} to {size * high:.3g} {unit} (90%)"
-        found.append(told)
-    return tuple(found)
+            message += f"; the score of a full run may be {size * low:.3g} to {size * high:.3g} {unit} (90%)"
+        messages.append(message)
+    return tuple(messages)
 
 
 def _joined(name: str, given: pl.DataFrame, added: pl.DataFrame | None, origin: str, file: str) -> RawTable:

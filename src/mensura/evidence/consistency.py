@@ -112,9 +112,9 @@ def _no_descent_cycle(raw: RawTable, tables: Tables) -> Iterator[Fault]:
     parents = dict(models.select("subject", "predecessor").drop_nulls().iter_rows())
     looping = []
     for subject in models["subject"]:
-        seen, current = {subject}, parents.get(subject)
-        while current is not None and current not in seen:
-            seen.add(current)
+        visited, current = {subject}, parents.get(subject)
+        while current is not None and current not in visited:
+            visited.add(current)
             current = parents.get(current)
         looping.append(current == subject)
     words = "a model that does not descend from this one (the predecessors form a circle)"

@@ -17,9 +17,19 @@ from mensura.core.results import Result
 from mensura.evidence.additions import assumptions, partial_runs, with_scores
 from mensura.evidence.checks import RawTable, check_table, reference_faults
 from mensura.evidence.consistency import consistency_faults
-from mensura.evidence.edition import EMBEDDED_EDITION, FINGERPRINT_DIGITS, cells_of, fingerprint_of
 from mensura.evidence.schema import TABLES
-from mensura.evidence.store import STORE_SUFFIXES, as_text, read_raw, read_text_csv, write_folder, write_store
+from mensura.evidence.store import (
+    EMBEDDED_EDITION,
+    FINGERPRINT_DIGITS,
+    STORE_SUFFIXES,
+    as_text,
+    cells_of,
+    fingerprint_of,
+    read_raw,
+    read_text_csv,
+    write_folder,
+    write_store,
+)
 from mensura.intake.faults import EvidenceError, Fault
 from mensura.intake.figures import convert
 from mensura.intake.names import KnownNames
@@ -157,16 +167,32 @@ class Evidence(Result):
 
 @check_arguments
 def load(path: str | Path | None = None) -> Evidence:
-    """Load evidence: the embedded one, or a folder of CSV files or SQLite store of your own.
+    """Load evidence: the embedded one, or your own.
 
-    A folder must hold models, benchmarks and scores. Where it has no costs or human references these are empty;
-    other absent tables (ladders, bases, …) are the published ones, as far as they speak of its benchmarks.
-    Raises :class:`EvidenceError` with every fault at once.
+    Parameters
+    ----------
+    path : str or Path, optional
+        A folder of CSV files or an SQLite store. It must contain models, benchmarks and scores. Absent costs and human
+        references are empty; other absent tables (ladders, bases, …) are the published ones, as far as they speak of
+        its benchmarks.
 
+    Returns
+    -------
+    Evidence
+        Checked tables.
+
+    Raises
+    ------
+    EvidenceError
+        With every fault at once.
+
+    Examples
+    --------
     >>> import mensura
     >>> evidence = mensura.load()
     >>> evidence.scores.columns[:3]
     ['subject', 'benchmark', 'score']
+
     """
     if path is None:
         return _embedded()
@@ -230,7 +256,30 @@ def _in_benchmark_units(scores: pl.DataFrame, benchmarks: pl.DataFrame) -> pl.Da
 
 
 def read_calibration(file: str | Path) -> Calibration:
-    """Read a calibration of one's own: a CSV in the form of the table ``bases``."""
+    """Read a calibration of your own.
+
+    Parameters
+    ----------
+    file : str or Path
+        A CSV in the form of the table ``bases``.
+
+    Returns
+    -------
+    Calibration
+        The line of each dimension.
+
+    Raises
+    ------
+    MensuraError
+        If there is no such file, or a cell is wrong.
+
+    Examples
+    --------
+    >>> from mensura.evidence import EMBEDDED, read_calibration
+    >>> len(list(read_calibration(EMBEDDED / "bases.csv"))) > 0
+    True
+
+    """
     file = Path(file)
     if not file.is_file():
         raise MensuraError(f"{file}: no such file; expected a CSV with columns dimension, slope, intercept")
@@ -241,7 +290,33 @@ def read_calibration(file: str | Path) -> Calibration:
 
 
 def require_subject(evidence: Evidence, subject: str) -> str:
-    """Return the id of a model, given as such or by a name for people, else refuse with the nearest names."""
+    """Find the id of a model.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        Where to look.
+    subject : str
+        An id, or a name for people.
+
+    Returns
+    -------
+    str
+        The id.
+
+    Raises
+    ------
+    MensuraError
+        With the nearest names, if no model fits.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.evidence import require_subject
+    >>> require_subject(mensura.load(), "GPT-5")
+    'gpt-5'
+
+    """
     if subject in evidence.models["subject"]:  # names are read only where needed: a report asks once per model
         return subject
     found = KnownNames(evidence.models.select("subject", "name").iter_rows()).match(subject)

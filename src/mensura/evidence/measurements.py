@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from math import log
+from math import erfc, log, sqrt
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import polars as pl
 
-from mensura.core.arrays import just_above
+from mensura.core.arrays import Floats, just_above, just_below
 from mensura.evidence.evidence import Evidence
 from mensura.intake.figures import RATE_UNITS
+
+if TYPE_CHECKING:
+    from datetime import date
 
 _ELO_LOGIT = 400 / log(10)  # Elo points per logit of the expected win rate
 _SPANS = {**RATE_UNITS, "index": 200.0, "elo": 4 * _ELO_LOGIT}
@@ -34,11 +38,11 @@ def with_tries(evidence: Evidence, scores: pl.DataFrame) -> pl.DataFrame:
     place = pl.when(pl.col("source_unit") == "index").then(0.5).otherwise(0.0)
     rate = pl.when(pl.col("source_unit") == "elo").then(0.5).otherwise(pl.col("source_score") / span + place)
     error = pl.when(pl.col("stderr") > 0).then(pl.col("stderr") / span)
-    told = pl.max_horizontal(rate * (1 - rate) / error**2, 1 / error)
+    tries_of_error = pl.max_horizontal(rate * (1 - rate) / error**2, 1 / error)
     items = evidence.benchmarks.select("benchmark", items_tried=trials())
     return (
         scores.join(items, on="benchmark", how="left", maintain_order="left")
-        .with_columns(tries=pl.coalesce(pl.min_horizontal(told, "n"), "items_tried").cast(pl.Float64))
+        .with_columns(tries=pl.coalesce(pl.min_horizontal(tries_of_error, "n"), "items_tried").cast(pl.Float64))
         .drop("items_tried")
     )
 
@@ -79,3 +83,168 @@ def _is_one_reading() -> pl.Expr:
     first, second = pl.col("points_before"), pl.col("points")
     whole = pl.min_horizontal((first - first.round()).abs(), (second - second.round()).abs()) <= just_above(0.0)
     return (first - second).abs() <= pl.when(whole).then(just_above(_WHOLE)).otherwise(just_above(_SAME))
+
+
+# How far the evidence reaches: scores by benchmark, by dimension and by source, and how sources disagree.
+
+
+def benchmark_coverage(evidence: Evidence) -> pl.DataFrame:
+    """Return one row per benchmark: models with a score, first and last release among them, human groups."""
+    released = evidence.models.select("subject", "released")
+    counted = (
+        evidence.primary_scores.join(released, on="subject")
+        .group_by("benchmark")
+        .agg(pl.len().alias("models"), pl.min("released").alias("first"), pl.max("released").alias("last"))
+    )
+    second = evidence.scores.filter(~pl.col("primary")).group_by("benchmark").agg(pl.len().alias("second_sources"))
+    groups = evidence.human_references.group_by("benchmark").agg(pl.len().alias("human_groups"))
+    return (
+        evidence.benchmarks.select("benchmark", "dimension", "unit")
+        .join(counted, on="benchmark", how="left", maintain_order="left")
+        .join(second, on="benchmark", how="left", maintain_order="left")
+        .join(groups, on="benchmark", how="left", maintain_order="left")
+        .with_columns(pl.col("models", "second_sources", "human_groups").fill_null(0))
+    )
+
+
+def source_coverage(evidence: Evidence) -> pl.DataFrame:
+    """Return one row per source: its scores, and how many of them are primary."""
+    counted = evidence.scores.group_by("source").agg(pl.len().alias("scores"), pl.sum("primary").alias("primary"))
+    named = evidence.sources.select("source", "name", "date", "kind")
+    return named.join(counted, on="source", how="left", maintain_order="left").with_columns(
+        pl.col("scores", "primary").fill_null(0)
+    )
+
+
+def source_disagreement(evidence: Evidence) -> pl.DataFrame:
+    """Return one row per benchmark with second sources: how far they lie from the primary score, in its unit.
+
+    A second printing of one measurement is no second source.
+    """
+    keys = ["subject", "benchmark"]
+    primary = evidence.primary_scores.select(*keys, first="score")
+    second = distinct_scores(evidence).filter(~pl.col("primary")).join(primary, on=keys)
+    gap = (pl.col("score") - pl.col("first")).abs()
+    return (
+        second.group_by("benchmark")
+        .agg(pl.len().alias("pairs"), gap.median().alias("median_gap"), gap.max().alias("largest_gap"))
+        .join(evidence.benchmarks.select("benchmark", "unit"), on="benchmark")
+        .sort("pairs", "benchmark", descending=[True, False])
+    )
+
+
+# Scores to look at again: a model far below the one it follows, where a version or a mode may have been mixed up.
+
+FAR = 8.0
+"""Points of 100 that a model must be below its predecessor; with the usual number of items sampling rarely gives so
+many."""
+
+
+def far_below_predecessor(evidence: Evidence) -> pl.DataFrame:
+    """Return the primary scores that lie far below those of the model's predecessor on the same benchmark.
+
+    A newer model of the same line and tier seldom loses so much. Often the two scores are of different versions of the
+    test, or of different modes of the model. Columns subject, benchmark, score, predecessor, predecessor_score, widest
+    difference first.
+    """
+    scores = evidence.scores.filter(pl.col("primary") & pl.col("unit").is_in(list(RATE_UNITS))).select(
+        "subject", "benchmark", "score", points=pl.col("score") * 100 / pl.col("unit").replace_strict(RATE_UNITS)
+    )
+    models = evidence.models.select("subject", "line", "tier", "predecessor")
+    alike = models.join(models, left_on="predecessor", right_on="subject", suffix="_before").filter(
+        (pl.col("line") == pl.col("line_before")) & (pl.col("tier") >= pl.col("tier_before"))
+    )
+    before = scores.rename({"subject": "predecessor", "score": "predecessor_score", "points": "points_before"})
+    pairs = alike.join(scores, on="subject").join(before, on=["predecessor", "benchmark"])
+    lost = pl.col("points_before") - pl.col("points")
+    found = pairs.filter(lost >= just_below(FAR)).sort(lost, "subject", descending=[True, False])
+    return found.select("subject", "benchmark", "score", "predecessor", "predecessor_score")
+
+
+# Which models score above people on a test, and how surely: one rule for the errors of both, whoever asks.
+
+Number = TypeVar("Number", float, Floats, pl.Expr)
+MODEL_ERROR = 0.02
+"""Least standard error of a model's score: two runs of one model on one test differ by about as much."""
+ASSUMED_ERROR = 0.05
+"""Standard error taken for a group's score where the source gives neither range nor number of people or items."""
+PRIOR_TRIALS = 20
+"""The rate behind a binomial error of people is drawn towards ½ by one success and one failure beside so many trials,
+so that a perfect score still errs."""
+RANGE_ERRORS = 2 * 1.645
+"""Standard errors in a source's range, read as a central 90% interval of a normal distribution."""
+ABOUT_ZERO = 0.02
+"""A judged score of "about zero" says: at most this."""
+
+
+class Above(NamedTuple):
+    """The models that took a test beside a group of people; ``first`` is the earliest released of those above."""
+
+    models: int
+    above: int
+    first: str | None
+    passed: date | None
+    best: str
+    best_score: float
+    chance: float
+
+
+def people_rates(groups: pl.DataFrame) -> pl.DataFrame:
+    """Return groups of people with ``bound``, ``score`` and ``stderr`` as they are compared with models.
+
+    ``groups`` has score, low, high (as rates from 0 to 1), status, n (people) and items (of the test). The standard
+    error comes from the source's range, else if measured from the people or items, else it is assumed. ``bound`` is
+    "at most" for judged scores of about zero; the score is then the bound.
+    """
+    p = (pl.col("score") * PRIOR_TRIALS + 1) / (PRIOR_TRIALS + 2)
+    binomial = pl.when(pl.col("status") == "measured").then((p * (1 - p) / pl.coalesce("n", "items")).sqrt())
+    ranged = (pl.col("high") - pl.col("low")) / RANGE_ERRORS
+    nearly_none = (pl.col("score") == 0) & pl.col("status").is_in(["estimated", "judged"])
+    return groups.with_columns(
+        bound=pl.when(nearly_none).then(pl.lit("at most")),
+        score=pl.when(nearly_none).then(ABOUT_ZERO).otherwise("score"),
+        stderr=pl.coalesce(ranged, binomial, pl.lit(ASSUMED_ERROR)),
+    )
+
+
+def score_variance(rate: Number, n: Number | float) -> Number:
+    """Return the variance of a model's rate on ``n`` tries, numbers, arrays or expressions alike.
+
+    It is binomial, the rate drawn towards ½ by one success and one failure.
+    """
+    p = (rate * n + 1) / (n + 2)
+    return p * (1 - p) / n
+
+
+def model_rates(evidence: Evidence) -> pl.DataFrame:
+    """Return the models' rates on tests in percent: benchmark, subject, released, score (0 to 1), variance.
+
+    Several measurements of one model on one test count as their mean.
+    """
+    scores = with_tries(evidence, used_scores(evidence).filter(pl.col("unit") == "percent"))
+    rate = pl.col("score") / 100
+    return (
+        scores.with_columns(rate, variance=score_variance(rate, pl.col("tries")).fill_null(0.0))
+        .group_by("benchmark", "subject")
+        .agg(pl.col("score").mean(), pl.col("variance").sum() / pl.len() ** 2)
+        .join(evidence.models.select("subject", "released"), on="subject", how="left")
+    )
+
+
+def who_is_above(models: pl.DataFrame, score: float, stderr: float) -> Above:
+    """Say which models (subject, released, score, variance) score above a group on one test."""
+    over = models.filter(pl.col("score") > just_above(score)).sort("released", "subject", nulls_last=True)
+    first = over.drop_nulls("released").select("subject", "released").head(1).rows()
+    best = models.sort("score", "subject", descending=[True, False]).row(0, named=True)
+    chance = chance_over(best["score"], best["variance"], score, stderr)
+    name, day = first[0] if first else (None, None)
+    return Above(models.height, over.height, name, day, best["subject"], best["score"], chance)
+
+
+def chance_over(own: float, variance: float, score: float, stderr: float) -> float:
+    """Probability that a true score is above another, ``own`` known with a variance, ``score`` with a standard error.
+
+    The former is never known better than two runs of a model agree.
+    """
+    ahead = float(own - score) / sqrt(max(variance, MODEL_ERROR**2) + stderr**2)
+    return 0.5 * erfc(-ahead / sqrt(2))  # exact in both tails

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
+from typing import TypeAlias
 
 import polars as pl
 
@@ -76,10 +79,10 @@ def _refuse_foreign(path: Path) -> None:
             raise MensuraError(f"{path}{suffix}: another program is writing this store, or died doing so; open it once")
     if not path.is_file() or not path.stat().st_size:
         return
-    held = _tables_of(path)
-    if not set(OBSERVED) <= held:
+    tables = _tables_of(path)
+    if not set(OBSERVED) <= tables:
         raise MensuraError(f"{path}: exists and is no evidence store; choose another name, or move it away first")
-    if "ledger_entries" in held:
+    if "ledger_entries" in tables:
         raise MensuraError(
             f"{path}: this store keeps the history of its updates, which would be lost; choose another name, or change "
             "it by mensura evidence apply"
@@ -138,3 +141,39 @@ def _read_table(store: sqlite3.Connection, path: Path, name: str) -> RawTable:
     rows = [[None if cell is None or cell == "" else str(cell) for cell in row] for row in cursor]
     frame = pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
     return RawTable(f"{path}:{name}", frame)
+
+
+# Which evidence a number was computed from: a date for people, a fingerprint for machines.
+
+EMBEDDED_EDITION = "2026-11"
+"""Year and month of the embedded tables; a later state of them is a later edition."""
+FINGERPRINT_DIGITS = 12
+"""Hexadecimal digits shown: two different states share them once in 10¹⁴."""
+
+Cells: TypeAlias = dict[str, dict[tuple[str, ...], dict[str, str]]]
+"""Every cell that is not blank, by table, key of the row, and field; the key cells themselves are left out."""
+
+
+def fingerprint_of(cells: Cells) -> str:
+    """Return the SHA-256 of every cell; the order of rows does not matter."""
+    digest = hashlib.sha256()
+    for name in sorted(cells):
+        for key in sorted(cells[name]):
+            row = json.dumps([name, key, sorted(cells[name][key].items())], ensure_ascii=False)
+            digest.update(row.encode() + b"\n")
+    return digest.hexdigest()
+
+
+def cells_of(tables: Mapping[str, pl.DataFrame]) -> Cells:
+    """Return tables as the cells that their files or a store would hold."""
+    return {name: _rows(as_text(frame), TABLES[name].key) for name, frame in tables.items()}
+
+
+def _rows(frame: pl.DataFrame, key: tuple[str, ...]) -> dict[tuple[str, ...], dict[str, str]]:
+    fields = [name for name in frame.columns if name not in key]
+    keys = frame.select(pl.col(key).fill_null("")).iter_rows()
+    rows = frame.select(fields).iter_rows()
+    return {
+        at: {name: cell for name, cell in zip(fields, row, strict=True) if cell is not None}
+        for at, row in zip(keys, rows, strict=True)
+    }

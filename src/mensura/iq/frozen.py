@@ -22,7 +22,7 @@ from mensura.core.errors import MensuraError, listed_names
 from mensura.core.frames import sort_highest
 from mensura.core.results import Result
 from mensura.evidence import Evidence, load
-from mensura.evidence.edition import FINGERPRINT_DIGITS, cells_of, fingerprint_of
+from mensura.evidence.store import FINGERPRINT_DIGITS, cells_of, fingerprint_of
 from mensura.iq.result import IqResult
 from mensura.iq.scoring import score_iq
 

@@ -13,10 +13,9 @@ from typing import NamedTuple
 import polars as pl
 
 from mensura.core.errors import MensuraError
-from mensura.evidence.edition import Cells, fingerprint_of
 from mensura.evidence.evidence import Evidence, completed, from_raw
 from mensura.evidence.schema import CHART_SETTINGS
-from mensura.evidence.store import refuse_newer
+from mensura.evidence.store import Cells, fingerprint_of, refuse_newer
 from mensura.intake.faults import EvidenceError
 from mensura.intake.names import KnownNames
 from mensura.ledger import log

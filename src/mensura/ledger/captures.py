@@ -24,7 +24,7 @@ from urllib.parse import urljoin, urlsplit
 import polars as pl
 
 from mensura.core.errors import MensuraError
-from mensura.evidence.ids import require_id
+from mensura.evidence.checks import require_id
 
 MOST_BYTES = 16 * 2**20
 """Bytes of one capture; a leaderboard has a hundredth of that."""

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from mensura.core.errors import MensuraError
-from mensura.evidence.edition import Cells
 from mensura.evidence.schema import UNIT_RANGES
+from mensura.evidence.store import Cells
 from mensura.intake.documents import read_rows
 from mensura.intake.faults import EvidenceError, Fault
 from mensura.intake.figures import read_figure, uses_decimal_commas

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import polars as pl
 
 from mensura.core.errors import MensuraError
-from mensura.evidence.edition import Cells, fingerprint_of
+from mensura.evidence.store import Cells, fingerprint_of
 from mensura.intake.faults import EvidenceError
 from mensura.ledger.captures import find_hash
 from mensura.ledger.store import BACKUP, ConflictError, cell_of, take_back

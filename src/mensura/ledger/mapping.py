@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mensura.core.errors import MensuraError
+from mensura.evidence.checks import require_id
 from mensura.evidence.evidence import EMBEDDED
-from mensura.evidence.ids import require_id
 from mensura.evidence.schema import TABLES, UNIT_RANGES
 from mensura.intake.source_rows import LAYOUTS, SEPARATORS, RowLayout
 from mensura.ledger.toml_parts import TomlPart

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from mensura.evidence.edition import Cells
-from mensura.evidence.ids import id_fault
+from mensura.evidence.checks import id_fault
 from mensura.evidence.schema import TABLES
+from mensura.evidence.store import Cells
 from mensura.intake.faults import EvidenceError, Fault
 from mensura.intake.figures import read_figure
 from mensura.intake.names import KnownNames, spelling

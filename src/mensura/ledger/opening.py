@@ -19,10 +19,9 @@ from typing import Any
 
 from mensura.core.errors import MensuraError
 from mensura.core.folders import whole_folder
-from mensura.evidence.edition import fingerprint_of
 from mensura.evidence.evidence import EMBEDDED, Evidence, completed, from_raw
 from mensura.evidence.schema import TABLES
-from mensura.evidence.store import SCHEMA, as_text, read_raw, refuse_newer
+from mensura.evidence.store import SCHEMA, as_text, fingerprint_of, read_raw, refuse_newer
 from mensura.ledger import log
 from mensura.ledger.book import Ledger
 from mensura.ledger.captures import MOST_BYTES

@@ -13,10 +13,9 @@ import polars as pl
 from mensura.core.errors import MensuraError
 from mensura.core.files import atomic_path
 from mensura.evidence.checks import RawTable
-from mensura.evidence.edition import Cells
 from mensura.evidence.evidence import Evidence
 from mensura.evidence.schema import TABLES
-from mensura.evidence.store import SCHEMA, as_text
+from mensura.evidence.store import SCHEMA, Cells, as_text
 from mensura.ledger.update import CellChange
 
 _PATIENCE = 20.0  # seconds to wait for another writer, who needs a fraction of one

@@ -2,12 +2,13 @@
 
 In: a number in one unit, and the line of a dimension where levels are asked for. Out: the same place in every unit.
 Read first: ``ruler`` (the conversions), ``position`` (a rate with its interval), ``calibration`` (the line of each
-dimension), ``stitched`` (capability as a level).
+dimension), ``ranking`` (who is ranked and who leads).
 """
 
 from mensura.scale.calibration import Calibration, LevelLine, scaling_of
 from mensura.scale.position import Position, Reading
 from mensura.scale.ruler import (
+    EDGE_SHARE,
     band_of,
     iq_to_rate,
     level_to_rate,
@@ -19,8 +20,9 @@ from mensura.scale.ruler import (
     rate_to_one_in,
     rate_to_percentile,
     say_rarity,
+    score_to_capability,
+    share_above_chance,
 )
-from mensura.scale.stitched import EDGE_SHARE, score_to_capability, share_above_chance
 
 __all__ = [
     "EDGE_SHARE",

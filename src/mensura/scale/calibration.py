@@ -24,7 +24,25 @@ HIGH_ABOVE, STANDARD_FROM = 10.0, 2.95
 
 
 def scaling_of(base: float) -> str:
-    """Return the class of a base: High, Standard or Invariant."""
+    """Return the published class of a base.
+
+    Parameters
+    ----------
+    base : float
+        Factor by which world success falls per level.
+
+    Returns
+    -------
+    str
+        High (above 10), Standard (from 3) or Invariant.
+
+    Examples
+    --------
+    >>> from mensura.scale import scaling_of
+    >>> scaling_of(4.2)
+    'Standard'
+
+    """
     return "High" if base > HIGH_ABOVE else "Standard" if base >= STANDARD_FROM else "Invariant"
 
 

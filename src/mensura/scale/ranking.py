@@ -74,8 +74,8 @@ def say_leader(name: str, p_first: float | None, ranked: int, when: str = "") ->
     verb = f"{sure}{verbs[0]}" if sure else f"may {verbs[1]}"
     article = "an" if p_first > _CERTAIN or round(100 * p_first) in _AN else "a"
     models = f"all {ranked} ranked models" if ranked > 1 else "1 ranked model"
-    said = f"{name} {verb}: {article} {say_chance(p_first)} chance of being first among {models}."
-    return f"In {when}, {said}" if when else said
+    sentence = f"{name} {verb}: {article} {say_chance(p_first)} chance of being first among {models}."
+    return f"In {when}, {sentence}" if when else sentence
 
 
 def say_chance(chance: float) -> str:

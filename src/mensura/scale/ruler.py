@@ -21,7 +21,7 @@ from typing import Literal, TypeAlias, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mensura.core.arrays import Floats
+from mensura.core.arrays import Floats, logit
 from mensura.core.errors import MensuraError
 
 Convention: TypeAlias = Literal["adele", "calibrated"]
@@ -47,7 +47,25 @@ _HIGHEST_PERCENTILE = float(np.nextafter(100.0, 0.0))  # so that no rate, howeve
 
 
 def rate_interval(right: ArrayLike, n: ArrayLike) -> tuple[Floats, Floats]:
-    """Return the 90% interval of a rate, ``right`` of ``n`` (Jeffreys); it reaches 0 and 1 where all were alike."""
+    """Return the 90% interval of a rate (Jeffreys).
+
+    Parameters
+    ----------
+    right, n : float or array
+        Successes and tries.
+
+    Returns
+    -------
+    tuple of arrays
+        Ends of the interval; they reach 0 and 1 if all tries were alike.
+
+    Examples
+    --------
+    >>> from mensura.scale import rate_interval
+    >>> [round(float(end), 2) for end in rate_interval(7, 10)]
+    [0.44, 0.89]
+
+    """
     from scipy.special import betaincinv
 
     right, n, tail = np.asarray(right, dtype=float), np.asarray(n, dtype=float), (1.0 - INTERVAL) / 2.0
@@ -160,8 +178,22 @@ def iq_to_rate(iq: ArrayLike) -> float | Floats:
 def band_of(rate: float) -> str:
     """Return the band of the common base-10 scale that a rate is in: level 1 is 10–100% of people, and so on.
 
+    Parameters
+    ----------
+    rate : float
+        Success rate.
+
+    Returns
+    -------
+    str
+        The band, in percent of people.
+
+    Examples
+    --------
+    >>> from mensura.scale import band_of
     >>> band_of(0.038)
     '1–10%'
+
     """
     _rate(rate)
     step = max(1, math.ceil(-math.log10(rate) - _AT_AN_EDGE))
@@ -170,15 +202,29 @@ def band_of(rate: float) -> str:
 
 
 def say_rarity(rate: float, tested: float | None = None) -> str:
-    """Return a rarity in words, cut at what the data can tell.
+    """Say a rarity in words, cut at what the data can tell.
 
-    ``tested``: how many people the rate rests on. Where fewer than one of them would succeed, nobody can know how rare
-    it is, only that it is at least so rare.
+    Parameters
+    ----------
+    rate : float
+        Success rate.
+    tested : float, optional
+        People that the rate rests on. Where fewer than one of them would succeed, nobody can know how rare it is, only
+        that it is at least so rare.
 
+    Returns
+    -------
+    str
+        The rarity.
+
+    Examples
+    --------
+    >>> from mensura.scale import say_rarity
     >>> say_rarity(0.04)
     '1 in 25 people'
     >>> say_rarity(1.5e-7, tested=142)
     'at least 1 in 142 tested'
+
     """
     one_in = rate_to_one_in(rate)
     if tested is not None and one_in > tested:
@@ -226,3 +272,61 @@ def _hint(name: str, value: float) -> str:
 
 def _shaped(array: Floats) -> float | Floats:
     return float(array) if np.ndim(array) == 0 else array
+
+
+# From a score to the stitched scale: the capability at which a benchmark's curve gives that score.
+
+EDGE_SHARE = 0.01
+"""A score nearer than this share of the range to chance or ceiling only bounds the capability; it is read from here."""
+
+
+def share_above_chance(score: ArrayLike, chance: ArrayLike = 0.0, ceiling: ArrayLike = 1.0) -> Floats:
+    """Return which share of the way from chance to ceiling a score has gone.
+
+    Parameters
+    ----------
+    score, chance, ceiling : float or array
+        The score, that of guessing, and the best one.
+
+    Returns
+    -------
+    array
+        The share; below 0 where guessing does better.
+
+    Examples
+    --------
+    >>> from mensura.scale import share_above_chance
+    >>> float(share_above_chance(0.625, chance=0.25))
+    0.5
+
+    """
+    low, high = np.asarray(chance, dtype=float), np.asarray(ceiling, dtype=float)
+    return np.asarray((np.asarray(score, dtype=float) - low) / (high - low))
+
+
+def score_to_capability(
+    score: ArrayLike, difficulty: ArrayLike, slope: ArrayLike, chance: ArrayLike = 0.0, ceiling: ArrayLike = 1.0
+) -> Floats:
+    """Return the capability at which a benchmark's curve gives a score.
+
+    Parameters
+    ----------
+    score : float or array
+        Scores; at or below chance, or at the ceiling, they are read at 1% and 99% of the range.
+    difficulty, slope, chance, ceiling : float or array
+        The curve chance + (ceiling − chance) · σ(slope · (C − difficulty)).
+
+    Returns
+    -------
+    array
+        C.
+
+    Examples
+    --------
+    >>> from mensura.scale import score_to_capability
+    >>> float(score_to_capability(0.5, difficulty=1.2, slope=2.0))
+    1.2
+
+    """
+    share = np.clip(share_above_chance(score, chance, ceiling), EDGE_SHARE, 1 - EDGE_SHARE)
+    return np.asarray(np.asarray(difficulty, dtype=float) + logit(share) / np.asarray(slope, dtype=float))

@@ -2,16 +2,13 @@
 
 In: scores of subjects on benchmarks. Out: a :class:`Stitch` with capabilities, benchmarks, intervals and residuals.
 Read first: ``fit`` (the verb), ``scores`` and ``layout`` (checked scores as arrays), ``pooled`` (the default method),
-``rosetta`` (the published method), ``laplace`` and ``draws`` (uncertainty), ``people`` (groups of people on the
-scale), ``frozen`` (a dated scale), ``heldout`` and ``forward`` (checks).
+``rosetta`` (the published method), ``laplace`` and ``positions`` (uncertainty), ``people`` (groups of people on the
+scale), ``place`` and ``frozen`` (new subjects on a scale that stands), ``validation`` (held-out errors).
 """
 
-from mensura.stitching.convergence import Convergence
-from mensura.stitching.draws import PositionDraws
+from mensura.stitching.checks import Convergence, published_anchor
 from mensura.stitching.fit import read_any, stitch
-from mensura.stitching.forward import forward_errors
 from mensura.stitching.frozen import FrozenScale, freeze, frozen_scales, load_scale
-from mensura.stitching.heldout import held_out_errors
 from mensura.stitching.influence import (
     battery_intervals,
     benchmark_influence,
@@ -22,13 +19,13 @@ from mensura.stitching.layout import ScoreLayout
 from mensura.stitching.links import evidence_scores
 from mensura.stitching.people import People, people_scores, place_people
 from mensura.stitching.place import domain, place
-from mensura.stitching.residuals import residual_tables
+from mensura.stitching.positions import PositionDraws
+from mensura.stitching.predict import residual_tables
 from mensura.stitching.result import Stitch
-from mensura.stitching.robustness import Robustness, check_robustness, published_anchor
+from mensura.stitching.robustness import Robustness, check_robustness, sens5
 from mensura.stitching.rosetta import Solution, penalty_weight, shift_to_anchor, solve_rosetta
-from mensura.stitching.scores import ScoreSet, encode, read_scores
-from mensura.stitching.sensitivity import sens5
-from mensura.stitching.years import DAYS_PER_YEAR, to_date, to_years
+from mensura.stitching.scores import DAYS_PER_YEAR, ScoreSet, encode, read_scores, to_date, to_years
+from mensura.stitching.validation import forward_errors, held_out_errors
 
 __all__ = [
     "DAYS_PER_YEAR",

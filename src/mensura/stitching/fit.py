@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -14,22 +14,23 @@ from mensura.core.arguments import check_arguments
 from mensura.core.errors import MensuraError, listed_names
 from mensura.evidence import Evidence, load
 from mensura.intake.own_scores import read_own_scores
-from mensura.stitching.checks import of_largest_part, position, refuse_parts, warnings_of
-from mensura.stitching.links import evidence_scores
-from mensura.stitching.models import Model
-from mensura.stitching.pooled_model import PooledModel
+from mensura.stitching.checks import (
+    connected_parts,
+    position,
+    published_anchor,
+    refuse_alike,
+    refuse_parts,
+    warnings_of,
+)
+from mensura.stitching.fitted import Model, PooledModel, RosettaModel
+from mensura.stitching.links import adjust_sources, evidence_scores, offset_notes
 from mensura.stitching.positions import Scale, principal
 from mensura.stitching.result import REFERENCES, Stitch
 from mensura.stitching.rosetta import RIDGE
-from mensura.stitching.rosetta_model import RosettaModel
 from mensura.stitching.scores import Duplicates, ScoreSet, encode, read_scores
-from mensura.stitching.separation import constant_warnings, refuse_alike
-from mensura.stitching.sources import adjust_sources
 
 Method = Literal["pooled", "rosetta"]
 Parts = Literal["refuse", "largest", "keep"]
-WORTH_A_NOTE = 0.05
-"""Source offsets, in logits, below this are taken out without a note."""
 CARRIED = 3
 """So many benchmarks and subjects are asked for per latent dimension."""
 DIMENSIONS = 4
@@ -59,24 +60,51 @@ def stitch(
 ) -> Stitch:
     """Put subjects and benchmarks on one scale.
 
-    ``scores`` is a table of any library (or file) with ``subject`` or ``model``, ``benchmark`` and ``score`` in [0, 1],
-    or wide, or with other headers (``intake.own_scores.read_own_scores``); ``unit="percent"`` says 0 to 100.
-    ``stderr``, ``n``, ``source``, ``released``, ``chance`` and ``ceiling`` are used when there
-    (:mod:`mensura.stitching.scores`).
-    An :class:`~mensura.evidence.Evidence`, or nothing for the embedded one, enters through
-    :mod:`mensura.stitching.links`.
+    Parameters
+    ----------
+    scores : table, file, Evidence or None
+        A table of any library, or a file, with ``subject`` or ``model``, ``benchmark`` and ``score`` in [0, 1]; also
+        wide, or with other headers. ``stderr``, ``n``, ``epochs``, ``source``, ``released``, ``chance`` and ``ceiling``
+        are used where they exist. Evidence enters by the links of its units; None is the embedded evidence.
+    method : {"pooled", "rosetta"}
+        "pooled" is a logistic factor model with partial pooling. "rosetta" is the published model (arXiv 2512.00193)
+        at its optimum.
+    anchor_benchmark : str, optional
+        The benchmark that gets difficulty 0 and slope 1. Without any anchor, the pooled method gives GPT-4o the
+        capability 0 and GPT-5 the capability 1 if both have scores, and else subjects the mean 0 and the standard
+        deviation 1; rosetta anchors on the benchmark with most scores.
+    anchor_subjects : mapping, optional
+        Two subjects and their capabilities.
+    duplicates : {"max", "mean", "all"}, optional
+        What several scores of one subject on one benchmark become: the highest (default of rosetta, as published),
+        their mean (default of pooled), or their mean with the weight of all.
+    dimensions : int, optional
+        Latent dimensions of the pooled method, capability included (default 4).
+    pooling : float, optional
+        Factor on the precision of the pooled method's prior of benchmarks (default 1).
+    informed : bool, optional
+        Whether release dates and the choice of tests inform the pooled method's prior of subjects (default True).
+    ridge : float, optional
+        Strength of the penalty of rosetta (default 0.1, as published).
+    parts : {"refuse", "largest", "keep"}
+        What happens if no score connects some subjects with the others.
+    fewest_benchmarks : int
+        Leave out subjects with fewer benchmarks; the published analysis asks for 4.
+    unit : {"percent", "fraction"}, optional
+        Unit of scores of a table that does not say it.
 
-    ``method="pooled"`` (default) is a logistic factor model with partial pooling, ``dimensions`` latent dimensions and
-    a prior informed by release dates and by who took which test (``informed=False`` switches that off).
-    ``method="rosetta"`` is the published model (arXiv 2512.00193) at its optimum, with its ``ridge``.
+    Returns
+    -------
+    Stitch
+        Capabilities with 90% intervals, benchmarks, residuals, warnings and notes; predictions and bootstrap.
 
-    Scale: ``anchor_benchmark`` has difficulty 0 and slope 1, or ``anchor_subjects`` maps two subjects to their values.
-    With neither, the pooled method gives GPT-4o the estimate 0 and GPT-5 the estimate 1 where both have scores, and
-    else subjects the mean 0 and the standard deviation 1; in rosetta the benchmark with most scores is the anchor.
-    ``duplicates``: ``max`` (default of rosetta, as published), ``mean`` (default of pooled), ``all``.
-    ``parts`` says what happens when no score connects some subjects with the others. ``fewest_benchmarks`` leaves out
-    subjects with fewer benchmarks; the published analysis asks for 4.
+    Raises
+    ------
+    MensuraError
+        If scores are missing, out of range or fall into parts, or an argument is not used by the method.
 
+    Examples
+    --------
     >>> import mensura
     >>> import polars as pl
     >>> scores = {"subject": ["ann", "ann", "bob", "bob"], "benchmark": ["easy", "hard", "easy", "hard"]}
@@ -84,6 +112,7 @@ def stitch(
     >>> fit = mensura.stitch(pl.DataFrame(scores))
     >>> fit.capabilities["subject"].to_list()
     ['ann', 'bob']
+
     """
     given = {"dimensions": dimensions, "pooling": pooling, "informed": informed, "ridge": ridge}
     _refuse_unused(method, given, anchor_benchmark, anchor_subjects)
@@ -92,46 +121,39 @@ def stitch(
         raise MensuraError("unit: evidence states its units, so it is not used; leave it out")
     frame, notes = read_any(scores if evidence is None else evidence, unit)
     frame, few = _with_enough(frame, fewest_benchmarks)
-    notes += few
     policy: Duplicates = duplicates or ("max" if method == "rosetta" else "mean")
-    if policy == "mean":
-        frame, offsets = adjust_sources(frame)
-        notes += tuple(
-            f"source {name} scores {offset:+.2f} logits off the others on the same cells; taken out"
-            for name, offset, _ in offsets.iter_rows()
-            if abs(offset) >= WORTH_A_NOTE
-        )
+    frame, offsets = adjust_sources(frame) if policy == "mean" else (frame, None)
     frame, left_out = _connected(frame, policy, parts)
     data = encode(frame, policy)
     refuse_alike(data)
     settings: dict[str, object] = {"method": method, "duplicates": policy, "anchor_benchmark": anchor_benchmark}
     settings["fewest_benchmarks"] = fewest_benchmarks
     settings["anchor_subjects"] = dict(anchor_subjects) if anchor_subjects else None
+    notes += (*few, *offset_notes(offsets), *left_out)
     model: Model
     if method == "rosetta":
         data = replace(data, chance=np.zeros_like(data.chance), ceiling=np.ones_like(data.ceiling))
-        anchor = _rosetta_anchor(data, anchor_benchmark, anchor_subjects)
-        ridge = RIDGE if ridge is None else ridge
-        model = RosettaModel.fit(data, anchor, ridge)
+        anchor = None if anchor_subjects is not None else published_anchor(data, None)
+        anchor = anchor if anchor_benchmark is None else published_anchor(data, anchor_benchmark)
+        settings["ridge"] = RIDGE if ridge is None else ridge
+        model = RosettaModel.fit(data, anchor, RIDGE if ridge is None else ridge)
         scale = Scale(benchmark=anchor) if anchor_subjects is None else _two_subjects(data, anchor_subjects)
-        settings |= {"ridge": ridge}
     else:
         pooling, informed = 1.0 if pooling is None else pooling, informed is not False
-        model, data, falling = _rising(
-            frame, policy, DIMENSIONS if dimensions is None else dimensions, pooling, informed
-        )
-        left_out += falling
+        asked = DIMENSIONS if dimensions is None else dimensions
+        model, data, falling = _rising(frame, policy, asked, pooling, informed)
+        notes += (*falling, *_model_notes(model))
         scale = _scale(model, anchor_benchmark, anchor_subjects)
         settings |= {"dimensions": model.fitted.dimensions, "pooling": pooling, "informed": informed}
     settings |= {"mensura": __version__, "evidence": evidence.edition if evidence else None}
-    about = (*warnings_of(data), *constant_warnings(data))
-    notes += (*left_out, *_guessed(model), *_two_steps(data if method == "rosetta" else model.data))
-    notes += (*_apart(model), REPORTING, BATTERY)
-    return Stitch(method, model, scale, settings, about, notes)
+    return Stitch(method, model, scale, settings, warnings_of(data), (*notes, REPORTING, BATTERY))
 
 
 def _refuse_unused(
-    method: Method, given: Mapping[str, float | None], benchmark: str | None, subjects: Mapping[str, float] | None
+    method: Method,
+    given: Mapping[str, float | None],
+    benchmark: str | None,
+    subjects: Mapping[str, float] | None,
 ) -> None:
     """Refuse arguments that the method does not use, and strengths that are no number of zero or more."""
     for name, value in given.items():
@@ -147,9 +169,28 @@ def _refuse_unused(
 
 
 def read_any(scores: Any, unit: str | None = None) -> tuple[pl.DataFrame, tuple[str, ...]]:  # noqa: ANN401
-    """Read a score table, or bring evidence through its links."""
-    if scores is None:
-        scores = load()
+    """Read a score table, or bring evidence (None: the embedded one) through the links of its units.
+
+    Parameters
+    ----------
+    scores : table, file, Evidence or None
+        What :func:`stitch` takes.
+    unit : {"percent", "fraction"}, optional
+        Unit of scores of a table that does not say it.
+
+    Returns
+    -------
+    tuple of table and notes
+        Checked scores with subject, benchmark, score and what else they have; what was done to their units.
+
+    Examples
+    --------
+    >>> from mensura.stitching import read_any
+    >>> read_any({"model": ["ann"], "benchmark": ["easy"], "score": [70]}, unit="percent")[0]["score"].to_list()
+    [0.7]
+
+    """
+    scores = load() if scores is None else scores
     if isinstance(scores, Evidence):
         table, notes = evidence_scores(scores)
         return read_scores(table), notes
@@ -173,16 +214,16 @@ def _connected(frame: pl.DataFrame, policy: Duplicates, parts: Parts) -> tuple[p
     if parts == "refuse":
         refuse_parts(encode(frame, policy))
     if parts == "largest":
-        subjects, benchmarks = of_largest_part(encode(frame, policy))
-        kept = frame.filter(pl.col("subject").is_in(list(subjects)) & pl.col("benchmark").is_in(list(benchmarks)))
+        subjects, benchmarks = connected_parts(encode(frame, policy))[0]
+        kept = frame.filter(pl.col("subject").is_in(subjects) & pl.col("benchmark").is_in(benchmarks))
         if left := frame.height - kept.height:
             notes.append(f"{left} scores outside the largest connected part were left out")
         frame = kept
     compared = pl.col("subject").n_unique().over("benchmark") > 1
-    alone = frame.filter(~compared)["benchmark"].unique().sort().to_list()
-    if alone and len(alone) < frame["benchmark"].n_unique():
+    single = frame.filter(~compared)["benchmark"].unique().sort().to_list()
+    if single and len(single) < frame["benchmark"].n_unique():
         frame = frame.filter(compared)
-        notes.append(f"left out, taken by one subject only: {listed_names(alone)}")
+        notes.append(f"left out, taken by one subject only: {listed_names(single)}")
     return frame, tuple(notes)
 
 
@@ -190,60 +231,38 @@ def _rising(
     frame: pl.DataFrame, policy: Duplicates, dimensions: int, pooling: float, informed: bool
 ) -> tuple[PooledModel, ScoreSet, tuple[str, ...]]:
     """Fit benchmarks on which better subjects score higher; one on which they score lower is left out and named."""
+    if dimensions < 1:
+        raise MensuraError(f"dimensions: at least 1 is expected, got {dimensions}")
     falling: list[str] = []
     while True:
         data = encode(frame.filter(~pl.col("benchmark").is_in(falling)), policy)
-        model = PooledModel.fit(data, _affordable(dimensions, data), pooling, informed=informed)
+        fewest = min(len(data.benchmarks), len(data.subjects))  # a handful carries few dimensions
+        model = PooledModel.fit(data, min(dimensions, max(1, fewest // CARRIED)), pooling, informed=informed)
         slopes = principal(model.positions, shares=model.shares).slope[0]
-        found = [data.benchmarks[i] for i in np.flatnonzero(slopes <= 0)]
-        if not found or len(found) == len(slopes):
+        lower = [data.benchmarks[i] for i in np.flatnonzero(slopes <= 0)]
+        if not lower or len(lower) == len(slopes):
             break
-        falling += found
+        falling += lower
     note = f"left out, better subjects score lower (is lower better there?): {listed_names(falling)}"
     return model, data, (note,) if falling else ()
 
 
-def _guessed(model: Model) -> tuple[str, ...]:
-    """Say for how many benchmarks the chance level had to be estimated."""
-    unknown = int(np.count_nonzero(~model.data.chance_given))
-    if not isinstance(model, PooledModel) or not unknown or not model.floors.error.any():
-        return ()
-    return (f"chance level estimated for {unknown} of {len(model.data.benchmarks)} benchmarks, which state none",)
-
-
-def _two_steps(data: ScoreSet) -> tuple[str, ...]:
-    """Say that success rises in two steps on these benchmarks."""
-    if not data.step:
-        return ()
-    return (f"success rises in two steps, {2 * data.step:g} logits apart: easy and hard questions, few between them",)
-
-
-def _apart(model: Model) -> tuple[str, ...]:
-    """Say where both sides are too many for a joint posterior."""
-    if not isinstance(model, PooledModel) or model.joint:
-        return ()
-    return (
-        "too many subjects and benchmarks for a joint posterior: each side varies by itself, and intervals are rough",
-    )
-
-
-def _affordable(dimensions: int, data: ScoreSet) -> int:
-    """Refuse nonsense, and cap the dimensions at what a handful of benchmarks can carry."""
-    if dimensions < 1:
-        raise MensuraError(f"dimensions: at least 1 is expected, got {dimensions}")
-    return min(dimensions, max(1, len(data.benchmarks) // CARRIED), max(1, len(data.subjects) // CARRIED))
-
-
-def _rosetta_anchor(data: ScoreSet, benchmark: str | None, subjects: Mapping[str, float] | None) -> int | None:
-    """Index of the benchmark whose slope is fixed; none when only subjects anchor the scale."""
-    if benchmark is not None:
-        return position(data.benchmarks, benchmark, "anchor_benchmark")
-    if subjects is not None:
-        return None
-    return int(np.argmax(np.bincount(data.layout.cols)))
+def _model_notes(model: PooledModel) -> Iterator[str]:
+    """Say which chance levels were estimated, whether success rises in two steps, and which intervals are rough."""
+    unknown, step = int(np.count_nonzero(~model.data.chance_given)), model.data.step
+    if unknown and model.floors.error.any():
+        yield f"chance level estimated for {unknown} of {len(model.data.benchmarks)} benchmarks, which state none"
+    if step:
+        yield f"success rises in two steps, {2 * step:g} logits apart: easy and hard questions, few between them"
+    if not model.joint:
+        yield (
+            "too many subjects and benchmarks for a joint posterior: each side varies by itself, and intervals are "
+            "rough"
+        )
 
 
 def _scale(model: PooledModel, benchmark: str | None, subjects: Mapping[str, float] | None) -> Scale:
+    """Choose the scale of the pooled method."""
     data = model.data
     if subjects is not None:
         return _two_subjects(data, subjects)

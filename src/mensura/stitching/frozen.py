@@ -1,9 +1,10 @@
 """A scale that stands still: benchmarks frozen under a date, on which new subjects are placed and move nobody.
 
 A fit moves a little with every score that is added, because all subjects and benchmarks are estimated together. A
-frozen scale keeps the benchmarks of one fit, η = intercept + slope · C + loadings · profile, with their error, chance,
-ceiling and noise, and the subjects where they stood. A new subject's position is then the posterior given its own
-scores alone (:mod:`mensura.stitching.placing`); two users who add different models read the same numbers for the rest.
+frozen scale keeps the benchmarks of one fit under a date, η = intercept + slope · C + loadings · profile, with their
+error, chance, ceiling and noise, and the subjects where they stood. A new subject's position is then the posterior
+given its own scores alone (:func:`mensura.stitching.pooled.place_subjects`); two users who add different models read
+the same numbers for the rest.
 """
 
 from __future__ import annotations
@@ -25,14 +26,13 @@ from mensura.core.frames import sort_highest
 from mensura.core.results import Result
 from mensura.evidence import Evidence
 from mensura.intake.own_scores import read_own_scores
-from mensura.stitching.checks import positions_of
-from mensura.stitching.draws import LEVEL
-from mensura.stitching.layout import ScoreLayout
+from mensura.stitching.fitted import PooledModel
+from mensura.stitching.layout import levels, variance_shape
 from mensura.stitching.links import elo_references, evidence_scores
-from mensura.stitching.placing import SubjectPrior, place_subjects
-from mensura.stitching.pooled_model import PooledModel
-from mensura.stitching.response import levels, variance_shape
-from mensura.stitching.scores import encode, read_scores
+from mensura.stitching.place import on_benchmarks
+from mensura.stitching.pooled import SubjectPrior, place_subjects
+from mensura.stitching.positions import LEVEL
+from mensura.stitching.scores import ScoreSet, read_scores
 
 if TYPE_CHECKING:
     from mensura.stitching.result import Stitch
@@ -41,16 +41,34 @@ FOLDER = Path(__file__).parent / "data" / "scales"
 FORMAT = "mensura frozen scale"
 DIGITS = 8
 """Decimals kept of every number: far below any interval."""
+_COLUMNS, _ARRAYS = ("chance", "ceiling", "dispersion"), ("phi", "phi_cov", "spread")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FrozenScale(Result):
-    """Benchmarks and subjects of one fit under a date.
+    """Keep benchmarks and subjects of one fit under a date.
 
-    Tables: ``capabilities`` (subject, capability, low, high, highest first), ``benchmarks`` (benchmark, difficulty,
-    slope). ``phi`` (B, 1 + K) and ``phi_cov`` (B, 1 + K, 1 + K) hold intercept and loadings with their error on the
-    scale; ``spread`` (K, K) is the covariance of the subjects' profiles, the prior of new ones. ``settings`` says what
-    the fit was made of.
+    Attributes
+    ----------
+    name : str
+        The date.
+    capabilities, benchmarks : table
+        subject, capability, low, high, highest first; benchmark, difficulty, slope.
+    names : tuple of str
+        The benchmarks.
+    phi, phi_cov : array
+        Intercept and loadings (B, 1 + K) with their error (B, 1 + K, 1 + K), on the scale.
+    spread : array
+        Covariance (K, K) of the subjects' profiles, the prior of new ones.
+    chance, ceiling, dispersion : array
+        Levels and noise of every benchmark.
+    references : table
+        Fixed opponents of Elo ratings.
+    settings : dict
+        What the fit was made of.
+    step : float
+        Shape of the curve.
+
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("capabilities", "benchmarks")
@@ -86,12 +104,14 @@ class FrozenScale(Result):
         """
         if not np.isfinite(capability):
             raise MensuraError(f"capability: got {capability}; expected a finite number")
-        here, above = (
-            levels(self.chance, self.ceiling, self.phi[:, 0] + self.phi[:, 1] * value, self.step)[0]
-            for value in (capability, capability + 1)
-        )
+        every = np.arange(len(self.names))
+        here, above = (self._expected(np.array(value), every) for value in (capability, capability + 1))
         table = pl.DataFrame({"benchmark": self.names, "score": here, "score_above": above})
         return sort_highest(table, "score", "benchmark")
+
+    def _expected(self, capability: Floats, cols: np.ndarray) -> Floats:
+        eta = self.phi[cols, 0] + self.phi[cols, 1] * capability
+        return levels(self.chance[cols], self.ceiling[cols], eta, self.step)[0]
 
     def neighbours_of(self, capability: float, most: int = 3) -> pl.DataFrame:
         """Return the subjects nearest above and below a capability: subject, capability, low, high."""
@@ -107,20 +127,25 @@ class FrozenScale(Result):
         """
         frame = self._read(scores)
         counted = frame.group_by("subject").agg(n=pl.len())
+        kept = self.capabilities.join(counted, on="subject", how="left").with_columns(status=pl.lit("frozen"))
         fresh = frame.filter(~pl.col("subject").is_in(self.capabilities["subject"].implode()))
-        kept = fresh.filter(pl.col("benchmark").is_in(list(self.names)))
-        lost = sorted(set(fresh["subject"]) - set(kept["subject"]))
-        if lost:
-            raise MensuraError(
-                f"scores: {listed_names(lost)} has no score on a benchmark of the scale {self.name}; add a score on "
-                "one of "
-                f"{', '.join(self.names)}"
-            )
-        known = self.capabilities.join(counted, on="subject", how="left").with_columns(status=pl.lit("frozen"))
-        if kept.is_empty():
-            return known
-        found = pl.concat([known, self._placed(kept).join(counted, on="subject", how="left").select(known.columns)])
-        return sort_highest(found, "capability", "subject")
+        if fresh.is_empty():
+            return kept
+        new = self._encoded(fresh)
+        cols, (n, k) = new.layout.cols, (len(new.subjects), len(self.spread))
+
+        def variance(expected: Floats) -> Floats:
+            return np.asarray(self.dispersion[cols] * variance_shape(expected) + new.sampling)
+
+        mean = np.zeros((n, k))
+        mean[:, 0] = np.mean(self.capabilities["capability"].to_numpy())
+        prior = SubjectPrior(mean, np.broadcast_to(np.linalg.inv(self.spread), (n, k, k)))
+        placed = place_subjects(new, self.phi, variance, prior, self.phi_cov)
+        reach = NormalDist().inv_cdf((1 + LEVEL) / 2) * np.sqrt(placed.covariance[:, 0, 0])
+        C = placed.theta[:, 0]
+        table = pl.DataFrame({"subject": new.subjects, "capability": C, "low": C - reach, "high": C + reach})
+        added = table.join(counted, on="subject", how="left").with_columns(status=pl.lit("placed"))
+        return sort_highest(pl.concat([kept, added]), "capability", "subject")
 
     def residuals_of(self, scores: Any) -> pl.DataFrame:  # noqa: ANN401
         """Return the scores of the subjects that are placed, beside what their capability alone would give.
@@ -128,73 +153,82 @@ class FrozenScale(Result):
         Columns: subject, benchmark, score, variance (of its sampling, 0 unknown), above (score less expected).
         """
         capability = dict(self.place(scores).filter(status="placed").select("subject", "capability").iter_rows())
-        mine = pl.col("subject").is_in(list(capability)) & pl.col("benchmark").is_in(list(self.names))
-        own = encode(self._read(scores).filter(mine).drop("chance", "ceiling", strict=False), "mean")
-        cols = positions_of(self.names, list(own.benchmarks))[own.layout.cols]
+        own = self._encoded(self._read(scores).filter(pl.col("subject").is_in(list(capability))))
         C = np.array([capability[name] for name in own.subjects])[own.layout.rows]
-        eta = self.phi[cols, 0] + self.phi[cols, 1] * C
-        expected, _ = levels(self.chance[cols], self.ceiling[cols], eta, self.step)
-        return own.table.with_columns(variance=pl.Series(own.sampling), above=pl.Series(own.y - expected))
+        above = own.y - self._expected(C, own.layout.cols)
+        return own.table.with_columns(variance=pl.Series(own.sampling), above=pl.Series(above))
 
     def _read(self, scores: Any) -> pl.DataFrame:  # noqa: ANN401
         return read_scores(
             evidence_scores(scores, self.references)[0] if isinstance(scores, Evidence) else read_own_scores(scores)
         )
 
-    def _placed(self, frame: pl.DataFrame) -> pl.DataFrame:
-        own = encode(frame.drop("chance", "ceiling", strict=False), "mean")
-        cols = positions_of(self.names, list(own.benchmarks))[own.layout.cols]
-        layout = ScoreLayout(own.layout.rows, cols, len(own.subjects), len(self.names))
-        new = type(own)(
-            **{
-                **vars(own),
-                "benchmarks": self.names,
-                "layout": layout,
-                "chance": self.chance,
-                "ceiling": self.ceiling,
-                "step": self.step,
-            }
-        )
-
-        def variance(expected: Floats) -> Floats:
-            return np.asarray(self.dispersion[cols] * variance_shape(expected) + own.sampling)
-
-        n, k = len(own.subjects), len(self.spread)
-        precision = np.broadcast_to(np.linalg.inv(self.spread), (n, k, k))
-        mean = np.zeros((n, k))
-        mean[:, 0] = np.mean(self.capabilities["capability"].to_numpy())
-        placed = place_subjects(new, self.phi, variance, SubjectPrior(mean, precision), self.phi_cov)
-        reach = NormalDist().inv_cdf((1 + LEVEL) / 2) * np.sqrt(placed.covariance[:, 0, 0])
-        C = placed.theta[:, 0]
-        table = {"subject": own.subjects, "capability": C, "low": C - reach, "high": C + reach}
-        return pl.DataFrame(table).with_columns(status=pl.lit("placed"))
+    def _encoded(self, frame: pl.DataFrame) -> ScoreSet:
+        """Encode scores on the benchmarks of the scale; subjects without any are refused."""
+        kept = frame.filter(pl.col("benchmark").is_in(list(self.names)))
+        lost = sorted(set(frame["subject"]) - set(kept["subject"]))
+        if lost:
+            raise MensuraError(
+                f"scores: {listed_names(lost)} has no score on a benchmark of the scale {self.name}; add a score on "
+                f"one of {', '.join(self.names)}"
+            )
+        return on_benchmarks(kept, self.names, self.chance, self.ceiling, self.step)
 
     def write(self, path: Path) -> None:
         """Write the scale as one JSON file."""
-        columns = {"benchmark": list(self.names), "chance": _rounded(self.chance), "ceiling": _rounded(self.ceiling)}
-        told = {
+        numbers = {key: np.round(getattr(self, key), DIGITS).tolist() for key in (*_COLUMNS, *_ARRAYS)}
+        tables = {
+            key: getattr(self, key).with_columns(pl.selectors.float().round(DIGITS)).to_dict(as_series=False)
+            for key in ("capabilities", "references")
+        }
+        contents = {
             "format": FORMAT,
             "name": self.name,
             "settings": self.settings,
-            "capabilities": _rounded_table(self.capabilities),
-            "benchmarks": {**columns, "dispersion": _rounded(self.dispersion)},
-            "phi": _rounded(self.phi),
-            "phi_cov": _rounded(self.phi_cov),
-            "spread": _rounded(self.spread),
+            "benchmarks": {"benchmark": list(self.names), **{key: numbers.pop(key) for key in _COLUMNS}},
+            **numbers,
+            **tables,
             **({"step": self.step} if self.step else {}),
-            "references": _rounded_table(self.references),
         }
-        write_text(path, json.dumps(told, ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n")
+        write_text(path, json.dumps(contents, ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n")
 
 
 def freeze(fit: Stitch, name: str, evidence: Evidence) -> FrozenScale:
-    """Freeze a pooled fit of the evidence under a name, which is its date."""
+    """Freeze a pooled fit of the evidence.
+
+    Parameters
+    ----------
+    fit : Stitch
+        A fit of the default method.
+    name : str
+        Name of the scale: its date, such as 2026-11.
+    evidence : Evidence
+        What was fitted; it gives the opponents of Elo ratings.
+
+    Returns
+    -------
+    FrozenScale
+        The scale, which :meth:`FrozenScale.write` writes to a file.
+
+    Raises
+    ------
+    MensuraError
+        If the fit is of the published method.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.stitching import freeze
+    >>> scores = {"subject": ["ann", "ann", "bob", "bob"], "benchmark": ["easy", "hard"] * 2}
+    >>> fit = mensura.stitch(scores | {"score": [0.9, 0.5, 0.7, 0.2]})
+    >>> freeze(fit, "2026-12", mensura.load()).names
+    ('easy', 'hard')
+
+    """
     if not isinstance(fit.model, PooledModel):
         raise MensuraError(f"freeze: a fit of the default method is needed, got {fit.method!r}")
-    drawn = fit.laplace.positions
-    deviation = drawn.phi - drawn.phi.mean(axis=0)
-    theta = fit.estimate.theta[0]
-    error = drawn.theta - drawn.theta.mean(axis=0)
+    drawn, theta = fit.laplace.positions, fit.estimate.theta[0]
+    deviation, error = drawn.phi - drawn.phi.mean(axis=0), drawn.theta - drawn.theta.mean(axis=0)
     spread = np.cov(theta.T, bias=True).reshape(theta.shape[1], -1)
     return FrozenScale(
         name=name,
@@ -213,41 +247,68 @@ def freeze(fit: Stitch, name: str, evidence: Evidence) -> FrozenScale:
 
 
 def frozen_scales() -> tuple[str, ...]:
-    """Names of the scales that come with the package, oldest first."""
+    """List the names of the scales that come with the package, oldest first.
+
+    Returns
+    -------
+    tuple of str
+        Names that :func:`load_scale` takes.
+
+    Examples
+    --------
+    >>> from mensura.stitching import frozen_scales
+    >>> "2026-11" in frozen_scales()
+    True
+
+    """
     return tuple(sorted(path.stem for path in FOLDER.glob("*.json")))
 
 
 def load_scale(name: str | Path) -> FrozenScale:
-    """Load a frozen scale by its name, such as 2026-11, or from a file of :meth:`FrozenScale.write`."""
+    """Load a frozen scale.
+
+    Parameters
+    ----------
+    name : str or Path
+        Name of a scale, such as 2026-11, or a file that :meth:`FrozenScale.write` wrote.
+
+    Returns
+    -------
+    FrozenScale
+        The scale.
+
+    Raises
+    ------
+    MensuraError
+        If there is no such scale, or the file is none.
+
+    Examples
+    --------
+    >>> from mensura.stitching import load_scale
+    >>> load_scale("2026-11").name
+    '2026-11'
+
+    """
     path = FOLDER / f"{name}.json" if str(name) in frozen_scales() else Path(name)
     if not path.is_file():
         raise MensuraError(
             f"scale: {str(name)!r} is not known; expected one of {', '.join(frozen_scales())}, or a file"
         )
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
-        if told["format"] != FORMAT:
+        contents = json.loads(path.read_text(encoding="utf-8"))
+        if contents["format"] != FORMAT:
             raise KeyError("format")
-        columns = told["benchmarks"]
+        columns = contents["benchmarks"]
         return FrozenScale(
-            name=told["name"],
-            capabilities=pl.DataFrame(told["capabilities"]).select("subject", "capability", "low", "high"),
+            name=contents["name"],
+            capabilities=pl.DataFrame(contents["capabilities"]).select("subject", "capability", "low", "high"),
             names=tuple(columns["benchmark"]),
-            **{key: np.array(told[key], dtype=float) for key in ("phi", "phi_cov", "spread")},
-            **{key: np.array(columns[key], dtype=float) for key in ("chance", "ceiling", "dispersion")},
-            references=pl.DataFrame(told["references"], schema={"benchmark": pl.String, "reference": pl.Float64}),
-            settings=told["settings"],
-            step=float(told.get("step", 0.0)),
+            **{key: np.array((columns | contents)[key], dtype=float) for key in (*_COLUMNS, *_ARRAYS)},
+            references=pl.DataFrame(contents["references"], schema={"benchmark": pl.String, "reference": pl.Float64}),
+            settings=contents["settings"],
+            step=float(contents.get("step", 0.0)),
         )
     except (ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as fault:
         raise MensuraError(
             f"{path}: not a frozen scale ({fault}); give the file that freezing a scale wrote"
         ) from fault
-
-
-def _rounded(values: Floats) -> Any:  # noqa: ANN401
-    return np.round(values, DIGITS).tolist()
-
-
-def _rounded_table(table: pl.DataFrame) -> dict[str, list[Any]]:
-    return table.with_columns(pl.selectors.float().round(DIGITS)).to_dict(as_series=False)

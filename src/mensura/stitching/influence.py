@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +12,11 @@ import scipy
 from mensura.core.arrays import Floats, Ints
 from mensura.core.errors import MensuraError
 from mensura.core.frames import sort_highest
-from mensura.stitching.response import levels
+from mensura.evidence.measurements import chance_over, who_is_above
+from mensura.stitching.layout import levels
+from mensura.stitching.positions import LEVEL
+from mensura.stitching.predict import expected_scores, point_scores
+from mensura.stitching.scores import to_date
 
 if TYPE_CHECKING:
     from mensura.stitching.result import Stitch
@@ -22,20 +26,38 @@ FEWEST_DOMAINS = 3
 
 
 def benchmark_influence(fit: Stitch) -> pl.DataFrame:
-    """Refit without each benchmark in turn and say how far capabilities move, most influential benchmark first.
+    """Refit without each benchmark in turn and measure how far capabilities move.
 
-    Columns benchmark, scores, shift (mean absolute change of capability), largest, subject (who moves most), rank
-    correlation with the whole fit, converged (whether the refit arrived). The anchor benchmark, which carries the
-    scale, is left out of the turn.
+    Parameters
+    ----------
+    fit : Stitch
+        A fit of either method.
+
+    Returns
+    -------
+    table
+        benchmark, scores, shift (mean absolute change of capability), largest, subject (who moves most),
+        rank_correlation with the whole fit, converged; most influential first. The anchor benchmark, which carries the
+        scale, has no row.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> rows = [(f"m{i}", f"b{j}", 0.2 + 0.1 * i + 0.01 * j**2) for i in range(6) for j in range(4)]
+    >>> scores = {"subject": [r[0] for r in rows], "benchmark": [r[1] for r in rows], "score": [r[2] for r in rows]}
+    >>> from mensura.stitching import benchmark_influence
+    >>> benchmark_influence(mensura.stitch(scores, method="rosetta")).height
+    3
+
     """
     layout = fit.data.layout
     turns = np.array([b for b in range(layout.n_benchmarks) if b != fit.scale.benchmark])
     weights = (layout.cols[None] != turns[:, None]).astype(float)
     found, converged = fit.model.refit(weights)
     refitted = fit.scaled(found)
-    seen = np.stack([np.bincount(layout.rows, row, layout.n_subjects) > 0 for row in weights])
+    scored = np.stack([np.bincount(layout.rows, row, layout.n_subjects) > 0 for row in weights])
     whole = fit.estimate.capability[0]
-    moved = np.where(seen, refitted.capability - whole, np.nan)
+    moved = np.where(scored, refitted.capability - whole, np.nan)
     most = np.nanargmax(np.abs(moved), axis=1)
     every = np.arange(len(turns))
     rank = _ranks(whole)
@@ -52,12 +74,37 @@ def benchmark_influence(fit: Stitch) -> pl.DataFrame:
 
 
 def battery_intervals(fit: Stitch, domains: Mapping[str, str]) -> pl.DataFrame:
-    """Return intervals of capability over batteries: how far other domains of tests could move it.
+    """Compute intervals of capability over batteries: how far other domains of tests could move it.
 
-    ``domains`` maps benchmarks to domains; a benchmark that it lacks is a domain of its own. The fit is repeated
-    without each domain in turn (jackknife). What this moves, on average over the subjects, is the error of having these
-    domains and no others; it adds to the error of the fit. Columns subject, capability, low, high, battery_low,
-    battery_high; Student's quantile counts the domains.
+    The fit is repeated without each domain in turn (jackknife). What this moves, on average over the subjects, is the
+    error of having these domains and no others; it adds to the error of the fit. Student's quantile counts the domains.
+
+    Parameters
+    ----------
+    fit : Stitch
+        A fit of either method.
+    domains : mapping
+        Benchmarks and their domains; a benchmark that it lacks is a domain of its own.
+
+    Returns
+    -------
+    table
+        subject, capability, low, high, battery_low, battery_high.
+
+    Raises
+    ------
+    MensuraError
+        If there are fewer than three domains.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> rows = [(f"m{i}", f"b{j}", 0.2 + 0.1 * i + 0.01 * j**2) for i in range(6) for j in range(4)]
+    >>> scores = {"subject": [r[0] for r in rows], "benchmark": [r[1] for r in rows], "score": [r[2] for r in rows]}
+    >>> from mensura.stitching import battery_intervals
+    >>> battery_intervals(mensura.stitch(scores), {"b0": "maths"}).columns[-2:]
+    ['battery_low', 'battery_high']
+
     """
     layout, names = fit.data.layout, [domains.get(name, name) for name in fit.data.benchmarks]
     turns, place = np.unique(names, return_inverse=True)
@@ -66,8 +113,8 @@ def battery_intervals(fit: Stitch, domains: Mapping[str, str]) -> pl.DataFrame:
             f"domains: {turns.size} ({', '.join(turns)}); expected {FEWEST_DOMAINS} or more. Add tests of other ones."
         )
     weights = (place[layout.cols] != np.arange(turns.size)[:, None]).astype(float)
-    seen = np.stack([np.bincount(layout.rows, row, layout.n_subjects) > 0 for row in weights]).all(axis=0)
-    without = fit.scaled(fit.model.refit(weights)[0]).capability[:, seen]
+    scored = np.stack([np.bincount(layout.rows, row, layout.n_subjects) > 0 for row in weights]).all(axis=0)
+    without = fit.scaled(fit.model.refit(weights)[0]).capability[:, scored]
     freedom = turns.size - 1
     squares = ((without - without.mean(axis=0)) ** 2).sum(axis=0) * freedom / turns.size
     half = scipy.special.stdtrit(freedom, 0.5 + fit.laplace.level / 2) * np.sqrt(squares.mean())
@@ -79,10 +126,32 @@ def battery_intervals(fit: Stitch, domains: Mapping[str, str]) -> pl.DataFrame:
 
 
 def information_curves(fit: Stitch, grid: Floats | None = None) -> pl.DataFrame:
-    """Fisher information of one score about capability, for a subject with a typical profile.
+    """Compute the Fisher information of one score about capability, for a subject with a typical profile.
 
-    A benchmark is a sensor with a range: I_b(C) = f'(C)² / variance(f). Columns benchmark, capability, information
-    (per squared unit of the scale); 1/√(sum over benchmarks) is the standard error a subject there would get.
+    A benchmark is a sensor with a range: I_b(C) = f'(C)² / variance(f).
+
+    Parameters
+    ----------
+    fit : Stitch
+        A fit of either method.
+    grid : array, optional
+        Capabilities (default: those of the subjects, and a quarter of their range on both sides).
+
+    Returns
+    -------
+    table
+        benchmark, capability, information (per squared unit of the scale). 1/√(sum over benchmarks) is the standard
+        error that a subject there would get.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> rows = [(f"m{i}", f"b{j}", 0.2 + 0.1 * i + 0.01 * j**2) for i in range(6) for j in range(4)]
+    >>> scores = {"subject": [r[0] for r in rows], "benchmark": [r[1] for r in rows], "score": [r[2] for r in rows]}
+    >>> from mensura.stitching import information_curves
+    >>> information_curves(mensura.stitch(scores)).columns
+    ['benchmark', 'capability', 'information']
+
     """
     C = fit.estimate.capability[0]
     if grid is None:
@@ -100,7 +169,28 @@ def information_curves(fit: Stitch, grid: Floats | None = None) -> pl.DataFrame:
 
 
 def subject_information(fit: Stitch) -> pl.DataFrame:
-    """How much each score a subject has says about its capability: subject, benchmark, information, share."""
+    """Compute how much each score of a subject says about its capability.
+
+    Parameters
+    ----------
+    fit : Stitch
+        A fit of either method.
+
+    Returns
+    -------
+    table
+        subject, benchmark, information, share.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> rows = [(f"m{i}", f"b{j}", 0.2 + 0.1 * i + 0.01 * j**2) for i in range(6) for j in range(4)]
+    >>> scores = {"subject": [r[0] for r in rows], "benchmark": [r[1] for r in rows], "score": [r[2] for r in rows]}
+    >>> from mensura.stitching import subject_information
+    >>> subject_information(mensura.stitch(scores)).height
+    24
+
+    """
     layout = fit.data.layout
     table = pl.DataFrame(
         {
@@ -120,3 +210,80 @@ def _information(fit: Stitch, capability: Floats, cols: Ints) -> Floats:
 
 def _ranks(values: Floats) -> Ints:
     return np.argsort(np.argsort(values, kind="stable"), kind="stable")
+
+
+# Who scored above a group of people first on a test, when, and how surely: by scores on that test, in its metric.
+
+
+def pass_tests(fit: Stitch, groups: pl.DataFrame) -> pl.DataFrame:
+    """Say for every group on its test which models scored above it.
+
+    ``groups`` has benchmark, group, score, stderr and more. Added: low and high (90%, of the group's score), models
+    (measured on this test), above (how many of them scored higher), first and passed (the earliest released of those
+    and its date; null: none yet), best and best_score (the model with the highest score), chance (that the best
+    model's true score is above the group's).
+    """
+    takers = {benchmark: _takers(fit, benchmark) for benchmark in groups["benchmark"].unique()}
+    rows = [
+        who_is_above(takers[benchmark], score, stderr)
+        for benchmark, score, stderr in groups.select("benchmark", "score", "stderr").iter_rows()
+    ]
+    schema = {
+        "models": pl.Int64,
+        "above": pl.Int64,
+        "first": pl.String,
+        "passed": pl.Date,
+        "best": pl.String,
+        "best_score": pl.Float64,
+        "chance": pl.Float64,
+    }
+    found = pl.DataFrame(rows, schema=schema, orient="row")
+    half = float(scipy.special.ndtri(0.5 + LEVEL / 2)) * pl.col("stderr")
+    table = pl.concat([groups, found], how="horizontal").with_columns(
+        low=(pl.col("score") - half).clip(0, 1), high=(pl.col("score") + half).clip(0, 1)
+    )
+    order = ["benchmark", "group", "class", "status", "bound", "score", "low", "high", "stderr", "position"]
+    return table.select(*order, *schema).sort("benchmark", "score", descending=[False, True])
+
+
+def win_chance(fit: Stitch, model: str, benchmark: str, score: float, stderr: float) -> float:
+    """Probability that a model's true score on a test is above a group's, both read as normal around what is known.
+
+    A measured score counts with its sampling error; where there is none, the model's expected score with its spread.
+    """
+    return win_chances(fit, [model], benchmark, score, stderr)[model]
+
+
+def win_chances(fit: Stitch, models: Sequence[str], benchmark: str, score: float, stderr: float) -> dict[str, float]:
+    """Return :func:`win_chance` of many models on one test; the test's scores are looked up once."""
+    taken = {subject: (own, variance) for subject, _, own, variance in _takers(fit, benchmark).iter_rows()}
+    known = ((model, taken.get(model) or _expected(fit, model, benchmark)) for model in models)
+    return {model: chance_over(own, variance, score, stderr) for model, (own, variance) in known}
+
+
+def _expected(fit: Stitch, model: str, benchmark: str) -> tuple[float, float]:
+    """Return the expected score of a model on a test it did not take, and its variance."""
+    data = fit.data
+    pair: tuple[Ints, Ints] = (
+        np.array([data.subjects.index(model)]),
+        np.array([data.benchmarks.index(benchmark)]),
+    )
+    expected: Floats = point_scores(fit.model, *pair)
+    spread = expected_scores(fit.model, fit.own_draws, *pair).var(axis=0)
+    return expected[0], (spread + fit.model.noise(expected, pair[1]))[0]
+
+
+def _takers(fit: Stitch, benchmark: str) -> pl.DataFrame:
+    """Return who took a test: subject, released, score, variance."""
+    data = fit.data
+    cells = np.flatnonzero(data.layout.cols == data.benchmarks.index(benchmark))
+    rows = data.layout.rows[cells]
+    released = [to_date(year) if np.isfinite(year) else None for year in data.years[rows]]
+    return pl.DataFrame(
+        {
+            "subject": [data.subjects[row] for row in rows],
+            "released": pl.Series(released, dtype=pl.Date),
+            "score": data.printed[cells],
+            "variance": data.sampling[cells],
+        }
+    )

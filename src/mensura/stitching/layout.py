@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from mensura.core.arrays import Floats, Ints
+from mensura.core.arrays import Floats, Ints, expit
 from mensura.core.errors import MensuraError
 
 EMPTY_PER_SCORE = 4
@@ -150,3 +150,97 @@ def _sums_of_runs(x: Floats, starts: Ints) -> Floats:
     sums = np.zeros((x.shape[0], starts.size))
     sums[:, filled] = np.add.reduceat(x, starts[filled], axis=1)
     return sums
+
+
+# Symmetric matrices as rows of their upper triangle, so that many of them are summed or multiplied as one table.
+
+
+def pack(matrices: Floats) -> Floats:
+    """Return the upper triangles (n, k(k + 1)/2) of symmetric matrices (n, k, k)."""
+    i, j = _upper(matrices.shape[-1])
+    return np.asarray(matrices[:, i, j])
+
+
+def unpack(packed: Floats, k: int) -> Floats:
+    """Return the symmetric matrices (n, k, k) of upper triangles."""
+    i, j = _upper(k)
+    out = np.empty((len(packed), k, k))
+    out[:, i, j] = packed
+    out[:, j, i] = packed
+    return out
+
+
+def pack_squares(vectors: Floats) -> Floats:
+    """Return the upper triangles of v vᵀ for vectors (n, k)."""
+    i, j = _upper(vectors.shape[1])
+    return np.asarray(vectors[:, i] * vectors[:, j])
+
+
+def pack_twice(matrices: Floats) -> Floats:
+    """Return upper triangles with doubled off-diagonals: their product with a packed matrix is the trace of both."""
+    i, j = _upper(matrices.shape[-1])
+    return np.asarray(matrices[:, i, j] * np.where(i == j, 1.0, 2.0))
+
+
+def invert(matrices: Floats) -> Floats:
+    """Return the inverses of many small positive definite matrices (n, k, k).
+
+    Gauss and Jordan's elimination, one pivot of all matrices at a time: for matrices of a few rows that is several
+    times faster than a library call for each. Positive definite ones need no exchange of rows.
+    """
+    work = np.array(matrices.transpose(1, 2, 0), order="C")
+    for i in range(len(work)):
+        pivot = 1 / work[i, i]
+        column, row = work[:, i].copy(), work[i] * pivot
+        work -= column[:, None] * row
+        work[i], work[:, i] = row, -column * pivot
+        work[i, i] = pivot
+    return np.ascontiguousarray(work.transpose(2, 0, 1))
+
+
+@cache
+def _upper(k: int) -> tuple[Ints, Ints]:
+    """Rows and columns of the upper triangle: asked for in every step of every sweep."""
+    return np.triu_indices(k)
+
+
+# What a score says: its expectation and its variance, given the position η of subject against benchmark.
+
+SMALLEST_VARIANCE = 0.01
+"""Added to f(1 − f): scores near 0 or 1 err too, so that no cell is infinitely sure."""
+WIDEST_MOVE = 4.0
+"""A working response is at most this far from η, or this many standard deviations: keeps early sweeps stable."""
+
+
+def levels(chance: Floats, ceiling: Floats, eta: Floats, step: float = 0.0) -> tuple[Floats, Floats]:
+    """Return the expected score chance + (ceiling − chance) σ(η) and its derivative in η.
+
+    With a ``step`` success rises twice, at η = ±step: σ(η) becomes the mean of σ(η − step) and σ(η + step).
+    """
+    s = expit(eta) if not step else expit(eta - step)
+    steep = s * (1 - s)
+    if step:
+        second = expit(eta + step)
+        s, steep = (s + second) / 2, (steep + second * (1 - second)) / 2
+    return chance + (ceiling - chance) * s, (ceiling - chance) * steep
+
+
+def straighten(score: Floats, chance: Floats, ceiling: Floats, step: float) -> Floats:
+    """Return the score that the curve of one step has where the curve with this ``step`` has ``score``."""
+    if not step:
+        return score
+    share = np.clip((score - chance) / (ceiling - chance), 0.0, 1.0)
+    lean = 2 * (share - 0.5) * np.cosh(step)
+    odds = (lean + np.sqrt(lean**2 + 4 * share * (1 - share))) / 2
+    return np.asarray(chance + (ceiling - chance) * odds / (odds + 1 - share))
+
+
+def variance_shape(f: Floats) -> Floats:
+    """Shape of the overdispersion: ρ times this is its variance."""
+    return np.asarray(f * (1 - f) + SMALLEST_VARIANCE)
+
+
+def bounded(residual: Floats, slope: Floats, variance: Floats) -> Floats:
+    """Return the step in η that would explain a residual, bounded by what its noise makes plausible."""
+    widest = WIDEST_MOVE * np.maximum(1, np.sqrt(variance) / slope)
+    return np.asarray(np.clip(residual / slope, -widest, widest))

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 
 from mensura.evidence import Evidence, used_scores, with_tries
@@ -20,10 +21,27 @@ LINKED = ("percent", "fraction", "elo", "index")
 
 
 def evidence_scores(evidence: Evidence, references: pl.DataFrame | None = None) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Return the evidence as a score table for :func:`~mensura.stitching.stitch`, with notes on its units.
+    """Turn evidence into a score table for :func:`mensura.stitch`.
 
-    ``references`` (benchmark, reference) fixes the opponents of Elo ratings; without it they are the median models.
-    A model's scores on a benchmark are left out if none of them is primary: they are kept for the record only.
+    Parameters
+    ----------
+    evidence : Evidence
+        Scores in any unit. A model's scores on a benchmark are left out if none of them is primary.
+    references : table, optional
+        benchmark, reference: fixed opponents of Elo ratings (default: the median models).
+
+    Returns
+    -------
+    tuple of table and notes
+        subject, benchmark, score, source, released, chance, ceiling, n; what was done to the units.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.stitching import evidence_scores
+    >>> evidence_scores(mensura.load())[0].columns[:3]
+    ['subject', 'benchmark', 'score']
+
     """
     tried = with_tries(evidence, used_scores(evidence)).drop("n", "stderr").rename({"tries": "n"})
     linked = link(tried, evidence, "score", references=references).join(
@@ -86,3 +104,74 @@ def _notes(evidence: Evidence) -> tuple[str, ...]:
     if out:
         notes.append(f"left out, no link to a success rate: {', '.join(out)}")
     return tuple(notes)
+
+
+# Sources that score high or low: estimated where they score the same subject on the same benchmark, then taken out.
+#
+# On the logit scale, in cells with several sources: logit = cell + offset of the source + error, offsets N(0, τ²). The
+# published method takes the maximum over sources instead, which biases upward.
+
+PRINTED = "score as printed"
+"""Column of scores before offsets are taken out; a user's table has no such name."""
+SWEEPS = 30
+"""Alternations of cell means and source offsets; offsets settle geometrically, far below a hundredth of a logit."""
+SMALLEST_SPREAD = 1e-4
+"""Least variance of the offsets, so that their shrinkage stays finite."""
+CERTAIN = 0.01
+"""Scores nearer than this to 0 or 1 have no usable logit: they keep their value and inform no offset beyond it."""
+SMALLEST_OVERLAP = 10
+"""Cells with several sources below which no offsets are estimated."""
+WORTH_A_NOTE = 0.05
+"""Source offsets, in logits, below this are taken out without a note."""
+
+
+def adjust_sources(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return scores with source offsets taken out, and the offsets: source, offset (logits), scores in common cells.
+
+    Where there are offsets, :data:`PRINTED` keeps the scores as their sources give them.
+    """
+    empty = pl.DataFrame(schema={"source": pl.String, "offset": pl.Float64, "scores": pl.UInt32})
+    if "source" not in frame.columns:
+        return frame, empty
+    logit = (pl.col("score").clip(CERTAIN, 1 - CERTAIN) / (1 - pl.col("score").clip(CERTAIN, 1 - CERTAIN))).log()
+    cells = frame.with_columns(logit=logit).filter(
+        pl.col("source").is_not_null() & (pl.col("source").n_unique().over("subject", "benchmark") > 1)
+    )
+    if cells.select("subject", "benchmark").unique().height < SMALLEST_OVERLAP:
+        return frame, empty
+    offsets = _offsets(cells)
+    shifted = logit - pl.col("offset").fill_null(0.0)
+    inside = (pl.col("score") > CERTAIN) & (pl.col("score") < 1 - CERTAIN)
+    adjusted = frame.join(
+        offsets.select("source", "offset"), on="source", how="left", maintain_order="left"
+    ).with_columns(
+        pl.col("score").alias(PRINTED),
+        score=pl.when(inside).then(1 / (1 + (-shifted).exp())).otherwise(pl.col("score")),
+    )
+    return adjusted.drop("offset"), offsets
+
+
+def offset_notes(offsets: pl.DataFrame | None) -> tuple[str, ...]:
+    """Name the sources whose offsets were taken out."""
+    return tuple(
+        f"source {name} scores {offset:+.2f} logits off the others on the same cells; taken out"
+        for name, offset, _ in (() if offsets is None else offsets.iter_rows())
+        if abs(offset) >= WORTH_A_NOTE
+    )
+
+
+def _offsets(cells: pl.DataFrame) -> pl.DataFrame:
+    """Alternate cell means and shrunken source offsets; variances by moments."""
+    cells = cells.with_columns(offset=pl.lit(0.0))
+    offsets = pl.DataFrame()
+    for _ in range(SWEEPS):
+        centre = (pl.col("logit") - pl.col("offset")).mean().over("subject", "benchmark")
+        cells = cells.with_columns(deviation=pl.col("logit") - centre)
+        error = float(np.mean((cells["deviation"] - cells["offset"]).to_numpy() ** 2))
+        raw = cells.group_by("source").agg(pl.col("deviation").mean().alias("raw"), pl.len().alias("scores"))
+        spread = max(float(np.mean(raw["raw"].to_numpy() ** 2 - error / raw["scores"].to_numpy())), SMALLEST_SPREAD)
+        offsets = raw.with_columns(
+            offset=pl.col("raw") * pl.col("scores") / (pl.col("scores") + error / spread)
+        ).select("source", "offset", "scores")
+        cells = cells.drop("offset").join(offsets.select("source", "offset"), on="source", how="left")
+    return offsets.sort("source")

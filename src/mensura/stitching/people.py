@@ -10,25 +10,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 import polars as pl
+import scipy
 
-from mensura.core.arrays import Floats, just_above, just_below, logit
+from mensura.core.arrays import Floats, Ints, just_above, just_below, logit
 from mensura.core.errors import MensuraError
 from mensura.core.frames import read_csv
 from mensura.core.results import Result
 from mensura.evidence import Evidence, load
-from mensura.evidence.above import people_rates
+from mensura.evidence.measurements import people_rates
 from mensura.scale import score_to_capability, share_above_chance
 from mensura.stitching.checks import position, positions_of
-from mensura.stitching.draws import PositionDraws
+from mensura.stitching.influence import pass_tests, win_chance
+from mensura.stitching.layout import straighten
 from mensura.stitching.links import link
-from mensura.stitching.passing import pass_tests, win_chance
-from mensura.stitching.people_classes import ClassScores, draw_classes
-from mensura.stitching.positions import Positions
-from mensura.stitching.response import straighten
+from mensura.stitching.positions import PositionDraws, Positions
 
 if TYPE_CHECKING:
     from mensura.stitching.result import Stitch
@@ -101,7 +100,35 @@ class People(Result):
 
 
 def place_people(fit: Stitch, evidence: Evidence | None = None, *, seed: int = 0) -> People:
-    """Put the human groups of the evidence (default: the embedded one) beside a fit, without moving it."""
+    """Put the human groups of the evidence beside a fit, without moving it.
+
+    Parameters
+    ----------
+    fit : Stitch
+        A fit of either method.
+    evidence : Evidence, optional
+        Where the groups come from (default: the embedded evidence).
+    seed : int
+        Seed of the draws.
+
+    Returns
+    -------
+    People
+        Test by test, and classes of people on the scale.
+
+    Raises
+    ------
+    MensuraError
+        If no group was scored on a benchmark of the fit.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.stitching import place_people
+    >>> place_people(mensura.stitch()).table.columns[:2]
+    ['group', 'status']
+
+    """
     people = people_scores(load() if evidence is None else evidence)
     known = people.filter(pl.col("benchmark").is_in(list(fit.data.benchmarks)))
     if known.height == 0:
@@ -120,10 +147,26 @@ def place_people(fit: Stitch, evidence: Evidence | None = None, *, seed: int = 0
 
 
 def people_scores(evidence: Evidence) -> pl.DataFrame:
-    """Human references as a score table: subject (the group), benchmark, class, status, bound, score, stderr.
+    """Read the human references of the evidence as a score table.
 
-    Only scores in the benchmark's own unit count; :func:`~mensura.evidence.above.people_rates` says how well each is
-    known.
+    Parameters
+    ----------
+    evidence : Evidence
+        Only scores in the benchmark's own unit count.
+
+    Returns
+    -------
+    table
+        subject (the group), benchmark, class, status, bound, score, stderr
+        (:func:`~mensura.evidence.measurements.people_rates`).
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.stitching import people_scores
+    >>> people_scores(mensura.load()).columns[:2]
+    ['subject', 'benchmark']
+
     """
     units = evidence.benchmarks.select("benchmark", "unit", "items")
     same = evidence.human_references.join(units, on=["benchmark", "unit"], maintain_order="left")
@@ -195,3 +238,100 @@ def _beside(positions: Positions, capability: Floats) -> Positions:
     more = np.zeros((len(positions.theta), capability.shape[1], positions.theta.shape[2]))
     more[:, :, 0] = capability
     return Positions(np.concatenate((positions.theta, more), axis=1), positions.phi)
+
+
+# Where a class of people stands on the scale that models made: one number with an interval that says how little it is.
+#
+#     logit of the share above chance = slope_b · (μ_class − difficulty_b) + u_b + error
+#
+# People are not weak models: what is hard for one is easy for the other, so every benchmark has its own shift u_b for
+# all people, u_b ~ N(0, ω²), and ω is estimated over the benchmarks. A score of "about zero", at chance or at the
+# ceiling only bounds the left side. μ has a wide prior; the benchmarks' own error enters through draws of the fit,
+# which people do not move. Sampled by Gibbs: bounded logits from truncated normals, (μ, u) jointly normal, ω on a grid.
+
+PRIOR_SPREADS = 3.0
+"""Standard deviation of a class's prior around the mean of the models, in standard deviations among models."""
+SHIFT_SCALE = 2.0
+"""Scale, in logits, of the half-normal prior of ω."""
+SHIFT_GRID = np.linspace(0.1, 6.0, 60)
+"""Values of ω that are weighed."""
+_LOG_GRID, _TWICE_SQUARED, _PRIOR_LOSS = np.log(SHIFT_GRID), 2 * SHIFT_GRID**2, (SHIFT_GRID / SHIFT_SCALE) ** 2 / 2
+BURN_IN = 200
+"""Gibbs sweeps before the first draw is kept."""
+SWEEPS_PER_DRAW = 5
+"""Gibbs sweeps from one draw that is kept to the next: ω and bounded scores move slowly given each other."""
+
+
+class ClassScores(NamedTuple):
+    """Scores of classes of people on benchmarks of a fit, as logits of the share of the way from chance to ceiling.
+
+    ``logit`` and ``error`` (scores,), ``bound`` (scores,): −1 where the truth is at most the logit, +1 at least, 0 for
+    a score; ``cols`` are positions of the fit's benchmarks, ``classes`` numbers from 0.
+    """
+
+    logit: Floats
+    error: Floats
+    bound: Ints
+    cols: Ints
+    classes: Ints
+
+
+def draw_classes(scores: ClassScores, positions: Positions, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Return μ (draws, classes) and ω (draws,), one for every draw of the fit, on the fit's scale."""
+    benchmarks, cols = np.unique(scores.cols, return_inverse=True)
+    k, b, n = int(scores.classes.max()) + 1, benchmarks.size, len(positions.phi)
+    slope, intercept = positions.slope[:, benchmarks], positions.phi[:, benchmarks, 0]
+    models = positions.capability
+    centre, width = models.mean(axis=1), PRIOR_SPREADS * models.std(axis=1)
+    shift, z = 1.0, scores.logit.copy()
+    bounded, taken = np.flatnonzero(scores.bound), np.arange(z.size)
+    design = np.zeros((z.size, k + b))
+    design[taken, k + cols] = 1.0
+    weight = 1 / scores.error**2
+    mu, omega, diagonal = np.empty((n, k)), np.empty(n), np.arange(k + b)
+    for sweep in range(-BURN_IN, n * SWEEPS_PER_DRAW):
+        i = max(sweep, 0) // SWEEPS_PER_DRAW
+        if sweep == -BURN_IN or sweep % SWEEPS_PER_DRAW == 0:  # the next draw of the fit: it stays for some sweeps
+            design[taken, scores.classes] = slope[i, cols]
+            weighted, offset = design.T * weight, intercept[i, cols]
+            information = weighted @ design
+        prior = np.concatenate((np.full(k, width[i] ** -2), np.full(b, shift**-2)))
+        right = weighted @ (z - offset)
+        right[:k] += centre[i] * prior[:k]
+        precision = information.copy()
+        precision[diagonal, diagonal] += prior
+        mean = _draw_normal(precision, right, rng)
+        z = _bounded_draws(scores, bounded, offset + design @ mean, rng)
+        shift = _draw_shift(mean[k:], rng)
+        mu[i], omega[i] = mean[:k], shift
+    return mu, omega
+
+
+def _draw_normal(precision: Floats, right: Floats, rng: np.random.Generator) -> Floats:
+    """Draw from the normal distribution with this precision and the mean ``precision⁻¹ right``.
+
+    LAPACK is called directly: at this size NumPy's checks take longer than the arithmetic.
+    """
+    lapack = scipy.linalg.lapack
+    root, _ = lapack.dpotrf(precision, lower=1)
+    whitened, _ = lapack.dtrtrs(root, right, lower=1)
+    drawn, _ = lapack.dtrtrs(root, whitened + rng.standard_normal(right.size), lower=1, trans=1)
+    return np.asarray(drawn)
+
+
+def _bounded_draws(scores: ClassScores, bounded: Ints, expected: Floats, rng: np.random.Generator) -> Floats:
+    """Keep measured logits; draw those that are only bounded, ``held``, from their side of the bound."""
+    z = scores.logit.copy()
+    if bounded.size:
+        side, error = -scores.bound[bounded], scores.error[bounded]
+        at = side * (z[bounded] - expected[bounded]) / error
+        drawn = scipy.special.ndtri_exp(np.log(1 - rng.random(at.size)) + scipy.special.log_ndtr(at))
+        z[bounded] = expected[bounded] + error * side * drawn
+    return z
+
+
+def _draw_shift(u: Floats, rng: np.random.Generator) -> float:
+    """Draw ω given the benchmarks' shifts."""
+    log = -u.size * _LOG_GRID - (u @ u) / _TWICE_SQUARED - _PRIOR_LOSS
+    odds = np.exp(log - log.max()).cumsum()
+    return float(SHIFT_GRID[np.searchsorted(odds / odds[-1], rng.random(), side="right")])

@@ -1,18 +1,19 @@
-"""Freeze and score: place new subjects, or a domain's scores, on an existing fit without moving it."""
+"""New subjects, or a domain's scores, on an existing fit that they do not move."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
+from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 from mensura.stitching.checks import positions_of
-from mensura.stitching.draws import PositionDraws
 from mensura.stitching.layout import ScoreLayout
-from mensura.stitching.positions import Positions
+from mensura.stitching.positions import PositionDraws, Positions
 from mensura.stitching.scores import ScoreSet, encode, read_scores
 
 if TYPE_CHECKING:
@@ -22,11 +23,57 @@ PLACING_DRAWS = 200
 """Draws of the benchmarks on which new subjects are placed; each costs one iteration per new subject."""
 
 
+def on_benchmarks(
+    frame: pl.DataFrame, benchmarks: tuple[str, ...], chance: Floats, ceiling: Floats, step: float
+) -> ScoreSet:
+    """Encode new scores with the positions, chance levels and ceilings of known benchmarks; others are refused."""
+    own = encode(frame.drop("chance", "ceiling", strict=False), "mean")
+    cols = positions_of(benchmarks, list(own.benchmarks))
+    if (cols < 0).any():
+        name = own.benchmarks[int(np.flatnonzero(cols < 0)[0])]
+        raise MensuraError(f"scores: benchmark {name!r} is not in the fit; expected one of {', '.join(benchmarks)}")
+    layout = ScoreLayout(own.layout.rows, cols[own.layout.cols], len(own.subjects), len(benchmarks))
+    return replace(own, benchmarks=benchmarks, layout=layout, chance=chance, ceiling=ceiling, step=step)
+
+
+def on_benchmarks_of(fit: Stitch, frame: pl.DataFrame) -> ScoreSet:
+    """Encode new scores on the benchmarks of a fit."""
+    data = fit.data
+    return on_benchmarks(frame, data.benchmarks, data.chance, data.ceiling, data.step)
+
+
 def place(fit: Stitch, scores: Any, *, seed: int = 0) -> PositionDraws:  # noqa: ANN401
     """Place the subjects of a score table on the fit; its benchmarks stay where they are.
 
-    Returns draws over the fit's subjects and, after them, the new ones, so that they can be ranked and compared. Their
-    intervals hold their own error and that of the benchmarks. Benchmarks unknown to the fit are refused.
+    Parameters
+    ----------
+    fit : Stitch
+        A fit of either method.
+    scores : table
+        Scores of new subjects on benchmarks of the fit.
+    seed : int
+        Seed of the draws.
+
+    Returns
+    -------
+    PositionDraws
+        Draws over the fit's subjects and, after them, the new ones, so that they can be ranked and compared. The
+        intervals contain the error of the subject and of the benchmarks.
+
+    Raises
+    ------
+    MensuraError
+        If a subject is in the fit, or a benchmark is not.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.stitching import place
+    >>> scores = {"subject": ["ann", "ann", "bob", "bob"], "benchmark": ["easy", "hard"] * 2}
+    >>> fit = mensura.stitch(scores | {"score": [0.9, 0.5, 0.7, 0.2]})
+    >>> place(fit, {"subject": ["eve"], "benchmark": ["easy"], "score": [0.8]}).subjects
+    ('ann', 'bob', 'eve')
+
     """
     frame = read_scores(scores)
     taken = sorted(set(frame["subject"]) & set(fit.data.subjects))
@@ -35,10 +82,37 @@ def place(fit: Stitch, scores: Any, *, seed: int = 0) -> PositionDraws:  # noqa:
     return _placed(fit, on_benchmarks_of(fit, frame), f"placed on a {fit.method} fit", seed)
 
 
-def domain(fit: Stitch, benchmarks: list[str], *, seed: int = 0) -> PositionDraws:
+def domain(fit: Stitch, benchmarks: Sequence[str], *, seed: int = 0) -> PositionDraws:
     """Place every subject by its scores on some benchmarks only (a domain index), the fit frozen.
 
-    Subjects are named ``NAME (domain)`` beside the whole-fit ones, which stay.
+    Parameters
+    ----------
+    fit : Stitch
+        A fit of either method.
+    benchmarks : sequence of str
+        Benchmarks of the fit.
+    seed : int
+        Seed of the draws.
+
+    Returns
+    -------
+    PositionDraws
+        Draws over the subjects of the fit and, after them, the same subjects by these benchmarks, named
+        ``NAME (domain)``.
+
+    Raises
+    ------
+    MensuraError
+        If a benchmark is not in the fit.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.stitching import domain
+    >>> scores = {"subject": ["ann", "ann", "bob", "bob"], "benchmark": ["easy", "hard"] * 2}
+    >>> domain(mensura.stitch(scores | {"score": [0.9, 0.5, 0.7, 0.2]}), ["easy"]).subjects
+    ('ann', 'bob', 'ann (domain)', 'bob (domain)')
+
     """
     data = fit.data
     unknown = [name for name in benchmarks if name not in data.benchmarks]
@@ -46,50 +120,22 @@ def domain(fit: Stitch, benchmarks: list[str], *, seed: int = 0) -> PositionDraw
         raise MensuraError(
             f"benchmarks: {unknown[0]!r} is not in the fit; expected one of {', '.join(data.benchmarks)}"
         )
-    rows, cols = data.layout.rows, data.layout.cols
-    frame = pl.DataFrame(
-        {
-            "subject": [f"{data.subjects[i]} (domain)" for i in rows],
-            "benchmark": [data.benchmarks[i] for i in cols],
-            "score": data.y,
-            "stderr": np.sqrt(data.sampling),
-        }
-    ).filter(pl.col("benchmark").is_in(benchmarks))
-    return _placed(fit, on_benchmarks_of(fit, frame), f"domain of {len(benchmarks)} benchmarks", seed)
-
-
-def on_benchmarks_of(fit: Stitch, frame: pl.DataFrame) -> ScoreSet:
-    """Encode new scores with the fit's benchmark positions, chance and ceiling."""
-    own = encode(frame.drop("chance", "ceiling", strict=False), "mean")
-    cols = positions_of(fit.data.benchmarks, list(own.benchmarks))
-    if (cols < 0).any():
-        name = own.benchmarks[int(np.flatnonzero(cols < 0)[0])]
-        raise MensuraError(
-            f"scores: benchmark {name!r} is not in the fit; expected one of {', '.join(fit.data.benchmarks)}"
-        )
-    layout = ScoreLayout(own.layout.rows, cols[own.layout.cols], len(own.subjects), len(fit.data.benchmarks))
-    chance, ceiling = fit.data.chance, fit.data.ceiling
-    return replace(
-        own, benchmarks=fit.data.benchmarks, layout=layout, chance=chance, ceiling=ceiling, step=fit.data.step
-    )
+    frame = data.table.select(pl.col("subject") + " (domain)", "benchmark", "score", stderr=np.sqrt(data.sampling))
+    chosen = frame.filter(pl.col("benchmark").is_in(benchmarks))
+    return _placed(fit, on_benchmarks_of(fit, chosen), f"domain of {len(benchmarks)} benchmarks", seed)
 
 
 def _placed(fit: Stitch, new: ScoreSet, kind: str, seed: int) -> PositionDraws:
     """Place at the estimate and, with noise, at every draw of the benchmarks."""
     rng = np.random.default_rng(seed)
     model, basis = fit.model, len(fit.data.subjects)
-    base = model.positions
-    mean, _, _ = model.place(new)
-    found = Positions(np.concatenate((base.theta, mean[None]), axis=1), base.phi)
-    estimate = fit.scaled(found, basis)
-    drawn = model.sample(PLACING_DRAWS, rng)
-    theta = np.empty((PLACING_DRAWS, len(new.subjects), mean.shape[1]))
-    lost = 0
+    base, drawn = model.positions, model.sample(PLACING_DRAWS, rng)
+    centre = Positions(np.concatenate((base.theta, model.place(new).theta[None]), axis=1), base.phi)
+    theta, lost = np.empty((PLACING_DRAWS, len(new.subjects), base.theta.shape[2])), 0
     for i, phi in enumerate(drawn.phi):
         at, covariance, converged = model.place(new, phi)
         lost += not converged
-        noise = np.linalg.cholesky(covariance) @ rng.standard_normal((*at.shape, 1))
-        theta[i] = at + noise[:, :, 0]
+        theta[i] = at + (np.linalg.cholesky(covariance) @ rng.standard_normal((*at.shape, 1)))[:, :, 0]
     together = Positions(np.concatenate((drawn.theta, theta), axis=1), drawn.phi)
-    positions = fit.scaled(together, basis, about=found)
+    estimate, positions = fit.scaled(centre, basis), fit.scaled(together, basis, about=centre)
     return PositionDraws(kind, (*fit.data.subjects, *new.subjects), fit.data.benchmarks, estimate, positions, lost)

@@ -4,7 +4,7 @@
     score − f has mean 0 and variance  sampling + ρ_b (f (1 − f) + 0.01).
 
 θ_m holds the subject's capability and a residual profile; its prior is N(Γᵀ x_m, 1), with x_m a constant, the release
-date where known and the pattern of tests taken (:mod:`mensura.stitching.regressors`). Benchmark vectors (intercept,
+date where known and the pattern of tests taken (:mod:`mensura.stitching.surprise`). Benchmark vectors (intercept,
 loadings) have the prior N(mean, variance), where only the capability loading has a mean other than zero: that is what
 tells capability from the residual dimensions. Γ, the means, the variances and the overdispersions ρ_b are estimated
 from the data (empirical Bayes), so a dimension that does not pay shrinks away by itself.
@@ -15,24 +15,33 @@ other (mean field). A sweep costs one pass over the scores; all blocks are K × 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import scipy
 
-from mensura.core.arrays import Floats, logit
-from mensura.stitching.damping import Damping
+from mensura.core.arrays import Floats, Ints, logit
 from mensura.stitching.laplace import factorise, joint_covariances
-from mensura.stitching.posterior import Cells, Pooled, expect, fitted_eta, score_variance, variance_vectors
+from mensura.stitching.layout import bounded, levels, pack_squares, pack_twice, unpack
+from mensura.stitching.scores import ScoreSet
 from mensura.stitching.surprise import learn_surprise, unsurprised
 from mensura.stitching.sweeps import (
+    Cells,
+    Pooled,
+    expect,
+    extended,
+    fitted_eta,
     learn_benchmark_prior,
     learn_dispersion,
     learn_subject_prior,
     linearise,
     posterior_precision,
+    score_variance,
     update_benchmarks,
     update_subjects,
+    variance_vectors,
 )
 
 WIDE_SWEEPS = 15
@@ -128,10 +137,10 @@ def _with_joint_prior(cells: Cells, fit: Pooled, pooling: float) -> Pooled:
     precision = linearise(cells, fit, at)[1]
     found = joint_covariances(factorise(posterior_precision(cells, fit, pooling)))
     joint = replace(fit, theta_cov=found.subjects, phi_cov=found.benchmarks)
-    alone = layout.products(*variance_vectors(joint, both=False))
+    separate = layout.products(*variance_vectors(joint, both=False))
     together = 2 * found.coupled / np.maximum(precision, np.finfo(float).tiny)
-    joint = learn_surprise(cells, joint, at, np.maximum(alone + together, 0.0))
-    joint = learn_dispersion(cells, joint, at, alone + together)
+    joint = learn_surprise(cells, joint, at, np.maximum(separate + together, 0.0))
+    joint = learn_dispersion(cells, joint, at, separate + together)
     return learn_benchmark_prior(learn_subject_prior(cells, joint))
 
 
@@ -200,3 +209,113 @@ def _widened(cells: Cells, fit: Pooled, dimensions: int) -> Pooled:
         phi_mean=np.concatenate((fit.phi_mean, np.zeros(more))),
         phi_spread=padded(fit.phi_spread, FIRST_RESIDUAL_SPREAD),
     )
+
+
+# Steps that go to and fro: shortened, so that a fit arrives where plain sweeps would swing for ever.
+#
+# On a benchmark whose floor hardly anybody leaves, a linearised step can overshoot by as much as it was off, and the
+# next one back again. Among some benchmarks that is rare, among hundreds it is sure to happen, and one of them would
+# keep a whole fit from arriving.
+
+SHORTENED = 0.5
+"""Factor on the steps of a vector that swings."""
+SWINGING = 0.9
+"""A step that turns back swings where it is at least this part as long as the one before: shorter ones die out."""
+PATIENCE = 4
+"""So many swings in a row are let pass before steps are shortened."""
+
+
+@dataclass(frozen=True, eq=False)
+class Damping:
+    """The last full ``step`` of every vector (n, k), its ``swings`` in a row (n,) and the ``length`` of steps (n,)."""
+
+    step: Floats
+    swings: Ints
+    length: Floats
+
+    @classmethod
+    def begin(cls, shape: tuple[int, ...], length: Floats) -> Damping:
+        """Begin at a known length of steps, without a memory of earlier ones."""
+        return cls(np.zeros(shape), np.zeros(shape[0], dtype=np.int64), np.broadcast_to(length, shape[:1]))
+
+    def after(self, step: Floats) -> Damping:
+        """Learn from the next full step."""
+        before = (self.step**2).sum(axis=1)
+        swings = np.where(-(step * self.step).sum(axis=1) > SWINGING * before, self.swings + 1, 0)
+        tired = swings >= PATIENCE
+        return Damping(step, np.where(tired, 0, swings), np.where(tired, SHORTENED, 1.0) * self.length)
+
+    @property
+    def taken(self) -> Floats:
+        """The part of the last full step that is taken."""
+        return np.asarray(self.length[:, None] * self.step)
+
+
+# New subjects on a fit: their θ given the benchmarks, by iterated linearised updates.
+
+PLACING_SWEEPS, PLACING_TOLERANCE = 100, 1e-6
+SHORTENED, LENGTHENED = 0.5, 1.25
+"""Factors on a placing's step after one that turned back, and after one that went on."""
+SMALLEST_PLACING_SLOPE = 1e-3
+"""Least derivative of a score in η taken when placing, so that a step stays finite far out on the curve."""
+
+
+class Placed(NamedTuple):
+    """New subjects on a fit: mean (S, K) and covariance (S, K, K) of their θ, and whether the iteration arrived."""
+
+    theta: Floats
+    covariance: Floats
+    converged: bool
+
+
+class SubjectPrior(NamedTuple):
+    """What is known of new subjects before their scores: mean (S, K) and precision (S, K, K) of their θ."""
+
+    mean: Floats
+    precision: Floats
+
+
+def place_subjects(
+    new: ScoreSet,
+    phi: Floats,
+    variance: Callable[[Floats], Floats],
+    prior: SubjectPrior,
+    phi_cov: Floats | None = None,
+) -> Placed:
+    """Return the posterior of θ with the benchmarks at ``phi`` (B, 1 + K).
+
+    ``variance`` gives the noise of every score at its expectation. ``phi_cov`` (B, 1 + K, 1 + K) is the benchmarks' own
+    error: it makes a score of a benchmark that is hardly known say less. A subject whose step turns back on the one
+    before shortens its steps: a score far out on a steep curve would otherwise send it to and fro for ever.
+    """
+    layout = new.layout
+    loadings, offset, squares = phi[layout.cols, 1:], phi[layout.cols, 0], pack_squares(phi[:, 1:])
+    theta, covariance = prior.mean.copy(), np.linalg.inv(prior.precision).astype(float)
+    pull = np.einsum("mij,mj->mi", prior.precision, prior.mean)
+    step, length, arrived = np.zeros_like(theta), np.ones((layout.n_subjects, 1)), False
+    for _ in range(PLACING_SWEEPS):
+        eta = offset + np.einsum("ij,ij->i", loadings, theta[layout.rows])
+        f, slope = levels(new.chance[layout.cols], new.ceiling[layout.cols], eta, new.step)
+        slope = np.maximum(slope, SMALLEST_PLACING_SLOPE)
+        noise: Floats = variance(f)
+        if phi_cov is not None:
+            noise = noise + slope**2 * benchmark_error(phi_cov, theta, covariance, layout.rows, layout.cols)
+        w = new.counts * slope**2 / noise
+        z = eta - offset + bounded(new.y - f, slope, noise)
+        matrix = unpack(layout.matrix(w) @ squares, theta.shape[1])
+        vector = layout.matrix(w * z) @ phi[:, 1:] + pull
+        covariance = np.linalg.inv(matrix + prior.precision).astype(float)
+        before, step = step, np.einsum("mij,mj->mi", covariance, vector) - theta
+        turned = (step * before).sum(axis=1, keepdims=True) < 0
+        length = np.where(turned, SHORTENED * length, np.minimum(LENGTHENED * length, 1))
+        theta = theta + length * step
+        arrived = bool(np.abs(step).max() < PLACING_TOLERANCE)
+        if arrived:
+            break
+    return Placed(theta, covariance, arrived)
+
+
+def benchmark_error(phi_cov: Floats, theta: Floats, theta_cov: Floats, rows: Ints, cols: Ints) -> Floats:
+    """Variance of η that comes from the benchmarks' own error, for pairs of subject and benchmark."""
+    _, second = extended(theta, theta_cov)
+    return np.asarray(np.einsum("ij,ij->i", pack_twice(phi_cov)[cols], second[rows]))

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Literal, NamedTuple
+
 import numpy as np
+import polars as pl
 import scipy
 
-from mensura.core.arrays import Floats, Ints
-from mensura.stitching.models import Model
-from mensura.stitching.pooled_model import PooledModel
+from mensura.core.arrays import Floats, Ints, Mask
+from mensura.core.ray import RayTasks
+from mensura.stitching.fitted import Model, PooledModel
+from mensura.stitching.layout import ScoreLayout, levels, pack_twice, variance_shape
 from mensura.stitching.positions import Positions
-from mensura.stitching.posterior import eta_variance, extended
-from mensura.stitching.response import levels, variance_shape
-from mensura.stitching.symmetric import pack_twice
+from mensura.stitching.sweeps import eta_variance, extended
 
 RESOLUTION = 0.005
 """Limits nearer than this to 0 or 1 are 0 or 1: scores are counts, and exact zeros and ones occur."""
@@ -96,3 +99,154 @@ def _beta_interval(mean: Floats, variance: Floats, level: float) -> tuple[Floats
     )
     low, high = np.where(low < RESOLUTION, 0.0, low), np.where(high > 1 - RESOLUTION, 1.0, high)
     return np.minimum(low, mean), np.maximum(high, mean)
+
+
+# Residuals: what was measured less what the fit, and capability alone, predict; cell by cell and in groups.
+
+
+def cell_residuals(model: Model, at: Positions) -> pl.DataFrame:
+    """One row per measured score: subject, benchmark, score, fitted, general, residual, above.
+
+    Subjects and benchmarks stand at ``at``. ``fitted`` is what the whole fit expects, ``general`` what capability alone
+    does; ``residual`` is measured minus fitted, ``above`` measured minus general.
+    """
+    data = model.data
+    rows, cols = data.layout.rows, data.layout.cols
+    capability_only = Positions(at.theta[:, :, :1], at.phi[:, :, :2])
+    fitted, general = (expected_scores(model, where, rows, cols)[0] for where in (at, capability_only))
+    return data.table.with_columns(
+        fitted=pl.Series(fitted),
+        general=pl.Series(general),
+        residual=pl.Series(data.y - fitted),
+        above=pl.Series(data.y - general),
+    )
+
+
+def residual_tables(
+    residuals: pl.DataFrame, *, families: Mapping[str, str] | None = None, domains: Mapping[str, str] | None = None
+) -> dict[str, pl.DataFrame]:
+    """Summarise residuals of a fit by benchmark, family and domain.
+
+    Parameters
+    ----------
+    residuals : table
+        ``fit.residuals``.
+    families : mapping, optional
+        Subjects and their families.
+    domains : mapping, optional
+        Benchmarks and their domains.
+
+    Returns
+    -------
+    dict of tables
+        Each has the label, scores, mean residual, spread (root mean square), above (mean of measured minus what
+        capability alone predicts), error (standard error of above), largest deviations first.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> rows = [(f"m{i}", f"b{j}", 0.2 + 0.1 * i + 0.01 * j**2) for i in range(6) for j in range(4)]
+    >>> scores = {"subject": [r[0] for r in rows], "benchmark": [r[1] for r in rows], "score": [r[2] for r in rows]}
+    >>> from mensura.stitching import residual_tables
+    >>> list(residual_tables(mensura.stitch(scores).residuals))
+    ['residuals_by_benchmark']
+
+    """
+    tables = {"residuals_by_benchmark": _grouped(residuals, "benchmark")}
+    for name, column, labels in (("family", "subject", families), ("domain", "benchmark", domains)):
+        if labels:
+            named = residuals.with_columns(pl.col(column).replace_strict(dict(labels), default=None).alias(name))
+            tables[f"residuals_by_{name}"] = _grouped(named.drop_nulls(name), name)
+    return tables
+
+
+def _grouped(cells: pl.DataFrame, by: str) -> pl.DataFrame:
+    above = pl.col("above")
+    table = cells.group_by(by).agg(
+        pl.len().alias("scores"),
+        pl.col("residual").mean(),
+        (pl.col("residual") ** 2).mean().sqrt().alias("spread"),
+        above.mean(),
+        (above.std(ddof=1) / pl.len().sqrt()).alias("error"),
+    )
+    return table.sort(pl.col("above").abs(), by, descending=[True, False])
+
+
+# Resampling: which scores count how often in each replicate, and what a replicate says nothing about.
+
+Kind = Literal["within", "subjects", "benchmarks"]
+
+
+class Resampled(NamedTuple):
+    """Refits of all replicates: positions, where they are known, and which replicates arrived.
+
+    ``seen`` is (replicates, subjects), ``known`` (replicates, benchmarks), ``converged`` (replicates,).
+    """
+
+    positions: Positions
+    seen: Mask
+    known: Mask
+    converged: Mask
+
+
+def bootstrap_weights(
+    layout: ScoreLayout, n: int, kind: Kind, rng: np.random.Generator, keep_benchmark: int | None = None
+) -> Floats:
+    """Return (n, scores): how often each score counts in each replicate.
+
+    ``within``: every subject's scores are resampled with replacement. ``subjects`` and ``benchmarks``: whole rows or
+    columns are. ``keep_benchmark`` (an anchor) counts at least once.
+    """
+    if kind == "within":
+        return _within(layout, n, rng)
+    if kind == "subjects":
+        m = layout.n_subjects
+        return np.take(rng.multinomial(m, np.full(m, 1 / m), size=n).astype(float), layout.rows, axis=1)
+    b = layout.n_benchmarks
+    counts = rng.multinomial(b, np.full(b, 1 / b), size=n).astype(float)
+    if keep_benchmark is not None:
+        counts[:, keep_benchmark] = np.maximum(counts[:, keep_benchmark], 1)
+    return np.take(counts, layout.cols, axis=1)
+
+
+def _within(layout: ScoreLayout, n: int, rng: np.random.Generator) -> Floats:
+    """Resample within every subject; subjects with equally many scores are drawn together."""
+    weights = np.empty((n, layout.n_scores))
+    sizes = np.bincount(layout.rows, minlength=layout.n_subjects)
+    for size in np.unique(sizes):
+        who = layout.subject_starts[sizes == size]
+        drawn = rng.multinomial(size, np.full(size, 1 / size), size=(n, who.size))
+        weights[:, who[:, None] + np.arange(size)] = drawn
+    return weights
+
+
+def on_ray(model: Model, weights: Floats, kind: Kind, address: str) -> Resampled:
+    """Refit every replicate on a Ray cluster, in two parts per processor."""
+    with RayTasks(address) as tasks:
+        parts = np.array_split(weights, min(len(weights), 2 * tasks.workers))
+        found = [task.result() for task in [tasks.submit(resampled, model, part, kind) for part in parts]]
+    theta, phi = (np.concatenate([getattr(one.positions, name) for one in found]) for name in ("theta", "phi"))
+    seen, known, converged = (
+        np.concatenate([getattr(one, name) for one in found]) for name in ("seen", "known", "converged")
+    )
+    return Resampled(Positions(theta, phi), seen, known, converged)
+
+
+def resampled(model: Model, weights: Floats, kind: Kind, advance: Callable[[], object] | None = None) -> Resampled:
+    """Refit every replicate.
+
+    Subjects left out by resampling subjects are placed afterwards on the replicate's benchmarks, from all their scores.
+    """
+    layout = model.data.layout
+    positions, converged = model.refit(weights, advance)
+    seen = layout.over_subjects(weights) > 0
+    known = layout.over_benchmarks(weights) > 0
+    if kind == "subjects":
+        for replicate, here in enumerate(seen):
+            out = np.flatnonzero(~here)
+            if out.size:
+                placed = model.place(model.data.of_subjects(out), positions.phi[replicate])
+                positions.theta[replicate, out] = placed.theta
+                converged[replicate] &= placed.converged
+        seen = np.ones_like(seen)
+    return Resampled(positions, seen, known, converged)

@@ -13,18 +13,19 @@ import polars as pl
 from mensura.core.arrays import logit
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
-from mensura.stitching.bootstrap import Kind, bootstrap_weights, on_ray, resampled
-from mensura.stitching.checks import positions_of
-from mensura.stitching.convergence import Convergence
-from mensura.stitching.draws import LEVEL, PositionDraws
-from mensura.stitching.models import Model
-from mensura.stitching.pooled_model import PooledModel
-from mensura.stitching.positions import Positions, Scale, principal
-from mensura.stitching.predict import expected_scores, predictive
-from mensura.stitching.residuals import cell_residuals
-from mensura.stitching.scores import ScoreSet, read_pairs
-from mensura.stitching.separation import estimate_warnings
-from mensura.stitching.years import to_date
+from mensura.stitching.checks import Convergence, positions_of
+from mensura.stitching.fitted import Model, PooledModel
+from mensura.stitching.positions import LEVEL, PositionDraws, Positions, Scale, estimate_warnings, principal
+from mensura.stitching.predict import (
+    Kind,
+    bootstrap_weights,
+    cell_residuals,
+    expected_scores,
+    on_ray,
+    predictive,
+    resampled,
+)
+from mensura.stitching.scores import ScoreSet, read_pairs, to_date
 
 SUSPICIOUS = 0.5
 """A score is listed where it is surprising rather than ordinary."""
@@ -160,14 +161,14 @@ class Stitch(Result):
         subjects, benchmarks = pl.Series("subject", self.data.subjects), pl.Series("benchmark", self.data.benchmarks)
         m, b = len(subjects), len(benchmarks)
         rows, cols = np.repeat(np.arange(m), b), np.tile(np.arange(b), m)
-        alone = Positions(self.estimate.theta[:, :, :1], self.estimate.phi[:, :, :2])
-        full, general = (expected_scores(self.model, at, rows, cols)[0] for at in (self.estimate, alone))
+        capability_only = Positions(self.estimate.theta[:, :, :1], self.estimate.phi[:, :, :2])
+        full, general = (expected_scores(self.model, at, rows, cols)[0] for at in (self.estimate, capability_only))
         table = {"subject": subjects[rows], "benchmark": benchmarks[cols], "score": full, "general": general}
         return pl.DataFrame(table).with_columns(above=pl.col("score") - pl.col("general"))
 
     @property
     def residuals(self) -> pl.DataFrame:
-        """Measured scores beside what the fit and capability alone expect (:mod:`mensura.stitching.residuals`).
+        """Measured scores beside what the fit and capability alone expect (:mod:`mensura.stitching.predict`).
 
         Columns subject, benchmark, score, fitted, general, residual (score − fitted), above (score − general).
         """
@@ -195,7 +196,7 @@ class Stitch(Result):
         """Asymptotes of every benchmark: benchmark, chance, error (standard, 0 where given), status, weight, ceiling.
 
         ``status`` is "given", "estimated" or "none" (the published method has no floors); ``weight`` is below 1 where
-        other benchmarks say the same (:mod:`mensura.stitching.redundancy`).
+        other benchmarks say the same (:mod:`mensura.stitching.surprise`).
         """
         model, given = self.model, self.data.chance_given
         error = ceiling_error = np.zeros(given.size)

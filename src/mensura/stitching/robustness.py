@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, get_args
 
@@ -10,14 +11,17 @@ import polars as pl
 import scipy
 
 from mensura.core.arrays import Floats, Mask, expit
+from mensura.core.errors import MensuraError
+from mensura.core.frames import sort_highest
 from mensura.core.results import Result
-from mensura.stitching.checks import position
-from mensura.stitching.convergence import warn_unconverged
+from mensura.stitching.checks import published_anchor, warn_unconverged
 from mensura.stitching.fit import read_any
-from mensura.stitching.heldout import fold_numbers
+from mensura.stitching.fitted import RosettaModel
 from mensura.stitching.layout import ScoreLayout
+from mensura.stitching.result import Stitch
 from mensura.stitching.rosetta import Solution, shift_to_anchor, solve_rosetta
 from mensura.stitching.scores import ScoreSet, encode
+from mensura.stitching.validation import fold_numbers
 
 Link = Literal["sigmoid", "clipped line"]
 FOLDS = 10
@@ -66,19 +70,33 @@ def check_robustness(
 ) -> Robustness:
     """Check the published method on one data set: another anchor, and a line instead of the sigmoid.
 
-    The scale of slopes is that of ``anchor_benchmark`` (default: the one with most scores). What dropping benchmarks
-    does to the frontier is a question of trends (:func:`mensura.trends.check_inclusion`).
+    Parameters
+    ----------
+    scores : table, file, Evidence or None
+        What :func:`mensura.stitch` takes.
+    anchor_benchmark : str, optional
+        Benchmark that sets the scale of slopes (default: the one with most scores).
+    seed : int
+        Seed of the folds.
+
+    Returns
+    -------
+    Robustness
+        Changes of anchor, and errors of both links. :func:`mensura.trends.check_inclusion` drops benchmarks.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> rows = [(f"m{i}", f"b{j}", 0.2 + 0.1 * i + 0.01 * j**2) for i in range(6) for j in range(4)]
+    >>> scores = {"subject": [r[0] for r in rows], "benchmark": [r[1] for r in rows], "score": [r[2] for r in rows]}
+    >>> from mensura.stitching import check_robustness
+    >>> check_robustness(scores).link_shape["link"].to_list()
+    ['sigmoid', 'clipped line']
+
     """
     frame, _ = read_any(scores)
     data = encode(frame, "max")
     return Robustness(anchor_change(data, published_anchor(data, anchor_benchmark)), link_shape(data, seed=seed))
-
-
-def published_anchor(data: ScoreSet, name: str | None) -> int:
-    """Position of the anchor benchmark: the one named, or the one with most scores."""
-    if name is not None:
-        return position(data.benchmarks, name, "anchor_benchmark")
-    return int(np.argmax(np.bincount(data.layout.cols)))
 
 
 def anchor_change(data: ScoreSet, anchor: int) -> pl.DataFrame:
@@ -181,3 +199,107 @@ def _link_start(data: ScoreSet, link: Link, anchor: int) -> Floats:
         unit = slope[anchor]
         C, D, slope = C * unit, D * unit, slope / unit
     return np.concatenate((C - D[anchor], D - D[anchor], slope))
+
+
+# The published sensitivity bars: how far one parameter can move before its own squared error rises by 5%.
+#
+# They are a measure of curvature, not an interval: a bootstrap is about six times wider. Here for comparison.
+
+RISE = 1.05
+"""A bar ends where the squared error is so many times that at the estimate, as published."""
+FIRST_STEP, GROWTH, BISECTIONS = 1e-3, 1.4, 45
+"""The search moves out from the estimate by growing steps, then halves the last one to rounding error."""
+TRIAL_SLOPES, GOLDEN_SECTIONS = 25, 30
+FURTHEST = 10.0
+"""Where the loss has not risen by so much this far out, the bar has no end (null)."""
+SLOPES = (0.01, 20.0)
+"""Range in which a benchmark's slope is refitted at every trial difficulty, as published."""
+
+
+def sens5(fit: Stitch) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Compute the published bars: how far a parameter moves before its own squared error rises by 5%.
+
+    Parameters
+    ----------
+    fit : Stitch
+        A fit of the published method.
+
+    Returns
+    -------
+    tuple of tables
+        subject, capability, low, high; benchmark, difficulty, low, high.
+
+    Raises
+    ------
+    MensuraError
+        If the fit is of another method.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> rows = [(f"m{i}", f"b{j}", 0.2 + 0.1 * i + 0.01 * j**2) for i in range(6) for j in range(4)]
+    >>> scores = {"subject": [r[0] for r in rows], "benchmark": [r[1] for r in rows], "score": [r[2] for r in rows]}
+    >>> from mensura.stitching import sens5
+    >>> sens5(mensura.stitch(scores, method="rosetta"))[0].columns
+    ['subject', 'capability', 'low', 'high']
+
+    """
+    model = fit.model
+    if not isinstance(model, RosettaModel):
+        raise MensuraError(
+            "sens5: the published sensitivity belongs to method='rosetta'; use intervals of this fit instead"
+        )
+    data, layout = fit.data, fit.data.layout
+    at = fit.estimate
+    C, D, slope = at.capability[0], at.difficulty[0], at.slope[0]
+
+    def by_subject(trial: Floats) -> Floats:
+        expected = expit(slope[layout.cols] * (trial[layout.rows] - D[layout.cols]))
+        return np.asarray(np.bincount(layout.rows, data.counts * (expected - data.y) ** 2), dtype=float)
+
+    def error(trial: Floats, a: Floats) -> Floats:
+        expected = expit(a[layout.cols] * (C[layout.rows] - trial[layout.cols]))
+        return np.asarray(np.bincount(layout.cols, data.counts * (expected - data.y) ** 2), dtype=float)
+
+    limit = RISE * error(D, slope)
+    subjects = _crossings(by_subject, C, RISE * by_subject(C))
+    benchmarks = _crossings(lambda trial: _best_slope(lambda a: error(trial, a), layout.n_benchmarks), D, limit)
+    capabilities = pl.DataFrame({"subject": data.subjects, "capability": C, "low": subjects[0], "high": subjects[1]})
+    difficulties = pl.DataFrame(
+        {"benchmark": data.benchmarks, "difficulty": D, "low": benchmarks[0], "high": benchmarks[1]}
+    )
+    tables = (sort_highest(capabilities, "capability", "subject"), difficulties)
+    ends = pl.col("low", "high").fill_nan(None)
+    return tables[0].with_columns(ends), tables[1].with_columns(ends)
+
+
+def _crossings(loss: Callable[[Floats], Floats], centre: Floats, limit: Floats) -> tuple[Floats, Floats]:
+    """Where the loss, moving out from the centre, first reaches the limit; both sides, all at once, by bisection."""
+    ends = []
+    for side in (-1.0, 1.0):
+        inner, outer = np.zeros_like(centre), np.full_like(centre, FIRST_STEP)
+        while True:
+            short = (loss(centre + side * outer) < limit) & (outer < FURTHEST)
+            if not short.any():
+                break
+            inner, outer = np.where(short, outer, inner), np.where(short, outer * GROWTH, outer)
+        for _ in range(BISECTIONS):
+            middle = (inner + outer) / 2
+            inside = loss(centre + side * middle) < limit
+            inner, outer = np.where(inside, middle, inner), np.where(inside, outer, middle)
+        ends.append(np.where(outer < FURTHEST, centre + side * outer, np.nan))
+    return ends[0], ends[1]
+
+
+def _best_slope(loss: Callable[[Floats], Floats], n: int) -> Floats:
+    """Smallest loss over the slope of every benchmark: a grid, then golden sections around its best point."""
+    grid = np.geomspace(*SLOPES, TRIAL_SLOPES)
+    losses = np.stack([loss(np.full(n, a)) for a in grid])
+    best = losses.argmin(axis=0)
+    low, high = np.log(grid[np.maximum(best - 1, 0)]), np.log(grid[np.minimum(best + 1, grid.size - 1)])
+    golden = (np.sqrt(5) - 1) / 2
+    for _ in range(GOLDEN_SECTIONS):
+        left, right = high - golden * (high - low), low + golden * (high - low)
+        lower = loss(np.exp(left)) < loss(np.exp(right))
+        low, high = np.where(lower, low, left), np.where(lower, right, high)
+    return np.asarray(np.minimum(loss(np.exp((low + high) / 2)), losses.min(axis=0)))

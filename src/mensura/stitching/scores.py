@@ -10,6 +10,7 @@ A chance level that is not given is unknown, not 0, and a ceiling not 1 (:mod:`m
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import date, timedelta
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -19,19 +20,15 @@ from mensura.core.arrays import Floats, Ints, Mask
 from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns
 from mensura.core.results import Result
-from mensura.evidence.above import score_variance
+from mensura.evidence.measurements import score_variance
 from mensura.intake.tables import as_frame
 from mensura.stitching.layout import ScoreLayout
-from mensura.stitching.sources import PRINTED
-from mensura.stitching.years import to_years
+from mensura.stitching.links import PRINTED
 
 Duplicates = Literal["max", "mean", "all"]
+_HALF = "a score within [0, 1] has a standard error of at most 0.5; divide percents by 100, or leave it out"
 _ERRORS = (
-    (
-        "stderr",
-        0.5,
-        "a score within [0, 1] has a standard error of at most 0.5; divide percents by 100, or leave it out",
-    ),
+    ("stderr", 0.5, _HALF),
     ("n", float("inf"), "give the number of items behind the score, or leave it out"),
     ("epochs", float("inf"), "give how often every item was run, or leave it out"),
 )
@@ -47,7 +44,7 @@ class ScoreSet(Result):
     variance (0 unknown), ``chance`` and ``ceiling`` belong to the benchmarks (``chance_given`` and ``ceiling_given``
     say for which somebody stated them; they are 0 and 1 elsewhere until estimated), ``years`` (release, since
     1970-01-01; NaN unknown) to the subjects. ``step`` is the shape of the curve that a fit found
-    (:mod:`mensura.stitching.steps`). ``table``: subject, benchmark, score.
+    (:mod:`mensura.stitching.floors`). ``table``: subject, benchmark, score.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("table",)
@@ -85,16 +82,38 @@ class ScoreSet(Result):
             self,
             subjects=tuple(self.subjects[i] for i in subjects),
             layout=ScoreLayout(rows, self.layout.cols[keep], len(subjects), self.layout.n_benchmarks),
-            y=self.y[keep],
-            printed=self.printed[keep],
-            counts=self.counts[keep],
-            sampling=self.sampling[keep],
             years=self.years[subjects],
+            **{name: getattr(self, name)[keep] for name in ("y", "printed", "counts", "sampling")},
         )
 
 
 def read_scores(table: Any, *, name: str = "scores") -> pl.DataFrame:  # noqa: ANN401
-    """Return a table with ``subject``, ``benchmark``, ``score`` and what else it had, or say what is wrong with it."""
+    """Read and check a score table.
+
+    Parameters
+    ----------
+    table : table
+        Of any library, with subject (or model), benchmark (or item) and score in [0, 1].
+    name : str
+        What an error calls the table.
+
+    Returns
+    -------
+    table
+        subject, benchmark, score and what else it had.
+
+    Raises
+    ------
+    MensuraError
+        If a column is missing, or a value is missing, no number or out of range.
+
+    Examples
+    --------
+    >>> from mensura.stitching import read_scores
+    >>> read_scores({"model": ["ann"], "benchmark": ["easy"], "score": [0.5]}).columns
+    ['subject', 'benchmark', 'score']
+
+    """
     frame = read_pairs(table, name=name)
     require_columns(frame, ["score"], name=name)
     if frame.height == 0:
@@ -108,8 +127,7 @@ def read_pairs(table: Any, *, name: str = "pairs") -> pl.DataFrame:  # noqa: ANN
     twins = [(old, new) for old, new in ALIASES.items() if old in frame.columns and new in frame.columns]
     if twins:
         raise MensuraError(f"{name}: columns {' and '.join(map(repr, twins[0]))} say the same; rename or drop one")
-    known = {old: new for old, new in ALIASES.items() if old in frame.columns}
-    frame = frame.rename(known)
+    frame = frame.rename({old: new for old, new in ALIASES.items() if old in frame.columns})
     require_columns(frame, ["subject", "benchmark"], name=name)
     frame = frame.with_columns(pl.col("subject").cast(pl.String), pl.col("benchmark").cast(pl.String))
     for column in ("subject", "benchmark"):
@@ -131,19 +149,17 @@ def _numeric(frame: pl.DataFrame, column: str, name: str) -> pl.DataFrame:
 
 
 def _check_range(frame: pl.DataFrame, name: str) -> pl.DataFrame:
-    bad = frame.filter(pl.col("score").is_null() | ~pl.col("score").is_finite())
+    score = pl.col("score")
+    bad = frame.filter(score.is_null() | ~score.is_finite())
     if bad.height:
         raise MensuraError(
             f"{name}: {bad.height} scores are missing or not finite ({_where(bad)}); drop those rows or fill them in"
         )
-    out = frame.filter((pl.col("score") < 0) | (pl.col("score") > 1))
+    out = frame.filter(~score.is_between(0, 1))
     if out.height:
         percent = out.height > frame.height / 4 and out.filter(pl.col("score") > 1).height == out.height
-        advice = (
-            "these look like percentages: say unit='percent' (--unit percent), or divide them by 100"
-            if percent
-            else "correct or drop those rows"
-        )
+        advice = "these look like percentages: say unit='percent' (--unit percent), or divide them by 100"
+        advice = advice if percent else "correct or drop those rows"
         raise MensuraError(f"{name}: {out.height} scores lie outside [0, 1] ({_where(out)}); {advice}")
     return frame
 
@@ -166,10 +182,32 @@ def _where(rows: pl.DataFrame) -> str:
 
 
 def encode(frame: pl.DataFrame, duplicates: Duplicates) -> ScoreSet:
-    """Merge duplicates by the stated policy and index subjects and benchmarks by name.
+    """Merge duplicates and index subjects and benchmarks by name.
 
-    ``max`` (as published) and ``mean`` give one score of weight one; ``all`` keeps the weight of every row: for least
-    squares, k scores of one cell are their mean with weight k.
+    Parameters
+    ----------
+    frame : table
+        What :func:`read_scores` returns.
+    duplicates : {"max", "mean", "all"}
+        "max" (as published) and "mean" give one score of weight one. "all" keeps the weight of every row: for least
+        squares, k scores of one cell are their mean with weight k.
+
+    Returns
+    -------
+    ScoreSet
+        The scores as arrays.
+
+    Raises
+    ------
+    MensuraError
+        If the policy is not known, or chance levels, ceilings or dates are impossible.
+
+    Examples
+    --------
+    >>> from mensura.stitching import encode, read_scores
+    >>> encode(read_scores({"model": ["ann"] * 2, "benchmark": ["easy"] * 2, "score": [0.4, 0.6]}), "mean").y.tolist()
+    [0.5]
+
     """
     if duplicates not in get_args(Duplicates):
         raise MensuraError(f"duplicates: {duplicates!r} is not known; choose one of {', '.join(get_args(Duplicates))}")
@@ -179,7 +217,8 @@ def encode(frame: pl.DataFrame, duplicates: Duplicates) -> ScoreSet:
     frame = frame.with_columns(_sampling(frame).alias("sampling"), printed)
     merged = (
         frame.group_by("subject", "benchmark")
-        .agg(score, rows.alias("count"), (pl.col("sampling").sum() / pl.len() ** 2).alias("sampling"))
+        .agg(score, rows.alias("counts"), (pl.col("sampling").sum() / pl.len() ** 2).alias("sampling"))
+        .rename({"score": "y"})
         .sort("subject", "benchmark")
     )
     subjects, benchmarks = merged["subject"].unique().sort(), merged["benchmark"].unique().sort()
@@ -188,10 +227,7 @@ def encode(frame: pl.DataFrame, duplicates: Duplicates) -> ScoreSet:
         subjects=tuple(subjects),
         benchmarks=tuple(benchmarks),
         layout=ScoreLayout.of(subjects.search_sorted(merged["subject"]), benchmarks.search_sorted(merged["benchmark"])),
-        y=merged["score"].to_numpy().astype(float),
-        printed=merged["printed"].to_numpy().astype(float),
-        counts=merged["count"].to_numpy().astype(float),
-        sampling=merged["sampling"].to_numpy().astype(float),
+        **{name: merged[name].to_numpy().astype(float) for name in ("y", "printed", "counts", "sampling")},
         chance=chance,
         ceiling=ceiling,
         years=_years(frame, subjects),
@@ -217,23 +253,21 @@ def _sampling(frame: pl.DataFrame) -> pl.Expr:
 
 def _levels(frame: pl.DataFrame, benchmarks: pl.Series) -> tuple[Floats, Floats, Mask, Mask]:
     """Chance and ceiling of every benchmark, 0 and 1 where the table gives none, and whether it gives each."""
-    values = {}
-    for column in ("chance", "ceiling"):
-        joined = benchmarks.to_frame("benchmark").with_columns(pl.lit(None, dtype=pl.Float64).alias(column))
-        if column in frame.columns:
-            given = _numeric(frame, column, "scores").group_by("benchmark").agg(pl.col(column).drop_nulls().first())
-            joined = joined.select("benchmark").join(given, on="benchmark", how="left", maintain_order="left")
-        values[column] = joined[column].fill_nan(None)
-    chance = values["chance"].fill_null(0.0).to_numpy().astype(float)
-    ceiling = values["ceiling"].fill_null(1.0).to_numpy().astype(float)
-    wrong = np.flatnonzero((chance < 0) | (ceiling > 1) | (chance >= ceiling))
-    if wrong.size:
-        i = wrong[0]
+    every, values, given = benchmarks.to_frame("benchmark"), [], []
+    for column, default in (("chance", 0.0), ("ceiling", 1.0)):
+        if column not in frame.columns:
+            frame = frame.with_columns(pl.lit(None, pl.Float64).alias(column))
+        stated = _numeric(frame, column, "scores").group_by("benchmark").agg(pl.col(column).drop_nulls().first())
+        level = every.join(stated, on="benchmark", how="left", maintain_order="left")[column].fill_nan(None)
+        values.append(level.fill_null(default).to_numpy().astype(float))
+        given.append(level.is_not_null().to_numpy())
+    chance, ceiling = values
+    for i in np.flatnonzero((chance < 0) | (ceiling > 1) | (chance >= ceiling)):
         raise MensuraError(
             f"scores: benchmark {benchmarks[int(i)]!r} has chance {chance[i]:g} and ceiling {ceiling[i]:g}; "
             "0 ≤ chance < ceiling ≤ 1 is expected"
         )
-    return chance, ceiling, values["chance"].is_not_null().to_numpy(), values["ceiling"].is_not_null().to_numpy()
+    return chance, ceiling, given[0], given[1]
 
 
 def _years(frame: pl.DataFrame, subjects: pl.Series) -> Floats:
@@ -258,3 +292,59 @@ def _years(frame: pl.DataFrame, subjects: pl.Series) -> Floats:
     first = frame.select("subject").with_columns(day=dates.cast(pl.Date, strict=False)).group_by("subject").min()
     joined = subjects.to_frame("subject").join(first, on="subject", how="left", maintain_order="left")
     return to_years(joined["day"])
+
+
+# Dates as numbers: years since 1970-01-01, one length of the year for every instrument.
+
+DAYS_PER_YEAR = 365.25
+"""The mean length of the calendar's year from 1901 to 2099, and the one the published analyses use."""
+_FIRST = date(1970, 1, 1)
+
+
+def to_years(dates: pl.Series) -> Floats:
+    """Turn dates into years since 1970-01-01.
+
+    Parameters
+    ----------
+    dates : polars.Series
+        Dates; a missing one becomes NaN.
+
+    Returns
+    -------
+    array
+        Years of 365.25 days.
+
+    Examples
+    --------
+    >>> from datetime import date
+    >>> import polars as pl
+    >>> from mensura.stitching import to_years
+    >>> to_years(pl.Series([date(1974, 1, 1)])).tolist()
+    [4.0]
+
+    """
+    days = dates.cast(pl.Date).to_physical().cast(pl.Float64).fill_null(float("nan"))
+    return days.to_numpy() / DAYS_PER_YEAR
+
+
+def to_date(years: float) -> date:
+    """Turn years since 1970-01-01 into a date, the inverse of :func:`to_years`.
+
+    Parameters
+    ----------
+    years : float
+        Years of 365.25 days.
+
+    Returns
+    -------
+    date
+        The nearest day.
+
+    Examples
+    --------
+    >>> from mensura.stitching import to_date
+    >>> str(to_date(4.0))
+    '1974-01-01'
+
+    """
+    return _FIRST + timedelta(days=round(years * DAYS_PER_YEAR))

@@ -18,7 +18,7 @@ from mensura.core.errors import listed_names
 from mensura.core.frames import sort_highest
 from mensura.core.results import set_computed
 from mensura.evidence import Evidence
-from mensura.evidence.above import chance_over
+from mensura.evidence.measurements import chance_over
 from mensura.iq import IqResult, SplicedIq, frozen_evidence, kept_scores, left_out, splice_iq
 from mensura.scale import Calibration
 from mensura.stitching import FrozenScale, load_scale

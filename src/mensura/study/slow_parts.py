@@ -34,8 +34,7 @@ from mensura.scale import Calibration
 from mensura.stitching import Stitch, evidence_scores
 from mensura.trends import Watch, measure_pace, watch_acceleration
 from mensura.trends.capabilities import read_with_draws
-from mensura.trends.forecasting import forecast_known
-from mensura.trends.pace import FEWEST_RELEASES
+from mensura.trends.pace import FEWEST_RELEASES, forecast_known
 from mensura.trends.watching import BASELINE, FEWEST
 
 _QUARTERS = 12

@@ -17,7 +17,7 @@ from mensura.evidence import Evidence
 from mensura.iq import CostResult, IqResult, score_costs, score_iq
 from mensura.scale import Calibration
 from mensura.stitching import People, Stitch, information_curves, place_people, stitch
-from mensura.stitching.passing import win_chances
+from mensura.stitching.influence import win_chances
 from mensura.study.leaders import OWN_SCORES, leaders_beside_people
 from mensura.study.policy import PlainRows, Policy, apply_policy, list_models, load_policy
 from mensura.study.slow_parts import (

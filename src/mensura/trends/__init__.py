@@ -2,16 +2,15 @@
 
 In: a stitched fit with release dates, and compute where it is known. Out: pace, frontier, forecast, algorithmic
 progress and tests for acceleration.
-Read first: ``capabilities`` (what is needed of a fit), ``pace``, ``frontier`` and ``forecasting``, ``progress``
-(compute), ``watching`` (the monthly test), ``backtesting`` (forecasts made in the past), ``published`` (the printed
-figures).
+Read first: ``capabilities`` (what is needed of a fit), ``lines`` (lines and the frontier), ``pace`` (pace and
+forecast), ``progress`` (compute), ``watching`` (the monthly test), ``backtesting`` (forecasts made in the past),
+``published`` (the printed figures).
 """
 
 from mensura.trends.backtesting import Backtest, backtest
 from mensura.trends.breaks import Break, SlopeRatios, find_break, rosetta_ratio, slope_ratios
 from mensura.trends.capabilities import (
     PublishedFit,
-    Stream,
     add_dates,
     known_by,
     load_compute,
@@ -21,12 +20,11 @@ from mensura.trends.capabilities import (
 )
 from mensura.trends.crossings import Horizons, find_crossings, mark_passed, relate_horizons
 from mensura.trends.detection import PUBLISHED, Detection, StreamModel, make_stream, simulate_detection
-from mensura.trends.forecasting import Forecast, forecast
-from mensura.trends.inclusion import Inclusion, check_inclusion
+from mensura.trends.kinks import Plan, Stream
 from mensura.trends.lines import TrendLine, find_frontier, fit_line, frontier_line, frontier_slopes
-from mensura.trends.pace import ReleasePace, measure_pace
-from mensura.trends.plans import Plan
+from mensura.trends.pace import Forecast, ReleasePace, forecast, measure_pace
 from mensura.trends.progress import Progress, measure_progress
+from mensura.trends.published import Inclusion, check_inclusion
 from mensura.trends.watching import Watch, watch_acceleration, watch_stream
 
 __all__ = [

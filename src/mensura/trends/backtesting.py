@@ -17,8 +17,8 @@ from mensura.evidence import Evidence
 from mensura.intake.tables import as_frame
 from mensura.stitching import Stitch, read_any, stitch, to_date, to_years
 from mensura.trends.capabilities import read_capabilities, refit_vintage
-from mensura.trends.forecasting import forecast_known
 from mensura.trends.lines import is_record
+from mensura.trends.pace import forecast_known
 
 HORIZONS = (0.25, 0.5, 1.0)
 """Years ahead."""
@@ -65,14 +65,48 @@ def backtest(
     seed: int = 0,
     advance: Callable[[], object] | None = None,
 ) -> Backtest:
-    """Forecast the frontier from every origin (default monthly) for every horizon that ends by the last release.
+    """Forecast the frontier from days in the past and compare with what came.
 
-    ``source`` is evidence (none: the embedded one) or a table of scores: everything is then refitted at every origin to
-    the scores known by then (``capabilities``), with ``fit_settings`` of :func:`mensura.stitch`, and put
-    on the final scale by the line through the subjects both fits have; without ``fit_error`` the draws of those fits
-    are left out. What came is the fit of everything. With ``refit=False``, or from a fit or a table of capabilities,
-    the final capabilities of the subjects released by then are used, as the published validation does: that forgives
-    the forecast the error of the early fit. ``advance`` is called once per origin.
+    Parameters
+    ----------
+    source : Evidence, fit, table or None
+        With evidence or a table of scores, everything is refitted at every origin to the scores known by then. With a
+        fit or a table of capabilities, the final capabilities are used, as the published validation does.
+    origins : list of date, optional
+        Days of forecast (default: the first of every month from 15 subjects and 3 records on).
+    horizons : tuple of float
+        Years ahead.
+    refit : bool, optional
+        False uses final capabilities although scores are given: that forgives the forecast the error of the early fit.
+    fit_error : bool
+        Whether the draws of the refits enter the intervals.
+    fit_settings : dict, optional
+        Arguments of :func:`mensura.stitch`.
+    method, level, seed
+        As in :func:`forecast`.
+    advance : callable, optional
+        Called once per origin.
+
+    Returns
+    -------
+    Backtest
+        Every forecast beside what came, and errors and coverage per horizon.
+
+    Raises
+    ------
+    MensuraError
+        If no origin has a horizon that ends by the last release, or ``refit`` is asked of what has no scores.
+
+    Examples
+    --------
+    >>> from datetime import date
+    >>> days = [date(2024 + month // 12, month % 12 + 1, 1) for month in range(24)]
+    >>> models = {"subject": [f"m{at}" for at in range(24)], "released": days}
+    >>> models |= {"capability": [at / 12 for at in range(24)]}
+    >>> from mensura.trends import backtest
+    >>> backtest(models, origins=[date(2025, 6, 1)], horizons=(0.25,)).table.height
+    1
+
     """
     scores = _scores_of(source)
     if refit and scores is None:

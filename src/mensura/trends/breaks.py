@@ -75,11 +75,29 @@ class Break(Result):
 
 
 def find_break(capabilities: Any = None) -> Break:  # noqa: ANN401
-    """Return the best continuous two-piece line through the frontier, bending inside the middle 80% of its time span.
+    """Find the best continuous two-piece line through the frontier.
 
-    The published analysis searches for it from 50 starts and calls an acceleration when the ratio is at least 1.5.
-    Here the optimum is exact: between two neighbouring points it is either where the two separate lines meet, or at
-    one of the points.
+    Parameters
+    ----------
+    capabilities : fit, Evidence, table or None
+        A fit, evidence (None: the embedded one), a table of scores, or one with subject, released, capability.
+
+    Returns
+    -------
+    Break
+        Where the line bends, inside the middle 80% of the time span, and its slopes. The published analysis calls an
+        acceleration if their ratio is at least 1.5.
+
+    Examples
+    --------
+    >>> from datetime import date
+    >>> days = [date(2024 + month // 12, month % 12 + 1, 1) for month in range(24)]
+    >>> models = {"subject": [f"m{at}" for at in range(24)], "released": days}
+    >>> models |= {"capability": [at / 12 for at in range(24)]}
+    >>> from mensura.trends import find_break
+    >>> round(find_break(models).ratio, 1)
+    1.0
+
     """
     frontier = find_frontier(capabilities)
     return best_break(to_years(frontier["released"]), frontier["capability"].to_numpy())
@@ -119,11 +137,31 @@ def _hinge(x: Floats, y: Floats, bend: float) -> Break:
 
 
 def rosetta_ratio(years: Floats, capabilities: Floats, start: float) -> float:
-    """Return the largest slope ratio the published rule of the synthetic study sees at one look; −∞ if none qualifies.
+    """Return the largest slope ratio that the published rule of the synthetic study sees at one check.
 
     The running maximum is split at 50 times from ``start`` to the last release. Each side has its own line, the right
-    one moved so that they meet at the split; a split counts with a positive slope before it, at least 3 points after
-    it and R² of at least 0.6. The rule fires when the ratio is 2 or more.
+    one moved so that they meet at the split. The rule fires if the ratio is 2 or more.
+
+    Parameters
+    ----------
+    years, capabilities : array
+        Releases in years since 1970, sorted, and their capabilities.
+    start : float
+        First day of a split.
+
+    Returns
+    -------
+    float
+        −∞ if no split has a positive slope before it, 3 points after it and R² of at least 0.6.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mensura.trends import rosetta_ratio
+    >>> years = np.arange(50.0, 60.0, 0.1)
+    >>> round(rosetta_ratio(years, np.maximum(years - 50, 3 * years - 160), 52.0))
+    3
+
     """
     x, y = years - start, np.maximum.accumulate(capabilities)
     if x[-1] <= 0:
@@ -210,9 +248,41 @@ def slope_ratios(
     streams: int = STREAMS,
     seed: int = 0,
 ) -> SlopeRatios:
-    """Return the slope ratio at the release of ``at`` (default: where it is largest) and at every record.
+    """Measure the slope ratio at a chosen release and at every record.
 
-    ``capabilities`` and ``draws`` are what :func:`mensura.trends.forecast` takes.
+    Parameters
+    ----------
+    capabilities : fit, Evidence, table or None
+        A fit, evidence (None: the embedded one), a table of scores, or one with subject, released, capability.
+    at : str, optional
+        The release (default: where the ratio is largest).
+    draws : PositionDraws or table, optional
+        Error of the capabilities: draws of the fit (a fit brings its own), or a table subject, draw, capability.
+    streams : int
+        Simulations without a change behind the false-alarm rates.
+    seed : int
+        Seed of the draws.
+
+    Returns
+    -------
+    SlopeRatios
+        Slopes before and after each break, their ratio with its interval, and false-alarm rates.
+
+    Raises
+    ------
+    MensuraError
+        If a break has fewer than 5 releases on one side.
+
+    Examples
+    --------
+    >>> from datetime import date
+    >>> days = [date(2024 + month // 12, month % 12 + 1, 1) for month in range(24)]
+    >>> models = {"subject": [f"m{at}" for at in range(24)], "released": days}
+    >>> models |= {"capability": [at / 12 for at in range(24)]}
+    >>> from mensura.trends import slope_ratios
+    >>> slope_ratios(models, streams=5).table.columns[:3]
+    ['subject', 'released', 'before']
+
     """
     frame, matrix = read_with_draws(capabilities, draws)
     years, values = to_years(frame["released"]), frame["capability"].to_numpy()

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from mensura.core.arrays import Floats, Ints
+from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 from mensura.core.frames import read_csv, require_columns
-from mensura.core.results import Result
 from mensura.evidence import Evidence
 from mensura.intake.tables import as_frame
-from mensura.stitching import PositionDraws, Stitch, encode, read_any, read_scores, stitch, to_years
+from mensura.stitching import PositionDraws, Stitch, read_scores, stitch
 
 FEWEST_SUBJECTS = 3
 """A line with an error needs so many points."""
@@ -35,11 +33,35 @@ def hand_over(source: Any) -> Any:  # noqa: ANN401
 
 
 def read_capabilities(source: Any, *, name: str = "capabilities") -> pl.DataFrame:  # noqa: ANN401
-    """Return ``subject``, ``released``, ``capability`` and more, sorted by release, or say what is wrong.
+    """Read dated capabilities, sorted by release.
 
-    ``source`` is a table with these columns, a fit, evidence (none: the embedded one) or a table of scores. ``model``
-    is read as ``subject``, ``release_date`` or ``date`` as ``released``. Subjects without a date or a capability are
-    refused: a trend that leaves them out without a word would be biased.
+    Parameters
+    ----------
+    source : fit, Evidence, table or None
+        As in :func:`forecast`. ``model`` is read as subject, ``release_date`` or ``date`` as released.
+    name : str
+        What an error calls the table.
+
+    Returns
+    -------
+    table
+        subject, released, capability and more.
+
+    Raises
+    ------
+    MensuraError
+        If a subject has no date or capability (a trend without it would be biased), or there are fewer than three.
+
+    Examples
+    --------
+    >>> from datetime import date
+    >>> days = [date(2024 + month // 12, month % 12 + 1, 1) for month in range(24)]
+    >>> models = {"subject": [f"m{at}" for at in range(24)], "released": days}
+    >>> models |= {"capability": [at / 12 for at in range(24)]}
+    >>> from mensura.trends import read_capabilities
+    >>> read_capabilities(models)["subject"][0]
+    'm0'
+
     """
     given = hand_over(source)
     frame = read_dates(given.dated if isinstance(given, Stitch) else given, name=name)
@@ -75,7 +97,28 @@ def read_dates(frame: pl.DataFrame, *, name: str) -> pl.DataFrame:
 
 
 def add_dates(capabilities: Any, dates: Any) -> pl.DataFrame:  # noqa: ANN401
-    """Join ``released`` from a table of models to capabilities; subjects without a date stay, with none."""
+    """Join release dates to capabilities.
+
+    Parameters
+    ----------
+    capabilities : table
+        With subject.
+    dates : table
+        subject (or model) and released (or release_date, date).
+
+    Returns
+    -------
+    table
+        The capabilities with released, null where unknown.
+
+    Examples
+    --------
+    >>> from mensura.trends import add_dates
+    >>> dates = {"subject": ["a"], "released": ["2025-01-31"]}
+    >>> add_dates({"subject": ["a", "b"], "capability": [1.0, 2.0]}, dates)["released"].null_count()
+    1
+
+    """
     known = read_dates(as_frame(dates, name="dates"), name="dates").select("subject", "released").unique("subject")
     return as_frame(capabilities, name="capabilities").join(known, on="subject", how="left", maintain_order="left")
 
@@ -139,68 +182,6 @@ def select_scores(scores: Any, *, since: date | None = None, fewest: int = 1) ->
     return kept
 
 
-# Scores in the order of release, as a watch follows them.
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Stream(Result):
-    """Scores sorted by release: score i is release ``rows[i]``, of ``years[rows[i]]``, on benchmark ``cols[i]``.
-
-    ``table``: year, release, benchmark, score.
-    """
-
-    TABLES: ClassVar[tuple[str, ...]] = ("table",)
-
-    years: Floats
-    rows: Ints
-    cols: Ints
-    scores: Floats
-
-    @property
-    def heading(self) -> str:
-        """What this is, in one line."""
-        span = f"{self.years[0]:.1f} to {self.years[-1]:.1f}"
-        return f"a stream of {self.years.size} releases from year {span} with {self.scores.size} scores"
-
-    @property
-    def table(self) -> pl.DataFrame:
-        """One row per score: year, release, benchmark, score."""
-        years = self.years[self.rows]
-        return pl.DataFrame({"year": years, "release": self.rows, "benchmark": self.cols, "score": self.scores})
-
-
-def read_stream(scores: Any, dates: Any) -> tuple[Stream, list[str]]:  # noqa: ANN401
-    """Turn a table of scores into arrays sorted by release, the best score of a pair counting once."""
-    frame = _scores_of(scores) if isinstance(scores, Stitch) else read_any(scores)[0]
-    if dates is not None:
-        known = read_dates(as_frame(dates, name="dates"), name="dates")
-        frame = frame.drop("released", strict=False).join(known.select("subject", "released"), on="subject", how="left")
-    frame = read_dates(frame, name="scores")
-    data = encode(frame, "max")
-    released = dict(frame.select("subject", "released").iter_rows())
-    years = to_years(pl.Series([released[name] for name in data.subjects], dtype=pl.Date))
-    order = np.lexsort((np.arange(years.size), years))
-    rank = np.argsort(order)
-    rows = rank[data.layout.rows]
-    by_release = np.argsort(rows, kind="stable")
-    subjects = [data.subjects[i] for i in order]
-    return Stream(
-        years[order], rows[by_release], data.layout.cols[by_release], data.y[by_release].astype(float)
-    ), subjects
-
-
-def _scores_of(fit: Stitch) -> pl.DataFrame:
-    """Scores of a fit as a table, with the dates it knows."""
-    return fit.data.table.join(fit.dated.select("subject", "released"), on="subject", how="left", maintain_order="left")
-
-
-def first_releases(stream: Stream, count: int) -> Stream:
-    """Keep the first ``count`` releases and the benchmarks they were tested on."""
-    kept = stream.rows < count
-    _, cols = np.unique(stream.cols[kept], return_inverse=True)
-    return Stream(stream.years[:count], stream.rows[kept], cols.astype(np.int64), stream.scores[kept])
-
-
 # What was known on a day: the scores of that vintage, and the fit that could have been made from them.
 #
 # A score was known no earlier than its model's release. Where the table says more it is used: ``known`` is the day a
@@ -212,7 +193,30 @@ DATES = ("released", "benchmark_released", "known")
 
 
 def known_by(scores: pl.DataFrame, day: date) -> pl.DataFrame:
-    """Keep the scores known on a day: of models and benchmarks out, and published, by then as far as is known."""
+    """Keep the scores known on a day.
+
+    Parameters
+    ----------
+    scores : table
+        With released and, where known, benchmark_released and known (the day of publication).
+    day : date
+        The day.
+
+    Returns
+    -------
+    table
+        Scores of models and benchmarks out, and published, by then as far as is known.
+
+    Examples
+    --------
+    >>> from datetime import date
+    >>> import polars as pl
+    >>> from mensura.trends import known_by
+    >>> scores = pl.DataFrame({"subject": ["a", "b"], "released": [date(2024, 1, 1), date(2025, 1, 1)]})
+    >>> known_by(scores, date(2024, 6, 1))["subject"].to_list()
+    ['a']
+
+    """
     frame = read_dates(scores, name="scores")
     for column in set(DATES[1:]) & set(frame.columns):
         frame = frame.with_columns(_as_date(frame[column], column))
@@ -257,19 +261,55 @@ class PublishedFit(NamedTuple):
 
 
 def load_compute() -> pl.DataFrame:
-    """Return training compute as Epoch AI estimates it: subject, training_compute_flop, family, confidence, source.
+    """Load training compute as Epoch AI estimates it.
 
-    Subjects are those of the embedded evidence and of the published fit. Distilled models are left out.
+    Returns
+    -------
+    table
+        subject, training_compute_flop, family, confidence, source. Distilled models are left out.
+
+    Examples
+    --------
+    >>> from mensura.trends import load_compute
+    >>> "subject" in load_compute().columns
+    True
+
     """
     return read_csv(DATA / "compute.csv")
 
 
 def load_horizons() -> pl.DataFrame:
-    """Return the time horizons of METR at 50% success: subject, minutes, low, high (95%), source."""
+    """Load the time horizons of METR at 50% success.
+
+    Returns
+    -------
+    table
+        subject, minutes, low, high (95%), source.
+
+    Examples
+    --------
+    >>> from mensura.trends import load_horizons
+    >>> "subject" in load_horizons().columns
+    True
+
+    """
     return read_csv(DATA / "horizons.csv")
 
 
 def load_published() -> PublishedFit:
-    """Return the estimates of the published fit, which Mensura computed from the scores of Epoch AI."""
+    """Load the estimates of the published fit, which Mensura computed from the scores of Epoch AI.
+
+    Returns
+    -------
+    PublishedFit
+        Models and benchmarks in the unit of that fit.
+
+    Examples
+    --------
+    >>> from mensura.trends import load_published
+    >>> load_published().benchmarks.columns[:3]
+    ['benchmark', 'difficulty', 'slope']
+
+    """
     models = read_csv(DATA / "published_models.csv").with_columns(pl.col("released").cast(pl.String).str.to_date())
     return PublishedFit(models, read_csv(DATA / "published_benchmarks.csv"))

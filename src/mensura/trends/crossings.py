@@ -41,18 +41,38 @@ def find_crossings(
     level: float = 0.9,
     seed: int = 0,
 ) -> pl.DataFrame:
-    """Return when the frontier first reached each level.
+    """Find when the frontier first reached each level.
 
-    Columns: ``group``, ``capability``, ``probability``, ``subject``, ``passed``, ``passed_low``, ``passed_high``.
+    Parameters
+    ----------
+    capabilities : fit, Evidence, table or None
+        A fit, evidence (None: the embedded one), a table of scores, or one with subject, released, capability.
+    levels : table or People
+        group (or subject), capability and, where known, low and high, the ends of an interval of this ``level``; or
+        people placed on the fit, whose draws contain models and groups together.
+    draws : PositionDraws or table, optional
+        Error of the capabilities: draws of the fit (a fit brings its own), or a table subject, draw, capability.
+    level : float
+        Probability of the intervals.
+    seed : int
+        Seed of the draws.
 
-    ``capabilities`` is a fit, evidence (none: the embedded one), or a table of scores or of capabilities. ``levels``
-    has ``group`` (or ``subject``), ``capability`` and, where known, ``low`` and ``high``, the ends of an interval of
-    the given ``level``; or it is the :class:`~mensura.stitching.People` placed on the fit, whose draws hold models and
-    groups together, so that the error they share cancels. ``draws`` are those of the fit (a fit brings its own).
+    Returns
+    -------
+    table
+        group, capability, probability (share of draws past the level by the last release), subject (who passed by the
+        estimates), passed (median date), passed_low, passed_high; dates are empty while too few draws have passed.
 
-    ``probability`` is the share of the draws in which the frontier is past the level by the last release; ``passed`` is
-    the median date over the draws, with the central interval, each empty while more than that share of the draws has
-    not passed; ``subject`` is who passed it by the estimates.
+    Examples
+    --------
+    >>> from datetime import date
+    >>> days = [date(2024 + month // 12, month % 12 + 1, 1) for month in range(24)]
+    >>> models = {"subject": [f"m{at}" for at in range(24)], "released": days}
+    >>> models |= {"capability": [at / 12 for at in range(24)]}
+    >>> from mensura.trends import find_crossings
+    >>> find_crossings(models, {"group": ["people"], "capability": [0.95]})["subject"].to_list()
+    ['m12']
+
     """
     if isinstance(levels, People):
         frame = read_capabilities(capabilities)
@@ -80,9 +100,29 @@ def find_crossings(
 
 
 def mark_passed(people: People, *, level: float = 0.9) -> pl.DataFrame:
-    """Return the table of the people with ``passed``, ``passed_low``, ``passed_high`` and ``probability``.
+    """Add to classes of people when the frontier passed them.
 
-    Models without a release date cannot say when; with fewer than three dated models nothing is said.
+    Parameters
+    ----------
+    people : People
+        People placed on a fit.
+    level : float
+        Probability of the intervals.
+
+    Returns
+    -------
+    table
+        The table of the people with passed, passed_low, passed_high and probability; empty with fewer than three dated
+        models.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.stitching import place_people
+    >>> from mensura.trends import mark_passed
+    >>> "passed" in mark_passed(place_people(mensura.stitch())).columns
+    True
+
     """
     dated = people.fit.dated.drop_nulls("released")
     columns = ["group", "passed", "passed_low", "passed_high", "probability"]
@@ -166,11 +206,36 @@ def relate_horizons(
     held_out: Collection[str] = (),
     level: float = 0.9,
 ) -> Horizons:
-    """Regress ln(minutes) on capability over the subjects in both tables, and expect a horizon for everyone.
+    """Regress ln(minutes) on capability, and expect a time horizon for every subject.
 
-    ``capabilities`` is a fit, evidence, a table of scores or one of capabilities (no dates are needed). ``horizons``
-    has ``subject`` (or ``model``) and ``minutes`` (or ``p50_horizon_minutes``); intervals are those of one more
-    measured subject. Subjects ``held_out`` are not used for the line and are checked against it.
+    Parameters
+    ----------
+    capabilities : fit, Evidence or table
+        A fit, evidence, a table of scores or one of capabilities; no dates are needed.
+    horizons : table
+        subject (or model) and minutes (or p50_horizon_minutes).
+    held_out : collection of str
+        Subjects that are checked against the line instead of used for it.
+    level : float
+        Probability of the intervals, which are those of one more measured subject.
+
+    Returns
+    -------
+    Horizons
+        The line, the expected minutes of every subject, and how well the line fits.
+
+    Raises
+    ------
+    MensuraError
+        If a subject held out has no measure, or minutes are not above 0.
+
+    Examples
+    --------
+    >>> from mensura.trends import relate_horizons
+    >>> places = {"subject": ["a", "b", "c", "d"], "capability": [0.0, 1.0, 2.0, 3.0]}
+    >>> round(relate_horizons(places, {"subject": ["a", "b", "c"], "minutes": [1.0, 2.0, 4.0]}).doubling, 6)
+    1.0
+
     """
     given = hand_over(capabilities)
     points = given.dated if isinstance(given, Stitch) else given
@@ -183,8 +248,8 @@ def relate_horizons(
         raise MensuraError(
             f"held_out: {unknown[0]!r} is not among the {both.height} subjects with both measures; choose one of them"
         )
-    apart = pl.col("subject").is_in(list(held_out))
-    line = fit_line(*_points(both.filter(~apart)))
+    set_aside = pl.col("subject").is_in(list(held_out))
+    line = fit_line(*_points(both.filter(~set_aside)))
     expected = line.at(joined["capability"].to_numpy())
     half = line.quantile(level) * line.error_at(joined["capability"].to_numpy(), new=True)
     table = joined.with_columns(
@@ -192,9 +257,9 @@ def relate_horizons(
         low=pl.Series(np.exp(expected - half)),
         high=pl.Series(np.exp(expected + half)),
     )
-    checks = [_check("used", line, both.filter(~apart))]
+    checks = [_check("used", line, both.filter(~set_aside))]
     if held_out:
-        checks.append(_check("held out", line, both.filter(apart)))
+        checks.append(_check("held out", line, both.filter(set_aside)))
     return Horizons(line, level, table, pl.DataFrame(checks))
 
 

@@ -21,7 +21,7 @@ from mensura.core.ray import RayTasks
 from mensura.core.results import Result
 from mensura.stitching import ScoreLayout, to_years
 from mensura.trends.breaks import rosetta_ratio
-from mensura.trends.capabilities import Stream
+from mensura.trends.kinks import Stream
 from mensura.trends.nulls import refit_looks
 from mensura.trends.watching import look_counts, watch_stream
 
@@ -32,16 +32,14 @@ from mensura.trends.watching import look_counts, watch_stream
 # whose expected score lies in [0.05, 0.95] evaluated with an error of 0.025. Years count from 1970, as everywhere.
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class StreamModel(Result):
-    """How releases, benchmarks and scores come about when nothing changes; ``table`` lists its numbers.
+@dataclass(frozen=True, eq=False)
+class StreamModel:
+    """Describe how releases, benchmarks and scores come about when nothing changes.
 
     Capability is ``level`` at ``start`` and gains ``pace`` a year, with standard deviation ``scatter`` among releases;
     difficulties spread evenly from ``easiest`` to ``hardest``, with deviation ``jitter``; slopes are drawn from
     ``slopes``; a pair whose expected score lies within ``visible`` is evaluated with probability ``evaluated``.
     """
-
-    TABLES: ClassVar[tuple[str, ...]] = ("table",)
 
     start: float
     until: float
@@ -58,37 +56,10 @@ class StreamModel(Result):
     evaluated: float
     score_error: float
 
-    @property
-    def heading(self) -> str:
-        """What this is, in one line."""
-        return f"a stream of {self.models} releases on {self.benchmarks} benchmarks, {self.pace:.3g} a year"
-
-    @property
-    def table(self) -> pl.DataFrame:
-        """One row per number: parameter, value; slopes by their mean."""
-        names = (
-            "start",
-            "until",
-            "level",
-            "pace",
-            "scatter",
-            "easiest",
-            "hardest",
-            "jitter",
-            "evaluated",
-            "score_error",
-        )
-        values = {name: float(getattr(self, name)) for name in names} | {"mean_slope": float(np.mean(self.slopes))}
-        return pl.DataFrame({"parameter": list(values), "value": list(values.values())})
-
     def noisier(self, factor: float) -> StreamModel:
         """Multiply the three sources of noise, as the published study does."""
-        return replace(
-            self,
-            scatter=factor * self.scatter,
-            jitter=factor * self.jitter,
-            score_error=factor * self.score_error,
-        )
+        noise = {name: factor * getattr(self, name) for name in ("scatter", "jitter", "score_error")}
+        return replace(self, **noise)
 
 
 PUBLISHED = StreamModel(
@@ -117,7 +88,34 @@ def make_stream(
     acceleration: float = 1.0,
     share: float = 1.0,
 ) -> Stream:
-    """Draw one stream; from year ``change`` on, a ``share`` of the releases improves ``acceleration`` times as fast."""
+    """Draw one synthetic stream of releases and scores.
+
+    Parameters
+    ----------
+    model : StreamModel
+        How releases, benchmarks and scores come about.
+    rng : numpy.random.Generator
+        Source of randomness.
+    change : float, optional
+        Year since 1970 from which releases improve faster.
+    acceleration : float
+        Factor on the pace from then on.
+    share : float
+        Share of the releases that accelerate.
+
+    Returns
+    -------
+    Stream
+        Scores sorted by release.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mensura.trends import PUBLISHED, make_stream
+    >>> make_stream(PUBLISHED, np.random.default_rng(0)).years.size
+    169
+
+    """
     years = np.sort(rng.uniform(model.start, model.until, model.models))
     since = np.maximum(years - (model.until if change is None else change), 0)
     faster = rng.random(model.models) < share
@@ -187,10 +185,47 @@ def simulate_detection(
     advance: Callable[[], object] | None = None,
     ray: str | None = None,
 ) -> Detection:
-    """Simulate ``runs`` streams per acceleration and watch each from ``change`` on; ``advance`` is called per stream.
+    """Simulate streams with a known acceleration and watch each of them.
 
-    ``noise`` multiplies scatter, jitter of the benchmarks and error of the scores, ``window`` (years) makes the watch a
-    rolling one. Years count from 1970. ``ray``: ``local`` or the address of a cluster that runs the streams.
+    Parameters
+    ----------
+    accelerations : tuple of float
+        Factors on the pace; 1 is none.
+    noise : float
+        Factor on scatter, jitter of the benchmarks and error of the scores.
+    runs : int
+        Streams per acceleration.
+    streams : int
+        Simulations without change behind every watch.
+    model : StreamModel
+        How streams come about.
+    change : float
+        Year since 1970 of the change and of the start of the watch.
+    window : float, optional
+        Years of releases that each monthly check uses (default: all).
+    seed : int
+        Seed of the streams.
+    advance : callable, optional
+        Called once per stream.
+    ray : str, optional
+        "local", or the address of a cluster that runs the streams.
+
+    Returns
+    -------
+    Detection
+        Share of streams with an alarm and months to it, of the watch and of the published rule.
+
+    Raises
+    ------
+    MensuraError
+        If a number is not positive, or the change lies outside the time span.
+
+    Examples
+    --------
+    >>> from mensura.trends import simulate_detection
+    >>> simulate_detection((2.0,), runs=1, streams=19).table["detector"].to_list()
+    ['watch', 'published rule']
+
     """
     if runs < 1 or noise <= 0 or not accelerations or min(accelerations) <= 0:
         raise MensuraError(

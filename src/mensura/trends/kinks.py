@@ -13,10 +13,17 @@ does not change when y is shifted or stretched: the unit and the zero of the cap
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
+import polars as pl
 
 from mensura.core.arrays import Floats, Ints
+from mensura.core.results import Result
+from mensura.intake.tables import as_frame
+from mensura.stitching import Stitch, encode, read_any, to_date, to_years
+from mensura.stitching.checks import warn_unconverged
+from mensura.trends.capabilities import read_dates
 from mensura.trends.scatter import whiten, whiten_all
 
 CANDIDATES = 12
@@ -123,3 +130,142 @@ def _whitened(years: Floats, values: Floats, first: Ints, counts: Ints) -> list[
         ]
     white, log_sizes = whiten_all(years, values, SHARES, FADINGS)
     return [(white[:, look, :, :n], log_sizes[:, :n].sum(axis=1)) for look, n in enumerate(counts)]
+
+
+# When to sound the alarm of a watch: thresholds from worlds without change.
+#
+# The statistic of a look is told in standard deviations above its mean at that look, and the alarm sounds where it
+# passes, at any look, a threshold that the asked share of worlds without change pass. Mean and spread come from few
+# worlds, so a path that had a part in them is measured by a ruler it bent itself, and comes out nearer to the middle
+# than one that had none. The data therefore have the same part as every world: mean and spread are over worlds *and*
+# data. Where nothing changes the data are one of n + 1 paths alike, as likely as any to be the highest, whatever n is.
+
+SMALLEST_SPREAD = 1e-9
+"""Least null spread, so that a statistic can be standardised."""
+ROUNDING = 1e-6
+"""Share of a rank by which a rate may miss it."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Plan(Result):
+    """When to sound the alarm: mean and spread of the statistic at every look, and the threshold.
+
+    ``mean`` and ``spread`` are over the worlds without change and the data. ``rate`` is the share of false alarms up to
+    the last look; ``peaks`` are the largest standardised values of the simulated watches, for other rates and for
+    p-values; ``common`` is the share of the releases' variance that they have in common with their neighbours in time;
+    ``unconverged`` counts the worlds whose fit did not arrive. ``table``: date, mean, spread, boundary (the statistic
+    at which the alarm sounds).
+    """
+
+    TABLES: ClassVar[tuple[str, ...]] = ("table",)
+
+    start: float
+    rate: float
+    threshold: float
+    years: Floats
+    mean: Floats
+    spread: Floats
+    peaks: Floats
+    common: float = 0.0
+    unconverged: int = 0
+
+    @property
+    def heading(self) -> str:
+        """What this is, in one line."""
+        span = f"{to_date(self.start)} to {to_date(self.years[-1])}, {self.years.size} looks"
+        return f"watch from {span}: {self.rate:.1%} false alarms, from {self.peaks.size} worlds without change"
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """How many worlds' fits did not arrive."""
+        return warn_unconverged(self.unconverged, self.peaks.size, "fits of worlds without change")
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """The boundary along the time: date, mean, spread, boundary."""
+        boundary = self.mean + self.threshold * self.spread
+        days = [to_date(year) for year in self.years]
+        return pl.DataFrame({"date": days, "mean": self.mean, "spread": self.spread, "boundary": boundary})
+
+    def standardise(self, statistics: Floats) -> Floats:
+        """Express the statistics of the looks (…, looks) in standard deviations above the mean."""
+        return (statistics - self.mean) / self.spread
+
+
+def calibrate(
+    observed: Floats,
+    paths: Floats,
+    years: Floats,
+    start: float,
+    rate: float,
+    *,
+    common: float = 0.0,
+    unconverged: int = 0,
+) -> Plan:
+    """Turn the data's path (looks,) and null paths (worlds, looks) into a plan: the ruler, and the threshold on peaks.
+
+    With n null paths the threshold is their ⌊rate (n + 1)⌋-th highest peak, passed by one more path without change at
+    no more than the rate asked. A rate below 1 in n + 1 allows no alarm.
+    """
+    every = np.concatenate([observed[None], paths])
+    mean, spread = every.mean(axis=0), np.maximum(every.std(axis=0, ddof=1), SMALLEST_SPREAD)
+    peaks = np.sort(((paths - mean) / spread).max(axis=1))
+    allowed = int(rate * (peaks.size + 1) + ROUNDING)
+    threshold = float(peaks[-allowed]) if allowed else np.inf
+    return Plan(start, rate, threshold, years, mean, spread, peaks, common, unconverged)
+
+
+# Scores in the order of release, as a watch follows them.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Stream:
+    """Hold scores sorted by release.
+
+    Attributes
+    ----------
+    years : array
+        Release of every model, in years since 1970, sorted.
+    rows, cols : array
+        Score i is of release ``rows[i]`` on benchmark ``cols[i]``.
+    scores : array
+        The scores, from 0 to 1.
+
+    """
+
+    years: Floats
+    rows: Ints
+    cols: Ints
+    scores: Floats
+
+
+def read_stream(scores: Any, dates: Any) -> tuple[Stream, list[str]]:  # noqa: ANN401
+    """Turn a table of scores into arrays sorted by release, the best score of a pair counting once."""
+    frame = _scores_of(scores) if isinstance(scores, Stitch) else read_any(scores)[0]
+    if dates is not None:
+        known = read_dates(as_frame(dates, name="dates"), name="dates")
+        frame = frame.drop("released", strict=False).join(known.select("subject", "released"), on="subject", how="left")
+    frame = read_dates(frame, name="scores")
+    data = encode(frame, "max")
+    released = dict(frame.select("subject", "released").iter_rows())
+    years = to_years(pl.Series([released[name] for name in data.subjects], dtype=pl.Date))
+    order = np.lexsort((np.arange(years.size), years))
+    rank = np.argsort(order)
+    rows = rank[data.layout.rows]
+    by_release = np.argsort(rows, kind="stable")
+    subjects = [data.subjects[i] for i in order]
+    return Stream(
+        years[order], rows[by_release], data.layout.cols[by_release], data.y[by_release].astype(float)
+    ), subjects
+
+
+def _scores_of(fit: Stitch) -> pl.DataFrame:
+    """Scores of a fit as a table, with the dates it knows."""
+    return fit.data.table.join(fit.dated.select("subject", "released"), on="subject", how="left", maintain_order="left")
+
+
+def first_releases(stream: Stream, count: int) -> Stream:
+    """Keep the first ``count`` releases and the benchmarks they were tested on."""
+    kept = stream.rows < count
+    _, cols = np.unique(stream.cols[kept], return_inverse=True)
+    return Stream(stream.years[:count], stream.rows[kept], cols.astype(np.int64), stream.scores[kept])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 
 from mensura.core.arrays import Floats, Mask
 from mensura.core.errors import MensuraError
-from mensura.core.results import Result
 from mensura.stitching import to_years
 from mensura.trends.capabilities import read_capabilities
 
@@ -22,14 +21,24 @@ SAME = 1e-12
 """Relative spread of x below which all points share one x."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class TrendLine(Result):
-    """y = height + slope (x − center), with residual standard deviation ``sd`` on ``freedom`` degrees of freedom.
+@dataclass(frozen=True)
+class TrendLine:
+    """Describe the line y = height + slope (x − center).
 
-    ``spread`` is Σ (x − center)². ``table``: slope, slope_error, intercept, sd, r_squared, n.
+    Attributes
+    ----------
+    center, height, slope : float
+        Mean of x, mean of y, and slope.
+    spread : float
+        Σ (x − center)².
+    sd : float
+        Residual standard deviation, on ``freedom`` degrees of freedom.
+    freedom : int
+        Points less two.
+    r_squared : float
+        Share of the variance of y that the line explains.
+
     """
-
-    TABLES: ClassVar[tuple[str, ...]] = ("table",)
 
     center: float
     height: float
@@ -38,17 +47,6 @@ class TrendLine(Result):
     sd: float
     freedom: int
     r_squared: float
-
-    @property
-    def heading(self) -> str:
-        """What this is, in one line."""
-        return f"line through {self.n} points: slope {self.slope:.4g} (standard error {self.slope_error:.2g})"
-
-    @property
-    def table(self) -> pl.DataFrame:
-        """One row: slope, slope_error, intercept, sd, r_squared, n."""
-        names = ("slope", "slope_error", "intercept", "sd", "r_squared", "n")
-        return pl.DataFrame({name: [getattr(self, name)] for name in names})
 
     @property
     def n(self) -> int:
@@ -80,7 +78,30 @@ class TrendLine(Result):
 
 
 def fit_line(x: ArrayLike, y: ArrayLike) -> TrendLine:
-    """Fit a line to at least three points that do not all share one x."""
+    """Fit a line by least squares.
+
+    Parameters
+    ----------
+    x, y : array
+        At least three points that do not all share one x.
+
+    Returns
+    -------
+    TrendLine
+        The line with its errors.
+
+    Raises
+    ------
+    MensuraError
+        If there are too few points, or all share one x.
+
+    Examples
+    --------
+    >>> from mensura.trends import fit_line
+    >>> fit_line([0, 1, 2, 3], [0, 2, 4, 6]).slope
+    2.0
+
+    """
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     if x.size < FEWEST_POINTS:
         raise MensuraError(f"a line with an error needs at least {FEWEST_POINTS} points, got {x.size}")
@@ -100,9 +121,29 @@ def fit_line(x: ArrayLike, y: ArrayLike) -> TrendLine:
 
 
 def find_frontier(capabilities: Any = None) -> pl.DataFrame:  # noqa: ANN401
-    """Return the subjects that were the best at their release: ``subject``, ``released``, ``capability``.
+    """Find the subjects that were the best at their release.
 
-    Of several released on one day only the best can be one; to equal the record counts.
+    Parameters
+    ----------
+    capabilities : fit, Evidence, table or None
+        A fit, evidence (None: the embedded one), a table of scores, or one with subject, released, capability.
+
+    Returns
+    -------
+    table
+        subject, released, capability. Of several released on one day only the best can be a record; to equal the record
+        counts.
+
+    Examples
+    --------
+    >>> from datetime import date
+    >>> days = [date(2024 + month // 12, month % 12 + 1, 1) for month in range(24)]
+    >>> models = {"subject": [f"m{at}" for at in range(24)], "released": days}
+    >>> models |= {"capability": [at / 12 for at in range(24)]}
+    >>> from mensura.trends import find_frontier
+    >>> find_frontier(models).height
+    24
+
     """
     frame = read_capabilities(capabilities)
     best = is_record(to_years(frame["released"]), frame["capability"].to_numpy())
@@ -116,15 +157,55 @@ def is_record(years: Floats, values: Floats) -> Mask:
 
 
 def frontier_line(capabilities: Any = None) -> TrendLine:  # noqa: ANN401
-    """Fit the line through the frontier, capability on years since 1970."""
+    """Fit the line through the frontier, capability on years since 1970.
+
+    Parameters
+    ----------
+    capabilities : fit, Evidence, table or None
+        A fit, evidence (None: the embedded one), a table of scores, or one with subject, released, capability.
+
+    Returns
+    -------
+    TrendLine
+        The line.
+
+    Examples
+    --------
+    >>> from datetime import date
+    >>> days = [date(2024 + month // 12, month % 12 + 1, 1) for month in range(24)]
+    >>> models = {"subject": [f"m{at}" for at in range(24)], "released": days}
+    >>> models |= {"capability": [at / 12 for at in range(24)]}
+    >>> from mensura.trends import frontier_line
+    >>> round(frontier_line(models).slope, 2)
+    1.0
+
+    """
     frontier = find_frontier(capabilities)
     return fit_line(to_years(frontier["released"]), frontier["capability"].to_numpy())
 
 
 def frontier_slopes(years: Floats, draws: Floats) -> Floats:
-    """Slope per year of the line through the records of every draw (draws, subjects), NaN where it has but one.
+    """Return the slope per year of the line through the records of every draw.
 
-    ``years`` are sorted; a subject that a draw does not know holds NaN there and counts for nothing.
+    Parameters
+    ----------
+    years : array
+        Releases, sorted.
+    draws : array
+        Capabilities (draws, subjects); a subject that a draw does not know is NaN there.
+
+    Returns
+    -------
+    array
+        One slope per draw, NaN if it has one record only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mensura.trends import frontier_slopes
+    >>> frontier_slopes(np.array([0.0, 1.0, 2.0]), np.array([[0.0, 1.0, 2.0]])).round(6).tolist()
+    [1.0]
+
     """
     slopes = np.full(len(draws), np.nan)
     for i, values in enumerate(draws):
@@ -135,3 +216,120 @@ def frontier_slopes(years: Floats, draws: Floats) -> Floats:
         if np.unique(t).size > 1:
             slopes[i] = np.polyfit(t - t.mean(), c, 1)[0]
     return slopes
+
+
+# The joint regression: capability on compute and year together.
+#
+# The ratio of the two coefficients is the decades of compute saved per year. Its interval is Fieller's. The published
+# notebook leaves the covariance of the coefficients out.
+
+FEWEST_JOINT = 4
+"""The regression has three coefficients and an error."""
+
+
+def joint_table(years: Floats, C: Floats, spent: Floats, *, level: float, published: bool) -> pl.DataFrame:
+    """Regress capability C on ``spent``, which is ln(compute), and on the year.
+
+    Returns one row: ``per_decade``, ``per_year``, ``r_squared``, ``decades_saved`` with ``low`` and ``high``, ``n``.
+    ``published``: the interval of the published notebook.
+    """
+    x = np.column_stack([np.ones_like(C), spent / np.log(10), years - years.mean()])
+    if C.size < FEWEST_JOINT:
+        raise MensuraError(
+            f"models: {C.size} subjects with compute; the joint regression needs at least {FEWEST_JOINT}"
+        )
+    beta = np.linalg.lstsq(x, C, rcond=None)[0]
+    residual = C - x @ beta
+    freedom = C.size - 3
+    covariance = residual @ residual / freedom * np.linalg.inv(x.T @ x)
+    ratio = float(beta[2] / beta[1])
+    if published:
+        relative = covariance[1, 1] / beta[1] ** 2 + covariance[2, 2] / beta[2] ** 2
+        half = float(_published_z(level) * abs(ratio) * np.sqrt(relative))
+        low, high = ratio - half, ratio + half
+    else:
+        low, high = fieller(
+            beta[2], beta[1], covariance[1:, 1:][::-1, ::-1], float(scipy.special.stdtrit(freedom, 0.5 + level / 2))
+        )
+    return pl.DataFrame(
+        {
+            "per_decade": [float(beta[1])],
+            "per_year": [float(beta[2])],
+            "r_squared": [1 - float(residual @ residual / np.sum((C - C.mean()) ** 2))],
+            "decades_saved": [ratio],
+            "low": [low],
+            "high": [high],
+            "n": [C.size],
+        }
+    )
+
+
+def _published_z(level: float) -> float:
+    """Normal quantile with the digits the published code uses."""
+    return round(float(scipy.special.ndtri(0.5 + level / 2)), 3 if level < 0.95 else 2)
+
+
+def fieller(top: float, bottom: float, covariance: Floats, quantile: float) -> tuple[float, float]:
+    """Interval of top / bottom by Fieller's theorem; infinite ends where the bottom may be zero."""
+    q2 = quantile**2
+    a = bottom**2 - q2 * covariance[1, 1]
+    b = top * bottom - q2 * covariance[0, 1]
+    c = top**2 - q2 * covariance[0, 0]
+    if a <= 0 or b * b < a * c:
+        return float("-inf"), float("inf")
+    root = float(np.sqrt(b * b - a * c))
+    return float((b - root) / a), float((b + root) / a)
+
+
+# Test whether k, the capability that compute buys, is the same at every scale and date.
+#
+# The regression is C = a + k x + q t + m z with x = ln(compute) and t = year. For scale, z = (x − x̄)² / 2; for date,
+# z = (x − x̄)(t − t̄). So m is the change of k per unit of x or t. Errors are robust to unequal scatter (HC3, MacKinnon
+# and White 1985).
+
+FEWEST = 8
+"""Subjects with compute that four coefficients and a robust error need."""
+SAME_COLUMNS = 1e-9
+"""Singular values below this share of the largest mean that the data cannot tell the coefficients apart."""
+_SCHEMA = {
+    "over": pl.String,
+    "n": pl.Int64,
+    "k": pl.Float64,
+    "change": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "p": pl.Float64,
+}
+
+
+def constancy_table(years: Floats, C: Floats, compute: Floats, *, level: float) -> pl.DataFrame:
+    """Return the change of k per decade of compute (``scale``) and per year (``date``), with intervals.
+
+    ``compute`` is ln(compute). ``k`` is the value at mean compute and mean date. Data that cannot tell the
+    coefficients apart give no row. Columns over, n, k, change, low, high, p.
+    """
+    x, t = compute - compute.mean(), years - years.mean()
+    rows = []
+    for over, bend, unit in (("scale", x**2 / 2, np.log(10.0)), ("date", x * t, 1.0)):
+        found = _last_coefficient(np.column_stack([np.ones_like(x), t, x, bend]), C)
+        if found is not None:
+            k, change, error = found
+            freedom = C.size - 4
+            half = float(scipy.special.stdtrit(freedom, 0.5 + level / 2)) * error
+            p = 2 * float(scipy.special.stdtr(freedom, -abs(change) / error)) if error > 0 else float(change == 0)
+            rows.append((over, C.size, k, unit * change, unit * (change - half), unit * (change + half), p))
+    return pl.DataFrame(rows, schema=_SCHEMA, orient="row")
+
+
+def _last_coefficient(design: Floats, y: Floats) -> tuple[float, float, float] | None:
+    """Return the last two coefficients and the robust error of the last one; None where they are not determined."""
+    scaled = design / np.sqrt(np.mean(design**2, axis=0)).clip(1e-300)
+    if y.size < FEWEST or np.linalg.cond(scaled) > 1 / SAME_COLUMNS:
+        return None
+    turned, triangle = np.linalg.qr(design)
+    beta = np.linalg.solve(triangle, turned.T @ y)
+    kept = 1.0 - np.sum(turned**2, axis=1)
+    if kept.min() < SAME_COLUMNS:
+        return None
+    weights = np.linalg.solve(triangle, turned.T)[-1] * (y - design @ beta) / kept
+    return float(beta[-2]), float(beta[-1]), float(np.sqrt(weights @ weights))

@@ -31,8 +31,8 @@ import scipy
 from mensura.core.arrays import Floats, Ints, Mask, expit, just_above
 from mensura.core.errors import MensuraError
 from mensura.stitching import ScoreLayout, Solution, penalty_weight, solve_rosetta
-from mensura.stitching.rosetta_steps import SLOPE_BOUNDS
-from mensura.trends.capabilities import Stream
+from mensura.stitching.rosetta import SLOPE_BOUNDS
+from mensura.trends.kinks import Stream
 from mensura.trends.scatter import ScatterPosterior, describe_growth, describe_scatter
 
 LEAST_FREEDOM = 0.2
@@ -72,12 +72,12 @@ class NullModel:
         """Draw what is true of the releases of n worlds, (worlds, releases)."""
         drawn = self.scatter.draw(n, rng)
         own = np.maximum((1 - drawn.share) * drawn.spread**2 - self.own_error, 0)
-        alone: Floats = np.sqrt(own)[:, None] * rng.choice(self.departures, (n, self.years.size))
+        own_part: Floats = np.sqrt(own)[:, None] * rng.choice(self.departures, (n, self.years.size))
         mean, error = self.growth
         yearly = mean + error * rng.standard_normal(n)
         size = np.exp(yearly[:, None] * (self.years - self.years.mean()))
         size /= np.sqrt(np.mean(size**2, axis=1, keepdims=True))
-        return np.asarray(drawn.line(self.years) + size * (drawn.shocks(self.years, rng) + alone))
+        return np.asarray(drawn.line(self.years) + size * (drawn.shocks(self.years, rng) + own_part))
 
 
 def describe_null(stream: Stream, layout: ScoreLayout, fit: Solution, start: float) -> NullModel:
@@ -96,7 +96,7 @@ def describe_null(stream: Stream, layout: ScoreLayout, fit: Solution, start: flo
     return NullModel(stream.years, layout, fit, scatter, residuals, float(own_error.mean()), departures, growth)
 
 
-def _errors(seen: Floats, truth: Floats, counts: Ints) -> Floats:
+def _errors(fitted: Floats, truth: Floats, counts: Ints) -> Floats:
     """Return what ``seen`` (worlds, looks, releases) adds to ``truth`` but for level and unit, 0 where unknown.
 
     Level and unit of every look are those of the regression seen = a + b · truth over the releases it knows.
@@ -104,9 +104,9 @@ def _errors(seen: Floats, truth: Floats, counts: Ints) -> Floats:
     known = np.arange(truth.size) < counts[:, None]
     centred = np.where(known, truth - (known @ truth / counts)[:, None], 0.0)
     square = np.maximum((centred**2).sum(axis=1), np.finfo(float).tiny)
-    stretch = np.maximum(np.einsum("wlr,lr->wl", seen, centred) / square, LEAST_STRETCH)
-    level = np.where(known, seen, 0.0).sum(axis=2) / counts
-    return np.where(known, (seen - level[..., None]) / stretch[..., None] - centred, 0.0)
+    stretch = np.maximum(np.einsum("wlr,lr->wl", fitted, centred) / square, LEAST_STRETCH)
+    level = np.where(known, fitted, 0.0).sum(axis=2) / counts
+    return np.where(known, (fitted - level[..., None]) / stretch[..., None] - centred, 0.0)
 
 
 def _departures(years: Floats, values: Floats, bend: float) -> Floats:

@@ -16,20 +16,20 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
+from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats, Mask
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
 from mensura.stitching import Stitch, to_date, to_years
 from mensura.trends.capabilities import hand_over, read_with_draws
-from mensura.trends.lines import FEWEST_POINTS, find_frontier, fit_line
-from mensura.trends.scatter import WARY, describe_bent
+from mensura.trends.lines import FEWEST_POINTS, TrendLine, find_frontier, fit_line, frontier_line
+from mensura.trends.scatter import WARY, describe_bent, describe_growth
 
 WINDOW, FEWEST_RECENT = 3.0, 10
 """Years of releases the line is fitted to, and how many there must be; fewer: all releases are used. Two years would
 say too little of the pace before a bend, so that bends are missed (``benchmarks/trends_shocks.py``)."""
-DRAWN = 4000
+DRAWN, SEED = 4000, 0
 """Draws behind the interval of the pace."""
-SEED = 0
 NUMBERS = dict.fromkeys(("slope", "low", "high"), pl.Float64)
 SCHEMA = {"line": pl.String, **NUMBERS, "n": pl.Int64, "since": pl.Date}
 FEWEST_RELEASES = 5
@@ -37,7 +37,6 @@ FEWEST_RELEASES = 5
 
 
 Row = tuple[str, float | None, float | None, float | None, int, date]
-"""A row of the table of paces."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,7 +84,30 @@ def measure_pace(
 ) -> ReleasePace:
     """Measure the slope per year of all releases of the last three years, and that of the records beside it.
 
-    ``capabilities`` and ``draws`` are what :func:`mensura.trends.forecast` takes. Evidence and scores are fitted.
+    Parameters
+    ----------
+    capabilities : fit, Evidence, table or None
+        A fit, evidence (None: the embedded one), a table of scores, or one with subject, released, capability.
+    draws : PositionDraws or table, optional
+        Error of the capabilities: draws of the fit (a fit brings its own), or a table subject, draw, capability.
+    level : float
+        Probability of the intervals.
+
+    Returns
+    -------
+    ReleasePace
+        Slope per year with its interval, of the releases and of the records.
+
+    Examples
+    --------
+    >>> from datetime import date
+    >>> days = [date(2024 + month // 12, month % 12 + 1, 1) for month in range(24)]
+    >>> models = {"subject": [f"m{at}" for at in range(24)], "released": days}
+    >>> models |= {"capability": [at / 12 for at in range(24)]}
+    >>> from mensura.trends import measure_pace
+    >>> round(measure_pace(models).slope, 1)
+    1.0
+
     """
     if not 0 < level < 1:
         raise MensuraError(f"level: must be between 0 and 1 (exclusive), got {level}")
@@ -132,9 +154,197 @@ def _of_records(frame: pl.DataFrame, draws: Floats | None, level: float) -> Row:
     line = fit_line(to_years(frontier["released"]), frontier["capability"].to_numpy())
     error = line.slope_error
     if draws is not None:
-        held = np.flatnonzero(frame["subject"].is_in(frontier["subject"].implode()).to_numpy())
-        x = to_years(frame["released"])[held]
+        records = np.flatnonzero(frame["subject"].is_in(frontier["subject"].implode()).to_numpy())
+        x = to_years(frame["released"])[records]
         x = x - x.mean()
-        error = float(np.hypot(error, np.std(draws[:, held] @ x / (x @ x))))
+        error = float(np.hypot(error, np.std(draws[:, records] @ x / (x @ x))))
     half = line.quantile(level) * error
     return "records", line.slope, line.slope - half, line.slope + half, line.n, since
+
+
+# Where the frontier goes from here, with intervals that mean what they say.
+#
+# The default looks at every release. Releases of the last three years scatter about a line; the frontier is the running
+# maximum of what gets released; so its future is simulated: releases keep coming at the recent rate, each lies on the
+# line (whose coefficients are drawn with their error) plus a residual drawn from the observed ones, and the frontier is
+# the best so far. Draws of the fit, where given, carry the error of C, D and α into the line and into today's frontier.
+#
+# ``method="rosetta"`` is the published forecast: a line through the records and, called a prediction interval there,
+# the confidence interval of its mean.
+
+METHODS = ("releases", "rosetta")
+YEARS_AHEAD = (1, 2, 3)
+FARTHEST = 30
+"""Years after the last release for which a forecast is computed."""
+SHORTEST_SPAN = 1 / 12
+"""Releases within less than this many years say nothing about their rate."""
+FUTURES = 4000
+"""Simulated futures."""
+_AT_ONCE = 2_000_000
+"""Releases simulated at once, over all futures: sixteen megabytes."""
+SEASON = 1 / 12
+"""Years within which future releases share one shock."""
+SILVERMAN = 1.06
+"""Silverman's rule: the width of a Gaussian kernel is so many standard deviations times n to the power −1/5."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Forecast(Result):
+    """The frontier ahead: ``table`` has ``date``, ``capability`` (median), ``low``, ``high``.
+
+    ``pace`` holds the slope per year of all recent releases and, beside it, of the line through the records (``line``,
+    ``slope``, ``low``, ``high``, ``n``, ``since``); ``frontier`` the records so far: ``subject``, ``released``,
+    ``capability``.
+    """
+
+    TABLES: ClassVar[tuple[str, ...]] = ("table", "pace", "frontier")
+
+    method: str
+    level: float
+    table: pl.DataFrame
+    pace: pl.DataFrame
+    frontier: pl.DataFrame
+
+    @property
+    def heading(self) -> str:
+        """What this is, in one line."""
+        slope, low, high = self.pace.row(0)[1:4]
+        pace = (
+            "" if slope is None else f"; releases gain {slope:.3f} a year ({low:.3f} to {high:.3f}, {self.level:.0%})"
+        )
+        return f"frontier: {self.frontier.height} records{pace}"
+
+
+@check_arguments
+def forecast(
+    capabilities: Any = None,  # noqa: ANN401
+    *,
+    to: list[date] | None = None,
+    draws: Any = None,  # noqa: ANN401
+    level: float = 0.9,
+    method: str = "releases",
+    seed: int = 0,
+) -> Forecast:
+    """Forecast the frontier, the best model of its time.
+
+    Parameters
+    ----------
+    capabilities : fit, Evidence, table or None
+        A fit, evidence (None: the embedded one), a table of scores, or one with subject, released, capability.
+    to : list of date, optional
+        Days to forecast (default: one, two and three years after the last release).
+    draws : PositionDraws or table, optional
+        Error of the capabilities: draws of the fit (a fit brings its own), or a table subject, draw, capability.
+    level : float
+        Probability of the intervals.
+    method : {"releases", "rosetta"}
+        Simulated releases, or the published line through the records.
+    seed : int
+        Seed of the simulation.
+
+    Returns
+    -------
+    Forecast
+        Median and interval of the frontier on each day, the pace, and the records so far.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from datetime import date
+    >>> days = [date(2024 + month // 12, month % 12 + 1, 1) for month in range(24)]
+    >>> models = {"subject": [f"m{at}" for at in range(24)], "released": days}
+    >>> models |= {"capability": [at / 12 for at in range(24)]}
+    >>> ahead = mensura.forecast(models, to=[date(2026, 12, 1)])
+    >>> ahead.shown.columns
+    ['date', 'capability', 'low', 'high']
+
+    """
+    if method not in METHODS:
+        raise MensuraError(f"method: {method!r} is not known; choose one of {', '.join(METHODS)}")
+    if not 0 < level < 1:
+        raise MensuraError(f"level: must be between 0 and 1 (exclusive), got {level}")
+    frame, matrix = read_with_draws(capabilities, draws)
+    last = to_years(frame["released"])[-1]
+    days = to or [to_date(last + ahead) for ahead in YEARS_AHEAD]
+    if to_years(pl.Series(days, dtype=pl.Date)).max() - last > FARTHEST:
+        raise MensuraError(
+            f"to: {max(days)} is more than {FARTHEST} years after the last release; choose an earlier day"
+        )
+    table = forecast_known(frame, days, draws=matrix, level=level, method=method, seed=seed)
+    return Forecast(method, level, table, pace_table(frame, matrix, level), find_frontier(frame))
+
+
+def forecast_known(
+    frame: pl.DataFrame, days: list[date], *, draws: Floats | None, level: float, method: str, seed: int
+) -> pl.DataFrame:
+    """Forecast from checked capabilities and draws in their order: ``date``, ``capability``, ``low``, ``high``."""
+    years, values = to_years(frame["released"]), frame["capability"].to_numpy()
+    ahead = to_years(pl.Series(days, dtype=pl.Date))
+    if method == "rosetta":
+        records = frontier_line(frame)
+        median, half = records.at(ahead), records.quantile(level) * records.error_at(ahead)
+        low, high = median - half, median + half
+    else:
+        futures = simulate_frontier(years, values, ahead, np.random.default_rng(seed), draws=draws)
+        low, median, high = np.quantile(futures, [0.5 - level / 2, 0.5, 0.5 + level / 2], axis=0)
+    return pl.DataFrame({"date": days, "capability": median, "low": low, "high": high})
+
+
+def simulate_frontier(
+    years: Floats, values: Floats, ahead: Floats, rng: np.random.Generator, *, draws: Floats | None = None
+) -> Floats:
+    """Simulate the frontier at the times ``ahead``, (futures, times), from releases sorted by ``years``.
+
+    Releases of one season share shocks, as they did so far (:mod:`mensura.trends.scatter`), and scatter grows or
+    shrinks on. A residual of a release's own is drawn from the observed ones with a little Gaussian smoothing
+    (Silverman's width, variance kept), so that the best of many releases is not held at the best seen.
+    """
+    now, span = years[-1], max(float(ahead.max() - years[-1]), 1e-9)
+    recent = recent_releases(years)
+    t, y = years[recent], values[recent]
+    line = fit_line(t, y)
+    drawn = describe_bent(t, y, prior=WARY).draw(FUTURES, rng)
+    heights, slopes = drawn.level, drawn.pace
+    best = np.full(FUTURES, values.max())
+    if draws is not None:
+        picked = draws[rng.integers(0, draws.shape[0], FUTURES)]
+        shift = picked[:, recent] - y
+        heights = heights + shift.mean(axis=1)
+        slopes = slopes + shift @ (t - line.center) / line.spread
+        best = picked[:, int(np.argmax(values))]
+    counts = rng.poisson(line.n / max(now - t[0], SHORTEST_SPAN) * span, FUTURES)
+    seasons = now + np.arange(int(np.ceil(span / SEASON)) + 1) * SEASON
+    shocks, growth = drawn.shocks(seasons, rng), draw_growth(years, values, rng)
+    own = drawn.spread * np.sqrt(1 - drawn.share)
+    most, residuals = max(int(counts.max()), 1), (y - line.at(t)) / (line.sd or 1.0)
+    step, found = max(1, _AT_ONCE // most), []
+    for start in range(0, FUTURES, step):  # thousands of releases in each of all futures would fill a small computer
+        some = slice(start, start + step)
+        when = rng.uniform(0, span, (len(counts[some]), most))
+        when = now + np.sort(np.where(np.arange(most) < counts[some, None], when, np.inf), axis=1)
+        released = np.isfinite(when)
+        at = np.where(released, when, now)
+        path = heights[some, None] + slopes[some, None] * (at - line.center)
+        off = own[some, None] * draw_residuals(line, residuals, when.shape, rng)
+        off += np.take_along_axis(shocks[some], ((at - now) / SEASON).astype(np.int64), axis=1)
+        path = np.where(released, path + off * np.exp(growth[some, None] * (at - line.center)), -np.inf)
+        path = np.maximum.accumulate(np.concatenate([best[some, None], path], axis=1), axis=1)
+        known = np.stack([np.count_nonzero(when <= day, axis=1) for day in ahead], axis=1)
+        found.append(np.take_along_axis(path, known, axis=1))
+    return np.concatenate(found)
+
+
+def draw_growth(years: Floats, values: Floats, rng: np.random.Generator) -> Floats:
+    """Draw by how much the scatter grows a year, as a logarithm, from twice the usual window."""
+    longer = years > years[-1] - 2 * WINDOW
+    t = years[longer]
+    mean, error = describe_growth(t, values[longer] - fit_line(t, values[longer]).at(t))
+    return np.asarray(mean + error * rng.standard_normal(FUTURES))
+
+
+def draw_residuals(line: TrendLine, residuals: Floats, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
+    """Draw from the observed standardised residuals, smoothed; their variance is 1."""
+    spread = residuals * np.sqrt(line.n / line.freedom)
+    width = SILVERMAN * line.n**-0.2
+    smoothed = rng.choice(spread, shape) + width * rng.standard_normal(shape)
+    return np.asarray(smoothed / np.sqrt(1 + width**2))

@@ -28,8 +28,7 @@ from mensura.core.results import Result
 from mensura.intake.tables import as_frame
 from mensura.stitching import DAYS_PER_YEAR, Stitch, to_years
 from mensura.trends.capabilities import hand_over, read_capabilities
-from mensura.trends.joint import constancy_table, joint_table
-from mensura.trends.lines import FEWEST_POINTS, TrendLine, fit_line, is_record
+from mensura.trends.lines import FEWEST_POINTS, TrendLine, constancy_table, fit_line, is_record, joint_table
 
 METHODS = ("releases", "rosetta")
 FAMILY_SIZE = 3
@@ -84,22 +83,42 @@ def measure_progress(
     method: str = "releases",
     level: float = 0.9,
 ) -> Progress:
-    """Measure progress from ``subject``, ``capability``, ``released``, ``training_compute_flop`` and ``family``.
+    """Measure how much less training compute a given capability takes each year.
 
-    ``models`` is a table with all of these; or a fit, evidence or scores, with ``compute`` a table of ``subject`` (or
-    ``model``), ``training_compute_flop`` and ``family``. Subjects without compute are left out; those without a family
-    count in the trends but not for k. At least one family needs 3 subjects with different compute.
+    Parameters
+    ----------
+    models : table, fit or Evidence
+        A table with subject, capability, released, training_compute_flop and family; or a fit, evidence or scores.
+    compute : table, optional
+        Beside a fit, evidence or scores: subject (or model), training_compute_flop and family. Subjects without compute
+        are left out; those without a family count in the trends but not for k.
+    method : {"releases", "rosetta"}
+        With the errors of all parts, or as in the published notebook.
+    level : float
+        Probability of the intervals.
 
+    Returns
+    -------
+    Progress
+        Estimates by every way to measure, families, joint regression, constancy of k, and ranges of capability.
+
+    Raises
+    ------
+    MensuraError
+        If no family has 3 subjects with different compute.
+
+    Examples
+    --------
     >>> import mensura
     >>> from datetime import date
-    >>> import polars as pl
     >>> models = {"subject": ["a1", "a2", "a3", "b1"], "family": ["a", "a", "a", "b"]}
     >>> models |= {"capability": [0.0, 0.8, 1.5, 1.4]}
     >>> models |= {"date": [date(year, 1, 1) for year in (2023, 2024, 2025, 2026)]}
     >>> models |= {"training_compute_flop": [1e23, 1e24, 1e25, 3e24]}
-    >>> progress = mensura.measure_progress(pl.DataFrame(models))
+    >>> progress = mensura.measure_progress(models)
     >>> progress.families["family"].to_list()
     ['a']
+
     """
     if method not in METHODS:
         raise MensuraError(f"method: {method!r} is not known; choose one of {', '.join(METHODS)}")
@@ -149,8 +168,8 @@ def read_compute(compute: Any, *, distilled: bool = False) -> pl.DataFrame:  # n
         known = known.drop("family", strict=False).rename({"compute_family": "family"})
     require_columns(known, ["subject", "training_compute_flop", "family"], name="compute")
     if "distilled" in known.columns and not distilled:
-        said = pl.col("distilled").cast(pl.String).str.to_lowercase().is_in(["true", "yes", "1"])
-        known = known.filter(~said.fill_null(value=False))
+        marked = pl.col("distilled").cast(pl.String).str.to_lowercase().is_in(["true", "yes", "1"])
+        known = known.filter(~marked.fill_null(value=False))
     return known.select("subject", "training_compute_flop", "family")
 
 

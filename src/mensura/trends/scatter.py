@@ -66,10 +66,10 @@ class ScatterDraws:
     def shocks(self, years: Floats, rng: np.random.Generator) -> Floats:
         """Draw the common part u at ``years`` for every draw, (draws, years)."""
         normal = rng.standard_normal((self.pace.size, years.size))
-        apart = np.abs(years[:, None] - years)
+        distance = np.abs(years[:, None] - years)
         for fading in np.unique(self.fading):
             which = self.fading == fading
-            root = np.linalg.cholesky(np.exp(-apart / fading) + 1e-9 * np.eye(years.size))
+            root = np.linalg.cholesky(np.exp(-distance / fading) + 1e-9 * np.eye(years.size))
             normal[which] = normal[which] @ root.T
         return np.asarray(np.sqrt(self.share)[:, None] * self.spread[:, None] * normal)
 

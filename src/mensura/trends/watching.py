@@ -6,7 +6,7 @@ points and repeats them. What the statistic does when nothing changes is found f
 design of the data (:mod:`mensura.trends.nulls`): the same dates, rows and columns; line, scatter and common shocks from
 their posterior. Each world goes through every look as the data do. The alarm sounds when
 the statistic is more than ``threshold`` standard deviations above the mean of its look, the threshold being passed at
-any look by the asked share (5%) of the worlds (:mod:`mensura.trends.plans`).
+any look by the asked share (5%) of the worlds (:mod:`mensura.trends.kinks`).
 
 So the alarm accounts for looking again and again, for uneven dates and thin evidence, for releases that move together,
 for not knowing the line exactly, and for the bend that ridge and overlapping benchmarks put into the scale.
@@ -27,11 +27,9 @@ from mensura.core.arrays import Floats, Ints
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
 from mensura.stitching import ScoreLayout, to_date, to_years
-from mensura.stitching.convergence import warn_unconverged
-from mensura.trends.capabilities import Stream, first_releases, read_stream
-from mensura.trends.kinks import KinkDesign
+from mensura.stitching.checks import warn_unconverged
+from mensura.trends.kinks import KinkDesign, Plan, Stream, calibrate, first_releases, read_stream
 from mensura.trends.nulls import LookFits, describe_null, refit_looks
-from mensura.trends.plans import Plan, calibrate
 
 FEWEST = 3
 """Releases after the start before the first look."""
@@ -77,8 +75,8 @@ class Watch(Result):
     def heading(self) -> str:
         """The verdict, in one line."""
         verdict = f"acceleration: alarm on {self.alarm}" if self.alarm else "no alarm"
-        seen = "all releases" if self.window is None else f"the releases of {12 * self.window:.0f} months"
-        span = f"{seen} watched {to_date(self.plan.start)} to {self.looks['date'][-1]}"
+        fitted = "all releases" if self.window is None else f"the releases of {12 * self.window:.0f} months"
+        span = f"{fitted} watched {to_date(self.plan.start)} to {self.looks['date'][-1]}"
         rate = f"{self.plan.rate:.1%} false alarms over the watch, p = {self.p_value:.3f}"
         return f"{verdict} ({span}; {rate}; slope ×{self.ratio:.2f})"
 
@@ -119,18 +117,47 @@ def watch_acceleration(
     seed: int = 0,
     advance: Callable[[], object] | None = None,
 ) -> Watch:
-    """Watch a stream of releases for an acceleration from ``start`` (default: the middle of the time span) on.
+    """Watch a stream of releases for an acceleration.
 
-    ``scores`` is evidence (none: the embedded one), a fit, or a table with ``subject``, ``benchmark``, ``score`` in [0,
-    1]; release dates are in it (``released`` or ``release_date``) or in ``dates``. ``until`` is the planned end
-    (default: the last release); the false-alarm ``rate`` holds for all looks up to then. Where the last release lies
-    before the end, the elapsed share of the rate is spent so far. With a ``window`` in years, every look knows the
-    releases of that time up to itself only: a rolling detector. ``advance`` is called once per simulated stream.
+    Parameters
+    ----------
+    scores : Evidence, fit, table or None
+        Evidence (None: the embedded one), a fit, or a table with subject, benchmark and score in [0, 1].
+    dates : table, optional
+        Release dates, if the scores have none.
+    start : date, optional
+        First day watched (default: the middle of the time span).
+    until : date, optional
+        Planned end (default: the last release). The rate holds for all checks up to then; before, its elapsed share is
+        spent.
+    window : float, optional
+        Years of releases that each monthly check uses (default: all).
+    rate : float
+        Share of false alarms over the whole watch.
+    streams : int
+        Simulations without a change of pace behind the threshold.
+    seed : int
+        Seed of the simulations.
+    advance : callable, optional
+        Called once per simulation.
 
+    Returns
+    -------
+    Watch
+        The monthly checks, the date of the first alarm, the p-value and the slopes.
+
+    Raises
+    ------
+    MensuraError
+        If there are too few releases before or after the start, or too few simulations for the rate.
+
+    Examples
+    --------
     >>> import mensura
     >>> watch = mensura.watch_acceleration(mensura.load(), streams=19)
     >>> watch.shown.columns[:2]
     ['date', 'subject']
+
     """
     stream, subjects = read_stream(scores, dates)
     begin = float(to_years(pl.Series([start]))[0]) if start else default_start(stream.years)
@@ -155,7 +182,32 @@ def watch_stream(
     subjects: list[str] | None = None,
     advance: Callable[[], object] | None = None,
 ) -> Watch:
-    """Watch scores sorted by release from year ``start`` to the last; ``subjects`` names the releases."""
+    """Watch scores sorted by release.
+
+    Parameters
+    ----------
+    stream : Stream
+        Scores sorted by release.
+    start : float
+        First day watched, in years since 1970.
+    window, rate, streams, seed, advance
+        As in :func:`watch_acceleration`.
+    subjects : list of str, optional
+        Names of the releases.
+
+    Returns
+    -------
+    Watch
+        The monthly checks and the verdict.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mensura.trends import PUBLISHED, make_stream, watch_stream
+    >>> watch_stream(make_stream(PUBLISHED, np.random.default_rng(0)), 57.0, streams=19).alarm is None
+    True
+
+    """
     names = subjects or [str(i) for i in range(stream.years.size)]
     design = KinkDesign.of(stream.years, start, look_counts(stream.years, start), window=window)
     layout = ScoreLayout.of(stream.rows, stream.cols)
@@ -212,11 +264,11 @@ def _plan(
     rng = np.random.default_rng(seed)
     paths, unconverged = [], 0
     for first in range(0, streams, TOGETHER):
-        seen, failed = null.draw(min(TOGETHER, streams - first), design.counts, rng)
-        paths.append(design.statistics(seen))
+        fitted, failed = null.draw(min(TOGETHER, streams - first), design.counts, rng)
+        paths.append(design.statistics(fitted))
         unconverged += failed
         if advance is not None:
-            for _ in seen:
+            for _ in fitted:
                 advance()
     years = stream.years[design.counts - 1]
     path, common = design.statistics(found.C)[0], null.scatter.common

@@ -8,7 +8,7 @@ import pytest
 
 from mensura import MensuraError
 from mensura.stitching import forward_errors, stitch
-from mensura.stitching.forward import vintages
+from mensura.stitching.validation import vintages
 
 from .conftest import simulate
 
