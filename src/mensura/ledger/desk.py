@@ -33,7 +33,7 @@ class FiledUpdate(NamedTuple):
 
 
 _LISTED = {
-    "ledger_updates": "mensura evidence pending",
+    "ledger_updates": "mensura evidence log --pending",
     "ledger_captures": "mensura evidence log --captures",
 }
 """The command that lists what a table holds."""

@@ -35,7 +35,7 @@ _TEXTS = TITLES["subject"] + TITLES["group"]
 _BLOCK = 8_000_000
 """Values of a wide frame that are converted at a time."""
 _MODELS, _ALL = "models", "all"
-_UNNAMED = "If each row is one subject and each column one item, say: mensura responses read {} --no-header"
+_UNNAMED = "If each row is one subject and each column one item, say: mensura responses read {} --set header=false"
 _INSPECT_JSON = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d.*_.+_[0-9A-Za-z]{22}\.json$")
 """Inspect's names of logs that are one JSON file: time, task and a short unique id."""
 
