@@ -32,7 +32,7 @@ def test_help_is_light():
 
 def test_reading_what_is_kept_loads_no_solver_no_renderer_and_no_event_loop():
     code = (
-        "import sys\nimport mensura.study.standing, mensura.cli.iq, mensura.cli.stitch, mensura.cli.figure\n"
+        "import sys\nimport mensura.study.standing, mensura.cli.iq, mensura.cli.stitch, mensura.cli.report\n"
         "loaded = ['scipy.special', 'scipy.linalg', 'scipy.sparse', 'scipy.optimize', 'asyncio']\n"
         "print([name for name in loaded if name in sys.modules])"
     )

@@ -22,7 +22,7 @@ from mensura import MensuraError
 ROOT = Path(__file__).parents[1]
 REFERENCE = {"commands.md", "tables.md", "rubrics.md"}
 PAGES = sorted(page for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")] if page.name not in REFERENCE)
-TRUST, METHOD = ROOT / "src/mensura/cli/trust.py", ROOT / "src/mensura/site/data/method.toml"
+TRUST, METHOD = ROOT / "src/mensura/cli/trust.toml", ROOT / "src/mensura/site/data/method.toml"
 MARKER = re.compile(r"(?<!`)<!-- measured: (\S+) -->")
 COMMENT = re.compile(r"# measured: ([\w., ]+)$")
 COMMAND = re.compile(r"python -m benchmarks\.\w+")

@@ -47,7 +47,7 @@ def test_wide_demands_and_several_files_of_them(files, mensura_command):
 @pytest.mark.parametrize(("method", "held"), [("means", "in about half"), ("hierarchical", "contained the true base")])
 def test_each_method_says_how_often_its_own_intervals_held(files, mensura_command, method, held):
     run = mensura_command("calibrate", "--rates", files / "rates.csv", "--demands", files / "demands.csv",
-                          "--method", method, "--draws", "20")  # fmt: skip
+                          "--method", method, "--set", "draws=20")  # fmt: skip
     assert "Can I trust this interval?" in run.out
     assert held in run.out
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 from typing import NamedTuple
 
-IMPORT = ("people", "import", "class.csv", "--person", "id", "--min-answers", "1", "--out", "pool")
+IMPORT = ("people", "import", "class.csv", "--person", "id", "--set", "min_answers=1", "--out", "pool")
 
 
 class MessyAnswers(NamedTuple):
@@ -45,25 +45,25 @@ def class_of(people: int, country: str = "country") -> str:
 CLASS = {"class.csv": class_of(70)}
 PISA = {"class.csv": class_of(70, "CNT")}
 FIT = ("responses", "fit", "pool", "--model", "rasch", "--out", "fitted")
-WORLD = ("extrapolate", "pool", "--to", "world", "--draws", "20")
+WORLD = ("extrapolate", "pool", "--to", "world", "--set", "draws=20")
 
 CASES = (
     MessyAnswers(
         "matrix without names",
         {"matrix.csv": rows_of_digits(12, 300, ",")},
         (("responses", "read", "matrix.csv"),),
-        asked="say: mensura responses read matrix.csv --no-header",
+        asked="say: mensura responses read matrix.csv --set header=false",
     ),
     MessyAnswers(
         "matrix without names, said so",
         {"matrix.csv": rows_of_digits(12, 300, ",")},
-        (("responses", "read", "matrix.csv", "--no-header"),),
+        (("responses", "read", "matrix.csv", "--set", "header=false"),),
         read="12 subjects",
     ),
     MessyAnswers(
         "matrix with blanks",
         {"matrix.txt": rows_of_digits(12, 30, " ")},
-        (("responses", "read", "matrix.txt", "--no-header"),),
+        (("responses", "read", "matrix.txt", "--set", "header=false"),),
         asked="tr -s ' ' ',' < matrix.txt",
     ),
     MessyAnswers(
@@ -140,13 +140,13 @@ CASES = (
     MessyAnswers(
         "countries under PISA's name",
         PISA,
-        ((*IMPORT, "--items", "q*", "--by", "CNT", "--domain", "reading"), WORLD),
+        ((*IMPORT, "--items", "q*", "--by", "CNT", "--set", "domain=reading"), WORLD),
         read="pool → world",
     ),
     MessyAnswers(
         "no countries",
         CLASS,
-        ((*IMPORT, "--items", "q*", "--domain", "reading"), WORLD),
+        ((*IMPORT, "--items", "q*", "--set", "domain=reading"), WORLD),
         asked="name the population (for example --from pisa)",
     ),
     MessyAnswers("no domain", CLASS, ((*IMPORT, "--items", "q*", "--by", "country"), WORLD), asked="Say --domain"),

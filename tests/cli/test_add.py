@@ -32,11 +32,11 @@ def test_other_commands_name_the_command_that_settles_a_name(mensura_command, tm
     monkeypatch.chdir(tmp_path)
     results = {"model_name": "acme/rocket-1", "results": {"gpqa_diamond_cot": {"acc,none": 0.5}}}
     (tmp_path / "results.json").write_text(json.dumps(results), encoding="utf-8")
-    asked = mensura_command("iq", "acme/rocket-1", "--add", "results.json", "--released", "2026-11-01")
+    asked = mensura_command("iq", "acme/rocket-1", "--add", "results.json")
     assert asked.code == 2
-    settle = "mensura add results.json --released 2026-11-01 --new gpqa_diamond_cot --out settled.csv"
+    settle = "mensura add results.json --released YYYY-MM-DD --new gpqa_diamond_cot --out settled.csv"
     assert settle in asked.err and "Then give --add settled.csv" in asked.err
-    run = mensura_command(*settle.split()[1:], "--accept-near")
+    run = mensura_command(*settle.replace("YYYY-MM-DD", "2026-11-01").split()[1:], "--accept-near")
     assert run.code == 0, run.err
     assert mensura_command("evidence", "summary", "--add", "settled.csv").code == 0
 
@@ -108,16 +108,18 @@ def test_the_log_of_a_new_model_enters_with_its_release_date(mensura_command, lo
     }
     table = log.with_name("mine.csv")
     assert mensura_command("add", log, *described, "--out", table).code == 0
-    for options, name, maker in (((log, *described[:2]), "acme/new-7b", "user"), ((table,), "New 7B", "Acme")):
-        listed = mensura_command("evidence", "models", "--add", *options, "--json")
+    dated = log.with_name("dated.csv")
+    assert mensura_command("add", log, *described[:2], "--out", dated).code == 0
+    for file, name, maker in ((dated, "acme/new-7b", "user"), (table, "New 7B", "Acme")):
+        listed = mensura_command("evidence", "models", "--add", file, "--json")
         found = [row for row in json.loads(listed.out)["models"] if row["subject"] == "acme/new-7b"]
         assert [(row["name"], row["provider"], row["released"]) for row in found] == [(name, maker, "2026-11-01")]
 
 
-def test_the_refusal_repeats_the_users_own_command(mensura_command, log):
+def test_the_refusal_names_the_command_that_settles_the_date(mensura_command, log):
     run = mensura_command("evidence", "models", "--add", log, "--provider", "my lab")
     assert run.code == 2
-    assert f"mensura evidence models --add {log} --provider 'my lab' --released YYYY-MM-DD" in run.err
+    assert f"mensura add {log} --released YYYY-MM-DD --out settled.csv\nThen give --add settled.csv" in run.err
 
 
 def test_a_terminal_asks_for_the_release_date(mensura_command, log, monkeypatch):

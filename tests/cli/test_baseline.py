@@ -134,11 +134,11 @@ def test_the_card_says_how_the_people_were_read_and_options_say_it_outright(mens
     run = mensura_command(*asked, "--out", mine / "card")
     assert "read as: people at large, no time limit, home language differs" in " ".join(run.out.split())
     assert "read as: people at large, no time limit, home language" in (mine / "card" / "card.md").read_text("utf-8")
-    told = json.loads(mensura_command(*asked, "--kind", "crowd", "--timed", "--json").out)
+    told = json.loads(mensura_command(*asked, "--set", "kind=crowd", "--set", "timed=true", "--json").out)
     assert told["read_as"] == {people: "crowd, time limit, home language differs"}
     plain = json.loads(mensura_command(*asked, "--json").out)
     assert told["baseline"][0]["mean"] < plain["baseline"][0]["mean"]
-    assert "expected one of experts" in mensura_command(*asked, "--kind", "wizards").err
+    assert "expected one of experts" in mensura_command(*asked, "--set", "kind=wizards").err
 
 
 def test_columns_of_items_can_be_named(mensura_command, mine):
@@ -156,8 +156,11 @@ def test_columns_of_items_can_be_named(mensura_command, mine):
         (["{items}", "--people", "world"], "give --estimates FILE or --model NAME"),
         (["{items}", "--people", "atlantis", "--estimates", "{said}"], "nobody described"),
         (["{items}", "--people", "world", "--estimates", "{said}", "--model", "openai/x"], "give one of them"),
-        (["{items}", "--people", "world", "--estimates", "{said}", "--mean", "0.4"], "give both"),
-        (["{items}", "--people", "world", "--estimates", "{said}", "--mean", "40", "--n", "3"], "between 0 and 1"),
+        (["{items}", "--people", "world", "--estimates", "{said}", "--set", "mean=0.4"], "give both"),
+        (
+            ["{items}", "--people", "world", "--estimates", "{said}", "--set", "mean=40", "--set", "n=3"],
+            "between 0 and 1",
+        ),
         (["{items}", "--people", "world", "--estimates", "{said}", "--dry-run"], "only with --model"),
         (["gpqqa"], "Did you mean"),
         (["recorded/nothing"], "no such recording"),

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import mensura
-from mensura.cli.cite import AUTHOR, TITLE
+from mensura.cli.llm import AUTHOR, TITLE
 
 CITATION = Path(__file__).parents[2] / "CITATION.cff"
 

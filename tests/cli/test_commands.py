@@ -54,7 +54,8 @@ def test_scale_prints_for_people_and_carries_intervals(mensura_command):
         (["scale", "0.1", "--dimension", "charm"], "'charm' has no calibrated line; choose one of volume"),
         (["scale", "0.1", "--calibration", "nowhere.csv"], "nowhere.csv: no such file"),
         (["evidence", "check", "nowhere"], "nowhere: no such file or folder"),
-        (["evidence", "schema", "prizes"], "'prizes' is unknown; expected one of models"),
+        (["evidence", "pending"], "evidence pending: no such command; write mensura evidence log --pending"),
+        (["llm", "cost", "journal.sqlite"], "llm cost: no such command; write mensura llm status"),
         (["report", "--add", "nowhere.csv"], "nowhere.csv: no such file"),
         (["evidence", "check", "[bold]nowhere"], "[bold]nowhere: no such file or folder"),
     ],
@@ -73,9 +74,8 @@ def test_evidence_summary_counts(mensura_command, tmp_path):
     assert pl.read_csv(tmp_path / "benchmark_coverage.csv").height == 44
 
 
-def test_evidence_models_schema_export_and_check(mensura_command, tmp_path):
+def test_evidence_models_export_and_check(mensura_command, tmp_path):
     assert "Claude" in mensura_command("evidence", "models", "--provider", "anthropic").out
-    assert "list price" in mensura_command("evidence", "schema", "models").out
     assert mensura_command("evidence", "export", tmp_path / "copy.sqlite").code == 0
     assert "no fault found" in mensura_command("evidence", "check", tmp_path / "copy.sqlite").out
 
@@ -91,7 +91,7 @@ def test_a_capability_is_explained_on_a_frozen_scale(mensura_command):
 
 
 def test_intervals_are_printed_with_how_often_they_held(mensura_command):
-    run = mensura_command("extrapolate", "--rate", "0.5", "--n", "100", "--from", "pisa", "--draws", "20")
+    run = mensura_command("extrapolate", "--rate", "0.5", "--n", "100", "--from", "pisa", "--set", "draws=20")
     assert "Can I trust this interval?" in run.out
     assert "docs/trust.md" in run.out
     assert run.out.index("Observed: pisa, ages 15") < run.out.index("pisa → world")
@@ -126,9 +126,9 @@ def test_only_what_the_system_refused_is_told_in_a_sentence(mensura_command, mon
     monkeypatch.setattr("mensura.calibration.chosen_lines", fail)
     if code is None:
         with pytest.raises(type(fault)):
-            mensura_command("scale", "0.1", "--dimensions")
+            mensura_command("scale", "0.1", "--dimension", "all")
         return
-    run = mensura_command("scale", "0.1", "--dimensions")
+    run = mensura_command("scale", "0.1", "--dimension", "all")
     assert run.code == code
     assert run.err.startswith("error: ") and run.err.endswith("; nothing was changed there\n")
 

@@ -4,12 +4,12 @@ import inspect
 import resource
 import signal
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import pytest
+import typer
 
-from mensura.cli import main, paths
+from mensura.cli import main, options
 from tests.cli.every_command import COMMANDS, FILE_OUT, WRITES_NOTHING, arguments
 
 pytestmark = pytest.mark.slow
@@ -19,7 +19,7 @@ ELSEWHERE = {
         ("evidence init", "evidence capture", "evidence extract", "evidence apply"), "the store: test_store"
     ),
     **dict.fromkeys(("evidence undo", "evidence discard", "evidence policy"), "the store: test_store"),
-    **dict.fromkeys(("evidence preview", "evidence log", "evidence diff", "evidence pending"), "as evidence summary"),
+    **dict.fromkeys(("evidence preview", "evidence log", "evidence diff"), "as evidence summary"),
     "evidence mappings": "as evidence summary",
     "cache": "writes nothing; a full disk costs time, not the result: test_cache",
     "llm recover": "replaces the journal itself: tests/llm/test_recovery",
@@ -30,21 +30,14 @@ ELSEWHERE = {
 """Commands whose disks are tried where their files are, and why not here."""
 
 
-def commands():
+def commands(command=None, path=()):
     """Every command of the program by its full name, with the function behind it."""
-    for name in main.COMMANDS:
-        module = import_module(f"mensura.cli.{name}")
-        if hasattr(module, "app"):
-            yield from commands_of(module.app, (name,))
+    command = command or typer.main.get_command(main.build_app())
+    for name, child in command.commands.items():
+        if hasattr(child, "commands"):
+            yield from commands(child, (*path, name))
         else:
-            yield name, getattr(module, name)
-
-
-def commands_of(group, before):
-    for entry in group.registered_commands:
-        yield " ".join([*before, entry.name or entry.callback.__name__]), entry.callback
-    for inner in group.registered_groups:
-        yield from commands_of(inner.typer_instance, (*before, inner.name))
+            yield " ".join([*path, name]), child.callback
 
 
 def test_every_command_is_tried_here():
@@ -70,8 +63,8 @@ def test_below_a_file_nothing_can_be_written(command, inputs, mensura_command, t
 
 @pytest.mark.parametrize("command", WRITERS)
 def test_a_read_only_disk_is_noticed_before_any_work(command, inputs, mensura_command, tmp_path, monkeypatch):
-    real = paths.os.access
-    monkeypatch.setattr(paths.os, "access", lambda path, mode: mode != paths.os.W_OK and real(path, mode))
+    real = options.os.access
+    monkeypatch.setattr(options.os, "access", lambda path, mode: mode != options.os.W_OK and real(path, mode))
     run = mensura_command(*arguments(command, inputs, tmp_path / FILE_OUT.get(command, "out")))
     assert run.code == 2, run.out
     assert "cannot be written" in run.err
@@ -124,7 +117,7 @@ def path_options():
         for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
             annotation = str(parameter.annotation)
             infos = [info for info in getattr(parameter.annotation, "__metadata__", ()) if hasattr(info, "param_decls")]
-            reads = infos and infos[0].callback in (paths.check_input, paths.check_inputs)
+            reads = infos and infos[0].callback in (options.check_input,)
             if "Path" in annotation and infos and "Option" in type(infos[0]).__name__ and reads:
                 named = [word for word in (infos[0].default, *infos[0].param_decls) if str(word).startswith("--")]
                 yield command, named[0] if named else f"--{name.replace('_', '-')}"

@@ -25,7 +25,7 @@ def test_from_a_pipe_to_an_entry_and_back(store, mensura_command, monkeypatch, t
     run = mensura_command("evidence", "extract", kept["capture"][:8], "--mapping", "board.toml", "--json")
     made = json.loads(run.out)
     assert [name["nearest"] for name in made["unmatched"]] == ["big-1"]
-    listed = json.loads(mensura_command("evidence", "pending", "--json").out)["pending"]
+    listed = json.loads(mensura_command("evidence", "log", "--pending", "--json").out)["pending"]
     assert [row["update"] for row in listed] == [made["update"]]
     done = json.loads(mensura_command("evidence", "apply", made["update"], "--by", "Bob", "--json").out)
     assert done["entry"] == 1 and done["fingerprint"] == store.version().fingerprint
@@ -76,7 +76,7 @@ def test_refusals_say_what_to_do(store, mensura_command, tmp_path):
         (("capture", "../x", __file__), "expected an id"),
         (("capture", "board", "ftp://example.org/x"), "save the text and capture the file"),
         (("extract", "zz"), "at least 6 hexadecimal digits of it; mensura evidence log --captures lists them"),
-        (("apply", "abcdef"), "is not in the store; run mensura evidence pending to list those that are"),
+        (("apply", "abcdef"), "is not in the store; run mensura evidence log --pending to list those that are"),
         (("undo", "9"), "9 is not in the log; expected 0 to 0 (mensura evidence log lists them)"),
         (("policy", "big-1", "--set", "colour=red", "--reason", "x"), "got colour; expected some of publication"),
         (("policy", "--set", "display=hide"), "--set needs a model"),
@@ -122,8 +122,8 @@ def test_a_log_on_a_terminal_is_short_and_in_json_whole(store, mensura_command, 
     assert f"│ {kept['capture'][:12]} │" in shown
     assert f"│ {kept['time'][:10]} {kept['time'][11:16]} │" in shown
     mensura_command("evidence", "extract", kept["capture"][:6], "--mapping", "board.toml", "--file", "u.toml")
-    [waiting] = json.loads(mensura_command("evidence", "pending", "--json").out)["pending"]
-    assert f"│ {waiting['update'][:12]} │" in mensura_command("evidence", "pending").out
+    [waiting] = json.loads(mensura_command("evidence", "log", "--pending", "--json").out)["pending"]
+    assert f"│ {waiting['update'][:12]} │" in mensura_command("evidence", "log", "--pending").out
     assert mensura_command("evidence", "extract", kept["capture"], "--file", "u.toml").code == 2
     assert mensura_command("evidence", "apply", "u.toml", "--by", "Bob").out.startswith("entry 1: 3 cells changed")
     assert "no entry changed a row with 'small-1'" in mensura_command("evidence", "log", "small-1").out

@@ -22,7 +22,7 @@ def test_help_is_one_screen_that_names_every_command(runner):
     shown = runner.invoke(build_app(), ["--help"], terminal_width=100).output
     assert len(shown.splitlines()) <= 45
     words = " ".join(shown.replace("│", " ").split())
-    assert [name for name, does in COMMANDS.items() if f" {name} {does} " not in words] == []
+    assert [name for name, texts in COMMANDS.items() if f" {name} {texts['about']} " not in words] == []
     assert runner.invoke(build_app(), []).output.strip() == runner.invoke(build_app(), ["--help"]).output.strip()
 
 
@@ -64,7 +64,7 @@ def test_a_fault_of_the_program_is_told_as_python_tells_it(mensura_command, monk
     """A frame around it would hold the values of variables, a user's own among them."""
     monkeypatch.setattr("mensura.calibration.chosen_lines", lambda _: {}["gone"])
     with pytest.raises(KeyError) as caught:
-        mensura_command("scale", "0.1", "--dimensions")
+        mensura_command("scale", "0.1", "--dimension", "all")
     sys.excepthook(caught.type, caught.value, caught.tb)
     told = capsys.readouterr().err
     assert told.startswith("Traceback (most recent call last)")
@@ -75,3 +75,46 @@ def test_completion_can_be_installed(runner):
     shown = runner.invoke(build_app(), ["--help"], terminal_width=100).output
     assert "--install-completion" in shown
     assert "--show-completion" in shown
+
+
+LEAVES = dict(commands(typer.main.get_command(build_app())))
+
+
+def test_there_are_few_commands_and_each_has_few_options():
+    options = {
+        path: [one for one in command.params if one.param_type_name == "option" and one.name != "help"]
+        for path, command in LEAVES.items()
+    }
+    assert len(LEAVES) <= 70
+    assert {path: len(found) for path, found in options.items() if len(found) > 15} == {}
+    assert sum(map(len, options.values())) <= 400
+
+
+def test_summaries_begin_with_a_verb_and_fit_a_line():
+    verbs = {"Add", "Put", "Let", "Take", "Give", "Keep", "Find"}
+    abouts = {path: command.short_help for path, command in LEAVES.items()}
+    assert {path: text for path, text in abouts.items() if len(text) > 60 or not text.endswith(".")} == {}
+    starts = {text.split()[0].rstrip(":,") for text in abouts.values()}
+    nouns = {"What", "Where", "How", "The", "A", "Has", "Abilities", "Logs", "Human", "Questions", "Item", "Dimensions"}
+    assert not starts & nouns, starts & nouns
+    assert verbs & starts
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["stitch", "--ridge", "5"], "--ridge: no such option; write --set ridge=VALUE"),
+        (["stitch", "--rigde", "5"], "--rigde: no such option; write --set ridge=VALUE"),
+        (["stitch", "--residuals"], "--residuals: no such option; write --check residuals"),
+        (["stitch", "--anchr", "a=1"], "--anchr: no such option; did you mean --anchor?"),
+        (["iq", "--against-method", "published"], "write --against method=NAME"),
+        (["where", "gpt-5.5", "--released", "2026-11-01"], "mensura add FILE --released DATE --out mine.csv"),
+        (["extrapolate", "example", "--base-url=http://localhost"], "write --set base_url=VALUE"),
+        (["responses", "read", "a.csv", "--no-header"], "write --set header=false"),
+        (["scale", "0.1", "--dimensions"], "write --dimension all"),
+    ],
+)
+def test_an_option_that_is_mistyped_or_moved_is_refused_with_the_right_one(words, hint, mensura_command):
+    run = mensura_command(*words)
+    assert run.code == 2
+    assert hint in " ".join(run.err.split())

@@ -17,7 +17,7 @@ def forbid(*_, **__):
 @pytest.mark.parametrize(
     ("arguments", "work"),
     [
-        (("iq", "--draws", "20"), "mensura.iq.score_iq"),
+        (("iq", "--set", "draws=20"), "mensura.iq.score_iq"),
         (("cost",), "mensura.iq.score_iq"),
         (("stitch",), "mensura.stitching.stitch"),
         (("trends", "--no-watch"), "mensura.stitching.stitch"),
@@ -32,7 +32,7 @@ def test_a_command_computes_once(mensura_command, monkeypatch, few_models, argum
 
 
 def test_a_watch_computes_once(mensura_command, monkeypatch):
-    arguments = ("acceleration", "watch", "--streams", "19")
+    arguments = ("acceleration", "watch", "--set", "streams=19")
     first = mensura_command(*arguments)
     monkeypatch.setattr("mensura.trends.watch_acceleration", forbid)
     assert mensura_command(*arguments) == first
@@ -41,11 +41,11 @@ def test_a_watch_computes_once(mensura_command, monkeypatch):
 
 
 def test_other_draws_are_computed(mensura_command, monkeypatch, few_models):
-    arguments = ("iq", "--draws", "20", "--evidence", few_models)
+    arguments = ("iq", "--set", "draws=20", "--evidence", few_models)
     mensura_command(*arguments)
     monkeypatch.setattr("mensura.iq.score_iq", forbid)
     with pytest.raises(AssertionError, match="computed again"):
-        mensura_command(*arguments, "--seed", "1")
+        mensura_command(*arguments, "--set", "seed=1")
 
 
 def test_a_picture_is_drawn_once_for_all_formats(mensura_command, monkeypatch, few_models, tmp_path):

@@ -4,9 +4,16 @@ import re
 
 import pytest
 
-from mensura.cli.main import build_app
-from mensura.cli.next_steps import NEXT, next_step
+from mensura.cli import main
+from mensura.cli.main import build_app, next_step
 from tests.cli.every_command import COMMANDS
+
+GROUPS = {name: group for name, group in main.COMMANDS.items() if "examples" not in group}
+TEXTS = {name: texts for name, texts in main.COMMANDS.items() if name not in GROUPS}
+TEXTS |= {
+    f"{name} {part}": group[part] for name, group in GROUPS.items() for part in group if "examples" in group[part]
+}
+NEXT = {path: texts["next"] for path, texts in TEXTS.items() if "next" in texts}
 
 
 def test_every_command_has_a_next_step():

@@ -24,7 +24,7 @@ def test_twenty_pairs_of_raters_are_printed(mensura_command, tmp_path):
     rows = [(f"i{i}", "KNn", (i + r // 4) % 6, f"r{r}") for r in range(7) for i in range(12)]
     table = pl.DataFrame(rows, schema=["item", "dimension", "level", "annotator"], orient="row")
     table.write_csv(tmp_path / "demands.csv")
-    run = mensura_command("demands", "agreement", tmp_path / "demands.csv", "--draws", 10)
+    run = mensura_command("demands", "agreement", tmp_path / "demands.csv")
     assert "… and 1 more row (" in run.out, run.err
 
 
@@ -118,7 +118,7 @@ def test_key_columns_stand_in_every_part(monkeypatch, capsys):
 def test_models_that_were_added_stand_before_the_ranking_even_without_a_rank(mensura_command, tmp_path):
     mine = tmp_path / "mine.csv"
     mine.write_text("model,released,benchmark,score\nmy-model,2026-11-01,hle,21%\n", encoding="utf-8")
-    lines = mensura_command("iq", "--add", mine, "--draws", 20).out.splitlines()
+    lines = mensura_command("iq", "--add", mine, "--set", "draws=20").out.splitlines()
     assert lines[0].startswith("Yours")
     assert "│    – │ my-model │" in lines[4]
 

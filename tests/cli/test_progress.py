@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from mensura.cli import main, progress
+from mensura.charts.estimates import progress
+from mensura.cli import main
 from mensura.cli.asking import asking_bar
-from mensura.cli.output import console, print_json
-from mensura.cli.progress import progress_bar, waiting
+from mensura.cli.output import console, print_json, progress_bar, waiting
 from mensura.llm import Standing
 
 

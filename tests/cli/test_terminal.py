@@ -144,10 +144,10 @@ def test_a_line_stays_whole_on_a_narrow_terminal(printed, monkeypatch, tmp_path)
 
 
 def test_tables_and_derivations_are_broken_within_a_narrow_terminal(mensura_command, few_models):
-    ruler = mensura_command("scale", "0.1", "--dimensions", width=50).out
+    ruler = mensura_command("scale", "0.1", "--dimension", "all", width=50).out
     assert "percent of people" in ruler and "percent of people do not succeed" not in ruler
     assert max(len(line) for line in ruler.splitlines() if line[:1] in "┏┃┡│└") <= 50
-    words = ("iq", "gpt-5.5", "--explain", "--method", "published", "--draws", "0", "--evidence", few_models)
+    words = ("iq", "gpt-5.5", "--explain", "--method", "published", "--set", "draws=0", "--evidence", few_models)
     tree = mensura_command(*words, width=60).out.splitlines()
     assert max(map(len, tree)) <= 60
     assert len(tree) > len(mensura_command(*words, width=400).out.splitlines())

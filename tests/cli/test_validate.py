@@ -32,7 +32,7 @@ def pool_folder(tmp_path):
 @pytest.mark.parametrize("situation", ["described", "linked", "slices"])
 def test_summary_is_written_with_its_exact_header(mensura_command, pool_folder, tmp_path, situation):
     out = tmp_path / "out"
-    run = mensura_command("validate", pool_folder, "--situation", situation, "--draws", 10, "--out", out)
+    run = mensura_command("validate", pool_folder, "--situation", situation, "--set", "draws=10", "--out", out)
     assert run.code == 0, run.err
     lines = (out / "summary.csv").read_text(encoding="utf-8").splitlines()
     assert lines[0] == SUMMARY
@@ -42,7 +42,7 @@ def test_summary_is_written_with_its_exact_header(mensura_command, pool_folder, 
 
 
 def test_json_holds_the_tables_and_the_method(mensura_command, pool_folder):
-    run = mensura_command("validate", pool_folder, "--situation", "linked", "--links", 5, "--draws", 5, "--json")
+    run = mensura_command("validate", pool_folder, "--situation", "linked", "--links", 5, "--set", "draws=5", "--json")
     result = json.loads(run.out)
     assert result["method"] == "linked"
     assert len(result["summary"]) == 4

@@ -5,16 +5,16 @@ import re
 import polars as pl
 import pytest
 
-from mensura.cli.where import told_for_people
+from mensura.cli.where import for_people
 
 
 def test_chances_are_words_and_the_model_itself_is_among_the_rows_printed():
     names = [f"m{number}" for number in range(20)]
     prices = pl.DataFrame({"subject": [*names, "mine"], "sticker_price": [*map(float, range(20)), None]})
-    shown = told_for_people(prices, "mine")["subject"].to_list()
+    shown = for_people(prices, "mine")["subject"].to_list()
     assert shown == [*names[:11], "mine", *names[11:]]
     near = pl.DataFrame({"subject": ["a", "mine", "b"], "chance_above": [0.001, None, 0.5]})
-    assert told_for_people(near, "mine")["chance_above"].to_list() == ["under 1%", "–", "50%"]
+    assert for_people(near, "mine")["chance_above"].to_list() == ["under 1%", "–", "50%"]
 
 
 def test_a_model_without_an_iq_is_told_what_is_missing_and_gets_no_empty_table(mensura_command):

@@ -10,8 +10,8 @@ from mensura.stitching import stitch
 
 
 def test_simulated_streams_are_those_of_one_process(here_ray, mensura_command):
-    arguments = ("acceleration", "simulate", "--acceleration", 4, "--runs", 2, "--streams", 19, "--json")
-    plain, spread = (json.loads(mensura_command(*arguments, *more).out) for more in ((), ("--ray", "local")))
+    arguments = ("acceleration", "simulate", "--acceleration", 4, "--runs", 2, "--set", "streams=19", "--json")
+    plain, spread = (json.loads(mensura_command(*arguments, *more).out) for more in ((), ("--set", "ray=local")))
     assert spread["detection"] == plain["detection"]
     assert here_ray.ran == 2
 
@@ -21,7 +21,7 @@ def test_a_cluster_that_cannot_finish_is_said_in_one_sentence(here_ray, monkeypa
         raise here_ray.exceptions.RayError("Failed to start a worker\nTraceback …")
 
     monkeypatch.setattr(here_ray, "get", fail)
-    told = mensura_command("acceleration", "simulate", "--runs", 1, "--streams", 19, "--ray", "local")
+    told = mensura_command("acceleration", "simulate", "--runs", 1, "--set", "streams=19", "--set", "ray=local")
     assert told.code == 2
     assert "did not finish the work (Failed to start a worker). Read its logs" in told.err
 
@@ -38,9 +38,9 @@ def test_replicates_are_those_of_one_process(here_ray, kind):
 @pytest.mark.parametrize("command", [("acceleration", "simulate", "--runs", 1), ("stitch", "--bootstrap", 2)])
 def test_without_ray_the_extra_is_named(mensura_command, monkeypatch, command):
     monkeypatch.setitem(sys.modules, "ray", None)
-    told = mensura_command(*command, "--ray", "local")
+    told = mensura_command(*command, "--set", "ray=local")
     assert (told.code, "needs the extra 'ray'" in told.err) == (2, True), told.err
 
 
 def test_ray_without_work_for_it_is_refused(mensura_command):
-    assert "--bootstrap is not given" in mensura_command("stitch", "--ray", "local").err
+    assert "--bootstrap is not given" in mensura_command("stitch", "--set", "ray=local").err

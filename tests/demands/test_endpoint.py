@@ -62,7 +62,7 @@ def endpoint():
 @pytest.mark.parametrize(("protocol", "calls"), [("bundle", 1), ("item", 16)])
 def test_annotate_over_an_endpoint_and_again_from_the_journal(mensura_command, tmp_path, endpoint, protocol, calls):
     url, requests = endpoint
-    arguments = ["annotate", "example", "--model", "local", "--base-url", url, "--protocol", protocol]
+    arguments = ["annotate", "example", "--model", "local", "--set", f"base_url={url}", "--protocol", protocol]
     arguments += [
         word
         for one in (f"journal={tmp_path / 'journal.sqlite'}", "price_in=1", "price_out=2")

@@ -63,7 +63,7 @@ def test_people_and_a_small_model_sit_one_exam(small_model, browser, mensura_com
     store.close()
 
     monkeypatch.setenv("LOCAL_API_KEY", "none-is-needed-here")
-    model = ("--model", "openai-api/local/smollm2", "--base-url", small_model)
+    model = ("--model", "openai-api/local/smollm2", "--set", f"base_url={small_model}")
     sitting = ("exam", "sit", folder, *model, "--repeats", 2, "--out", tmp_path / "runs" / "small")
     run = mensura_command(*sitting, settings={"max_tokens": 40})
     assert run.code == 0, run.err

@@ -138,16 +138,31 @@ def test_a_matrix_without_names_is_read_by_the_command_its_refusal_gives(mensura
     refused = mensura_command("responses", "fit", "m.csv")
     assert refused.code == 2
     command = refused.err.strip().rpartition("say: ")[2]
-    assert command == "mensura responses read m.csv --no-header"
+    assert command == "mensura responses read m.csv --set header=false"
     assert len(refused.err) < 300
     read = mensura_command(*command.split()[1:])
     assert "480 responses: 12 subjects (12 all) × 40 items" in read.out
-    assert mensura_command("responses", "fit", "m.csv", "--no-header", "--model", "rasch", "--out", "f").code == 0
+    assert (
+        mensura_command("responses", "fit", "m.csv", "--set", "header=false", "--model", "rasch", "--out", "f").code
+        == 0
+    )
     assert pl.read_csv("f/subjects.csv")["subject"].to_list() == list(range(1, 13))
     refused = mensura_command("people", "import", "m.csv", "--items", "V*", "--out", "pool")
-    assert "Say --no-header" in refused.err
+    assert "Say --set header=false" in refused.err
     made = mensura_command(
-        *("people", "import", "m.csv", "--no-header", "--items", "V*", "--min-answers", "1", "--out", "pool")
+        *(
+            "people",
+            "import",
+            "m.csv",
+            "--set",
+            "header=false",
+            "--items",
+            "V*",
+            "--set",
+            "min_answers=1",
+            "--out",
+            "pool",
+        )
     )
     assert made.code == 0, made.err
     assert ItemPool.read(tmp_path / "pool").responses.shape == (12, 41)

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.usefixtures("few_draws")
 
 
 def test_iq_writes_the_contract(mensura_command, tmp_path):
-    run = mensura_command("iq", "--draws", 20, "--out", tmp_path / "iq")
+    run = mensura_command("iq", "--set", "draws=20", "--out", tmp_path / "iq")
     assert run.code == 0
     assert "claude-fable-5" in run.out
     heads = {file.stem: file.read_text(encoding="utf-8").splitlines()[0] for file in (tmp_path / "iq").glob("*.csv")}
@@ -36,7 +36,7 @@ def test_iq_writes_the_contract(mensura_command, tmp_path):
 
 def test_every_model_is_ranked_when_asked(mensura_command):
     facts = json.loads(
-        mensura_command("iq", "--method", "published", "--draws", 0, "--least-measured", 0, "--json").out
+        mensura_command("iq", "--method", "published", "--set", "draws=0", "--set", "least_measured=0", "--json").out
     )
     assert (facts["method"], facts["ladders"], facts["left_out"]) == ("published", "published", 0)
     scored = [row for row in facts["composites"] if row["iq"] is not None]
@@ -45,7 +45,7 @@ def test_every_model_is_ranked_when_asked(mensura_command):
 
 
 def test_the_published_method_beside_the_default_one(mensura_command):
-    facts = json.loads(mensura_command("iq", "--against-method", "published", "--json").out)
+    facts = json.loads(mensura_command("iq", "--against", "method=published", "--json").out)
     causes = {row["cause"] for row in facts["inputs"]}
     assert {"imputed by joint instead of correlation", "ladder moved"} <= causes
     changes = [row["change"] for row in facts["changes"] if row["change"] is not None]
@@ -53,12 +53,12 @@ def test_the_published_method_beside_the_default_one(mensura_command):
 
 
 def test_iq_of_one_model_and_its_tree(mensura_command):
-    plain = mensura_command("iq", "gpt-5.5", "--draws", 20, "--method", "published")
+    plain = mensura_command("iq", "gpt-5.5", "--set", "draws=20", "--method", "published")
     assert "Cannot be told apart from" in plain.out
-    tree = mensura_command("iq", "claude-opus-4.8", "--explain", "--draws", 0, "--method", "published")
+    tree = mensura_command("iq", "claude-opus-4.8", "--explain", "--set", "draws=0", "--method", "published")
     for word in ("Claude Opus 4.8", "Mathematical Reasoning", "predecessor", "between IQ"):
         assert word in tree.out
-    data = json.loads(mensura_command("iq", "gpt-5.5", "--draws", 0, "--method", "published", "--json").out)
+    data = json.loads(mensura_command("iq", "gpt-5.5", "--set", "draws=0", "--method", "published", "--json").out)
     assert data["explanation"]["parts"][6]["label"] == "Reliability"
     assert data["composites"][0]["subject"] == "gpt-5.5"
 
@@ -66,7 +66,7 @@ def test_iq_of_one_model_and_its_tree(mensura_command):
 def test_a_model_without_an_iq_is_a_row_with_its_reason(mensura_command, tmp_path):
     scores = "subject,released,benchmark,score,unit\nmy-model,2026-11-01,my-test,0.4,fraction\n"
     (tmp_path / "mine.csv").write_text(scores, encoding="utf-8")
-    asked = ("iq", "my-model", "--add", tmp_path / "mine.csv", "--draws", 20)
+    asked = ("iq", "my-model", "--add", tmp_path / "mine.csv", "--set", "draws=20")
     why = "it has no score on one of the 32 benchmarks that count"
     (row,) = json.loads(mensura_command(*asked, "--json").out)["composites"]
     assert row["iq"] is None
@@ -78,9 +78,9 @@ def test_a_model_without_an_iq_is_a_row_with_its_reason(mensura_command, tmp_pat
 
 
 def test_iq_sensitivity_and_changes(mensura_command, tmp_path):
-    run = mensura_command("iq", "--sensitivity", "--method", "published", "--json")
+    run = mensura_command("iq", "--check", "sensitivity", "--method", "published", "--json")
     assert len(json.loads(run.out)["sensitivity"]) == 103
-    run = mensura_command("iq", "--method", "published", "--against-ladders", "recut", "--json")
+    run = mensura_command("iq", "--method", "published", "--against", "ladders=recut", "--json")
     assert "ladder moved" in {row["cause"] for row in json.loads(run.out)["inputs"]}
     mensura_command("evidence", "export", tmp_path / "before")
     (tmp_path / "mine.csv").write_text("subject,benchmark,score\ngpt-5.5,hle,60\n")
@@ -99,17 +99,17 @@ def test_iq_validates_its_imputation(mensura_command, tmp_path):
     (tmp_path / "scores.csv").write_text("\n".join(["subject,benchmark,score,unit,source", *scores]) + "\n")
     mensura_command("evidence", "export", tmp_path / "all")
     (tmp_path / "benchmarks.csv").write_bytes((tmp_path / "all" / "benchmarks.csv").read_bytes())
-    run = mensura_command("iq", "--validate", "--method", "published", "--evidence", tmp_path, "--json")
+    run = mensura_command("iq", "--check", "imputation", "--method", "published", "--evidence", tmp_path, "--json")
     assert len(json.loads(run.out)["outcomes"]) == 12
 
 
 def test_iq_options_reach_the_scorer(mensura_command, tmp_path):
     run = mensura_command(
-        *("iq", "gpt-5.5", "--weight", "reliability=3", "--method", "published", "--draws", 0, "--json")
+        *("iq", "gpt-5.5", "--weight", "reliability=3", "--method", "published", "--set", "draws=0", "--json")
     )
     assert "weighted mean" in json.loads(run.out)["explanation"]["note"]
     run = mensura_command(
-        *("iq", "--source", "aiiq", "--method", "published", "--ladders", "recut", "--draws", 0, "--json")
+        *("iq", "--set", "source=aiiq", "--method", "published", "--set", "ladders=recut", "--set", "draws=0", "--json")
     )
     facts = json.loads(run.out)
     assert (facts["source"], facts["ladders"]) == ("aiiq", "recut")
@@ -125,8 +125,8 @@ def test_iq_options_reach_the_scorer(mensura_command, tmp_path):
         (["iq", "gpt-5.55"], "is not in the evidence; did you mean"),
         (["iq", "--explain"], "name the model"),
         (["iq", "--weight", "reliability"], "expected NAME=NUMBER"),
-        (["iq", "--source", "nowhere"], "no score comes from 'nowhere'"),
-        (["iq", "--ladders", "nothing"], "expected a set"),
+        (["iq", "--set", "source=nowhere"], "no score comes from 'nowhere'"),
+        (["iq", "--set", "ladders=nothing"], "expected a set"),
         (["iq", "--method", "guess"], "'guess' is unknown; expected one of joint, published"),
         (["cost", "--at-least", "100", "--by", "beauty"], "'beauty' is no cost"),
         (["cost", "--by", "subject"], "'subject' is no cost"),
@@ -204,8 +204,8 @@ def test_cost_tables_frontier_and_query(mensura_command, tmp_path):
 def test_published_values_are_met(shared, mensura_command, tmp_path):
     import_facts(shared / "data" / "models").save(tmp_path / "evidence")
     mensura_command(
-        *("iq", "--method", "published", "--evidence", tmp_path / "evidence", "--source", "aiiq"),
-        *("--draws", 0, "--out", tmp_path / "iq"),
+        *("iq", "--method", "published", "--evidence", tmp_path / "evidence", "--set", "source=aiiq"),
+        *("--set", "draws=0", "--out", tmp_path / "iq"),
     )
     theirs = pl.read_csv(shared / "data" / "models" / "aiiq_published.csv").rename({"model_id": "subject"})
     ours = pl.read_csv(tmp_path / "iq" / "composites.csv")

@@ -204,13 +204,15 @@ def test_a_model_without_a_score_on_the_scale_is_refused():
 def test_the_commands_place_a_model(mensura_command, tmp_path):
     file = tmp_path / "mine.csv"
     scores_of(zeta=ZETA).write_csv(file)
-    told = json.loads(mensura_command("iq", "zeta", "--scale", "2026-11", "--draws", "20", "--add", file, "--json").out)
+    told = json.loads(
+        mensura_command("iq", "zeta", "--scale", "2026-11", "--set", "draws=20", "--add", file, "--json").out
+    )
     assert [row["place"] for row in told["composites"]] == ["placed"]
     assert len(told["neighbours"]) == 7
     refused = mensura_command("iq", "--scale", "2026-11", "--method", "published", "--add", file)
     assert refused.code == 2
     assert "leave out --method" in refused.err
-    refused = mensura_command("iq", "--scale", "2026-11", "--draws", "0", "--add", file)
+    refused = mensura_command("iq", "--scale", "2026-11", "--set", "draws=0", "--add", file)
     assert refused.code == 2
     assert "a frozen scale has intervals" in refused.err
 

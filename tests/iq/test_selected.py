@@ -68,7 +68,7 @@ def test_sources_say_which_models_their_makers_report_on():
 
 def test_models_that_makers_report_on_are_corrected_unless_one_asks_for_none(mensura_command):
     plain, corrected = (
-        json.loads(mensura_command("iq", "--draws", 0, "--json", *more).out) for more in (("--no-selected",), ())
+        json.loads(mensura_command("iq", "--set", "draws=0", "--json", *more).out) for more in (("--no-selected",), ())
     )
     before, after = ({row["subject"]: row["iq"] for row in made["composites"]} for made in (plain, corrected))
     lower = {name for name in before if before[name] is not None and after[name] < before[name] - 1}

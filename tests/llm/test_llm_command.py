@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from mensura.cli.asking import Asking, AskingSettings, place_journal, prices_of, told_of
+from mensura.cli.asking import Asking, AskingSettings, describe, place_journal, prices_of
 from mensura.core.errors import MensuraError
 from mensura.llm import Prices, Question, Standing, open_asker
 from tests.llm.conftest import questions, read_level
@@ -35,16 +35,16 @@ def test_status_counts_what_was_answered_read_failed_and_left(journal, mensura_c
 
 
 def test_cost_sums_what_was_spent_and_prices_what_was_not(journal, mensura_command):
-    told = json.loads(mensura_command("llm", "cost", journal, "--json").out)
+    told = json.loads(mensura_command("llm", "status", journal, "--json").out)
     first, second = told["cost"]
     assert first["cost"] == pytest.approx((first["tokens_in"] + 10 * first["tokens_out"]) / 1e6)
     assert (second["cost"], second["unpriced"]) == (None, 1), "no price is known, so the cost is not 0"
-    priced = json.loads(mensura_command("llm", "cost", journal, "--json", "--price-in", 100, "--price-out", 0).out)
+    priced = json.loads(mensura_command("llm", "status", journal, "--json", "--price-in", 100, "--price-out", 0).out)
     assert priced["cost"][0] == first
     assert priced["cost"][1]["cost"] == pytest.approx(second["tokens_in"] * 1e-4)
     assert priced["total"] == pytest.approx(first["cost"] + second["tokens_in"] * 1e-4)
-    assert mensura_command("llm", "cost", journal, "--price-in", 1).code == 2
-    assert "in all, without 1 answers of unknown price" in mensura_command("llm", "cost", journal).out
+    assert mensura_command("llm", "status", journal, "--price-in", 1).code == 2
+    assert "in all, without 1 answers of unknown price" in mensura_command("llm", "status", journal).out
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
@@ -97,7 +97,9 @@ def test_prices_come_from_the_user_or_the_evidence():
 
 def test_commands_share_one_way_of_asking(serve, tmp_path, capsys):
     server, file = serve(), tmp_path / "j.sqlite"
-    given = Asking(["mine"], server.url, rare=AskingSettings(journal=file, max_calls=3, price_in=1, price_out=1))
+    given = Asking(
+        ["mine"], rare=AskingSettings(base_url=server.url, journal=file, max_calls=3, price_in=1, price_out=1)
+    )
     asking = given.one(None, 2048)
     asking.print_estimate(questions(5))
     with asking.open("asking") as asker:
@@ -106,14 +108,14 @@ def test_commands_share_one_way_of_asking(serve, tmp_path, capsys):
     assert "5 questions to mine: 0 answered already, 5 calls" in printed.out.replace("\n", " ")
     assert sum(answer.value is not None for answer in answers) == 3
     assert "stopped early: budget: the 3 calls allowed were made" in printed.err.replace("\n", " ")
-    batch = Asking(["mine"], server.url, rare=AskingSettings(journal=file, batch=True)).one(None, 2048)
+    batch = Asking(["mine"], rare=AskingSettings(base_url=server.url, journal=file, batch=True)).one(None, 2048)
     with batch.open("asking") as asker:
         assert all(answer.value is not None for answer in asker.ask(questions(5), read_level))
 
 
 def test_the_bar_says_rate_cost_time_left_and_failures():
     standing = Standing(done=5, total=10, stored=0, failed=2, cost=1.234, rate=2.5, seconds_left=125.2)
-    assert told_of(standing) == "2.5/s · $1.23 · 2:05 left · 2 failed"
+    assert describe(standing) == "2.5/s · $1.23 · 2:05 left · 2 failed"
 
 
 def test_a_price_is_found_by_the_id_or_the_name_of_a_model_in_any_case():
@@ -147,10 +149,10 @@ def test_a_journal_is_where_it_is_said_else_with_the_results_else_here():
 
 def test_a_bar_without_an_end_in_sight_says_rate_and_cost():
     standing = Standing(done=5, total=10, stored=0, failed=0, cost=0.0, rate=0.5, seconds_left=None)
-    assert told_of(standing) == "0.5/s · $0.00"
-    assert told_of(replace(standing, seconds_left=59.6)).endswith(" · 1:00 left")
-    assert told_of(replace(standing, cost=None)) == "0.5/s · cost unknown"
-    assert told_of(replace(standing, waiting=61.0, seconds_left=5.0)) == "0.5/s · $0.00 · waiting 61 s"
+    assert describe(standing) == "0.5/s · $0.00"
+    assert describe(replace(standing, seconds_left=59.6)).endswith(" · 1:00 left")
+    assert describe(replace(standing, cost=None)) == "0.5/s · cost unknown"
+    assert describe(replace(standing, waiting=61.0, seconds_left=5.0)) == "0.5/s · $0.00 · waiting 61 s"
 
 
 def test_several_models_are_asked_one_by_one_where_a_command_can():

@@ -28,7 +28,7 @@ def test_a_run_that_max_calls_ended_writes_its_results_and_has_an_exit_code_of_i
     serve, tmp_path, mensura_command
 ):
     server = serve(answer=level)
-    command = [*ANNOTATE, "--base-url", server.url, "--out", tmp_path / "out"]
+    command = [*ANNOTATE, "--set", f"base_url={server.url}", "--out", tmp_path / "out"]
     ended = mensura_command(*command, settings={"max_calls": 3})
     assert ended.code == INCOMPLETE == 3
     assert "stopped early: budget: the 3 calls allowed were made" in ended.err
@@ -39,7 +39,7 @@ def test_a_run_that_max_calls_ended_writes_its_results_and_has_an_exit_code_of_i
 def test_a_batch_that_is_not_ready_has_the_same_exit_code(serve, tmp_path, mensura_command):
     server = serve(answer=level)
     server.batches_ready = False
-    command = [*ANNOTATE, "--base-url", server.url, "--set", "batch=true", "--out", tmp_path / "out"]
+    command = [*ANNOTATE, "--set", f"base_url={server.url}", "--set", "batch=true", "--out", tmp_path / "out"]
     ended = mensura_command(*command)
     assert ended.code != 0
     assert "questions wait in a batch of the provider; run the command again" in ended.err
@@ -49,7 +49,7 @@ def test_a_batch_that_is_not_ready_has_the_same_exit_code(serve, tmp_path, mensu
 
 def test_a_cost_without_a_known_price_is_unknown(serve, tmp_path, mensura_command):
     server = serve(answer=level)
-    ended = mensura_command(*ANNOTATE, "--base-url", server.url, settings={"journal": tmp_path / "j.sqlite"})
+    ended = mensura_command(*ANNOTATE, "--set", f"base_url={server.url}", settings={"journal": tmp_path / "j.sqlite"})
     assert "cost unknown" in ended.out
     assert "0.00 US dollars" not in ended.out
     assert "total cost is unknown" in mensura_command("llm", "cost", tmp_path / "j.sqlite").out
@@ -57,7 +57,15 @@ def test_a_cost_without_a_known_price_is_unknown(serve, tmp_path, mensura_comman
 
 def test_ctrl_c_names_what_is_kept_and_the_command_that_goes_on(serve, tmp_path):
     server = serve(answer=level, delay=0.3)
-    arguments = [*ANNOTATE, "--base-url", server.url, "--set", "concurrency=1", "--out", str(tmp_path / "my out")]
+    arguments = [
+        *ANNOTATE,
+        "--set",
+        f"base_url={server.url}",
+        "--set",
+        "concurrency=1",
+        "--out",
+        str(tmp_path / "my out"),
+    ]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "COLUMNS": "400"}
     command = [sys.executable, "-m", "mensura", *arguments]
     run = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -56,10 +56,10 @@ def test_import_of_a_fixed_width_file(mensura_command, tmp_path):
         *arguments,
         "--absent",
         "7,8",
-        "--year",
-        "2009",
-        "--mode",
-        "paper",
+        "--set",
+        "year=2009",
+        "--set",
+        "mode=paper",
         "--out",
         tmp_path / "pool",
     )
@@ -84,8 +84,8 @@ def test_extrapolate_one_rate_for_people_and_programs(mensura_command, tmp_path)
         "world",
         "--domain",
         "mathematics",
-        "--draws",
-        "100",
+        "--set",
+        "draws=100",
     ]
     found = json.loads(mensura_command(*arguments, "--json", "--out", tmp_path).out)
     [row] = found["rates"]
@@ -105,7 +105,9 @@ def test_extrapolate_one_rate_for_people_and_programs(mensura_command, tmp_path)
 
 
 def test_extrapolate_a_pool(mensura_command, folder):
-    run = mensura_command("extrapolate", folder, "--group", "country=JPN", "--to", "Chile", "--draws", "50", "--json")
+    run = mensura_command(
+        "extrapolate", folder, "--group", "country=JPN", "--to", "Chile", "--set", "draws=50", "--json"
+    )
     assert len(json.loads(run.out)["rates"]) == 3
 
 
@@ -143,9 +145,9 @@ def test_strata_from_the_development_tables(mensura_command, shared, tmp_path):
         (["extrapolate", "--rate", "0.2", "--from", "Atlantis"], "unknown population 'Atlantis'"),
         (["extrapolate", "--rate", "20", "--from", "pisa"], "rate must lie between 0 and 1"),
         (["extrapolate", "--rate", "1", "--from", "pisa"], "rate of exactly 1 and no n"),
-        (["extrapolate", "--rate", "0.2", "--from", "JPN", "--ages", "young"], "expected a form such as 18-24"),
+        (["extrapolate", "--rate", "0.2", "--from", "JPN, 9-x"], "expected a form such as 18-24"),
         (
-            ["extrapolate", "--rate", "0.2", "--from", "JPN", "--method", "described", "--draws", "50"],
+            ["extrapolate", "--rate", "0.2", "--from", "JPN", "--method", "described", "--set", "draws=50"],
             "method 'described' has no setting 'draws'; expected level, priors",
         ),
         (["extrapolate", "--rate", "0.2", "--from", "JPN", "--method", "linked"], "needs linking items"),
@@ -153,7 +155,7 @@ def test_strata_from_the_development_tables(mensura_command, shared, tmp_path):
         (["people", "summary", "nowhere"], "nowhere: no such file or folder"),
         (["people", "import", "x.csv", "--items", "q", "--out", "y"], "x.csv: no such file"),
         (
-            ["people", "import", "there.csv", "--items", "q", "--out", "y", "--mode", "post"],
+            ["people", "import", "there.csv", "--items", "q", "--out", "y", "--set", "mode=post"],
             "unknown mode 'post'; expected one of",
         ),
     ],
@@ -177,8 +179,8 @@ def test_unknown_covariate_group_and_pattern(mensura_command, folder, tmp_path):
 
 
 def test_of_pupils_and_another_country_nothing_is_said_of_the_world(mensura_command):
-    words = ("extrapolate", "--rate", "0.5", "--n", "100", "--from", "DEU", "--draws", "20", "--domain", "reading")
-    narrow = mensura_command(*words, "--ages", "15-15", "--pupils", "--to", "JPN").out
+    words = ("extrapolate", "--rate", "0.5", "--n", "100", "--set", "draws=20", "--domain", "reading")
+    narrow = mensura_command(*words, "--from", "DEU, 15-15, pupils", "--to", "JPN").out
     assert "Observed: DEU, ages 15, at school" in narrow
     assert "Wanted: JPN" in narrow
     assert "IQ-equivalent" not in narrow and "Distance to the world" not in narrow

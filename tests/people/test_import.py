@@ -46,7 +46,7 @@ def test_a_person_of_two_groups_is_refused(tmp_path):
         (["--long", "asked"], "expected two columns"),
         (["--long", "asked,wrong"], "no column 'wrong'"),
         (["--long", "asked,right", "--label", "age=1:old"], "of a covariate that is kept"),
-        (["--long", "asked,right", "--encoding", "klingon"], "unknown encoding: klingon"),
+        (["--long", "asked,right", "--set", "encoding=klingon"], "unknown encoding: klingon"),
     ],
 )
 def test_what_a_careless_user_types(options, message, mensura_command, tmp_path):
@@ -198,7 +198,7 @@ def test_extrapolate_sees_the_countries_of_pisa_and_asks_for_the_domain(mensura_
     file = wide_file(tmp_path / "a.csv")
     call = ["people", "import", file, "--items", "q?", "--person", "who", "--covariates", "CNT"]
     assert mensura_command(*call, "--out", tmp_path / "pool").code == 0
-    carry = ["extrapolate", tmp_path / "pool", "--draws", "20"]
+    carry = ["extrapolate", tmp_path / "pool", "--set", "draws=20"]
     refused = mensura_command(*carry)
     assert refused.code == 2
     assert "2 of 2 items of pool 'pool' have no domain that is known. Say --domain with a word among" in refused.err
@@ -207,8 +207,8 @@ def test_extrapolate_sees_the_countries_of_pisa_and_asks_for_the_domain(mensura_
     run = mensura_command(*carry, "--domain", "mathematics")
     assert run.code == 0, run.err
     assert "treated as literacy" not in run.out
-    assert mensura_command(*call, "--domain", "mathematics", "--out", tmp_path / "stated").code == 0
-    stated = mensura_command("extrapolate", tmp_path / "stated", "--draws", "20")
+    assert mensura_command(*call, "--set", "domain=mathematics", "--out", tmp_path / "stated").code == 0
+    stated = mensura_command("extrapolate", tmp_path / "stated", "--set", "draws=20")
     assert stated.code == 0, stated.err
     assert "treated as" not in stated.out
 
@@ -218,8 +218,8 @@ def test_items_without_a_domain_take_the_one_of_all_others(mensura_command, tmp_
     (tmp_path / "group_rates.csv").write_text(
         "item,group,n,n_correct\nq1,all,100,50\nq2,all,100,40\n", encoding="utf-8"
     )
-    run = mensura_command("extrapolate", tmp_path, "--from", "DEU", "--draws", "20")
+    run = mensura_command("extrapolate", tmp_path, "--from", "DEU", "--set", "draws=20")
     assert run.code == 0, run.err
     assert "domain of 1 items without one: algebra, as that of all others" in run.err
     (tmp_path / "items.csv").write_text("item,domain\nq1,algebra\nq2,\nq3,reading\n", encoding="utf-8")
-    assert "1 of 3 items" in mensura_command("extrapolate", tmp_path, "--from", "DEU", "--draws", "20").err
+    assert "1 of 3 items" in mensura_command("extrapolate", tmp_path, "--from", "DEU", "--set", "draws=20").err

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from mensura import MensuraError
-from mensura.cli.response_pictures import draw_fit
+from mensura.cli.responses import draw_fit
 from mensura.core.folders import whole_folder
 from mensura.people import ItemPool
 from mensura.responses import ItemBank, fit_responses, next_items, read_responses

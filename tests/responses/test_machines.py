@@ -91,7 +91,7 @@ def test_the_option_ray_spreads_a_table_and_a_store(here_ray, mensura_command, t
     write_store([wide], tmp_path / "store", parts=3)
     for source in ("answers.csv", "store"):
         plain = json.loads(mensura_command("responses", "fit", tmp_path / source, "--json").out)
-        spread = json.loads(mensura_command("responses", "fit", tmp_path / source, "--ray", "local", "--json").out)
+        spread = json.loads(mensura_command("responses", "fit", tmp_path / source, "--set", "ray=local", "--json").out)
         assert spread["log_likelihood"] == pytest.approx(plain["log_likelihood"], rel=1e-6)
         assert len(spread["subjects"]) == 300
     assert here_ray.asked == ["local"]
@@ -99,8 +99,8 @@ def test_the_option_ray_spreads_a_table_and_a_store(here_ray, mensura_command, t
 
 def test_no_cluster_and_no_ray_are_said(here_ray, mensura_command, tmp_path, monkeypatch):
     draw(60, 5, seed=6).wide.write_csv(tmp_path / "answers.csv")
-    told = mensura_command("responses", "fit", tmp_path / "answers.csv", "--ray", "nowhere")
+    told = mensura_command("responses", "fit", tmp_path / "answers.csv", "--set", "ray=nowhere")
     assert (told.code, "no cluster answers" in told.err) == (2, True)
     monkeypatch.setitem(sys.modules, "ray", None)
-    told = mensura_command("responses", "fit", tmp_path / "answers.csv", "--ray", "local")
+    told = mensura_command("responses", "fit", tmp_path / "answers.csv", "--set", "ray=local")
     assert (told.code, "needs the extra 'ray'" in told.err) == (2, True)

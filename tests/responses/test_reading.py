@@ -304,7 +304,7 @@ def test_many_items_without_names_of_columns_are_read_where_that_is_said(tmp_pat
     rows = [[f"m{row}", *(str((row + at) % 3 % 2) for at in range(2_100))] for row in range(5)]
     path = tmp_path / "m.csv"
     path.write_text("\n".join(map(",".join, rows)), encoding="utf-8")
-    with pytest.raises(MensuraError, match=r"2,100 numbers .* say: mensura responses read .* --no-header"):
+    with pytest.raises(MensuraError, match=r"2,100 numbers .* say: mensura responses read .* --set header=false"):
         read_responses(path)
     table = read_responses(path, header=False)
     assert table.subjects["subject"].to_list() == [f"m{row}" for row in range(5)]

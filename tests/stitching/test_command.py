@@ -38,13 +38,23 @@ def test_json_and_two_subjects(mensura_command, scores):
 
 
 def test_intervals_over_batteries_need_domains(mensura_command, scores):
-    run = mensura_command("stitch", scores, "--batteries")
+    run = mensura_command("stitch", scores, "--check", "batteries")
     assert (run.code, "names no domains" in run.err) == (2, True)
 
 
 def test_bootstrap_influence_and_robustness(mensura_command, scores):
     run = mensura_command(
-        "stitch", scores, "--method", "rosetta", "--bootstrap", 20, "--influence", "--robustness", "--json"
+        "stitch",
+        scores,
+        "--method",
+        "rosetta",
+        "--bootstrap",
+        20,
+        "--check",
+        "influence",
+        "--check",
+        "robustness",
+        "--json",
     )
     assert run.code == 0, run.err
     answer = json.loads(run.out)
@@ -56,7 +66,7 @@ def test_bootstrap_influence_and_robustness(mensura_command, scores):
 
 def test_the_published_filter_and_bars(mensura_command, scores):
     """Subjects with fewer than four benchmarks stay out, and bars of 5% more loss are narrow."""
-    arguments = ("stitch", scores, "--method", "rosetta", "--sens5", "--json")
+    arguments = ("stitch", scores, "--method", "rosetta", "--check", "sens5", "--json")
     every = json.loads(mensura_command(*arguments).out)
     some = json.loads(mensura_command(*arguments, settings={"fewest_benchmarks": 4}).out)
     few = len(every["capabilities"]) - len(some["capabilities"])
@@ -66,7 +76,7 @@ def test_the_published_filter_and_bars(mensura_command, scores):
     assert len(every["difficulty_bars"]) == len(every["benchmarks"])
     refused = mensura_command(*arguments, settings={"fewest_benchmarks": 40})
     assert "no subject has 40 benchmarks" in refused.err
-    assert "method='rosetta'" in mensura_command("stitch", scores, "--sens5").err
+    assert "method='rosetta'" in mensura_command("stitch", scores, "--check", "sens5").err
 
 
 def test_people_on_the_embedded_evidence(mensura_command):
@@ -82,7 +92,9 @@ def test_people_on_the_embedded_evidence(mensura_command):
 def test_residuals_and_forward_errors(mensura_command, scores, tmp_path):
     table = pl.read_csv(scores).with_columns(family=pl.col("model").str.slice(0, 2), domain=pl.lit("all"))
     table.write_csv(tmp_path / "labelled.csv")
-    run = mensura_command("stitch", tmp_path / "labelled.csv", "--residuals", "--json", settings={"dimensions": 1})
+    run = mensura_command(
+        "stitch", tmp_path / "labelled.csv", "--check", "residuals", "--json", settings={"dimensions": 1}
+    )
     assert run.code == 0, run.err
     answer = json.loads(run.out)
     first = answer["residuals"][0]

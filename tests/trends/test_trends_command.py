@@ -45,7 +45,7 @@ def test_json_holds_every_table_asked_for(mensura_command, scores, tmp_path):
     pl.DataFrame({"subject": names[:20], "minutes": [1.2**i for i in range(20)]}).write_csv(minutes)
     pl.DataFrame({"group": ["people"], "capability": [0.0]}).write_csv(levels)
     files = ("--compute", compute, "--horizons", minutes, "--levels", levels)
-    run = mensura_command("trends", scores, "--streams", 19, *files, "--json")
+    run = mensura_command("trends", scores, "--set", "streams=19", *files, "--json")
     assert run.code == 0, run.err
     payload = json.loads(run.out)
     assert {"frontier", "pace", "forecast", "crossings", "families", "progress", "joint", "horizons"} <= set(payload)
@@ -61,26 +61,26 @@ def test_scores_without_dates_are_refused_and_taken_with_a_table_of_models(mensu
     run = mensura_command("trends", bare, "--no-watch")
     assert run.code == 2
     assert "missing column 'released'" in run.err
-    assert mensura_command("trends", bare, "--models", models, "--method", "rosetta", "--no-watch").code == 0
+    assert mensura_command("trends", bare, "--set", f"models={models}", "--method", "rosetta", "--no-watch").code == 0
 
 
 def test_a_watch_and_a_rolling_one_have_a_command(mensura_command, scores, tmp_path):
-    run = mensura_command("acceleration", "watch", scores, "--streams", 19, "--out", tmp_path / "out")
+    run = mensura_command("acceleration", "watch", scores, "--set", "streams=19", "--out", tmp_path / "out")
     assert run.code == 0, run.err
     assert "all releases watched" in run.out
     assert pl.read_csv(tmp_path / "out" / "plan.csv").columns == ["date", "mean", "spread", "boundary"]
-    run = mensura_command("acceleration", "watch", scores, "--rolling", 12, "--streams", 19, "--json")
+    run = mensura_command("acceleration", "watch", scores, "--rolling", 12, "--set", "streams=19", "--json")
     assert run.code == 0, run.err
     payload = json.loads(run.out)
     assert "the releases of 12 months watched" in payload["verdict"]
     assert payload["looks"][-1]["subject"] == "m44"
-    refused = mensura_command("acceleration", "watch", scores, "--from", "2023-01-02", "--streams", 19)
+    refused = mensura_command("acceleration", "watch", scores, "--from", "2023-01-02", "--set", "streams=19")
     assert refused.code == 2
     assert "choose another start" in refused.err
 
 
 def test_an_acceleration_is_simulated_from_the_command_line(mensura_command):
-    arguments = ("--acceleration", 4, "--runs", 1, "--streams", 19, "--from", "2027-01-01", "--json")
+    arguments = ("--acceleration", 4, "--runs", 1, "--set", "streams=19", "--from", "2027-01-01", "--json")
     run = mensura_command("acceleration", "simulate", *arguments)
     assert run.code == 0, run.err
     watch, rule = json.loads(run.out)["detection"]

@@ -28,7 +28,7 @@ POOR = 1.0
 FAR = 0.5
 """Distance from which the answer warns: about 80 points below the mean of rich countries."""
 PEOPLE_KINDS = ("experts", "pupils", "students", "crowd", "people")
-"""What ``--kind`` takes; the last are people at large."""
+"""What ``kind`` takes; the last are people at large."""
 _WORDS = tomllib.loads((Path(__file__).parent / "data" / "descriptions.toml").read_text(encoding="utf-8"))
 _KINDS = {kind: re.compile("|".join(words)) for kind, words in _WORDS["kinds"].items()}
 _UNTIMED, _TIMED, _OTHER_LANGUAGE, _POOR = (
@@ -80,7 +80,7 @@ def describe_people(
 ) -> PeopleKind:
     """Return the kind of a population or of people in prose; ``kind`` and ``timed`` say outright what prose would."""
     if kind is not None and kind not in PEOPLE_KINDS:
-        raise MensuraError(f"--kind {kind!r}: unknown; expected one of {', '.join(PEOPLE_KINDS)}")
+        raise MensuraError(f"kind {kind!r}: unknown; expected one of {', '.join(PEOPLE_KINDS)}")
     prose = people if isinstance(people, str) else f"{people.name}: {people.prose}"
     learning, where = _learning(people, prose, world)
     distance = 0.0 if learning is None else max(0.0, NEAR - learning)

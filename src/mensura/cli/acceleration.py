@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import asdict, dataclass
+from datetime import date, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from mensura.cli.dated_scores import ModelDates, ScoresFile, dated_scores, once_per_evidence, read_dated_scores
 from mensura.cli.findings import say_detection
-from mensura.cli.inputs import AddedScores, EvidencePath, Released, load_evidence
-from mensura.cli.options import Ray, Settings, list_settings, read_settings
-from mensura.cli.output import Json, Out, console, emit, print_note
-from mensura.cli.progress import progress_bar
+from mensura.cli.inputs import DAY, ScoresFile, dated_scores, kept_for, load_evidence
+from mensura.cli.options import AddedScores, EvidencePath, Json, Out, opt
+from mensura.cli.output import console, emit, print_notes, progress_bar
+from mensura.cli.settings import Settings, read_settings, takes
 from mensura.cli.tables import print_table
 
 if TYPE_CHECKING:
@@ -21,93 +19,69 @@ if TYPE_CHECKING:
 
     from mensura.trends import Watch
 
-app = typer.Typer(
-    help="Has progress accelerated? A watch with a stated false-alarm rate, a rolling detector, and simulated changes.",
-    no_args_is_help=True,
-)
 MONTHS = 12
-Day = Annotated[
-    datetime | None,
-    typer.Option("--from", formats=["%Y-%m-%d"], help="Start of the watch (default: the middle of the time span)."),
-]
-Until = Annotated[
-    datetime | None,
-    typer.Option("--until", formats=["%Y-%m-%d"], help="Planned end; later than the last release: spends less so far."),
-]
-Rolling = Annotated[
-    int | None,
-    typer.Option(help="Rolling detector: look at the releases of so many months only (12).", min=3, metavar="MONTHS"),
-]
-Rate = Annotated[float, typer.Option(help="False-alarm rate over the whole watch.", min=0.001, max=0.5)]
-Streams = Annotated[int, typer.Option(help="Simulations without change behind the alarm.", min=19)]
+Rolling = Annotated[int | None, opt("Check only the releases of so many months (12).", min=3, metavar="MONTHS")]
 
 
 @dataclass(frozen=True, kw_only=True)
-class WatchSettings:
-    """The rarer settings of all these commands."""
+class SlopeSettings:
+    """The rarer settings of ``mensura acceleration slopes``."""
 
+    models: Annotated[Path | None, "CSV with subject and released, where the scores have no dates."] = None
+    streams: Annotated[int, "Simulations without change."] = 200
     seed: Annotated[int, "Seed of the simulations."] = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class StreamSettings(WatchSettings):
+class WatchSettings(SlopeSettings):
+    """The rarer settings of ``mensura acceleration watch``."""
+
+    streams: Annotated[int, "Simulations without change behind the alarm."] = 199
+    until: Annotated[date | None, "Planned end; later than the last release: spends less so far."] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamSettings:
     """The rarer settings of ``mensura acceleration simulate``."""
 
+    streams: Annotated[int, "Simulations without change behind the alarm."] = 99
     noise: Annotated[float, "Factor on all three sources of noise."] = 1.0
+    ray: Annotated[str | None, "Run on Ray: local, or the address of a cluster."] = None
+    seed: Annotated[int, "Seed of the simulations."] = 0
 
 
-@app.command(
-    "watch",
-    epilog="""
-[bold]Examples[/]
-
-  mensura acceleration watch
-  mensura acceleration watch --rolling 12
-  mensura acceleration watch scores.csv --from 2025-06-01 --json
-"""
-    + list_settings(WatchSettings),
-)
-def watch_command(
+@takes(WatchSettings)
+def watch(
     scores: ScoresFile = None,
-    models: ModelDates = None,
     rolling: Rolling = None,
-    start: Day = None,
-    until: Until = None,
-    rate: Rate = 0.05,
-    streams: Streams = 199,
+    start: Annotated[datetime | None, opt("Start of the watch.", "--from", formats=[DAY])] = None,
+    rate: Annotated[float, opt("False-alarm rate over the whole watch.", min=0.001, max=0.5)] = 0.05,
     settings: Settings = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
-    released: Released = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Look, month by month, for a kink in the slope of the releases; the false-alarm rate holds over all looks.
+    """Look, month by month, for a kink in the slope of the releases; the false-alarm rate holds over all checks.
 
-    Every look takes in all releases known by then or, with --rolling 12, those of the last 12 months only.
+    Every check takes in all releases known by then or, with --rolling 12, those of the last 12 months only. Without
+    SCORES the embedded evidence is used, and without --from the watch starts in the middle of the time span.
     """
+    rare = read_settings(settings, WatchSettings)
     how: dict[str, Any] = {
         "start": start.date() if start else None,
-        "until": until.date() if until else None,
-        "window": _years(rolling),
+        "window": rolling and rolling / MONTHS,
         "rate": rate,
-        "streams": streams,
-        "seed": read_settings(settings, WatchSettings).seed,
     }
-    found = once_per_evidence(
-        "watch",
-        scores,
-        lambda: load_evidence(evidence, add, released),
-        how,
-        lambda data: _watched(dated_scores(data, models), how),
-    )
-    if emit({"looks": found.looks, "plan": found.plan.table}, out=out, as_json=as_json, **found.facts):
+    how |= {name: getattr(rare, name) for name in ("until", "streams", "seed")}
+    data = scores or load_evidence(evidence, add)
+    result = kept_for("watch", data, how, lambda: _watched(dated_scores(data, rare.models), how))
+    if emit({"looks": result.looks, "plan": result.plan.table}, out, as_json, **result.facts):
         return
     title = "Monthly checks: the statistic, in standard deviations without a change, and the boundary it must pass"
-    print_table(found.looks, title=title)
-    for text in found.warnings:
-        print_note(text, kind="warning")
-    console.print(found.heading)
+    print_table(result.looks, title=title)
+    print_notes(result.warnings, "warning")
+    console.print(result.heading)
 
 
 def _watched(table: pl.DataFrame, settings: dict[str, Any]) -> Watch:
@@ -117,27 +91,14 @@ def _watched(table: pl.DataFrame, settings: dict[str, Any]) -> Watch:
         return watch_acceleration(table, **settings, advance=advance)
 
 
-@app.command(
-    "simulate",
-    epilog="""
-[bold]Examples[/]
-
-  mensura acceleration simulate
-  mensura acceleration simulate --acceleration 1 --acceleration 4 --runs 50
-"""
-    + list_settings(StreamSettings),
-)
-def simulate_command(
-    acceleration: Annotated[
-        list[float] | None, typer.Option(help="Factor on the pace (1: none, false alarms); repeatable.", min=0.1)
-    ] = None,
-    runs: Annotated[int, typer.Option(help="Simulated streams per factor.", min=1)] = 10,
+@takes(StreamSettings)
+def simulate(
+    acceleration: Annotated[list[float] | None, opt("Factor on the pace (1: no change); repeatable.", min=0.1)] = None,
+    runs: Annotated[int, opt("Simulated streams per factor.", min=1)] = 10,
     rolling: Rolling = None,
-    change: Annotated[
-        datetime, typer.Option("--from", formats=["%Y-%m-%d"], help="Day of the change, and start of the watch.")
-    ] = datetime(2027, 1, 1),
-    streams: Streams = 99,
-    ray: Ray = None,
+    change: Annotated[datetime, opt("Day of the change, and start of the watch.", "--from", formats=[DAY])] = datetime(
+        2027, 1, 1
+    ),
     settings: Settings = None,
     out: Out = None,
     as_json: Json = False,
@@ -155,44 +116,22 @@ def simulate_command(
     factors = tuple(acceleration or (1.0, 2.0))
     year = float(to_years(pl.Series([change.date()]))[0])
     with progress_bar("simulated streams", runs * len(factors)) as advance:
-        found = simulate_detection(
-            factors,
-            noise=rare.noise,
-            runs=runs,
-            streams=streams,
-            change=year,
-            window=_years(rolling),
-            seed=rare.seed,
-            advance=advance,
-            ray=ray,
+        detection = simulate_detection(
+            factors, runs=runs, change=year, window=rolling and rolling / MONTHS, advance=advance, **asdict(rare)
         )
-    if emit({"detection": found.table}, out=out, as_json=as_json, noise=rare.noise, streams=streams):
+    if emit({"detection": detection.table}, out, as_json, noise=rare.noise, streams=rare.streams):
         return
-    print_table(found.table, title=found.heading)
-    console.print(say_detection(found.table))
+    print_table(detection.table, title=detection.heading)
+    console.print(say_detection(detection.table))
 
 
-@app.command(
-    "slopes",
-    epilog="""
-[bold]Examples[/]
-
-  mensura acceleration slopes --break gpt-5
-  mensura acceleration slopes scores.csv --json
-"""
-    + list_settings(WatchSettings),
-)
-def slopes_command(
+@takes(SlopeSettings)
+def slopes(
     scores: ScoresFile = None,
-    models: ModelDates = None,
-    at: Annotated[
-        str | None, typer.Option("--break", help="Model at whose release the slope may change.", metavar="MODEL")
-    ] = None,
-    streams: Annotated[int, typer.Option(help="Simulated streams without change.", min=19)] = 200,
+    at: Annotated[str | None, opt("Model at whose release the slope may change.", "--break", metavar="MODEL")] = None,
     settings: Settings = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
-    released: Released = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -200,19 +139,12 @@ def slopes_command(
     from mensura.stitching import stitch
     from mensura.trends import slope_ratios
 
-    fit = stitch(read_dated_scores(scores, models, lambda: load_evidence(evidence, add, released)))
-    found = slope_ratios(fit, at=at, streams=streams, seed=read_settings(settings, WatchSettings).seed)
-    facts = {"chosen_alarms": found.chosen_alarms, "any_alarms": found.any_alarms}
-    if emit({"slopes": found.table}, out=out, as_json=as_json, **facts):
+    rare = read_settings(settings, SlopeSettings)
+    fit = stitch(dated_scores(scores or load_evidence(evidence, add), rare.models))
+    ratios = slope_ratios(fit, at=at, streams=rare.streams, seed=rare.seed)
+    alarms = {"chosen_alarms": ratios.chosen_alarms, "any_alarms": ratios.any_alarms}
+    if emit({"slopes": ratios.table}, out, as_json, **alarms):
         return
-    print_table(
-        found.table,
-        title="Slope ratio at every record: pace after over pace before; faster: chance of a faster pace",
-        spare=("faster",),
-    )
-    console.print(found.heading)
-
-
-def _years(months: int | None) -> float | None:
-    """Months as years."""
-    return None if months is None else months / MONTHS
+    title = "Slope ratio at every record: pace after over pace before; faster: chance of a faster pace"
+    print_table(ratios.table, title=title, spare=("faster",))
+    console.print(ratios.heading)

@@ -1,19 +1,16 @@
-"""``mensura add``: what is understood of scores that somebody brings, and those scores in the form of the evidence."""
+"""``mensura add`` and ``benchmarks``: how Mensura reads scores that a user brings, and what each counts for."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from mensura.cli.findings import say_counts
-from mensura.cli.inputs import EvidencePath, Released
-from mensura.cli.new_models import read_added, require_new
-from mensura.cli.output import Json, console, emit, print_note
-from mensura.cli.paths import check_input, check_output
-from mensura.cli.tables import print_table
-from mensura.core.errors import MensuraError, listed_names
+from mensura.cli.inputs import check_date, load_evidence, read_added, require_new
+from mensura.cli.options import AddedScores, EvidencePath, Json, Out, arg, check_input, infile, opt, outfile
+from mensura.cli.output import console, emit, print_note, print_notes
+from mensura.cli.tables import print_filled, print_table
+from mensura.core.errors import MensuraError, counted, listed_names
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,93 +18,55 @@ if TYPE_CHECKING:
     from mensura.evidence import Evidence, ScoreReading
 
 _REASONS = 12  # printed; of many scores --json has them all
-EXAMPLES = """\
-[bold]Examples[/]
-
-  mensura add mine.csv
-  mensura add leaderboard.csv --unit percent --accept-near --out mine.csv
-  mensura add results.json --out my-evidence/
-  mensura add run.eval --out mine.csv && mensura iq my-model --add mine.csv
-  mensura add --people my_baseline.csv --out my-evidence/
-"""
 
 
 def add(
-    file: Annotated[
-        Path | None,
-        typer.Argument(
-            help="CSV, TSV, Parquet or JSON (one row per score, or one row per model and one column per benchmark), "
-            "results of lm-evaluation-harness, or an Inspect log.",
-            metavar="FILE",
-            callback=check_input,
-        ),
-    ] = None,
-    people: Annotated[
-        Path | None,
-        typer.Option(
-            help="Instead of FILE: human baselines, CSV with benchmark, group, score (n, unit, conditions, source).",
-            metavar="FILE",
-            callback=check_input,
-        ),
-    ] = None,
-    unit: Annotated[
-        str | None, typer.Option(help="percent or fraction, for shares that could be either.", metavar="UNIT")
-    ] = None,
-    accept_near: Annotated[bool, typer.Option("--accept-near", help="Take the nearest name where none fits.")] = False,
-    new: Annotated[
-        list[str] | None, typer.Option(help="A benchmark that is new, as the file writes it; repeatable.")
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            help="Write what was understood: a .csv for --add, or a folder or .sqlite with all the evidence.",
-            callback=check_output,
-        ),
-    ] = None,
+    file: Annotated[Path | None, arg("Table of scores or evaluation log.", callback=check_input)] = None,
+    people: Annotated[Path | None, infile("Instead of FILE: human scores, CSV with benchmark, group, score.")] = None,
+    unit: Annotated[str | None, opt("percent or fraction, for shares that could be either.", metavar="UNIT")] = None,
+    accept_near: Annotated[bool, opt("Take the nearest name where none fits.", "--accept-near")] = False,
+    new: Annotated[list[str] | None, opt("A benchmark that is new, as the file writes it; repeatable.")] = None,
+    out: Annotated[Path | None, outfile("File to write: .csv for --add, or all evidence.")] = None,
     evidence: EvidencePath = None,
-    released: Released = None,
-    name: Annotated[
-        str | None, typer.Option(help="What tables and pages call the new model.", rich_help_panel="Evidence")
-    ] = None,
-    maker: Annotated[str | None, typer.Option(help="Who makes the new model.", rich_help_panel="Evidence")] = None,
+    released: Annotated[str | None, opt("Release date of a new model: 2026-11-01.", callback=check_date)] = None,
+    name: Annotated[str | None, opt("What tables and pages call the new model.")] = None,
+    maker: Annotated[str | None, opt("Who makes the new model.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Say what is understood of a file of scores: names, units, rows left out, what is assumed. Nothing is guessed."""
+    """Check a file of scores and show how Mensura reads it: names, units, rows left out, assumptions.
+
+    FILE is a table (CSV, TSV, Parquet or JSON; one row per score, or one row per model and one column per benchmark),
+    results of lm-evaluation-harness, or an Inspect log. The file of --people has benchmark, group and score, perhaps
+    n, unit, conditions and source. --out writes a .csv for --add, or a folder or .sqlite file with all the evidence.
+    """
     from mensura.evidence import NewModel, load
     from mensura.study import say_uses
 
-    known = load(evidence)
+    present = load(evidence)
     if people is not None:
-        _add_people(known, people, out, as_json=as_json)
+        _add_people(present, people, out, as_json)
         return
     if file is None:
         raise MensuraError("add: FILE is missing; give a file of scores, or --people FILE with human baselines")
     new_model = NewModel(released=released, display_name=name, provider=maker)
-    reading = read_added(known, file, new_model, unit=unit, accept_near=accept_near, new=new or ())
-    require_new(new_model, [reading])
-    added = known.add(reading)
+    reading = read_added(present, file, new_model, unit=unit, accept_near=accept_near, new=new or ())
+    require_new(new_model, reading)
+    added = present.add(reading)
     scores = say_uses(added, reading.scores)
     if out is not None:
         if out.suffix.lower() == ".csv":
             _write_table(reading, out)
         else:
             added.save(out)
-    if emit(
-        reading.tables() | {"scores": scores},
-        out=None,
-        as_json=as_json,
-        heading=reading.heading,
-        notes=list(reading.notes),
-        warnings=list(reading.warnings),
-    ):
+    facts = {name: list(getattr(reading, name)) for name in ("notes", "warnings")}
+    if emit(reading.tables() | {"scores": scores}, None, as_json, heading=reading.heading, **facts):
         return
     _print(reading, scores)
     if out is not None:
         console.print(f"wrote {out}")
 
 
-def _add_people(evidence: Evidence, file: Path, out: Path | None, *, as_json: bool) -> None:
+def _add_people(evidence: Evidence, file: Path, out: Path | None, as_json: bool) -> None:
     """Add a user's human baselines to the evidence, and say which benchmarks are unknown."""
     from mensura.baseline import read_own, with_people
 
@@ -116,17 +75,13 @@ def _add_people(evidence: Evidence, file: Path, out: Path | None, *, as_json: bo
     taken = own.height - unknown.height
     if out is not None:
         if out.suffix.lower() == ".csv":
-            raise MensuraError(
-                f"{out}: human baselines go into an evidence of your own; give a folder or a .sqlite file"
-            )
+            raise MensuraError(f"{out}: human scores go into an evidence of your own; give a folder or .sqlite file")
         added.save(out)
-    if emit({"people": own, "unknown": unknown}, out=None, as_json=as_json, added=taken):
+    if emit({"people": own, "unknown": unknown}, None, as_json, added=taken):
         return
-    print_table(
-        own.select("benchmark", "part", "group", "score", "unit", "n", "source"), title="Human baselines", rows=20
-    )
-    told = f"{taken} human baseline{'' if taken == 1 else 's'} understood"
-    console.print(told + (f"; wrote {out}" if out is not None else ""))
+    columns = ["benchmark", "part", "group", "score", "unit", "n", "source"]
+    print_table(own.select(columns), title="Human baselines", rows=20)
+    console.print(f"{counted(taken, 'human baseline')} understood" + (f"; wrote {out}" if out is not None else ""))
     if unknown.height:
         names = listed_names(unknown["benchmark"].unique(maintain_order=True).to_list())
         print_note(
@@ -150,26 +105,52 @@ def _write_table(reading: ScoreReading, out: Path) -> None:
         raise MensuraError(f"{out}: exists; choose another name, or move it away first")
     table, new = reading.scores.drop("row"), reading.names.filter(kind="benchmark", how="new")["id"]
     if new.len():
-        said = pl.col("kind") if "kind" in table.columns else pl.lit(None, pl.String)
-        declared = pl.when(pl.col("benchmark").is_in(new.implode())).then(said.fill_null(KIND)).otherwise(said)
+        kind = pl.col("kind") if "kind" in table.columns else pl.lit(None, pl.String)
+        declared = pl.when(pl.col("benchmark").is_in(new.implode())).then(kind.fill_null(KIND)).otherwise(kind)
         table = table.with_columns(kind=declared)
     write_csv(table, out)
 
 
 def _print(reading: ScoreReading, scores: pl.DataFrame) -> None:
     console.print(reading.heading)
-    for note in reading.notes:
-        print_note(note)
-    for warning in reading.warnings:
-        print_note(warning, kind="assumed")
+    print_notes(reading.notes)
+    print_notes(reading.warnings, "assumed")
     print_table(reading.names, title="Names, and what they stand for")
-    if reading.dropped.height:
-        print_table(reading.dropped, title="Left out", rows=20)
-    counted = scores.select("row", "subject", "benchmark", "score", "unit", "counts_for")
-    print_table(counted, title="Scores, and what each counts for", rows=20)
+    print_filled(reading.dropped, title="Left out", rows=20)
+    shown = scores.select("row", "subject", "benchmark", "score", "unit", "counts_for")
+    print_table(shown, title="Scores, and what each counts for", rows=20)
     reasons = scores.select("benchmark", "counts_for", "because").unique(maintain_order=True)
     for benchmark, use, reason in reasons.head(_REASONS).iter_rows():
         console.print(f"{benchmark} counts for {use}: {reason}", style="dim")
     if reasons.height > _REASONS:
         console.print(f"… and {reasons.height - _REASONS} more reasons (all of them with --json)", style="dim")
     console.print(say_counts(scores))
+
+
+def benchmarks(
+    search: Annotated[str | None, opt("Only benchmarks with this text in name or dimension.")] = None,
+    evidence: EvidencePath = None,
+    add: AddedScores = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """List every benchmark and what a score on it counts for: the IQ, the capability, or neither."""
+    from mensura.intake.names import spelling
+    from mensura.iq import ENOUGH
+    from mensura.study import list_benchmarks
+
+    listed = list_benchmarks(load_evidence(evidence, add))
+    if search is not None:
+        texts = listed.select("benchmark", "name", "dimension").iter_rows()
+        listed = listed.filter([any(spelling(search) in spelling(text or "") for text in row) for row in texts])
+        if not listed.height:
+            raise MensuraError(f"--search: no benchmark has {search!r} in its name; mensura benchmarks lists all")
+    if emit({"benchmarks": listed}, out, as_json):
+        return
+    counts = dict(listed["counts_for"].value_counts().iter_rows())
+    heading = ", ".join(f"{counts[use]} {use}" for use in listed["counts_for"].unique(maintain_order=True))
+    title = f"Benchmarks, and what a score counts for ({heading})"
+    print_table(listed.drop("because"), title=title, spare=("name", "unit", "newest"))
+    few = f"IQ (few scores): read for models with fewer than {ENOUGH} scores of the IQ."
+    both = "Both count for the capability too. --out and --json give the reason of each."
+    console.print(f"IQ: a benchmark of the IQ. {few} {both}", style="dim")

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
-from mensura.cli.options import ASKING
-from mensura.cli.output import console, exit_codes, notices
-from mensura.cli.paths import check_output
-from mensura.cli.progress import terminal_bar
+from mensura.cli.options import check_output, opt
+from mensura.cli.output import console, exit_codes, notices, terminal_bar
+from mensura.cli.settings import split_names
 from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
@@ -31,26 +30,16 @@ INTERRUPTED = 130
 _LONG_WAIT = 5.0
 """Seconds from which a wait for the provider is reported."""
 
-Models = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--model",
-        help="Language model, such as openai/gpt-5, openai-api/SERVICE/MODEL or recorded/NAME; repeatable where "
-        "several can answer.",
-        rich_help_panel=ASKING,
-    ),
-]
-BaseUrl = Annotated[str | None, typer.Option(help="Address of an OpenAI-compatible endpoint.", rich_help_panel=ASKING)]
-MaxCost = Annotated[float | None, typer.Option(help="Stop before US dollars spent pass this.", rich_help_panel=ASKING)]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Print calls, tokens and money; ask nothing.", rich_help_panel=ASKING)
-]
+Models = Annotated[list[str] | None, opt("Language model, such as openai/gpt-5 or recorded/NAME.", "--model")]
+MaxCost = Annotated[float | None, opt("Stop before US dollars spent pass this.")]
+DryRun = Annotated[bool, opt("Print calls, tokens and money; ask nothing.", "--dry-run")]
 
 
 @dataclass(frozen=True, kw_only=True)
 class AskingSettings:
     """The rarer settings of a command that asks a language model."""
 
+    base_url: Annotated[str | None, "Address of an OpenAI-compatible endpoint."] = None
     journal: Annotated[Path | None, f"File that records every call; {JOURNAL} in --out when left out."] = None
     max_calls: Annotated[int | None, "Stop before more requests than this are sent."] = None
     price_in: Annotated[float | None, "US dollars per million tokens in."] = None
@@ -67,7 +56,6 @@ class Asking:
     """Who is asked, at what cost and how; only a recording can do without a journal."""
 
     model: list[str] | None
-    base_url: str | None = None
     max_cost: float | None = None
     dry_run: bool = False
     rare: AskingSettings = AskingSettings()
@@ -84,16 +72,16 @@ class Asking:
 
     def one(self, out: Path | None, max_tokens: int) -> Asking:
         """Return the options of the one model that a command asks, as :meth:`each` does."""
-        found = self.each(out, max_tokens)
-        if not found:
+        models = self.each(out, max_tokens)
+        if not models:
             raise MensuraError("give --model, such as openai/NAME, or recorded/example to try it offline")
-        if len(found) > 1:
-            raise MensuraError(f"--model: got {len(found)}; this command asks one. Run it once for each")
-        return found[0]
+        if len(models) > 1:
+            raise MensuraError(f"--model: got {len(models)}; this command asks one. Run it once for each")
+        return models[0]
 
     @property
     def name(self) -> str:
-        """The one model, once :meth:`each` has told them apart."""
+        """The one model, once :meth:`each` has separated them."""
         return (self.model or [""])[0]
 
     @property
@@ -112,18 +100,13 @@ class Asking:
 
         shared: dict[str, Any] = {
             "journal": self.rare.journal,
-            "base_url": self.base_url,
-            "temperature": self.rare.temperature,
-            "max_tokens": self.rare.max_tokens,
             "max_cost": self.max_cost,
-            "max_calls": self.rare.max_calls,
             "prices": self.prices,
+            **{name: getattr(self.rare, name) for name in ("base_url", "temperature", "max_tokens", "max_calls")},
         }
         if self.rare.batch:
             if self.rare.retry:
-                raise MensuraError(
-                    "--set retry: not with batch=true. Run once without it to ask those questions again."
-                )
+                raise MensuraError("--set retry: not with batch=true. Run once without batch to ask these again.")
             batch = BatchAsker(self.name, wait=0.0, **shared)
             try:
                 yield batch
@@ -133,11 +116,10 @@ class Asking:
                 elif batch.stopped:
                     self._incomplete(batch.stopped)
             return
+        shared |= {"concurrency": self.rare.concurrency, "retry": split_names(self.rare.retry)}
         with (
             asking_bar(label, self.name) as advance,
-            open_asker(
-                self.name, concurrency=self.rare.concurrency, retry=_kinds(self.rare.retry), advance=advance, **shared
-            ) as asker,
+            open_asker(self.name, advance=advance, **shared) as asker,
         ):
             try:
                 yield asker
@@ -155,11 +137,8 @@ class Asking:
         exit_codes.append(INCOMPLETE)
 
     def _interrupted(self, answered: int) -> None:
-        kept = (
-            f"{answered:,} answers are kept in {self.rare.journal}"
-            if self.rare.journal
-            else "a recording keeps no journal"
-        )
+        place = self.rare.journal
+        kept = f"{answered:,} answers are kept in {place}" if place else "a recording keeps no journal"
         notices.print(f"stopped: {kept}. Go on with: {this_command()}", style="yellow")
         raise typer.Exit(INTERRUPTED)
 
@@ -167,7 +146,7 @@ class Asking:
         """Print what asking these questions would take."""
         from mensura.llm import estimate
 
-        told = estimate(
+        tokens_and_cost = estimate(
             questions,
             self.name,
             journal=self.rare.journal,
@@ -176,12 +155,7 @@ class Asking:
             prices=self.prices,
             tokens_out=tokens_out,
         )
-        console.print(str(told))
-
-
-def _kinds(retry: str) -> list[str]:
-    """Return the kinds of answers to ask for again."""
-    return [kind.strip() for kind in retry.split(",") if kind.strip()]
+        console.print(str(tokens_and_cost))
 
 
 def place_journal(journal: Path | None, out: Path | None, model: str) -> Path | None:
@@ -211,10 +185,8 @@ def prices_of(model: str, price_in: float | None, price_out: float | None) -> Pr
     listed = load().models.filter(
         (pl.col("subject").str.to_lowercase() == name) | (pl.col("name").str.to_lowercase() == name)
     )
-    known = listed.drop_nulls(["input_price", "output_price"])
-    if known.height != 1:
-        return None
-    return Prices(*known.select("input_price", "output_price").row(0))
+    priced = listed.select("input_price", "output_price").drop_nulls()
+    return Prices(*priced.row(0)) if priced.height == 1 else None
 
 
 def this_command() -> str:
@@ -228,14 +200,14 @@ def asking_bar(label: str, model: str = "the provider") -> Iterator[Callable[[St
 
     A long wait for the provider is reported everywhere, once.
     """
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[told]}"))
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[state]}"))
     with terminal_bar(*columns) as progress:
-        task = progress.add_task(label, total=None, told="")
+        task = progress.add_task(label, total=None, state="")
         reported = datetime.min
 
         def advance(standing: Standing) -> None:
             nonlocal reported
-            progress.update(task, completed=standing.done, total=standing.total, told=told_of(standing))
+            progress.update(task, completed=standing.done, total=standing.total, state=describe(standing))
             until = datetime.now() + timedelta(seconds=standing.waiting)
             if standing.waiting > _LONG_WAIT and until > reported + timedelta(seconds=1):
                 reported = until
@@ -247,7 +219,7 @@ def asking_bar(label: str, model: str = "the provider") -> Iterator[Callable[[St
         yield advance
 
 
-def told_of(standing: Standing) -> str:
+def describe(standing: Standing) -> str:
     """Describe a run in a few words: rate, cost, time left or wait, failures."""
     parts = [f"{standing.rate:.1f}/s", "cost unknown" if standing.cost is None else f"${standing.cost:.2f}"]
     if standing.waiting > _LONG_WAIT:
@@ -262,8 +234,6 @@ def told_of(standing: Standing) -> str:
 
 def money(dollars: float | None) -> str:
     """Return an amount for people; None where no price is known."""
-    return (
-        "cost unknown (no price is known; give price_in and price_out)"
-        if dollars is None
-        else (f"{dollars:.2f} US dollars")
-    )
+    if dollars is None:
+        return "cost unknown (no price is known; give price_in and price_out)"
+    return f"{dollars:.2f} US dollars"

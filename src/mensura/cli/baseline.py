@@ -7,20 +7,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from mensura.cli.asking import Asking, AskingSettings, BaseUrl, DryRun, MaxCost, Models
-from mensura.cli.inputs import EvidencePath, load_evidence
-from mensura.cli.options import Settings, list_settings, read_settings
-from mensura.cli.output import Json, Out, console, emit, notices, print_note, write_tables
-from mensura.cli.paths import check_input
-from mensura.cli.tables import print_table
-from mensura.cli.trust import print_trust
+from mensura.cli.asking import Asking, AskingSettings, DryRun, MaxCost, Models
+from mensura.cli.findings import print_trust
+from mensura.cli.inputs import load_evidence
+from mensura.cli.options import EvidencePath, Json, Out, arg, infile, opt
+from mensura.cli.output import console, emit, print_note, print_notes
+from mensura.cli.settings import Settings, read_settings, takes
+from mensura.cli.tables import print_filled, print_table
 from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import polars as pl
 
     from mensura.baseline import Baseline, BaselineItems
@@ -29,78 +25,40 @@ PLAN, RECORDED = "plan", "recorded/"
 LONGEST_ANSWER = 8192
 """Tokens an answer may have: 75 items with intervals take about 3,500, and some models reason before."""
 USUAL_ANSWER = 3500
-EXAMPLES = """
-[bold]Examples[/]
-
-  mensura baseline gpqa                                                   known human scores, offline
-  mensura baseline recorded/naep                                          recorded estimates, offline
-  mensura baseline items.csv --people world --estimates said.csv --out card
-  mensura baseline items.csv --people "university students in Germany" --model openai/NAME --runs 2 --out card
-  mensura baseline items.csv --people DEU --model openai/NAME --base-url http://localhost:8000/v1 --sample 200
-  mensura baseline items.csv --people world --estimates said.csv --anchors rates.csv --scores models.csv
-  mensura baseline plan items.csv --people world --estimates said.csv --set pay=15
-"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BaselineSettings(AskingSettings):
     """The rarer settings of ``mensura baseline``."""
 
+    runs: Annotated[int, "How often each model is asked."] = 1
+    mean: Annotated[float | None, "Known mean score of the people, 0 to 1; with n."] = None
+    n: Annotated[int | None, "How many people are behind the known mean."] = None
+    kind: Annotated[str | None, "Kind of people: experts, pupils, students, crowd or people."] = None
+    timed: Annotated[bool | None, "Whether the people answer under time pressure."] = None
     domain: Annotated[str | None, "Domain of items without one, such as mathematics."] = None
     pay: Annotated[float, "Pay per person and hour in US dollars (plan)."] = 12.0
     seconds: Annotated[float, "Seconds per answer (plan)."] = 45.0
     seed: Annotated[int, "Seed of sample and draws."] = 0
 
 
-EXAMPLES += list_settings(BaselineSettings)
-
-
+@takes(BaselineSettings)
 def baseline(
     words: Annotated[
         list[str],
-        typer.Argument(
+        arg(
+            "A benchmark with known human scores, or items: a table, a log, a pool's folder, recorded/POOL. With 'plan'"
+            " before it: the panel that would halve the interval.",
             metavar="[plan] NAME|ITEMS",
-            help="A benchmark with known human scores; or items: CSV, JSON lines, Parquet, an Inspect log, harness "
-            "samples, a pool's folder, recorded/POOL. With 'plan' before it: the panel that would halve the interval.",
         ),
     ],
-    people: Annotated[
-        list[str] | None,
-        typer.Option(help="A named population, a country, or a sentence about the people; repeatable."),
-    ] = None,
-    estimates: Annotated[
-        str | None, typer.Option(help="Estimates that exist: item, rate, low, high (model, run, remembered).")
-    ] = None,
-    runs: Annotated[int, typer.Option(help="How often each model is asked.", min=1)] = 1,
-    anchors: Annotated[
-        Path | None, typer.Option(help="CSV of human rates on some items: item, rate, n.", callback=check_input)
-    ] = None,
-    mean: Annotated[float | None, typer.Option(help="Known mean score of the people, 0 to 1; with --n.")] = None,
-    n: Annotated[int | None, typer.Option(help="How many people are behind --mean.")] = None,
-    scores: Annotated[
-        Path | None, typer.Option(help="CSV of models to place among the people: subject, score.", callback=check_input)
-    ] = None,
-    sample: Annotated[int | None, typer.Option(help="Estimate a stratified sample of so many items.")] = None,
-    kind: Annotated[
-        str | None,
-        typer.Option(
-            help="Kind of the people, where the sentence is misread.", metavar="experts|pupils|students|crowd|people"
-        ),
-    ] = None,
-    timed: Annotated[
-        bool | None,
-        typer.Option("--timed/--untimed", help="Whether the people answer under time pressure.", show_default=False),
-    ] = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            "--map",
-            help="Columns of the items, where their names do not say it: text=stem,key=answer:1.",
-            metavar="FIELD=COLUMN",
-        ),
-    ] = None,
+    people: Annotated[list[str] | None, opt("A population, country or sentence about people; repeatable.")] = None,
+    estimates: Annotated[str | None, opt("Estimates that exist: item, rate, low, high (model, run).")] = None,
+    anchors: Annotated[Path | None, infile("CSV of human rates on some items: item, rate, n.")] = None,
+    scores: Annotated[Path | None, infile("CSV of models to place among the people: subject, score.")] = None,
+    sample: Annotated[int | None, opt("Estimate a stratified sample of so many items.")] = None,
+    columns: Annotated[str | None, opt("Columns of the items: text=stem,key=answer:1.", "--map")] = None,
     model: Models = None,
-    base_url: BaseUrl = None,
     max_cost: MaxCost = None,
     dry_run: DryRun = False,
     settings: Settings = None,
@@ -109,42 +67,48 @@ def baseline(
     as_json: Json = False,
 ) -> None:
     """Show known human scores of a benchmark, or estimate what described people would score on its items."""
+    from mensura.baseline import KnownMean, estimate_baseline
+
     rare = read_settings(settings, BaselineSettings)
+    if (rare.mean is None) != (rare.n is None):
+        raise MensuraError("--set mean and --set n: give both, such as --set mean=0.345 --set n=60")
     planning, target = _target(words)
-    recorded = target.startswith(RECORDED)
-    if not (people or estimates or model or recorded or Path(target).exists()):
-        _known(target, evidence, out=out, as_json=as_json)
+    if not (people or estimates or model or target.startswith(RECORDED) or Path(target).exists()):
+        _print_known(target, evidence, out, as_json)
         return
     items, described, source = _items(target, people, estimates, columns)
-    work: dict[str, Any] = {
-        "anchors": anchors,
-        "known_mean": _known_mean(mean, n),
-        "scores": None if scores is None else _read_scores(scores),
-        "domain": rare.domain,
-        "kind": kind,
-        "timed": timed,
-        "sample": sample,
-        "seed": rare.seed,
-    }
     if model and source is not None:
         raise MensuraError("--model and --estimates: give one of them. Estimates that exist need no model")
-    askings = Asking(model, base_url, max_cost, dry_run, rare).each(out, LONGEST_ANSWER)
+    work: dict[str, Any] = {
+        "anchors": anchors,
+        "known_mean": None if rare.mean is None or rare.n is None else KnownMean(rare.mean, rare.n),
+        "scores": None if scores is None else _read_scores(scores),
+        "sample": sample,
+        **{name: getattr(rare, name) for name in ("domain", "kind", "timed", "seed")},
+    }
+    askings = Asking(model, max_cost, dry_run, rare).each(out, LONGEST_ANSWER)
     if dry_run:
-        _print_cost(items, described, askings, runs, sample, rare.seed)
+        _print_cost(items, described, askings, rare.runs, sample, rare.seed)
         return
-    result = _estimate(items, described, source, askings, runs, work)
+    if source is None:
+        items.refuse_unaskable()
+        work["runs"] = rare.runs
+    with ExitStack() as stack:
+        if source is None:
+            work["askers"] = [stack.enter_context(asking.open("estimating")) for asking in askings]
+        result = estimate_baseline(items, described, estimates=source, **work)
     if planning:
-        _plan(result, rare.pay, rare.seconds, out=out, as_json=as_json)
-        return
-    _emit(result, out=out, as_json=as_json)
+        _print_plan(result, rare.pay, rare.seconds, out, as_json)
+    else:
+        _print(result, out, as_json)
 
 
 def _target(words: list[str]) -> tuple[bool, str]:
     planning = words[0] == PLAN and not Path(PLAN).exists()
     rest = words[1:] if planning else words
     if len(rest) != 1:
-        told = f"got {len(rest)}: {' '.join(rest)[:60]}" if rest else "got none"
-        raise MensuraError(f"baseline: expected one NAME or ITEMS, {told}. Put a name of several words in quotes")
+        given = f"got {len(rest)}: {' '.join(rest)[:60]}" if rest else "got none"
+        raise MensuraError(f"baseline: expected one NAME or ITEMS, {given}. Put a name of several words in quotes")
     return planning, rest[0]
 
 
@@ -155,26 +119,16 @@ def _items(
     from mensura.baseline import read_items, read_recorded
 
     if target.startswith(RECORDED):
-        said = read_recorded(target.removeprefix(RECORDED))
-        items = replace(read_items(said.unique("item", maintain_order=True)), name=target)
-        own = said["population"].mode().sort()[0]
-        return items, people or [own], (estimates or said.drop("population"))
+        recorded = read_recorded(target.removeprefix(RECORDED))
+        items = replace(read_items(recorded.unique("item", maintain_order=True)), name=target)
+        own = recorded["population"].mode().sort()[0]
+        return items, people or [own], (estimates or recorded.drop("population"))
     if not people:
         raise MensuraError(
             f"{target}: --people is missing; give a population (world), a country (DEU) or a sentence such as "
             "--people 'university students in Germany'"
         )
     return read_items(target, columns=columns), people, estimates
-
-
-def _known_mean(mean: float | None, n: int | None) -> Any:  # noqa: ANN401
-    from mensura.baseline import KnownMean
-
-    if mean is None and n is None:
-        return None
-    if mean is None or n is None:
-        raise MensuraError("--mean and --n: give both, such as --mean 0.345 --n 60")
-    return KnownMean(mean, n)
 
 
 def _read_scores(path: Path) -> pl.DataFrame:
@@ -190,28 +144,8 @@ def _read_scores(path: Path) -> pl.DataFrame:
     require_columns(frame, ["subject", "score"], name=str(path))
     table = frame.select(pl.col("subject").cast(pl.String), pl.col("score").cast(pl.Float64, strict=False))
     if table["score"].null_count() or not table["score"].is_between(0, 100).all():
-        raise MensuraError(
-            f"{path}, score: a value is missing or outside 0 to 100; expected shares or percentages. Correct it"
-        )
+        raise MensuraError(f"{path}, score: missing or outside 0 to 100; expected shares or percentages. Correct it")
     return table.with_columns(pl.col("score") / 100) if (table["score"] > 1).any() else table
-
-
-def _estimate(
-    items: BaselineItems,
-    people: list[str],
-    source: pl.DataFrame | str | None,
-    askings: list[Asking],
-    runs: int,
-    work: dict[str, Any],
-) -> Baseline:
-    from mensura.baseline import estimate_baseline
-
-    if source is not None:
-        return estimate_baseline(items, people, estimates=source, **work)
-    items.refuse_unaskable()
-    with ExitStack() as stack:
-        askers = [stack.enter_context(asking.open("estimating")) for asking in askings]
-        return estimate_baseline(items, people, askers=askers, runs=runs, **work)
 
 
 def _print_cost(
@@ -230,7 +164,7 @@ def _print_cost(
         asking.print_estimate(questions, USUAL_ANSWER)
 
 
-def _known(name: str, evidence: Path | None, *, out: Path | None, as_json: bool) -> None:
+def _print_known(name: str, evidence: Path | None, out: Path | None, as_json: bool) -> None:
     import polars as pl
 
     from mensura.baseline import find_known, known_markdown
@@ -238,36 +172,34 @@ def _known(name: str, evidence: Path | None, *, out: Path | None, as_json: bool)
     from mensura.core.frames import sort_highest
     from mensura.scale.ranking import say_chance
 
-    found = find_known(name, load_evidence(evidence, None))
-    _write(out, found.tables(), {"card.md": known_markdown(found)})
-    if emit(found.tables(), out=None, as_json=as_json, benchmark=found.benchmark, warnings=list(found.warnings)):
+    registered = find_known(name, load_evidence(evidence))
+    if emit(registered, out, as_json, texts={"card.md": known_markdown(registered)}, benchmark=registered.benchmark):
         return
-    for warning in found.warnings:
-        print_note(warning)
+    print_notes(registered.warnings)
     columns = ["part", "group", "score", "unit", "status", "n", "conditions", "year", "source", "seen"]
-    people = found.people.select(columns)
+    people = registered.people.select(columns)
     if people["score"].null_count():
-        scores = pl.Series(map(score_words, found.people.to_dicts()), dtype=pl.String)
+        scores = pl.Series(map(score_words, registered.people.to_dicts()), dtype=pl.String)
         people = people.with_columns(score=scores).drop("unit")
-    print_table(people, title=found.heading, rows=30, spare=("seen", "year", "unit", "conditions"))
-    if found.passed.height:
+    print_table(people, title=registered.heading, rows=30, spare=("seen", "year", "unit", "conditions"))
+    if registered.passed.height:
         title = "Models above these people: how many, the first and when, the best and its chance to be above"
         spare = ("iq", "status", "best_score", "best", "score")
-        told = found.passed.with_columns(pl.col("chance").map_elements(say_chance, return_dtype=pl.String))
-        print_table(told, title=title, rows=30, digits=2, keys=2, spare=spare)
-        measured = found.passed.filter(status="measured")
-        top = sort_highest(measured if measured.height else found.passed, "score").row(0, named=True)
+        passed = registered.passed.with_columns(pl.col("chance").map_elements(say_chance, return_dtype=pl.String))
+        print_table(passed, title=title, rows=30, digits=2, keys=2, spare=spare)
+        measured = registered.passed.filter(status="measured")
+        top = sort_highest(measured if measured.height else registered.passed, "score").row(0, named=True)
         judged = "" if measured.height else ", judged, not measured"
         console.print(
             f"{top['passed_by']} of {top['of']} models score above {top['group']} ({top['score']:g}{judged}); "
             f"the best, {top['best']}, is above them with a chance of {say_chance(top['chance'])}."
         )
     else:
-        unit = "minutes" if "minutes" in found.people["unit"] else "percent"
+        unit = "minutes" if "minutes" in registered.people["unit"] else "percent"
         print_note(f"the evidence has no model scores on this benchmark in {unit}, so none can be compared")
 
 
-def _plan(result: Baseline, pay: float, seconds: float, *, out: Path | None, as_json: bool) -> None:
+def _print_plan(result: Baseline, pay: float, seconds: float, out: Path | None, as_json: bool) -> None:
     import math
 
     import polars as pl
@@ -275,17 +207,12 @@ def _plan(result: Baseline, pay: float, seconds: float, *, out: Path | None, as_
     from mensura.baseline import PanelCost, plan_panel, shipped
 
     sd = math.exp(shipped()["persons"]["log_sd"])
-    panels = [
-        plan_panel(part.estimate, sd, PanelCost(pay, seconds)).select(
-            pl.lit(part.who.name).alias("population"), pl.all()
-        )
-        for part in result.parts
-    ]
-    table = pl.concat(panels)
-    if emit({"plan": table}, out=out, as_json=as_json):
+    panels = {part.who.name: plan_panel(part.estimate, sd, PanelCost(pay, seconds)) for part in result.parts}
+    named = [panel.select(pl.lit(who).alias("population"), pl.all()) for who, panel in panels.items()]
+    if emit({"plan": pl.concat(named)}, out, as_json):
         return
-    for part, panel in zip(result.parts, panels, strict=True):
-        print_table(panel.drop("population"), title=f"Panels for {part.who.name}, cheapest first", rows=30, digits=2)
+    for who, panel in panels.items():
+        print_table(panel, title=f"Panels for {who}, cheapest first", rows=30, digits=2)
         enough = panel.filter("halved")
         if enough.height:
             best = enough.row(0, named=True)
@@ -297,48 +224,29 @@ def _plan(result: Baseline, pay: float, seconds: float, *, out: Path | None, as_
             print_note("no panel of this table halves the interval; more people and items would be needed")
 
 
-def _emit(result: Baseline, *, out: Path | None, as_json: bool) -> None:
+def _print(result: Baseline, out: Path | None, as_json: bool) -> None:
     from mensura.baseline import card_json, card_markdown, card_svg
 
     texts = {"card.md": card_markdown(result), "card.svg": card_svg(result), "card.json": card_json(result)}
-    facts = {
-        "benchmark": result.name,
-        "status": "estimated",
-        "read_as": {part.who.name: part.kind.read for part in result.parts},
-        "span": result.spans,
-        "warnings": list(result.warnings),
-    }
+    read_as = {part.who.name: part.kind.read for part in result.parts}
+    facts = {"benchmark": result.name, "status": "estimated", "read_as": read_as, "span": result.spans}
     tables = {name: result.tables()[name] for name in ("items", "baseline", "models")}
-    _write(out, tables, texts)
-    if emit(tables, out=None, as_json=as_json, **facts):
+    if emit(tables, out, as_json, texts=texts, **facts, warnings=list(result.warnings)):
         return
     console.print(result.heading)
-    for part in result.parts:
-        console.print(f"{part.who.name}, read as: {part.kind.read}. If that is wrong: --kind, --timed, --untimed.")
-    for warning in result.warnings:
-        print_note(warning)
+    for who, kind in read_as.items():
+        console.print(f"{who}, read as: {kind}. If that is wrong: --set kind=, --set timed=.")
+    print_notes(result.warnings)
     shown = ["population", "mean", "low", "high", "items", "remembered", "median", "top_10", "top_1", "top_01"]
-    print_table(
-        result.baseline.select(shown),
-        title="Scores of people, estimated, not measured (top_10: the best tenth reach it)",
-        digits=3,
-        spare=("items", "remembered", "top_01", "top_1"),
-    )
-    if result.models.height:
-        print_table(result.models, title="Models among these people", rows=30, digits=3)
-    alone = ["population"] if len(result.parts) == 1 else []
-    print_table(
-        result.items.drop("level_low", "level_high", *alone), title="Items", rows=12, digits=3, spare=("remembered",)
-    )
+    title = "Scores of people, estimated, not measured (top_10: the best tenth reach it)"
+    spare = ("items", "remembered", "top_01", "top_1")
+    print_table(result.baseline.select(shown), title=title, digits=3, spare=spare)
+    print_filled(result.models, title="Models among these people", rows=30, digits=3)
+    same = ["population"] if len(result.parts) == 1 else []
+    items = result.items.drop("level_low", "level_high", *same)
+    print_table(items, title="Items", rows=12, digits=3, spare=("remembered",))
     for row in result.baseline.iter_rows(named=True):
         mean, who = f"{row['mean']:.0%} ({row['low']:.0%} to {row['high']:.0%}, 90%)", row["population"]
         span = f"; items {result.spans[who]}" if who in result.spans else ""
         console.print(f"{who} would score {mean}{span}.")
     print_trust("baseline")
-
-
-def _write(out: Path | None, tables: Mapping[str, pl.DataFrame], texts: Mapping[str, str]) -> None:
-    """Write the tables and the card into a folder, where one is asked for."""
-    if out is not None:
-        write_tables(out, tables, writer="baseline", texts=texts)
-        notices.print(f"wrote {', '.join([*(f'{name}.csv' for name in tables), *texts])} to {out}", style="dim")

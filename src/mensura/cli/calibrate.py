@@ -1,4 +1,4 @@
-"""``mensura calibrate``: bases of the dimensions from world rates and demands."""
+"""``mensura calibrate`` and ``profile``: how fast success falls with demand, and abilities on those scales."""
 
 from __future__ import annotations
 
@@ -6,70 +6,41 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from mensura.cli.findings import say_bases
-from mensura.cli.options import Settings, list_settings, read_settings
-from mensura.cli.output import Json, Out, console, emit, notices, print_note, write_settings
-from mensura.cli.paths import check_input, check_inputs
+from mensura.cli.findings import print_trust, say_bases
+from mensura.cli.options import Json, Out, arg, infile, opt
+from mensura.cli.output import console, emit, print_note, print_notes
+from mensura.cli.settings import Settings, read_settings, takes
 from mensura.cli.tables import print_table
-from mensura.cli.trust import print_trust
 from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
-    from mensura.calibration import CalibrationResult
+    import polars as pl
 
-EXAMPLES = """
-[bold]Examples[/]
+    from mensura.calibration import ProfileResult
 
-  mensura calibrate --pool open                                            the embedded items, our method
-  mensura calibrate --pool open --method means --groups                    the published procedure
-  mensura calibrate --rates rates/rates.csv --demands out/demands.csv --out mine
-  mensura scale 0.02 --calibration mine                                    read levels off it
-  mensura calibrate --pool open --compare mine/calibration.json            base by base
-"""
+MOST_NAMED = 6  # subjects in one note
+Demands = Annotated[list[Path] | None, infile("Levels: demands.csv or a filled sheet; repeatable.", "--demands")]
 
 
 @dataclass(frozen=True, kw_only=True)
 class CalibrateSettings:
     """The rarer settings of ``mensura calibrate``."""
 
+    readers: Annotated[float | None, "Share of people who can read the items and so guess (1; open pool 0.86)."] = None
     level_error: Annotated[float | None, "Error of one reading of a level; learned from repeats when left out."] = None
+    draws: Annotated[int, "Draws of the posterior, or bootstrap samples."] = 1000
     seed: Annotated[int, "Seed of the draws."] = 0
 
 
-EXAMPLES += list_settings(CalibrateSettings)
-
-
+@takes(CalibrateSettings)
 def calibrate(
-    rates: Annotated[
-        Path | None,
-        typer.Option(
-            help="World rates: item, rate[, low, high, n, options, pool].", metavar="CSV", callback=check_input
-        ),
-    ] = None,
-    demands: Annotated[
-        list[Path] | None,
-        typer.Option(help="Levels: demands.csv or a filled sheet; repeatable.", metavar="CSV", callback=check_inputs),
-    ] = None,
-    pool: Annotated[str | None, typer.Option(help="Instead of files: open, the embedded items.")] = None,
-    estimate: Annotated[
-        str | None, typer.Option(help="World rates of the open pool: both (default), asked or carried.")
-    ] = None,
-    method: Annotated[
-        str, typer.Option(help="hierarchical, largest (demand), chosen (of both) or means (published).")
-    ] = ("hierarchical"),
-    groups: Annotated[bool, typer.Option("--groups", help="By the published groups, such as KN.")] = False,
-    readers: Annotated[
-        float | None, typer.Option(help="Share of people who can read the items and so guess (1; open pool 0.86).")
-    ] = None,
-    draws: Annotated[int, typer.Option(help="Draws of the posterior, or bootstrap samples.", min=1)] = 1000,
-    compare: Annotated[
-        Path | None,
-        typer.Option(
-            help="Another calibration to compare with (calibration.json).", metavar="FILE", callback=check_input
-        ),
-    ] = None,
+    rates: Annotated[Path | None, infile("World rates: CSV of item, rate[, low, high, n, options, pool].")] = None,
+    demands: Demands = None,
+    pool: Annotated[str | None, opt("Instead of files: open, the embedded items.")] = None,
+    estimate: Annotated[str | None, opt("World rates of the open pool: both (default), asked or carried.")] = None,
+    method: Annotated[str, opt("hierarchical, largest, chosen or means (published).")] = "hierarchical",
+    groups: Annotated[bool, opt("By the published groups, such as KN.", "--groups")] = False,
+    compare: Annotated[Path | None, infile("Another calibration to compare with (calibration.json).")] = None,
     settings: Settings = None,
     out: Out = None,
     as_json: Json = False,
@@ -78,28 +49,21 @@ def calibrate(
     import polars as pl
 
     from mensura.calibration import calibrate as find_bases, compare_calibrations, read_calibration_file
-    from mensura.calibration.result import as_file
+    from mensura.calibration.open_pool import READERS
+    from mensura.calibration.result import as_file, calibration_text
 
     rare = read_settings(settings, CalibrateSettings)
-    made = find_bases(
-        *_inputs(rates, demands, pool, estimate),
-        method=method,
-        groups=groups,
-        level_error=rare.level_error,
-        readers=_readers(readers, pool),
-        draws=draws,
-        seed=rare.seed,
-    )
+    readers = rare.readers if rare.readers is not None else 1.0 if pool is None else READERS
+    how: dict[str, Any] = {"readers": readers, "level_error": rare.level_error, "draws": rare.draws, "seed": rare.seed}
+    made = find_bases(*_rates_and_demands(rates, demands, pool, estimate), method=method, groups=groups, **how)
     tables = made.tables()
     if made.method == "means":
         tables["raw"] = made.raw_lines()
     if compare is not None:
         tables["comparison"] = compare_calibrations(as_file(made), read_calibration_file(compare))
-    if out is not None:
-        _write(made, tables, out)
-        notices.print(f"wrote {', '.join(f'{name}.csv' for name in tables)} and calibration.json to {out}", style="dim")
     facts = {"method": made.method, "items": made.items.size, "pools": len(made.items.pools)}
-    if emit(tables, out=None, as_json=as_json, **facts, inputs=dict(made.inputs), warnings=list(made.warnings)):
+    facts |= {"inputs": dict(made.inputs), "warnings": list(made.warnings)}
+    if emit(tables, out, as_json, texts={"calibration.json": calibration_text(made)}, **facts):
         return
     print_table(tables["bases"], title=made.heading)
     if made.method != "means":
@@ -115,53 +79,121 @@ def calibrate(
         console.print(f"Rulers (better than the largest demand): {', '.join(rulers) or 'none'}")
     if compare is not None:
         print_table(tables["comparison"], title=f"Against {compare} (ratio of bases)")
-    for warning in made.warnings:
-        print_note(warning)
+    print_notes(made.warnings)
     console.print(say_bases(tables["bases"]))
     print_trust("calibrate by means" if made.method == "means" else "calibrate")
     if pool is not None:
-        console.print(
-            "Open pool: human rates measured; levels judged by a language model; world rates judged by one, "
-            "extrapolated by post-stratification, or both.",
-            style="dim",
-        )
+        about = "Open pool: human rates measured; levels judged by a language model; world rates judged by one, "
+        console.print(f"{about}extrapolated by post-stratification, or both.", style="dim")
 
 
-def _inputs(rates: Path | None, demands: list[Path] | None, pool: str | None, estimate: str | None) -> tuple[Any, Any]:
+def _rates_and_demands(
+    rates: Path | None, demands: list[Path] | None, pool: str | None, estimate: str | None
+) -> tuple[Any, Any]:
     """Return rates and demands of files, or of the open pool."""
     from mensura.calibration import open_demands, open_rates
-    from mensura.demands import combine, read_demands
 
-    if pool is not None:
-        if rates is not None or demands:
-            raise MensuraError("calibrate: give --pool open, or --rates and --demands, not both")
-        if pool != "open":
-            raise MensuraError(f"pool: {pool!r} is not known; the embedded one is open (or give --rates and --demands)")
+    if _is_open("calibrate", pool, "--rates and --demands", rates is not None or bool(demands)):
         return open_rates(estimate or "both"), open_demands()
     if estimate is not None:
         raise MensuraError("estimate: it chooses the world rates of --pool open; files bring their own")
     if rates is None or not demands:
         raise MensuraError("calibrate: give --rates CSV and --demands CSV, or --pool open")
-    if len(demands) == 1:
-        return rates, demands[0]
-    return rates, combine([read_demands(path) for path in demands])
+    return rates, demands[0] if len(demands) == 1 else _levels(demands)
 
 
-def _readers(given: float | None, pool: str | None) -> float:
-    from mensura.calibration.open_pool import READERS
+def _is_open(command: str, pool: str | None, files: str, given: bool) -> bool:
+    """Return whether the embedded items are asked for; refuse other pools, and files beside them."""
+    if pool is not None and given:
+        raise MensuraError(f"{command}: give --pool open, or {files}, not both")
+    if pool not in (None, "open"):
+        raise MensuraError(f"pool: {pool!r} is not known; the embedded one is open (or give {files})")
+    return pool is not None
 
-    if given is not None:
-        return given
-    return READERS if pool is not None else 1.0
+
+def _levels(demands: list[Path]) -> pl.DataFrame:
+    """Return the levels of one or several files."""
+    from mensura.demands import combine, read_demands
+
+    readings = [read_demands(path) for path in demands]
+    return readings[0] if len(readings) == 1 else combine(readings)
 
 
-def _write(made: CalibrationResult, tables: dict[str, Any], out: Path) -> None:
-    """Write tables and calibration.json as one set."""
-    from mensura.calibration import write_calibration
-    from mensura.core.folders import whole_folder
+def profile(
+    subjects: Annotated[list[str] | None, arg("Models or groups of people; all when left out.")] = None,
+    outcomes: Annotated[list[Path] | None, infile("CSV (subject, item, correct) or logs; repeatable.")] = None,
+    demands: Demands = None,
+    pool: Annotated[str | None, opt("Instead of files: open, AI systems and people on the embedded items.")] = None,
+    method: Annotated[str | None, opt("joint (default: every demand must be met) or adele (published).")] = None,
+    calibration: Annotated[str | None, opt("published (default), open or a file, as for mensura scale.")] = None,
+    draws: Annotated[int, opt("Draws behind the intervals of the published recipe.", min=1)] = 200,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Find abilities per dimension, and place them among the people of the world."""
+    from mensura.calibration import calibration_name, chosen_lines, say_quality
+    from mensura.calibration.outcomes import pick_subjects
+    from mensura.calibration.profile import profile as profile_of, profile_counts
+    from mensura.evidence import load
 
-    with whole_folder(out, "calibrate") as stage:
-        for name, table in tables.items():
-            table.write_csv(stage / f"{name}.csv")
-        write_calibration(made, stage / "calibration.json")
-        write_settings(stage, "calibrate")
+    lines = chosen_lines(calibration)
+    wanted = list(subjects or [])
+    if pool is None and not outcomes:
+        if demands:
+            raise MensuraError("profile: --demands goes with --outcomes; the embedded counts have theirs")
+        if method not in (None, "adele"):
+            raise MensuraError(
+                f"method: {method!r} needs outcomes item by item; the embedded counts by level know adele alone "
+                "(or give --outcomes and --demands, or --pool open)"
+            )
+        result = profile_counts(pick_subjects(load().demand_outcomes, wanted), calibration=lines, draws=draws)
+    else:
+        table, levels = _outcomes_and_demands(wanted, outcomes, demands, pool)
+        result = profile_of(table, levels, method=method or "joint", calibration=lines, draws=draws)
+    if emit(result, out, as_json, method=result.method):
+        return
+    _print_profile(result)
+    other = "published" if calibration_name(lines) == "open" else "open"
+    console.print(f"{say_quality(lines)} Compare with --calibration {other}.", style="dim")
+
+
+def _outcomes_and_demands(
+    wanted: list[str], outcomes: list[Path] | None, demands: list[Path] | None, pool: str | None
+) -> tuple[object, object]:
+    """Return outcomes and demands of files, or of the open pool."""
+    import polars as pl
+
+    from mensura.calibration import open_demands, open_outcomes
+    from mensura.calibration.outcomes import match_items, pick_subjects, read_outcomes
+
+    if _is_open("profile", pool, "--outcomes and --demands", bool(outcomes or demands)):
+        return pick_subjects(open_outcomes(), wanted), open_demands()
+    if not outcomes or not demands:
+        raise MensuraError("profile: --outcomes needs --demands, the levels of the same items")
+    levels, name = _levels(demands), wanted[0] if len(wanted) == 1 else None
+    tables = [match_items(read_outcomes(path, subject=name), levels["item"]) for path in outcomes]
+    table = tables[0] if len(tables) == 1 else pl.concat(tables, how="diagonal_relaxed")
+    if "subject" not in table.columns:
+        raise MensuraError(
+            f"{outcomes[0]}: missing column 'subject'; it has {', '.join(table.columns)}. Add the column"
+        )
+    return pick_subjects(table.with_columns(pl.col("subject").cast(pl.String)), wanted), levels
+
+
+def _print_profile(result: ProfileResult) -> None:
+    keys, ends = ["subject", "dimension"], {"percentile_low": "from", "percentile_high": "to"}
+    places = result.positions.select(*keys, "at_least", *ends).rename(ends)
+    shown = result.profile.join(places, on=keys, maintain_order="left")
+    shown = shown.drop("world_rate")  # one over it stands beside it
+    print_table(shown.drop("subject") if result.statements.height == 1 else shown, title=result.heading)
+    for row in result.statements.iter_rows(named=True):
+        console.print(f"{row['subject']}: {row['statement']}.")
+    noted: dict[str, list[str]] = {}
+    for row in result.positions.filter(result.positions["note"] != "").iter_rows(named=True):
+        noted.setdefault(row["note"], []).append(f"{row['subject']} {row['dimension']}")
+    for note, places in noted.items():
+        more = f" and {len(places) - MOST_NAMED} more" if len(places) > MOST_NAMED else ""
+        print_note(f"{', '.join(places[:MOST_NAMED])}{more}: {note}")
+    print_notes(result.warnings, "warning")
+    about = "ability: level with its 90% interval; percentile from–to: 90%, with the error of the calibrated line."
+    console.print(about, style="dim")

@@ -1,40 +1,131 @@
-"""``mensura demands``: dimensions, sheets for people, agreement, protocols, and the check against people."""
+"""``mensura annotate`` and ``demands``: levels of items by language models and people, and what they are worth."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from mensura.cli.annotate import BundleSettings, Dimensions, Pool, Rubrics, shown_agreement, split_codes
-from mensura.cli.asking import Asking, BaseUrl, DryRun, MaxCost, Models
+from mensura.cli.asking import Asking, AskingSettings, DryRun, MaxCost, Models, money
 from mensura.cli.estimating import read_pool
 from mensura.cli.findings import say_levels, say_verdicts
-from mensura.cli.options import Settings, list_settings, read_settings
-from mensura.cli.output import Json, Out, console, emit, print_note
-from mensura.cli.paths import check_inputs
-from mensura.cli.tables import print_table
-from mensura.core.errors import counted
+from mensura.cli.options import Json, Out, arg, check_input, infile, opt
+from mensura.cli.output import console, emit, print_notes
+from mensura.cli.settings import Settings, read_settings, split_names, takes
+from mensura.cli.tables import print_filled, print_table
+from mensura.core.errors import MensuraError, counted
 
 if TYPE_CHECKING:
     import polars as pl
 
-app = typer.Typer(
-    help="What items demand: dimensions and rubrics, sheets for people, agreement, and what levels are worth.",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-)
-
-Tables = Annotated[
-    list[Path],
-    typer.Argument(help="Files of levels: demands.csv, readings.csv or filled sheets.", callback=check_inputs),
-]
+    from mensura.demands import Annotation
 
 
-@app.command(epilog="Example: mensura demands dimensions --rubric QLl")
+Tables = Annotated[list[Path], arg("Files of levels or filled sheets.", callback=check_input)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BundleSettings(AskingSettings):
+    """The rarer settings of commands that ask for levels."""
+
+    items_per_call: Annotated[int, "Items in one call (bundle)."] = 25
+    seed: Annotated[int, "Seed of the intervals."] = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnnotateSettings(BundleSettings):
+    """The rarer settings of ``mensura annotate``."""
+
+    aggregate: Annotated[str, "One level from several readings: median or ordinal."] = "median"
+
+
+Pool = Annotated[str, arg("Folder or items file with texts, or 'example' for the shipped pool.")]
+Rubrics = Annotated[Path | None, infile("Folder of rubrics CODE.txt that replace or extend ours.", file_okay=False)]
+Dimensions = Annotated[str, opt("Dimensions to annotate, separated by commas; all when left out.")]
+
+
+@takes(AnnotateSettings)
+def annotate(
+    pool: Pool,
+    model: Models = None,
+    max_cost: MaxCost = None,
+    dry_run: DryRun = False,
+    protocol: Annotated[str, opt("Items per call: bundle, item (one) or cell (one dimension).")] = "bundle",
+    repeats: Annotated[int, opt("How often everything is asked.")] = 1,
+    rubrics: Rubrics = None,
+    dimensions: Dimensions = "",
+    settings: Settings = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Annotate the items of a pool with demand levels, 0 to 5 in eighteen dimensions."""
+    from mensura.demands import carry_out, plan_annotation
+
+    rare = read_settings(settings, AnnotateSettings)
+    plan = plan_annotation(pool, protocol=protocol, **_plan(repeats, rare, rubrics, dimensions))
+    asking = Asking(model, max_cost, dry_run, rare).one(out, plan.max_tokens)
+    if asking.dry_run:
+        asking.print_estimate(plan.questions, plan.usual_tokens)
+        return
+    with asking.open("annotating") as asker:
+        result = carry_out(plan, [asker], aggregate=rare.aggregate, seed=rare.seed)
+    facts = {name: getattr(result, name) for name in ("protocol", "calls", "stored", "cost")}
+    if not emit(result, out, as_json, **facts):
+        _print(result)
+
+
+def _plan(repeats: int, rare: BundleSettings, rubrics: Path | None, dimensions: str) -> dict[str, Any]:
+    codes = split_names(dimensions) or None
+    return {"repeats": repeats, "items_per_call": rare.items_per_call, "rubrics": rubrics, "dimensions": codes}
+
+
+def _read_levels(tables: list[Path], rubrics: Path | None) -> pl.DataFrame:
+    """Read files of levels on the dimensions of the rubrics."""
+    from mensura.demands import combine, load_rubrics, read_demands
+
+    codes = list(load_rubrics(rubrics))
+    return combine([read_demands(path, codes=codes) for path in tables])
+
+
+def _shown_agreement(table: pl.DataFrame) -> pl.DataFrame:
+    """Return one row per dimension: each statistic, kappa with its interval, and the notes."""
+    import polars as pl
+
+    wide = table.pivot("statistic", index="dimension", values="value", maintain_order=True)
+    kappa = table.filter(pl.col("statistic") == "kappa")
+    return wide.join(
+        kappa.select("dimension", kappa_low="low", kappa_high="high", n="n", note="note"), on="dimension", how="left"
+    )
+
+
+def _print(result: Annotation) -> None:
+    import polars as pl
+
+    named_levels = pl.concat_str("dimension", pl.col("level").cast(pl.String), separator=" ")
+    asked = result.demands.filter(pl.col("level") > 0).sort("level", descending=True, maintain_order=True)
+    levels = asked.group_by("item").agg(levels=named_levels.str.join(", "))
+    items = result.demands.select("item").unique(maintain_order=True)
+    table = items.join(levels, on="item", how="left", maintain_order="left").with_columns(
+        pl.col("levels").fill_null("")
+    )
+    print_table(table, title=f"{result.heading}; levels above 0", rows=40)
+    if result.agreement.height:
+        title = "Agreement of the readings (kappa with 90% interval over items)"
+        print_table(_shown_agreement(result.agreement), title=title)
+    if result.unparsed.height:
+        counts = result.unparsed.group_by("reason", maintain_order=True).agg(
+            cells=pl.len(), items=pl.col("item").n_unique(), first=pl.col("item").first()
+        )
+        print_table(counts.sort("cells", descending=True), title="Cells without a level", rows=10)
+    stored = f"{counted(result.stored, 'answer')} from the journal"
+    console.print(f"{counted(result.calls, 'call')}, {stored}, {money(result.cost)}")
+    print_notes(result.warnings)
+    if result.demands.height:
+        console.print(say_levels(result.demands))
+
+
 def dimensions(
-    rubric: Annotated[str | None, typer.Option(help="Print the rubric of one dimension.", metavar="CODE")] = None,
+    rubric: Annotated[str | None, opt("Print the rubric of one dimension.", metavar="CODE")] = None,
     rubrics: Rubrics = None,
     out: Out = None,
     as_json: Json = False,
@@ -44,114 +135,81 @@ def dimensions(
 
     from mensura.demands import boundary_table, dimension_table, load_rubrics
 
-    found = load_rubrics(rubrics, None if rubric is None else [rubric])
-    levels = pl.DataFrame(
-        [
-            (code, level.level, level.label, level.text, " / ".join(level.examples))
-            for code, one in found.items()
-            for level in one.levels
-        ],
-        schema=["dimension", "level", "label", "text", "examples"],
-        orient="row",
-    )
-    own = [
-        (one.code, one.dimension.group, one.dimension.group_name, one.dimension.name, one.dimension.kind, one.about)
-        for one in found.values()
+    chosen = load_rubrics(rubrics, None if rubric is None else [rubric])
+    rows = [
+        (code, level.level, level.label, level.text, " / ".join(level.examples))
+        for code, one in chosen.items()
+        for level in one.levels
     ]
+    levels = pl.DataFrame(rows, schema=["dimension", "level", "label", "text", "examples"], orient="row")
+    of = [(one, one.dimension) for one in chosen.values()]
+    own = [(one.code, part.group, part.group_name, part.name, part.kind, one.about) for one, part in of]
     named = dimension_table()
-    listed = pl.DataFrame(own, schema=named.columns, orient="row")
-    table = pl.concat([named.filter(pl.col("dimension").is_in([*found, "UG"])), listed]).unique(
-        "dimension", keep="first", maintain_order=True
-    )
-    tables = {"dimensions": table, "levels": levels, "boundaries": boundary_table()}
-    if emit(tables, out=out, as_json=as_json):
+    both = [named.filter(pl.col("dimension").is_in([*chosen, "UG"])), pl.DataFrame(own, named.columns, orient="row")]
+    table = pl.concat(both).unique("dimension", keep="first", maintain_order=True)
+    if emit({"dimensions": table, "levels": levels, "boundaries": boundary_table()}, out, as_json):
         return
     if rubric is not None:
-        console.print(found[rubric].as_text())
+        console.print(chosen[rubric].as_text())
         return
     print_table(table.drop("group_name"), title="Dimensions (UG is computed from the number of options)")
     print_table(boundary_table(), title="Where things belong")
-    console.print(
-        f"{len(found)} dimensions have a rubric. mensura demands dimensions --rubric {next(iter(found))} shows one."
-    )
+    example = f"mensura demands dimensions --rubric {next(iter(chosen))}"
+    console.print(f"{len(chosen)} dimensions have a rubric. {example} shows one.")
 
 
-@app.command(epilog="Example: mensura demands sheet example --dimensions QLl,KNc --out sheets")
 def sheet(
     pool: Pool, dimensions: Dimensions = "", rubrics: Rubrics = None, out: Out = None, as_json: Json = False
 ) -> None:
     """Make an annotation sheet for people: items as a language model sees them, levels to fill in."""
     from mensura.demands import annotation_sheet
 
-    table = annotation_sheet(pool, rubrics=rubrics, dimensions=split_codes(dimensions))
-    if not emit({"sheet": table}, out=out, as_json=as_json):
+    table = annotation_sheet(pool, rubrics=rubrics, dimensions=split_names(dimensions) or None)
+    if not emit({"sheet": table}, out, as_json):
         print_table(table.select("item", "text"), title="Items of the sheet (write it with --out)", rows=20)
         console.print(f"{counted(table.height, 'item')} to annotate: write a level from 0 to 5 into each column.")
 
 
-@app.command(epilog="Example: mensura demands agreement out/readings.csv sheets/anna.csv --out agreement")
-def agreement(
-    tables: Tables,
-    rubrics: Rubrics = None,
-    draws: Annotated[int, typer.Option(help="Bootstrap draws of items.", min=1)] = 1000,
-    seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
-    out: Out = None,
-    as_json: Json = False,
-) -> None:
+def agreement(tables: Tables, rubrics: Rubrics = None, out: Out = None, as_json: Json = False) -> None:
     """Measure how far annotators, repeats or people agree: kappa, alpha, exact, within one level."""
-    from mensura.demands import combine, load_rubrics, measure_agreement, read_demands
+    from mensura.demands import measure_agreement
 
-    codes = list(load_rubrics(rubrics))
-    result = measure_agreement(combine([read_demands(path, codes=codes) for path in tables]), draws=draws, seed=seed)
-    if emit(result.tables(), out=out, as_json=as_json, raters=list(result.raters), items=result.items):
+    result = measure_agreement(_read_levels(tables, rubrics))
+    if emit(result.tables(), out, as_json, raters=list(result.raters), items=result.items):
         return
-    shown = shown_agreement(result.agreement)
+    shown = _shown_agreement(result.agreement)
     print_table(shown, title=result.heading, spare=("alpha_interval", "alpha_ordinal", "n"))
-    print_table(
-        result.pairs,
-        title="Pairs of raters, all dimensions (shift: second less first, in levels)",
-        rows=20,
-        keys=2,
-        spare=("cells", "exact"),
-    )
+    title = "Pairs of raters, all dimensions (shift: second less first, in levels)"
+    print_table(result.pairs, title=title, rows=20, keys=2, spare=("cells", "exact"))
     console.print(_agreed(shown))
 
 
-@app.command(epilog="Example: mensura demands merge one/readings.csv two/readings.csv --aggregate ordinal --out both")
 def merge(
     tables: Tables,
-    aggregate: Annotated[str, typer.Option(help="median or ordinal.")] = "median",
+    aggregate: Annotated[str, opt("median or ordinal.")] = "median",
     rubrics: Rubrics = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
     """Make one level per item and dimension from the readings of several annotators."""
-    from mensura.demands import combine, load_rubrics, pool_readings, read_demands
+    from mensura.demands import pool_readings
 
-    codes = list(load_rubrics(rubrics))
-    pooled = pool_readings(combine([read_demands(path, codes=codes) for path in tables]), aggregate)
-    parts = {"demands": pooled.demands}
-    if pooled.annotators.height:
-        parts["annotators"] = pooled.annotators
-    if emit(parts, out=out, as_json=as_json):
+    pooled = pool_readings(_read_levels(tables, rubrics), aggregate)
+    parts = {"demands": pooled.demands, "annotators": pooled.annotators}
+    if emit({name: table for name, table in parts.items() if table.height}, out, as_json):
         return
     print_table(pooled.demands, title="Levels", rows=20)
-    if pooled.annotators.height:
-        print_table(pooled.annotators, title="Annotators: leaning and error in levels", rows=40)
+    print_filled(pooled.annotators, title="Annotators: leaning and error in levels", rows=40)
     console.print(say_levels(pooled.demands))
 
 
-@app.command(
-    epilog="Example: mensura demands protocols pools/mine --model openai/NAME --max-cost 5 --out compared\n\n"
-    + list_settings(BundleSettings)
-)
+@takes(BundleSettings)
 def protocols(
     pool: Pool,
     model: Models = None,
-    base_url: BaseUrl = None,
     max_cost: MaxCost = None,
     dry_run: DryRun = False,
-    repeats: Annotated[int, typer.Option(help="Repeats of each protocol, two or more.")] = 2,
+    repeats: Annotated[int, opt("Repeats of each protocol, two or more.")] = 2,
     rubrics: Rubrics = None,
     dimensions: Dimensions = "",
     settings: Settings = None,
@@ -162,26 +220,19 @@ def protocols(
     from mensura.demands.comparison import compare_plans, plan_protocols
 
     rare = read_settings(settings, BundleSettings)
-    plans = plan_protocols(
-        pool,
-        repeats=repeats,
-        items_per_call=rare.items_per_call,
-        rubrics=rubrics,
-        dimensions=split_codes(dimensions),
-    )
-    asking = Asking(model, base_url, max_cost, dry_run, rare).one(out, max(plan.max_tokens for plan in plans.values()))
+    plans = plan_protocols(pool, **_plan(repeats, rare, rubrics, dimensions))
+    asking = Asking(model, max_cost, dry_run, rare).one(out, max(plan.max_tokens for plan in plans.values()))
     if asking.dry_run:
         for plan in plans.values():
             asking.print_estimate(plan.questions, plan.usual_tokens)
         return
     with asking.open("comparing") as asker:
         result = compare_plans(plans, asker, seed=rare.seed)
-    facts = {"recommended": result.recommended, "model": result.model, "items": result.items}
-    if emit(result.tables(), out=out, as_json=as_json, **facts, warnings=list(result.warnings)):
+    facts = {name: getattr(result, name) for name in ("recommended", "model", "items")}
+    if emit(result, out, as_json, **facts):
         return
     print_table(result.protocols, title=f"Protocols on {result.items} items by {result.model}")
-    for warning in result.warnings:
-        print_note(warning)
+    print_notes(result.warnings)
     console.print(f"The cheapest protocol that is as good as one call per cell: {result.recommended}.")
 
 
@@ -189,49 +240,36 @@ def _check_pools(paths: list[Path]) -> list[Path]:
     """Check every path; the shipped pool has a name and no folder."""
     from mensura.extrapolation.extrapolate import EXAMPLE_NAME
 
-    check_inputs([path for path in paths if str(path) != EXAMPLE_NAME])
+    check_input([path for path in paths if str(path) != EXAMPLE_NAME])
     return paths
 
 
-@app.command(epilog="Example: mensura demands check pools/one pools/two pools/three out/demands.csv --out checked")
 def check(
     pools_and_demands: Annotated[
-        list[Path],
-        typer.Argument(
-            help="Folders of pools with rates, or 'example', and last the file of levels.",
-            metavar="POOL... DEMANDS",
-            callback=_check_pools,
-        ),
+        list[Path], arg("Pools with rates, or 'example', and last the file of levels.", callback=_check_pools)
     ],
-    group: Annotated[str, typer.Option(help="Group whose rates are used, such as country=JPN.")] = "all",
+    group: Annotated[str, opt("Group whose rates are used, such as country=JPN.")] = "all",
     rubrics: Rubrics = None,
-    draws: Annotated[int, typer.Option(help="Bootstrap draws.", min=1)] = 1000,
-    seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
+    draws: Annotated[int, opt("Bootstrap draws.", min=1)] = 1000,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Ask whether levels mean anything: against human rates within pools, and on pools left out."""
-    from mensura.core.errors import MensuraError
-    from mensura.demands import check_demands, load_rubrics, pool_rates, read_demands
+    """Check levels against the success rates of people, within pools and on pools left out."""
+    from mensura.demands import check_demands, pool_rates
 
     *folders, demands = pools_and_demands
     if not folders or demands.is_dir():
         raise MensuraError("check: give the folders of one or more pools, and last the file of levels (demands.csv)")
-    readings = read_demands(demands, codes=list(load_rubrics(rubrics)))
     rates = pool_rates([read_pool(folder)[0] for folder in folders], group)
-    result = check_demands(rates, readings, draws=draws, seed=seed)
-    facts = {"pools": result.pools, "items": result.items, "warnings": list(result.warnings)}
-    if emit(result.tables(), out=out, as_json=as_json, **facts):
+    result = check_demands(rates, _read_levels([demands], rubrics), draws=draws)
+    if emit(result, out, as_json, pools=result.pools, items=result.items):
         return
     print_table(result.overall, title=f"{result.heading}; negative: more demand, fewer succeed")
-    print_table(
-        result.correlations.filter(dimension="sum").drop("dimension"), title="Sum of levels, pool by pool", rows=40
-    )
-    if result.verdicts.height:
-        title = "Predicting pools left out (mean absolute error of rates; gain over the baseline)"
-        print_table(result.verdicts, title=title, digits=3)
-    for warning in result.warnings:
-        print_note(warning)
+    sums = result.correlations.filter(dimension="sum").drop("dimension")
+    print_table(sums, title="Sum of levels, pool by pool", rows=40)
+    title = "Predicting pools left out (mean absolute error of rates; gain over the baseline)"
+    print_filled(result.verdicts, title=title, digits=3)
+    print_notes(result.warnings)
     console.print(say_verdicts(result.verdicts))
 
 

@@ -1,4 +1,4 @@
-"""What ``extrapolate`` and ``validate`` share when a language model estimates: its options, the method, the dry run."""
+"""What ``extrapolate`` and ``validate`` share when a language model estimates: settings, the method, the dry run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 from mensura.cli.asking import Asking, AskingSettings
-from mensura.cli.paths import check_input
+from mensura.cli.options import check_input
 from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
@@ -104,17 +104,15 @@ def stack_models(results: Mapping[str, Mapping[str, pl.DataFrame]]) -> dict[str,
     if len(results) == 1:
         return dict(next(iter(results.values())))
     names = dict.fromkeys(name for tables in results.values() for name in tables)
-    return {
-        name: pl.concat(
-            [
-                tables[name].select(pl.lit(model).alias("model"), pl.all().exclude("model"))
-                for model, tables in results.items()
-                if name in tables
-            ],
-            how="diagonal_relaxed",
-        )
+    marked = {
+        name: [
+            tables[name].select(pl.lit(model).alias("model"), pl.all().exclude("model"))
+            for model, tables in results.items()
+            if name in tables
+        ]
         for name in names
     }
+    return {name: pl.concat(parts, how="diagonal_relaxed") for name, parts in marked.items()}
 
 
 def pool_models(rates: pl.DataFrame) -> pl.DataFrame:
@@ -126,9 +124,8 @@ def pool_models(rates: pl.DataFrame) -> pl.DataFrame:
         return (rate / (1 - rate)).log().mean()
 
     columns = {name: 1 / (1 + (-logit(name)).exp()) for name in ("rate", "low", "high")}
-    return (
-        rates.drop_nulls("rate").group_by("item", maintain_order=True).agg(**columns, models=pl.col("model").n_unique())
-    )
+    by_item = rates.drop_nulls("rate").group_by("item", maintain_order=True)
+    return by_item.agg(**columns, models=pl.col("model").n_unique())
 
 
 def choose_estimating(
@@ -145,15 +142,12 @@ def choose_estimating(
             options = ", ".join([*(f"--set {name}" for name in settings), *(["--dry-run"] if asking.dry_run else [])])
             raise MensuraError(f"{options}: only with --model, for a method that asks a language model")
         if method in ASKING_METHODS:
-            raise MensuraError(
-                f"method {method!r} asks a language model: give --model NAME (or recorded/example-rates)"
-            )
+            raise MensuraError(f"method {method!r} asks a language model: give --model NAME (recorded/example-rates)")
         return []
     name = method or ASKING_METHODS[0]
     if name not in ASKING_METHODS:
-        raise MensuraError(
-            f"method {name!r} asks no language model: leave --model out, or take {' or '.join(ASKING_METHODS)}"
-        )
+        other = " or ".join(ASKING_METHODS)
+        raise MensuraError(f"method {name!r} asks no language model: leave --model out, or take {other}")
     settings |= {name: value for name, value in more.items() if value is not None}
     return [Estimating(name, one, settings) for one in asking.each(out, LONGEST_ANSWER)]
 

@@ -1,38 +1,30 @@
-"""``mensura evidence``: what is known, whether it is sound, importing and exporting; and the way new evidence takes."""
+"""``mensura evidence``: coverage, checks, export, history and differences of the evidence, and chart policy."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from mensura.cli import evidence_in, evidence_log
 from mensura.cli.findings import say_evidence, say_models
-from mensura.cli.inputs import AddedScores, EvidencePath, Released, load_evidence
-from mensura.cli.output import Json, Out, console, emit
-from mensura.cli.paths import check_input, check_output
-from mensura.cli.tables import print_table
-from mensura.core.errors import counted
+from mensura.cli.inputs import load_evidence
+from mensura.cli.options import AddedScores, EvidencePath, Json, Out, arg, check_input, check_output, opt
+from mensura.cli.output import console, emit, print_note
+from mensura.cli.store import DEFAULT_STORE, By, Store, find_update, print_update, short_log, signed
+from mensura.cli.tables import print_filled, print_table
+from mensura.core.errors import MensuraError, counted
 
-app = typer.Typer(
-    help="What was observed: coverage, checks, import and export.", no_args_is_help=True, rich_markup_mode="rich"
-)
+if TYPE_CHECKING:
+    import polars as pl
+
+    from mensura.evidence import Evidence
+    from mensura.study.preview import Preview
 
 
-@app.command(epilog="Example: mensura evidence summary --json")
-def summary(
-    evidence: EvidencePath = None,
-    add: AddedScores = None,
-    released: Released = None,
-    out: Out = None,
-    as_json: Json = False,
-) -> None:
+def summary(evidence: EvidencePath = None, add: AddedScores = None, out: Out = None, as_json: Json = False) -> None:
     """Show how far the evidence reaches: tables, benchmarks, sources, and how sources disagree."""
     from mensura.evidence import benchmark_coverage, source_coverage, source_disagreement
 
-    loaded = load_evidence(evidence, add, released)
+    loaded = load_evidence(evidence, add)
     tables = {
         "tables": loaded.summary(),
         "benchmark_coverage": benchmark_coverage(loaded),
@@ -40,48 +32,41 @@ def summary(
         "source_disagreement": source_disagreement(loaded),
     }
     counts = {name: getattr(loaded, name).height for name in ("models", "benchmarks", "scores")}
-    if emit(tables, out=out, as_json=as_json, **counts, primary_scores=loaded.primary_scores.height):
+    if emit(tables, out, as_json, **counts, primary_scores=loaded.primary_scores.height):
         return
     print_table(tables["tables"], title=f"Evidence ({loaded.origin})")
-    print_table(
-        tables["benchmark_coverage"], title="Benchmarks: models with a score", spare=("first", "last", "second_sources")
-    )
+    spare = ("first", "last", "second_sources")
+    print_table(tables["benchmark_coverage"], title="Benchmarks: models with a score", spare=spare)
     print_table(tables["source_coverage"], title="Sources")
-    print_table(tables["source_disagreement"], title="How far second sources lie from the primary score")
-    told = (counts["models"], counts["benchmarks"], loaded.primary_scores, tables["source_disagreement"])
-    console.print(say_evidence(*told))
+    disagreement = tables["source_disagreement"]
+    print_table(disagreement, title="How far second sources lie from the primary score")
+    console.print(say_evidence(counts["models"], counts["benchmarks"], loaded.primary_scores, disagreement))
 
 
-@app.command(epilog="Example: mensura evidence models --provider Anthropic")
 def models(
-    provider: Annotated[str | None, typer.Option(help="Only models of this provider.")] = None,
+    provider: Annotated[str | None, opt("Only models of this provider.")] = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
-    released: Released = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
     """List the models, newest first, with the number of benchmarks each was scored on."""
     import polars as pl
 
-    loaded = load_evidence(evidence, add, released)
+    loaded = load_evidence(evidence, add)
     scored = loaded.primary_scores.group_by("subject").agg(pl.len().alias("benchmarks"))
-    listed = (
-        loaded.models.join(scored, on="subject", how="left")
-        .select("subject", "name", "provider", "released", "reasoning", "input_price", "output_price", "benchmarks")
-        .with_columns(pl.col("benchmarks").fill_null(0))
-        .sort("released", "subject", descending=[True, False])
-    )
+    columns = ["subject", "name", "provider", "released", "reasoning", "input_price", "output_price"]
+    listed = loaded.models.join(scored, on="subject", how="left").select(*columns, pl.col("benchmarks").fill_null(0))
+    listed = listed.sort("released", "subject", descending=[True, False])
     if provider is not None:
         listed = listed.filter(pl.col("provider").str.to_lowercase() == provider.lower())
-    if not emit({"models": listed}, out=out, as_json=as_json):
+    if not emit({"models": listed}, out, as_json):
         print_table(listed, title="Models (prices: US dollars per million tokens)")
         console.print(say_models(listed))
 
 
-@app.command(epilog="Example: mensura evidence check my-evidence/")
 def check(
-    path: Annotated[Path, typer.Argument(help="Folder of CSV files or SQLite store.", callback=check_input)],
+    path: Annotated[Path, arg("Folder of CSV files or SQLite store.", callback=check_input)],
 ) -> None:
     """Check a folder or store; every fault is listed with file, row, column, value and what was expected.
 
@@ -96,18 +81,15 @@ def check(
         open_ledger(path).verify()
     print_table(loaded.summary(), title=f"Tables of {path}")
     odd = far_below_predecessor(loaded)
-    if odd.height:
-        print_table(odd, title="Look again: far below the model before. Is it another version of the test or mode?")
+    print_filled(odd, title="Look again: far below the model before. Is it another version of the test or mode?")
     again = f"; look again at {counted(odd.height, 'score')}" if odd.height else ""
     console.print(f"{path}: no fault found{again}.")
 
 
-@app.command(epilog="Example: mensura evidence export evidence.sqlite --add mine.csv")
 def export(
-    path: Annotated[Path, typer.Argument(help="Folder, or a file ending in .sqlite, to write.", callback=check_output)],
+    path: Annotated[Path, arg("Folder, or a file ending in .sqlite, to write.", callback=check_output)],
     evidence: EvidencePath = None,
     add: AddedScores = None,
-    released: Released = None,
 ) -> None:
     """Write the evidence, with scores of your own added, to a folder or SQLite store.
 
@@ -121,50 +103,171 @@ def export(
         export_ledger(ledger, path)
         console.print(f"wrote {path} with {ledger.version().entry + 1} entries of history")
         return
-    loaded = load_evidence(evidence, add, released)
+    loaded = load_evidence(evidence, add)
     loaded.save(path)
     console.print(f"wrote {loaded.scores.height} scores of {loaded.models.height} models to {path}")
 
 
-@app.command(epilog="Example: mensura evidence schema scores")
-def schema(
-    table: Annotated[str | None, typer.Argument(help="One table; all when not given.")] = None,
+_KINDS = {"captures": "capture", "pending": "update", "history": "change", "entries": "change"}
+"""What a row of each list is."""
+
+
+def log(
+    text: Annotated[str | None, arg("History of the cells whose row holds this: a model, benchmark or source.")] = None,
+    entry: Annotated[int | None, opt("The cells that one entry changed.")] = None,
+    captures: Annotated[bool, opt("List the captures instead.", "--captures")] = False,
+    pending: Annotated[bool, opt("List the updates that wait for review instead.", "--pending")] = False,
+    store: Store = DEFAULT_STORE,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Show the columns of the evidence tables: what each means and may hold."""
+    """Say who changed what when, and from which line of which capture a number came."""
+    from mensura.ledger import open_ledger
+
+    ledger = open_ledger(store)
+    if captures:
+        tables, title = {"captures": ledger.captures()}, "Captures"
+    elif pending:
+        tables, title = {"pending": ledger.pending()}, "Updates that wait for review"
+    elif text is not None or entry is not None:
+        cells = ledger.history(text=text, entry=entry)
+        tables, title = {"history": cells}, "Changes of cells, newest first"
+        if cells.is_empty() and text is not None:
+            print_note(f"no entry changed a row with {text!r}: it is as the store began")
+    else:
+        tables, title = {"entries": ledger.entries()}, "Entries, newest first"
+    if not emit(tables, out, as_json):
+        [table] = tables.values()
+        spare = ("address", "title", "table") if "history" in tables else ("fingerprint",)
+        shown = short_log(table).drop(spare, strict=False)
+        if entry is not None and shown.height:
+            made = shown.row(0, named=True)
+            title = f"Entry {entry} by {made['by']}, {made['time']}: {table['title'][0]}"
+            shown = shown.drop("entry", "by", "time")
+        print_table(shown, title=title, rows=100)
+        console.print(f"{counted(table.height, _KINDS[next(iter(tables))])}{_newest(shown)}.")
+        if pending and table.height:
+            console.print(f"Look at the first: mensura evidence preview {table['update'][0][:12]}.")
+
+
+def _newest(shown: pl.DataFrame) -> str:
+    """Say when the last change was made, where a table tells."""
+    times = shown["time"].drop_nulls().to_list() if "time" in shown.columns else []
+    return f"; the newest is of {max(times)}" if times else ""
+
+
+def diff(
+    before: Annotated[str, arg("An entry of the store, a folder or store, or 'embedded'.")],
+    after: Annotated[str, arg("The other one; the store as it is where not given.")] = "now",
+    effects: Annotated[bool, opt("Score both and show which IQs, ranks and capabilities move.", "--effects")] = False,
+    store: Store = DEFAULT_STORE,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Say what two versions of the evidence differ in; with --effects, what that does to IQs, ranks, capabilities."""
+    from mensura.ledger import evidence_changes
+
+    old, new = (_version(given, store) for given in (before, after))
+    if effects:
+        from mensura.study.preview import preview as score_both
+
+        _print_effects(score_both(old, new), out, as_json)
+        return
+    cells = evidence_changes(old, new)
+    if emit({"cells": cells}, out, as_json):
+        return
+    if cells.is_empty():
+        console.print(f"no cell differs: {old.origin} and {new.origin} hold the same")
+    else:
+        print_table(cells, title=f"Cells that differ: {old.origin} → {new.origin}", rows=200)
+        console.print(f"Cells that differ: {cells.height}. --effects shows what that does to the IQs.")
+
+
+def _version(given: str, store: Path) -> Evidence:
+    from mensura.evidence import load
+    from mensura.ledger import open_ledger
+
+    if given == "embedded":
+        return load()
+    if given == "now":
+        return open_ledger(store).evidence()
+    if given.isascii() and given.isdigit():
+        return open_ledger(store).evidence(int(given[:12]))
+    return load(given)
+
+
+def preview(
+    update: Annotated[str, arg("An update file, or the first digits of an update that waits.")],
+    store: Store = DEFAULT_STORE,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Score a copy with an update applied: which composites, ranks and capabilities would move, through which input."""
+    from mensura.ledger import open_ledger
+    from mensura.study.preview import preview as score_both
+
+    ledger = open_ledger(store)
+    chosen = find_update(ledger, update)
+    result = score_both(ledger.evidence(), ledger.with_update(chosen))
+    if not as_json and out is None:
+        print_update(chosen)
+    _print_effects(result, out, as_json)
+
+
+def _print_effects(result: Preview, out: Path | None, as_json: bool) -> None:
+    if emit(result.tables(), out, as_json, heading=result.heading):
+        return
+    titles = {
+        "composites": "Composite IQs and ranks that move",
+        "inputs": "Through which input",
+        "capabilities": "Stitched capabilities that move",
+    }
+    for name, title in titles.items():
+        if getattr(result, name).height:
+            print_table(getattr(result, name), title=title, rows=30)
+    console.print(f"{result.heading}.")
+
+
+def policy(
+    model: Annotated[str | None, arg("A model, or chart_rules for the rules; all models where not given.")] = None,
+    settings: Annotated[list[str] | None, opt("FIELD=VALUE, blank to clear it; repeatable.", "--set")] = None,
+    reason: Annotated[str, opt("Why; shown with the model.")] = "",
+    by: By = None,
+    store: Store = DEFAULT_STORE,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Show or edit which models charts show: publication, type, tier, line, generation, display, and the rules."""
     import polars as pl
 
-    from mensura.core.errors import MensuraError
-    from mensura.evidence import TABLES
+    from mensura.ledger import open_ledger
 
-    if table is not None and table not in TABLES:
-        raise MensuraError(f"table: {table!r} is unknown; expected one of {', '.join(TABLES)}")
-    rows = [
-        (name, column.name, column.required, column.expected, column.about)
-        for name, shape in TABLES.items()
-        for column in shape.columns
-        if table in (None, name)
-    ]
-    frame = pl.DataFrame(rows, schema=["table", "column", "required", "holds", "meaning"], orient="row")
-    if not emit({"schema": frame}, out=out, as_json=as_json):
-        print_table(frame, title="Evidence tables")
-        console.print(f"{counted(frame.height, 'column')} of {counted(frame['table'].n_unique(), 'table')}.")
+    ledger = open_ledger(store)
+    if settings:
+        if model is None:
+            raise MensuraError("model: --set needs a model, or chart_rules")
+        edit = ledger.policy_edit(model, dict(map(_pair, settings)), reason=reason)
+        version = ledger.apply(edit, **signed(by))
+        console.print(f"entry {version.entry}: {'; '.join(map(str, edit.changes))}")
+        return
+    evidence = ledger.evidence()
+    table = ledger.policy()
+    if model is not None and model != "chart_rules":
+        from mensura.evidence import require_subject
+
+        table = table.filter(pl.col("subject") == require_subject(evidence, model))
+    tables = {"policy": table, "chart_rules": evidence.chart_rules}
+    if not emit(tables, out, as_json):
+        if model != "chart_rules":
+            print_table(table, title="Policy fields (blank: the rules decide)")
+        print_table(evidence.chart_rules, title="Chart rules")
+        own = table.select(pl.any_horizontal(pl.exclude("subject").is_not_null())).to_series().to_list().count(True)
+        rules = f"{evidence.chart_rules.height} rules decide the rest"
+        console.print(f"{counted(own, 'model')} with fields of its own; {rules}.")
 
 
-_MOVING: tuple[tuple[Callable[..., None], str], ...] = (
-    (evidence_in.init, "mensura evidence init"),
-    (evidence_in.capture, "mensura evidence capture swe_marathon board.html --address https://swe-marathon.com"),
-    (evidence_in.extract, "mensura evidence extract 3f2a9c --file update.toml"),
-    (evidence_log.preview, "mensura evidence preview update.toml"),
-    (evidence_in.apply, "mensura evidence apply update.toml"),
-    (evidence_in.undo, "mensura evidence undo 3"),
-    (evidence_in.pending, "mensura evidence pending"),
-    (evidence_in.discard, "mensura evidence discard 9b41e0"),
-    (evidence_in.mappings, "mensura evidence mappings swe_marathon"),
-    (evidence_log.log, "mensura evidence log gpt-5.5"),
-    (evidence_log.diff, "mensura evidence diff 0 3 --effects"),
-    (evidence_log.policy, "mensura evidence policy gpt-5 --set display=hide --reason 'superseded'"),
-)
-for _command, _example in _MOVING:
-    app.command(epilog=f"Example: {_example}")(_command)
+def _pair(text: str) -> tuple[str, str]:
+    field, equals, value = text.partition("=")
+    if not equals or not field.strip():
+        raise MensuraError(f"set: got {text!r}; expected FIELD=VALUE")
+    return field.strip(), value

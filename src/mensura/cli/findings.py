@@ -1,13 +1,25 @@
-"""What commands found, in words: each function reads the tables that its command printed and returns a sentence."""
+"""What commands found, in words, and how sure it is.
+
+Each function reads the tables that its command printed and returns a sentence. ``trust.toml`` has measured coverages.
+"""
 
 from __future__ import annotations
 
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mensura.cli.output import console
 from mensura.core.errors import counted
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+def interval(row: Mapping[str, float], form: str = ".2f", level: str = "90%") -> str:
+    """Return the interval of a row in words."""
+    return f"({row['low']:{form}} to {row['high']:{form}}, {level})"
 
 
 def say_counts(scores: pl.DataFrame) -> str:
@@ -20,13 +32,13 @@ def say_counts(scores: pl.DataFrame) -> str:
 def say_evidence(models: int, benchmarks: int, scores: pl.DataFrame, disagreement: pl.DataFrame) -> str:
     """Say how much was observed, and how far second sources are from the first."""
     full = f"{scores.height / (models * benchmarks):.0%}" if models and benchmarks else "none"
-    told = f"{models} models have {scores.height:,} scores on {benchmarks} benchmarks: {full} of the possible ones."
+    count = f"{models} models have {scores.height:,} scores on {benchmarks} benchmarks: {full} of the possible ones."
     percent = disagreement.filter(unit="percent")
     if not percent.height:
-        return told
+        return count
     pairs = int(percent["pairs"].sum())
     mean = sum(percent["pairs"] * percent["median_gap"]) / pairs
-    return f"{told} Where two sources have a score in percent, they differ by {mean:.1f} points ({pairs} pairs)."
+    return f"{count} Where two sources have a score in percent, they differ by {mean:.1f} points ({pairs} pairs)."
 
 
 def say_models(listed: pl.DataFrame) -> str:
@@ -39,16 +51,14 @@ def say_models(listed: pl.DataFrame) -> str:
 
 def say_populations(table: pl.DataFrame) -> str:
     """Say how many populations have a name, and how many of them have a known ability."""
-    known = table["ability_mean"].count()
-    return (
-        f"{table.height} populations have a name, and {known} of them a stated ability. Any country is a population "
-        "too, by its ISO code or English name."
-    )
+    count = f"{table.height} populations have a name, and {table['ability_mean'].count()} of them a stated ability."
+    return f"{count} Any country is a population too, by its ISO code or English name."
 
 
 def say_pools(table: pl.DataFrame) -> str:
     """Say how many pools stand behind each calibration."""
-    parts = [f"{count} behind the {origin} one" for origin, count in _counts(table, "origin")]
+    counts = table.group_by("origin", maintain_order=True).len().iter_rows()
+    parts = [f"{count} behind the {origin} one" for origin, count in counts]
     return f"{counted(table.height, 'pool')}: {', '.join(parts)}."
 
 
@@ -63,10 +73,9 @@ def say_pool(name: str, domains: pl.DataFrame) -> str:
 
 def say_import(name: str, items: int, persons: int, excluded: pl.DataFrame) -> str:
     """Say what became of a file."""
-    left = (
-        f"; {counted(excluded.height, 'item')} left out, with the reason in exclusions.csv" if excluded.height else ""
-    )
-    return f"{name} has {counted(items, 'item')} and {counted(persons, 'person')}{left}."
+    kept = f"{name} has {counted(items, 'item')} and {counted(persons, 'person')}"
+    left = f"; {counted(excluded.height, 'item')} left out, with the reason in exclusions.csv"
+    return f"{kept}{left if excluded.height else ''}."
 
 
 def say_strata(strata: pl.DataFrame, countries: pl.DataFrame) -> str:
@@ -79,8 +88,8 @@ def say_levels(demands: pl.DataFrame) -> str:
     """Say how many levels there are, and which dimension is asked for most."""
     levels = demands.drop_nulls("level").select("dimension", "level")
     top = levels.group_by("dimension", maintain_order=True).mean().sort("level", descending=True).row(0, named=True)
-    told = f"{demands.height} levels of {counted(demands['item'].n_unique(), 'item')}"
-    return f"{told}; most is demanded in {top['dimension']}, {top['level']:.1f} on average."
+    count = f"{demands.height} levels of {counted(demands['item'].n_unique(), 'item')}"
+    return f"{count}; most is demanded in {top['dimension']}, {top['level']:.1f} on average."
 
 
 def say_verdicts(verdicts: pl.DataFrame) -> str:
@@ -97,14 +106,12 @@ def say_verdicts(verdicts: pl.DataFrame) -> str:
 
 def say_bases(bases: pl.DataFrame) -> str:
     """Say in which dimension success falls fastest per level."""
-    known = bases.drop_nulls("base").sort("base", descending=True)
-    if not known.height:
+    bases = bases.drop_nulls("base").sort("base", descending=True)
+    if not bases.height:
         return "No dimension has enough items for a base. Add items with higher levels."
-    top = known.row(0, named=True)
-    return (
-        f"Success falls fastest in {top['dimension']}: by a factor of {top['base']:.1f} per level "
-        f"({top['low']:.1f} to {top['high']:.1f}, 90%)."
-    )
+    top = bases.row(0, named=True)
+    factor = f"{top['base']:.1f} per level {interval(top, '.1f')}"
+    return f"Success falls fastest in {top['dimension']}: by a factor of {factor}."
 
 
 def say_detection(table: pl.DataFrame) -> str:
@@ -130,16 +137,12 @@ def say_comparison(comparison: pl.DataFrame) -> str:
     if not models.height:
         return "No model has sat the exam yet. mensura exam sit EXAM --model NAME lets one."
     best = models.row(0, named=True)
-    told = f"{best['subject']} is right in {best['rate']:.0%} ({best['low']:.0%} to {best['high']:.0%}, 90%)"
+    right = f"{best['subject']} is right in {best['rate']:.0%} {interval(best, '.0%')}"
     if best["people_rate"] is None:
-        return f"{told}; no people to compare with yet."
+        return f"{right}; no people to compare with yet."
     more = 100 * best["difference"]
     points = "point" if round(abs(more)) == 1 else "points"
-    return f"{told}, people in {best['people_rate']:.0%}: {abs(more):.0f} {points} {'more' if more >= 0 else 'less'}."
-
-
-def _counts(table: pl.DataFrame, column: str) -> list[tuple[str, int]]:
-    return list(table.group_by(column, maintain_order=True).len().iter_rows())
+    return f"{right}, people in {best['people_rate']:.0%}: {abs(more):.0f} {points} {'more' if more >= 0 else 'less'}."
 
 
 def say_dimensions(items: pl.DataFrame, correlations: pl.DataFrame, effects: pl.DataFrame | None) -> str:
@@ -147,17 +150,22 @@ def say_dimensions(items: pl.DataFrame, correlations: pl.DataFrame, effects: pl.
     if effects is not None:
         rows = [row for row in effects.iter_rows(named=True) if row["term"] != "intercept"]
         best = max(rows, key=lambda row: abs(row["estimate"]) / row["se"])
-        return (
-            f"The clearest effect: {best['term']} changes {best['dimension']} by {best['estimate']:.2f} standard "
-            f"deviations ({best['low']:.2f} to {best['high']:.2f}, 90%)."
-        )
+        effect = f"{best['term']} changes {best['dimension']} by {best['estimate']:.2f} standard deviations"
+        return f"The clearest effect: {effect} {interval(best)}."
     best_items = [part.sort("loading", descending=True).row(0, named=True) for part in items.partition_by("dimension")]
-    told = ", ".join(f"{row['dimension']} on {row['item']} ({row['loading']:.2f})" for row in best_items)
-    said = f"Highest loadings: {told}."
+    loadings = ", ".join(f"{row['dimension']} on {row['item']} ({row['loading']:.2f})" for row in best_items)
+    highest = f"Highest loadings: {loadings}."
     pair = max(correlations.iter_rows(named=True), key=lambda row: abs(row["correlation"]), default=None)
     if pair is None:
-        return said
+        return highest
     if abs(pair["correlation"]) < 1e-9:
-        return f"{said} The abilities are uncorrelated by design."
-    ends = "" if pair["low"] is None else f" ({pair['low']:.2f} to {pair['high']:.2f}, 90%)"
-    return f"{said} {pair['dimension']} and {pair['other']} correlate by {pair['correlation']:.2f}{ends}."
+        return f"{highest} The abilities are uncorrelated by design."
+    ends = "" if pair["low"] is None else f" {interval(pair)}"
+    return f"{highest} {pair['dimension']} and {pair['other']} correlate by {pair['correlation']:.2f}{ends}."
+
+
+def print_trust(command: str) -> None:
+    """Print how often intervals of this command contained the truth."""
+    measured = tomllib.loads((Path(__file__).parent / "trust.toml").read_text(encoding="utf-8"))[command]
+    coverage, how = "".join(measured["text"]), measured["command"]
+    console.print(f"Can I trust this interval? {coverage} ({how}; docs/trust.md).", style="dim")

@@ -1,55 +1,36 @@
-"""The evidence a command works on: embedded, a folder or store of one's own, with scores added on top."""
+"""What a command works on: the evidence, scores that a user adds to it, and scores with release dates."""
 
 from __future__ import annotations
 
+import shlex
+import sys
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
+from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from mensura.cli.new_models import check_date, read_added, require_new
-from mensura.cli.paths import check_input, check_inputs
-from mensura.core.cache import recall
+from mensura.cli.options import arg, check_input
+from mensura.cli.output import note_evidence, notices, progress_bar, waiting
+from mensura.core.cache import keep, recall
+from mensura.core.errors import MensuraError, listed_names
 
 if TYPE_CHECKING:
-    from mensura.evidence import Evidence
+    import polars as pl
 
-EvidencePath = Annotated[
-    Path | None,
-    typer.Option(
-        "--evidence",
-        help="Folder of CSV files or SQLite store to use instead of the embedded evidence.",
-        metavar="PATH",
-        callback=check_input,
-        rich_help_panel="Evidence",
-    ),
-]
-AddedScores = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--add",
-        help="Scores of your own: a table or evaluation log (mensura add says what is understood of it); repeatable.",
-        metavar="FILE",
-        callback=check_inputs,
-        rich_help_panel="Evidence",
-    ),
-]
-Released = Annotated[
-    str | None,
-    typer.Option(
-        "--released",
-        help="Release date of a new model in the added scores, such as 2026-11-01.",
-        metavar="DATE",
-        callback=check_date,
-        rich_help_panel="Evidence",
-    ),
-]
-ScoreUnit = Annotated[
-    str | None, typer.Option("--unit", help="percent or fraction: the unit of SCORES, where it does not say.")
-]
+    from mensura.evidence import Evidence, NewModel, ScoreReading
+    from mensura.iq import FrozenIq
 
-
+T = TypeVar("T")
+DAY = "%Y-%m-%d"
+"""How commands read a day."""
+ScoresFile = Annotated[
+    Path | None, arg("CSV with model, benchmark, score from 0 to 1 and released.", callback=check_input)
+]
+_OPTIONS = {"released": "--released", "display_name": "--name", "provider": "--maker"}
+"""Options of ``mensura add`` by the column they stand for: evaluation logs have no such columns."""
 _ADDED: ContextVar[tuple[str, ...]] = ContextVar("added", default=())
 _NEW: ContextVar[tuple[tuple[str, str], ...]] = ContextVar("new", default=())
 
@@ -64,21 +45,18 @@ def new_names(kind: str) -> tuple[str, ...]:
     return tuple(name for of, name in _NEW.get() if of == kind)
 
 
-def load_evidence(path: Path | None, added: list[Path] | None, released: str | None = None) -> Evidence:
+def load_evidence(path: Path | None, added: list[Path] | None = None) -> Evidence:
     """Load the evidence a command was asked to work on."""
-    from mensura.cli.output import note_evidence, notices
     from mensura.evidence import NewModel, load
 
-    new_model = NewModel(released=released)
     evidence = recall("evidence", (), _read_embedded) if path is None else load(path)
     readings = []
     for file in added or []:
-        reading = read_added(evidence, file, new_model)
+        reading = read_added(evidence, file, NewModel())
         evidence = evidence.add(reading)
         readings.append(reading)
         for line in (f"added {reading.heading}", *(f"  {note}" for note in (*reading.notes, *reading.warnings))):
             notices.print(line, style="dim")
-    require_new(new_model, readings)
     _ADDED.set(tuple(dict.fromkeys(name for reading in readings for name in reading.scores["subject"])))
     new = (row for reading in readings for row in reading.names.filter(how="new").select("kind", "id").iter_rows())
     _NEW.set(tuple(dict.fromkeys(new)))
@@ -93,3 +71,95 @@ def _read_embedded() -> Evidence:
     evidence = load()
     _ = evidence.fingerprint  # kept with it
     return evidence
+
+
+def check_date(value: str | None) -> str | None:
+    """Refuse what is no date."""
+    try:
+        if value is not None:
+            date.fromisoformat(value)
+    except ValueError:
+        raise MensuraError(f"--released: {value!r} is no date; expected year-month-day, such as 2026-11-01") from None
+    return value
+
+
+def read_added(evidence: Evidence, file: Path, new_model: NewModel, **allowed: Any) -> ScoreReading:  # noqa: ANN401
+    """Read scores that a user brings, new models as the options describe them.
+
+    Without a release date a terminal asks for it; elsewhere the refusal ends with the command that helps.
+    """
+    from mensura.evidence import EvidenceError
+
+    try:
+        return evidence.read_scores(file, new_model=new_model, **allowed)
+    except EvidenceError as refused:
+        unknown = list(dict.fromkeys(fault.value for fault in refused.faults if fault.column == "model"))
+        if not allowed and (tests := [fault.value for fault in refused.faults if fault.column == "benchmark"]):
+            dated = ["--released", "YYYY-MM-DD"] if unknown else []
+            first = shlex.join(["mensura", "add", str(file), *dated, "--new", str(tests[0])])
+            advice = f"Settle the names first, here or with --accept-near:\n  {first} --out settled.csv"
+            raise MensuraError(f"{refused}\n{advice}\nThen give --add settled.csv") from None
+        if not unknown or new_model.released is not None:
+            raise
+        if len(unknown) < len(refused.faults) or not (sys.stdin.isatty() and sys.stdout.isatty()):
+            new = f"{listed_names(unknown)} {'is' if len(unknown) == 1 else 'are'} new"
+            again = sys.argv[1:] if allowed else ["add", str(file)]
+            dated = [*again, "--released", "YYYY-MM-DD", *([] if allowed else ["--out", "settled.csv"])]
+            then = "" if allowed else "\nThen give --add settled.csv"
+            command = shlex.join(["mensura", *dated])
+            raise MensuraError(f"{refused}\nIf {new}, give the release date:\n  {command}{then}") from None
+    with waiting.paused():
+        asked = _ask(unknown, new_model)
+    return evidence.read_scores(file, new_model=asked, **allowed)
+
+
+def require_new(new_model: NewModel, reading: ScoreReading) -> None:
+    """Refuse a description of a new model where the file has none: a typing error would go unseen."""
+    given = [_OPTIONS[column] for column in new_model.columns]
+    if given and "new" not in reading.names.filter(kind="model")["how"]:
+        raise MensuraError(f"{', '.join(given)}: {reading.name} has no model that is new; leave the option out")
+
+
+def _ask(unknown: list[str], new_model: NewModel) -> NewModel:
+    """Ask for the release date of models that are not known, and for the name and maker of a single one."""
+    released = typer.prompt(f"{listed_names(unknown)}: not known yet. Release date (YYYY-MM-DD)")
+    check_date(released)
+    name, maker = new_model.display_name, new_model.provider
+    if len(unknown) == 1 and name is None:
+        name = typer.prompt("Name for tables and pages", default=unknown[0])
+    if maker is None:
+        maker = typer.prompt("Maker", default="user")
+    return new_model._replace(released=released, display_name=name, provider=maker)
+
+
+def kept_for(name: str, data: Evidence | Path, settings: Mapping[str, object], compute: Callable[[], T]) -> T:
+    """Return what a command computes of a file of scores or of the evidence; of the evidence it is kept."""
+    return compute() if isinstance(data, Path) else keep(name, data, settings, compute)
+
+
+def dated_scores(
+    data: Evidence | Path, models: Path | None, unit: str | None = None, *, undated: bool = False
+) -> pl.DataFrame:
+    """Return scores of an evidence or a file, with the release date of every subject; ``undated`` may stay so."""
+    from mensura.intake.own_scores import read_own_scores
+    from mensura.intake.tables import read_table
+    from mensura.stitching import evidence_scores, read_scores
+    from mensura.trends import add_dates
+    from mensura.trends.capabilities import read_dates
+
+    if not isinstance(data, Path):
+        return evidence_scores(data)[0]
+    table = read_scores(read_own_scores(data, unit=unit))
+    check_input(models)
+    if models is not None:
+        return add_dates(table.drop("released", "release_date", strict=False), read_table(models))
+    return table if undated and "released" in table.columns else read_dates(table, name=str(data))
+
+
+def place_frozen(evidence: Evidence, scale: str, *, draws: int, seed: int, only: list[str] | None = None) -> FrozenIq:
+    """Put the models of an evidence on a frozen scale; every scoring on the way is kept."""
+    from mensura.iq import frozen_evidence, kept_scores, new_subjects, place_iq
+
+    new = [name for name in new_subjects(frozen_evidence(scale), evidence) if only is None or name in only]
+    with progress_bar("models placed", len(new)) as advance:
+        return place_iq(evidence, kept_scores(draws, seed), scale=scale, only=new, advance=advance)

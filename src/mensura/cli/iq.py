@@ -1,185 +1,131 @@
-"""``mensura iq``: the IQ of every model, or one model explained."""
+"""``mensura iq``: the IQ of every model, one model explained, and checks of the scoring."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from mensura.cli.frozen_iq import Scale, place
-from mensura.cli.inputs import AddedScores, EvidencePath, Released, added_subjects, load_evidence
-from mensura.cli.iq_checks import print_changes, print_derived_ladders, print_sensitivity, print_validation
-from mensura.cli.iq_method import Method
-from mensura.cli.output import Json, Out, console, emit, print_json, print_note
-from mensura.cli.paths import check_input
-from mensura.cli.tables import print_table
-from mensura.cli.trust import print_trust
+from mensura.cli.findings import print_trust
+from mensura.cli.inputs import added_subjects, load_evidence, place_frozen
+from mensura.cli.options import AddedScores, EvidencePath, Json, Method, Out, Scale, arg, check_input, infile, opt
+from mensura.cli.output import console, emit, given_options, print_notes, progress_bar
+from mensura.cli.settings import Settings, read_pairs, read_settings, takes
+from mensura.cli.tables import print_filled, print_table
 from mensura.core.cache import keep
-from mensura.core.errors import MensuraError, listed_names
+from mensura.core.errors import MensuraError, counted, listed_names
 
 if TYPE_CHECKING:
     from mensura.evidence import Evidence
     from mensura.iq import Explanation, IqResult
 
-EXAMPLES = """
-[bold]Examples[/]
 
-  mensura iq
-  mensura iq claude-opus-4.8 --explain
-  mensura iq --method published --out iq/
-  mensura iq --against-method published
-  mensura iq --add mine.csv --against embedded
-"""
-Source = Annotated[str | None, typer.Option(help="Use only the scores of this source.", metavar="KEY")]
-Ladders = Annotated[
-    str | None,
-    typer.Option(help="Ladder set (recut, published) or a CSV file, instead of the method's.", metavar="SET|FILE"),
-]
+@dataclass(frozen=True, kw_only=True)
+class IqSettings:
+    """The rarer settings of ``mensura iq``."""
+
+    source: Annotated[str | None, "Use only the scores of this source."] = None
+    ladders: Annotated[str | None, "Ladder set (recut, published) or a CSV file, instead of the method's."] = None
+    rules: Annotated[Path | None, "TOML file with rules of your own."] = None
+    least_measured: Annotated[float | None, "Rank only models measured on this share of the benchmarks."] = None
+    draws: Annotated[int, "Draws behind the intervals; 0: no intervals."] = 1000
+    seed: Annotated[int, "Seed of the draws."] = 0
 
 
+@takes(IqSettings)
 def iq(
-    model: Annotated[str | None, typer.Argument(help="One model; all of them when not given.")] = None,
-    explain: Annotated[bool, typer.Option(help="Print the whole derivation of the model's IQ.")] = False,
-    sensitivity: Annotated[bool, typer.Option(help="Leave out each input in turn; move each ladder.")] = False,
-    validate: Annotated[
-        bool, typer.Option(help="Hide measured scores, impute them, and show the error by step.")
-    ] = False,
-    against: Annotated[
-        str | None, typer.Option(help="Evidence to compare with (embedded, or a path): what changed?", metavar="PATH")
-    ] = None,
-    against_ladders: Annotated[str | None, typer.Option(help="Ladders to compare with.", metavar="SET|FILE")] = None,
-    against_method: Annotated[str | None, typer.Option(help="Method to compare with.", metavar="NAME")] = None,
-    curves: Annotated[
-        Path | None,
-        typer.Option(
-            help="Derive ladders from people: benchmarks.csv of mensura stitch --out.",
-            metavar="CSV",
-            callback=check_input,
-        ),
-    ] = None,
-    source: Source = None,
+    model: Annotated[str | None, arg("One model; all of them when not given.")] = None,
+    explain: Annotated[bool, opt("Print the whole derivation of the model's IQ.")] = False,
+    check: Annotated[str | None, opt("Check the scoring: sensitivity or imputation.")] = None,
+    against: Annotated[str | None, opt("Compare with embedded, a PATH, method=NAME or ladders=SET.")] = None,
+    curves: Annotated[Path | None, infile("Derive ladders from people: benchmarks.csv of mensura stitch.")] = None,
     method: Method = None,
-    ladders: Ladders = None,
-    rules: Annotated[
-        Path | None, typer.Option(help="TOML file with rules of your own.", metavar="FILE", callback=check_input)
-    ] = None,
-    weight: Annotated[
-        list[str] | None, typer.Option(help="Weight of a dimension in your task profile; repeatable.", metavar="NAME=W")
-    ] = None,
-    least_measured: Annotated[
-        float | None,
-        typer.Option(help="Rank only models measured on at least this share of the benchmarks.", metavar="SHARE"),
-    ] = None,
-    draws: Annotated[int, typer.Option(help="Draws behind the intervals; 0 = no intervals.", min=0)] = 1000,
-    seed: Annotated[int, typer.Option(help="Seed of the draws.", min=0)] = 0,
+    weight: Annotated[list[str] | None, opt("Weight of a dimension; repeatable.", metavar="NAME=W")] = None,
+    selected: Annotated[bool | None, opt("Correct chosen scores.", "--selected/--no-selected")] = None,
     scale: Scale = None,
+    settings: Settings = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
-    released: Released = None,
-    selected: Annotated[
-        bool | None,
-        typer.Option(
-            "--selected/--no-selected",
-            help="Correct chosen scores: those of --add too, or none (default: of models that makers report on).",
-        ),
-    ] = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Score models: benchmarks, seven dimensions and composite IQ, with intervals, ranks and reasons."""
+    """Score models: benchmarks, seven dimensions and composite IQ, with intervals, ranks and reasons.
+
+    --check sensitivity leaves out each input in turn and moves each ladder; --check imputation hides scores and
+    estimates them. --selected corrects chosen scores of --add too, --no-selected corrects none. The joint method fills
+    gaps from one model of all scores, with the recut ladders.
+    """
     from mensura.evidence import require_subject
     from mensura.iq import reported_by_makers, score_iq
 
     if explain and model is None:
         raise MensuraError("--explain: name the model, as in mensura iq claude-opus-4.8 --explain")
-    loaded = load_evidence(evidence, add, released)
-    chosen = None if selected is None else sorted({*added_subjects(), *reported_by_makers(loaded)}) if selected else []
+    if check not in (None, "sensitivity", "imputation"):
+        raise MensuraError(f"--check {check}: not known; expected sensitivity or imputation")
+    rare = read_settings(settings, IqSettings)
+    check_input(rare.rules)
+    loaded = load_evidence(evidence, add)
     if model is not None:
         model = require_subject(loaded, model)
     if scale is not None:
-        others = {
-            "--explain": explain,
-            "--sensitivity": sensitivity,
-            "--validate": validate,
-            "--against": against or against_ladders or against_method,
-            "--curves": curves,
-            "--source": source,
-            "--method": method,
-            "--ladders": ladders,
-            "--rules": rules,
-            "--weight": weight,
-            "--least-measured": least_measured is not None,
-            "--selected": selected is not None,
-        }
-        _on_frozen(loaded, model, scale, [name for name, given in others.items() if given], draws, seed, out, as_json)
+        _on_frozen(loaded, model, scale, rare, out, as_json)
         return
     if curves is not None:
-        print_derived_ladders(loaded, curves, out, as_json)
+        _print_derived_ladders(loaded, curves, out, as_json)
         return
-    weights = _weights(weight or [])
-    compared = against is not None or against_ladders is not None or against_method is not None
-    plain = sensitivity or validate or compared
-    settings: dict[str, Any] = {
+    how: dict[str, Any] = {
         "method": method,
-        "ladders": ladders,
-        "source": source,
-        "rules": rules,
-        "weights": weights,
-        "selected": chosen,
-        "draws": 0 if plain else draws,
-        "seed": seed,
+        "ladders": rare.ladders,
+        "source": rare.source,
+        "rules": rare.rules,
+        "weights": read_pairs("--weight", weight or [], "NAME=NUMBER, as in mathematical-reasoning=2"),
     }
+    chosen = None if selected is None else sorted({*added_subjects(), *reported_by_makers(loaded)}) if selected else []
+    more: dict[str, Any] = {"selected": chosen, "draws": 0 if check or against else rare.draws, "seed": rare.seed}
 
     def compute() -> IqResult:
-        found = score_iq(loaded, **settings)
-        found.tables()  # kept with it
-        return found
+        result = score_iq(loaded, **how, **more)
+        result.tables()  # kept with it
+        return result
 
-    result = keep("iq", loaded, settings, compute)
-    if validate:
-        print_validation(result, out, as_json)
-    elif sensitivity:
-        print_sensitivity(result, out, as_json)
-    elif compared:
-        before = score_iq(
-            loaded if against is None else load_evidence(None if against == "embedded" else Path(against), None),
-            method=against_method or method,
-            ladders=against_ladders or ladders,
-            source=source,
-            rules=rules,
-            weights=weights,
-        )
-        print_changes(before, result, model, out, as_json)
+    result = keep("iq", loaded, how | more, compute)
+    if check == "imputation":
+        _print_imputation(result, out, as_json)
+    elif check == "sensitivity":
+        _print_sensitivity(result, out, as_json)
+    elif against is not None:
+        name, _, other = against.partition("=")
+        if name in ("method", "ladders") and other:
+            before = score_iq(loaded, **(how | {name: other}))
+        else:
+            before = score_iq(load_evidence(None if against == "embedded" else Path(against)), **how)
+        _print_changes(before, result, model, out, as_json)
     elif model is None:
-        _all(result, least_measured, out, as_json)
+        _print_all(result, rare.least_measured, out, as_json)
     else:
-        _one(result, model, explain, out, as_json)
+        _print_one(result, model, explain, out, as_json)
 
 
 def _on_frozen(
-    evidence: Evidence,
-    model: str | None,
-    scale: str,
-    others: list[str],
-    draws: int,
-    seed: int,
-    out: Path | None,
-    as_json: bool,
+    evidence: Evidence, model: str | None, scale: str, rare: IqSettings, out: Path | None, as_json: bool
 ) -> None:
     """Print the IQs on a frozen scale; it stands for one way of scoring, so that nothing else can be chosen."""
     import polars as pl
 
+    of_method = ("explain", "check", "against", "curves", "method", "weight", "selected")
+    others = [f"--{name}" for name in of_method if name in given_options()]
+    rarer = ("source", "ladders", "rules", "least_measured")
+    others += [f"--set {name}" for name in rarer if getattr(rare, name) is not None]
     if others:
         raise MensuraError(f"--scale: a frozen scale has its own method; leave out {', '.join(others)}")
-    if draws < 1:
-        raise MensuraError("--draws 0: a frozen scale has intervals; leave it out, or give 1 or more")
-    placed = place(evidence, scale, draws=draws, seed=seed, only=None if model is None else [model])
+    if rare.draws < 1:
+        raise MensuraError("--set draws=0: a frozen scale has intervals; leave it out, or give 1 or more")
+    placed = place_frozen(evidence, scale, draws=rare.draws, seed=rare.seed, only=None if model is None else [model])
     tables = placed.tables()
     if model is not None:
         tables = {name: table.filter(pl.col("subject") == model) for name, table in tables.items()}
         tables["neighbours"] = placed.neighbours_of(model)
-    if emit(tables, out=out, as_json=as_json, scale=scale, heading=placed.heading):
+    if emit(tables, out, as_json, scale=scale, heading=placed.heading):
         return
     console.print(placed.heading)
     for name, table in tables.items():
@@ -187,66 +133,35 @@ def _on_frozen(
             print_table(table.drop("scored_dimensions", "missing", strict=False), title=name.capitalize(), digits=1)
 
 
-def _weights(given: list[str]) -> dict[str, float]:
-    weights = {}
-    for text in given:
-        name, _, value = text.partition("=")
-        try:
-            weights[name.strip()] = float(value)
-        except ValueError:
-            raise MensuraError(f"--weight {text}: expected NAME=NUMBER, as in mathematical-reasoning=2") from None
-    return weights
-
-
-def _all(result: IqResult, least: float | None, out: Path | None, as_json: bool) -> None:
+def _print_all(result: IqResult, least: float | None, out: Path | None, as_json: bool) -> None:
     import polars as pl
 
     from mensura.scale.ranking import say_leader
 
     ranking = result.rank(least)
-    facts = {
-        "method": result.method,
-        "ladders": result.ladders,
-        "source": result.source,
-        "left_out": result.composites["iq"].count() - ranking.height,
-        "warnings": list(result.warnings),
-    }
-    if emit(result.tables() | {"ranking": ranking}, out=out, as_json=as_json, **facts):
+    facts = {name: getattr(result, name) for name in ("method", "ladders", "source")}
+    facts |= {"left_out": result.composites["iq"].count() - ranking.height, "warnings": list(result.warnings)}
+    if emit(result.tables() | {"ranking": ranking}, out, as_json, **facts):
         return
     ends = [pl.col(name).round(0).cast(pl.Int64) for name in ("low", "high")]
     own = result.composites.filter(pl.col("subject").is_in(added_subjects()))
-    columns = ("subject", "iq", pl.format("{}–{}", *ends).alias("90%"), "measured", "status")
+    columns = ("rank", "subject", "iq", pl.format("{}–{}", *ends).alias("90%"), "measured")
     if own.height:
         placed = own.join(ranking.select("rank", "subject"), on="subject", how="left", maintain_order="left")
-        print_table(placed.select("rank", *columns), title="Yours (mensura iq MODEL says why)")
-    table = (
-        ranking.drop("measured")
-        .join(result.composites, on="subject", maintain_order="left")
-        .select(
-            *("rank", "subject", "iq"),
-            pl.format("{}–{}", *ends).alias("90%"),
-            "measured",
-            pl.col("p_first").map_elements(_short_chance, return_dtype=pl.String).alias("first"),
-            pl.format("{}–{}", "rank_low", "rank_high").alias("ranks"),
-            "status",
-            "published",
-            "inherited",
-            "estimated",
-        )
-    )
+        print_table(placed.select(*columns, "status"), title="Yours (mensura iq MODEL says why)")
+    first = pl.col("p_first").map_elements(_short_chance, return_dtype=pl.String).alias("first")
+    ranks = pl.format("{}–{}", "rank_low", "rank_high").alias("ranks")
+    table = ranking.drop("measured").join(result.composites, on="subject", maintain_order="left")
+    table = table.select(*columns, first, ranks, "status", "published", "inherited", "estimated")
     spare = ("inherited", "estimated", "published", "status", "ranks")
     print_table(table, title=f"IQ, method {result.method}, ladders {result.ladders}", keys=2, spare=spare)
-    console.print(
-        "90%: the IQ if all benchmarks were run. first: chance of being first. ranks: at least 90% sure. "
-        "published: IQ by the published method. "
-        f"measured, inherited, estimated: how many of the {len(result.matrix.benchmarks)} benchmarks.",
-        style="dim",
-    )
+    about = "90%: the IQ if all benchmarks were run. first: chance of being first. ranks: at least 90% sure. published:"
+    basis = f"measured, inherited, estimated: how many of the {len(result.matrix.benchmarks)} benchmarks."
+    console.print(f"{about} IQ by the published method. {basis}", style="dim")
     if result.not_ranked.height:
         table = result.not_ranked.select("subject", "iq", "measured", "missing")
         print_table(table, title="Too new to rank, and what a rank would need", keys=1)
-    for text in result.about_selection:
-        print_note(text)
+    print_notes(result.about_selection)
     if ranking.height:
         best = ranking.row(0, named=True)
         console.print(say_leader(best["subject"], best["p_first"], ranking.height))
@@ -254,7 +169,7 @@ def _all(result: IqResult, least: float | None, out: Path | None, as_json: bool)
         print_trust("iq")
 
 
-def _one(result: IqResult, model: str, explain: bool, out: Path | None, as_json: bool) -> None:
+def _print_one(result: IqResult, model: str, explain: bool, out: Path | None, as_json: bool) -> None:
     import polars as pl
 
     from mensura.core.frames import sort_highest
@@ -265,14 +180,9 @@ def _one(result: IqResult, model: str, explain: bool, out: Path | None, as_json:
     if result.n_draws and tables["composites"]["iq"][0] is not None:
         pairs = result.drawn.pairs(model)
         tables["not_told_apart"] = pairs.filter(~pl.col("told_apart")).drop("told_apart")
-    if as_json:
-        emit(tables, out=out, as_json=False)
-        print_json({**{name: table.to_dicts() for name, table in tables.items()}, "explanation": tree.to_dict()})
+    if emit(tables, out, as_json, explanation=tree.to_dict()):
         return
-    emit(tables, out=out, as_json=False)
-    for warning in result.warnings:
-        if warning.startswith(f"{model}: "):
-            print_note(warning)
+    print_notes(warning for warning in result.warnings if warning.startswith(f"{model}: "))
     if explain:
         _print_tree(tree)
         return
@@ -282,12 +192,11 @@ def _one(result: IqResult, model: str, explain: bool, out: Path | None, as_json:
         return
     spare = ("inherited", "estimated")
     print_table(tables["dimensions"].drop("subject"), title="Dimensions", digits=1, spare=spare)
-    if tables["emotional"].height:
-        print_table(tables["emotional"].drop("subject"), title="Emotional reasoning (never in the composite)", digits=1)
+    print_filled(tables["emotional"].drop("subject"), title="Emotional reasoning (never in the composite)", digits=1)
     if "not_told_apart" in tables:
         others = tables["not_told_apart"]["other"].to_list()
-        told = sort_highest(tables["dimensions"].drop_nulls("iq"), "iq")["dimension"].to_list()
-        console.print(f"Strongest in {told[0]}, weakest in {told[-1]}.")
+        ordered = sort_highest(tables["dimensions"].drop_nulls("iq"), "iq")["dimension"].to_list()
+        console.print(f"Strongest in {ordered[0]}, weakest in {ordered[-1]}.")
         console.print(f"Cannot be told apart from: {listed_names(others) if others else 'none'}.")
     if result.n_draws and model in added_subjects():
         print_trust("iq")
@@ -317,3 +226,73 @@ def _short_chance(chance: float) -> str:
     from mensura.scale.ranking import say_chance
 
     return say_chance(chance).replace("under ", "<").replace("over ", ">")
+
+
+def _print_derived_ladders(evidence: Evidence, curves: Path, out: Path | None, as_json: bool) -> None:
+    """Derive ladders from people and print them beside the published ones."""
+    from mensura.intake.tables import read_table
+    from mensura.iq import derive_ladders
+
+    table, floors = read_table(curves), curves.with_name("floors.csv")
+    if floors.is_file() and "chance" not in table.columns:  # as ``mensura stitch --out`` writes both
+        levels = read_table(floors)
+        own = [name for name in ("chance", "ceiling") if name in levels.columns]
+        table = table.join(levels.select("benchmark", *own), on="benchmark", how="left")
+    derived = derive_ladders(evidence, table)
+    if emit(derived.tables(), out, as_json, slope=derived.slope, spread=derived.spread):
+        return
+    print_table(derived.anchors.drop("basis", strict=False), title="Human groups on the stitched scale")
+    print_table(derived.offsets, title="Where the average person stands, by benchmark")
+    print_table(derived.ladders.drop("set"), title="Ladders from people (use with --set ladders=FILE)")
+    print_table(derived.differences, title="Beside the published ladders", rows=30)
+
+
+def _print_sensitivity(result: IqResult, out: Path | None, as_json: bool) -> None:
+    """Leave out each input in turn, move each ladder, and print how far composites move."""
+    from mensura.iq import count_changes, sensitivity
+
+    with progress_bar("changes", count_changes(result)) as advance:
+        moves = sensitivity(result, advance=advance)
+    if not emit({"sensitivity": moves.summary, "moves": moves.moves}, out, as_json):
+        print_table(moves.summary, title="How far composites move, in IQ points", rows=30)
+        most = moves.summary.sort("largest_move", descending=True).row(0, named=True)
+        cause = f"{most['change']} {most['name']}"
+        console.print(f"The largest move: {most['mover']}, by {most['largest_move']:.1f} IQ points ({cause}).")
+
+
+def _print_imputation(result: IqResult, out: Path | None, as_json: bool) -> None:
+    """Hide measured scores, impute them, and print the error by step and benchmark."""
+    from mensura.iq import hide_and_impute, summarise
+    from mensura.iq.validation import FOLDS
+
+    joint = result.rules.imputation.is_joint  # a fit of all scores for each single one would take many minutes
+    with progress_bar("hidings", FOLDS if joint else int(result.matrix.measured.sum())) as advance:
+        outcomes = hide_and_impute(result, by="fold" if joint else "score", advance=advance)
+    tables = {"by_step": summarise(outcomes), "by_benchmark": summarise(outcomes, "benchmark"), "outcomes": outcomes}
+    if not emit(tables, out, as_json):
+        print_table(tables["by_step"], title="Imputed less measured, in IQ points, by step")
+        print_table(tables["by_benchmark"], title="… and by benchmark")
+        off = outcomes["error"].drop_nulls().to_numpy()
+        mean, bias = abs(off).mean(), off.mean()
+        console.print(f"Imputed IQs are off by {mean:.1f} points on average, with a bias of {bias:+.1f}.")
+
+
+def _print_changes(before: IqResult, after: IqResult, model: str | None, out: Path | None, as_json: bool) -> None:
+    """Print which composites moved between two scorings, and through which input."""
+    import polars as pl
+
+    from mensura.iq import compare_iq
+
+    changes = compare_iq(before, after)
+    if model is not None:
+        composites, inputs = (
+            table.filter(pl.col("subject") == model) for table in (changes.composites, changes.inputs)
+        )
+        changes = replace(changes, composites=composites, inputs=inputs)
+    if emit({"changes": changes.composites, "inputs": changes.inputs}, out, as_json):
+        return
+    moved = changes.shown
+    print_table(moved, title="Composites that moved", rows=30)
+    print_table(changes.inputs, title="Through which input (contribution in points of the composite)", rows=30)
+    most = f"; most {moved['subject'][0]}, by {moved['change'][0]:+.1f} points" if moved.height else ""
+    console.print(f"{moved.height} of {counted(changes.composites.height, 'composite')} moved{most}.")

@@ -1,80 +1,59 @@
-"""``mensura llm``: where a journal stands, what it cost, and what was asked and answered."""
+"""``mensura llm``, ``cite`` and ``cache``: journals of model calls, citations, and results that are kept."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from mensura import __version__
 from mensura.cli.asking import JOURNAL
 from mensura.cli.findings import say_journal
-from mensura.cli.output import Json, Out, console, emit
-from mensura.cli.paths import check_input, check_output
-from mensura.cli.tables import print_table
-from mensura.core.errors import MensuraError
+from mensura.cli.inputs import load_evidence
+from mensura.cli.options import EvidencePath, Json, Out, arg, check_input, check_output, opt
+from mensura.cli.output import console, emit
+from mensura.cli.tables import print_filled, print_table
+from mensura.core.errors import MensuraError, counted
 
-app = typer.Typer(
-    help="The journal of questions to language models: state, cost, export, recovery.",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-)
-
-JournalFile = Annotated[Path, typer.Argument(help="The journal.", callback=check_input)]
+AUTHOR, YEAR = "The Mensura founders", 2026
+TITLE = "Mensura: human-anchored scales for AI models, benchmarks, test items and groups of people"
+FORMATS = ("bibtex", "apa")
+JournalFile = Annotated[Path, arg("The journal.", callback=check_input)]
 
 
-@app.command(epilog="Example: mensura llm status out/journal.sqlite")
-def status(journal: JournalFile = Path(JOURNAL), out: Out = None, as_json: Json = False) -> None:
-    """Show how many questions are answered, failed, open or in a batch, per model and settings."""
-    from mensura.llm import journal_status
-
-    tables = journal_status(journal)
-    if emit(tables, out=out, as_json=as_json):
-        return
-    print_table(tables["models"], title=f"Journal {journal}", digits=4)
-    if tables["batches"].height:
-        print_table(tables["batches"], title="Batches")
-    console.print(say_journal(tables["models"]))
-
-
-@app.command(epilog="Example: mensura llm cost out/journal.sqlite --price-in 1.25 --price-out 10")
-def cost(
+def status(
     journal: JournalFile = Path(JOURNAL),
-    price_in: Annotated[float | None, typer.Option(help="US dollars per million tokens in.")] = None,
-    price_out: Annotated[float | None, typer.Option(help="US dollars per million tokens out.")] = None,
+    price_in: Annotated[float | None, opt("US dollars per million tokens in, for calls without a price.")] = None,
+    price_out: Annotated[float | None, opt("US dollars per million tokens out.")] = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Show tokens and US dollars per model; with prices, also of calls recorded without any."""
-    from mensura.llm import Prices, journal_cost
+    """Show how many questions are answered, failed, open or in a batch, and what they cost in US dollars."""
+    from mensura.llm import Prices, journal_cost, journal_status
 
     if (price_in is None) != (price_out is None):
         raise MensuraError("give both --price-in and --price-out (US dollars per million tokens), or neither")
     prices = None if price_in is None or price_out is None else Prices(price_in, price_out)
-    table = journal_cost(journal, prices)
-    unpriced = int(table["unpriced"].sum())
-    total = float(table["cost"].sum()) if table["cost"].count() else None
-    if emit({"cost": table}, out=out, as_json=as_json, total=total):
+    tables = {**journal_status(journal), "cost": journal_cost(journal, prices)}
+    costs = tables["cost"]
+    total = float(costs["cost"].sum()) if costs["cost"].count() else None
+    if emit(tables, out, as_json, total=total):
         return
-    print_table(table, title=f"Journal {journal}", digits=4)
+    print_table(tables["models"], title=f"Journal {journal}", digits=4)
+    print_filled(tables["batches"], title="Batches")
+    console.print(say_journal(tables["models"]))
     if total is None:
         console.print("The total cost is unknown, because no price is known. Give --price-in and --price-out.")
         return
+    unpriced = int(costs["unpriced"].sum())
     rest = f", without {unpriced:,} answers of unknown price" if unpriced else ""
     console.print(f"${total:.4f} in all{rest}.")
 
 
-@app.command(epilog="Example: mensura llm export out/journal.sqlite audit.html")
 def export(
     journal: JournalFile,
-    target: Annotated[
-        Path,
-        typer.Argument(help="File to write: .csv, .parquet, or .html for a browsable page.", callback=check_output),
-    ],
-    recording: Annotated[
-        bool,
-        typer.Option("--recording", help="Write the answers as a recording that --model recorded/FILE answers from."),
-    ] = False,
+    target: Annotated[Path, arg("File to write: .csv, .parquet or .html.", callback=check_output)],
+    recording: Annotated[bool, opt("Write a recording for --model recorded/FILE.", "--recording")] = False,
 ) -> None:
     """Write every question with its answer, rationale and value."""
     from mensura.llm import write_audit
@@ -83,9 +62,71 @@ def export(
     console.print(f"wrote {rows} rows to {target}")
 
 
-@app.command(epilog="Example: mensura llm recover out/journal.sqlite")
 def recover(journal: JournalFile) -> None:
     """Replace a damaged journal by all that can still be read; the damaged file is kept."""
     from mensura.llm import recover_journal
 
     console.print(str(recover_journal(journal)))
+
+
+def cite(
+    style: Annotated[str | None, opt("Print only this form: bibtex or apa.", "--format", metavar="NAME")] = None,
+    evidence: EvidencePath = None,
+    as_json: Json = False,
+) -> None:
+    """Print how to cite Mensura: BibTeX, APA, and the version, edition and fingerprint of the evidence."""
+    from mensura.iq import IQ_SCALES
+
+    if style is not None and style not in FORMATS:
+        raise MensuraError(f"--format {style}: not known; expected {' or '.join(FORMATS)}")
+    edition = load_evidence(evidence).edition
+    scale = next(reversed(IQ_SCALES))
+    name = f"evidence edition {edition['edition']}" if edition["edition"] else "evidence of one's own"
+    base = f"{name}, fingerprint {edition['fingerprint']}"
+    note = f"Version {__version__}, {base}"
+    fields = {"author": f"{{{AUTHOR}}}", "title": f"{{{TITLE}}}", "year": YEAR, "version": __version__, "note": note}
+    lines = [f"  {key} = {{{value}}}" for key, value in fields.items()]
+    forms = {
+        "bibtex": "\n".join(["@software{mensura,", ",\n".join(lines), "}"]),
+        "apa": f"{AUTHOR}. ({YEAR}). {TITLE} (Version {__version__}) [Computer software]. {base.capitalize()}.",
+    }
+    if emit({}, None, as_json, **forms, version=__version__, **edition, scale=scale):
+        return
+    if style is not None:
+        print(forms[style])  # as it is: a file of references is no prose to wrap
+        return
+    for text in forms.values():
+        print(text, end="\n\n")
+    console.print(f"{note}; newest frozen scale {scale} (mensura iq --scale {scale} gives numbers that stay the same).")
+
+
+def cache(
+    clear: Annotated[bool, opt("Remove what is kept; it is computed again when needed.", "--clear")] = False,
+    as_json: Json = False,
+) -> None:
+    """Show what is kept between runs: studies, each computed once per evidence by this version of the code.
+
+    Safe to delete at any time. The environment variable MENSURA_CACHE names another folder, or says off.
+    """
+    import polars as pl
+
+    from mensura.core.cache import cache_folder, clear_cache, kept_results
+
+    folder = cache_folder()
+    if folder is None:
+        if not emit({}, None, as_json, folder=None):
+            console.print("Nothing is kept: MENSURA_CACHE is off.")
+        return
+    if clear:
+        removed = clear_cache(folder)
+        if not emit({}, None, as_json, folder=folder, removed=removed):
+            console.print(f"removed {counted(removed, 'result')} from {folder}")
+        return
+    entries = [
+        (entry.name, entry.size / 1e6, f"{datetime.fromtimestamp(entry.used, UTC):%Y-%m-%d %H:%M}", entry.file.name)
+        for entry in kept_results(folder)
+    ]
+    schema = {"result": pl.String, "megabytes": pl.Float64, "used": pl.String, "file": pl.String}
+    kept = pl.DataFrame(entries, schema=schema, orient="row")
+    if not emit({"kept": kept}, None, as_json, folder=folder):
+        print_table(kept, title=f"Kept in {folder} (times in UTC)")

@@ -1,4 +1,4 @@
-"""The ``mensura`` command: one app, one file per command group."""
+"""The ``mensura`` command: ``commands.toml`` lists the commands, one file per group of them has their functions."""
 
 from __future__ import annotations
 
@@ -6,55 +6,24 @@ import atexit
 import os
 import signal
 import sys
+import tomllib
+from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
 from mensura import __version__
-from mensura.cli.next_steps import next_step
-from mensura.cli.options import refuse_repeats
-from mensura.cli.output import console, exit_codes, notices
-from mensura.cli.progress import waiting
+from mensura.cli.options import check_options, opt
+from mensura.cli.output import console, exit_codes, notices, waiting
+from mensura.cli.settings import list_settings
 from mensura.core.errors import MensuraError
 from mensura.core.processes import ONE_THREAD
 
-COMMANDS = {
-    "report": "Write the report, a static site, and print its headline table.",
-    "serve": "Serve the report live, renewed when the evidence changes.",
-    "mcp": "Answer agents: read-only tools over stdio or HTTP (MCP).",
-    "where": "Where one model stands, and what to measure next.",
-    "add": "What is understood of a file of scores; nothing is guessed.",
-    "benchmarks": "List the benchmarks and what each counts for.",
-    "figure": "Draw one picture of the report for a paper.",
-    "baseline": "Human scores on a benchmark: known, or estimated.",
-    "scale": "Read a success rate as level, rarity, percentile or IQ.",
-    "extrapolate": "Carry success rates to another population, with intervals.",
-    "annotate": "Annotate items with what they demand in eighteen dimensions.",
-    "calibrate": "Find by how much success falls per demand level.",
-    "equate": "Read one test's levels and scores in another's.",
-    "profile": "Abilities of AI systems and people, placed among people.",
-    "iq": "Score models: dimensions, composite IQ, intervals, reasons.",
-    "cost": "List price, effective cost and response time beside the IQ.",
-    "stitch": "Put models, people and benchmarks on one scale.",
-    "validate": "Hide a sample's rates, predict them, score the predictions.",
-    "trends": "The pace of releases, the frontier, what compute buys.",
-    "acceleration": "Has progress accelerated? A watch, and simulated changes.",
-    "demands": "Dimensions and rubrics, sheets for people, agreement, checks.",
-    "evidence": "What was observed: coverage, checks, import and export.",
-    "people": "Item pools and populations: rates, import, world tables.",
-    "responses": "Logs item by item: abilities, items, adaptive tests.",
-    "exam": "Give one exam to people and models; compare them.",
-    "llm": "Questions to language models: state, cost, export, recovery.",
-    "cite": "How to cite the package and the evidence behind a number.",
-    "cache": "What is kept between runs, and its removal.",
-}
-"""Commands in the order of the help, and what each does in a line.
-
-The module of the same name in this folder holds the command's function under that name and its ``EXAMPLES``, or, of a
-group of commands, its ``app``. It is imported when the command is called, not before.
-"""
+COMMANDS: dict[str, Any] = tomllib.loads((Path(__file__).parent / "commands.toml").read_text(encoding="utf-8"))
+"""Commands in the order of the help: what each does, its examples and the next step; of a group, its commands."""
 
 
 def _print_version(asked: bool) -> None:
@@ -65,7 +34,7 @@ def _print_version(asked: bool) -> None:
 
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+        bool, opt("Print the version and exit.", "--version", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
     """Options of the program itself; the texts of the app stay its help."""
@@ -85,16 +54,40 @@ def build_app(called: str | None = None) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_options)
-    for name, about in COMMANDS.items():
+    for name, texts in COMMANDS.items():
         if called not in (name, None):
-            app.command(name, short_help=about)(_not_called)
+            app.command(name, short_help=texts["about"])(_not_called)
             continue
-        module = import_module(f"mensura.cli.{name}")
-        if hasattr(module, "app"):
-            app.add_typer(module.app, name=name, short_help=about)
-        else:
-            app.command(name, epilog=module.EXAMPLES, short_help=about)(getattr(module, name))
+        if "examples" in texts:
+            _add_command(app, name, texts, name)
+            continue
+        group = typer.Typer(help=texts["about"], no_args_is_help=True, rich_markup_mode="rich")
+        for part in (part for part in texts if "examples" in texts[part]):
+            _add_command(group, part, texts[part], name)
+        app.add_typer(group, name=name, short_help=texts["about"])
     return app
+
+
+def _add_command(app: typer.Typer, name: str, texts: Mapping[str, Any], file: str) -> None:
+    """Add the function of a command; one whose name is a word of Python ends in an underscore."""
+    module = import_module(f"mensura.cli.{texts.get('file', file)}")
+    function = getattr(module, name, None) or getattr(module, f"{name}_")
+    lines = ["", "[bold]Examples[/]", "", *(f"  {line}" for line in texts["examples"].strip().splitlines()), ""]
+    more = list_settings(function.rarer) if hasattr(function, "rarer") else []
+    app.command(name, epilog="\n".join([*lines, *more]), short_help=texts["about"])(function)
+
+
+def _texts(words: Sequence[str]) -> Mapping[str, Any]:
+    """Return the texts of the command that these words call."""
+    first, second = [*words, "", ""][:2]
+    texts: dict[str, Any] = COMMANDS.get(first, {})
+    return texts if "examples" in texts else dict(texts.get(second, {}))
+
+
+def next_step(words: Sequence[str]) -> str | None:
+    """Return the sentence for a call, None for help, for JSON and for a call that no sentence fits."""
+    step = _texts(words).get("next")
+    return None if step is None or {"--json", "--help", "-h", "--dry-run"} & set(words) else f"Next: {step}"
 
 
 def called_command(words: list[str]) -> str | None:
@@ -105,8 +98,11 @@ def called_command(words: list[str]) -> str | None:
 
 def run(words: list[str]) -> None:
     """Run the command that these words call."""
+    gone = COMMANDS.get(words[0], {}).get("gone", {}) if len(words) > 1 else {}
+    if hint := gone.get(words[1] if gone else ""):
+        raise MensuraError(f"mensura {words[0]} {words[1]}: no such command; {hint}")
     program = typer.main.get_command(build_app(called_command(words)))
-    refuse_repeats(program, words)
+    check_options(program, words, _texts(words).get("moved", {}))
     program(words, prog_name="mensura")
 
 
@@ -121,8 +117,8 @@ def main() -> None:
             run(sys.argv[1:])
     except SystemExit as end:
         code = end.code or next(iter(exit_codes), 0)
-        if not code and notices.is_terminal and (said := next_step(sys.argv[1:])):
-            notices.print(said, style="dim")
+        if not code and notices.is_terminal and (step := next_step(sys.argv[1:])):
+            notices.print(step, style="dim")
         sys.exit(code)
     except MensuraError as fault:
         _refuse(str(fault))

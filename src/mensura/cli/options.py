@@ -1,83 +1,124 @@
-"""Options that several commands share, and ``--set NAME=VALUE`` for the rarer settings of a command.
-
-A command declares its rarer settings as a dataclass: each field has a type, a default and a line of help. The help of
-the command lists them below its examples.
-"""
+"""How commands declare options: the shared ones, checks of paths, and hints about options that are unknown."""
 
 from __future__ import annotations
 
+import difflib
+import os
+import re
 from collections.abc import Mapping
-from dataclasses import asdict, fields
 from itertools import takewhile
-from typing import Annotated, Any, TypeVar, get_type_hints
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
-from mensura.cli.output import note_settings
+from mensura.cli.output import note_command
+from mensura.core.addresses import is_address
 from mensura.core.errors import MensuraError
 
-T = TypeVar("T")
-ASKING, CHECKS = "Asking a language model", "Checks"
-"""Panels of the help."""
-Ray = Annotated[
-    str | None, typer.Option(help="Run on Ray: local, or the address of a cluster.", metavar="local|ADDRESS")
+
+def check_input(path: Path | list[Path] | None) -> Path | list[Path] | None:
+    """Refuse a file or folder to be read that is not there, or may not be read."""
+    for one in path if isinstance(path, list) else [path]:
+        if one is None or is_address(one):  # the reader of an address finds out
+            continue
+        if not one.exists():
+            raise MensuraError(f"{one}: no such file or folder; check the path")
+        if not os.access(one, os.R_OK):
+            raise MensuraError(f"{one}: may not be read; change its permissions")
+    return path
+
+
+def check_output(path: Path | None) -> Path | None:
+    """Refuse a place that cannot be written: below a file, on a disk that is read-only, behind a dead link."""
+    if path is None or is_address(path):
+        return path
+    place = path
+    while not os.path.lexists(place):
+        place = place.parent
+    if place.is_symlink() and not place.exists():
+        raise MensuraError(f"{place}: a link that leads nowhere; choose another name")
+    if place != path and not place.is_dir():
+        raise MensuraError(f"{path}: {place} is a file, so nothing can be written below it; choose another name")
+    if not os.access(place if place.is_dir() else place.parent, os.W_OK):
+        raise MensuraError(f"{path}: {place} cannot be written (read-only, or not yours); choose another place")
+    return path
+
+
+def opt(text: str, *names: str, **more: Any) -> Any:  # noqa: ANN401
+    """Declare an option with its line of help."""
+    return typer.Option(*names, help=text, **more)
+
+
+def arg(text: str, **more: Any) -> Any:  # noqa: ANN401
+    """Declare an argument with its line of help."""
+    return typer.Argument(help=text, **more)
+
+
+def infile(text: str, *names: str, **more: Any) -> Any:  # noqa: ANN401
+    """Declare an option that takes a file or folder to read."""
+    return typer.Option(*names, help=text, callback=check_input, **{"metavar": "FILE", **more})
+
+
+def outfile(text: str, *names: str, **more: Any) -> Any:  # noqa: ANN401
+    """Declare an option that takes a file or folder to write."""
+    return typer.Option(*names, help=text, callback=check_output, **more)
+
+
+def _note_out(context: typer.Context, out: Path | None) -> Path | None:
+    """Remember whose ``--out`` this is; check the place."""
+    note_command(context)
+    return check_output(out)
+
+
+def _check_method(method: str | None) -> str | None:
+    """Refuse an unknown method of scoring before anything is computed."""
+    from mensura.iq.scoring import METHODS
+
+    if method is not None and method not in METHODS:
+        raise MensuraError(f"--method: {method!r} is unknown; expected one of {', '.join(METHODS)}")
+    return method
+
+
+Out = Annotated[
+    Path | None,
+    typer.Option(help="Also write the tables as CSV files into this folder.", file_okay=False, callback=_note_out),
 ]
-Settings = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="A rarer setting, of those listed below; repeatable."),
-]
+Json = Annotated[bool, opt("Print one JSON object instead of tables.", "--json")]
+EvidencePath = Annotated[Path | None, infile("Folder or store instead of the embedded evidence.", "--evidence")]
+AddedScores = Annotated[list[Path] | None, infile("Scores of your own (see mensura add); repeatable.", "--add")]
+ScoreUnit = Annotated[str | None, opt("percent or fraction: the unit of SCORES, where it does not say.", "--unit")]
+Method = Annotated[str | None, opt("IQ method: joint (default) or published.", callback=_check_method)]
+Scale = Annotated[str | None, opt("Frozen scale, such as 2026-11; no score changes on it.")]
 
 
-def list_settings(kind: Any) -> str:  # noqa: ANN401
-    """Return the lines of a command's help about its rarer settings: name, default and meaning."""
-    hints = get_type_hints(kind, include_extras=True)
-    lines = [f"  {one.name}={_as_written(one.default)}  {hints[one.name].__metadata__[0]}" for one in fields(kind)]
-    return "\n".join(["", "[bold]With --set NAME=VALUE[/]", "", *lines, ""])
+def check_options(program: Any, words: list[str], moved: Mapping[str, str]) -> None:  # noqa: ANN401
+    """Refuse an option given twice that counts once, and one that is unknown, with what to write instead.
 
-
-def _as_written(default: object) -> str:
-    return "…" if default in (None, "") else str(default).lower() if isinstance(default, bool) else str(default)
-
-
-def read_settings(given: list[str] | None, kind: type[T]) -> T:
-    """Return the rarer settings of a command: those given with ``--set``, and the defaults of the others."""
-    values: dict[str, str] = {}
-    names = [one.name for one in fields(kind)]  # type: ignore[arg-type]
-    for word in given or ():
-        name, _, value = word.partition("=")
-        name = name.strip().replace("-", "_")
-        if name not in names or "=" not in word:
-            raise MensuraError(f"--set {word}: not understood; expected NAME=VALUE, NAME one of {', '.join(names)}")
-        if name in values:
-            raise MensuraError(f"--set {name}: given twice; expected once. Leave one out")
-        values[name] = value.strip()
-    settings = _typed(values, kind) if values else kind()
-    note_settings(asdict(settings))  # type: ignore[call-overload]
-    return settings
-
-
-def _typed(values: Mapping[str, str], kind: type[T]) -> T:
-    from pydantic import TypeAdapter, ValidationError
-
-    try:
-        return TypeAdapter(kind).validate_python(values)
-    except ValidationError as refused:
-        first = refused.errors()[0]
-        name = first["loc"][0]
-        raise MensuraError(f"--set {name}={values[str(name)]}: {first['msg']}. Correct the value") from None
-
-
-def refuse_repeats(program: Any, words: list[str]) -> None:  # noqa: ANN401
-    """Refuse an option that is given twice and counts once: one of its values would be lost."""
+    ``moved`` maps options of earlier versions to what replaces them.
+    """
     command = program
     for word in words:
         command = getattr(command, "commands", {}).get(word, command)
-    options = [one for one in command.params if one.param_type_name == "option"]
-    single = {name for one in options if not (one.multiple or one.is_flag) for name in one.opts}
-    given = [word.partition("=")[0] for word in takewhile(lambda word: word != "--", words)]
-    for name in single.intersection(given):
-        if given.count(name) > 1:
-            raise MensuraError(
-                f"{name}: given {given.count(name)} times; expected once. Where it takes several values, separate them "
-                "by commas"
-            )
+    options = {name: one for one in command.params for name in (*one.opts, *one.secondary_opts)}
+    given = [word.partition("=")[0] for word in takewhile(lambda word: word != "--", words) if word.startswith("--")]
+    for name in given:
+        one = options.get(name)
+        if one is None and name != "--help" and (hint := _hint(name, options, command.epilog or "", moved)):
+            raise MensuraError(f"{name}: no such option; {hint}")
+        if one is not None and not (one.multiple or one.is_flag) and given.count(name) > 1:
+            times = f"{name}: given {given.count(name)} times; expected once"
+            raise MensuraError(f"{times}. Where it takes several values, separate them by commas")
+
+
+def _hint(name: str, options: Mapping[str, object], epilog: str, moved: Mapping[str, str]) -> str | None:
+    """Say what to write instead of an option that is unknown: where it moved to, or the nearest."""
+    if name in moved:
+        return moved[name]
+    settings = {f"--{setting.replace('_', '-')}": setting for setting in re.findall(r"^  (\w+)=", epilog, re.MULTILINE)}
+    near = difflib.get_close_matches(name, [*options, *settings], n=1)
+    if switched := settings.get(f"--{name.removeprefix('--no-')}"):
+        return f"write --set {switched}=false"
+    if near and near[0] in settings:
+        return f"write --set {settings[near[0]]}=VALUE"
+    return f"did you mean {near[0]}?" if near else None

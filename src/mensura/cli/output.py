@@ -1,4 +1,4 @@
-"""What every command prints and writes: tables for people, ``--json`` for programs, ``--out`` for files."""
+"""What every command prints and writes: texts and bars for people, ``--json`` for programs, ``--out`` for files."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import math
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -19,12 +21,106 @@ from rich.segment import Segment
 from rich.text import Text
 
 from mensura import __version__
-from mensura.cli.paths import check_output
-from mensura.cli.progress import waiting
 from mensura.core.folders import whole_folder
 
 if TYPE_CHECKING:
     import polars as pl
+    from rich.progress import Progress, ProgressColumn
+
+    from mensura.core.results import Result
+
+SILENCE = 1.0
+"""Seconds without output after which a terminal shows that the command still works; its start takes up to one more."""
+
+
+class Waiting:
+    """A moving bar with the time so far. It appears when a command is silent, and goes before the next output."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._woken = threading.Condition(self._lock)
+        self._pauses = 1
+        self._bar: Progress | None = None
+
+    @contextmanager
+    def during(self, label: str) -> Iterator[None]:
+        """Watch one command: show ``label`` and a bar whenever it is silent for long; in a pipe do nothing."""
+        console = Console(stderr=True)
+        if not console.is_terminal:
+            yield
+            return
+        ended = threading.Event()
+        watcher = threading.Thread(target=self._watch, args=(label, console, ended), daemon=True)
+        with self._lock:
+            self._pauses -= 1
+        watcher.start()
+        try:
+            yield
+        finally:
+            with self._lock:
+                ended.set()
+                self._pauses += 1
+                self._hide()
+            watcher.join()
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Show no such bar meanwhile: the command prints, shows another bar, asks the user or runs a server."""
+        with self._lock:
+            self._pauses += 1
+            self._hide()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._pauses -= 1
+                self._woken.notify_all()
+
+    def _hide(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+        self._woken.notify_all()
+
+    def _watch(self, label: str, console: Console, ended: threading.Event) -> None:
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+        bar = Progress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False)
+        bar.add_task(label, total=None)
+        with self._lock:
+            while not ended.is_set():
+                silent = not self._woken.wait(timeout=SILENCE)
+                if silent and not self._pauses and self._bar is None:
+                    self._bar = bar
+                    bar.start()
+
+
+waiting = Waiting()
+"""The bar of the running command."""
+
+
+@contextmanager
+def terminal_bar(*columns: ProgressColumn) -> Iterator[Progress]:
+    """Open a bar of these columns on the stream of errors; it is cleared in the end, and silent in a pipe."""
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    shown = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    with waiting.paused(), shown as progress:
+        yield progress
+
+
+@contextmanager
+def progress_bar(label: str, total: int) -> Iterator[Callable[[], None]]:
+    """Yield ``advance()``, to be called once per finished unit of ``total``."""
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with terminal_bar(*columns) as progress:
+        task = progress.add_task(label, total=total)
+        yield lambda: progress.advance(task)
+
 
 _WRITER: ContextVar[str] = ContextVar("writer")
 """The command that is running, such as "people rates": the owner of what ``--out`` writes."""
@@ -35,8 +131,8 @@ _SETTINGS: ContextVar[Mapping[str, object]] = ContextVar("settings")
 _ABOUT_OUTPUT = ("out", "as_json", "settings")
 
 
-def _note_writer(context: typer.Context, out: Path | None) -> Path | None:
-    """Remember whose ``--out`` this is (the name of the program itself goes without saying); check the place."""
+def note_command(context: typer.Context) -> None:
+    """Remember the command that is running; the name of the program itself goes without saying."""
     names: list[str] = []
     inner: Any = context
     while inner.parent is not None:
@@ -46,7 +142,13 @@ def _note_writer(context: typer.Context, out: Path | None) -> Path | None:
     _CONTEXT.set(context)
     _EVIDENCE.set(None)
     _SETTINGS.set({})
-    return check_output(out)
+
+
+def given_options() -> list[str]:
+    """Return the options that the running call gives, by the names of their parameters."""
+    context = _CONTEXT.get()
+    names = () if context is None else context.params
+    return [name for name in names if str(context.get_parameter_source(name)).endswith("COMMANDLINE")]  # type: ignore[union-attr]
 
 
 def note_evidence(edition: Mapping[str, object]) -> None:
@@ -63,8 +165,8 @@ def provenance() -> dict[str, object]:
     """Return what a result depends on: package, command, all its settings (defaults too), edition of the evidence."""
     context = _CONTEXT.get()
     settings = {} if context is None else {**context.params, **_SETTINGS.get({})}
-    told = {name: _setting(value) for name, value in sorted(settings.items()) if name not in _ABOUT_OUTPUT}
-    return {"mensura": __version__, "command": _WRITER.get(""), "settings": told, "evidence": _EVIDENCE.get()}
+    used = {name: _setting(value) for name, value in sorted(settings.items()) if name not in _ABOUT_OUTPUT}
+    return {"mensura": __version__, "command": _WRITER.get(""), "settings": used, "evidence": _EVIDENCE.get()}
 
 
 def _setting(value: object) -> object:
@@ -72,20 +174,6 @@ def _setting(value: object) -> object:
         return [_setting(item) for item in value]
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
-
-Out = Annotated[
-    Path | None,
-    typer.Option(
-        "--out",
-        help="Also write the tables as CSV files into this folder.",
-        file_okay=False,
-        callback=_note_writer,
-        rich_help_panel="Output",
-    ),
-]
-Json = Annotated[
-    bool, typer.Option("--json", help="Print one JSON object instead of tables.", rich_help_panel="Output")
-]
 
 READER_GONE = 141
 """Exit code when nobody reads the output any more: what a shell reports of ``cat`` and its like (128 + SIGPIPE)."""
@@ -97,7 +185,7 @@ _CONTROLS = re.compile(f"[\x00-\x1f\x7f-\x9f{_DIRECTIONS}\ud800-\udfff]")
 
 def visible(text: str) -> str:
     """Return a text in which characters that a terminal would obey are spelled out: escape becomes backslash x1b."""
-    return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+    return _CONTROLS.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
 
 
 class PlainConsole(Console):
@@ -139,7 +227,7 @@ def print_json(payload: Mapping[str, object]) -> None:
     text = json.dumps(_plain(payload), ensure_ascii=False, allow_nan=False)
     try:
         with waiting.paused():
-            typer.echo(_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+            typer.echo(_CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
     except BrokenPipeError:
         console.on_broken_pipe()
 
@@ -147,6 +235,12 @@ def print_json(payload: Mapping[str, object]) -> None:
 def print_note(text: str, *, kind: str = "note") -> None:
     """Print a remark on a result, or with another ``kind`` a warning."""
     console.print(Text.assemble((f"{kind}:", "yellow"), f" {text}"))
+
+
+def print_notes(texts: Iterable[str], kind: str = "note") -> None:
+    """Print several remarks on a result."""
+    for text in texts:
+        print_note(text, kind=kind)
 
 
 def write_tables(
@@ -163,28 +257,34 @@ def write_tables(
             neutral_cells(frame).write_csv(stage / f"{name}.csv")
         for name, text in (texts or {}).items():
             (stage / name).write_text(text, encoding="utf-8")
-        write_settings(stage, writer)
+        origin = json.dumps(_plain(provenance()), ensure_ascii=False, indent=1, allow_nan=False)
+        (stage / f"{writer.replace(' ', '-')}.settings.json").write_text(origin + "\n", encoding="utf-8")
 
 
-def write_settings(stage: Path, writer: str) -> None:
-    """Write what the tables of a folder depend on: package, command, settings, edition of the evidence."""
-    text = json.dumps(_plain(provenance()), ensure_ascii=False, indent=1, allow_nan=False)
-    (stage / f"{writer.replace(' ', '-')}.settings.json").write_text(text + "\n", encoding="utf-8")
-
-
-def emit(tables: Mapping[str, pl.DataFrame], *, out: Path | None, as_json: bool, **facts: object) -> bool:
+def emit(
+    tables: Mapping[str, pl.DataFrame] | Result,
+    out: Path | None,
+    as_json: bool,
+    *,
+    texts: Mapping[str, str] | None = None,
+    **facts: object,
+) -> bool:
     """Serve ``--out`` and ``--json`` alike for every command; true when JSON was printed.
 
-    The JSON object holds ``facts``, each table as a list of rows under its name, and ``provenance``.
+    ``texts``: further files for ``--out``. The JSON object holds ``facts`` (of a result its warnings too), each table
+    as a list of rows under its name, and ``provenance``.
     """
+    if not isinstance(tables, Mapping):
+        facts = {**facts, "warnings": list(getattr(tables, "warnings", ()))}
+        tables = tables.tables()
     if out is not None:
-        write_tables(out, tables, writer=_WRITER.get())
+        write_tables(out, tables, writer=_WRITER.get(), texts=texts)
     if as_json:
         rows = {name: frame.to_dicts() for name, frame in tables.items()}
         print_json({**facts, **rows, "provenance": provenance()})
     elif out is not None:
-        written = ", ".join(f"{name}.csv" for name in tables)
-        notices.print(f"wrote {written} to {out}", style="dim")
+        files = [*(f"{name}.csv" for name in tables), *(texts or ())]
+        notices.print(f"wrote {', '.join(files)} to {out}", style="dim")
     return as_json
 
 

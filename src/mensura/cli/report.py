@@ -1,55 +1,31 @@
-"""``mensura report``: the product's main job."""
+"""``mensura report`` and ``figure``: the static site, and any of its pictures as a file for a paper."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from mensura.cli.frozen_iq import Scale
-from mensura.cli.inputs import AddedScores, EvidencePath, Released, load_evidence
-from mensura.cli.iq_method import Method
-from mensura.cli.output import Json, console, notices, print_json
-from mensura.cli.paths import check_output
-from mensura.cli.progress import progress_bar
+from mensura.cli.inputs import load_evidence
+from mensura.cli.options import AddedScores, EvidencePath, Json, Method, Scale, arg, opt, outfile
+from mensura.cli.output import console, emit, notices, print_json, progress_bar
 from mensura.cli.tables import print_table
+from mensura.core.cache import keep
 from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
     import polars as pl
 
-EXAMPLES = """
-[bold]Examples[/]
-
-  mensura report --out report --add mine.csv
-  mensura report --method published --out published
-"""
+    from mensura.evidence import Evidence
 
 
 def report(
-    out: Annotated[Path, typer.Option("--out", help="Folder to write the report into.", callback=check_output)] = Path(
-        "report"
-    ),
+    out: Annotated[Path, outfile("Folder to write the report into.")] = Path("report"),
     scale: Scale = None,
     method: Method = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
-    released: Released = None,
-    calibration: Annotated[
-        str | None,
-        typer.Option(
-            help="What levels are read with: open, published, or a file of mensura calibrate.", metavar="NAME|FILE"
-        ),
-    ] = None,
-    url: Annotated[
-        str,
-        typer.Option(
-            help="Where the report will stand (https://…/), for canonical links, feeds, sitemap and shared pictures; "
-            "relative when not given.",
-            metavar="ADDRESS",
-        ),
-    ] = "",
+    calibration: Annotated[str | None, opt("Calibration of levels: open, published or a file.")] = None,
+    url: Annotated[str, opt("Address of the report, for canonical links, feeds and sitemap.")] = "",
     as_json: Json = False,
 ) -> None:
     """Write the report, a static site that works from its folder, and print its headline table."""
@@ -59,11 +35,11 @@ def report(
     from mensura.iq import frozen_evidence, left_out, new_subjects
     from mensura.site import build_report, count_pages, log_of
 
-    loaded = load_evidence(evidence, add, released)
+    loaded = load_evidence(evidence, add)
     lines = chosen_lines(calibration, loaded.calibration)
     placed = [] if scale is None else new_subjects(frozen_evidence(scale), loaded)
-    for said in () if scale is None else left_out(loaded, scale):
-        notices.print(f"warning: {said}")
+    for warning in () if scale is None else left_out(loaded, scale):
+        notices.print(f"warning: {warning}")
     with progress_bar("Pages", count_pages(loaded) + len(placed)) as advance:
         headline = build_report(
             loaded, out, lines=lines, advance=advance, address=url, log=log_of(evidence), scale=scale, method=method
@@ -83,9 +59,59 @@ def _for_people(headline: pl.DataFrame) -> pl.DataFrame:
     """Return the headline table in the width of a terminal."""
     import polars as pl
 
-    interval = pl.format(
-        "{} to {}", pl.col("iq_low").round(0).cast(pl.Int64), pl.col("iq_high").round(0).cast(pl.Int64)
-    )
+    ends = [pl.col(name).round(0).cast(pl.Int64) for name in ("iq_low", "iq_high")]
+    interval = pl.format("{} to {}", *ends).alias("interval")
     return headline.select(
-        "rank", model="name", IQ="iq", interval=interval, measured="measured", capability="capability"
+        "rank", pl.col("name").alias("model"), pl.col("iq").alias("IQ"), interval, "measured", "capability"
     )
+
+
+def figure(
+    name: Annotated[str | None, arg("Which picture; --list names them all.")] = None,
+    out: Annotated[Path | None, outfile("File to write: .svg, .png, .pdf or .html.", "--out")] = None,
+    width: Annotated[str, opt("Width in millimetres; columns are usually 89 or 183.")] = "89mm",
+    dpi: Annotated[int, opt("Dots per inch of a PNG.")] = 300,
+    show_list: Annotated[bool, opt("List the pictures.", "--list")] = False,
+    method: Method = None,
+    evidence: EvidencePath = None,
+    add: AddedScores = None,
+    as_json: Json = False,
+) -> None:
+    """Draw one picture of the report, sized and lettered for a paper, without a browser."""
+    if show_list:
+        from mensura.site.pictures import picture_table
+
+        listed = picture_table()
+        if not emit({"figures": listed}, None, as_json):
+            print_table(listed, title="Pictures")
+        return
+    if name is None or out is None:
+        raise MensuraError("figure: give a NAME and --out FILE.svg (or .png); mensura figure --list names them all")
+    from mensura.charts.render import check_figure, write_drawing
+
+    try:
+        millimetres = float(width.removesuffix("mm"))
+    except ValueError:
+        raise MensuraError(f"width: got {width!r}; expected millimetres, such as 89 or 89mm") from None
+    check_figure(out, millimetres, dpi)
+    millimetres = 0.0 if out.suffix.lower() == ".html" else millimetres
+    drawing = _drawing(load_evidence(evidence, add), name, millimetres, method)
+    write_drawing(drawing["svg"], out, dpi)
+    words = {key: drawing[key] for key in ("figure", "title", "caption")}
+    if not emit({}, None, as_json, **words, file=out):
+        console.print(f"wrote {out}: {drawing['title']}")
+
+
+def _drawing(evidence: Evidence, name: str, width_mm: float, method: str | None) -> dict[str, str]:
+    """Return a picture's SVG (without a width: its page) and its words; a picture drawn before is kept."""
+
+    def compute() -> dict[str, str]:
+        from mensura.site.pictures import find_picture
+        from mensura.study.study import open_piecewise
+
+        build = find_picture(evidence, name)  # a name that is not known is refused before anything is computed
+        picture = build(open_piecewise(evidence, method))
+        drawn = picture.drawing.svg(width_mm) if width_mm else picture.drawing.page()
+        return {"figure": picture.name, "title": picture.title, "caption": picture.caption, "svg": drawn}
+
+    return keep("figure", evidence, {"name": name, "width": width_mm, "method": method}, compute)

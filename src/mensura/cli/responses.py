@@ -1,184 +1,101 @@
-"""``mensura responses``: evaluation logs and answers of people, item response models, adaptive testing."""
+"""``mensura responses``: files of answers, surprises, pictures, links and places of a fit, adaptive testing."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Container, Sequence
+from dataclasses import dataclass
+from itertools import chain, count as count_from
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from mensura.cli import adaptive
-from mensura.cli.options import Ray, Settings, list_settings, read_settings
-from mensura.cli.output import Json, Out, console, emit, print_note
-from mensura.cli.paths import check_input, check_inputs, check_output
-from mensura.cli.response_design import CountSettings, Design, FitSettings
-from mensura.cli.responses_out import SHOWN, few_beside_many, print_fit, print_placed, show_categories
-from mensura.cli.tables import print_table
+from mensura.cli.options import Json, Out, arg, check_input, infile, opt, outfile
+from mensura.cli.output import console, emit, print_notes
+from mensura.cli.settings import Settings, read_settings, takes
+from mensura.cli.tables import print_filled, print_own_first, print_table
+from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
-    from mensura.core.results import Result
+    from mensura.charts import Drawing
+    from mensura.responses import AmongPeople, ItemBank, ResponseFit
 
-app = typer.Typer(
-    help="Item by item: evaluation logs in, item response models at any size, the ruler, adaptive testing.",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-)
-
+SHOWN = 20
+"""Rows of subjects that a command prints."""
+WORST = 3
+"""Items whose curves are drawn where none is asked for: those that depart most from theirs."""
 Files = Annotated[
-    list[Path],
-    typer.Argument(
-        help="A table (CSV, Excel, SPSS, Stata, R, Parquet, JSON; long or wide), Inspect .eval/.json, harness samples "
-        ".jsonl, HELM per_instance_stats.json, folders of logs, pools of people, a response store, or a folder of "
-        "Parquet files (also s3://…).",
-        callback=check_inputs,
-    ),
+    list[Path], arg("Tables or evaluation logs, folders of them, pools, or a response store.", callback=check_input)
 ]
-By = Annotated[str | None, typer.Option(help="Column that makes groups: of a pool's persons, or of a table.")]
-Header = Annotated[
-    bool, typer.Option("--header/--no-header", help="Whether a CSV names its columns; without, a row is one subject.")
-]
-Map = Annotated[
-    str | None,
-    typer.Option(
-        "--map",
-        help="Columns of the answers, where their names do not say it: subject=pupil,item=task,correct=points.",
-        metavar="FIELD=COLUMN",
-    ),
-]
-Folder = Annotated[Path, typer.Argument(help="Folder that mensura responses fit --out wrote.", callback=check_input)]
+By = Annotated[str | None, opt("Column that makes groups: of a pool's persons, or of a table.")]
+Map = Annotated[str | None, opt("Columns of the answers: subject=pupil,item=task,correct=points.", "--map")]
+Folder = Annotated[Path, arg("Folder that mensura responses fit --out wrote.", callback=check_input)]
+Items = Annotated[Path, arg("items.csv of a fit, or the folder that holds it.", callback=check_input)]
+Mean = Annotated[float, opt("Mean ability of those to be placed, on the scale of the fit.")]
+Sd = Annotated[float, opt("Their standard deviation.")]
+Content = Annotated[str | None, opt("Column of items.csv whose shares are kept.")]
+Choice = Annotated[str, opt("spread (from hard to easy, by information) or best (most information).")]
 
 
-@app.command(
-    epilog="Example: mensura responses read logs/*.eval answers.csv --out counts\n\n" + list_settings(CountSettings)
-)
+@dataclass(frozen=True, kw_only=True)
+class CountSettings:
+    """How files become counts of right answers: the rarer settings of every command that reads them."""
+
+    header: Annotated[bool, "Whether a CSV names its columns; without, a row is one subject."] = True
+    partial: Annotated[str, "Partial credit: share (kept), full (only 1 is right), half (from ½ on)."] = "share"
+    missing: Annotated[str, "Blank outcomes: ignore (left out) or wrong."] = "ignore"
+    duplicates: Annotated[str, "The same subject and item in several files: pool, first, last, refuse."] = "pool"
+    repeats: Annotated[str, "Repeats of an item: count (k of n trials) or average (one trial)."] = "count"
+    subject: Annotated[str | None, "Whose samples a log holds that does not say so itself."] = None
+
+    def reading(self, by: str | None, columns: str | None = None) -> dict[str, Any]:
+        """Return the arguments of :func:`mensura.responses.read_responses` that say how to read."""
+        from mensura.responses import CountRules
+
+        rules = CountRules(self.partial, self.missing, self.duplicates, self.repeats)
+        return {"rules": rules, "by": by, "subject": self.subject, "header": self.header, "columns": columns}
+
+
+@takes(CountSettings)
 def read(
     files: Files,
     by: By = None,
-    header: Header = True,
     columns: Map = None,
-    store: Annotated[
-        Path | None,
-        typer.Option(help="Write a response store (Parquet parts) for what exceeds memory.", callback=check_output),
-    ] = None,
+    store: Annotated[Path | None, outfile("Write a response store, for data that exceed memory.")] = None,
     settings: Settings = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Show what is understood of files: subjects, items, and what a rule decided."""
+    """Show how Mensura reads files of answers: subjects, items, and what a rule decided.
+
+    Files are tables (CSV, Excel, SPSS, Stata, R, Parquet, JSON; long or wide), Inspect .eval or .json, harness samples .jsonl, HELM
+    per_instance_stats.json, folders of such logs, pools of people, a response store, or a folder of Parquet files
+    (also s3://…).
+    """
     from mensura.responses import read_responses, write_store
 
-    how = read_settings(settings, CountSettings).reading(by, header, columns)
+    how = read_settings(settings, CountSettings).reading(by, columns)
     if store is not None:
         written = write_store(list(files), store, **how)
-        if not emit(
-            {"log": written.log}, out=out, as_json=as_json, store=store, subjects=written.subjects, items=written.items
-        ):
-            console.print(
-                f"wrote {written.subjects:,} subjects × {written.items:,} items to {store}, {len(written.parts)} parts"
-            )
+        facts = {"store": store, "subjects": written.subjects, "items": written.items}
+        if not emit({"log": written.log}, out, as_json, **facts):
+            size = f"{written.subjects:,} subjects × {written.items:,} items"
+            console.print(f"wrote {size} to {store}, {len(written.parts)} parts")
         return
     table = read_responses(list(files), **how)
-    if emit(table.tables(), out=out, as_json=as_json):
+    if emit(table.tables(), out, as_json):
         return
     print_table(table.subjects, title="Subjects", rows=SHOWN)
     print_table(table.items, title="Items", rows=10)
-    if table.log.height:
-        print_table(table.log, title="What rules decided")
+    print_filled(table.log, title="What rules decided")
     console.print(f"{table.heading}; {table.subjects['rate'].to_numpy().mean():.1%} right on average.")
 
 
-@app.command(
-    epilog="Example: mensura responses fit logs/*.eval --model 2pl --out fitted\n\n" + list_settings(FitSettings)
-)
-def fit(
-    files: Files,
-    by: By = None,
-    header: Header = True,
-    columns: Map = None,
-    weights: Annotated[str | None, typer.Option(help="Column of survey weights.", metavar="COLUMN")] = None,
-    regress: Annotated[
-        list[str] | None,
-        typer.Option(help="Column to regress abilities on; repeatable. Also draws plausible values.", metavar="COLUMN"),
-    ] = None,
-    people: Annotated[
-        Path | None,
-        typer.Option(help="Table of subject and such columns, if the responses lack them.", callback=check_input),
-    ] = None,
-    explain: Annotated[
-        Path | None,
-        typer.Option(help="Table of item and numbers, such as demands: explains difficulties.", callback=check_input),
-    ] = None,
-    dimensions: Annotated[
-        str | None,
-        typer.Option(
-            help="Several abilities (2pl, graded, partial-credit): 2 to 4, or a table of item and dimension.",
-            metavar="N|FILE",
-        ),
-    ] = None,
-    bifactor: Annotated[bool, typer.Option("--bifactor", help="All items also ask for a general ability.")] = False,
-    model: Annotated[
-        str, typer.Option(help="rasch, 2pl or 3pl; for several categories graded, partial-credit or nominal.")
-    ] = "2pl",
-    reference: Annotated[
-        str | None, typer.Option(help="Group whose abilities have mean 0 and sd 1 (people, by default).")
-    ] = None,
-    ray: Ray = None,
-    settings: Settings = None,
-    out: Out = None,
-    as_json: Json = False,
-) -> None:
-    """Fit an item response model: abilities, items, groups, differences between them, checks."""
-    from mensura.responses import FitOptions, fit_categories, fit_responses, read_responses
-    from mensura.responses.categories import CATEGORY_MODELS
-    from mensura.responses.store import is_store
-
-    rare = read_settings(settings, FitSettings)
-    design = Design(weights, regress, people, explain, dimensions, bifactor, rare)
-    design.refuse_unused(model, {"--reference": reference is not None, "--ray": ray is not None})
-    only = {"by": by, "header": header, "columns": columns}
-    if model in CATEGORY_MODELS:
-        rare.refuse_counting(model)
-    if dimensions is not None:
-        reading = only if model in CATEGORY_MODELS else rare.reading(by, header, columns)
-        design.show_dimensions(list(files), model, reading, {"out": out, "as_json": as_json})
-        return
-    if model in CATEGORY_MODELS:
-        rest, survey, about = design.taken(files, header, columns)
-        how: dict[str, Any] = {**only, "reference": reference, "device": rare.device}
-        of_categories = fit_categories(rest, model=model, survey=survey, **how)
-        show_categories(of_categories, design.regressed(of_categories, None, about, survey), out, as_json)
-        return
-    options = FitOptions(device=rare.device, abilities=rare.abilities, seed=rare.seed)
-    if len(files) == 1 and is_store(files[0]):
-        design.refuse_regression()
-        survey = design.taken(files, header, columns)[1]
-        result = fit_responses(files[0], model=model, reference=reference, options=options, survey=survey, ray=ray)
-        more: list[Result | None] = [design.item_explanation(result)]
-    else:
-        rest, survey, about = design.taken(files, header, columns)
-        responses = read_responses(rest, **rare.reading(by, header, columns))
-        result = fit_responses(responses, model=model, reference=reference, options=options, survey=survey, ray=ray)
-        more = [design.regressed(result, responses, about, survey), design.item_explanation(result)]
-    facts = {
-        "model": model,
-        "log_likelihood": result.log_likelihood,
-        "passes": result.passes,
-        "converged": result.converged,
-    }
-    tables = result.tables() | {name: one for found in more if found for name, one in found.tables().items()}
-    if emit(tables, out=out, as_json=as_json, **facts, warnings=list(result.warnings)):
-        return
-    print_fit(result, more)
-
-
-@app.command(epilog="Example: mensura responses surprises logs/*.eval --out odd\n\n" + list_settings(CountSettings))
+@takes(CountSettings)
 def surprises(
     files: Files,
     by: By = None,
-    header: Header = True,
     columns: Map = None,
-    model: Annotated[str, typer.Option(help="rasch, 2pl or 3pl.")] = "2pl",
-    rate: Annotated[float, typer.Option(help="False discovery rate of both lists.")] = 0.05,
+    model: Annotated[str, opt("rasch, 2pl or 3pl.")] = "2pl",
+    rate: Annotated[float, opt("False discovery rate of both lists.")] = 0.05,
     settings: Settings = None,
     out: Out = None,
     as_json: Json = False,
@@ -186,32 +103,25 @@ def surprises(
     """List answers far above a subject's ability, and odd subjects."""
     from mensura.responses import find_surprises, read_responses
 
-    table = read_responses(list(files), **read_settings(settings, CountSettings).reading(by, header, columns))
-    found = find_surprises(table, model=model, rate=rate)
-    if emit(found.tables(), out=out, as_json=as_json, rate=rate, warnings=list(found.warnings)):
+    table = read_responses(list(files), **read_settings(settings, CountSettings).reading(by, columns))
+    result = find_surprises(table, model=model, rate=rate)
+    if emit(result, out, as_json, rate=rate):
         return
-    print_table(found.answers, title="Answers far above ability (leaked items?)", rows=SHOWN)
-    print_table(found.subjects, title="Subjects, the least expected first (q: false discovery rate)", rows=10)
-    for warning in found.warnings:
-        print_note(warning, kind="warning")
-    console.print(found.heading)
+    print_table(result.answers, title="Answers far above ability (leaked items?)", rows=SHOWN)
+    print_table(result.subjects, title="Subjects, the least expected first (q: false discovery rate)", rows=10)
+    print_notes(result.warnings, "warning")
+    console.print(result.heading)
 
 
-@app.command(epilog="Example: mensura responses draw fitted --item task:12 --out pictures")
 def draw(
     folder: Folder,
-    out: Annotated[
-        Path, typer.Option("--out", help="Folder for the pictures.", file_okay=False, callback=check_output)
-    ],
-    item: Annotated[
-        list[str] | None, typer.Option(help="Item whose curve is drawn; by default the three that fit worst.")
-    ] = None,
-    ending: Annotated[str, typer.Option("--format", help="png, svg or pdf.")] = "png",
-    width: Annotated[float, typer.Option(help="Width in millimetres.")] = 183.0,
+    out: Annotated[Path, outfile("Folder for the pictures.", file_okay=False)],
+    item: Annotated[list[str] | None, opt("Item to draw (default: the three that fit worst).")] = None,
+    ending: Annotated[str, opt("png, svg or pdf.", "--format")] = "png",
+    width: Annotated[float, opt("Width in millimetres.")] = 183.0,
 ) -> None:
     """Draw a fit: item map, information, curves of items with what was observed, differences between groups."""
     from mensura.charts.render import check_figure
-    from mensura.cli.response_pictures import draw_fit
     from mensura.core.folders import whole_folder
     from mensura.responses.result import read_fit
 
@@ -223,12 +133,38 @@ def draw(
     console.print(f"wrote {', '.join(f'{name}.{ending}' for name in drawn)} to {out}")
 
 
-@app.command(epilog="Example: mensura responses link form-b form-a --out linked")
+def draw_fit(fit: ResponseFit, items: Sequence[str] | None) -> dict[str, Drawing]:
+    """Return charts by file name: item map, information, curves of items, differences of every group."""
+    from mensura.charts import information_curve, item_characteristic, item_differences, item_map
+    from mensura.core.frames import sort_highest
+    from mensura.evidence.checks import readable
+    from mensura.responses.result import curve_points, difference_points, information_points, map_points
+
+    if not fit.observed.width:
+        raise MensuraError("the folder has no observed.csv; fit again with: mensura responses fit … --out FOLDER")
+    bank = fit.bank
+    worst = sort_highest(fit.items, "fit", "item").head(WORST)["item"].to_list()
+    drawn = {"item-map": item_map(map_points(fit)), "information": information_curve(information_points(bank))}
+    for item in items or worst:
+        curve = curve_points(bank, item)
+        observed = fit.observed.filter(fit.observed["item"] == item)
+        drawn[_free_name(f"item-{readable(item)}", drawn)] = item_characteristic(curve, observed)
+    for group in fit.dif["group"].unique(maintain_order=True) if fit.dif.height else ():
+        name = _free_name(f"differences-{readable(group)}", drawn)
+        drawn[name] = item_differences(difference_points(fit.dif, group))
+    return drawn
+
+
+def _free_name(name: str, taken: Container[str]) -> str:
+    """Return the name, with a number behind it if another picture has it already."""
+    numbered = (f"{name}-{number}" for number in count_from(2))
+    return next(one for one in chain([name], numbered) if one not in taken)
+
+
 def link(
     new: Folder,
-    base: Annotated[Path, typer.Argument(help="Folder of the fit whose scale is kept.", callback=check_input)],
-    method: Annotated[str, typer.Option(help="stocking-lord, haebara or mean-sigma.")] = "stocking-lord",
-    seed: Annotated[int, typer.Option(help="Seed of the draws that give the errors.")] = 0,
+    base: Annotated[Path, arg("Folder of the fit whose scale is kept.", callback=check_input)],
+    method: Annotated[str, opt("stocking-lord, haebara or mean-sigma.")] = "stocking-lord",
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -236,34 +172,23 @@ def link(
     from mensura.core.frames import sort_highest
     from mensura.responses import link_fits
 
-    linked = link_fits(new, base, method=method, seed=seed)
-    if emit(linked.tables(), out=out, as_json=as_json, warnings=list(linked.warnings)):
+    linked = link_fits(new, base, method=method)
+    if emit(linked, out, as_json):
         return
     print_table(linked.items, title="Common items on the scale of the base", rows=10)
-    print_table(
-        sort_highest(linked.subjects, "ability", "subject"), title="Subjects on the scale of the base", rows=SHOWN
-    )
-    for warning in linked.warnings:
-        print_note(warning, kind="warning")
+    ranked = sort_highest(linked.subjects, "ability", "subject")
+    print_table(ranked, title="Subjects on the scale of the base", rows=SHOWN)
+    print_notes(linked.warnings, "warning")
     console.print(f"{linked.heading}.")
 
 
-@app.command(epilog="Example: mensura responses place fitted new.csv --group class")
 def place(
     folder: Folder,
     files: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            help="Answers of new people or models to items of the fit; without any, its own subjects are placed.",
-            callback=check_inputs,
-        ),
+        list[Path] | None, arg("Answers of new subjects; by default those of the fit.", callback=check_input)
     ] = None,
-    group: Annotated[str | None, typer.Option(help="Group of people of the fit.")] = None,
-    rates: Annotated[
-        Path | None, typer.Option(help="Table of item, rate[, low, high or n] of a population.", callback=check_input)
-    ] = None,
-    name: Annotated[str, typer.Option(help="What to call the people of the rates.")] = "people of the rates",
-    seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
+    group: Annotated[str | None, opt("Group of people of the fit.")] = None,
+    rates: Annotated[Path | None, infile("Table of item, rate[, low, high or n] of a population.")] = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -274,11 +199,112 @@ def place(
     fitted = read_fit(folder)
     if files:
         fitted = score_new(fitted, read_responses(list(files)))
-    placed = place_among(fitted, group=group, rates=rates, name=name, seed=seed)
-    if emit(placed.tables(), out=out, as_json=as_json, warnings=list(placed.warnings)):
+    placed = place_among(fitted, group=group, rates=rates)
+    if emit(placed, out, as_json):
         return
-    print_placed(placed, () if files else few_beside_many(fitted))
+    _print_placed(placed, () if files else few_beside_many(fitted))
 
 
-app.command(epilog="Example: mensura responses select fitted/items.csv --size 30")(adaptive.select)
-app.command("next", epilog="Example: mensura responses next fitted/items.csv partial.eval")(adaptive.next_)
+def _print_placed(placed: AmongPeople, own: Collection[str]) -> None:
+    """Print subjects among people, those of small groups first."""
+    from mensura.core.frames import sort_highest
+
+    ranked = sort_highest(placed.subjects, "ability", "subject")
+    spare = ("population", "status", "rate", "low", "high", "group")
+    print_own_first(ranked, own, title=placed.heading, rows=SHOWN, spare=spare)
+    print_notes(placed.warnings, "warning")
+    first = next((row for row in ranked.iter_rows(named=True) if row["subject"] in own), ranked.row(0, named=True))
+    ends = f"({first['iq_low']:.0f} to {first['iq_high']:.0f}, 90%)"
+    iq = f"{first['iq']:.0f} {ends}"
+    if first["at_least"]:
+        iq = f"at least {first['iq']:.0f}, as far as their number can tell,"
+    console.print(f"{first['subject']}: IQ-equivalent {iq} among {first['population']}.")
+
+
+def few_beside_many(result: ResponseFit) -> list[str]:
+    """Return the subjects of small groups beside a large one: a few models, whom a user looks for among many people."""
+    import polars as pl
+
+    sizes = result.subjects.group_by("group").len()
+    small = sizes.filter((pl.col("group") != result.reference) & (pl.col("len") <= SHOWN))["group"]
+    return result.subjects.filter(pl.col("group").is_in(small.implode()))["subject"].to_list()
+
+
+def select(
+    items: Items,
+    size: Annotated[int, opt("How many items.", min=1)] = 30,
+    mean: Mean = 0.0,
+    sd: Sd = 1.5,
+    content: Content = None,
+    choice: Choice = "spread",
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Choose a fixed short form: the items that place a group best."""
+    from mensura.responses import Aim, select_items
+
+    bank, contents = _bank(items, content)
+    form = select_items(bank, size, aim=Aim(mean, sd), content=contents, choice=choice)
+    if emit(form, out, as_json):
+        return
+    print_table(form.form, title="The form, item by item (error: with the items so far)", rows=40)
+    print_notes(form.warnings, "warning")
+    console.print(f"{form.heading}.")
+
+
+def next_(
+    items: Items,
+    log: Annotated[Path | None, arg("Answers so far: a log or table.", callback=check_input)] = None,
+    count: Annotated[int, opt("How many items to run next.", min=1)] = 5,
+    within: Annotated[float, opt("Stop when the 90% interval is this far to either side.")] = 0.3,
+    mean: Mean = 0.0,
+    sd: Sd = 1.5,
+    content: Content = None,
+    choice: Choice = "spread",
+    subject: Annotated[str | None, opt("Whose samples a log holds that does not say so itself.")] = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Show where a subject is after some answers, which items to run next, and when to stop."""
+    from mensura.responses import Aim, next_items
+
+    bank, contents = _bank(items, content)
+    answers = {} if log is None else _answers(log, subject, bank)
+    result = next_items(bank, answers, count=count, aim=Aim(mean, sd, within), content=contents, choice=choice)
+    if emit(result, out, as_json):
+        return
+    if not result.standing["done"][0]:
+        print_table(result.next, title="Run next")
+    print_notes(result.warnings, "warning")
+    console.print(f"{result.heading}.")
+
+
+def _bank(items: Path, content: str | None) -> tuple[ItemBank, dict[str, str] | None]:
+    from mensura.core.frames import require_columns
+    from mensura.intake.tables import read_table
+    from mensura.responses import ItemBank
+
+    table = read_table(items / "items.csv" if items.is_dir() else items)
+    bank = ItemBank.from_table(table)
+    if content is None:
+        return bank, None
+    require_columns(table, [content], name="items")
+    return bank, dict(zip(bank.items, map(str, table[content]), strict=True))
+
+
+def _answers(log: Path, subject: str | None, bank: ItemBank) -> dict[str, tuple[float, float]]:
+    """Return item → (right, trials) of the one subject of a log, or the one that is named."""
+    from mensura.responses import read_responses
+    from mensura.responses.among import counts_in_bank, foreign_items
+
+    table = read_responses(log, subject=subject)
+    names = table.subjects["subject"].to_list()
+    if len(names) > 1 and subject not in names:
+        raise MensuraError(f"{log}: {len(names)} subjects; say with --subject whom to place, such as {names[0]!r}")
+    row = names.index(subject) if subject in names else 0
+    right, trials = counts_in_bank(table, bank)
+    taken = ((item, right[row, at], trials[row, at]) for at, item in enumerate(bank.items))
+    answers = {item: (float(good), float(n)) for item, good, n in taken if n > 0}
+    if not answers:
+        raise foreign_items(str(log), bank)
+    return answers

@@ -1,77 +1,56 @@
-"""``mensura scale``: the ruler on the command line."""
+"""``mensura scale`` and ``equate``: the ruler on the command line, and one test read in another."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, NamedTuple, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-import typer
-
-from mensura.cli.output import Json, Out, console, emit, print_note
+from mensura.cli.options import Json, Out, arg, opt
+from mensura.cli.output import console, emit, print_note, print_notes
 from mensura.cli.tables import print_table
 from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import polars as pl
 
     from mensura.scale import Calibration, LevelLine, Position, Reading
-    from mensura.scale.ruler import Convention
 
 DEFAULT_BASE = 10.0
+_FURTHER = "--dimension all: the level this is on each calibrated dimension."
 _WHOSE = "Rates speak of the population they were measured in or extrapolated to."
-EXAMPLES = """
-[bold]Examples[/]
-
-  mensura scale 0.038                            a success rate of 3.8%
-  mensura scale 0.038 --low 0.027 --high 0.053   with its interval
-  mensura scale --iq 130                         from an IQ-equivalent
-  mensura scale --level 2.3 --dimension volume   from a calibrated level
-  mensura scale --level 2 --base 3               a level of another base
-  mensura scale 0.02 --calibration mine          levels of your own calibration
-  mensura scale --one-in 26 --json               for programs
-"""
+Test = Annotated[str, arg("A pool of the embedded items, or a CSV with item, observed, rate.")]
 
 
 def scale(
-    rate: Annotated[float | None, typer.Argument(help="Success rate in the population, between 0 and 1.")] = None,
-    iq: Annotated[float | None, typer.Option(help="Start from an IQ-equivalent.")] = None,
-    level: Annotated[float | None, typer.Option(help="Start from a level (base 10, or of --dimension).")] = None,
-    one_in: Annotated[float | None, typer.Option(help="Start from a rarity: 1 in N people.")] = None,
-    percentile: Annotated[float | None, typer.Option(help="Start from a percentile.")] = None,
-    low: Annotated[float | None, typer.Option(help="Low end of the interval, in the unit you start from.")] = None,
-    high: Annotated[float | None, typer.Option(help="High end of the interval, in the unit you start from.")] = None,
-    dimension: Annotated[str | None, typer.Option(help="Calibrated dimension, such as volume or KN.")] = None,
-    dimensions: Annotated[
-        bool, typer.Option("--dimensions", help="Also print the level on each calibrated dimension.")
-    ] = False,
-    calibration: Annotated[
-        str | None,
-        typer.Option(
-            help="published, open, or a file: calibration.json or bases.csv of mensura calibrate, or a CSV with "
-            "dimension, slope, intercept. Default: published.",
-            metavar="FILE",
-        ),
-    ] = None,
-    base: Annotated[float | None, typer.Option(help="Base of --level, instead of 10 or a dimension's.")] = None,
-    convention: Annotated[
-        str, typer.Option(help="Of uncalibrated levels: adele (level 1 centred on 1 in √base) or calibrated (0: all).")
-    ] = "adele",
+    rate: Annotated[float | None, arg("Success rate in the population, between 0 and 1.")] = None,
+    iq: Annotated[float | None, opt("Start from an IQ-equivalent.")] = None,
+    level: Annotated[float | None, opt("Start from a level (base 10, or of --dimension).")] = None,
+    one_in: Annotated[float | None, opt("Start from a rarity: 1 in N people.")] = None,
+    percentile: Annotated[float | None, opt("Start from a percentile.")] = None,
+    low: Annotated[float | None, opt("Low end of the interval, in the unit you start from.")] = None,
+    high: Annotated[float | None, opt("High end of the interval, in the unit you start from.")] = None,
+    dimension: Annotated[str | None, opt("Calibrated dimension, such as volume or KN; all lists each.")] = None,
+    calibration: Annotated[str | None, opt("published (default), open, or a file of mensura calibrate.")] = None,
+    base: Annotated[float | None, opt("Base of --level, instead of 10 or a dimension's.")] = None,
+    convention: Annotated[str, opt("Of levels without a dimension: adele or calibrated.")] = "adele",
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Read a success rate as level, rarity, percentile, IQ; and back."""
+    """Read a success rate as level, rarity, percentile, IQ; and back.
+
+    --calibration takes calibration.json or bases.csv of mensura calibrate, or a CSV of dimension, slope, intercept. By
+    the convention adele, level 1 is centred on 1 in √base; by the convention calibrated, everybody reaches level 0.
+    """
     start = {"rate": rate, "iq": iq, "level": level, "one_in": one_in, "percentile": percentile}
-    if not (dimension or dimensions or calibration or out or as_json):  # a formula: nothing is read, so it is quick
+    if not (dimension or calibration or out or as_json):  # a formula: nothing is read, so it is quick
         unit = _Unit(None, base, convention)
         _print_readings(_readings(_position(start, low, high, unit), unit), unit)
-        console.print("--dimensions: the level this is on each calibrated dimension.", style="dim")
-        console.print(_WHOSE, style="dim")
+        console.print(f"{_FURTHER}\n{_WHOSE}", style="dim")
         return
     from mensura.calibration import chosen_lines
 
     lines = chosen_lines(calibration)
-    line = None if dimension is None else lines[dimension]
+    line = None if dimension in (None, "all") else lines[str(dimension)]
     unit = _Unit(line, base, convention)
     position = _position(start, low, high, unit)
     readings = _readings(position, unit)
@@ -83,25 +62,18 @@ def scale(
     if line is not None:
         facts["dimension"] = line.dimension
         notes = [note for value in readings["level"] if value is not None and (note := line.outside(value))][:1]
-    facts["notes"] = notes
-    facts["unusable"] = dict(lines.unusable)
-    if emit(tables, out=out, as_json=as_json, **facts):
+    if emit(tables, out, as_json, **facts, notes=notes, unusable=dict(lines.unusable)):
         return
     _print_readings(readings, unit)
-    for note in notes:
-        print_note(note)
-    if dimensions or calibration is not None:
-        _print_dimensions(tables["dimensions"], lines)
+    print_notes(notes)
+    if dimension == "all" or calibration is not None:
+        print_table(tables["dimensions"], title="The level this is on each calibrated dimension")
+        if lines.unusable:
+            unread = "; ".join(f"{name} ({reason})" for name, reason in lines.unusable.items())
+            print_note(f"no level can be read on {unread}")
     else:
-        console.print("--dimensions: the level this is on each calibrated dimension.", style="dim")
+        console.print(_FURTHER, style="dim")
     console.print(_WHOSE, style="dim")
-
-
-def _print_dimensions(table: pl.DataFrame, lines: Calibration) -> None:
-    print_table(table, title="The level this is on each calibrated dimension")
-    if lines.unusable:
-        told = "; ".join(f"{name} ({reason})" for name, reason in lines.unusable.items())
-        print_note(f"no level can be read on {told}")
 
 
 class _Unit(NamedTuple):
@@ -117,9 +89,13 @@ class _Unit(NamedTuple):
         if self.line is not None:
             return f"{self.line.dimension}, base {self.line.base:.2f} ({self.line.scaling})"
         base = self.base or DEFAULT_BASE
-        return f"base {base:g}, " + (
-            f"level 1 centred on 1 in √{base:g}" if self.convention == "adele" else "level 0: everybody succeeds"
-        )
+        start = f"level 1 centred on 1 in √{base:g}" if self.convention == "adele" else "level 0: everybody succeeds"
+        return f"base {base:g}, {start}"
+
+    @property
+    def rule(self) -> dict[str, Any]:
+        """Base and convention of levels without a calibrated line."""
+        return {"base": self.base or DEFAULT_BASE, "convention": self.convention}
 
 
 def _position(start: dict[str, float | None], low: float | None, high: float | None, unit: _Unit) -> Position:
@@ -136,30 +112,16 @@ def _position(start: dict[str, float | None], low: float | None, high: float | N
         return Position(value, low, high)
     if name == "level" and unit.line is not None:
         return Position.from_dimension(unit.line, value, low, high)
-    make: Callable[[float, float | None, float | None], Position] = {
-        "iq": Position.from_iq,
-        "level": lambda value, low, high: Position.from_level(
-            value, low, high, base=unit.base or DEFAULT_BASE, convention=cast("Convention", unit.convention)
-        ),
-        "one_in": Position.from_one_in,
-        "percentile": Position.from_percentile,
-    }[name]
-    return make(value, low, high)
+    if name == "level":
+        return Position.from_level(value, low, high, **unit.rule)
+    position: Position = getattr(Position, f"from_{name}")(value, low, high)
+    return position
 
 
 def _readings(position: Position, unit: _Unit) -> dict[str, Reading]:
-    level = (
-        position.level(unit.base or DEFAULT_BASE, cast("Convention", unit.convention))
-        if unit.line is None
-        else position.annotated_level(unit.line)
-    )
-    return {
-        "rate": position.rate,
-        "level": level,
-        "one_in": position.one_in,
-        "percentile": position.percentile,
-        "iq": position.iq,
-    }
+    level = position.level(**unit.rule) if unit.line is None else position.annotated_level(unit.line)
+    others = {name: getattr(position, name) for name in ("one_in", "percentile", "iq")}
+    return {"rate": position.rate, "level": level, **others}
 
 
 def _print_readings(readings: dict[str, Reading], unit: _Unit) -> None:
@@ -194,41 +156,67 @@ def _table(readings: dict[str, Reading]) -> pl.DataFrame:
 
     rows = [(name, *reading) for name, reading in readings.items()]
     frame = pl.DataFrame(rows, schema={"reading": pl.String, "value": float, "low": float, "high": float}, orient="row")
-    return frame if frame["low"].is_not_null().any() else frame.drop("low", "high")
-
-
-def _origin(source: str) -> str:
-    """Return whose a line is: of the open pool, published, or given."""
-    from mensura.calibration.open_pool import OPEN
-
-    return "open" if source == OPEN else "published" if "Table 16" in source else "given"
+    return frame if frame["low"].count() else frame.drop("low", "high")
 
 
 def _dimension_table(position: Position, lines: Calibration) -> pl.DataFrame:
+    """Return the level on each calibrated dimension, and whose line it is read from."""
     import polars as pl
 
-    rows = [
-        (
-            line.dimension,
-            line.base,
-            line.r_squared,
-            line.scaling,
-            *position.annotated_level(line),
-            "outside" if line.outside(position.annotated_level(line).value) else "",
-            _origin(line.source),
+    from mensura.calibration.open_pool import OPEN
+
+    rows = []
+    for line in lines:
+        level = position.annotated_level(line)
+        outside = "outside" if line.outside(level.value) else ""
+        origin = "open" if line.source == OPEN else "published" if "Table 16" in line.source else "given"
+        rows.append((line.dimension, line.base, line.r_squared, line.scaling, *level, outside, origin))
+    texts, numbers = ("dimension", "class", "items", "calibration"), ("base", "r2", "level", "low", "high")
+    types = dict.fromkeys(texts, pl.String) | dict.fromkeys(numbers, pl.Float64)
+    columns = ["dimension", "base", "r2", "class", "level", "low", "high", "items", "calibration"]
+    frame = pl.DataFrame(rows, schema={name: types[name] for name in columns}, orient="row")
+    return frame if frame["low"].count() else frame.drop("low", "high")
+
+
+def equate(
+    one: Test,
+    other: Test,
+    estimate: Annotated[str, opt("World rates of embedded pools: both, asked or carried.")] = "both",
+    draws: Annotated[int, opt("Bootstrap samples of items.", min=1)] = 1000,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Read one test's levels and scores in another's."""
+    from mensura.calibration import equate as equated
+
+    first, second = (Path(test).stem if test.endswith(".csv") else test for test in (one, other))
+    result = equated(_read_test(one, estimate), _read_test(other, estimate), names=(first, second), draws=draws)
+    if emit(result.tables(), out, as_json, tests=list(result.tests), items=list(result.items)):
+        return
+    print_table(result.levels, title=f"Levels. {result.heading}")
+    print_table(result.scores, title=f"Scores (share correct) of {result.tests[0]} in those of {result.tests[1]}")
+    if result.scores.height:
+        like = result.scores.row(result.scores.height // 2, named=True)
+        console.print(
+            f"{like['score']:.0%} right in {result.tests[0]} is like {like['other_score']:.0%} in {result.tests[1]} "
+            f"(90%: {like['low']:.0%} to {like['high']:.0%})."
         )
-        for line in lines
-    ]
-    names = {
-        "dimension": pl.String,
-        "base": float,
-        "r2": float,
-        "class": pl.String,
-        "level": float,
-        "low": float,
-        "high": float,
-        "items": pl.String,
-        "calibration": pl.String,
-    }
-    frame = pl.DataFrame(rows, schema=names, orient="row")
-    return frame if frame["low"].is_not_null().any() else frame.drop("low", "high")
+    about = "A level is −log10(rate/√10) among those who took the test; covered: both tests have items there."
+    console.print(f"{about} World rates are extrapolated, so is what follows from them.", style="dim")
+
+
+def _read_test(test: str, estimate: str) -> pl.DataFrame:
+    """Return item, observed, rate, low, high, options of a file or an embedded pool."""
+    import polars as pl
+
+    from mensura.calibration import open_items, open_rates
+    from mensura.intake.tables import read_table
+
+    if test.endswith(".csv") or Path(test).is_file():
+        return read_table(Path(test))
+    items = open_items()
+    if test not in items["pool"]:
+        pools = ", ".join(items["pool"].unique().sort())
+        raise MensuraError(f"equate: {test!r} is unknown; expected a CSV file or an embedded pool ({pools})")
+    chosen = items.filter(pl.col("pool") == test).select("item", observed="rate")
+    return chosen.join(open_rates(estimate).drop("pool"), on="item")

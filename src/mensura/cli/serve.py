@@ -1,54 +1,26 @@
-"""``mensura serve``: the live site."""
+"""``mensura serve`` and ``mcp``: the live site, and tools for agents."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from mensura.cli.iq_method import Method
-from mensura.cli.output import notices
-from mensura.cli.paths import check_input
-from mensura.cli.progress import waiting
+from mensura.cli.options import Method, infile, opt
+from mensura.cli.output import notices, waiting
 from mensura.core.errors import MensuraError
 
-EXAMPLES = """
-[bold]Examples[/]
-
-  mensura serve --port 8000                                   the embedded evidence, for this machine
-  mensura serve --port 8000 --store evidence.db               a store; a new version of it is shown when it is there
-  mensura serve --port 8000 --store evidence.db --reviewer-secret-file secret.txt
-  mensura serve --port 8000 --host 0.0.0.0 --name mensura.example.org
-"""
+Port = Annotated[int, opt("Port to listen on.", min=1, max=65535)]
+Host = Annotated[str, opt("Address to listen on; the default is reached from this machine only.")]
+HostNames = Annotated[list[str] | None, opt("A host name of the site, such as that of a proxy; repeatable.", "--name")]
 
 
 def serve(
-    port: Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65535)] = 8000,
-    host: Annotated[str, typer.Option(help="Address to listen on; the default is reached from this machine only.")] = (
-        "127.0.0.1"
-    ),
-    store: Annotated[
-        Path | None,
-        typer.Option(
-            help="Store of the evidence (mensura evidence init), or a folder of CSV files.",
-            metavar="FILE",
-            callback=check_input,
-        ),
-    ] = None,
+    port: Port = 8000,
+    host: Host = "127.0.0.1",
+    store: Annotated[Path | None, infile("Store (mensura evidence init) or folder of CSV files.")] = None,
     method: Method = None,
-    reviewer_secret_file: Annotated[
-        Path | None,
-        typer.Option(
-            help="Open the reviewer's rooms (/review) to whoever knows the secret in this file.",
-            metavar="FILE",
-            callback=check_input,
-        ),
-    ] = None,
-    name: Annotated[
-        list[str] | None,
-        typer.Option(help="A host name the site goes by, such as that of a proxy before it; repeatable."),
-    ] = None,
+    reviewer_secret_file: Annotated[Path | None, infile("File with the secret that opens /review.")] = None,
+    names: HostNames = None,
 ) -> None:
     """Serve the report live: the same pages and files, renewed whole when the evidence changes."""
     try:
@@ -63,11 +35,36 @@ def serve(
             notices.print(f"warning: others on this machine can read {reviewer_secret_file}")
         if not is_loopback(host):
             notices.print("warning: without TLS before it the secret crosses the network unprotected")
-    if not is_loopback(host) and not name:
+    if not is_loopback(host) and not names:
         notices.print(
             f"warning: --host {host} answers to any host name, so a page elsewhere may read it through a visitor's "
             "browser; --name HOST names the ones that are right"
         )
     notices.print(f"http://{host}:{port}/ (the pages are there in a minute; Ctrl-C ends)")
     with waiting.paused():
-        serve_site(store, host=host, port=port, names=name or [], secret=secret, method=method)
+        serve_site(store, host=host, port=port, names=names or [], secret=secret, method=method)
+
+
+def mcp(
+    store: Annotated[Path | None, infile("Store or folder of evidence instead of the embedded one.")] = None,
+    http: Annotated[int | None, opt("Port for HTTP (at /mcp); by default stdio.", min=1, max=65535)] = None,
+) -> None:
+    """Answer agents by the Model Context Protocol, over standard input and output or HTTP; read-only."""
+    try:
+        from mensura.serve.agent_server import agent_server
+    except ModuleNotFoundError as fault:
+        raise MensuraError(f"mcp: {fault.name} is not installed; run pip install 'mensura[mcp]'") from fault
+    from mensura.evidence import load
+
+    server = agent_server(lambda: load(store))
+    if http is None:
+        with waiting.paused():
+            server.run("stdio")
+        return
+    try:
+        from mensura.serve.serving import run_app
+    except ModuleNotFoundError as fault:
+        raise MensuraError(f"mcp: {fault.name} is not installed; run pip install 'mensura[mcp,serve]'") from fault
+    notices.print(f"http://127.0.0.1:{http}/mcp (Ctrl-C ends)")
+    with waiting.paused():
+        run_app(server.streamable_http_app(stateless_http=True, json_response=True), port=http)

@@ -1,36 +1,46 @@
-"""``mensura stitch``: subjects and benchmarks on one scale."""
+"""``mensura stitch``: models, people and benchmarks on one scale, checks of the fit, and frozen scales."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from mensura.cli.inputs import AddedScores, EvidencePath, Released, ScoreUnit, added_subjects, load_evidence
-from mensura.cli.options import CHECKS, Ray, Settings, list_settings, read_settings
-from mensura.cli.output import Json, Out, console, emit, print_note
-from mensura.cli.paths import check_input
-from mensura.cli.progress import progress_bar
-from mensura.cli.stitch_out import explain_capability, print_stitch, show_frozen
+from mensura.cli.findings import interval, print_trust
+from mensura.cli.inputs import added_subjects, load_evidence, new_names
+from mensura.cli.options import AddedScores, EvidencePath, Json, Out, Scale, ScoreUnit, arg, check_input, opt
+from mensura.cli.output import console, emit, print_notes, progress_bar
+from mensura.cli.settings import Settings, changed, read_pairs, read_settings, takes
+from mensura.cli.tables import print_filled, print_own_first, print_table
 from mensura.core.cache import keep
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, counted
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from mensura.stitching import Robustness, Stitch
-    from mensura.trends import Inclusion
+    from mensura.stitching import Stitch
 
-EXAMPLES = """
-[bold]Examples[/]
 
-  mensura stitch
-  mensura stitch scores.csv --method rosetta --anchor-benchmark Winogrande --out fit
-  mensura stitch --people
-  mensura stitch scores.csv --anchor 'claude-3-5-sonnet=130' --anchor 'gpt-5=150'
-"""
+CHECKS = ("residuals", "batteries", "influence", "robustness", "sens5", "held-out", "forward")
+_NAMED = 3  # of one's own subjects in a sentence
+_LAYOUT: dict[str, Any] = {
+    "people": {"keys": 2, "spare": ("score", "status", "first")},
+    "people_classes": {"spare": ("benchmarks", "spread", "status", "passed_low", "passed_high")},
+    "floors": {"spare": ("ceiling_error", "weight")},
+}
+"""How tables are laid out on a narrow terminal: columns that stand in every part, and those that may stay out."""
+_TITLES = {
+    "people": "People, test by test: who scored above them first, and the chance that the best model does",
+    "people_classes": "Classes of people on the scale: when a model passed them, and the probability that the best "
+    "is above them (90% intervals hold the spread between tests)",
+    "floors": "Chance level and ceiling of each benchmark, with their errors",
+    "capability_bars": "Capabilities with bars of 5% more squared error",
+    "difficulty_bars": "Difficulties with bars of 5% more squared error",
+    "batteries": "Capabilities with 90% intervals over other domains of tests (battery_low, battery_high)",
+    "suspicious": "Suspicious scores: more than ordinary noise apart from what all other scores predict",
+    "residuals": "Measured minus fitted (residual) and minus what capability alone predicts (above)",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,155 +50,79 @@ class StitchSettings:
     duplicates: Annotated[str | None, "Several scores of one cell: max (rosetta), mean (pooled) or all."] = None
     dimensions: Annotated[int, "Latent dimensions of the pooled method, capability included."] = 4
     ridge: Annotated[float, "Strength of the published penalty (rosetta)."] = 0.1
+    parts: Annotated[str, "Parts no score connects: refuse them, keep the largest, or keep all."] = "refuse"
     fewest_benchmarks: Annotated[int, "Benchmarks a subject needs (published: 4)."] = 1
     kind: Annotated[str, "Bootstrap over scores within subjects, subjects or benchmarks."] = "within"
+    ray: Annotated[str | None, "Bootstrap on Ray: local, or the address of a cluster."] = None
     seed: Annotated[int, "Seed of the bootstrap."] = 0
 
 
-EXAMPLES += list_settings(StitchSettings)
-
-
+@takes(StitchSettings)
 def stitch(
-    scores: Annotated[
-        Path | None,
-        typer.Argument(
-            help="CSV with model (or subject), benchmark, score in [0, 1]; the embedded evidence if absent.",
-            callback=check_input,
-        ),
+    scores: Annotated[Path | None, arg("CSV with model, benchmark, score from 0 to 1.", callback=check_input)] = None,
+    method: Annotated[str, opt("pooled (default), or rosetta: as published.")] = "pooled",
+    anchor_benchmark: Annotated[str | None, opt("Benchmark with difficulty 0 and slope 1.", metavar="NAME")] = None,
+    anchor: Annotated[list[str] | None, opt("Subject and its value, given twice.", metavar="SUBJECT=VALUE")] = None,
+    bootstrap: Annotated[int, opt("Bootstrap replicates for the intervals; 0: Laplace.", min=0)] = 0,
+    people: Annotated[bool, opt("Human groups test by test, and classes of people on the scale.", "--people")] = False,
+    checks: Annotated[
+        list[str] | None, opt(f"Check the fit: {', '.join(CHECKS)}; repeatable.", "--check", metavar="NAME")
     ] = None,
-    method: Annotated[str, typer.Option(help="pooled (default), or rosetta: as published.")] = "pooled",
-    anchor_benchmark: Annotated[
-        str | None, typer.Option(help="Benchmark with difficulty 0 and slope 1.", metavar="NAME")
-    ] = None,
-    anchor: Annotated[
-        list[str] | None, typer.Option(help="Subject and its value, given twice.", metavar="SUBJECT=VALUE")
-    ] = None,
-    parts: Annotated[
-        str, typer.Option(help="Parts no score connects: refuse them, keep the largest, or keep all.")
-    ] = "refuse",
-    bootstrap: Annotated[int, typer.Option(help="Bootstrap replicates for the intervals; 0: Laplace.", min=0)] = 0,
-    ray: Ray = None,
+    scale: Scale = None,
+    at: Annotated[float | None, opt("With --scale: what this capability means, benchmark by benchmark.")] = None,
     settings: Settings = None,
-    people: Annotated[
-        bool, typer.Option("--people", help="Human groups test by test, and classes of people on the scale.")
-    ] = False,
-    residuals: Annotated[
-        bool,
-        typer.Option(
-            "--residuals", help="Measured minus predicted, by benchmark, family and domain.", rich_help_panel=CHECKS
-        ),
-    ] = False,
-    batteries: Annotated[
-        bool,
-        typer.Option(
-            "--batteries", help="Add intervals over other domains of tests (evidence only).", rich_help_panel=CHECKS
-        ),
-    ] = False,
-    influence: Annotated[
-        bool, typer.Option("--influence", help="Refit without each benchmark in turn.", rich_help_panel=CHECKS)
-    ] = False,
-    robustness: Annotated[
-        bool,
-        typer.Option(
-            "--robustness",
-            help="Anchor change, dropped benchmarks, link, optimised benchmarks.",
-            rich_help_panel=CHECKS,
-        ),
-    ] = False,
-    five_percent: Annotated[
-        bool,
-        typer.Option(
-            "--sens5",
-            help="Published bars: how far a parameter moves for 5% more squared error (rosetta).",
-            rich_help_panel=CHECKS,
-        ),
-    ] = False,
-    held_out: Annotated[
-        bool,
-        typer.Option(
-            "--held-out", help="Held-out error by method, dimensions and pooling (minutes).", rich_help_panel=CHECKS
-        ),
-    ] = False,
-    forward: Annotated[
-        bool,
-        typer.Option(
-            "--forward", help="Error forward in time, by method and dimensions (minutes).", rich_help_panel=CHECKS
-        ),
-    ] = False,
-    scale: Annotated[
-        str | None,
-        typer.Option(
-            help="Frozen scale, such as 2026-11: new subjects are placed on it and nobody else moves.", metavar="NAME"
-        ),
-    ] = None,
-    at: Annotated[
-        float | None, typer.Option(help="With --scale: what this capability means, benchmark by benchmark.")
-    ] = None,
     unit: ScoreUnit = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
-    released: Released = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Put models, people and benchmarks on one scale, with uncertainty."""
+    """Put models, people and benchmarks on one scale, with uncertainty.
+
+    Without SCORES the embedded evidence is used.
+
+    Checks: residuals (measured minus predicted, by benchmark, family and domain), batteries (intervals over other
+    domains of tests), influence (refit without each benchmark), robustness (other anchors, links and benchmarks), sens5
+    (published bars of 5% more squared error), held-out and forward (errors of hidden and of later scores; minutes).
+    """
     from mensura.intake.own_scores import read_own_scores
-    from mensura.stitching import forward_errors, held_out_errors, sens5
 
     rare = read_settings(settings, StitchSettings)
-    if ray is not None and not bootstrap:
-        raise MensuraError("--ray: of no use here, because --bootstrap is not given. Leave it out")
+    for name in (name for name in checks or () if name not in CHECKS):
+        raise MensuraError(f"--check {name}: not known; expected one of {', '.join(CHECKS)}")
+    if rare.ray is not None and not bootstrap:
+        raise MensuraError("--set ray: of no use here, because --bootstrap is not given. Leave it out")
     if at is not None:
-        explain_capability(scale, at, out, as_json)
+        _explain_capability(scale, at, out, as_json)
         return
-    data = read_own_scores(scores, unit=unit) if scores is not None else load_evidence(evidence, add, released)
+    data = read_own_scores(scores, unit=unit) if scores is not None else load_evidence(evidence, add)
     if scale is not None:
-        show_frozen(scale, data, out, as_json)
+        _show_frozen(scale, data, out, as_json)
         return
-    how = {
-        "method": method,
-        **_by_id(data, anchor_benchmark, _anchors(anchor)),
-        "duplicates": rare.duplicates,
-        **{name: getattr(rare, name) for name in ("dimensions", "ridge") if _is_set(name, settings)},
-        "parts": parts,
-        "fewest_benchmarks": rare.fewest_benchmarks,
-    }
-    fit = _fitted(data, how)
+    chosen = changed(rare, "duplicates", "dimensions", "ridge", "parts", "fewest_benchmarks")
+    pairs = read_pairs("--anchor", anchor or [], "SUBJECT=VALUE, for example 'gpt-5=150'") or None
+    fit = _fitted(data, {"method": method, **_by_id(data, anchor_benchmark, pairs), **chosen})
     warnings = list(fit.warnings)
     tables = {"capabilities": fit.capabilities, "benchmarks": fit.benchmarks, "ranks": fit.laplace.ranks}
     if fit.method == "pooled":
         tables |= {"suspicious": fit.suspicious, "dimensions": fit.dimensions, "floors": fit.floors}
     if bootstrap:
         with progress_bar("bootstrap", bootstrap) as advance:
-            draws = fit.bootstrap(bootstrap, seed=rare.seed, kind=rare.kind, advance=advance, ray=ray)  # type: ignore[arg-type]
+            draws = fit.bootstrap(bootstrap, seed=rare.seed, kind=rare.kind, advance=advance, ray=rare.ray)  # type: ignore[arg-type]
         tables |= {"capabilities": draws.capabilities, "ranks": draws.ranks}
         warnings += draws.warnings
-    more, about = _further(fit, data, people=people, batteries=batteries, influence=influence, robustness=robustness)
+    more, about = _further(fit, data, people, checks or ())
     tables, warnings = tables | more, [*warnings, *about]
-    if residuals:
-        tables |= {"residuals": fit.residuals} | _residuals(fit, data)
-    if five_percent:
-        tables |= dict(zip(("capability_bars", "difficulty_bars"), sens5(fit), strict=True))
-    if held_out:
-        tables["held_out"] = held_out_errors(data)
-    if forward:
-        tables["forward"] = forward_errors(data)
-    end = {"converged": fit.convergence.converged, "iterations": fit.convergence.iterations}
-    facts = {"settings": fit.settings, "convergence": end | {"gradient": fit.convergence.gradient}}
-    if emit(tables, out=out, as_json=as_json, **facts, warnings=warnings, notes=fit.notes):
+    end = {name: getattr(fit.convergence, name) for name in ("converged", "iterations", "gradient")}
+    facts = {"settings": fit.settings, "convergence": end, "warnings": warnings, "notes": fit.notes}
+    if emit(tables, out, as_json, **facts):
         return
     for text in fit.notes:
         console.print(text)
-    for warning in warnings:
-        print_note(warning, kind="warning")
+    print_notes(warnings, "warning")
     basis = f"bootstrap {rare.kind}, {bootstrap} replicates" if bootstrap else "Laplace"
     title = f"Capabilities ({fit.method}; 90% intervals: {basis})"
-    print_stitch(tables, title, added_subjects() if scores is None else ())
-
-
-def _is_set(name: str, settings: list[str] | None) -> bool:
-    """Whether a rarer setting was given: what the method does not use is refused, so defaults are not handed on."""
-    return any(word.partition("=")[0].strip() == name for word in settings or ())
+    _print(tables, title, added_subjects() if scores is None else ())
 
 
 def _fitted(data: object, settings: dict[str, Any]) -> Stitch:
@@ -211,23 +145,9 @@ def _by_id(data: object, benchmark: str | None, subjects: dict[str, float] | Non
 
     if isinstance(data, Evidence):
         subjects = None if subjects is None else {require_subject(data, name): at for name, at in subjects.items()}
-        known = KnownNames(data.benchmarks.select("benchmark", "name").iter_rows())
-        benchmark = benchmark and (known.match(benchmark).id or benchmark)
+        names = KnownNames(data.benchmarks.select("benchmark", "name").iter_rows())
+        benchmark = benchmark and (names.match(benchmark).id or benchmark)
     return {"anchor_benchmark": benchmark, "anchor_subjects": subjects}
-
-
-def _anchors(given: list[str] | None) -> dict[str, float] | None:
-
-    if not given:
-        return None
-    pairs = {}
-    for text in given:
-        name, _, value = text.rpartition("=")
-        try:
-            pairs[name] = float(value)
-        except ValueError:
-            raise MensuraError(f"--anchor: {text!r} is not SUBJECT=VALUE, for example 'gpt-5=150'") from None
-    return pairs
 
 
 def _residuals(fit: Stitch, data: object) -> dict[str, pl.DataFrame]:
@@ -241,12 +161,9 @@ def _residuals(fit: Stitch, data: object) -> dict[str, pl.DataFrame]:
         domains = data.benchmarks.select("benchmark", "dimension")
         return residual_tables(fit.residuals, families=_labels(families), domains=_labels(domains))
     table = read_scores(data)
-    known = {
-        name: _labels(table.select(of, column))
-        for name, of, column in (("families", "subject", "family"), ("domains", "benchmark", "domain"))
-        if column in table.columns
-    }
-    return residual_tables(fit.residuals, **known)
+    labels = (("families", "subject", "family"), ("domains", "benchmark", "domain"))
+    groups = {name: _labels(table.select(of, by)) for name, of, by in labels if by in table.columns}
+    return residual_tables(fit.residuals, **groups)
 
 
 def _labels(pairs: pl.DataFrame) -> dict[str, str]:
@@ -254,33 +171,133 @@ def _labels(pairs: pl.DataFrame) -> dict[str, str]:
 
 
 def _further(
-    fit: Stitch, data: object, *, people: bool, batteries: bool, influence: bool, robustness: bool
+    fit: Stitch, data: object, people: bool, checks: Sequence[str]
 ) -> tuple[dict[str, pl.DataFrame], list[str]]:
     """Work out the tables that were asked for beside the fit, and what is to be said about them."""
-    from mensura.core.errors import MensuraError
+    from mensura import stitching
     from mensura.evidence import Evidence
-    from mensura.stitching import battery_intervals, benchmark_influence, check_robustness, place_people
     from mensura.trends import check_inclusion, mark_passed
     from mensura.trends.capabilities import FEWEST_SUBJECTS
 
     tables: dict[str, pl.DataFrame] = {}
     warnings: list[str] = []
     if people:
-        placed = place_people(fit, data if isinstance(data, Evidence) else None)
+        placed = stitching.place_people(fit, data if isinstance(data, Evidence) else None)
         tables |= {"people": placed.tests, "people_classes": mark_passed(placed)}
-    if batteries:
+    if "batteries" in checks:
         if not isinstance(data, Evidence):
-            raise MensuraError("--batteries: scores.csv names no domains; expected evidence. Use --add FILE instead.")
-        known = data.benchmarks.select("benchmark", "dimension").drop_nulls()
-        tables["batteries"] = battery_intervals(fit, dict(known.iter_rows()))
-    if influence:
-        tables["influence"] = benchmark_influence(fit)
-    if robustness:
-        anchor = cast("str | None", fit.settings["anchor_benchmark"])
-        checks: list[Robustness | Inclusion] = [check_robustness(data, anchor_benchmark=anchor)]
+            raise MensuraError("--check batteries: a file of scores names no domains. Use --add FILE instead")
+        tables["batteries"] = stitching.battery_intervals(
+            fit, _labels(data.benchmarks.select("benchmark", "dimension"))
+        )
+    if "influence" in checks:
+        tables["influence"] = stitching.benchmark_influence(fit)
+    if "robustness" in checks:
+        anchor: Any = fit.settings["anchor_benchmark"]
+        results: list[Any] = [stitching.check_robustness(data, anchor_benchmark=anchor)]
         if fit.dated["released"].count() >= FEWEST_SUBJECTS:
-            checks.append(check_inclusion(data, anchor_benchmark=anchor))
-        for check in checks:
-            tables |= check.tables()
-            warnings += check.warnings
+            results.append(check_inclusion(data, anchor_benchmark=anchor))
+        for result in results:
+            tables |= result.tables()
+            warnings += result.warnings
+    if "residuals" in checks:
+        tables |= {"residuals": fit.residuals} | _residuals(fit, data)
+    if "sens5" in checks:
+        tables |= dict(zip(("capability_bars", "difficulty_bars"), stitching.sens5(fit), strict=True))
+    if "held-out" in checks:
+        tables["held_out"] = stitching.held_out_errors(data)
+    if "forward" in checks:
+        tables["forward"] = stitching.forward_errors(data)
     return tables, warnings
+
+
+def _print(tables: Mapping[str, pl.DataFrame], title: str, own: Collection[str]) -> None:
+    """Print the tables for people, ``own`` subjects first, and the finding; ``title`` is that of the capabilities."""
+    import polars as pl
+
+    from mensura.core.frames import sort_highest
+    from mensura.stitching.people import SHOWN
+
+    print_own_first(tables["capabilities"], own, title=title, rows=30)
+    tests = sort_highest(tables["benchmarks"], "difficulty", "benchmark")
+    mine = tests["benchmark"].is_in(new_names("benchmark")) if own else pl.repeat(False, tests.height, eager=True)
+    first = "yours first, then the hardest" if mine.any() else "hardest first"
+    print_table(pl.concat([tests.filter(mine), tests.filter(~mine)]), title=f"Benchmarks, {first}")
+    for name, table in tables.items():
+        if name == "ranks" and table["rank"].count():
+            print_own_first(table, own, title="Ranks (p_first: chance of being first)", rows=15, digits=3)
+        elif name not in ("capabilities", "benchmarks", "ranks") and table.height:
+            shown = table.select(SHOWN) if name == "people" else table
+            if name == "people_classes":
+                shown = table.select("group", "passed", "probability", pl.exclude("group", "passed", "probability"))
+            most = None if name.startswith("people") else 15
+            print_table(
+                shown,
+                title=_TITLES.get(name, name.replace("_", " ").capitalize()),
+                rows=most,
+                digits=3,
+                **_LAYOUT.get(name, {}),
+            )
+    console.print(_finding(tables, own))
+    for row in tests.filter(mine).head(_NAMED).iter_rows(named=True):
+        harder = tests.filter(tests["difficulty"] > row["difficulty"]).height
+        place = f"{row['benchmark']}: difficulty {row['difficulty']:.2f}, slope {row['slope']:.2f}"
+        console.print(f"{place}; {harder} of {counted(tests.height, 'benchmark')} are harder.")
+    print_trust("stitch")
+
+
+def _finding(tables: Mapping[str, pl.DataFrame], own: Collection[str]) -> str:
+    """Say where one's own subject is, who leads, or which people the best model is above, and how sure that is."""
+    from mensura.scale.ranking import say_chance
+
+    classes = tables.get("people_classes")
+    if classes is not None:
+        chances = classes.select("group", "probability").drop_nulls().iter_rows()
+        words = "; ".join(f"{group} {say_chance(chance)}" for group, chance in chances)
+        return f"Chance that the best model is above people: {words}."
+    named = new_names("model") if own and new_names("model") else own
+    mine = [row for row in tables["capabilities"].iter_rows(named=True) if row["subject"] in named]
+    if 0 < len(mine) <= _NAMED:
+        places = (f"{row['subject']} {row['capability']:.2f} ({row['low']:.2f} to {row['high']:.2f})" for row in mine)
+        return f"Capability, with its 90% interval: {'; '.join(places)}."
+    ranked = tables["ranks"].drop_nulls("rank")
+    if not ranked.height:
+        return "No interval is narrow enough for a rank. More scores of each subject narrow it."
+    best = ranked.row(0, named=True)
+    chance = "" if best["p_first"] is None else f", with a chance of {say_chance(best['p_first'])}"
+    return f"{best['subject']} has the highest capability{chance} among {counted(ranked.height, 'model')}."
+
+
+def _explain_capability(name: str | None, capability: float, out: Path | None, as_json: bool) -> None:
+    """Print what a capability means on a frozen scale."""
+    from mensura.stitching import load_scale
+
+    if name is None:
+        raise MensuraError("--at goes with --scale NAME: a number has a meaning on a scale that stands still")
+    frozen = load_scale(name)
+    tables = {"expected": frozen.expected_at(capability), "neighbours": frozen.neighbours_of(capability)}
+    if emit(tables, out, as_json, scale=frozen.name, capability=capability):
+        return
+    print_table(tables["neighbours"], title=f"Nearest to {capability:g} on the scale {frozen.name}")
+    print_table(tables["expected"], title=f"Expected at {capability:g}, and one unit above (no special strengths)")
+    near = tables["neighbours"].sort((tables["neighbours"]["capability"] - capability).abs())["subject"][0]
+    console.print(f"The model nearest to {capability:g} is {near}.")
+
+
+def _show_frozen(name: str, data: object, out: Path | None, as_json: bool) -> None:
+    """Print or write everybody's place on a frozen scale."""
+    from mensura.core.frames import sort_highest
+    from mensura.stitching import load_scale
+
+    frozen = load_scale(name)
+    tables = {"capabilities": frozen.place(data), "benchmarks": frozen.benchmarks}
+    if emit(tables, out, as_json, scale=frozen.name, settings=frozen.settings):
+        return
+    placed = tables["capabilities"].filter(tables["capabilities"]["status"] == "placed")
+    print_filled(placed, title=f"Placed on the scale {frozen.name} (90% intervals)")
+    title = f"Everybody on the scale {frozen.name}"
+    print_own_first(tables["capabilities"], placed["subject"].to_list(), title=title, rows=30)
+    print_table(sort_highest(tables["benchmarks"], "difficulty", "benchmark"), title="Benchmarks, hardest first")
+    best = sort_highest(tables["capabilities"], "capability", "subject").row(0, named=True)
+    top = f"{best['subject']} is highest on the scale {frozen.name}: {best['capability']:.2f} {interval(best)}"
+    console.print(f"{top}; {counted(placed.height, 'model')} placed without moving the others.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.box import HEAVY_HEAD
 from rich.cells import cell_len
@@ -116,6 +116,12 @@ def print_table(
         console.print(f"Left out for want of width: {names} (all columns with --out or --json, or a wider terminal)")
 
 
+def print_filled(frame: pl.DataFrame, *, title: str, **layout: Any) -> None:  # noqa: ANN401
+    """Print a table that has rows, as :func:`print_table` does."""
+    if frame.height:
+        print_table(frame, title=title, **layout)
+
+
 def _keys(frame: pl.DataFrame) -> int:
     """Return how many of the first columns tell the rows apart; one where texts alone do not."""
     import polars as pl
@@ -187,14 +193,14 @@ def _wrapping(grid: TerminalTable, least: Sequence[int]) -> RenderableType:
 
 def _narrowed(widths: Sequence[int], least: Sequence[int], room: int) -> list[int]:
     """Return widths that fit: what can wrap gives way, the widest of it first; one word alone may break."""
-    found = list(widths)
-    while (over := sum(found) + PADDING * len(found) + 1 - room) > 0:
-        spare = [width - need for width, need in zip(found, least, strict=True)]
+    fitted = list(widths)
+    while (over := sum(fitted) + PADDING * len(fitted) + 1 - room) > 0:
+        spare = [width - need for width, need in zip(fitted, least, strict=True)]
         if max(spare) <= 0:
-            return [min(width, room - FRAME) for width in found]
-        widest = max((at for at, free in enumerate(spare) if free > 0), key=found.__getitem__)
-        found[widest] -= min(over, spare[widest], 1)
-    return found
+            return [min(width, room - FRAME) for width in fitted]
+        widest = max((at for at, free in enumerate(spare) if free > 0), key=fitted.__getitem__)
+        fitted[widest] -= min(over, spare[widest], 1)
+    return fitted
 
 
 def _longest_word(texts: Iterable[str]) -> int:

@@ -3,211 +3,148 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from mensura.cli.dated_scores import ModelDates, ScoresFile, dated_scores, once_per_evidence, read_dated_scores
-from mensura.cli.inputs import AddedScores, EvidencePath, Released, ScoreUnit, load_evidence
-from mensura.cli.options import Settings, list_settings, read_settings
-from mensura.cli.output import Json, Out, emit
-from mensura.cli.paths import check_input
-from mensura.cli.progress import progress_bar
-from mensura.cli.trends_out import print_trends, show_published
+from mensura.cli.findings import interval, print_trust
+from mensura.cli.inputs import DAY, ScoresFile, dated_scores, kept_for, load_evidence
+from mensura.cli.options import AddedScores, EvidencePath, Json, Out, ScoreUnit, check_input, infile, opt
+from mensura.cli.output import console, emit, progress_bar
+from mensura.cli.settings import Settings, read_settings, takes
+from mensura.cli.tables import print_table
+from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
     import polars as pl
 
-EXAMPLES = """
-[bold]Examples[/]
+    from mensura.trends.published import PublishedTrends
 
-  mensura trends
-  mensura trends scores.csv --method rosetta --anchor-benchmark Winogrande
-  mensura trends --no-watch --out trends
-  mensura trends scores.csv --compute compute.csv --horizons metr.csv
-"""
+
+COMPUTE_TITLES = {
+    "families": "Capability per unit of ln(compute), within families",
+    "progress": "Compute saved per year at equal capability, as a factor",
+    "joint": "Capability on log10(compute) and year",
+    "constancy": "Change of k per decade of compute (scale) and per year (date)",
+    "fixed_capability": "Decades of compute saved per year at fixed capability",
+}
+"""Titles of the tables that need the training compute of models."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class RareTrendSettings:
+class TrendSettings:
     """The rarer settings of ``mensura trends``."""
 
+    models: Annotated[Path | None, "CSV with subject and released, where the scores have no dates."] = None
+    level: Annotated[float, "Level of the intervals."] = 0.9
     since: Annotated[date | None, "First release that counts, such as 2024-06-01 (rosetta: 2022-11-01)."] = None
     fewest_benchmarks: Annotated[int | None, "Benchmarks a model needs (rosetta: 4)."] = None
     distilled: Annotated[bool, "Count models distilled from others in algorithmic progress."] = False
     watch_from: Annotated[date | None, "Start of the watch."] = None
+    streams: Annotated[int, "Simulated streams behind the alarm of the watch."] = 199
     seed: Annotated[int, "Seed of the simulations."] = 0
-
-
-EXAMPLES += list_settings(RareTrendSettings)
 
 
 def _or_embedded(name: str) -> Callable[[Path | None], Path | None]:
     """Return a check of an option that takes a file, or the word "embedded" for the table of that name."""
 
     def check(path: Path | None) -> Path | None:
-        return embedded_table(name) if path is not None and str(path) == "embedded" else check_input(path)
+        if str(path) == "embedded":
+            return _embedded_table(name)
+        check_input(path)
+        return path
 
     return check
 
 
-def embedded_table(name: str) -> Path:
+def _embedded_table(name: str) -> Path:
     """Return the file of a table that comes with the package."""
     from mensura.trends.capabilities import DATA
 
     return DATA / f"{name}.csv"
 
 
+@takes(TrendSettings)
 def trends(
     scores: ScoresFile = None,
-    models: ModelDates = None,
-    method: Annotated[str, typer.Option(help="Fit: pooled (default), or rosetta: as published.")] = "pooled",
-    anchor_benchmark: Annotated[
-        str | None, typer.Option(help="Benchmark with difficulty 0 and slope 1.", metavar="NAME")
-    ] = None,
-    level: Annotated[float, typer.Option(help="Level of the intervals.", min=0.01, max=0.999)] = 0.9,
+    method: Annotated[str, opt("Fit: pooled (default), or rosetta: as published.")] = "pooled",
+    anchor_benchmark: Annotated[str | None, opt("Benchmark with difficulty 0 and slope 1.", metavar="NAME")] = None,
     compute: Annotated[
-        Path | None,
-        typer.Option(
-            help="CSV with subject, training_compute_flop, family, or the word embedded: algorithmic progress.",
-            metavar="CSV",
-            callback=_or_embedded("compute"),
-        ),
+        Path | None, opt("CSV of training compute, or embedded.", callback=_or_embedded("compute"))
     ] = None,
     horizons: Annotated[
-        Path | None,
-        typer.Option(
-            help="CSV with subject, minutes, or the word embedded: time horizons on capability.",
-            metavar="CSV",
-            callback=_or_embedded("horizons"),
-        ),
+        Path | None, opt("CSV of time horizons, or embedded.", callback=_or_embedded("horizons"))
     ] = None,
-    levels: Annotated[
-        Path | None,
-        typer.Option(
-            help="CSV with group, capability (low, high): when the frontier passed them.",
-            metavar="CSV",
-            callback=check_input,
-        ),
-    ] = None,
-    to: Annotated[
-        list[datetime] | None,
-        typer.Option(
-            "--to", formats=["%Y-%m-%d"], help="Day to forecast; repeatable (default: one to three years on)."
-        ),
-    ] = None,
-    streams: Annotated[int, typer.Option(help="Simulated streams behind the alarm of the watch.", min=19)] = 199,
-    watch: Annotated[bool, typer.Option(help="Watch for an acceleration (takes some seconds).")] = True,
+    levels: Annotated[Path | None, infile("CSV with group, capability: when the frontier passed.")] = None,
+    to: Annotated[list[datetime] | None, opt("Day to forecast; repeatable.", formats=[DAY])] = None,
+    watch: Annotated[bool, opt("Watch for an acceleration (takes some seconds).")] = True,
     settings: Settings = None,
     unit: ScoreUnit = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
-    released: Released = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
     """Measure the pace of all releases and follow the frontier: forecast, crossings, compute, acceleration.
 
-    With --method rosetta: the published analyses, to the digit, instead.
+    Without SCORES the embedded evidence is used. The file of --compute has the columns subject, training_compute_flop
+    and family, that of --horizons subject and minutes. Forecasts reach one to three years ahead unless --to names days.
+    With --method rosetta: the published analyses, exactly as printed, instead.
     """
-    days = [day.date() for day in to or ()]
-    rare = read_settings(settings, RareTrendSettings)
+    days = tuple(day.date() for day in to or ())
+    rare = read_settings(settings, TrendSettings)
+    data = scores or load_evidence(evidence, add)
     if method == "rosetta":
         from mensura.trends.published import follow_published
 
-        table = read_dated_scores(
-            scores, models, lambda: load_evidence(evidence, add, released), undated=True, unit=unit
-        )
-        selection = {"fewest": rare.fewest_benchmarks, "since": rare.since}
-        given = {name: value for name, value in selection.items() if value is not None}
-        found = follow_published(
-            table,
-            compute=compute,
-            horizons=horizons,
-            to=days,
-            distilled=rare.distilled,
-            anchor_benchmark=anchor_benchmark,
-            **given,  # type: ignore[arg-type]
-        )
-        show_published(found, out, as_json)
+        table = dated_scores(data, rare.models, unit, undated=True)
+        given: dict[str, Any] = {"fewest": rare.fewest_benchmarks, "since": rare.since}
+        given = {name: value for name, value in given.items() if value is not None}
+        given |= {"compute": compute, "horizons": horizons, "to": list(days), "distilled": rare.distilled}
+        _show_published(follow_published(table, anchor_benchmark=anchor_benchmark, **given), out, as_json)
         return
-    asked = TrendSettings(
-        method, anchor_benchmark, level, tuple(days), rare.since, rare.fewest_benchmarks or 1, rare.seed
-    )
-    files = TrendFiles(
-        compute, horizons, levels, rare.distilled, scores is None and compute == embedded_table("compute")
-    )
-    watched = (rare.watch_from, streams) if watch else None
-    how = {**asked._asdict(), **files._asdict(), "watched": watched}
-    tables, facts = once_per_evidence(
-        "trends",
-        scores,
-        lambda: load_evidence(evidence, add, released),
-        how,
-        lambda data: _follow(dated_scores(data, models, unit), asked, files, watched),
-    )
-    if emit(tables, out=out, as_json=as_json, **facts):
+    files = {"compute": compute, "horizons": horizons, "levels": levels}
+    how = {"method": method, "anchor": anchor_benchmark, "days": days, "watch": watch, **asdict(rare), **files}
+    tables, facts = kept_for("trends", data, how, lambda: _follow(dated_scores(data, rare.models, unit), how, data))
+    if emit(tables, out, as_json, **facts):
         return
-    print_trends(tables, facts, level)
-
-
-class TrendSettings(NamedTuple):
-    """What to fit and forecast."""
-
-    method: str
-    anchor: str | None
-    level: float
-    days: tuple[date, ...]
-    since: date | None
-    fewest: int
-    seed: int
-
-
-class TrendFiles(NamedTuple):
-    """Tables beside the scores; ``distilled`` says which rows of the first count.
-
-    ``published``: the compute is set against the capabilities of the published fit, whose models it contains.
-    """
-
-    compute: Path | None
-    horizons: Path | None
-    levels: Path | None
-    distilled: bool
-    published: bool
+    _print(tables, facts, rare.level)
 
 
 def _follow(
-    table: pl.DataFrame, asked: TrendSettings, files: TrendFiles, watched: tuple[date | None, int] | None
+    table: pl.DataFrame, how: dict[str, Any], data: object
 ) -> tuple[dict[str, pl.DataFrame], dict[str, object]]:
-    """Compute the tables and the facts of the command."""
+    """Compute the tables and the facts of the command.
+
+    The embedded compute is set against the capabilities of the published fit, whose models it contains.
+    """
     from mensura.stitching import stitch
     from mensura.trends import find_crossings, forecast, load_published, measure_progress, relate_horizons
     from mensura.trends.capabilities import select_scores
     from mensura.trends.progress import read_compute
 
-    level, seed = asked.level, asked.seed
-    table = select_scores(table, since=asked.since, fewest=asked.fewest)
-    fit = stitch(table, method=asked.method, anchor_benchmark=asked.anchor)  # type: ignore[arg-type]
-    ahead = forecast(fit, to=list(asked.days) or None, level=level, seed=seed)
+    level, seed = how["level"], how["seed"]
+    table = select_scores(table, since=how["since"], fewest=how["fewest_benchmarks"] or 1)
+    fit = stitch(table, method=how["method"], anchor_benchmark=how["anchor"])
+    ahead = forecast(fit, to=list(how["days"]) or None, level=level, seed=seed)
     tables = {"pace": ahead.pace, "frontier": ahead.frontier, "forecast": ahead.table}
-    facts: dict[str, object] = {"method": asked.method, "level": level, "unit": fit.unit}
+    facts: dict[str, object] = {"method": how["method"], "level": level, "unit": fit.unit}
     facts["notes"] = [*fit.notes, *fit.warnings]
-    if files.levels is not None:
-        tables["crossings"] = find_crossings(fit, files.levels, level=level, seed=seed)
-    if files.compute is not None:
-        known = read_compute(files.compute, distilled=files.distilled)
-        progress = measure_progress(load_published().models if files.published else fit, known, level=level)
-        if files.published:
+    if how["levels"] is not None:
+        tables["crossings"] = find_crossings(fit, how["levels"], level=level, seed=seed)
+    if how["compute"] is not None:
+        published = not isinstance(data, Path) and how["compute"] == _embedded_table("compute")
+        if published:
             facts["compute"] = "models of the published fit, in its unit"
+        amounts = read_compute(how["compute"], distilled=how["distilled"])
+        progress = measure_progress(load_published().models if published else fit, amounts, level=level)
         tables |= {"families": progress.families, "progress": progress.estimates}
         tables |= {"joint": progress.joint, "constancy": progress.constancy, "fixed_capability": progress.buckets}
-    if files.horizons is not None:
-        tables["horizons"] = relate_horizons(fit, files.horizons, level=level).table
-    if watched is not None:
-        tables["looks"], facts["watch"] = _watch(table, *watched, seed)
+    if how["horizons"] is not None:
+        tables["horizons"] = relate_horizons(fit, how["horizons"], level=level).table
+    if how["watch"]:
+        tables["looks"], facts["watch"] = _watch(table, how["watch_from"], how["streams"], seed)
     return tables, facts
 
 
@@ -215,7 +152,6 @@ def _watch(table: pl.DataFrame, begin: date | None, streams: int, seed: int) -> 
     """Run the watch and return its looks and its verdict; data too few for one nobody asked for are no fault."""
     import polars as pl
 
-    from mensura.core.errors import MensuraError
     from mensura.trends import watch_acceleration
 
     try:
@@ -226,3 +162,61 @@ def _watch(table: pl.DataFrame, begin: date | None, streams: int, seed: int) -> 
             raise
         return pl.DataFrame(), {"alarm": None, "verdict": f"none ({fault})"}
     return result.looks, result.facts
+
+
+def _show_published(published: PublishedTrends, out: Path | None, as_json: bool) -> None:
+    """Write or print the published analyses."""
+    tables = {name: table for name, table in published.tables().items() if table.height}
+    if emit(tables, out, as_json, method="rosetta", heading=published.heading):
+        return
+    titles = {
+        "trend": "Slope of capability per year (95%): the line through the records, and that of all releases",
+        "forecast": "Forecast of the record line (95%, of its mean)",
+        "breaks": "One break in the record line",
+        **COMPUTE_TITLES,
+        "horizons": "ln(minutes) on capability",
+        "doubling": "Doubling and halving times, in months",
+        "sensitivity": "Slopes under other weights of the penalty",
+    }
+    console.print(published.heading)
+    for name, title in titles.items():
+        if name in tables:
+            print_table(tables[name], title=title, rows=20, digits=4)
+    line = tables["trend"].row(0, named=True)
+    gain = f"{line['slope']:.3f} a year {interval(line, '.3f', '95%')}"
+    console.print(f"Capability of {line['line']} gains {gain}.")
+
+
+def _print(tables: dict[str, pl.DataFrame], facts: dict[str, object], level: float) -> None:
+    """Print the tables for people; the looks of the watch are summed up in its verdict."""
+    titles = {
+        "pace": f"Slope per year ({level:.0%}): releases is the pace; records is the line through the best at release",
+        "frontier": "Frontier: best at release, newest first",
+        "forecast": f"Forecast of the frontier ({level:.0%})",
+        "crossings": "When the frontier passed",
+        **COMPUTE_TITLES,
+        "horizons": "Time horizon in minutes, measured and expected",
+    }
+    console.print(f"Unit of capability: {facts['unit']}.")
+    if "compute" in facts:
+        console.print(f"Compute: {facts['compute']}.")
+    for name, title in titles.items():
+        if name in tables and tables[name].height:
+            shown = tables[name].reverse() if name == "frontier" else tables[name]
+            print_table(shown, title=title, rows=20, digits=3)
+    verdict = facts.get("watch")
+    if isinstance(verdict, dict):
+        console.print(f"Watch: {verdict['verdict']}")
+    console.print(_finding(tables, facts, level))
+    print_trust("trends")
+
+
+def _finding(tables: dict[str, pl.DataFrame], facts: dict[str, object], level: float) -> str:
+    """Say the pace and the first forecast in a sentence each, with their intervals."""
+    pace = tables["pace"].row(0, named=True)
+    ahead = tables["forecast"].row(0, named=True)
+    return (
+        f"Capability grows by {pace['slope']:.2f} a year ({pace['low']:.2f} to {pace['high']:.2f}, {level:.0%}); "
+        f"1 is {facts['unit']}. The best model of {ahead['date']} is expected at {ahead['capability']:.2f} "
+        f"({ahead['low']:.2f} to {ahead['high']:.2f})."
+    )

@@ -7,50 +7,34 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from mensura.cli.asking import Asking, BaseUrl, DryRun, MaxCost, Models
+from mensura.cli.asking import Asking, DryRun, MaxCost, Models
 from mensura.cli.estimating import MethodSettings, choose_estimating, read_pool, stack_models
-from mensura.cli.options import Settings, list_settings, read_settings
-from mensura.cli.output import Json, Out, console, emit, print_note
-from mensura.cli.progress import progress_bar
-from mensura.cli.tables import print_table
+from mensura.cli.options import Json, Out, arg, opt
+from mensura.cli.output import console, emit, print_notes, progress_bar
+from mensura.cli.settings import Settings, read_settings, takes
+from mensura.cli.tables import print_filled, print_table
 
 if TYPE_CHECKING:
     import polars as pl
 
     from mensura.extrapolation import Validation
 
-EXAMPLES = """
-[bold]Examples[/]
-
-  mensura validate pools/pisa2009 --situation described --out result   descriptions and public facts only
-  mensura validate pools/pisa2009 --situation linked --links 5         five items with known reference rates
-  mensura validate pools/pisa2009 --situation slices --json            the other groups of the pool known
-  mensura validate example --model recorded/example-rates              a language model, offline
-"""
-
 
 @dataclass(frozen=True, kw_only=True)
 class ValidateSettings(MethodSettings):
     """The rarer settings of ``mensura validate``."""
 
+    draws: Annotated[int, "Draws of linking items (linked)."] = 200
     seed: Annotated[int, "Seed of draws, folds and bootstrap."] = 0
 
 
-EXAMPLES += list_settings(ValidateSettings)
-
-
+@takes(ValidateSettings)
 def validate(
-    pool_folder: Annotated[
-        Path, typer.Argument(help="Folder with items.csv and group_rates.csv (tidy form), or example.")
-    ],
-    situation: Annotated[str, typer.Option(help="What is known: described, linked or slices.")] = "described",
-    links: Annotated[int, typer.Option(help="Linking items with known reference rates (linked).", min=1)] = 3,
-    method: Annotated[str | None, typer.Option(help="Method by name; the best of the situation when left out.")] = None,
-    draws: Annotated[int, typer.Option(help="Draws of linking items (linked).", min=1)] = 200,
+    pool_folder: Annotated[Path, arg("Folder with items.csv and group_rates.csv (tidy form), or example.")],
+    situation: Annotated[str, opt("What is known: described, linked or slices.")] = "described",
+    links: Annotated[int, opt("Linking items with known reference rates (linked).", min=1)] = 3,
+    method: Annotated[str | None, opt("Method by name; the best of the situation when left out.")] = None,
     model: Models = None,
-    base_url: BaseUrl = None,
     max_cost: MaxCost = None,
     dry_run: DryRun = False,
     settings: Settings = None,
@@ -61,37 +45,33 @@ def validate(
     from mensura.extrapolation import cases_of, score_answers, validate as run
 
     rare = read_settings(settings, ValidateSettings)
-    pool, told = read_pool(pool_folder)
-    estimating = choose_estimating(method, Asking(model, base_url, max_cost, dry_run, rare), out, rare, {})
-    judge = partial(run, pool, situation, links=links, description=told, draws=draws, seed=rare.seed)
+    pool, description = read_pool(pool_folder)
+    estimating = choose_estimating(method, Asking(model, max_cost, dry_run, rare), out, rare, {})
+    judge = partial(run, pool, situation, links=links, description=description, draws=rare.draws, seed=rare.seed)
     models = None
     if not estimating:
         with progress_bar("groups", pool.groups.height - 1) as advance:
             result = judge(method=method, advance=advance)
     else:
-        cases = cases_of(pool, told)
+        cases = cases_of(pool, description)
         if dry_run:
             for one in estimating:
                 one.print_estimate(lambda chosen: [chosen.predict(case.task) for case in cases])
             return
-        found = {}
+        by_model = {}
         for one in estimating:
             with one.open("estimating") as chosen:
                 result, models = judge(method=chosen), score_answers(chosen, cases)
-            found[one.asking.name] = {**result.tables(), "models": models}
-        if len(found) > 1:
-            _emit_models(found, result.pool, situation, out=out, as_json=as_json)
+            by_model[one.asking.name] = {**result.tables(), "models": models}
+        if len(by_model) > 1:
+            _emit_models(by_model, result.pool, situation, out, as_json)
             return
     parts = result.tables() if models is None else {**result.tables(), "models": models}
-    facts: dict[str, object] = {
-        "pool": result.pool,
-        "situation": situation,
-        "method": result.method,
-        "warnings": list(result.warnings),
-    }
+    facts: dict[str, object] = {"pool": result.pool, "situation": situation, "method": result.method}
+    facts["warnings"] = list(result.warnings)
     if models is not None:
         facts["variants"] = _variants(result)
-    if emit(parts, out=out, as_json=as_json, **facts):
+    if emit(parts, out, as_json, **facts):
         return
     if models is not None:
         by = ", ".join(result.summary["covariate"].unique(maintain_order=True))
@@ -103,28 +83,20 @@ def validate(
     title += "; mae_identity: error of the unchanged rate"
     print_table(result.overall.select("covariate", *errors, *plain), title=title, digits=3)
     kinds = ["pearson_within", "pearson_pooled", "spearman_within", "spearman_pooled"]
-    print_table(
-        result.overall.select("covariate", *kinds),
-        title="Correlations within groups and pooled",
-        digits=3,
-        spare=("spearman_pooled",),
-    )
+    title = "Correlations within groups and pooled"
+    print_table(result.overall.select("covariate", *kinds), title=title, digits=3, spare=("spearman_pooled",))
     print_table(result.summary, title="By focal group", rows=20, digits=3)
     if result.comparison.height:
         import polars as pl
 
         counted = result.comparison.drop("note").cast({"n": pl.Int64})
         print_table(counted, title="Beside the paper's models (other items and countries)", digits=3)
-    if result.clusters.height:
-        title = "Countries by alignment (k-means on r and mean absolute error), with cluster means"
-        print_table(result.clusters, title=title, digits=3)
-    if result.distance_slopes.height:
-        title = "Change of error per step of cultural distance (country to country), 90% intervals"
-        print_table(result.distance_slopes, title=title, digits=4)
-    if result.dif.height:
-        print_table(result.dif, title="Items that behave differently in a group (largest first)", rows=8)
-    for warning in result.warnings:
-        print_note(warning, kind="warning")
+    title = "Countries by alignment (k-means on r and mean absolute error), with cluster means"
+    print_filled(result.clusters, title=title, digits=3)
+    title = "Change of error per step of cultural distance (country to country), 90% intervals"
+    print_filled(result.distance_slopes, title=title, digits=4)
+    print_filled(result.dif, title="Items that behave differently in a group (largest first)", rows=8)
+    print_notes(result.warnings, "warning")
     row = result.overall.row(-1, named=True)  # all groups, or the only covariate
     sure = f"; {result.level:.0%} intervals contained {row['coverage']:.0%} of them" if row["coverage"] else ""
     console.print(f"Predictions missed the hidden rates by {row['mae']:.3f} on average{sure}.")
@@ -137,13 +109,13 @@ def _variants(result: Validation) -> int:
 
 
 def _emit_models(
-    found: dict[str, dict[str, pl.DataFrame]], pool: str, situation: str, *, out: Path | None, as_json: bool
+    by_model: dict[str, dict[str, pl.DataFrame]], pool: str, situation: str, out: Path | None, as_json: bool
 ) -> None:
     """Emit the validations of several models below each other."""
-    parts = stack_models(found)
-    if emit(parts, out=out, as_json=as_json, pool=pool, situation=situation, models_asked=list(found)):
+    parts = stack_models(by_model)
+    if emit(parts, out, as_json, pool=pool, situation=situation, models_asked=list(by_model)):
         return
     columns = ["model", "covariate", "groups", "mae", "rmse", "bias", "coverage", "mae_identity"]
-    title = f"{pool}: {situation}, {len(found)} models side by side"
+    title = f"{pool}: {situation}, {len(by_model)} models side by side"
     print_table(parts["overall"].select(columns), title=title, rows=40, digits=3)
     print_table(parts["models"], title="The models' own answers: each, and the mean per item", rows=40, digits=3)

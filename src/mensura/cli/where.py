@@ -1,4 +1,4 @@
-"""``mensura where``: where one model stands."""
+"""``mensura where`` and ``cost``: where one model is among models and people, and what capability costs."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from mensura.cli.frozen_iq import Scale, place
-from mensura.cli.inputs import AddedScores, EvidencePath, Released, load_evidence
-from mensura.cli.output import Json, Out, console, emit
+from mensura.cli.findings import print_trust
+from mensura.cli.inputs import load_evidence, place_frozen
+from mensura.cli.options import AddedScores, EvidencePath, Json, Out, Scale, arg, opt
+from mensura.cli.output import console, emit
 from mensura.cli.tables import print_table
-from mensura.cli.trust import print_trust
+from mensura.core.cache import keep
 from mensura.core.errors import listed_names
 
 if TYPE_CHECKING:
@@ -22,38 +21,37 @@ if TYPE_CHECKING:
 
 _ROWS = 12  # of each table, the model itself always among them
 _DRAWS = 1000  # behind the intervals, as those of the study
-EXAMPLES = """
-[bold]Examples[/]
-
-  mensura where gpt-5.5
-  mensura where my-model --add mine.csv
-  mensura where gpt-5.5 --json
-"""
+_UNITS = {
+    "sticker_price": "US dollars for a million tokens in and a million out",
+    "effective_cost": "US dollars: list price times usage",
+    "usage_multiplier": "tokens used, 1 is usual",
+    "response_time": "seconds to an answer",
+}
 
 
 def where(
-    model: Annotated[str, typer.Argument(help="The model, by its id or name.", metavar="MODEL")],
+    model: Annotated[str, arg("The model, by its id or name.", metavar="MODEL")],
     scale: Scale = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
-    released: Released = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Say where a model stands: IQ and what it rests on, neighbours, people passed, price, what to measure next."""
+    """Show where a model is: IQ and its basis, neighbours, people passed, price, what to measure next."""
     from mensura.evidence import require_subject
     from mensura.study import Study, find_whereabouts
 
-    loaded = load_evidence(evidence, add, released)
+    loaded = load_evidence(evidence, add)
     subject = require_subject(loaded, model)
     if scale is not None:
         _on_frozen(loaded, subject, scale, out, as_json)
         return
-    found = find_whereabouts(Study.open(loaded), subject)
-    if emit(found.tables(), out=out, as_json=as_json, heading=found.heading):
+    result = find_whereabouts(Study.open(loaded), subject)
+    tables = result.tables()
+    if emit(tables, out, as_json, heading=result.heading):
         return
-    row = found.standing.row(0, named=True)
-    console.print(found.heading)
+    row = result.standing.row(0, named=True)
+    console.print(result.heading)
     if row["capability"] is not None:
         low, high = row["capability_low"], row["capability_high"]
         console.print(f"Capability on the stitched scale: {row['capability']:.2f} ({low:.2f} to {high:.2f})")
@@ -65,22 +63,18 @@ def where(
         "next": "Best next benchmarks: share of the IQ's variance that a score on each would remove",
     }
     if row["iq"] is None:
-        console.print(
-            "Needed: one score on a benchmark that counts gives an IQ with a wide interval; more make it narrow enough "
-            "for a rank. mensura benchmarks lists them."
-        )
+        needed = "one score on a benchmark that counts gives an IQ with a wide interval; more make it narrow enough"
+        console.print(f"Needed: {needed} for a rank. mensura benchmarks lists them.")
     for use, names in _outside_composite(loaded, subject).items():
         console.print(f"No part of the IQ: its scores on {listed_names(names)}; they count for {use}")
     for name, title in titles.items():
-        if found.tables()[name].height:
+        if tables[name].height:
             digits = 1 if name in ("neighbours", "dimensions") else 2
-            print_table(told_for_people(found.tables()[name], subject), title=title, rows=_ROWS, digits=digits)
-    if found.tables()["next"].height:
-        best = found.tables()["next"].row(0, named=True)
-        console.print(
-            f"The best next benchmark is {best['name']}: a score on it would remove {best['variance_explained']:.0%} "
-            "of the variance of the IQ."
-        )
+            print_table(for_people(tables[name], subject), title=title, rows=_ROWS, digits=digits)
+    if tables["next"].height:
+        best = tables["next"].row(0, named=True)
+        share = f"{best['variance_explained']:.0%} of the variance of the IQ"
+        console.print(f"The best next benchmark is {best['name']}: a score on it would remove {share}.")
     if row["iq"] is not None:
         print_trust("iq")
 
@@ -95,26 +89,21 @@ def _outside_composite(evidence: Evidence, subject: str) -> dict[str, list[str]]
     outside = evidence.benchmarks.filter(~pl.col("in_composite"))["benchmark"]
     mine = (pl.col("subject") == subject) & pl.col("benchmark").is_in(outside.implode())
     used = say_uses(evidence, evidence.primary_scores.filter(mine).select("subject", "benchmark"))
-    words = {
-        FEW: "the capability, and are read for the IQ",
-        CAPABILITY: "the capability",
-        NEITHER: "neither IQ nor capability",
-    }
-    found: dict[str, list[str]] = {}
-    for benchmark, use in used.select("benchmark", "counts_for").iter_rows():
-        found.setdefault(words[use], []).append(benchmark)
-    return found
+    words = {FEW: "the capability, and are read for the IQ", CAPABILITY: "the capability"}
+    words[NEITHER] = "neither IQ nor capability"
+    by_use = used.group_by("counts_for", maintain_order=True).agg("benchmark").select("counts_for", "benchmark")
+    return {words[use]: names for use, names in by_use.iter_rows()}
 
 
-def told_for_people(table: pl.DataFrame, subject: str) -> pl.DataFrame:
+def for_people(table: pl.DataFrame, subject: str) -> pl.DataFrame:
     """Return a table as people read it: chances in words, the model itself among the rows that are printed."""
     import polars as pl
 
     from mensura.study.units import chance
 
     if "chance_above" in table.columns:
-        said = ["–" if value is None else chance(value) for value in table["chance_above"]]
-        table = table.with_columns(chance_above=pl.Series(said))
+        words = ["–" if value is None else chance(value) for value in table["chance_above"]]
+        table = table.with_columns(chance_above=pl.Series(words))
     if "sticker_price" not in table.columns or subject in table["subject"].head(_ROWS):
         return table
     own = pl.col("subject") == subject
@@ -129,17 +118,73 @@ def _on_frozen(evidence: Evidence, subject: str, scale: str, out: Path | None, a
     from mensura.stitching import load_scale
 
     mine = pl.col("subject") == subject
-    placed = place(evidence, scale, draws=_DRAWS, seed=0, only=[subject])
-    alone = replace(evidence, scores=evidence.scores.filter(mine))
+    placed = place_frozen(evidence, scale, draws=_DRAWS, seed=0, only=[subject])
+    own_scores = replace(evidence, scores=evidence.scores.filter(mine))
     tables = {
         "standing": placed.composites.filter(mine).drop("exact", "scored_dimensions", "missing"),
-        "capability": load_scale(scale).place(alone).filter(mine),
+        "capability": load_scale(scale).place(own_scores).filter(mine),
         "dimensions": sort_highest(placed.dimensions.filter(mine).drop("subject", "place"), "iq", "dimension"),
     }
     if tables["standing"]["iq"][0] is not None:
         tables["neighbours"] = placed.neighbours_of(subject)
-    if emit(tables, out=out, as_json=as_json, scale=scale, heading=placed.heading):
+    if emit(tables, out, as_json, scale=scale, heading=placed.heading):
         return
     console.print(placed.heading)
     for name, table in ((name, table) for name, table in tables.items() if table.height):
         print_table(table, title=f"{name.capitalize()} on the scale {scale}", digits=1 if name != "capability" else 2)
+
+
+def cost(
+    frontier: Annotated[bool, opt("Show the Pareto frontier of IQ against each cost.")] = False,
+    at_least: Annotated[float | None, opt("Models with this IQ or more, cheapest first.", metavar="IQ")] = None,
+    by: Annotated[str, opt("sticker_price, effective_cost, usage_multiplier or response_time.")] = "effective_cost",
+    evidence: EvidencePath = None,
+    add: AddedScores = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Show list price, effective cost, task efficiency and response time of every model, beside its IQ."""
+    from mensura import iq
+
+    iq.require_axis(by)
+    loaded = load_evidence(evidence, add)
+
+    def compute() -> tuple[iq.CostResult, pl.DataFrame]:
+        return iq.score_costs(loaded), iq.score_iq(loaded).composites.select("subject", "iq", *iq.COUNTS)
+
+    costs, iqs = keep("costs", loaded, {}, compute)
+    if frontier:
+        tables = {f"frontier_{axis}": iq.frontier(iqs, costs.costs, axis) for axis in iq.COST_AXES}
+    elif at_least is not None:
+        tables = {"cheapest": iq.cheapest(iqs, costs.costs, at_least, by)}
+    else:
+        beside = costs.costs.join(iqs, on="subject", how="left", maintain_order="left")
+        tables = {"costs": beside, "signals": costs.signals, "fits": costs.fits}
+    if emit(tables, out, as_json, note=iq.EFFECTIVE_COST_NOTE):
+        return
+    if frontier:
+        for axis in iq.COST_AXES:
+            shown = tables[f"frontier_{axis}"].select("subject", "iq", axis)
+            print_table(shown, title=f"No model is better for less {axis.replace('_', ' ')} ({_UNITS[axis]})")
+    elif at_least is not None:
+        words = f"{by.replace('_', ' ')} ({_UNITS[by]})"
+        spare = ("basis", "inherited", "estimated", *(axis for axis in reversed(iq.COST_AXES) if axis != by))
+        print_table(tables["cheapest"], title=f"IQ of at least {at_least:g}, lowest {words} first", spare=spare)
+    else:
+        prices = ("sticker_price", "usage_multiplier", "effective_cost", "response_time")
+        columns = ["subject", "iq", "measured", *prices, "status"]
+        shown = tables["costs"].select(columns).sort(by, nulls_last=True)
+        print_table(shown, title="Cost (US dollars for 1M tokens in and 1M out; seconds to an answer)")
+    if not frontier:
+        console.print(_finding(tables["cheapest"] if at_least is not None else shown, by))
+    console.print(iq.EFFECTIVE_COST_NOTE, style="dim")
+
+
+def _finding(sorted_by: pl.DataFrame, axis: str) -> str:
+    """Say which model is the cheapest of the table."""
+    priced = sorted_by.drop_nulls(axis)
+    if not priced.height:
+        return f"No model here has a {axis.replace('_', ' ')}."
+    first = priced.row(0, named=True)
+    iq = "no IQ yet" if first["iq"] is None else f"an IQ of {first['iq']:.0f}"
+    return f"{first['subject']} has the lowest {axis.replace('_', ' ')}: {first[axis]:.2f} ({_UNITS[axis]}), with {iq}."

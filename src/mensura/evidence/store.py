@@ -38,7 +38,7 @@ def read_raw(path: Path) -> dict[str, RawTable]:
     if missing:
         raise MensuraError(
             f"evidence: {path} lacks the table {', '.join(missing)}; a folder must hold models.csv, benchmarks.csv and "
-            "scores.csv (mensura evidence schema lists every table and column)"
+            "scores.csv (docs/tables.md lists every table and column)"
         )
     return raws
 

@@ -47,7 +47,7 @@ _OUTSIDE = 2
 _BLOCK = 8_000_000
 """Values of a wide frame that are converted at a time."""
 _EXAMPLE = "subject=pupil,item=task,correct=points"
-_UNNAMED = "If each row is one subject and each column one item, say: mensura responses read {} --no-header"
+_UNNAMED = "If each row is one subject and each column one item, say: mensura responses read {} --set header=false"
 LOG_SCHEMA = {"what": pl.String, "count": pl.Int64, "rule": pl.String}
 
 

@@ -84,7 +84,7 @@ def new_capture(data: bytes, *, source: str, address: str, by: str, time: str, f
 _FEWEST_DIGITS = 6  # of a hash that name a thing
 _CAPTURES = {**dict.fromkeys(("capture", "source", "address", "by", "time", "format"), pl.String), "bytes": pl.Int64}
 _LISTED = {
-    "ledger_updates": "mensura evidence pending",
+    "ledger_updates": "mensura evidence log --pending",
     "ledger_captures": "mensura evidence log --captures",
 }
 """The command that lists what a table holds."""

@@ -97,7 +97,7 @@ def test_an_answer_is_expected_to_take_200_tokens_and_36_for_each_of_several_ite
         ("--model recorded/example-rates --method described", "asks no language model"),
         ("--model recorded/example-rates --method item-by-item --set chunk=5", "no setting 'chunk'"),
         ("--model recorded/example-rates --set chunk=0", "chunk must be at least 1, got 0"),
-        ("--model recorded/example-rates --draws 50", "no setting 'draws'"),
+        ("--model recorded/example-rates --set draws=50", "no setting 'draws'"),
         ("--model recorded/example-rates --set chunk=5", "could not be read: not in the recording"),
         ("--model recorded/example", "not in the recording: extrapolation (it holds demands)"),
         ("--model recorded/nobody", "no recording 'nobody'; expected one of demo, exam-example, example"),
@@ -129,7 +129,7 @@ def endpoint():
 
 
 def test_an_endpoint_is_asked_in_chunks_once_and_never_twice(mensura_command, endpoint, tmp_path):
-    command = ["extrapolate", "example", "--model", "mine", "--base-url", endpoint.url, "--out", "out"]
+    command = ["extrapolate", "example", "--model", "mine", "--set", f"base_url={endpoint.url}", "--out", "out"]
     assert mensura_command(*command, settings={"chunk": 4}).code == 0
     first = pl.read_csv(tmp_path / "out" / "rates.csv")
     assert first["rate"].null_count() == 0 and first["calls"].to_list() == [1] * 16
@@ -142,7 +142,7 @@ def test_an_endpoint_is_asked_in_chunks_once_and_never_twice(mensura_command, en
 
 @pytest.mark.slow
 def test_free_text_of_an_endpoint_is_read_item_by_item(mensura_command, endpoint):
-    asked = ["--model", "mine", "--base-url", endpoint.url, "--method", "item-by-item"]
+    asked = ["--model", "mine", "--set", f"base_url={endpoint.url}", "--method", "item-by-item"]
     run = mensura_command("extrapolate", "example", *asked, "--json", settings={"journal": "j.sqlite", "variants": 3})
     found = json.loads(run.out)["rates"]
     assert {row["calls"] for row in found} == {3}

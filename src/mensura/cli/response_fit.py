@@ -1,0 +1,184 @@
+"""``mensura responses fit``: item response models of right and wrong answers, categories and several abilities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from mensura.cli.findings import interval, say_dimensions
+from mensura.cli.options import Json, Out, infile, opt
+from mensura.cli.output import console, emit, given_options, print_notes
+from mensura.cli.responses import SHOWN, CountSettings, Files, Map, few_beside_many
+from mensura.cli.settings import Settings, changed, read_settings, takes
+from mensura.cli.store import By
+from mensura.cli.tables import print_filled, print_own_first, print_table
+from mensura.core.errors import MensuraError
+
+if TYPE_CHECKING:
+    from mensura.core.results import Result
+    from mensura.responses import CategoryFit, DimensionFit, ResponseFit
+
+_SPARE = ("se_guessing", "fit_p", "fit_q", "n", "se_discrimination", "guessing", "se_difficulty")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitSettings(CountSettings):
+    """The rarer settings of ``mensura responses fit``."""
+
+    abilities: Annotated[str, "Density of abilities: normal, or estimated (skewed, two humps)."] = "normal"
+    replicates: Annotated[str | None, "Columns of replicate weights, such as W_FSTR*."] = None
+    replication: Annotated[str, "Design of the replicates: fay (PISA), brr, jackknife1 or jackknife2 (TIMSS)."] = "fay"
+    cluster: Annotated[str | None, "Column of what was drawn at once, such as a school."] = None
+    rotation: Annotated[str, "Of --dimensions N: varimax, oblimin or none."] = "varimax"
+    device: Annotated[str, "numpy, or PyTorch on cpu or cuda."] = "numpy"
+    ray: Annotated[str | None, "Run on Ray: local, or the address of a cluster."] = None
+    seed: Annotated[int, "Seed of the samples that checks draw."] = 0
+
+
+@takes(FitSettings)
+def fit(
+    files: Files,
+    by: By = None,
+    map_: Map = None,
+    weights: Annotated[str | None, opt("Column of survey weights.", metavar="COLUMN")] = None,
+    regress: Annotated[list[str] | None, opt("Column to regress abilities on; repeatable.")] = None,
+    people: Annotated[Path | None, infile("Table of subject and such columns, if the responses lack them.")] = None,
+    explain: Annotated[Path | None, infile("Table of item and numbers, such as demands, behind difficulties.")] = None,
+    dimensions: Annotated[str | None, opt("Several abilities: 2 to 4, or a table of item and dimension.")] = None,
+    bifactor: Annotated[bool, opt("All items also ask for a general ability.", "--bifactor")] = False,
+    model: Annotated[str, opt("rasch, 2pl or 3pl; for categories graded, partial-credit or nominal.")] = "2pl",
+    reference: Annotated[str | None, opt("Group whose abilities have mean 0 and sd 1 (default: people).")] = None,
+    settings: Settings = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Fit an item response model: abilities, items, groups, differences between them, checks."""
+    from mensura import responses
+    from mensura.intake.tables import read_table
+    from mensura.responses.categories import CATEGORY_MODELS
+    from mensura.responses.store import is_store
+
+    rare = read_settings(settings, FitSettings)
+    is_rated = model in CATEGORY_MODELS
+    _refuse_unused(model, is_rated, dimensions is not None, bifactor, regress, rare)
+    is_stored = not is_rated and dimensions is None and len(files) == 1 and is_store(files[0])
+    if is_stored and regress:
+        raise MensuraError("--regress: a response store keeps answers on disk; give the files it was made of instead")
+    columns = [name for name in (weights, rare.replicates, rare.cluster, *(regress or ())) if name is not None]
+    rest: list[Any] = list(files)
+    about = survey = None
+    if columns:
+        rest, about = responses.take_columns(rest, columns, people, header=rare.header, columns=map_)
+        if weights or rare.replicates or rare.cluster:
+            survey = responses.Survey(about, weights, rare.replicates, rare.cluster, rare.replication)
+    reading: dict[str, Any] = {"by": by, "header": rare.header, "columns": map_} if is_rated else {}
+    table = None if is_rated or is_stored else responses.read_responses(rest, **rare.reading(by, map_))
+    source: Any = files[0] if is_stored else rest if table is None else table
+    result: ResponseFit | CategoryFit | DimensionFit
+    if dimensions is not None:
+        how: dict[str, Any] = {"bifactor": bifactor, "rotation": rare.rotation}
+        result = responses.fit_dimensions(source, dimensions, model=model, **how, **reading)
+    elif is_rated:
+        how = {"survey": survey, "reference": reference, "device": rare.device}
+        result = responses.fit_categories(source, model=model, **how, **reading)
+    else:
+        options = responses.FitOptions(device=rare.device, abilities=rare.abilities, seed=rare.seed)
+        how = {"options": options, "survey": survey, "ray": rare.ray}
+        result = responses.fit_responses(source, model=model, reference=reference, **how)
+    more: list[Result] = []
+    if regress and about is not None:
+        counts = None if dimensions is not None else table
+        how = {"on": regress, "survey": survey, "seed": rare.seed}
+        more.append(responses.regress_abilities(result, counts, about, **how))
+    if explain is not None and isinstance(result, responses.ResponseFit):
+        more.append(responses.explain_items(result, read_table(explain)))
+    facts = {name: getattr(result, name) for name in ("log_likelihood", "passes", "converged")}
+    if is_rated and dimensions is None:
+        facts["reliability"] = result.reliability  # type: ignore[union-attr]
+    tables = result.tables() | {name: one for part in more for name, one in part.tables().items()}
+    if emit(tables, out, as_json, model=model, **facts, warnings=list(result.warnings)):
+        return
+    if isinstance(result, responses.DimensionFit):
+        _print_dimensions(result, more)
+    else:
+        _print_fit(result, more)
+
+
+def _refuse_unused(
+    model: str, is_rated: bool, several: bool, bifactor: bool, regress: list[str] | None, rare: FitSettings
+) -> None:
+    """Refuse options that the fit would leave aside."""
+    counting = ("partial", "missing", "duplicates", "repeats", "subject")
+    if is_rated and (chosen := changed(rare, *counting)):
+        name = next(iter(chosen))
+        raise MensuraError(f"--set {name}: of no use to --model {model}, whose outcomes are categories. Leave it out")
+    rarer = ("abilities", "replicates", "replication", "cluster", "rotation", "device", "ray")
+    options = ("weights", "regress", "people", "explain", "dimensions", "bifactor", "reference")
+    given = {f"--{name}" for name in options if name in given_options()}
+    given |= {f"--set {name}" for name in changed(rare, *rarer)}
+    of_dimensions = {"--dimensions", "--set rotation", "--bifactor"}
+    has_columns = given & {"--weights", "--regress", "--set replicates", "--set cluster"}
+    if several and model == "nominal":
+        unused = {"--dimensions"}
+        because = "--model nominal would have a slope per category and dimension, which answers seldom tell apart"
+    elif several and "--people" in given and not regress:
+        unused, because = {"--people"}, "it belongs to --regress, which is not given"
+    elif several:
+        taken = of_dimensions | ({"--regress", "--people"} if regress and not bifactor else set())
+        unused, because = given - taken, f"a fit with {'--bifactor' if bifactor else '--dimensions'} does not take it"
+    elif is_rated:
+        survey = {"--weights", "--set replicates", "--set replication", "--set cluster"}
+        taken = {"--reference", "--set device", "--people", "--regress", *survey}
+        unused, because = given - taken, f"--model {model} does not take it"
+    elif not has_columns:
+        unused = {*of_dimensions, "--people", "--set replication"}
+        because = "it belongs to an option that is not given"
+    else:
+        unused, because = of_dimensions, "it belongs to --dimensions, which is not given"
+    for name in sorted(unused & given):
+        raise MensuraError(f"{name}: of no use here, because {because}. Leave it out")
+
+
+def _print_fit(result: ResponseFit | CategoryFit, more: Sequence[Result]) -> None:
+    """Print abilities, items, groups, the tables that were asked for beside them, checks, and the highest ability."""
+    from mensura.core.frames import sort_highest
+    from mensura.responses import CategoryFit
+
+    binary = None if isinstance(result, CategoryFit) else result
+    unit = result.groups["group"][0] if binary is None else binary.reference
+    ranked = sort_highest(result.subjects, "ability", "subject")
+    title = f"Abilities (90% intervals; unit: one sd of {unit}). {result.heading}"
+    print_own_first(ranked, () if binary is None else few_beside_many(binary), title=title, rows=SHOWN)
+    title = "Items (fit: distance of the answers from the curve; se: standard error)"
+    print_table(result.items, title=title, rows=10, spare=_SPARE)
+    if isinstance(result, CategoryFit):
+        print_table(result.categories, title="Categories above the lowest", rows=SHOWN)
+    if result.groups.height > 1:
+        print_table(result.groups, title="Groups")
+    for part in more:
+        print_table(next(iter(part.tables().values())), title=part.heading, rows=SHOWN, digits=3)
+    if binary is not None and binary.dif.filter("flagged").height:
+        print_table(binary.dif.filter("flagged"), title="Items that differ between groups", rows=10)
+    print_filled(result.log, title="What rules decided")
+    if binary is not None:
+        print_notes(binary.checks["said"], "check")
+    print_notes(result.warnings, "warning")
+    best = ranked.row(0, named=True)
+    ability = f"{best['ability']:.2f} {interval(best)}, where 0 is the mean of {unit} and 1 their standard deviation"
+    console.print(f"{best['subject']} has the highest ability: {ability}.")
+
+
+def _print_dimensions(result: DimensionFit, more: Sequence[Result]) -> None:
+    """Print items, correlations and abilities of a fit of several abilities, and their regression."""
+    print_table(result.items, title=f"Items. {result.heading}", rows=SHOWN)
+    if "category" in result.intercepts.columns:
+        print_table(result.intercepts, title="Categories above the lowest", rows=SHOWN)
+    print_table(result.correlations, title="Correlations of abilities")
+    print_table(result.subjects, title="Abilities (90% intervals; mean 0, sd 1)", rows=SHOWN)
+    effects = next(iter(more[0].tables().values())) if more else None
+    if effects is not None:
+        print_table(effects, title=more[0].heading, rows=SHOWN, digits=3)
+    print_notes(result.warnings, "warning")
+    console.print(say_dimensions(result.items, result.correlations, effects))
