@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from mensura.charts.canvas import Canvas, resolve
+from mensura.charts.canvas import Canvas
 from mensura.charts.labels import LINE, clipped, has_letters, pack, place, text_width, wrapped
 from mensura.charts.render import to_png
+from mensura.charts.theme import resolve
 
 FRAME = (0.0, 0.0, 720.0, 400.0)
 RADIUS = 6.0

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mensura.charts.rows import counted, listed, month, say, say_alike, say_range
+from mensura.charts.values import counted, listed, month, say, say_alike, say_range
 
 
 @pytest.mark.parametrize(

@@ -10,19 +10,20 @@ from types import SimpleNamespace
 import numpy as np
 import polars as pl
 import pytest
+from mensura.site.sections import cheapest_rows, cheapest_section, model_scores, rivals
 
 import mensura
 from mensura.evidence import slug
 from mensura.iq import Explanation
 from mensura.scale.ranking import say_leader
 from mensura.site.api import ranged, to_json
-from mensura.site.derivation import derivation_html
 from mensura.site.pages import compare, model
+from mensura.site.pages.models import derivation_html
 from mensura.site.pages.people import registry_rows
-from mensura.site.pictures import benchmark_scores, ladder_figure, people, people_on, stitched
+from mensura.site.pictures import people, stitched
+from mensura.site.pictures.benchmark import benchmark_scores, ladder_figure, people_on
 from mensura.site.pictures.first_screen import FirstScreen
 from mensura.site.pictures.registry import labelled
-from mensura.site.sections import cheapest_rows, cheapest_section, model_scores, rivals
 from mensura.site.subjects import chance_layers, comparison_records, group_records, model_records
 from mensura.study.headlines import leader_sentence, people_sentence, unit_sentences
 from mensura.study.leaders import MOST_DIMENSIONS, OWN_SCORES, comparable_people, leaders_beside_people

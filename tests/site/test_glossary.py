@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from mensura import MensuraError
-from mensura.site.glossary import FILE, glossary, term
+from mensura.site.texts import FILE, glossary, term
 from tools.write_glossary import GLOSSARY, read_glossary
 
 

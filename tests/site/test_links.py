@@ -2,7 +2,7 @@
 
 import pytest
 
-from mensura.site.links import first_link, price_source, source_link
+from mensura.site.texts import first_link, price_source, source_link
 
 
 @pytest.mark.parametrize(

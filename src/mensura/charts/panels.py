@@ -1,4 +1,4 @@
-"""Small panels side by side: success by demand level, levels and their lines, a calibration, the world's rates."""
+"""Curves and clouds: small panels side by side (levels, calibration, the world's rates), and curves of a test."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Callable, Sequence
 
 from markupsafe import Markup
 
-from mensura.charts.axes import Axis
-from mensura.charts.canvas import ACCENT, INK, PEOPLE_DOT, PEOPLE_STRONG, QUIET, SOFT, Canvas
+from mensura.charts.canvas import Canvas
 from mensura.charts.labels import text_width, wrapped
 from mensura.charts.plot import WIDE, Plot, draw_nothing, upright_ticks
 from mensura.charts.render import Drawing
-from mensura.charts.rows import Row, counted, listed, rows_of, say, say_range
+from mensura.charts.theme import paint
+from mensura.charts.values import Axis, Row, counted, listed, rows_of, say, say_range
 from mensura.core.errors import MensuraError
 
-_LOOKS = tuple((ink, dash) for dash in ("", "6 3", "2 2") for ink in (INK, ACCENT, QUIET))
+_LOOKS = tuple((ink, dash) for dash in ("", "6 3", "2 2") for ink in (paint.ink, paint.accent, paint.quiet))
 """Colour and dash of one of several lines; no maker's colour, as a panel may show several systems of one maker."""
 _GAP = 20.0
 _SPREAD, _GOLDEN = 0.5, 0.6180339887
@@ -50,44 +50,38 @@ def draw_panels(
         each = (width - left - 6 + _GAP) / columns - _GAP
         words = [(wrapped(name, each, 12, "600", most=2), detail) for name, detail in titles]
         head = 16.0 * max(len(name) + bool(detail) for name, detail in words) + 8
-        top = _key_height(key, width)
-        lines = -(-len(titles) // columns)
-        sheet = Canvas(width, top + lines * (head + tall + 30) + 18, description)
-        _draw_key(sheet, key, width)
+        sheet = Canvas(width, 0, description)
+        top = _draw_key(sheet, key)
+        sheet.height = top + -(-len(titles) // columns) * (head + tall + 30) + 18
         for index, (name, detail) in enumerate(words):
             row, column = divmod(index, columns)
             start, level = left + column * (each + _GAP), top + row * (head + tall + 30)
             for step, line in enumerate(name):
                 sheet.words(start, level + 8 + 16 * step, line, weight="600")
-            sheet.words(start, level + 8 + 16 * len(name), detail, fill=SOFT, size=11)
+            sheet.words(start, level + 8 + 16 * len(name), detail, fill=paint.soft, size=11)
             box = (start, level + head, start + each, level + head + tall)
             draw_one(index, Plot(sheet, box, x, y, words=column == 0))
-        sheet.words(width - 6, sheet.height - 8, x.title, fill=SOFT, anchor="end", size=11)
+        sheet.words(width - 6, sheet.height - 8, x.title, fill=paint.soft, anchor="end", size=11)
         return sheet.svg()
 
     return Drawing(draw, description, (*rows,), screen=WIDE)
 
 
-def _draw_key(sheet: Canvas, key: Sequence[Key], width: float) -> None:
+def _draw_key(sheet: Canvas, key: Sequence[Key]) -> float:
+    """Draw the signs with their meanings, line by line, and return how high they are."""
     x, y = 0.0, 10.0
     for sign, text in key:
         size = 34 + text_width(text)
-        x, y = (0.0, y + 18) if x and x + size > width else (x, y)
+        x, y = (0.0, y + 18) if x and x + size > sheet.width else (x, y)
         sign(sheet, x + 10, y)
-        sheet.words(x + 26, y, text, fill=SOFT)
+        sheet.words(x + 26, y, text, fill=paint.soft)
         x += size + 14
+    return y + 22 if key else 0.0
 
 
 def _sample(ink: str, width: float, dash: str = "") -> Callable[[Canvas, float, float], None]:
     """Return what draws a short line for the key."""
     return lambda sheet, at, level: sheet.line(at - 10, level, at + 10, level, ink, width, dash)
-
-
-def _key_height(key: Sequence[Key], width: float) -> float:
-    sheet = Canvas(width, 0, "")
-    _draw_key(sheet, key, width)
-    levels = {part.partition(' y="')[2].partition('"')[0] for part in sheet.parts if part.startswith("<text")}
-    return 18.0 * len(levels) + (14 if key else 0)
 
 
 def level_curves(points: object) -> Drawing:
@@ -114,12 +108,10 @@ def level_curves(points: object) -> Drawing:
             own = [row for row in rows if row["subject"] == subject and row["dimension"] == order[index]]
             plot.sheet.path(plot.points((row["level"], row["rate"]) for row in own), ink, 1.5, dash)
             for row in own:
-                at, up = plot.x(row["level"]), plot.y(row["rate"])
                 label = f"{subject}, {row['dimension']} level {row['level']:g}, {row['rate']:.0%} correct"
                 with plot.sheet.marked(label):
-                    if row["low"] is not None and row["high"] is not None:
-                        plot.sheet.line(at, plot.y(row["low"]), at, plot.y(row["high"]), ink, 1.5, opacity=0.35)
-                    plot.sheet.dot(at, up, ink, 2.8)
+                    plot.interval(row["level"], row["low"], row["high"], ink, 1.5, 0.35)
+                    plot.sheet.dot(plot.x(row["level"]), plot.y(row["rate"]), ink, 2.8)
 
     about = (
         f"Rate of success over demand levels {min(levels):g} to {max(levels):g} in {counted(len(order), 'dimension')} "
@@ -152,10 +144,10 @@ def level_panels(points: object, means: object, lines: object) -> Drawing:
         line, name = shown[index], shown[index]["dimension"]
         own = [(level, row) for level, row in zip(spread, items, strict=True) if row["dimension"] == name]
         for level, row in own:
-            plot.sheet.dot(plot.x(level), plot.y(row["empirical"]), PEOPLE_STRONG, 1.9, 0.35)
+            plot.sheet.dot(plot.x(level), plot.y(row["empirical"]), paint.people_strong, 1.9, 0.35)
         if line["slope"] is not None and line["intercept"] is not None:
             ends = [min(level for level, _ in own), max(level for level, _ in own)]
-            plot.sheet.path(plot.points((end, line["slope"] * end + line["intercept"]) for end in ends), INK)
+            plot.sheet.path(plot.points((end, line["slope"] * end + line["intercept"]) for end in ends), paint.ink)
         for row in middles:
             if row["dimension"] == name:
                 label = f"{name} level {row['level']:g}, mean estimated level {say(row['empirical'])}"
@@ -167,15 +159,15 @@ def level_panels(points: object, means: object, lines: object) -> Drawing:
         f"the base of each: {'; '.join(f'{name}: {base}' for name, base in titles)}."
     )
     key: list[Key] = [
-        (lambda sheet, at, level: sheet.dot(at, level, PEOPLE_STRONG, 2.5, 0.5), "an item"),
+        (lambda sheet, at, level: sheet.dot(at, level, paint.people_strong, 2.5, 0.5), "an item"),
         (_diamond, "mean of a level"),
-        (_sample(INK, 1.75), "calibrated line, base B"),
+        (_sample(paint.ink, 1.75), "calibrated line, base B"),
     ]
     return draw_panels(titles, x, y, draw_one, about, least=200, tall=140, key=key, rows=(*items, *middles))
 
 
 def _diamond(sheet: Canvas, x: float, y: float) -> None:
-    sheet.area([(x, y - 5.5), (x + 4.5, y), (x, y + 5.5), (x - 4.5, y)], INK, 1.0)
+    sheet.area([(x, y - 5.5), (x + 4.5, y), (x, y + 5.5), (x - 4.5, y)], paint.ink, 1.0)
 
 
 def _base(line: Row) -> str:
@@ -203,8 +195,8 @@ def calibration_stages(points: object) -> Drawing:
 
     def draw_one(index: int, plot: Plot) -> None:
         own = [row for row in rows if row["dimension"] == order[index]]
-        plot.sheet.path(plot.points([(low, low), (high, high)]), QUIET, 1, "3 3")
-        plot.sheet.path(plot.points((row["level"], row["line"]) for row in own), ACCENT, 1.5)
+        plot.sheet.path(plot.points([(low, low), (high, high)]), paint.quiet, 1, "3 3")
+        plot.sheet.path(plot.points((row["level"], row["line"]) for row in own), paint.accent, 1.5)
         for row in own:
             up = plot.y(row["empirical"])
             for key, status, words in (("level", "estimated", "as annotated"), ("aligned", "measured", "aligned")):
@@ -218,9 +210,9 @@ def calibration_stages(points: object) -> Drawing:
     )
     key: list[Key] = [
         (lambda sheet, at, level: sheet.sign(at, level, None, "estimated", 3.6), "as annotated"),
-        (_sample(ACCENT, 1.5), "line through level means"),
+        (_sample(paint.accent, 1.5), "line through level means"),
         (lambda sheet, at, level: sheet.sign(at, level, None, "measured", 3.6), "aligned"),
-        (_sample(QUIET, 1, "3 3"), "equal levels"),
+        (_sample(paint.quiet, 1, "3 3"), "equal levels"),
     ]
     return draw_panels([(name, "") for name in order], x, y, draw_one, about, least=150, tall=150, key=key, rows=rows)
 
@@ -246,17 +238,15 @@ def world_scatter(points: object) -> Drawing:
     groups = list(grouped)
 
     def draw_one(index: int, plot: Plot) -> None:
-        plot.sheet.path(plot.points([(0.0, 0.0), (1.0, 1.0)]), QUIET, 1, "3 3")
+        plot.sheet.path(plot.points([(0.0, 0.0), (1.0, 1.0)]), paint.quiet, 1, "3 3")
         for row in grouped[groups[index]]:
-            at, up = plot.x(row["observed"]), plot.y(row["world"])
             label = (
                 f"{row['item']}, {row['dimension']}, observed {say(row['observed'])}, world {say(row['world'])}"
                 f"{say_range(row['low'], row['high'])}"
             )
             with plot.sheet.marked(label):
-                if row["low"] is not None and row["high"] is not None:
-                    plot.sheet.line(at, plot.y(row["low"]), at, plot.y(row["high"]), PEOPLE_DOT, 1.5, opacity=0.6)
-                plot.sheet.dot(at, up, PEOPLE_STRONG, 2.6)
+                plot.interval(row["observed"], row["low"], row["high"], paint.people_dot, 1.5, 0.6)
+                plot.sheet.dot(plot.x(row["observed"]), plot.y(row["world"]), paint.people_strong, 2.6)
 
     gap = sum(row["world"] - row["observed"] for row in rows) / len(rows)
     about = (
@@ -265,3 +255,63 @@ def world_scatter(points: object) -> Drawing:
     )
     titles = [(name, counted(len(own), "item")) for name, own in grouped.items()]
     return draw_panels(titles, x, y, draw_one, about, least=160, tall=170, rows=rows)
+
+
+def information_curve(points: object) -> Drawing:
+    """Draw a test's information over ability: where it places subjects well.
+
+    ``points``: ability, information, error (half-width of the 90% interval there).
+    """
+    rows = rows_of(points, ("ability", "information", "error"), needed=["ability", "information"])
+    if not rows:
+        return draw_nothing("no information at any ability")
+    best = max(rows, key=lambda row: row["information"])
+    about = f"Information of a test over ability, highest ({say(best['information'])}) at {say(best['ability'])}."
+    x = Axis.around("ability", [row["ability"] for row in rows])
+    y = Axis("information", 0.0, 1.12 * best["information"] or 1.0)
+
+    def draw(width: float) -> Markup:
+        plot = Plot.on_sheet(width, x, y, about, 300.0)
+        plot.sheet.path(plot.points((row["ability"], row["information"]) for row in rows), paint.ink)
+        for row in rows:
+            within = "" if row["error"] is None else f", within ±{say(row['error'])}"
+            with plot.sheet.marked(f"ability {say(row['ability'])}, information {say(row['information'])}{within}"):
+                plot.sheet.dot(plot.x(row["ability"]), plot.y(row["information"]), paint.ink, 4 if row is best else 2)
+        within = "" if best["error"] is None else f", ±{say(best['error'])}"
+        text = f"surest at {say(best['ability'])}{within}"
+        at, half = plot.x(best["ability"]), text_width(text, 12, "600") / 2
+        at = min(max(at, plot.box[0] + half), plot.box[2] - half)
+        plot.sheet.words(at, plot.y(best["information"]) - 13, text, weight="600", anchor="middle", halo=True)
+        return plot.sheet.svg()
+
+    return Drawing(draw, about, tuple(rows), screen=WIDE)
+
+
+def item_characteristic(curve: object, observed: object) -> Drawing:
+    """Draw one item's curve and the rates observed at abilities along it.
+
+    ``curve``: ability, rate. ``observed``: ability, rate, low, high, n of subjects of about that ability.
+    """
+    path = rows_of(curve, ("ability", "rate"), needed=["ability", "rate"])
+    rows = rows_of(observed, ("ability", "rate", "low", "high", "n"), needed=["ability", "rate"])
+    if not path or not rows:
+        return draw_nothing("no curve or no observed rate")
+    nearest = [min(path, key=lambda one: abs(one["ability"] - row["ability"]))["rate"] for row in rows]
+    off = max(abs(row["rate"] - rate) for row, rate in zip(rows, nearest, strict=True))
+    about = f"An item's curve and {counted(len(rows), 'observed rate')}, at most {say(off)} from it."
+    x = Axis.around("ability", [row["ability"] for row in (*path, *rows)])
+    y = Axis("share right", -0.03, 1.03, lambda share: f"{share:.0%}")
+
+    def draw(width: float) -> Markup:
+        plot = Plot.on_sheet(width, x, y, about, 300.0)
+        plot.sheet.path(plot.points((row["ability"], row["rate"]) for row in path), paint.ink)
+        for row in rows:
+            count = "" if row["n"] is None else f", {counted(int(row['n']), 'subject')}"
+            label = f"ability {say(row['ability'])}, {row['rate']:.0%} right{say_range(row['low'], row['high'])}{count}"
+            with plot.sheet.marked(label):
+                plot.interval(row["ability"], row["low"], row["high"], paint.ink, 2.2, 0.4)
+                plot.sheet.sign(plot.x(row["ability"]), plot.y(row["rate"]), None)
+        plot.note("dots: observed, with 90% intervals; line: fitted")
+        return plot.sheet.svg()
+
+    return Drawing(draw, about, tuple(rows), screen=WIDE)

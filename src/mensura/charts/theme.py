@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import re
+from dataclasses import dataclass, fields, replace
+from functools import cache
 
 #: Providers with a colour and shape of their own; every other one is drawn as "other".
 LABS = (
@@ -89,8 +91,67 @@ DARK = Theme(
 PRINT = replace(LIGHT, name="print", surface="#ffffff")
 """The light theme on white paper."""
 THEMES = {theme.name: theme for theme in (LIGHT, DARK)}
+RADIUS = 5.0
+"""Of a model's mark, pixels; a press takes the nearest mark within 24 pixels."""
+ROOT = "%ROOT%"
+"""Stands in a link of a drawing for the way from its page to the folder of the report."""
+_VARIABLE = re.compile(r"var\(--v-([0-9a-f]{6})\)")
+_COLOURS = [one.name for one in fields(LIGHT) if one.name not in ("name", "labs")]
+
+
+def _variable(hexadecimal: str) -> str:
+    """Return a light theme's colour as the variable that both themes define."""
+    return f"var(--v-{hexadecimal.lstrip('#')})"
+
+
+paint = replace(
+    LIGHT,
+    labs=tuple(map(_variable, LIGHT.labs)),
+    **{name: _variable(getattr(LIGHT, name)) for name in _COLOURS},
+)
+"""The colours that drawings are made in: variables, which the theme of the page fills in."""
 
 
 def lab_of(provider: str | None) -> str:
     """Return the provider itself when it has a colour of its own, else "other"."""
     return provider if provider in LABS else OTHER
+
+
+@cache
+def lab_colour(provider: str | None) -> str:
+    """Return a provider's colour, the same everywhere."""
+    return paint.labs[[*LABS, OTHER].index(lab_of(provider))]
+
+
+@cache
+def shape_of(lab: str, radius: float = RADIUS) -> str:
+    """Return the path of a maker's shape around 0, 0."""
+    kind, r = SHAPES[[*LABS, OTHER].index(lab)], radius
+    if kind == "circle":
+        return f"M{r:g},0A{r:g},{r:g} 0 1 1 {-r:g},0A{r:g},{r:g} 0 1 1 {r:g},0Z"
+    return re.sub(r"-?\d*\.?\d+", lambda number: f"{float(number[0]) * r:.1f}", kind)
+
+
+def resolve(svg: str, theme: Theme = LIGHT) -> str:
+    """Return a drawing with the colours of a theme, for a file of its own."""
+    colours = _pairs(theme)
+    return _VARIABLE.sub(lambda match: colours[f"#{match[1]}"], svg).replace(ROOT, "")
+
+
+def palette_css(*, follow_system: bool = False) -> str:
+    """Return the variables of both themes as a style sheet: the page says which one is in force, or the system."""
+    light, dark = (
+        "".join(f"--v-{one.lstrip('#')}:{other};" for one, other in _pairs(theme).items()) for theme in (LIGHT, DARK)
+    )
+    if follow_system:
+        return f":root{{{light}}}@media(prefers-color-scheme:dark){{:root{{{dark}}}}}"
+    rules = [f":root{{{light}}}", f':root[data-theme="dark"]{{{dark}}}']
+    rules += [f"@media print{{:root,:root[data-theme=dark]{{{light}}}}}"]
+    return "\n".join(rules) + "\n"
+
+
+def _pairs(theme: Theme) -> dict[str, str]:
+    """Return the colours of the light theme, and what each of them is in another one."""
+    return dict(zip(LIGHT.labs, theme.labs, strict=True)) | {
+        getattr(LIGHT, name): getattr(theme, name) for name in _COLOURS
+    }

@@ -13,8 +13,7 @@ from mensura.exam.items import render_markdown
 from mensura.exam.report import ExamReport
 from mensura.exam.scoring import MODELS, PEOPLE
 from mensura.exam.weights import LEAST_SHOWN
-from mensura.site.inlined import EARLY, EMBEDDED, style_sheet
-from mensura.site.templating import Templates
+from mensura.site.templating import EARLY, EMBEDDED, Templates, style_sheet
 
 _VOICE = ("What it shows", "What to see", "What to doubt")
 _SHOWN_ITEMS = 10

@@ -22,21 +22,32 @@ from mensura.core.processes import Processes
 from mensura.evidence import Evidence
 from mensura.iq import COUNTS
 from mensura.scale import Calibration
-from mensura.site.api import SCHEMAS, VERSION, JsonText, listing, mapping_json, ranged, script_json, to_json
-from mensura.site.drawings import ShareCards
+from mensura.site.api import (
+    SCHEMAS,
+    VERSION,
+    JsonText,
+    listing,
+    mapping_json,
+    openapi_document,
+    ranged,
+    script_json,
+    to_json,
+)
+from mensura.site.cards import people_cards, search_entries
 from mensura.site.editions import (
     FILE,
     Edition,
+    atom_feed,
     editions_json,
     evidence_day,
+    feed_entries,
+    json_feed,
     next_edition,
     read_editions,
     shipped_editions,
+    sitemap,
 )
-from mensura.site.feeds import atom_feed, feed_entries, json_feed, sitemap
-from mensura.site.inlined import EARLY, STATIC, page_sheet, style_sheet
-from mensura.site.openapi import openapi_document
-from mensura.site.page_writer import PageWriter, placed, write
+from mensura.site.page_writer import PageWriter, ShareCards, placed, write
 from mensura.site.pages import (
     MORE,
     NAVIGATION,
@@ -47,12 +58,11 @@ from mensura.site.pages import (
     picture_pages,
 )
 from mensura.site.pages.data import study_parts
-from mensura.site.pages.overview import leader_marks
-from mensura.site.people_cards import people_cards
+from mensura.site.pages.page import leader_marks
 from mensura.site.pictures.first_screen import FirstScreen, screen_of
 from mensura.site.revisions import EvidenceLog
-from mensura.site.search_index import search_entries
 from mensura.site.subjects import chance_layers, comparison_records, model_records, score_rows
+from mensura.site.templating import EARLY, STATIC, page_sheet, style_sheet
 from mensura.study.frozen import open_frozen
 from mensura.study.study import Study
 

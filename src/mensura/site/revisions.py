@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from mensura.evidence import Evidence
-from mensura.site.links import first_link
+from mensura.site.texts import first_link
 from mensura.study.units import show
 
 if TYPE_CHECKING:

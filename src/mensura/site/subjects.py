@@ -13,8 +13,8 @@ from mensura.evidence import slug
 from mensura.iq import COUNTS
 from mensura.scale import iq_to_rate
 from mensura.site.api import ranged
-from mensura.site.links import first_link
-from mensura.site.search_index import people_words
+from mensura.site.cards import people_words
+from mensura.site.texts import first_link
 from mensura.study.headlines import short_name
 from mensura.study.study import Study
 from mensura.study.units import chance, rarity, show

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mensura.charts.rows import counted
+from mensura.charts.values import counted
 from mensura.evidence import slug
 from mensura.iq import COUNTS
 from mensura.site.pictures.standing import people_rows, verdict

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from mensura.charts.axes import Axis, round_ticks
+from mensura.charts.values import Axis, round_ticks
 from mensura.core.errors import MensuraError
 
 
