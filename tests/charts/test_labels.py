@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from mensura.charts.canvas import Canvas
-from mensura.charts.labels import LINE, clipped, has_letters, pack, place, text_width, wrapped
 from mensura.charts.render import to_png
-from mensura.charts.theme import resolve
+from mensura.charts.theme import LINE, clipped, has_letters, pack, place, resolve, text_width, wrapped
 
 FRAME = (0.0, 0.0, 720.0, 400.0)
 RADIUS = 6.0
@@ -27,7 +26,7 @@ def overlap(a, b):
 
 def placed(points, **settings):
     x, y, widths, heights = zip(*points, strict=True)
-    return place(x, y, list(zip(widths, heights, strict=True)), range(len(points)), FRAME, radius=RADIUS, **settings)
+    return place(x, y, list(zip(widths, heights, strict=True)), range(len(points)), FRAME, **settings)
 
 
 @given(marks, st.booleans(), st.sampled_from(["start", "end"]))

@@ -11,8 +11,7 @@ import polars as pl
 import pytest
 
 from mensura import charts
-from mensura.charts.labels import text_width
-from mensura.charts.theme import paint, resolve
+from mensura.charts.theme import paint, resolve, text_width
 from mensura.core.errors import MensuraError
 
 APPROVED = Path(__file__).parent / "approved"

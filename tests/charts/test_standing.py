@@ -7,9 +7,8 @@ import pytest
 
 from mensura.charts import Mark
 from mensura.charts.bell import crowd_above
-from mensura.charts.profiles import Duel, draw_duels
 from mensura.charts.render import draw_share_card
-from mensura.charts.standing import draw_among, draw_kinds, draw_price
+from mensura.charts.standing import Duel, draw_among, draw_duels, draw_kinds, draw_price
 from mensura.charts.theme import lab_colour, paint, resolve
 
 MODEL = Mark("GPT-9", "OpenAI", 128.2, low=126.0, high=130.0)

@@ -10,9 +10,9 @@ import pytest
 
 from mensura.charts import Reference
 from mensura.charts.forest import Strip, draw_forest
+from mensura.charts.over_time import draw_history
 from mensura.charts.plot import Mark
 from mensura.charts.theme import paint
-from mensura.charts.two_axes import draw_history
 from mensura.scale.ranking import say_chance
 from mensura.site.pages.charts import iq
 from mensura.site.pictures import draw

@@ -6,11 +6,12 @@ from types import SimpleNamespace
 import numpy as np
 import polars as pl
 import pytest
-from mensura.site.sections import cheapest_rows, rivals
 
+from mensura.site.pages.models import rivals
 from mensura.site.pictures.benchmark import said_beyond, up_to
 from mensura.site.pictures.iq import (
     best_value,
+    cheapest_rows,
     cost_spread,
     dearer,
     frontier,

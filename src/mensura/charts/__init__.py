@@ -2,8 +2,8 @@
 
 In: tables with named columns, or rows. Out: a :class:`Drawing`, which a page or a notebook shows and which saves itself
 as SVG, PNG, PDF or HTML. It draws itself anew at every width: a phone gets its own drawing, not a small one.
-Read first: ``theme`` (colours and shapes), ``canvas`` (the sheet), ``labels`` (words and where names go), ``values``
-(rows, numbers in words, axes), ``plot`` (two axes), ``forest`` (rows on one axis), ``render`` (files), then one file
+Read first: ``theme`` (colours, shapes, words and where names go), ``canvas`` (the sheet), ``values`` (rows, numbers in
+words, axes), ``plot`` (two axes), ``forest`` (rows on one axis), ``render`` (files), then one file
 per kind of picture.
 """
 
@@ -16,10 +16,9 @@ if TYPE_CHECKING:
     from mensura.charts.canvas import Canvas as Canvas
     from mensura.charts.common_axis import item_map as item_map, one_axis as one_axis
     from mensura.charts.forest import Strip as Strip, draw_forest as draw_forest
+    from mensura.charts.over_time import draw_history as draw_history, timeline as timeline, watch as watch
     from mensura.charts.panels import (
         calibration_stages as calibration_stages,
-        information_curve as information_curve,
-        item_characteristic as item_characteristic,
         level_curves as level_curves,
         level_panels as level_panels,
         world_scatter as world_scatter,
@@ -36,11 +35,10 @@ if TYPE_CHECKING:
     from mensura.charts.theme import LABS as LABS, THEMES as THEMES, resolve as resolve
     from mensura.charts.two_axes import (
         alignment_clusters as alignment_clusters,
-        draw_history as draw_history,
         draw_ladder as draw_ladder,
+        information_curve as information_curve,
+        item_characteristic as item_characteristic,
         scatter as scatter,
-        timeline as timeline,
-        watch as watch,
     )
 
 __getattr__, __dir__, __all__ = on_first_use(__name__, __file__)

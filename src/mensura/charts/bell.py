@@ -12,10 +12,9 @@ from statistics import NormalDist
 from markupsafe import Markup, escape
 
 from mensura.charts.canvas import Canvas, Look, Place, scale
-from mensura.charts.labels import text_width
 from mensura.charts.plot import Mark, Reference, draw_nothing
 from mensura.charts.render import Drawing
-from mensura.charts.theme import LABS, OTHER, lab_colour, lab_of, paint
+from mensura.charts.theme import LABS, OTHER, lab_colour, lab_of, paint, text_width
 from mensura.charts.values import counted, listed, people_above, rows_of
 
 CROWD = 1000
@@ -76,8 +75,30 @@ def people_columns(at: Place, pitch: float) -> dict[int, list[float]]:
 def bell_curve(points: object, *, wide: float = 1100.0) -> Drawing:
     """Draw 1,000 people as dots, and models below them by IQ, the leaders with their names.
 
-    ``points``: subject, name, provider, iq, low, high, status; an optional ``href`` makes a model a link.
-    ``wide``: pixels of the drawing for a screen.
+    Parameters
+    ----------
+    points : table
+        Columns subject, name, provider, iq, low, high, status; ``href`` makes a model a link.
+    wide : float, default 1100
+        Pixels of the drawing for a screen.
+
+    Returns
+    -------
+    Drawing
+        The picture; a notebook shows it, ``save`` writes it.
+
+    Raises
+    ------
+    MensuraError
+        If a column is missing or has an unknown value.
+
+    Examples
+    --------
+    >>> from mensura import charts
+    >>> model = {"subject": ["a"], "name": ["A"], "provider": [None], "iq": [120.0], "low": [115.0], "high": [125.0]}
+    >>> charts.bell_curve({**model, "status": ["measured"]}).description[:43]
+    'Bell curve of 1,000 people with 1 model bel'
+
     """
     rows = rows_of(points, COLUMNS, needed=["subject", "name", "iq"], optional=["href"])
     if not rows:

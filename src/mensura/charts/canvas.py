@@ -10,8 +10,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from mensura.charts.labels import FONT, text_width
-from mensura.charts.theme import FONT as FAMILY, LABS, RADIUS, lab_colour, lab_of, paint, shape_of
+from mensura.charts.theme import FAMILY, FONT, LABS, RADIUS, lab_colour, lab_of, paint, shape_of, text_width
 
 _MIDDLE = 0.35
 """From the middle of a line of text down to its base line, in heights of its lettering."""
@@ -23,13 +22,28 @@ LONG = 1000.0
 Point = tuple[float, float]
 Place = Callable[[float], float]
 """From values to pixels."""
+Ends = tuple[float | None, float | None]
+"""Of an interval."""
 Look = dict[str, Any]
 """How words look: the further arguments of :meth:`Canvas.words`."""
 
 
 @dataclass
 class Canvas:
-    """Parts of one drawing, in order from back to front."""
+    """A sheet to draw on: parts of one drawing, in order from back to front.
+
+    Attributes
+    ----------
+    width, height : float
+        Its size, pixels.
+    description : str
+        The drawing in words.
+    parts : list of str
+        What was drawn, as SVG.
+    kind : str
+        A further class of the drawing, for the style sheet.
+
+    """
 
     width: float
     height: float
@@ -59,17 +73,9 @@ class Canvas:
             f'stroke-width="{width:g}"{look}/>'
         )
 
-    def interval(
-        self,
-        at: Place,
-        low: float | None,
-        high: float | None,
-        y: float,
-        stroke: str,
-        width: float = 2.2,
-        opacity: float = 0.7,
-    ) -> None:
+    def interval(self, at: Place, ends: Ends, y: float, stroke: str, width: float = 2.2, opacity: float = 0.7) -> None:
         """Add the round-ended line of an interval; one without both ends adds nothing."""
+        low, high = ends
         if low is not None and high is not None:
             self.line(at(low), y, at(high), y, stroke, width, opacity=opacity, round_ends=True)
 
@@ -126,6 +132,11 @@ class Canvas:
             own += ' stroke-width="4" stroke-linejoin="round" paint-order="stroke"'
         more = f' <tspan dx="2" fill="{paint.soft}" font-weight="400">{escape(after)}</tspan>' if after else ""
         self.parts.append(f'<text x="{x:.1f}" y="{y + _MIDDLE * size:.1f}"{own}>{escape(text)}{more}</text>')
+
+    def lines(self, x: float, y: float, texts: Iterable[str], step: float, **look: Any) -> None:  # noqa: ANN401
+        """Add lines of text below each other, so many pixels apart."""
+        for place, text in enumerate(texts):
+            self.words(x, y + step * place, text, **look)
 
     def dot(self, x: float, y: float, fill: str, radius: float = 3.0, opacity: float = 1.0) -> None:
         """Add a small full circle."""

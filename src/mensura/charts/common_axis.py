@@ -10,10 +10,9 @@ from functools import partial
 from markupsafe import Markup
 
 from mensura.charts.canvas import Canvas, Look, Place
-from mensura.charts.labels import clipped, pack, text_width
 from mensura.charts.plot import NARROW, WIDE, draw_nothing
 from mensura.charts.render import Drawing
-from mensura.charts.theme import lab_colour, paint
+from mensura.charts.theme import clipped, lab_colour, pack, paint, text_width
 from mensura.charts.values import Axis, Row, counted, listed, rows_of, say, say_range
 from mensura.core.errors import MensuraError
 
@@ -23,8 +22,7 @@ _NAMED = 13
 """Models with a name, one in a row."""
 _LISTED = 16
 """Models and tests in the list on a phone, each."""
-_GROUP, _ROW, _TEST, _LINE = 32.0, 17.0, 15.5, 27.0
-"""Height of a group of people, of a row of models or of tests, and of a row of the list on a phone, pixels."""
+_GROUP, _ROW, _TEST, _LINE = 32.0, 17.0, 15.5, 27.0  # pixels: a group, a row of models or tests, one of the list
 _FEW = 40
 """Subjects of a kind that have a name and an interval each on the map of items."""
 _PITCH, _NAMED_ROW = 7.0, 16.0
@@ -34,9 +32,35 @@ _PITCH, _NAMED_ROW = 7.0, 16.0
 def one_axis(points: object, *, x_title: str = "capability", units: Mapping[float, str] | None = None) -> Drawing:
     """Draw people with their intervals, models by capability and tests by difficulty on one axis.
 
-    ``points``: kind ("model", "benchmark" or "people"), name, provider, subject, value, low, high, label, and perhaps
-    href. A group whose name says that it was judged is an outline. ``units``: words under some values of the axis. On
-    a phone it is one list, highest first.
+    On a phone it is one list, highest first.
+
+    Parameters
+    ----------
+    points : table
+        Columns kind ("model", "benchmark" or "people"), name, provider, subject, value, low, high, label; href
+        if wanted. A group whose name says that it was judged is an outline.
+    x_title : str, default "capability"
+        What the axis shows.
+    units : mapping of float to str, optional
+        Words under some values of the axis.
+
+    Returns
+    -------
+    Drawing
+        The picture; a notebook shows it, ``save`` writes it.
+
+    Raises
+    ------
+    MensuraError
+        If a column is missing or has an unknown value.
+
+    Examples
+    --------
+    >>> from mensura import charts
+    >>> test = {"kind": ["benchmark"], "name": ["A test"], "provider": [None], "subject": [None], "value": [1.0]}
+    >>> charts.one_axis({**test, "low": [None], "high": [None], "label": [True]}).description
+    'One capability axis: 1 test, highest A test (1).'
+
     """
     rows = rows_of(points, COLUMNS, needed=["kind", "name", "value"], optional=["href"])
     if strange := sorted({str(row["kind"]) for row in rows} - set(KINDS)):
@@ -87,13 +111,17 @@ def _draw_axis(of: dict[str, list[Row]], axis: Axis, units: Mapping[float, str],
     return sheet.svg()
 
 
+def _value_words(row: Row) -> str:
+    return f"{say(row['value'])}{say_range(row['low'], row['high'])}"
+
+
 def _number(row: Row) -> str:
     return f"{row['value']:.2f}".replace("-", "−")
 
 
 def _marked(sheet: Canvas, row: Row) -> AbstractContextManager[None]:
     """Make one mark of a row: what it says, where it leads."""
-    label = f"{row['name']}, {row['kind']}, {say(row['value'])}{say_range(row['low'], row['high'])}"
+    label = f"{row['name']}, {row['kind']}, {_value_words(row)}"
     return sheet.marked(label, href=row["href"] or "", subject=row["subject"] or "", provider=row["provider"])
 
 
@@ -204,7 +232,7 @@ def _draw_list(of: dict[str, list[Row]], about: str, width: float) -> Markup:
             with _marked(sheet, row):
                 size = text_width(say(row["value"])) + 8
                 sheet.words(0, level, clipped(row["name"], left - size, 12, "600"), weight="600", after=_number(row))
-                sheet.interval(at, row["low"], row["high"], level, lab_colour(row["provider"]))
+                sheet.interval(at, (row["low"], row["high"]), level, lab_colour(row["provider"]))
                 sheet.sign(at(row["value"]), level, row["provider"] or "")
         else:
             with _marked(sheet, row):
@@ -221,9 +249,26 @@ def _draw_list(of: dict[str, list[Row]], about: str, width: float) -> Markup:
 def item_map(points: object) -> Drawing:
     """Draw one strip per kind (items, people, models …) along the ability scale.
 
-    ``points``: name, kind, value (difficulty of an item, ability of a subject), low, high. Where an item stands level
-    with a subject, the subject has an even chance (more, where items can be guessed). Items, and kinds of many, are
-    heaps of dots; few subjects have their names and intervals.
+    Where an item stands level with a subject, the subject has an even chance (more, where items can be guessed).
+    Items, and kinds of many, are heaps of dots; few subjects have their names and intervals.
+
+    Parameters
+    ----------
+    points : table
+        Columns name, kind, value (difficulty of an item, ability of a subject), low, high.
+
+    Returns
+    -------
+    Drawing
+        The picture; a notebook shows it, ``save`` writes it.
+
+    Examples
+    --------
+    >>> from mensura import charts
+    >>> points = {"name": ["q1", "Ann"], "kind": ["items", "people"], "value": [0.0, 1.0], "low": [None, 0.5]}
+    >>> charts.item_map({**points, "high": [None, 1.5]}).description
+    'Items and subjects on one axis: 1 mark of items from 0 to 0; 1 mark of people from 1 to 1.'
+
     """
     rows = rows_of(points, ("name", "kind", "value", "low", "high"), needed=["name", "kind", "value"])
     if not rows:
@@ -270,7 +315,7 @@ def _heap(sheet: Canvas, rows: list[Row], at: Place, top: float) -> float:
     ground = top + tall * _PITCH
     for column, own in columns.items():
         for step, row in enumerate(own):
-            with sheet.marked(_item_label(row)):
+            with sheet.marked(f"{row['kind']} {row['name']}, {_value_words(row)}"):
                 ink = paint.people_strong if row["kind"] == "people" else paint.ink
                 sheet.dot(column * _PITCH, ground - (step + 0.5) * _PITCH, ink, 2.6)
     return ground
@@ -290,8 +335,9 @@ def _named_rows(sheet: Canvas, rows: list[Row], at: Place, top: float) -> float:
     for row, line, (edge, anchor) in zip(rows, lines, names, strict=True):
         y, x = top + _NAMED_ROW * (line + 0.5), at(row["value"])
         people = row["kind"] == "people"
-        with sheet.marked(_item_label(row)):
-            sheet.interval(at, row["low"], row["high"], y, paint.people_strong if people else paint.ink, opacity=0.5)
+        with sheet.marked(f"{row['kind']} {row['name']}, {_value_words(row)}"):
+            ink = paint.people_strong if people else paint.ink
+            sheet.interval(at, (row["low"], row["high"]), y, ink, opacity=0.5)
             if people:
                 sheet.band(x - 2.5, y - 6, 5, 12, paint.people_strong, 1.0)
             else:
@@ -300,7 +346,3 @@ def _named_rows(sheet: Canvas, rows: list[Row], at: Place, top: float) -> float:
                 ink = paint.people if people else paint.ink
                 sheet.words(edge, y, row["name"], fill=ink, weight="600", anchor=anchor, halo=True)
     return top + _NAMED_ROW * (max(lines) + 1)
-
-
-def _item_label(row: Row) -> str:
-    return f"{row['kind']} {row['name']}, {say(row['value'])}{say_range(row['low'], row['high'])}"

@@ -9,10 +9,9 @@ from typing import Any
 from markupsafe import Markup
 
 from mensura.charts.canvas import Canvas, Place
-from mensura.charts.labels import FONT, clipped, text_width, wrapped
 from mensura.charts.plot import NARROW, Mark, Reference, draw_group, draw_nothing
 from mensura.charts.render import Drawing
-from mensura.charts.theme import lab_colour, paint
+from mensura.charts.theme import FONT, clipped, lab_colour, paint, text_width, wrapped
 from mensura.charts.values import Axis, Row, say_range
 
 ROW, _GROUP, _LINE = 26.0, 21.0, 15.0
@@ -25,11 +24,29 @@ _MARGIN = 60.0
 
 @dataclass(frozen=True)
 class Strip:
-    """One row: who, the value with its interval, what it rests on, and where the row leads.
+    """One row of :func:`draw_forest`: who, the value with its interval, what it rests on, and where the row leads.
 
-    Without a provider it is no model's row. ``other``: a second value, drawn as an upright stroke, with its words.
-    ``test``: the row of a test, whose range is a pale bar and whose value a stroke. ``word``: what the mark says in
-    place of the status.
+    Attributes
+    ----------
+    label : str
+        The name of the row.
+    value, low, high : float or None
+        The value and the ends of its interval.
+    status : str
+        measured, inherited or estimated: full, half full or hollow.
+    provider : str or None
+        The maker of a model; without one the row is no model's.
+    text, note : str
+        The value and what the mark says besides it, in words.
+    href, subject : str
+        Where the row leads, and by which name its card is found.
+    other, other_text : float or None, str
+        A second value, drawn as an upright stroke, and its words.
+    test : bool
+        The row of a test, whose range is a pale bar and whose value a stroke.
+    word : str
+        What the mark says in place of the status.
+
     """
 
     label: str
@@ -67,10 +84,43 @@ def draw_forest(
     rug: Sequence[Mark] = (),
     table: Sequence[dict[str, Any]] = (),
 ) -> Drawing:
-    """Draw rows from top to bottom on a common axis, logarithmic with ``log``.
+    """Draw rows from top to bottom on a common axis.
 
-    ``rule`` marks one value. ``least`` is the lowest value that the axis may show. ``rug``: models above the rows, by
-    their ``x``. ``table``: the rows as a table shows them.
+    Parameters
+    ----------
+    rows : sequence of Strip
+        The rows.
+    axis : str
+        Title of the axis.
+    tick : callable
+        Writes a value of the axis.
+    description : str
+        The picture in words.
+    references : sequence of Reference
+        Groups of people, as upright lines.
+    rule : float, optional
+        A value to mark by a dashed line.
+    log : bool, default False
+        Whether the axis is logarithmic.
+    least : float, optional
+        The lowest value that the axis may show.
+    rug : sequence of Mark
+        Models above the rows, by their ``x``.
+    table : sequence of dict
+        The rows as a table shows them.
+
+    Returns
+    -------
+    Drawing
+        The picture; a notebook shows it, ``save`` writes it.
+
+    Examples
+    --------
+    >>> from mensura import charts
+    >>> rows = [charts.Strip("Ann", 1.0, 0.5, 1.5, text="1"), charts.Strip("Bob", 2.0, text="2")]
+    >>> "Ann: 1, measured" in charts.draw_forest(rows, axis="ability", tick=str, description="two people").wide
+    True
+
     """
     if not rows:
         return draw_nothing(description)
@@ -96,8 +146,7 @@ def draw_forest(
         sheet.line(0, top, width, top, paint.ink, 1.5)
         y = 0.0
         for group, lines, height in zip(groups, words, heights, strict=True):
-            for step, text in enumerate(lines if narrow else ()):
-                sheet.words(0, y + _LINE * (step + 0.5), text, fill=paint.people, size=11)
+            sheet.lines(0, y + _LINE / 2, lines if narrow else (), _LINE, fill=paint.people, size=11)
             draw_group(sheet, group, at, y + height - _GROUP / 2, bottom, words=not narrow)
             y += height
         if rule is not None:
@@ -130,7 +179,7 @@ def _row(sheet: Canvas, row: Strip, at: Place, y: float, left: float) -> None:
             sheet.line(min(ends), y, max(ends), y, ink, 7, opacity=0.22)
             sheet.line(x, y - 7, x, y + 7, ink, 2.5)
         else:
-            sheet.interval(at, row.low, row.high, y, ink)
+            sheet.interval(at, (row.low, row.high), y, ink)
         if row.other is not None:
             ends.append(at(row.other))
             sheet.line(x, y, ends[-1], y, ink, 3, opacity=0.35)

@@ -8,10 +8,9 @@ from collections.abc import Callable, Sequence
 from markupsafe import Markup
 
 from mensura.charts.canvas import Canvas
-from mensura.charts.labels import text_width, wrapped
 from mensura.charts.plot import WIDE, Plot, draw_nothing, upright_ticks
 from mensura.charts.render import Drawing
-from mensura.charts.theme import paint
+from mensura.charts.theme import paint, text_width, wrapped
 from mensura.charts.values import Axis, Row, counted, listed, rows_of, say, say_range
 from mensura.core.errors import MensuraError
 
@@ -56,8 +55,7 @@ def draw_panels(
         for index, (name, detail) in enumerate(words):
             row, column = divmod(index, columns)
             start, level = left + column * (each + _GAP), top + row * (head + tall + 30)
-            for step, line in enumerate(name):
-                sheet.words(start, level + 8 + 16 * step, line, weight="600")
+            sheet.lines(start, level + 8, name, 16, weight="600")
             sheet.words(start, level + 8 + 16 * len(name), detail, fill=paint.soft, size=11)
             box = (start, level + head, start + each, level + head + tall)
             draw_one(index, Plot(sheet, box, x, y, words=column == 0))
@@ -87,7 +85,28 @@ def _sample(ink: str, width: float, dash: str = "") -> Callable[[Canvas, float, 
 def level_curves(points: object) -> Drawing:
     """Draw each subject's rate of success over demand levels, one panel per dimension.
 
-    ``points``: subject, dimension, level, rate, low, high (rates as shares from 0 to 1).
+    Parameters
+    ----------
+    points : table
+        Columns subject, dimension, level, rate, low, high (rates as shares from 0 to 1).
+
+    Returns
+    -------
+    Drawing
+        The picture; a notebook shows it, ``save`` writes it.
+
+    Raises
+    ------
+    MensuraError
+        If a column is missing or there are more than nine subjects.
+
+    Examples
+    --------
+    >>> from mensura import charts
+    >>> points = {"subject": ["A", "A"], "dimension": ["Logic", "Logic"], "level": [1, 2], "rate": [0.9, 0.5]}
+    >>> charts.level_curves({**points, "low": [None, None], "high": [None, None]}).description
+    'Rate of success over demand levels 1 to 2 in 1 dimension for A.'
+
     """
     columns = ("subject", "dimension", "level", "rate", "low", "high")
     rows = rows_of(points, columns, needed=["subject", "dimension", "level", "rate"])
@@ -110,7 +129,7 @@ def level_curves(points: object) -> Drawing:
             for row in own:
                 label = f"{subject}, {row['dimension']} level {row['level']:g}, {row['rate']:.0%} correct"
                 with plot.sheet.marked(label):
-                    plot.interval(row["level"], row["low"], row["high"], ink, 1.5, 0.35)
+                    plot.interval(row["level"], (row["low"], row["high"]), ink, 1.5, 0.35)
                     plot.sheet.dot(plot.x(row["level"]), plot.y(row["rate"]), ink, 2.8)
 
     about = (
@@ -124,8 +143,32 @@ def level_curves(points: object) -> Drawing:
 def level_panels(points: object, means: object, lines: object) -> Drawing:
     """Draw items (dots), the mean of each level (diamonds) and the calibrated line, one panel per dimension.
 
-    ``points``, ``means``: dimension, level, empirical. ``lines``: dimension, name, slope, intercept, base, low, high,
-    verdict; their order is that of the panels.
+    Parameters
+    ----------
+    points, means : table
+        Columns dimension, level, empirical.
+    lines : table
+        Columns dimension, name, slope, intercept, base, low, high, verdict; their order is that of the panels.
+
+    Returns
+    -------
+    Drawing
+        The picture; a notebook shows it, ``save`` writes it.
+
+    Raises
+    ------
+    MensuraError
+        If a column is missing or has an unknown value.
+
+    Examples
+    --------
+    >>> from mensura import charts
+    >>> items = {"dimension": ["KN", "KN"], "level": [1.0, 2.0], "empirical": [0.9, 1.4]}
+    >>> line = {"dimension": ["KN"], "name": ["Knowledge"], "slope": [0.5], "intercept": [0.4], "base": [3.16]}
+    >>> drawing = charts.level_panels(items, items, {**line, "low": [None], "high": [None], "verdict": ["Standard"]})
+    >>> drawing.description.endswith("Knowledge: B 3.16.")
+    True
+
     """
     of_line = ("dimension", "name", "slope", "intercept", "base", "low", "high", "verdict")
     columns = ("dimension", "level", "empirical")
@@ -180,7 +223,28 @@ def _base(line: Row) -> str:
 def calibration_stages(points: object) -> Drawing:
     """Draw level means as annotated, the line through them, and aligned to the diagonal, one panel per dimension.
 
-    ``points``: dimension, level, n, empirical, line, aligned.
+    Parameters
+    ----------
+    points : table
+        Columns dimension, level, n, empirical, line, aligned.
+
+    Returns
+    -------
+    Drawing
+        The picture; a notebook shows it, ``save`` writes it.
+
+    Raises
+    ------
+    MensuraError
+        If a column is missing or has an unknown value.
+
+    Examples
+    --------
+    >>> from mensura import charts
+    >>> means = {"dimension": ["KN"], "level": [1], "n": [5], "empirical": [0.9], "line": [0.9], "aligned": [0.9]}
+    >>> charts.calibration_stages(means).description[:32]
+    'Level means of 1 dimension (KN):'
+
     """
     columns = ("dimension", "level", "n", "empirical", "line", "aligned")
     needed = ["dimension", "level", "empirical", "line", "aligned"]
@@ -218,10 +282,32 @@ def calibration_stages(points: object) -> Drawing:
 
 
 def world_scatter(points: object) -> Drawing:
-    """Draw one dot per item: observed rate across, world estimate with its interval upright, the line of equal rates.
+    """Draw one dot per item: observed rate across, world estimate upright, and the line of equal rates.
 
-    ``points``: item, observed, world, low, high (rates between 0 and 1), dimension (the dominant one). Each dimension
-    has a panel; the rarest share one.
+    Each dimension has a panel; the rarest share one.
+
+    Parameters
+    ----------
+    points : table
+        Columns item, observed, world, low, high (rates between 0 and 1), dimension (the dominant one).
+
+    Returns
+    -------
+    Drawing
+        The picture; a notebook shows it, ``save`` writes it.
+
+    Raises
+    ------
+    MensuraError
+        If a column is missing or has an unknown value.
+
+    Examples
+    --------
+    >>> from mensura import charts
+    >>> item = {"item": ["q1"], "observed": [0.6], "world": [0.3], "low": [0.2], "high": [0.4], "dimension": ["KN"]}
+    >>> charts.world_scatter(item).description[:54]
+    'World estimates against observed rates for 1 item, on '
+
     """
     columns = ("item", "observed", "world", "low", "high", "dimension")
     rows = rows_of(points, columns, needed=["item", "observed", "world"])
@@ -245,7 +331,7 @@ def world_scatter(points: object) -> Drawing:
                 f"{say_range(row['low'], row['high'])}"
             )
             with plot.sheet.marked(label):
-                plot.interval(row["observed"], row["low"], row["high"], paint.people_dot, 1.5, 0.6)
+                plot.interval(row["observed"], (row["low"], row["high"]), paint.people_dot, 1.5, 0.6)
                 plot.sheet.dot(plot.x(row["observed"]), plot.y(row["world"]), paint.people_strong, 2.6)
 
     gap = sum(row["world"] - row["observed"] for row in rows) / len(rows)
@@ -255,63 +341,3 @@ def world_scatter(points: object) -> Drawing:
     )
     titles = [(name, counted(len(own), "item")) for name, own in grouped.items()]
     return draw_panels(titles, x, y, draw_one, about, least=160, tall=170, rows=rows)
-
-
-def information_curve(points: object) -> Drawing:
-    """Draw a test's information over ability: where it places subjects well.
-
-    ``points``: ability, information, error (half-width of the 90% interval there).
-    """
-    rows = rows_of(points, ("ability", "information", "error"), needed=["ability", "information"])
-    if not rows:
-        return draw_nothing("no information at any ability")
-    best = max(rows, key=lambda row: row["information"])
-    about = f"Information of a test over ability, highest ({say(best['information'])}) at {say(best['ability'])}."
-    x = Axis.around("ability", [row["ability"] for row in rows])
-    y = Axis("information", 0.0, 1.12 * best["information"] or 1.0)
-
-    def draw(width: float) -> Markup:
-        plot = Plot.on_sheet(width, x, y, about, 300.0)
-        plot.sheet.path(plot.points((row["ability"], row["information"]) for row in rows), paint.ink)
-        for row in rows:
-            within = "" if row["error"] is None else f", within ±{say(row['error'])}"
-            with plot.sheet.marked(f"ability {say(row['ability'])}, information {say(row['information'])}{within}"):
-                plot.sheet.dot(plot.x(row["ability"]), plot.y(row["information"]), paint.ink, 4 if row is best else 2)
-        within = "" if best["error"] is None else f", ±{say(best['error'])}"
-        text = f"surest at {say(best['ability'])}{within}"
-        at, half = plot.x(best["ability"]), text_width(text, 12, "600") / 2
-        at = min(max(at, plot.box[0] + half), plot.box[2] - half)
-        plot.sheet.words(at, plot.y(best["information"]) - 13, text, weight="600", anchor="middle", halo=True)
-        return plot.sheet.svg()
-
-    return Drawing(draw, about, tuple(rows), screen=WIDE)
-
-
-def item_characteristic(curve: object, observed: object) -> Drawing:
-    """Draw one item's curve and the rates observed at abilities along it.
-
-    ``curve``: ability, rate. ``observed``: ability, rate, low, high, n of subjects of about that ability.
-    """
-    path = rows_of(curve, ("ability", "rate"), needed=["ability", "rate"])
-    rows = rows_of(observed, ("ability", "rate", "low", "high", "n"), needed=["ability", "rate"])
-    if not path or not rows:
-        return draw_nothing("no curve or no observed rate")
-    nearest = [min(path, key=lambda one: abs(one["ability"] - row["ability"]))["rate"] for row in rows]
-    off = max(abs(row["rate"] - rate) for row, rate in zip(rows, nearest, strict=True))
-    about = f"An item's curve and {counted(len(rows), 'observed rate')}, at most {say(off)} from it."
-    x = Axis.around("ability", [row["ability"] for row in (*path, *rows)])
-    y = Axis("share right", -0.03, 1.03, lambda share: f"{share:.0%}")
-
-    def draw(width: float) -> Markup:
-        plot = Plot.on_sheet(width, x, y, about, 300.0)
-        plot.sheet.path(plot.points((row["ability"], row["rate"]) for row in path), paint.ink)
-        for row in rows:
-            count = "" if row["n"] is None else f", {counted(int(row['n']), 'subject')}"
-            label = f"ability {say(row['ability'])}, {row['rate']:.0%} right{say_range(row['low'], row['high'])}{count}"
-            with plot.sheet.marked(label):
-                plot.interval(row["ability"], row["low"], row["high"], paint.ink, 2.2, 0.4)
-                plot.sheet.sign(plot.x(row["ability"]), plot.y(row["rate"]), None)
-        plot.note("dots: observed, with 90% intervals; line: fitted")
-        return plot.sheet.svg()
-
-    return Drawing(draw, about, tuple(rows), screen=WIDE)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from markupsafe import Markup
 
-from mensura.charts.canvas import Canvas, Place, Point
-from mensura.charts.labels import LINE, Box, clipped, place, text_width, wrapped
+from mensura.charts.canvas import Canvas, Ends, Place, Point
 from mensura.charts.render import Drawing
-from mensura.charts.theme import RADIUS, lab_colour, paint
+from mensura.charts.theme import LINE, RADIUS, Box, clipped, lab_colour, paint, place, text_width, wrapped
 from mensura.charts.values import Axis, Row
 
 NARROW = 500.0
@@ -29,7 +28,28 @@ _NAME = 12
 
 @dataclass(frozen=True)
 class Mark:
-    """A model on a plot: who, where, what its mark says, and where it leads; ``named`` and ``detail``: its words."""
+    """A model on a plot: who, where, what its mark says, and where it leads.
+
+    Attributes
+    ----------
+    name, provider : str, str or None
+        Who it is and who made it.
+    x, y : float
+        Where it stands.
+    label : str
+        What the mark says to a screen reader.
+    status : str
+        measured, inherited or estimated: full, half full or hollow.
+    subject, href : str
+        By which name its card is found, and where it leads.
+    low, high : float or None
+        The ends of its interval.
+    named : bool
+        Whether its name is wanted beside it.
+    detail : str
+        What follows its name, such as its value.
+
+    """
 
     name: str
     provider: str | None
@@ -60,7 +80,22 @@ class Mark:
 
 @dataclass(frozen=True)
 class Reference:
-    """A group of people on an axis: its name with test and status, its value and range; ``note``: a second line."""
+    """A group of people on an axis.
+
+    Attributes
+    ----------
+    label : str
+        Its name with test and status.
+    value, low, high : float, float or None
+        Its value and range.
+    status : str
+        measured, or else judged: an outline.
+    href, subject : str
+        Where it leads, and by which name its card is found.
+    note : str
+        A second line.
+
+    """
 
     label: str
     value: float
@@ -117,10 +152,9 @@ class Plot:
             for a, b in pairwise(path)
         ]
 
-    def interval(
-        self, x: float, low: float | None, high: float | None, stroke: str, width: float, opacity: float
-    ) -> None:
+    def interval(self, x: float, ends: Ends, stroke: str, width: float, opacity: float) -> None:
         """Draw the upright, round-ended line of an interval; one without both ends draws nothing."""
+        low, high = ends
         if low is not None and high is not None:
             at = self.x(x)
             self.sheet.line(at, self.y(low), at, self.y(high), stroke, width, opacity=opacity, round_ends=True)
@@ -153,8 +187,8 @@ class Plot:
             with self._over.marked(group.label, href=group.href, subject=group.subject):
                 if group.subject:
                     self._over.bar(left + 6, y, group.status)
-                for step, line in enumerate(lines if named else ()):
-                    self._over.words(box[0], box[1] + 13 * step + 7, line, fill=paint.people, size=11, halo=True)
+                if named:
+                    self._over.lines(box[0], box[1] + 7, lines, 13, fill=paint.people, size=11, halo=True)
             taken += [box] * named
         return taken
 
@@ -183,9 +217,8 @@ class Plot:
             one, (x, y) = marks[index], at[index]
             full = strong or one.named
             with self.sheet.marked(one.label, href=one.href, subject=one.subject, provider=one.provider):
-                self.interval(
-                    one.x, one.low, one.high, lab_colour(one.provider), *((2.2, 0.7) if one.named else (1.5, 0.3))
-                )
+                look = (2.2, 0.7) if one.named else (1.5, 0.3)
+                self.interval(one.x, (one.low, one.high), lab_colour(one.provider), *look)
                 self.sheet.sign(x, y, one.provider, one.status, *((RADIUS,) if full else (_SMALL, _FAINT)))
                 if index in spots:
                     self._name(one, *spots[index][:3], two_lines=two_lines)
@@ -228,6 +261,26 @@ def _size(one: Mark, *, two_lines: bool) -> tuple[float, float]:
     return (max(name, detail), 2 * LINE) if two_lines else (name + detail + 4, LINE)
 
 
+def draw_plot(
+    x: Axis,
+    y: Axis,
+    description: str,
+    draw_on: Callable[[Plot], None],
+    *,
+    height: float = 420.0,
+    rows: Iterable[Row] = (),
+    screen: float = WIDE,
+) -> Drawing:
+    """Return a drawing of one plot: its axes with their titles, and what ``draw_on`` puts into it."""
+
+    def draw(width: float) -> Markup:
+        plot = Plot.on_sheet(width, x, y, description, height)
+        draw_on(plot)
+        return plot.sheet.svg()
+
+    return Drawing(draw, description, tuple(rows), screen=screen)
+
+
 def draw_nothing(what: str) -> Drawing:
     """Return the picture of nothing: one sentence that says what is missing."""
     sentence = f"nothing to show: {what}"
@@ -235,8 +288,7 @@ def draw_nothing(what: str) -> Drawing:
     def draw(width: float) -> Markup:
         lines = wrapped(sentence, width - 20)
         sheet = Canvas(width, 60 + 16 * len(lines), sentence)
-        for step, line in enumerate(lines):
-            sheet.words(width / 2, 36 + 16 * step, line, fill=paint.quiet, anchor="middle")
+        sheet.lines(width / 2, 36, lines, 16, fill=paint.quiet, anchor="middle")
         return sheet.svg()
 
     return Drawing(draw, sentence, screen=WIDE)

@@ -1,4 +1,4 @@
-"""Rows of one's own kind: places among people, who was passed when, one model against people, residuals of models."""
+"""Rows of one's own kind: places among people, who was passed when, residuals of models."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from itertools import accumulate
 
 from markupsafe import Markup
 
 from mensura.charts.canvas import Canvas, Place, scale
-from mensura.charts.labels import clipped, text_width, wrapped
 from mensura.charts.plot import NARROW, WIDE, Mark, draw_nothing
 from mensura.charts.render import Drawing
-from mensura.charts.theme import lab_colour, paint
+from mensura.charts.theme import clipped, lab_colour, paint, text_width
 from mensura.charts.values import Axis, Row, counted, listed, rows_of, say, say_range
 
 PLACES = ("subject", "dimension", "one_in", "low", "high", "kind", "note")
@@ -38,9 +36,34 @@ _MODEL, _MODEL_TALL = 30.0, 62.0
 def among_people(points: object, *, description: str = "") -> Drawing:
     """Draw where each subject stands in each dimension, as "1 in N people", with its interval.
 
-    ``points``: subject, dimension (as it is to be written), one_in, low, high, kind (AI or people), note. If wanted:
-    at_least (cut at what the data can tell), provider, status (measured or not: hollow), test, href, card (the subject
-    of the mark's card), words (what the mark says). A dimension in which nobody is placed keeps its row, which says so.
+    A dimension in which nobody is placed keeps its row, which says so.
+
+    Parameters
+    ----------
+    points : table
+        Columns subject, dimension (as it is to be written), one_in, low, high, kind (AI or people), note. If
+        wanted: at_least (cut at what the data can tell), provider, status (measured or not: hollow), test,
+        href, card (the subject of the mark's card), words (what the mark says).
+    description : str, optional
+        The picture in words, instead of those made from the table.
+
+    Returns
+    -------
+    Drawing
+        The picture; a notebook shows it, ``save`` writes it.
+
+    Raises
+    ------
+    MensuraError
+        If a column is missing or has an unknown value.
+
+    Examples
+    --------
+    >>> from mensura import charts
+    >>> place = {"subject": ["A"], "dimension": ["Logic"], "one_in": [100.0], "low": [50.0], "high": [200.0]}
+    >>> charts.among_people({**place, "kind": ["AI"], "note": [""]}).description
+    'Places among the people of the world in 1 dimension: A is rarest in Logic (1 in 100 people).'
+
     """
     rows = rows_of(points, PLACES, needed=["subject", "dimension"], optional=_OPTIONAL)
     placed = [row for row in rows if row["one_in"] is not None]
@@ -112,9 +135,8 @@ def _place_row(sheet: Canvas, row: Row, at: Place, top: float, left: float) -> N
     )
     href, status = row["href"] or "", row["status"] or "measured"
     with sheet.marked(label, href=href, subject=row["card"] or "", provider=row["provider"]):
-        if row["low"] is not None and row["high"] is not None:
-            ink = paint.people_strong if people else lab_colour(row["provider"])
-            sheet.line(at(row["low"]), y, at(row["high"]), y, ink, 2.2, opacity=0.7, round_ends=True)
+        ink = paint.people_strong if people else lab_colour(row["provider"])
+        sheet.interval(at, (row["low"], row["high"]), y, ink)
         if people:
             sheet.bar(at(row["one_in"]), y, status)
         else:
@@ -150,8 +172,6 @@ class PassingRow:
     first: Mark | None
     best: str
     chance: str
-    subject: str
-    href: str
 
 
 def draw_passing(
@@ -166,15 +186,11 @@ def draw_passing(
         sheet = Canvas(width, 26 + _HEAD * len(kinds) + row_height * len(rows) + 8, description, kind="passing-chart")
         left, right = (2.0, width - 8) if narrow else (330.0, width - 300.0)
         at = scale(start.toordinal(), today.toordinal(), left, right)
-        for year in range(start.year + 1, today.year + 1):
-            x = at(date(year, 1, 1).toordinal())
-            if today.toordinal() - date(year, 1, 1).toordinal() > 60:
-                sheet.line(x, 22, x, sheet.height, paint.grid)
-                sheet.words(x, 10, str(year), fill=paint.soft, weight="600", anchor="middle")
-        if not narrow:
-            sheet.words(right, 10, "today", fill=paint.soft, weight="600", anchor="end")
-            sheet.words(width - 96, 10, "best model", fill=paint.soft, weight="600", anchor="end")
-            sheet.words(width, 10, "chance above", fill=paint.soft, weight="600", anchor="end")
+        years = [date(year, 1, 1) for year in range(start.year + 1, today.year + 1)]
+        marked = [(day.toordinal(), str(day.year)) for day in years if (today - day).days > 60]
+        sheet.ticks(at, marked, 10, 22, sheet.height)
+        for x, text in () if narrow else ((right, "today"), (width - 96, "best model"), (width, "chance above")):
+            sheet.words(x, 10, text, fill=paint.soft, weight="600", anchor="end")
         y = 26.0
         for kind in kinds:
             sheet.words(0, y + 18, titles[kind], weight="600", size=15, halo=True)
@@ -226,61 +242,36 @@ def _passing_row(sheet: Canvas, row: PassingRow, at: Place, y: float, ends: tupl
     sheet.words(x, level + 16, text, fill=paint.soft, size=12, anchor="middle", halo=True)
 
 
-@dataclass(frozen=True)
-class Duel:
-    """People and the model on one test, in percent; ``measured`` is false where people were judged."""
-
-    group: str
-    test: str
-    people: float
-    own: float
-    chance: str
-    verdict: str
-    measured: bool
-
-
-def draw_duels(duels: Sequence[Duel], provider: str, description: str) -> Drawing:
-    """Draw people (bars) and the model (mark) on the tests that both took, from 0 to 100 percent."""
-    return Drawing(lambda width: _draw_duels(width, duels, provider, description), description, screen=574.0)
-
-
-def _draw_duels(width: float, duels: Sequence[Duel], provider: str, description: str) -> Markup:
-    narrow = width <= 450
-    left, right = (6.0, 10.0) if narrow else (236.0, 106.0)
-    named = [
-        wrapped(f"{one.test}: {one.group}" if narrow else one.group, width - 76 if narrow else left - 20, 13)
-        for one in duels
-    ]
-    heights = [(33.0 if narrow else 28.0) + 15 * len(lines) for lines in named]
-    sheet = Canvas(width, 28 + sum(heights), description)
-    at = scale(0, 100, left, width - right)
-    for share in (0, 25, 50, 75, 100):
-        text, anchor = ("100%", "end" if narrow else "middle") if share == 100 else (str(share), "middle")
-        sheet.words(at(share), 10, text, fill=paint.soft, weight="600", anchor=anchor)
-        sheet.line(at(share), 20, at(share), sheet.height, paint.grid)
-    for one, lines, height, y in zip(duels, named, heights, accumulate(heights, initial=28.0), strict=False):
-        level = y + (17 + 15 * len(lines) if narrow else height / 2)
-        top = y + 12 if narrow else level - 7.5 * len(lines) - 1.5
-        for step, text in enumerate(lines):
-            sheet.words(0, top + 15 * step, text, weight="600", size=13, halo=narrow)
-        if narrow:
-            sheet.words(width, top, one.chance, weight="600", size=13, anchor="end", halo=True)
-        else:
-            sheet.words(0, top + 15 * len(lines) + 2, clipped(one.test, left - 20), fill=paint.soft)
-            sheet.words(width, level - 9, one.chance, weight="600", size=13, anchor="end")
-            sheet.words(width, level + 8, one.verdict, fill=paint.soft, anchor="end")
-        sheet.line(at(one.people), level, at(one.own), level, paint.line, 3)
-        with sheet.marked(f"{one.group}, {one.test}"):
-            sheet.bar(at(one.people), level, "measured" if one.measured else "judged")
-        sheet.sign(at(one.own), level, provider)
-    return sheet.svg()
-
-
 def residuals(points: object, *, x_title: str = "Score minus what the model's level predicts") -> Drawing:
-    """Draw one row per model and one stroke per test: right of the line it is better than its level, left of it worse.
+    """Draw one row per model and one stroke per test.
 
-    ``points``: subject, name, provider, benchmark, residual, and perhaps href, in the order to draw. The farthest test
-    on each side has its name.
+    Right of the line a model is better than its level, left of it worse. The farthest test on each side has its
+    name.
+
+    Parameters
+    ----------
+    points : table
+        Columns subject, name, provider, benchmark, residual, and href if wanted, in the order to draw.
+    x_title : str
+        What the axis shows.
+
+    Returns
+    -------
+    Drawing
+        The picture; a notebook shows it, ``save`` writes it.
+
+    Raises
+    ------
+    MensuraError
+        If a column is missing or has an unknown value.
+
+    Examples
+    --------
+    >>> from mensura import charts
+    >>> cell = {"subject": ["a"], "name": ["A"], "provider": [None], "benchmark": ["T"], "residual": [0.1]}
+    >>> charts.residuals(cell).description[:42]
+    'Residuals of 1 model on 1 benchmark: furth'
+
     """
     rows = rows_of(points, RESIDUALS, needed=["subject", "name", "benchmark", "residual"], optional=["href"])
     if not rows:
@@ -306,16 +297,8 @@ def residuals(points: object, *, x_title: str = "Score minus what the model's le
         room = 12.0 if narrow else 150.0  # for the names of the farthest tests
         at = axis.scale(left + room, width - room)
         sheet.words(0, 8, x_title, fill=paint.soft, size=11)
-        for value, text in axis.ticks(4 if narrow else 6):
-            sheet.words(at(value), 28, text, fill=paint.soft, weight="600", anchor="middle")
-            sheet.line(
-                at(value),
-                40,
-                at(value),
-                sheet.height,
-                paint.ink if value == 0 else paint.grid,
-                1.25 if value == 0 else 1,
-            )
+        sheet.ticks(at, axis.ticks(4 if narrow else 6), 28, 40, sheet.height)
+        sheet.line(at(0), 40, at(0), sheet.height, paint.ink, 1.25)
         sheet.line(0, 40, width, 40, paint.ink, 1.5)
         for place, own in enumerate(models.values()):
             top = 40 + row_height * place

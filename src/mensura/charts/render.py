@@ -13,8 +13,7 @@ from typing import Any, Literal
 from markupsafe import Markup
 
 from mensura.charts.canvas import Canvas, scale
-from mensura.charts.labels import FONTS, has_letters, wrapped
-from mensura.charts.theme import DARK, LIGHT, PRINT, paint, palette_css, resolve
+from mensura.charts.theme import DARK, FONTS, LIGHT, PRINT, has_letters, paint, palette_css, resolve, wrapped
 from mensura.core.errors import MensuraError
 from mensura.core.files import atomic_path
 
@@ -55,7 +54,17 @@ Theme = Literal["light", "dark"]
 class Drawing:
     """A picture that can be drawn at any width, the words that describe it, and the rows behind its marks.
 
-    ``screen`` and ``phone``: the two widths at which pages show it, in pixels.
+    Attributes
+    ----------
+    draw : callable
+        Draws the picture at a width in pixels.
+    description : str
+        The picture in words.
+    rows : tuple of dict
+        The table behind its marks.
+    screen, phone : float
+        The two widths at which pages show it, pixels.
+
     """
 
     draw: Callable[[float], Markup]
@@ -212,10 +221,28 @@ def _resized(svg: str, factor: float, unit: str) -> str:
 
 
 def draw_share_card(title: str, sentence: str, marks: Sequence[tuple[str, float]] = (), chart: str = "") -> str:
-    """Return the picture: the product's name, the title, a whole sentence, and a chart.
+    """Return the picture of a shared link: the product's name, the title, a whole sentence, and a chart.
 
-    ``chart``: the drawing of the page (SVG). Without it, models stand among all people: ``marks`` are their providers
-    and IQs; without any there are only words.
+    Parameters
+    ----------
+    title, sentence : str
+        The words.
+    marks : sequence of (provider, IQ)
+        Models among all people, where there is no chart; without any there are only words.
+    chart : str, optional
+        The drawing of the page (SVG).
+
+    Returns
+    -------
+    str
+        The picture as SVG text, 1200 × 630 pixels, in the light theme.
+
+    Examples
+    --------
+    >>> from mensura import charts
+    >>> charts.draw_share_card("A title", "A sentence.", [("OpenAI", 130.0)])[:4]
+    '<svg'
+
     """
     sheet = Canvas(WIDTH, HEIGHT, title)
     sheet.parts.append(f'<rect width="{WIDTH}" height="{HEIGHT}" fill="{LIGHT.surface}"/>')

@@ -34,9 +34,42 @@ def bars(
 ) -> Drawing:
     """Draw one row per model, sorted by value.
 
-    ``points``: subject, name, provider, value, low, high, status, and perhaps href. ``references``: group, value, low,
-    high, status: human groups as named vertical lines. ``rule`` marks one value, such as 1×. ``beside`` is what a
-    second value of each row, in the column ``other``, is called; it is an upright stroke. ``tick`` writes values.
+    Parameters
+    ----------
+    points : table
+        Columns subject, name, provider, value, low, high, status, and href if wanted.
+    x_title : str
+        What the value is.
+    references : table, optional
+        Columns group, value, low, high, status: human groups as named upright lines.
+    log : bool, default False
+        Whether the axis is logarithmic; it leaves out values that are not positive.
+    rule : float, optional
+        A value to mark, such as 1×.
+    ascending : bool, default False
+        Whether the lowest comes first.
+    beside : str, optional
+        What a second value of each row is called; it is in the column ``other`` and an upright stroke.
+    tick : callable
+        Writes a value.
+
+    Returns
+    -------
+    Drawing
+        The picture; a notebook shows it, ``save`` writes it.
+
+    Raises
+    ------
+    MensuraError
+        If a column is missing or has an unknown value.
+
+    Examples
+    --------
+    >>> from mensura import charts
+    >>> model = {"subject": ["a"], "name": ["A"], "provider": [None], "value": [2.0], "low": [None], "high": [None]}
+    >>> charts.bars({**model, "status": ["measured"]}, x_title="dollars").description
+    'dollars of 1 model; first: A (2); last: A (2).'
+
     """
     columns = (*_BARS, "other") if beside else _BARS
     rows = rows_of(points, columns, needed=["subject", "name", "value"], optional=["href", "other"])
@@ -80,7 +113,33 @@ def _people(references: object) -> list[Reference]:
 def sensors(points: object, models: object, *, x_title: str = "Capability") -> Drawing:
     """Draw the range that each benchmark informs as a bar with a stroke at its peak, and models above.
 
-    ``points``: benchmark, name, low, peak, high. ``models``: subject, name, provider, value, and perhaps href.
+    Parameters
+    ----------
+    points : table
+        Columns benchmark, name, low, peak, high.
+    models : table
+        Columns subject, name, provider, value, and href if wanted.
+    x_title : str
+        What the axis shows.
+
+    Returns
+    -------
+    Drawing
+        The picture; a notebook shows it, ``save`` writes it.
+
+    Raises
+    ------
+    MensuraError
+        If a column is missing or has an unknown value.
+
+    Examples
+    --------
+    >>> from mensura import charts
+    >>> test = {"benchmark": ["t"], "name": ["T"], "low": [0.0], "peak": [0.5], "high": [1.0]}
+    >>> models = {"subject": ["a"], "name": ["A"], "provider": [None], "value": [0.7]}
+    >>> charts.sensors(test, models).description[-39:]
+    '(0.5). 1 model lie between 0.7 and 0.7.'
+
     """
     ranges = rows_of(points, _SENSORS, needed=list(_SENSORS), optional=["href"])
     columns = ("subject", "name", "provider", "value")
@@ -122,10 +181,42 @@ def estimates(
 ) -> Drawing:
     """Draw one row per estimate with its interval, the largest first.
 
-    ``points``: the columns ``label`` and ``value``, and low, high. ``tick`` writes the values of the axis, ``text``
-    those of the rows. ``order`` makes of a value what rows are sorted by, such as :func:`abs`. ``rule`` marks one
-    value. ``least`` is the lowest value that the axis may show. A logarithmic axis leaves out values that are not
-    positive.
+    Parameters
+    ----------
+    points : table
+        The columns ``label`` and ``value``, and low, high.
+    label, value : str
+        The columns of names and of values.
+    x_title : str
+        What the value is.
+    tick, text : callable, optional
+        Write the values of the axis and those of the rows.
+    order : callable, optional
+        Makes of a value what rows are sorted by, such as :func:`abs`.
+    log : bool, default False
+        Whether the axis is logarithmic; it leaves out values that are not positive.
+    rule : float, optional
+        A value to mark.
+    least : float, optional
+        The lowest value that the axis may show.
+
+    Returns
+    -------
+    Drawing
+        The picture; a notebook shows it, ``save`` writes it.
+
+    Raises
+    ------
+    MensuraError
+        If a column is missing or has an unknown value.
+
+    Examples
+    --------
+    >>> from mensura import charts
+    >>> rates = {"region": ["Asia", "Europe"], "rate": [0.4, 0.6], "low": [0.3, 0.5], "high": [0.5, 0.7]}
+    >>> charts.estimates(rates, label="region", value="rate", x_title="Rate").description
+    'Rate: from Europe (0.6) to Asia (0.4), 2 in all.'
+
     """
     rows = rows_of(points, (label, value, "low", "high"), needed=[label, value])
     rows = sorted((row for row in rows if row[value] > 0 or not log), key=lambda row: -order(row[value]))
@@ -173,10 +264,32 @@ def _value_column(table: pl.DataFrame) -> str:
 
 
 def item_differences(points: object) -> Drawing:
-    """Draw by how much items are easier or harder for one group than for another of equal ability, with intervals.
+    """Draw by how much items are easier or harder for one group than for another of equal ability.
 
-    ``points``: item, difference (logits), low, high, flagged (true where it is large and no chance finding). Of many
-    items those that differ are drawn, and then those with the largest differences.
+    Of many items those that differ are drawn, and then those with the largest differences.
+
+    Parameters
+    ----------
+    points : table
+        Columns item, difference (logits), low, high, flagged (true where it is large and no chance finding).
+
+    Returns
+    -------
+    Drawing
+        The picture; a notebook shows it, ``save`` writes it.
+
+    Raises
+    ------
+    MensuraError
+        If a column is missing or has an unknown value.
+
+    Examples
+    --------
+    >>> from mensura import charts
+    >>> item = {"item": ["q1"], "difference": [0.9], "low": [0.5], "high": [1.3], "flagged": [True]}
+    >>> charts.item_differences(item).description
+    'Differences of 1 item between two groups of equal ability; 1 differ.'
+
     """
     columns = ("item", "difference", "low", "high", "flagged")
     rows = rows_of(points, columns, needed=["item", "difference"])

@@ -1,21 +1,21 @@
-"""Models among people: one model's page (the bell, seven kinds of work, its price) and the jagged view of leaders."""
+"""Models among people: one model's page (the bell, kinds of work, tests, price) and the jagged view of leaders."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
+from itertools import accumulate
 
 import numpy as np
 from markupsafe import Markup, escape
 
 from mensura.charts.bell import crowd_above, people_columns
 from mensura.charts.canvas import Canvas, Look, Place, scale
-from mensura.charts.labels import clipped, text_width
-from mensura.charts.plot import NARROW, Mark, Plot, Reference
+from mensura.charts.plot import NARROW, Mark, Plot, Reference, draw_plot
 from mensura.charts.render import Drawing
-from mensura.charts.theme import lab_colour, paint
+from mensura.charts.theme import clipped, lab_colour, paint, text_width, wrapped
 from mensura.charts.values import Axis
 
 WIDE, HALF = 1200.0, 574.0
@@ -99,7 +99,7 @@ def _flag(sheet: Canvas, model: Mark, x: float, ground: float, pitch: float) -> 
 
 
 def _mark(sheet: Canvas, one: Mark, at: Place, y: float, radius: float) -> None:
-    sheet.interval(at, *one.ends, y, lab_colour(one.provider), 4, 0.6)
+    sheet.interval(at, one.ends, y, lab_colour(one.provider), 4, 0.6)
     sheet.sign(at(one.x), y, one.provider, one.status, radius)
 
 
@@ -157,14 +157,61 @@ def draw_price(own: Mark, others: Sequence[Mark], tick: Callable[[float], str], 
     x = Axis.around("", [one.x for one in marks], tick, log=True)
     y = Axis.around("IQ", [one.y for one in marks], pad=0.12)
 
-    def draw(width: float) -> Markup:
-        plot = Plot.on_sheet(width, x, y, description, 280.0)
+    def draw(plot: Plot) -> None:
         plot.sheet.grey_signs((one.provider, plot.x(one.x), plot.y(one.y)) for one in others)
         plot.levels([Reference("the average person", 100.0)] * (y.low < 100 < y.high), marks)
         plot.models([own])
-        return plot.sheet.svg()
 
-    return Drawing(draw, description, screen=HALF)
+    return draw_plot(x, y, description, draw, height=280.0, screen=HALF)
+
+
+@dataclass(frozen=True)
+class Duel:
+    """People and the model on one test, in percent; ``measured`` is false where people were judged."""
+
+    group: str
+    test: str
+    people: float
+    own: float
+    chance: str
+    verdict: str
+    measured: bool
+
+
+def draw_duels(duels: Sequence[Duel], provider: str, description: str) -> Drawing:
+    """Draw people (bars) and the model (mark) on the tests that both took, from 0 to 100 percent."""
+    return Drawing(lambda width: _draw_duels(width, duels, provider, description), description, screen=HALF)
+
+
+def _draw_duels(width: float, duels: Sequence[Duel], provider: str, description: str) -> Markup:
+    narrow = width <= _NARROW
+    left, right = (6.0, 10.0) if narrow else (236.0, 106.0)
+    named = [
+        wrapped(f"{one.test}: {one.group}" if narrow else one.group, width - 76 if narrow else left - 20, 13)
+        for one in duels
+    ]
+    heights = [(33.0 if narrow else 28.0) + 15 * len(lines) for lines in named]
+    sheet = Canvas(width, 28 + sum(heights), description)
+    at = scale(0, 100, left, width - right)
+    for share in (0, 25, 50, 75, 100):
+        text, anchor = ("100%", "end" if narrow else "middle") if share == 100 else (str(share), "middle")
+        sheet.words(at(share), 10, text, fill=paint.soft, weight="600", anchor=anchor)
+        sheet.line(at(share), 20, at(share), sheet.height, paint.grid)
+    for one, lines, height, y in zip(duels, named, heights, accumulate(heights, initial=28.0), strict=False):
+        level = y + (17 + 15 * len(lines) if narrow else height / 2)
+        top = y + 12 if narrow else level - 7.5 * len(lines) - 1.5
+        sheet.lines(0, top, lines, 15, weight="600", size=13, halo=narrow)
+        if narrow:
+            sheet.words(width, top, one.chance, weight="600", size=13, anchor="end", halo=True)
+        else:
+            sheet.words(0, top + 15 * len(lines) + 2, clipped(one.test, left - 20), fill=paint.soft)
+            sheet.words(width, level - 9, one.chance, weight="600", size=13, anchor="end")
+            sheet.words(width, level + 8, one.verdict, fill=paint.soft, anchor="end")
+        sheet.line(at(one.people), level, at(one.own), level, paint.line, 3)
+        with sheet.marked(f"{one.group}, {one.test}"):
+            sheet.bar(at(one.people), level, "measured" if one.measured else "judged")
+        sheet.sign(at(one.own), level, provider)
+    return sheet.svg()
 
 
 def draw_jagged(

@@ -1,26 +1,18 @@
-"""Two quantities against each other: trade-offs, ladders, prices, clusters; and values over time with a forecast."""
+"""Two quantities against each other: trade-offs of models, a ladder, clusters of countries, curves of a test."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import date
 
-from markupsafe import Markup
-
-from mensura.charts.labels import LINE, Box, place, text_width
-from mensura.charts.plot import CROWD, WIDE, Mark, Plot, Reference, draw_group, draw_nothing
+from mensura.charts.plot import CROWD, Mark, Plot, Reference, draw_group, draw_nothing, draw_plot
 from mensura.charts.render import Drawing
-from mensura.charts.theme import lab_colour, paint
-from mensura.charts.values import Axis, Row, counted, listed, month, rows_of, say, say_range
+from mensura.charts.theme import LINE, paint, place, text_width
+from mensura.charts.values import Axis, Row, counted, listed, rows_of, say, say_range
 
 COLUMNS = ("subject", "name", "provider", "x", "y", "status", "label")
 CLUSTERED = ("group", "pearson", "mae", "cluster", "cluster_pearson", "cluster_mae")
-TIMED = ("subject", "name", "provider", "released", "value", "low", "high", "status", "label")
-LEVELS = ("label", "value", "low", "high")
 _CLUSTERS = {1: "higher alignment", 2: "lower alignment"}
-_NAMED = 12
-"""Models named that set a record, the newest; more names would hide marks."""
 
 
 def scatter(
@@ -39,13 +31,51 @@ def scatter(
     y_tick: Callable[[float], str] = say,
     y_word: str = "",
 ) -> Drawing:
-    """Draw one mark per model.
+    """Draw one mark per model by two quantities.
 
-    ``points``: subject, name, provider, x, y, status, label, and perhaps low, high (of y) and href. ``frontier``: x, y
-    of the best trade-offs, drawn as steps, each with both of its values. ``diagonal`` draws the line of equal values.
-    ``line``: x, y of the ends of a trend. ``people``: where the average person stands on the y axis. ``x_tick`` and
-    ``y_tick`` write values, ``y_word`` stands before those of y in names. A
-    logarithmic axis leaves out values that are not positive.
+    A logarithmic axis leaves out values that are not positive.
+
+    Parameters
+    ----------
+    points : table
+        Columns subject, name, provider, x, y, status, label; low, high (of y) and href if wanted.
+    x_title, y_title : str
+        What the axes show.
+    log_x, log_y : bool, default False
+        Whether an axis is logarithmic.
+    reverse_x : bool, default False
+        Whether the x axis falls to the right.
+    frontier : table, optional
+        Columns x, y of the best trade-offs, drawn as steps, each with both of its values.
+    diagonal : bool, default False
+        Whether to draw the line of equal values.
+    line : table, optional
+        Columns x, y: the ends of a trend.
+    people : float, optional
+        Where the average person stands on the y axis.
+    x_tick, y_tick : callable
+        Write values.
+    y_word : str
+        A word before the values of y in names.
+
+    Returns
+    -------
+    Drawing
+        The picture; a notebook shows it, ``save`` writes it.
+
+    Raises
+    ------
+    MensuraError
+        If a column is missing or has an unknown value.
+
+    Examples
+    --------
+    >>> from mensura import charts
+    >>> model = {"subject": ["a"], "name": ["A"], "provider": [None], "x": [1.0], "y": [2.0]}
+    >>> drawing = charts.scatter({**model, "status": ["measured"], "label": [True]}, x_title="price", y_title="IQ")
+    >>> drawing.description
+    'IQ against price for 1 model; highest IQ: A (2 at 1).'
+
     """
     rows = rows_of(points, COLUMNS, needed=["subject", "name", "x", "y"], optional=["low", "high", "href"])
     rows = [row for row in rows if (row["x"] > 0 or not log_x) and (row["y"] > 0 or not log_y)]
@@ -67,8 +97,7 @@ def scatter(
     top = listed(f"{row['name']} ({say(row['y'])} at {say(row['x'])})" for row in best)
     about = f"{y_title} against {x_title} for {counted(len(rows), 'model')}; highest {y_title}: {top}."
 
-    def draw(width: float) -> Markup:
-        plot = Plot.on_sheet(width, x, y, about, 440.0)
+    def draw(plot: Plot) -> None:
         if diagonal and (low := max(x.low, y.low)) < (high := min(x.high, y.high)):
             plot.sheet.path(plot.points([(low, low), (high, high)]), paint.quiet, 1, "4 3")
         plot.sheet.path(plot.points(trend), paint.accent)
@@ -81,10 +110,8 @@ def scatter(
         plot.models(marks, blocked=blocked, best=range(len(edge)), side=side, strong=len(marks) < CROWD)
         if any(one.status == "estimated" for one in marks):
             plot.note("hollow: estimated")
-        return plot.sheet.svg()
 
-    shown = tuple({key: row[key] for key in COLUMNS[:-1]} for row in rows)
-    return Drawing(draw, about, shown, screen=WIDE)
+    return draw_plot(x, y, about, draw, height=440.0, rows=({key: row[key] for key in COLUMNS[:-1]} for row in rows))
 
 
 def _path(table: object | None, name: str) -> list[tuple[float, float]]:
@@ -99,28 +126,73 @@ def draw_ladder(
     tick: Callable[[float], str],
     description: str,
 ) -> Drawing:
-    """Draw IQ (upright) against score (across): the ladder's points and line, models and groups of people on it."""
+    """Draw IQ (upright) against score (across): a ladder with models and groups of people on it.
+
+    Parameters
+    ----------
+    points : sequence of (score, IQ)
+        The steps of the ladder, joined by a line.
+    models : sequence of Mark
+        Models; ``x`` is the score, ``y`` the IQ.
+    people : sequence of Reference
+        Groups of people, by their score.
+    tick : callable
+        Writes a score.
+    description : str
+        The picture in words.
+
+    Returns
+    -------
+    Drawing
+        The picture; a notebook shows it, ``save`` writes it.
+
+    Examples
+    --------
+    >>> from mensura import charts
+    >>> charts.draw_ladder([(0, 70), (90, 160)], (), (), tick=str, description="a ladder").description
+    'a ladder'
+
+    """
     scores = [score for score, _ in points] + [one.x for one in models] + [group.value for group in people]
     x, y = Axis.around("score", scores, tick), Axis("IQ by the ladder", 60.0, 170.0, lambda iq: f"{iq:.0f}")
 
-    def draw(width: float) -> Markup:
-        plot = Plot.on_sheet(width, x, y, description, 320.0)
+    def draw(plot: Plot) -> None:
         for step, group in enumerate(sorted(people, key=lambda one: one.value)):
             draw_group(plot.sheet, group, plot.x, plot.box[1] + 18 * step + 4, plot.box[3])
         plot.sheet.path(plot.points(points), paint.accent)
         for score, iq in points:
             plot.sheet.dot(plot.x(score), plot.y(iq), paint.accent)
         plot.models(models, strong=True)
-        return plot.sheet.svg()
 
-    return Drawing(draw, description, screen=700.0)
+    return draw_plot(x, y, description, draw, height=320.0, screen=700.0)
 
 
 def alignment_clusters(points: object) -> Drawing:
     """Draw a dot per country, full or hollow by its cluster, and each cluster's mean as a cross with its name.
 
-    ``points``: group, pearson, mae, cluster (1 has the higher r), cluster_pearson, cluster_mae; the table ``clusters``
-    of a validation.
+    Parameters
+    ----------
+    points : table
+        Columns group, pearson, mae, cluster (1 has the higher r), cluster_pearson, cluster_mae; the table
+        ``clusters`` of a validation.
+
+    Returns
+    -------
+    Drawing
+        The picture; a notebook shows it, ``save`` writes it.
+
+    Raises
+    ------
+    MensuraError
+        If a column is missing or has an unknown value.
+
+    Examples
+    --------
+    >>> from mensura import charts
+    >>> country = {"group": ["country=IRL"], "pearson": [0.6], "mae": [0.1], "cluster": [1]}
+    >>> charts.alignment_clusters({**country, "cluster_pearson": [0.6], "cluster_mae": [0.1]}).description[:52]
+    'Correlation against mean absolute error per country:'
+
     """
     rows = rows_of(points, CLUSTERED, needed=list(CLUSTERED))
     if not rows:
@@ -143,12 +215,11 @@ def alignment_clusters(points: object) -> Drawing:
     parts = (f"{counted(sizes[name], 'group')} of {text}" for name, text in words.items())
     about = f"Correlation against mean absolute error per country: {'; '.join(parts)}."
 
-    def draw(width: float) -> Markup:
-        plot = Plot.on_sheet(width, x, y, about, 360.0)
+    def draw(plot: Plot) -> None:
         at = plot.points((row["cluster_mae"], row["cluster_pearson"]) for row in means.values())
         xs, ys = zip(*at, *plot.points((one.x, one.y) for one in marks), strict=True)
         sizes = [(text_width(text, weight="600"), LINE) for text in words.values()]
-        frame = (plot.box[0], 16.0, width, plot.box[3])
+        frame = (plot.box[0], 16.0, plot.sheet.width, plot.box[3])
         spots = place(xs, ys, sizes, range(len(at)), frame, best=range(len(at)), side="middle")
         for index, text in enumerate(words.values()):
             x_mean, y_mean = at[index]
@@ -159,172 +230,105 @@ def alignment_clusters(points: object) -> Drawing:
                     plot.sheet.words(*spots[index][:2], text, anchor=spots[index].anchor, weight="600", halo=True)
         room = [(a - 8, b - 8, a + 8, b + 8) for a, b in at] + [spot.box for spot in spots.values()]
         plot.models(marks, blocked=room, strong=True)
-        return plot.sheet.svg()
 
-    return Drawing(draw, about, tuple(rows), screen=WIDE)
+    return draw_plot(x, y, about, draw, height=360.0, rows=rows)
 
 
-def timeline(
-    points: object,
-    *,
-    y_title: str,
-    lines: object | None = None,
-    forecast: object | None = None,
-    levels: object | None = None,
-    today: date | None = None,
-) -> Drawing:
-    """Draw a value over release dates.
+def information_curve(points: object) -> Drawing:
+    """Draw a test's information over ability: where it places subjects well.
 
-    ``points``: subject, name, provider, released, value, low, high, status, label. ``lines``: provider, released,
-    value, joined per provider. ``forecast``: date, value, low, high, drawn as a fan. ``levels``: label, value, low,
-    high, drawn as human lines across the plot, the first ones named as far as there is room. ``today`` sets a divider.
-    Points and levels may have an ``href``, levels a ``subject``.
+    Parameters
+    ----------
+    points : table
+        Columns ability, information, error (half-width of the 90% interval there).
+
+    Returns
+    -------
+    Drawing
+        The picture; a notebook shows it, ``save`` writes it.
+
+    Raises
+    ------
+    MensuraError
+        If a column is missing or has an unknown value.
+
+    Examples
+    --------
+    >>> from mensura import charts
+    >>> charts.information_curve({"ability": [-1.0, 0.0], "information": [2.0, 9.0], "error": [1.2, 0.5]}).description
+    'Information of a test over ability, highest (9) at 0.'
+
     """
-    rows = rows_of(points, TIMED, needed=["subject", "name", "released", "value"], optional=["href"])
+    rows = rows_of(points, ("ability", "information", "error"), needed=["ability", "information"])
     if not rows:
-        return draw_nothing("no model has a release date and a value here")
-    rows.sort(key=lambda row: -row["value"])
-    paths = _dated(lines, ("provider", "released", "value"), "lines", "released")
-    fan = _dated(forecast, ("date", "value", "low", "high"), "forecast", "date")
-    people = []
-    if levels is not None:
-        for row in rows_of(levels, LEVELS, name="levels", needed=["value"], optional=["href", "subject"]):
-            ends = (row["label"], row["value"], row["low"], row["high"])
-            people.append(Reference(*ends, href=row["href"] or "", subject=row["subject"] or ""))
-    marks = []
-    for row in rows:
-        label = f"{row['name']}, {y_title} {say(row['value'])}{say_range(row['low'], row['high'])}, {row['status']}, "
-        label += f"released {month(row['released'])}"
-        marks.append(Mark.of(row, _day(row["released"]), row["value"], label))
-    days = [one.x for one in marks] + [row["day"] for row in fan]
-    heights = [end for row in (*rows, *fan) for end in (row["value"], row["low"], row["high"])]
-    heights += [end for group in people for end in (group.value, group.low, group.high)]
-    x, y = Axis.around("", days, days=True, pad=0.03), Axis.around(y_title, heights)
-    about = _describe_timeline(rows, fan, people, y_title)
+        return draw_nothing("no information at any ability")
+    best = max(rows, key=lambda row: row["information"])
+    about = f"Information of a test over ability, highest ({say(best['information'])}) at {say(best['ability'])}."
+    x = Axis.around("ability", [row["ability"] for row in rows])
+    y = Axis("information", 0.0, 1.12 * best["information"] or 1.0)
 
-    def draw(width: float) -> Markup:
-        plot = Plot.on_sheet(width, x, y, about)
-        blocked = _draw_fan(plot, fan)
-        blocked += _draw_today(plot, today, x)
-        for provider in dict.fromkeys(row["provider"] for row in paths):
-            path = plot.points((row["day"], row["value"]) for row in paths if row["provider"] == provider)
-            plot.sheet.path(path, lab_colour(provider) if provider else paint.accent, 1.5, opacity=0.55)
-        blocked += plot.levels(people, marks)
-        plot.models(marks, blocked=blocked, best=range(len(marks)))
-        if any(one.status == "estimated" for one in marks):
-            plot.note("hollow: estimated")
-        return plot.sheet.svg()
-
-    shown = tuple({key: row[key] for key in TIMED[:-1]} for row in rows)
-    return Drawing(draw, about, shown, screen=WIDE)
-
-
-def draw_history(
-    models: Sequence[Mark], people: Sequence[Reference], *, tick: Callable[[float], str], description: str
-) -> Drawing:
-    """Draw scores by release date (``x`` in days), with the record as a line and people as levels."""
-    records: list[int] = []
-    for index in sorted(range(len(models)), key=lambda one: (models[one].x, -models[one].y)):
-        if not records or models[index].y > models[records[-1]].y:
-            records.append(index)
-    named = [models[index] for index in records[: -_NAMED - 1 : -1]]
-    rest = [replace(one, named=False) for one in models if one not in named]
-    x = Axis.around("", [one.x for one in models], days=True)
-    y = Axis.around("", [one.y for one in models] + [group.value for group in people], tick)
-
-    def draw(width: float) -> Markup:
-        plot = Plot.on_sheet(width, x, y, description, 320.0)
-        steps = plot.steps([(models[index].x, models[index].y) for index in records], paint.accent, 1.25)
-        blocked = plot.levels(people, models)
-        plot.models([*named, *rest], blocked=[*steps, *blocked], best=range(len(named)), strong=len(models) < CROWD)
-        return plot.sheet.svg()
-
-    return Drawing(draw, description)
-
-
-def watch(points: object, *, y_title: str = "Evidence for acceleration") -> Drawing:
-    """Draw the statistic and its boundary; days on which the statistic is beyond it are dots.
-
-    ``points``: date, statistic, boundary.
-    """
-    columns = ("date", "statistic", "boundary")
-    rows = _dated(points, columns, "points", "date", needed="statistic")
-    if not rows:
-        return draw_nothing("no day has been watched")
-    beyond = [row for row in rows if row["boundary"] is not None and row["statistic"] > row["boundary"]]
-    last = rows[-1]
-    verdict = f"beyond it first in {month(beyond[0]['date'])}" if beyond else "never beyond it"
-    about = (
-        f"{y_title} from {month(rows[0]['date'])} to {month(last['date'])} with its boundary; {verdict}; last value "
-        f"{say(last['statistic'])}, boundary {say(last['boundary'])}."
-    )
-    x = Axis.around("", [row["day"] for row in rows], days=True, pad=0.02)
-    y = Axis.around(y_title, [0.0, *(row[key] for row in rows for key in columns[1:])])
-
-    def draw(width: float) -> Markup:
-        plot = Plot.on_sheet(width, x, y, about, 280.0)
-        bounded = [row for row in rows if row["boundary"] is not None]
-        plot.sheet.path(plot.points((row["day"], row["boundary"]) for row in bounded), paint.quiet, 1, "4 3")
-        if bounded:
-            level = plot.y(bounded[0]["boundary"])
-            plot.sheet.words(plot.box[0] + 4, level - 9, "alarm above this line", fill=paint.quiet, size=11, halo=True)
-        plot.sheet.path(plot.points((row["day"], row["statistic"]) for row in rows), paint.ink)
+    def draw(plot: Plot) -> None:
+        plot.sheet.path(plot.points((row["ability"], row["information"]) for row in rows), paint.ink)
         for row in rows:
-            label = f"{month(row['date'])}, {y_title} {say(row['statistic'])}, boundary {say(row['boundary'])}"
+            within = "" if row["error"] is None else f", within ±{say(row['error'])}"
+            with plot.sheet.marked(f"ability {say(row['ability'])}, information {say(row['information'])}{within}"):
+                plot.sheet.dot(plot.x(row["ability"]), plot.y(row["information"]), paint.ink, 4 if row is best else 2)
+        within = "" if best["error"] is None else f", ±{say(best['error'])}"
+        text = f"surest at {say(best['ability'])}{within}"
+        at, half = plot.x(best["ability"]), text_width(text, 12, "600") / 2
+        at = min(max(at, plot.box[0] + half), plot.box[2] - half)
+        plot.sheet.words(at, plot.y(best["information"]) - 13, text, weight="600", anchor="middle", halo=True)
+
+    return draw_plot(x, y, about, draw, height=300.0, rows=rows)
+
+
+def item_characteristic(curve: object, observed: object) -> Drawing:
+    """Draw one item's curve and the rates observed at abilities along it.
+
+    Parameters
+    ----------
+    curve : table
+        Columns ability, rate.
+    observed : table
+        Columns ability, rate, low, high, n of subjects of about that ability.
+
+    Returns
+    -------
+    Drawing
+        The picture; a notebook shows it, ``save`` writes it.
+
+    Raises
+    ------
+    MensuraError
+        If a column is missing or has an unknown value.
+
+    Examples
+    --------
+    >>> from mensura import charts
+    >>> curve = {"ability": [-1.0, 1.0], "rate": [0.3, 0.7]}
+    >>> observed = {"ability": [1.0], "rate": [0.6], "low": [0.5], "high": [0.7], "n": [80]}
+    >>> charts.item_characteristic(curve, observed).description
+    "An item's curve and 1 observed rate, at most 0.1 from it."
+
+    """
+    path = rows_of(curve, ("ability", "rate"), needed=["ability", "rate"])
+    rows = rows_of(observed, ("ability", "rate", "low", "high", "n"), needed=["ability", "rate"])
+    if not path or not rows:
+        return draw_nothing("no curve or no observed rate")
+    nearest = [min(path, key=lambda one: abs(one["ability"] - row["ability"]))["rate"] for row in rows]
+    off = max(abs(row["rate"] - rate) for row, rate in zip(rows, nearest, strict=True))
+    about = f"An item's curve and {counted(len(rows), 'observed rate')}, at most {say(off)} from it."
+    x = Axis.around("ability", [row["ability"] for row in (*path, *rows)])
+    y = Axis("share right", -0.03, 1.03, lambda share: f"{share:.0%}")
+
+    def draw(plot: Plot) -> None:
+        plot.sheet.path(plot.points((row["ability"], row["rate"]) for row in path), paint.ink)
+        for row in rows:
+            count = "" if row["n"] is None else f", {counted(int(row['n']), 'subject')}"
+            label = f"ability {say(row['ability'])}, {row['rate']:.0%} right{say_range(row['low'], row['high'])}{count}"
             with plot.sheet.marked(label):
-                plot.sheet.dot(plot.x(row["day"]), plot.y(row["statistic"]), paint.ink, 5 if row in beyond else 2)
-        falling = len(rows) > 1 and rows[-2]["statistic"] > last["statistic"]
-        at, up = plot.x(last["day"]), plot.y(last["statistic"]) + (14 if falling else -14)
-        plot.sheet.words(
-            at, up, f"{month(last['date'])}: {say(last['statistic'])}", weight="600", anchor="end", halo=True
-        )
-        return plot.sheet.svg()
+                plot.interval(row["ability"], (row["low"], row["high"]), paint.ink, 2.2, 0.4)
+                plot.sheet.sign(plot.x(row["ability"]), plot.y(row["rate"]), None)
+        plot.note("dots: observed, with 90% intervals; line: fitted")
 
-    return Drawing(draw, about, tuple({key: row[key] for key in columns} for row in rows), screen=WIDE)
-
-
-def _day(iso: str) -> float:
-    return float(date.fromisoformat(iso).toordinal())
-
-
-def _dated(table: object | None, columns: tuple[str, ...], name: str, day: str, *, needed: str = "value") -> list[Row]:
-    """Return the rows of a table by day; each has the day as a number."""
-    rows = [] if table is None else rows_of(table, columns, name=name, needed=[day, needed])
-    return [{**row, "day": _day(row[day])} for row in sorted(rows, key=lambda row: str(row[day]))]
-
-
-def _draw_fan(plot: Plot, fan: list[Row]) -> list[Box]:
-    """Draw the forecast, name it at its end, and return the room of the name."""
-    if not fan:
-        return []
-    edge = [(row["day"], row["low"]) for row in fan] + [(row["day"], row["high"]) for row in reversed(fan)]
-    plot.sheet.area(plot.points(edge), paint.accent, 0.15)
-    path = plot.points((row["day"], row["value"]) for row in fan)
-    plot.sheet.path(path, paint.accent, 1.75, "5 3")
-    (x, y), text = path[-1], f"{month(fan[-1]['date'])}: {say(fan[-1]['value'])}"
-    plot.sheet.words(x, y - 10, text, fill=paint.accent, weight="600", anchor="end", halo=True)
-    return [(x - text_width(text, weight="600"), y - 10 - LINE / 2, x, y)]
-
-
-def _draw_today(plot: Plot, today: date | None, x: Axis) -> list[Box]:
-    if today is None or not x.low < today.toordinal() < x.high:
-        return []
-    at, (_, top, _, bottom) = plot.x(today.toordinal()), plot.box
-    plot.sheet.line(at, top, at, bottom, paint.quiet, 1, "4 3")
-    plot.sheet.words(at + 4, top + 6, "today", fill=paint.quiet, size=11)
-    return [(at, top, at + 40, top + LINE)]
-
-
-def _describe_timeline(rows: list[Row], fan: list[Row], people: list[Reference], y_title: str) -> str:
-    days = sorted(str(row["released"]) for row in rows)
-    top = listed(f"{row['name']} ({say(row['value'])})" for row in rows)
-    text = (
-        f"{y_title} of {counted(len(rows), 'model')} by release date, {month(days[0])} to {month(days[-1])}; "
-        f"highest: {top}."
-    )
-    if people:
-        text += f" Human lines: {listed((group.label for group in people), 5)}."
-    if fan:
-        end = fan[-1]
-        text += f" Forecast for {month(end['date'])}: {say(end['value'])}{say_range(end['low'], end['high'])}."
-    return text
+    return draw_plot(x, y, about, draw, height=300.0, rows=rows)

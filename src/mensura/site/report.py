@@ -87,17 +87,53 @@ def build_report(
     scale: str | None = None,
     method: str | None = None,
 ) -> pl.DataFrame:
-    """Write the report to the folder ``out`` and return its headline table; ``advance`` is called once per page.
-
-    ``lines``: the calibration that levels are read with, as :meth:`Study.run` takes it.
+    """Write the report to a folder and return its headline table.
 
     The files appear together and replace those of an earlier report; other files in the folder stay as they are.
-    ``address``: where the report will stand (``https://…/``), for canonical links, feeds, sitemap and shared pictures;
-    without it they are relative. ``today``: the day of the edition, the clock's when not given. ``log``: the log of the
-    store the evidence was read from, which says why things changed. ``earlier``: the editions before this one, newest
-    first; those that the folder remembers when not given. ``scale``: the frozen scale that everything stands on, such
-    as 2026-11 (:mod:`mensura.study.frozen`); without it all scores make the scale. ``method``: how IQs are scored
-    (:func:`mensura.score_iq`); a banner on every page names another method than the default.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        What the report is about.
+    out : Path
+        The folder.
+    lines : Calibration, optional
+        The calibration that levels are read with, as :meth:`Study.run` takes it.
+    advance : callable, optional
+        Called once per page.
+    address : str, optional
+        Where the report will stand (``https://…/``), for canonical links, feeds, sitemap and shared pictures;
+        without it they are relative.
+    today : date, optional
+        The day of the edition, the clock's when not given.
+    log : EvidenceLog, optional
+        The log of the store the evidence was read from, which says why things changed.
+    earlier : sequence of Edition, optional
+        The editions before this one, newest first; those that the folder remembers when not given.
+    scale : str, optional
+        The frozen scale that everything stands on, such as 2026-11; without it all scores make the scale.
+    method : str, optional
+        How IQs are scored (:func:`mensura.score_iq`); a banner on every page names another method than the
+        default.
+
+    Returns
+    -------
+    polars.DataFrame
+        The ranked models with IQ, interval and capability.
+
+    Raises
+    ------
+    MensuraError
+        If the address is not one of the web, or the folder holds something else than a report.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from pathlib import Path
+    >>> from mensura.site import build_report
+    >>> build_report(mensura.load(), Path("report")).columns[:2]  # doctest: +SKIP
+    ['rank', 'name']
+
     """
     if address and not address.startswith(("https://", "http://")):
         raise MensuraError(

@@ -41,7 +41,14 @@ class Revision:
 
 @dataclass(frozen=True)
 class EvidenceLog:
-    """The log of a store: ``entries`` and ``cells`` as :class:`mensura.ledger.Ledger` gives them."""
+    """The log of a store.
+
+    Attributes
+    ----------
+    entries, cells : polars.DataFrame
+        The entries and what each changed, as :class:`mensura.ledger.Ledger` gives them.
+
+    """
 
     entries: pl.DataFrame
     cells: pl.DataFrame
@@ -71,7 +78,25 @@ class EvidenceLog:
 
 
 def log_of(path: Path | None) -> EvidenceLog | None:
-    """Return the log of a store with a history; nothing else has one."""
+    """Return the log of a store with a history; nothing else has one.
+
+    Parameters
+    ----------
+    path : Path or None
+        The folder of the evidence.
+
+    Returns
+    -------
+    EvidenceLog or None
+        The log.
+
+    Examples
+    --------
+    >>> from mensura.site import log_of
+    >>> log_of(None) is None
+    True
+
+    """
     from mensura.ledger import has_history, open_ledger
 
     return EvidenceLog.of(open_ledger(path)) if path is not None and has_history(path) else None

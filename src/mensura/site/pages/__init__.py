@@ -16,7 +16,26 @@ from mensura.study.study import Study
 
 
 def count_pages(evidence: Evidence) -> int:
-    """Return how many pages a report on this evidence has, those of single pictures left out."""
+    """Return how many pages a report on this evidence has, those of single pictures left out.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        The evidence.
+
+    Returns
+    -------
+    int
+        The number of pages.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.site import count_pages
+    >>> count_pages(mensura.load()) > 100
+    True
+
+    """
     missing_page = 1
     singles = evidence.models.height + evidence.benchmarks.height + evidence.models["provider"].n_unique()
     return len(NAVIGATION) + len(MORE) + missing_page + singles

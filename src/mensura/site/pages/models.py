@@ -35,7 +35,7 @@ def model_list(study: Study) -> Page:
         "benchmarks": len(study.iq.matrix.benchmarks),
         "all_providers": sorted(study.models["provider"].unique(), key=str.lower),
     }
-    words = {"leader": leader_sentence(study), "count": study.models.height}
+    words: dict[str, Any] = {"leader": leader_sentence(study), "count": study.models.height}
     return page_of("models/index.html", context, shared=(ranked_sentence(study), leader_marks(study)), **words)
 
 

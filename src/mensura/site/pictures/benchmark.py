@@ -112,16 +112,17 @@ def scores_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: list
         references=_references(people, unit),
     )
     table = rows.select("subject", "name", "provider", "score", "low", "high", "source", "date")
-    words: dict[str, Any] = {"test": test, "shown": len(top), "models": rows.height}
-    return _of_benchmark("scores-", benchmark, drawing, leads, table, unit, **words)
+    words = {"test": test, "unit": unit, "shown": len(top), "models": rows.height}
+    return _of_benchmark("scores-", benchmark, drawing, leads, table, words)
 
 
 def _of_benchmark(
-    family: str, benchmark: str, drawing: Drawing, finding: str, table: pl.DataFrame, unit: str, **words: object
+    family: str, benchmark: str, drawing: Drawing, finding: str, table: pl.DataFrame, words: dict[str, Any]
 ) -> Figure:
     """Return a picture of a benchmark; the scores of its table are in the unit that its axis says."""
+    unit = words["unit"]
     rows = table.with_columns(pl.col("^(score|low|high)$") * factor(unit)).to_dicts()
-    return worded(family, drawing, finding, of=slug(benchmark), rows=rows, unit=unit_name(unit), **words)
+    return worded(family, drawing, finding, of=slug(benchmark), rows=rows, **{**words, "unit": unit_name(unit)})
 
 
 def hardest_first(study: Study, dimension: str) -> list[Figure]:
@@ -153,8 +154,8 @@ def ladder_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: list
     people_drawn = _references(people, unit)
     drawing = draw_ladder(drawn, marks, people_drawn, tick=lambda value: show(value, unit), description=about)
     table = pl.DataFrame([{"iq": iq, "score": score, "status": "judged"} for score, iq in points])
-    words: dict[str, Any] = {"test": test, "beyond": said_beyond(beyond, unit)}
-    return _of_benchmark("ladder-", benchmark, drawing, f"From score to IQ: {past}", table, unit, **words)
+    words = {"test": test, "unit": unit, "beyond": said_beyond(beyond, unit)}
+    return _of_benchmark("ladder-", benchmark, drawing, f"From score to IQ: {past}", table, words)
 
 
 Drawer = Callable[[Study, str, pl.DataFrame, list[dict[str, Any]]], Figure | None]
@@ -222,9 +223,8 @@ def history_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: lis
     people_drawn = _references(people, unit)
     drawing = draw_history(marks, people_drawn, tick=lambda value: show(value, unit), description=about)
     table = dated.select("name", "released", "score")
-    return _of_benchmark(
-        "history-", benchmark, drawing, f"The record stands at {record}{gained}", table, unit, test=test
-    )
+    finding, words = f"The record stands at {record}{gained}", {"test": test, "unit": unit}
+    return _of_benchmark("history-", benchmark, drawing, finding, table, words)
 
 
 def _references(people: list[dict[str, Any]], unit: str) -> list[Reference]:

@@ -9,10 +9,8 @@ import polars as pl
 
 from mensura.charts import Mark, among_people
 from mensura.charts.profiles import PassingRow, draw_passing
-from mensura.charts.theme import ROOT
 from mensura.charts.values import counted, listed
 from mensura.core.errors import MensuraError
-from mensura.evidence import slug
 from mensura.site.pictures.benchmark import group_subject
 from mensura.site.pictures.registry import Figure, model_link, picture, worded
 from mensura.study.headlines import SURELY, Passed, passed_people
@@ -94,8 +92,6 @@ def _row(study: Study, one: Passed) -> PassingRow:
         None if one.first is None else _passer(study, one, *one.first[:2]),
         best,
         chance(one.best[1]) if one.best else "–",
-        group_subject(one.benchmark, one.group),
-        f"{ROOT}benchmarks/{slug(one.benchmark)}.html#people",
     )
 
 

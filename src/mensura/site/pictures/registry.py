@@ -166,11 +166,31 @@ def draw(study: Study, name: str) -> Figure:
 def figure(name: str, evidence: Evidence | None = None) -> Drawing:
     """Return a picture of the report by its name, as ``mensura figure NAME`` draws it.
 
-    A notebook shows it. ``picture.save("picture.svg")`` writes it. Without ``evidence`` the embedded
-    scores are used. ``mensura figure --list`` names all pictures.
+    ``mensura figure --list`` names all pictures.
 
+    Parameters
+    ----------
+    name : str
+        The name of the picture.
+    evidence : Evidence, optional
+        Whose scores are drawn; the embedded ones when not given.
+
+    Returns
+    -------
+    Drawing
+        The picture; a notebook shows it, ``save`` writes it.
+
+    Raises
+    ------
+    MensuraError
+        If no picture has this name.
+
+    Examples
+    --------
     >>> import mensura
-    >>> bell = mensura.figure("iq-bell")
+    >>> mensura.figure("iq-bell").description[:27]  # doctest: +SKIP
+    'Bell curve of 1,000 people '
+
     """
     evidence = evidence or load()
     build = find_picture(evidence, name)

@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from mensura.charts import Mark
-from mensura.charts.profiles import Duel, draw_duels
-from mensura.charts.standing import draw_among, draw_kinds, draw_price
+from mensura.charts.standing import Duel, draw_among, draw_duels, draw_kinds, draw_price
 from mensura.core.errors import MensuraError
 from mensura.evidence import slug
 from mensura.site.pictures.registry import Figure, iq_mark, worded
