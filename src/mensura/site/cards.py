@@ -76,11 +76,11 @@ def _class_card(study: Study, row: dict[str, Any]) -> dict[str, Any]:
     ]
     for one in study.people.tests.filter((pl.col("class") == name) & (pl.col("status") == row["status"])).to_dicts():
         printed = study.rows.printed_people[one["benchmark"], one["group"]]
-        said = (
+        words = (
             f"{one['group']}: {show(printed['score'], printed['unit'])}, {one['status']}, n {said_size(printed['n'])}"
         )
         page = f"benchmarks/{slug(one['benchmark'])}.html#people"
-        lines.append((study.benchmark_names[one["benchmark"]], said, page))
+        lines.append((study.benchmark_names[one["benchmark"]], words, page))
     return {"name": study.class_names[row["group"]], "page": "people.html#people-table", "lines": lines}
 
 
@@ -95,8 +95,8 @@ def _ladder_card(part: pl.DataFrame) -> dict[str, Any]:
     ]
     for row in part.iter_rows(named=True):
         ends = "" if row["low"] is None else f", 90% {rarity(row['low'])} to {rarity(row['high'])}"
-        said = f"{rarity(row['one_in'], row['at_least'])}{ends}".replace(" people", "")
-        lines.append((row["dimension"], said, None))
+        words = f"{rarity(row['one_in'], row['at_least'])}{ends}".replace(" people", "")
+        lines.append((row["dimension"], words, None))
     return {"name": f"{first['subject']} ({first['test']})", "page": "people.html#anchors", "lines": lines}
 
 

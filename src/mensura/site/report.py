@@ -193,8 +193,8 @@ def build_report(
 
 def _inputs(evidence: Evidence, lines: Calibration | None, out: Path, *settings: object) -> list[str]:
     """Return everything that a report depends on, for the cache."""
-    told = [repr(one.last if isinstance(one, EvidenceLog) else one) for one in (out.resolve(), *settings)]
-    return [evidence.fingerprint, evidence.origin, *evidence.warnings, *map(repr, lines or ()), *told]
+    parts = [repr(one.last if isinstance(one, EvidenceLog) else one) for one in (out.resolve(), *settings)]
+    return [evidence.fingerprint, evidence.origin, *evidence.warnings, *map(repr, lines or ()), *parts]
 
 
 def _write_static(out: Path) -> None:

@@ -109,15 +109,15 @@ def revisions(log: EvidenceLog, evidence: Evidence) -> tuple[Revision, ...]:
     made = []
     for row in log.entries.iter_rows(named=True):
         part = cells.get(row["entry"])
-        said = [] if part is None else row_sentences(part, names)
-        more = [f"{len(said) - _NAMED} more rows"] if len(said) > _NAMED else []
+        sentences = [] if part is None else row_sentences(part, names)
+        more = [f"{len(sentences) - _NAMED} more rows"] if len(sentences) > _NAMED else []
         address = None if part is None else first_link(part["address"][0])
         made.append(
             Revision(
                 entry=row["entry"],
                 day=str(row["time"])[:10],
                 title=row["title"],
-                said=(*said[:_NAMED], *more),
+                said=(*sentences[:_NAMED], *more),
                 undone_by=row["undone_by"],
                 address=address,
             )
@@ -185,8 +185,8 @@ def reason(log: EvidenceLog, subject: str, evidence: Evidence) -> str:
     own = log.scores_of(subject)
     if own.is_empty():
         return f"scores of other models ({_entries(log.entries['entry'])})"
-    said = row_sentences(own.filter(pl.col("field") == "score"), _names(evidence)) or ["its own scores"]
-    on = [sentence.partition(" on ")[2] or sentence for sentence in said]
+    sentences = row_sentences(own.filter(pl.col("field") == "score"), _names(evidence)) or ["its own scores"]
+    on = [sentence.partition(" on ")[2] or sentence for sentence in sentences]
     more = f" and {len(on) - 2} more" if len(on) > 2 else ""
     return f"{'; '.join(on[:2])}{more} ({_entries(own['entry'])})"
 

@@ -225,12 +225,12 @@ def disagreements(study: Study, benchmark: str, unit: str) -> list[dict[str, Any
     """Return models with several sources on this benchmark, the largest gap first."""
     names = study.models.select("subject", "name")
     sources = study.evidence.sources.select("source", source_name="name")
-    said = pl.col("score").map_elements(lambda score: show(score, unit), return_dtype=pl.String)
+    shown = pl.col("score").map_elements(lambda score: show(score, unit), return_dtype=pl.String)
     rows = (
         study.evidence.scores.filter(benchmark=benchmark)
         .join(names, on="subject", maintain_order="left")
         .join(sources, on="source", how="left", maintain_order="left")
-        .with_columns(said=said, source_name=pl.coalesce("source_name", "source"))
+        .with_columns(said=shown, source_name=pl.coalesce("source_name", "source"))
         .group_by("subject", "name", maintain_order=True)
         .agg(
             pl.len().alias("sources"),
@@ -240,5 +240,5 @@ def disagreements(study: Study, benchmark: str, unit: str) -> list[dict[str, Any
         .filter((pl.col("sources") > 1) & (pl.col("gap") > 0))
         .sort("gap", descending=True)
     )
-    shown = [{**row, "gap_shown": show(row["gap"], unit)} for row in rows.to_dicts()]
-    return [row for row in shown if any(digit in row["gap_shown"] for digit in "123456789")]
+    rows_shown = [{**row, "gap_shown": show(row["gap"], unit)} for row in rows.to_dicts()]
+    return [row for row in rows_shown if any(digit in row["gap_shown"] for digit in "123456789")]

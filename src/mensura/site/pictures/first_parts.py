@@ -54,7 +54,7 @@ def who_was_passed(study: Study) -> dict[str, Any]:
     recent = [one for one in passed if one.first and one.first[1].year == year]
     if not recent:
         return {"answer": Markup("<b>No measured group, in {}.</b>").format(year or "any year"), "spark": ""}
-    said = [
+    groups = [
         Markup("<b>{} on {}</b> ({})").format(one.short, test_name(study, one), f"{one.first[1]:%B}")
         for one in recent
         if one.first
@@ -71,15 +71,15 @@ def who_was_passed(study: Study) -> dict[str, Any]:
     for month, xs in months.items():
         sheet.words(sum(xs) / len(xs), 33, month, fill=paint.people, anchor="middle", size=11)
     sheet.words(210, 33, str(year), fill=paint.quiet, anchor="end", size=11)
-    return {"answer": Markup(", ").join(said) + ".", "spark": _spark(sheet)}
+    return {"answer": Markup(", ").join(groups) + ".", "spark": _spark(sheet)}
 
 
 def how_fast(study: Study) -> dict[str, Any]:
     """Say whether progress speeds up, and its pace."""
     pace, watch = study.pace, study.watch
-    said = _said_pace(pace, unit_words(study))
+    pace_words = _said_pace(pace, unit_words(study))
     if watch is None:
-        return {"answer": Markup("<b>Too few releases to tell.</b> {}").format(said), "spark": ""}
+        return {"answer": Markup("<b>Too few releases to tell.</b> {}").format(pace_words), "spark": ""}
     verdict = "Not beyond chance." if watch.alarm is None else f"Yes: the alarm sounded in {watch.alarm:%B %Y}."
     values = [value for value in watch.looks["statistic"].to_list() if value is not None][-24:]
     bound = watch.looks["boundary"].to_list()[-1]
@@ -90,7 +90,7 @@ def how_fast(study: Study) -> dict[str, Any]:
     sheet.words(0, up(bound) + 9, "alarm line", fill=paint.quiet, size=11)
     sheet.path([(across(step), up(value)) for step, value in enumerate(values)], paint.ink, 1.75)
     sheet.dot(across(len(values) - 1), up(values[-1]), paint.ink, 3.5)
-    return {"answer": Markup("<b>{}</b> {}").format(verdict, said), "spark": _spark(sheet)}
+    return {"answer": Markup("<b>{}</b> {}").format(verdict, pace_words), "spark": _spark(sheet)}
 
 
 def _said_pace(pace: Pace, unit: str) -> str:
@@ -103,8 +103,8 @@ def _said_pace(pace: Pace, unit: str) -> str:
 
 def what_it_costs(study: Study) -> dict[str, Any]:
     """Say what the cheapest models of some IQs cost."""
-    said = cheapest_said(study)
-    if not said:
+    prices = cheapest_said(study)
+    if not prices:
         return {"answer": Markup("<b>No model has a price.</b>"), "spark": ""}
     every, _ = cheapest_rows(study)
     sheet = Canvas(210, 40, "")
@@ -120,7 +120,7 @@ def what_it_costs(study: Study) -> dict[str, Any]:
             f'<circle cx="{across(row["floor"]):.1f}" cy="{up(row["cost"]):.1f}" r="3" fill="{paint.surface}" '
             f'stroke="{paint.ink}" stroke-width="1.5"/>'
         )
-    answer = Markup("<b>{}</b>, per 1M tokens in and out.").format(said)
+    answer = Markup("<b>{}</b>, per 1M tokens in and out.").format(prices)
     return {"answer": answer, "spark": _spark(sheet)}
 
 

@@ -200,13 +200,13 @@ class FirstScreen:
         records = []
         for step, month in enumerate(self.months):
             last = step == len(self.months) - 1
-            said = self._standing(None if last else month)
+            words = self._standing(None if last else month)
             shown = [places[name] for name in month.subjects]
             records.append(
                 {
                     "name": "Today" if last else month.name,
-                    **{key: str(said[key]) for key in ("sentence", "deck")},
-                    **{key: said[key] for key in ("chances", "said", "short_said", "dark")},
+                    **{key: str(words[key]) for key in ("sentence", "deck")},
+                    **{key: words[key] for key in ("chances", "said", "short_said", "dark")},
                     "shown": shown,
                     "rows": {name: bell.rows(shown) for name, bell in self._bells.items()},
                 }
