@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import accumulate
 
 import numpy as np
@@ -36,7 +35,8 @@ def _among(width: float, model: Mark, others: Sequence[float], description: str)
     pitch = 9.2 if width > 1000 else 6.0 if width > _NARROW else 3.9
     low = min(55.0, model.ends[0] - 3, min(others, default=100.0) - 3)
     high = max(152.0, model.ends[1] + 3)
-    at, columns = scale(low, high, 0.0, width), _columns(low, high, width, pitch)
+    at = scale(low, high, 0.0, width)
+    columns = people_columns(at, pitch)
     ground = max(map(len, columns.values())) * pitch + 24
     sheet = Canvas(width, ground + 66, description)
     for ink, least in ((paint.people_dot, 0.0), (paint.people_strong, round(model.x))):
@@ -57,12 +57,6 @@ def _among(width: float, model: Mark, others: Sequence[float], description: str)
         sheet.words(0, rug, f"{len(others)} other models", fill=paint.soft)
     _mark(sheet, model, at, rug, 7.0)
     return sheet.svg()
-
-
-@cache
-def _columns(low: float, high: float, width: float, pitch: float) -> dict[int, list[float]]:
-    """Return the columns of people on a scale; most models share one."""
-    return people_columns(scale(low, high, 0.0, width), pitch)
 
 
 def _crowd(sheet: Canvas, columns: dict[int, list[float]], pitch: float, ground: float, ink: str, least: float) -> None:
