@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from mensura.core.files import write_csv
-from mensura.site.glossary import FILE
+from mensura.site.texts import FILE
 
 GLOSSARY = Path(__file__).parents[1] / "docs" / "glossary.md"
 _LINE = re.compile(r"- \*\*(?P<term>.+?)\*\*(?P<also>[^:]*): (?P<meaning>.+)")

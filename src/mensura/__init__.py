@@ -43,7 +43,7 @@ __getattr__, __dir__, __all__ = exports.on_first_use(__name__, __file__, "__vers
 
 
 def _draw_table(*arguments: Any) -> Any:  # noqa: ANN401
-    from mensura.charts.estimates import plot_table
+    from mensura.charts.row_charts import plot_table
 
     return plot_table(*arguments)
 

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from mensura import MensuraError, charts
-from mensura.charts.rows import people_above
+from mensura.charts.values import people_above
 
 MODELS = 30
 POINTS = pl.DataFrame(

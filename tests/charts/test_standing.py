@@ -7,11 +7,11 @@ import pytest
 
 from mensura.charts import Mark
 from mensura.charts.bell import crowd_above
-from mensura.charts.canvas import PEOPLE_STRONG, SURFACE, lab_colour, resolve
-from mensura.charts.share_card import draw_share_card
-from mensura.charts.standing import Duel, Kind, Stand, draw_among, draw_duels, draw_kinds, draw_price
+from mensura.charts.render import draw_share_card
+from mensura.charts.standing import Duel, draw_among, draw_duels, draw_kinds, draw_price
+from mensura.charts.theme import lab_colour, paint, resolve
 
-MODEL = Stand("GPT-9", "OpenAI", 128.2, 126.0, 130.0)
+MODEL = Mark("GPT-9", "OpenAI", 128.2, low=126.0, high=130.0)
 
 
 def dots(path):
@@ -25,7 +25,7 @@ def test_a_thousand_people_are_drawn_and_those_at_or_above_the_model_darker(widt
     svg = draw_among(MODEL, [90.0, 120.0], "among").draw(width)
     people, above = re.findall(r"<path [^>]*stroke-dasharray[^>]*>", svg)
     assert dots(people) == 1000
-    assert PEOPLE_STRONG in above
+    assert paint.people_strong in above
     assert dots(above) == crowd_above(128) == 31
     assert "31 of 1,000" in svg
     assert "GPT-9, IQ 128" in svg
@@ -41,14 +41,14 @@ def test_the_other_models_are_ticks_in_the_order_of_their_iq():
 
 def test_strips_say_the_value_and_fill_what_was_measured():
     kinds = [
-        Kind(Stand("Maths", "OpenAI", 141.0, 138.0, 144.0), [("Google", 130.0)]),
-        Kind(Stand("Abstract Reasoning", "OpenAI", 108.0, 104.0, 112.0, full=False), []),
+        (Mark("Maths", "OpenAI", 141.0, low=138.0, high=144.0), [("Google", 130.0)]),
+        (Mark("Abstract Reasoning", "OpenAI", 108.0, status="estimated", low=104.0, high=112.0), []),
     ]
     drawing = draw_kinds(kinds, "kinds")
     marks = re.findall(r'class="sign" transform="translate\(([\d.]+),[\d.]+\)" d="[^"]*" fill="([^"]*)"', drawing.wide)
     (best, full), (worst, hollow) = marks
     assert float(best) > float(worst)
-    assert full != SURFACE == hollow
+    assert full != paint.surface == hollow
     assert re.findall(r'font-size="19"[^>]*>(\d+)<', drawing.wide) == ["141", "108"]
     assert ">Abstract<" in drawing.narrow
     assert ">Abstract Reasoning<" in drawing.wide

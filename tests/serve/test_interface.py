@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from starlette.testclient import TestClient
 
 from mensura.serve import LiveEdition, SiteRenewal, find_origin, live_app
-from mensura.site.openapi import openapi_document
+from mensura.site.api import openapi_document
 from tests.serve.conftest import fetch_all, listening
 
 pytestmark = pytest.mark.slow

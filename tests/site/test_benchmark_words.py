@@ -6,7 +6,6 @@ import polars as pl
 import pytest
 
 from mensura.iq import Explanation
-from mensura.site.derivation import derivation_html
 from mensura.site.page_writer import csv_text
 from mensura.site.pages.benchmarks import (
     benchmark_facts,
@@ -15,6 +14,7 @@ from mensura.site.pages.benchmarks import (
     people_rows,
     score_rows,
 )
+from mensura.site.pages.models import derivation_html
 
 FACTS = {
     "benchmark": "quiz",

@@ -9,16 +9,16 @@ import polars as pl
 import pytest
 
 from mensura.charts import Reference
-from mensura.charts.canvas import PEOPLE_STRONG, SURFACE
 from mensura.charts.forest import Strip, draw_forest
+from mensura.charts.over_time import draw_history
 from mensura.charts.plot import Mark
-from mensura.charts.timeline import draw_history
+from mensura.charts.theme import paint
 from mensura.scale.ranking import say_chance
 from mensura.site.pages.charts import iq
-from mensura.site.pictures import benchmark_scores, draw
-from mensura.site.pictures.benchmark import hardest_first
+from mensura.site.pictures import draw
+from mensura.site.pictures.benchmark import benchmark_scores, hardest_first
 from mensura.site.pictures.people import outcome_rates
-from mensura.site.pictures.registry import PICTURES, _sentences
+from mensura.site.pictures.registry import PICTURES, picture_words
 from mensura.study.slow_parts import ability_rows
 
 pytestmark = pytest.mark.slow
@@ -43,7 +43,9 @@ def test_every_picture_says_what_is_found_how_to_read_it_and_where_it_comes_from
     (_, shows), (_, see), (_, doubt) = one.voice
     assert len({shows, see, doubt, one.finding, f"{one.finding}."}) >= 5 - one.finding.endswith(".")
     assert all(text.endswith(".") and len(text.split()) <= 30 for text in (see, doubt))
-    assert any(name.startswith(start) for start in _sentences("sights")), "somebody wrote what to see in it"
+    assert any(name.startswith(start) and "see" in words for start, words in picture_words().items()), (
+        "somebody wrote what to see in it"
+    )
 
 
 def test_a_stroke_of_the_profiles_is_the_score_less_what_capability_alone_gives(study, figure):
@@ -190,7 +192,7 @@ def test_a_group_says_how_it_is_known_by_its_mark():
         return str(draw_history(spots, [group], tick=str, description="d").wide)
 
     judged, measured = (re.search(r'<rect [^>]*rx="1" fill="([^"]*)"', drawn(one))[1] for one in ("judged", "measured"))
-    assert (judged, measured) == (SURFACE, PEOPLE_STRONG)
+    assert (judged, measured) == (paint.surface, paint.people_strong)
 
 
 def test_numbers_stay_readable_where_a_line_of_people_runs_through_them():
@@ -198,7 +200,7 @@ def test_numbers_stay_readable_where_a_line_of_people_runs_through_them():
     group = Reference("g", 44.0, status="judged", href="#people", subject="people:t/g")
     drawn = str(draw_forest(rows, axis="score", tick=str, description="d", references=[group]).wide)
     (number,) = re.findall(r"<text[^>]*>40%</text>", drawn)
-    assert f'stroke="{SURFACE}"' in number and 'paint-order="stroke"' in number
+    assert f'stroke="{paint.surface}"' in number and 'paint-order="stroke"' in number
 
 
 def test_bars_of_cost_run_from_the_cheapest_to_the_dearest_on_powers_of_ten(study, figure):

@@ -16,13 +16,15 @@ from mensura.evidence import slug
 from mensura.iq import Explanation
 from mensura.scale.ranking import say_leader
 from mensura.site.api import ranged, to_json
-from mensura.site.derivation import derivation_html
 from mensura.site.pages import compare, model
+from mensura.site.pages.charts import cheapest_section
+from mensura.site.pages.models import derivation_html, rivals
 from mensura.site.pages.people import registry_rows
-from mensura.site.pictures import benchmark_scores, ladder_figure, people, people_on, stitched
+from mensura.site.pictures import people, stitched
+from mensura.site.pictures.benchmark import benchmark_scores, ladder_figure, people_on
 from mensura.site.pictures.first_screen import FirstScreen
+from mensura.site.pictures.iq import cheapest_rows
 from mensura.site.pictures.registry import labelled
-from mensura.site.sections import cheapest_rows, cheapest_section, model_scores, rivals
 from mensura.site.subjects import chance_layers, comparison_records, group_records, model_records
 from mensura.study.headlines import leader_sentence, people_sentence, unit_sentences
 from mensura.study.leaders import MOST_DIMENSIONS, OWN_SCORES, comparable_people, leaders_beside_people
@@ -98,7 +100,7 @@ def test_effective_costs_are_as_far_from_the_published_as_is_said(shared):
 
 
 def test_second_sources_stand_under_their_primary_with_the_gap_between_them(study):
-    rows = model_scores(study, MODEL)
+    rows = study.rows.score_rows[MODEL]
     primary = {row["benchmark"]: row["score"] for row in rows if row["primary"]}
     assert all(row["gap"] is None for row in rows if row["primary"])
     seconds = [row for row in rows if not row["primary"] and row["benchmark"] in primary]

@@ -14,7 +14,8 @@ import pytest
 
 from mensura import charts
 from mensura.charts import LABS, Mark, Reference, Strip, draw_forest, draw_history, draw_ladder, draw_share_card
-from mensura.charts.canvas import Canvas, palette_css, scale
+from mensura.charts.canvas import Canvas, scale
+from mensura.charts.theme import palette_css
 
 APPROVED = Path(__file__).parent / "approved"
 
@@ -85,11 +86,10 @@ DRAWINGS = {
     "forest_rule": lambda: (
         draw_forest(
             STRIPS[:2],
-            axis="composite IQ; below: as rare as",
+            axis="composite IQ",
             tick=whole,
             description="rows",
             rule=100.0,
-            second=lambda v: f"1 in {v:g}",
         ).html
     ),
     "forest_none": lambda: draw_forest([], axis="IQ", tick=whole, description="nothing").html,

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from mensura.charts.canvas import Canvas
-from mensura.charts.share_card import HEIGHT, draw_share_card
+from mensura.charts.render import HEIGHT, draw_share_card
 
 A4_PIXELS = 297 / 25.4 * 96
 """Height of a page in pixels, of which CSS has 96 to the inch."""

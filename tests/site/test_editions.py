@@ -9,8 +9,18 @@ from types import SimpleNamespace
 import polars as pl
 
 from mensura.core.results import set_computed
-from mensura.site.editions import Edition, evidence_day, evidence_log, next_edition, shipped_editions
-from mensura.site.feeds import FeedEntry, atom_feed, feed_entries, json_feed, sitemap
+from mensura.site.editions import (
+    Edition,
+    FeedEntry,
+    atom_feed,
+    evidence_day,
+    evidence_log,
+    feed_entries,
+    json_feed,
+    next_edition,
+    shipped_editions,
+    sitemap,
+)
 from mensura.site.pages.data import linked_change
 
 DAY = date(2026, 11, 16)

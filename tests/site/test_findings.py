@@ -7,12 +7,22 @@ import numpy as np
 import polars as pl
 import pytest
 
+from mensura.site.pages.models import rivals
 from mensura.site.pictures.benchmark import said_beyond, up_to
-from mensura.site.pictures.cost import cost_spread, dearer, leanest
-from mensura.site.pictures.iq import _quickest, best_value, frontier, leading_said, risen_said, together_said
+from mensura.site.pictures.iq import (
+    best_value,
+    cheapest_rows,
+    cost_spread,
+    dearer,
+    frontier,
+    leading_said,
+    leanest,
+    quickest_said,
+    risen_said,
+    together_said,
+)
 from mensura.site.pictures.people import aligned_said, falling_said, largest_said
 from mensura.site.pictures.stitched import human_lines, in_range, oddest, stands_beside
-from mensura.site.sections import cheapest_rows, rivals
 from mensura.study.headlines import people_sentence
 from mensura.study.leaders import measure_own
 from mensura.study.standing import find_neighbours, find_next, find_prices
@@ -127,7 +137,7 @@ def test_the_cheapest_near_the_top_is_named_with_how_much_it_saves(models, said)
     assert best_value(priced(**models)) == said
 
 
-def test_the_quickest_is_sought_among_the_ten_highest():
+def test_thequickest_said_is_sought_among_the_ten_highest():
     points = pl.DataFrame(
         {
             "name": [f"M{at}" for at in range(11)],
@@ -135,8 +145,8 @@ def test_the_quickest_is_sought_among_the_ten_highest():
             "y": [99.0 - at for at in range(11)],
         }
     )
-    assert _quickest(points) == "Of the 10 highest with a known time, M9 answers quickest: 11 s in the median"
-    assert _quickest(points.clear()) == "No model has both an IQ and a response time"
+    assert quickest_said(points) == "Of the 10 highest with a known time, M9 answers quickest: 11 s in the median"
+    assert quickest_said(points.clear()) == "No model has both an IQ and a response time"
 
 
 def test_no_point_of_a_frontier_is_beaten_or_met_for_less():

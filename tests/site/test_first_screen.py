@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mensura.charts.bell import CROWD, LOOKS, BellModel, FirstBell, crowd_above
-from mensura.site.pictures.first_answers import how_fast
+from mensura.charts import Mark
+from mensura.charts.bell import CROWD, LOOKS, FirstBell, crowd_above
+from mensura.site.pictures.first_parts import how_fast, said_share
 from mensura.site.pictures.first_screen import FirstScreen
-from mensura.site.pictures.signs import said_share
 from mensura.study.headlines import lead_by_month, passed_people
 
 
@@ -72,7 +72,7 @@ def test_no_two_models_of_a_row_overlap_in_any_month(screen, name):
         assert rows[: bell.look.named] == list(range(min(bell.look.named, len(rows))))
         seen = {}
         for index, row in zip(month["shown"], rows, strict=True):
-            seen.setdefault(row, []).append(bell.at(bell.models[index].iq))
+            seen.setdefault(row, []).append(bell.at(bell.models[index].x))
         for places in seen.values():
             assert all(abs(a - b) > 12 for a, b in zip(sorted(places), sorted(places)[1:], strict=False))
 
@@ -90,13 +90,13 @@ def test_the_page_holds_the_names_of_todays_leaders_and_the_slider_brings_the_ot
         assert str(drawing).count('class="name"') == LOOKS[look].named
         for model, (x, anchor) in zip(screen._models, record["labels"][look], strict=True):
             bell = screen._bells[look]
-            edge = bell.at(model.low if anchor == "end" else model.high) - bell.at(model.iq)
+            edge = bell.at(model.low if anchor == "end" else model.high) - bell.at(model.x)
             assert x == pytest.approx(edge - 8 if anchor == "end" else edge + 8, abs=0.06)
 
 
 def test_a_name_is_text_and_never_markup():
-    model = BellModel("x", "<b>&", "OpenAI", 120.0, 118.0, 122.0, full=True, href="models/x.html")
-    drawing = FirstBell(LOOKS["wide"], [model]).draw([0], ("a", "b"), "about")
+    model = Mark("<b>&", "OpenAI", 120.0, subject="x", href="models/x.html", low=118.0, high=122.0)
+    drawing = FirstBell(LOOKS["wide"], [model]).draw(("a", "b"), "about")
     assert "<b>&" not in drawing
     assert "&lt;b&gt;&amp;" in drawing
 

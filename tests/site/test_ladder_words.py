@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import polars as pl
 
 from mensura.site.pages.people import anchor_rows
-from mensura.site.pictures.human_ladder import beside_figure, ladder_figure, ladder_finding, ladder_rows
+from mensura.site.pictures.passed import human_ladder, human_ladder_beside, ladder_finding, ladder_rows
 
 PLACES = pl.DataFrame(
     [
@@ -63,7 +63,7 @@ def test_who_is_rarer_than_the_data_can_tell_is_at_least_so_rare():
 
 
 def test_each_calibration_has_a_picture_of_its_own_that_says_how_well_it_predicts_people():
-    ladder, other = ladder_figure(STUDY), beside_figure(STUDY)
+    ladder, other = human_ladder(STUDY), human_ladder_beside(STUDY)
     assert (ladder.title, other.title) == (
         "The human ladder, published calibration",
         "The human ladder, open calibration",
@@ -76,6 +76,6 @@ def test_each_calibration_has_a_picture_of_its_own_that_says_how_well_it_predict
 
 
 def test_the_ladder_shows_only_dimensions_in_which_somebody_stands():
-    drawn = ladder_figure(STUDY).drawing.wide
+    drawn = human_ladder(STUDY).drawing.wide
     assert "in 2 dimensions" in drawn
     assert "Logic" not in drawn

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from mensura.site.links import source_date
-from mensura.site.people_cards import people_cards
+from mensura.site.cards import people_cards
+from mensura.site.texts import source_date
 from tests.site.hostile import GROUP
 
 PEOPLE = "[data-subject^='people:']"

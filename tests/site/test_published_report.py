@@ -10,8 +10,8 @@ from mensura.iq import score_iq
 from mensura.scale.ranking import say_leader
 from mensura.site import build_report, report
 from mensura.site.pages.charts import iq
+from mensura.site.pages.data import overview
 from mensura.site.pages.models import model_list
-from mensura.site.pages.overview import overview
 from mensura.study import study as site_study
 from mensura.study.study import PUBLISHED_SAID
 from tests.few_models import of_models

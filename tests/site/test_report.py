@@ -22,11 +22,10 @@ from mensura.core.results import set_computed
 from mensura.serve.middleware import POLICY
 from mensura.site import build_report, count_pages, pages
 from mensura.site.api import SCHEMAS, script_json
-from mensura.site.drawings import ShareCards
 from mensura.site.editions import next_edition
-from mensura.site.inlined import policy_hash
-from mensura.site.page_writer import csv_text
+from mensura.site.page_writer import ShareCards, csv_text
 from mensura.site.pages import charts
+from mensura.site.templating import policy_hash
 from tests.site.hostile import RENAMED
 
 LISTINGS = ["models", "rankings", "benchmarks", "methodology"]

@@ -7,8 +7,7 @@ import polars as pl
 import pytest
 
 from mensura.ledger import CellChange, init_ledger
-from mensura.site.editions import editions_json, next_edition, parse_editions
-from mensura.site.feeds import feed_entries
+from mensura.site.editions import editions_json, feed_entries, next_edition, parse_editions
 from mensura.site.revisions import EvidenceLog, log_of, reason, revisions
 from tests.ledger.small import ANN, new_score, score, small_ledger, update, write_small
 

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from mensura.site.pictures import benchmark_scores, history_figure, ladder_figure, people_on, scores_figure
+from mensura.site.pictures.benchmark import benchmark_scores, history_figure, ladder_figure, people_on, scores_figure
 from mensura.study.units import (
     WORLD_POPULATION,
     chance,

@@ -2,60 +2,43 @@
 
 In: tables with named columns, or rows. Out: a :class:`Drawing`, which a page or a notebook shows and which saves itself
 as SVG, PNG, PDF or HTML. It draws itself anew at every width: a phone gets its own drawing, not a small one.
-Read first: ``theme`` (colours and shapes), ``canvas`` (the sheet), ``labels`` (words and where names go), ``axes``,
-``plot`` (two axes), ``forest`` (rows on one axis), ``render`` (files), then one file per kind of picture.
+Read first: ``theme`` (colours, shapes, words and where names go), ``canvas`` (the sheet), ``values`` (rows, numbers in
+words, axes), ``plot`` (two axes), ``forest`` (rows on one axis), ``render`` (files), then one file
+per kind of picture.
 """
 
-from mensura.charts.among_people import among_people
-from mensura.charts.bell import bell_curve
-from mensura.charts.canvas import Canvas, resolve
-from mensura.charts.estimates import bars, bases, difficulties, drivers, progress, regions, sensors
-from mensura.charts.forest import Strip, draw_forest
-from mensura.charts.items import information_curve, item_characteristic, item_differences, item_map
-from mensura.charts.one_axis import one_axis
-from mensura.charts.panels import calibration_stages, level_curves, level_panels, world_scatter
-from mensura.charts.plot import Mark, Reference
-from mensura.charts.render import Drawing
-from mensura.charts.residuals import residuals
-from mensura.charts.scatter import alignment_clusters, draw_ladder, scatter
-from mensura.charts.share_card import draw_share_card
-from mensura.charts.theme import LABS, THEMES
-from mensura.charts.timeline import draw_history, timeline, watch
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "LABS",
-    "THEMES",
-    "Canvas",
-    "Drawing",
-    "Mark",
-    "Reference",
-    "Strip",
-    "alignment_clusters",
-    "among_people",
-    "bars",
-    "bases",
-    "bell_curve",
-    "calibration_stages",
-    "difficulties",
-    "draw_forest",
-    "draw_history",
-    "draw_ladder",
-    "draw_share_card",
-    "drivers",
-    "information_curve",
-    "item_characteristic",
-    "item_differences",
-    "item_map",
-    "level_curves",
-    "level_panels",
-    "one_axis",
-    "progress",
-    "regions",
-    "residuals",
-    "resolve",
-    "scatter",
-    "sensors",
-    "timeline",
-    "watch",
-    "world_scatter",
-]
+from mensura.core.exports import on_first_use
+
+if TYPE_CHECKING:
+    from mensura.charts.bell import bell_curve as bell_curve
+    from mensura.charts.canvas import Canvas as Canvas
+    from mensura.charts.common_axis import item_map as item_map, one_axis as one_axis
+    from mensura.charts.forest import Strip as Strip, draw_forest as draw_forest
+    from mensura.charts.over_time import draw_history as draw_history, timeline as timeline, watch as watch
+    from mensura.charts.panels import (
+        calibration_stages as calibration_stages,
+        level_curves as level_curves,
+        level_panels as level_panels,
+        world_scatter as world_scatter,
+    )
+    from mensura.charts.plot import Mark as Mark, Reference as Reference
+    from mensura.charts.profiles import among_people as among_people, residuals as residuals
+    from mensura.charts.render import Drawing as Drawing, draw_share_card as draw_share_card
+    from mensura.charts.row_charts import (
+        bars as bars,
+        estimates as estimates,
+        item_differences as item_differences,
+        sensors as sensors,
+    )
+    from mensura.charts.theme import LABS as LABS, THEMES as THEMES, resolve as resolve
+    from mensura.charts.two_axes import (
+        alignment_clusters as alignment_clusters,
+        draw_ladder as draw_ladder,
+        information_curve as information_curve,
+        item_characteristic as item_characteristic,
+        scatter as scatter,
+    )
+
+__getattr__, __dir__, __all__ = on_first_use(__name__, __file__)

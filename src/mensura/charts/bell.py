@@ -4,30 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import NormalDist
 
 from markupsafe import Markup, escape
 
-from mensura.charts.canvas import (
-    GRID,
-    INK,
-    PEOPLE,
-    PEOPLE_DOT,
-    PEOPLE_STRONG,
-    QUIET,
-    SOFT,
-    Canvas,
-    Place,
-    lab_colour,
-    scale,
-)
-from mensura.charts.labels import text_width
-from mensura.charts.plot import draw_nothing
+from mensura.charts.canvas import Canvas, Look, Place, scale
+from mensura.charts.plot import Mark, Reference, draw_nothing
 from mensura.charts.render import Drawing
-from mensura.charts.rows import Row, counted, listed, people_above as above, rows_of
-from mensura.charts.theme import LABS, OTHER, lab_of
+from mensura.charts.theme import LABS, OTHER, lab_colour, lab_of, paint, text_width
+from mensura.charts.values import counted, listed, people_above, rows_of
 
 CROWD = 1000
 """People drawn: one dot is one in a thousand."""
@@ -49,31 +37,6 @@ _LEAST, _MOST = 150.0, 175.0
 _PIN = 34.0
 """Height of the two lines at the top of a pin, pixels."""
 _LEGEND_ROW = 20.0
-
-
-@dataclass(frozen=True)
-class BellModel:
-    """A model on the first picture; ``full``: mostly measured."""
-
-    subject: str
-    name: str
-    provider: str
-    iq: float
-    low: float
-    high: float
-    full: bool
-    href: str
-
-
-@dataclass(frozen=True)
-class Landmark:
-    """People on the axis: who, what says so, and the IQ that their score on one test is read as."""
-
-    name: str
-    note: str
-    iq: float
-    subject: str = ""
-    href: str = ""
 
 
 @dataclass(frozen=True)
@@ -101,24 +64,60 @@ def crowd_above(iq: float) -> int:
     return sum(one >= iq for one in QUANTILES)
 
 
+def people_columns(at: Place, pitch: float) -> dict[int, list[float]]:
+    """Return the IQs of a thousand people in each column of dots, lowest first."""
+    columns: dict[int, list[float]] = {}
+    for iq in QUANTILES:
+        columns.setdefault(int(at(iq) / pitch), []).append(iq)
+    return columns
+
+
 def bell_curve(points: object, *, wide: float = 1100.0) -> Drawing:
     """Draw 1,000 people as dots, and models below them by IQ, the leaders with their names.
 
-    ``points``: subject, name, provider, iq, low, high, status; an optional ``href`` makes a model a link.
-    ``wide``: pixels of the drawing for a screen.
+    Parameters
+    ----------
+    points : table
+        Columns subject, name, provider, iq, low, high, status; ``href`` makes a model a link.
+    wide : float, default 1100
+        Pixels of the drawing for a screen.
+
+    Returns
+    -------
+    Drawing
+        The picture; a notebook shows it, ``save`` writes it.
+
+    Raises
+    ------
+    MensuraError
+        If a column is missing or has an unknown value.
+
+    Examples
+    --------
+    >>> from mensura import charts
+    >>> model = {"subject": ["a"], "name": ["A"], "provider": [None], "iq": [120.0], "low": [115.0], "high": [125.0]}
+    >>> charts.bell_curve({**model, "status": ["measured"]}).description[:43]
+    'Bell curve of 1,000 people with 1 model bel'
+
     """
     rows = rows_of(points, COLUMNS, needed=["subject", "name", "iq"], optional=["href"])
     if not rows:
         return draw_nothing("no model has an IQ here")
     rows.sort(key=lambda row: -row["iq"])
-    models, about, iq = [_model(row) for row in rows], _describe(rows), round(rows[0]["iq"])
+    models = [replace(Mark.of(row, row["iq"], 0.0, ""), status=row["status"]) for row in rows]
+    estimated, iq = sum(row["status"] == "estimated" for row in rows), round(rows[0]["iq"])
+    top = listed(f"{one.name} (IQ {one.x:.0f})" for one in models)
+    about = (
+        f"Bell curve of 1,000 people with {counted(len(rows), 'model')} below it, from IQ {models[-1].x:.0f} to "
+        f"{models[0].x:.0f}; highest: {top}. {estimated} of them estimated, drawn hollow."
+    )
 
     def draw(width: float) -> Markup:
         look = look_at(width)
-        look = replace(look, low=min(look.low, models[-1].low - _SIDE))
+        look = replace(look, low=min(look.low, models[-1].ends[0] - _SIDE))
         words = ("in 1,000 people", "or above") if look.labs else ("in 1,000", "+")
         above_best = (f"{crowd_above(iq)} {words[0]}", f"at {iq} {words[1]}".replace(" +", "+"))
-        return FirstBell(look, models, still=True).draw(range(len(models)), above_best, about)
+        return FirstBell(look, models, still=True).draw(above_best, about)
 
     return Drawing(draw, about, tuple({key: row[key] for key in COLUMNS} for row in rows), screen=wide)
 
@@ -128,21 +127,6 @@ def look_at(width: float) -> BellLook:
     fits = [look for look in LOOKS.values() if look.width <= _SHRINK * width]
     look = fits[0] if fits else LOOKS["narrow"]
     return replace(look, width=width, pitch=look.pitch * width / look.width)
-
-
-def _model(row: Row) -> BellModel:
-    low, high = (row["iq"] if row[end] is None else row[end] for end in ("low", "high"))
-    full = row["status"] == "measured"
-    return BellModel(row["subject"], row["name"], row["provider"], row["iq"], low, high, full, row["href"] or "")
-
-
-def _describe(rows: list[Row]) -> str:
-    top = listed(f"{row['name']} (IQ {row['iq']:.0f})" for row in rows)
-    estimated = sum(row["status"] == "estimated" for row in rows)
-    return (
-        f"Bell curve of 1,000 people with {counted(len(rows), 'model')} below it, from IQ {rows[-1]['iq']:.0f} to "
-        f"{rows[0]['iq']:.0f}; highest: {top}. {estimated} of them estimated, drawn hollow."
-    )
 
 
 @dataclass(frozen=True)
@@ -155,8 +139,8 @@ class FirstBell:
     """
 
     look: BellLook
-    models: Sequence[BellModel]
-    landmarks: Sequence[Landmark] = field(default=())
+    models: Sequence[Mark]
+    landmarks: Sequence[Reference] = field(default=())
     still: bool = False
 
     @cached_property
@@ -177,7 +161,7 @@ class FirstBell:
         rows = []
         for place, index in enumerate(shown):
             model = self.models[index]
-            x, start, end = (self.at(value) for value in (model.iq, model.low, model.high))
+            x, start, end = (self.at(value) for value in (model.x, *model.ends))
             if place < self.look.named:
                 row, start = place, min(start, self._label(model, self.at)[0])
             else:
@@ -191,40 +175,35 @@ class FirstBell:
             rows.append(row)
         return rows
 
-    def draw(self, shown: Sequence[int], said: tuple[str, str], description: str) -> Markup:
-        """Draw the models ``shown``; ``said``: two lines about the dark dots, those at or above the leader."""
-        rows = self.rows(shown)
-        columns = self._columns()
-        pins = self._pin_places(columns, said)
+    def draw(self, dark_words: tuple[str, str], description: str) -> Markup:
+        """Draw all models; ``dark_words``: two lines about the dark dots, those at or above the leader."""
+        rows = self.rows(range(len(self.models)))
+        columns = people_columns(self.at, self.look.pitch)
+        pins = self._pin_places(columns, dark_words)
         tallest = max(map(len, columns.values())) * self.look.pitch
         ground = max(tallest + 46.0, 6.0 - min((top for _, top, _ in pins), default=0.0))
         first = ground + 56.0
-        height = first + (max([*rows, 14]) + 1) * _ROW + 8
-        sheet = Canvas(self.look.width, height, description, kind="bell-chart")
+        sheet = Canvas(self.look.width, first + (max([*rows, 14]) + 1) * _ROW + 8, description, kind="bell-chart")
         self._axis(sheet, ground, first)
-        self._crowd(sheet, columns, ground, crowd_above(round(self.models[shown[0]].iq)) if shown else 0)
-        self._pins(sheet, pins, ground, said)
+        self._crowd(sheet, columns, ground, crowd_above(round(self.models[0].x)) if self.models else 0)
+        self._pins(sheet, pins, ground, dark_words)
         self._legend(sheet, first, len(self.models))
-        order = {index: place for place, index in enumerate(shown)}
-        for index in reversed(range(len(self.models))):  # the leaders on top
-            place = order.get(index)
-            y = first + _ROW * ((rows[place] if place is not None else 0) + 0.5)
-            kind = "away" if place is None else "named" if place < self.look.named else ""
-            self._model(sheet, self.models[index], y, kind)
+        for place in reversed(range(len(self.models))):  # the leaders on top
+            self._model(sheet, self.models[place], first + _ROW * (rows[place] + 0.5), place < self.look.named)
         sheet.parts.append(f'<desc data-first="{first:.0f}" data-row="{_ROW:.0f}"></desc>')
         return sheet.svg()
 
-    def label_place(self, model: BellModel) -> tuple[float, str]:
+    def label_place(self, model: Mark) -> tuple[float, str]:
         """Return where the name of a model stands, counted from its mark, and which end of the name stands there."""
         start, end = self._label(model, self.at)
-        left = start < self.at(model.low)
-        return round((end if left else start) - self.at(model.iq), 1), "end" if left else "start"
+        left = start < self.at(model.ends[0])
+        return round((end if left else start) - self.at(model.x), 1), "end" if left else "start"
 
-    def _label(self, model: BellModel, at: Place) -> tuple[float, float]:
+    def _label(self, model: Mark, at: Place) -> tuple[float, float]:
         """Return where the name of a model starts and ends: right of its interval, on a phone left of it."""
-        size = text_width(model.name, _NAME, "600") + text_width(f"  {model.iq:.0f}", _NAME) + 8
-        left = (at(model.low) - size, at(model.low) - 8)
-        right = (at(model.high) + 8, at(model.high) + size)
+        size = text_width(model.name, _NAME, "600") + text_width(f"  {model.x:.0f}", _NAME) + 8
+        low, high = map(at, model.ends)
+        left, right = (low - size, low - 8), (high + 8, high + size)
         if self.look.labs:
             return right
         return left if left[0] >= self.look.legend or right[1] > self.look.width else right
@@ -240,13 +219,6 @@ class FirstBell:
         present = {lab_of(model.provider) for model in self.models}
         return [name for name in LABS if name in present]
 
-    def _columns(self) -> dict[int, list[float]]:
-        """Return the dots by column: the IQ of each, lowest first."""
-        columns: dict[int, list[float]] = {}
-        for iq in QUANTILES:
-            columns.setdefault(int(self.at(iq) / self.look.pitch), []).append(iq)
-        return columns
-
     def _crowd(self, sheet: Canvas, columns: dict[int, list[float]], ground: float, dark: int) -> None:
         """Draw a dot as a line of no length with round ends: short to write, and the last ones are the highest."""
         pitch = self.look.pitch
@@ -256,7 +228,10 @@ class FirstBell:
             for step, iq in enumerate(own)
         )
         steps = [f"M{x:.1f} {y:.1f}h0" for _, x, y in dots]
-        for name, ink, path in (("crowd", PEOPLE_DOT, steps), ("reached", PEOPLE_STRONG, steps[CROWD - dark :])):
+        for name, ink, path in (
+            ("crowd", paint.people_dot, steps),
+            ("reached", paint.people_strong, steps[CROWD - dark :]),
+        ):
             sheet.parts.append(
                 f'<path class="{name}" d="{"".join(path)}" stroke="{ink}" stroke-width="{0.74 * pitch:.1f}" '
                 'stroke-linecap="round" fill="none"/>'
@@ -264,30 +239,32 @@ class FirstBell:
 
     def _axis(self, sheet: Canvas, ground: float, first: float) -> None:
         wide = self.look.labs > 0
-        sheet.line(0, ground + 5, self.look.width, ground + 5, INK, 1.5)
+        sheet.line(0, ground + 5, self.look.width, ground + 5, paint.ink, 1.5)
         if wide:
             sheet.words(0, ground + 18, "IQ", weight="600", size=_NAME)
-            sheet.words(0, ground + 34, "people above" if self.look.labs > 1 else "above", fill=QUIET)
+            sheet.words(0, ground + 34, "people above" if self.look.labs > 1 else "above", fill=paint.quiet)
         for iq in _TICKS:
             x = self.at(iq)
             if iq != 100:
-                sheet.line(x, first - 4, x, sheet.height, GRID)
+                sheet.line(x, first - 4, x, sheet.height, paint.grid)
             sheet.words(x, ground + 18, str(iq), weight="600", size=_NAME, anchor="middle")
-            said = above(iq) if wide else above(iq).replace("1 in ", "1/")
-            sheet.words(x, ground + 34, said, fill=QUIET, anchor="middle", size=_SMALL if wide else 11)
-        sheet.line(self.at(100), first - 4, self.at(100), sheet.height, PEOPLE_STRONG, 1.25, "2 3")
+            share = people_above(iq) if wide else people_above(iq).replace("1 in ", "1/")
+            sheet.words(x, ground + 34, share, fill=paint.quiet, anchor="middle", size=_SMALL if wide else 11)
+        sheet.people_line(self.at(100), first - 4, sheet.height)
 
-    def _pin_places(self, columns: dict[int, list[float]], said: tuple[str, str]) -> list[tuple[Landmark, float, bool]]:
+    def _pin_places(
+        self, columns: dict[int, list[float]], dark_words: tuple[str, str]
+    ) -> list[tuple[Reference, float, bool]]:
         """Return each landmark with its top, counted down from the line, and whether its words stand left of it.
 
         From right to left, each is as low as the dots and the words right of it allow.
         """
         width, pitch = self.look.width, self.look.pitch
-        boxes = [(width - max(text_width(line, _NAME) for line in said), -58.0)]
-        found = []
-        for mark in sorted(self.landmarks, key=lambda one: -one.iq):
-            x = self.at(mark.iq)
-            size = max(text_width(mark.name, _NAME), text_width(mark.note, _SMALL)) + 10
+        boxes = [(width - max(text_width(line, _NAME) for line in dark_words), -58.0)]
+        pins = []
+        for mark in sorted(self.landmarks, key=lambda one: -one.value):
+            x = self.at(mark.value)
+            size = max(text_width(mark.label, _NAME), text_width(mark.note, _SMALL)) + 10
             left = x + size > width
             start, end = (x - size, x) if left else (x, x + size)
             tall = max((len(own) for column, own in columns.items() if start <= column * pitch <= end), default=0)
@@ -295,37 +272,29 @@ class FirstBell:
             for edge, height in boxes:
                 top = min(top, height - _PIN - 2) if end > edge else top
             boxes.append((start, top))
-            found.append((mark, top, left))
-        return found
+            pins.append((mark, top, left))
+        return pins
 
     def _pins(
-        self, sheet: Canvas, pins: Sequence[tuple[Landmark, float, bool]], ground: float, said: tuple[str, str]
+        self, sheet: Canvas, pins: Sequence[tuple[Reference, float, bool]], ground: float, dark_words: tuple[str, str]
     ) -> None:
         wide = self.look.labs > 0
         head = ("1,000 people", "Each dot is one in a thousand,", "placed by the definition of IQ")
         for line, text in enumerate(head if wide else ("1,000 people", "one dot each")):
             weight, size = ("600", _NAME + 1) if line == 0 else ("", _SMALL)
-            sheet.words(0, 10 + 17 * line, text, fill=PEOPLE, weight=weight, size=size)
-        x = self.look.width
-        sheet.words(
-            x, ground - 48, said[0], fill=PEOPLE, weight="600", size=_NAME, anchor="end", name="said", halo=True
-        )
-        sheet.words(x, ground - 32, said[1], fill=PEOPLE, size=_SMALL, anchor="end", name="said", halo=True)
+            sheet.words(0, 10 + 17 * line, text, fill=paint.people, weight=weight, size=size)
+        words: Look = {"fill": paint.people, "anchor": "end", "halo": True}
+        sheet.words(self.look.width, ground - 48, dark_words[0], weight="600", size=_NAME, name="said", **words)
+        sheet.words(self.look.width, ground - 32, dark_words[1], size=_SMALL, name="said", **words)
         for mark, top, left in reversed(pins):  # words to the left of a line cross the lines of lower landmarks
-            self._pin(sheet, mark, self.at(mark.iq), ground + top, ground, left=left)
-
-    def _pin(self, sheet: Canvas, mark: Landmark, x: float, top: float, ground: float, *, left: bool) -> None:
-        side, anchor = (-8, "end") if left else (8, "start")
-        body = Canvas(0, 0, "")
-        body.line(x, top, x, ground + 5, PEOPLE_STRONG, 1.25)
-        body.parts.append(f'<path d="M{x - 4:.1f},{top:.1f}h8l-4,7z" fill="{PEOPLE_STRONG}"/>')
-        body.words(x + side, top + 5, mark.name, fill=PEOPLE, weight="600", size=_NAME, anchor=anchor, halo=True)
-        body.words(x + side, top + 21, mark.note, fill=PEOPLE, size=_SMALL, anchor=anchor, halo=True)
-        drawn = "".join(body.parts)
-        if mark.href:
-            known = f'data-subject="{escape(mark.subject)}" href="{escape(mark.href)}"'
-            drawn = f'<a class="pin" {known} aria-label="{escape(mark.name)}: {escape(mark.note)}">{drawn}</a>'
-        sheet.parts.append(drawn)
+            x, y = self.at(mark.value), ground + top
+            side, words["anchor"] = (-8, "end") if left else (8, "start")
+            link = sheet.marked(f"{mark.label}: {mark.note}", href=mark.href, subject=mark.subject, kind="pin")
+            with link if mark.href else nullcontext():
+                sheet.line(x, y, x, ground + 5, paint.people_strong, 1.25)
+                sheet.parts.append(f'<path d="M{x - 4:.1f},{y:.1f}h8l-4,7z" fill="{paint.people_strong}"/>')
+                sheet.words(x + side, y + 5, mark.label, weight="600", size=_NAME, **words)
+                sheet.words(x + side, y + 21, mark.note, size=_SMALL, **words)
 
     def _legend(self, sheet: Canvas, first: float, models: int) -> None:
         y = first + 6
@@ -333,39 +302,36 @@ class FirstBell:
         if not self.look.labs:
             for line, status in enumerate(("measured", "estimated")):
                 sheet.sign(6, y + 18 + 17 * line, OTHER, status, 4.6)
-                sheet.words(18, y + 18 + 17 * line, status, fill=SOFT)
-            sheet.words(0, y + 52, "line: 90%", fill=SOFT)
+                sheet.words(18, y + 18 + 17 * line, status, fill=paint.soft)
+            sheet.words(0, y + 52, "line: 90%", fill=paint.soft)
             return
         for line, status in enumerate(("measured", "estimated")):
             level = y + _LEGEND_ROW * (line + 1)
-            sheet.line(0, level, 28, level, QUIET, 2)
+            sheet.line(0, level, 28, level, paint.quiet, 2)
             sheet.sign(14, level, OTHER, status, 4.6)
-            sheet.words(36, level, f"mostly {status}", fill=SOFT)
-        sheet.words(0, y + 3 * _LEGEND_ROW, "Line: 90% interval", fill=SOFT)
+            sheet.words(36, level, f"mostly {status}", fill=paint.soft)
+        sheet.words(0, y + 3 * _LEGEND_ROW, "Line: 90% interval", fill=paint.soft)
         for place, name in enumerate([*self._makers, OTHER]):
             row, column = divmod(place, self.look.labs)
             x, level = 6 + 118 * column, y + _LEGEND_ROW * (row + 4) + 8
             sheet.sign(x, level, name, radius=4.6)
-            sheet.words(x + 13, level, "other makers" if name == OTHER else name, fill=SOFT)
+            sheet.words(x + 13, level, "other makers" if name == OTHER else name, fill=paint.soft)
 
-    def _model(self, sheet: Canvas, model: BellModel, y: float, kind: str) -> None:
-        """Draw a model as a link: its interval, its sign, and its name for when it is among the leaders."""
-        ink, x, status = lab_colour(model.provider), self.at(model.iq), "measured" if model.full else "estimated"
-        words = f"{model.name}, IQ {model.iq:.0f}, 90% {model.low:.0f} to {model.high:.0f}, mostly {status}"
-        named = kind == "named"
+    def _model(self, sheet: Canvas, model: Mark, y: float, named: bool) -> None:
+        """Draw a model as a link: its interval, its sign, and its name if it is among the leaders."""
+        ink, x, (low, high) = lab_colour(model.provider), self.at(model.x), model.ends
+        words = f"{model.name}, IQ {model.x:.0f}, 90% {low:.0f} to {high:.0f}, mostly {model.status}"
         tag = f'a href="{escape(model.href)}"' if model.href else 'g role="img"'
-        look = f' stroke-width="{2.2 if named else 1.5}" stroke-opacity="{0.7 if named else 0.3}"' if self.still else ""
+        line = f' stroke-width="{2.2 if named else 1.5}" stroke-opacity="{0.7 if named else 0.3}"' if self.still else ""
         made_by = f' data-provider="{escape(model.provider)}"' if self.still else ""
         sheet.parts.append(
-            f'<{tag} class="model-row{" " + kind if kind else ""}" data-subject="{escape(model.subject)}"{made_by} '
+            f'<{tag} class="model-row{" named" if named else ""}" data-subject="{escape(model.subject)}"{made_by} '
             f'aria-label="{escape(words)}" transform="translate({x:.1f},{y:.0f})">'
-            f'<path class="line" d="M{self.at(model.low) - x:.1f} 0H{self.at(model.high) - x:.1f}" '
-            f'stroke="{ink}"{look}/>'
+            f'<path class="line" d="M{self.at(low) - x:.1f} 0H{self.at(high) - x:.1f}" stroke="{ink}"{line}/>'
         )
-        sheet.sign(0, 0, model.provider or OTHER, status, 4.0)
+        sheet.sign(0, 0, model.provider or OTHER, model.status, 4.0)
         if named:
             at, anchor = self.label_place(model)
-            sheet.words(
-                at, 0, model.name, weight="600", size=_NAME, anchor=anchor, name="name", after=f"{model.iq:.0f}"
-            )
+            look: Look = {"weight": "600", "size": _NAME, "name": "name", "after": f"{model.x:.0f}"}
+            sheet.words(at, 0, model.name, anchor=anchor, **look)
         sheet.parts.append(f"</{tag[0]}>")

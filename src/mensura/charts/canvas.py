@@ -3,80 +3,47 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
-from functools import cache
+from dataclasses import dataclass, field
+from typing import Any
 
 from markupsafe import Markup, escape
 
-from mensura.charts.labels import FONT, text_width
-from mensura.charts.theme import DARK, FONT as FAMILY, LABS, LIGHT, OTHER, SHAPES, Theme, lab_of
+from mensura.charts.theme import FAMILY, FONT, LABS, RADIUS, lab_colour, lab_of, paint, shape_of, text_width
 
-RADIUS = 5.0
-"""Of a model's mark, pixels; a press takes the nearest mark within 24 pixels."""
 _MIDDLE = 0.35
 """From the middle of a line of text down to its base line, in heights of its lettering."""
 HALF = 0.4
 """Opacity of what was inherited from a predecessor: half full, between measured and estimated."""
-ROOT = "%ROOT%"
-"""Stands in a link of a drawing for the way from its page to the folder of the report."""
 LONG = 1000.0
 """Height of a drawing from which it is longer than a printed page, pixels."""
-_VARIABLE = re.compile(r"var\(--v-([0-9a-f]{6})\)")
 
 Point = tuple[float, float]
 Place = Callable[[float], float]
 """From values to pixels."""
-
-
-def colour(hexadecimal: str) -> str:
-    """Return a light theme's colour as the variable that both themes define."""
-    return f"var(--v-{hexadecimal.lstrip('#').lower()})"
-
-
-INK, SOFT, QUIET, LINE, GRID, ACCENT, SURFACE = (
-    colour(part) for part in (LIGHT.ink, LIGHT.soft, LIGHT.quiet, LIGHT.line, LIGHT.grid, LIGHT.accent, LIGHT.surface)
-)
-PEOPLE, PEOPLE_STRONG, PEOPLE_DOT = (colour(part) for part in (LIGHT.people, LIGHT.people_strong, LIGHT.people_dot))
-
-
-@cache
-def lab_colour(provider: str | None) -> str:
-    """Return a provider's colour, the same everywhere."""
-    return colour(LIGHT.labs[[*LABS, OTHER].index(lab_of(provider))])
-
-
-def resolve(svg: str, theme: Theme = LIGHT) -> str:
-    """Return a drawing with the colours of a theme, for a file of its own."""
-    colours = _pairs(theme)
-    return _VARIABLE.sub(lambda match: colours[f"#{match[1]}"], svg).replace(ROOT, "")
-
-
-def palette_css(*, follow_system: bool = False) -> str:
-    """Return the variables of both themes as a style sheet: the page says which one is in force, or the system."""
-    light, dark = (
-        "".join(f"--v-{one.lstrip('#')}:{other};" for one, other in _pairs(theme).items()) for theme in (LIGHT, DARK)
-    )
-    if follow_system:
-        return f":root{{{light}}}@media(prefers-color-scheme:dark){{:root{{{dark}}}}}"
-    rules = [f":root{{{light}}}", f':root[data-theme="dark"]{{{dark}}}']
-    rules += [f"@media print{{:root,:root[data-theme=dark]{{{light}}}}}"]
-    return "\n".join(rules) + "\n"
-
-
-def _pairs(theme: Theme) -> dict[str, str]:
-    """Return the colours of the light theme, and what each of them is in another one."""
-    names = [one.name for one in fields(LIGHT) if one.name not in ("name", "labs")]
-    return dict(zip(LIGHT.labs, theme.labs, strict=True)) | {
-        getattr(LIGHT, name): getattr(theme, name) for name in names
-    }
+Ends = tuple[float | None, float | None]
+"""Of an interval."""
+Look = dict[str, Any]
+"""How words look: the further arguments of :meth:`Canvas.words`."""
 
 
 @dataclass
 class Canvas:
-    """Parts of one drawing, in order from back to front."""
+    """A sheet to draw on: parts of one drawing, in order from back to front.
+
+    Attributes
+    ----------
+    width, height : float
+        Its size, pixels.
+    description : str
+        The drawing in words.
+    parts : list of str
+        What was drawn, as SVG.
+    kind : str
+        A further class of the drawing, for the style sheet.
+
+    """
 
     width: float
     height: float
@@ -106,6 +73,24 @@ class Canvas:
             f'stroke-width="{width:g}"{look}/>'
         )
 
+    def interval(self, at: Place, ends: Ends, y: float, stroke: str, width: float = 2.2, opacity: float = 0.7) -> None:
+        """Add the round-ended line of an interval; one without both ends adds nothing."""
+        low, high = ends
+        if low is not None and high is not None:
+            self.line(at(low), y, at(high), y, stroke, width, opacity=opacity, round_ends=True)
+
+    def ticks(
+        self, at: Place, ticks: Iterable[tuple[float, str]], level: float, top: float, bottom: float, size: int = FONT
+    ) -> None:
+        """Write the values of an axis, their middle at a level, each with a thin line from top to bottom."""
+        for value, text in ticks:
+            self.line(at(value), top, at(value), bottom, paint.grid)
+            self.words(at(value), level, text, fill=paint.soft, weight="600", anchor="middle", size=size)
+
+    def people_line(self, x: float, top: float, bottom: float) -> None:
+        """Add the dotted warm line at which the average person stands."""
+        self.line(x, top, x, bottom, paint.people_strong, 1.25, "2 3")
+
     def band(self, x: float, y: float, width: float, height: float, fill: str, opacity: float) -> None:
         """Add a rectangle."""
         self.parts.append(
@@ -119,7 +104,7 @@ class Canvas:
         y: float,
         text: str,
         *,
-        fill: str = INK,
+        fill: str = paint.ink,
         anchor: str = "start",
         weight: str = "",
         size: int = FONT,
@@ -136,17 +121,22 @@ class Canvas:
             x = min(max(x, half), self.width - half)
         look = (
             ("text-anchor", anchor, "start"),
-            ("fill", fill, INK),
+            ("fill", fill, paint.ink),
             ("font-size", size, FONT),
             ("font-weight", weight, ""),
             ("class", name, ""),
-            ("stroke", SURFACE if halo else "", ""),
+            ("stroke", paint.surface if halo else "", ""),
         )
         own = "".join(f' {name}="{value}"' for name, value, usual in look if value != usual)
         if halo:
             own += ' stroke-width="4" stroke-linejoin="round" paint-order="stroke"'
-        more = f' <tspan dx="2" fill="{SOFT}" font-weight="400">{escape(after)}</tspan>' if after else ""
+        more = f' <tspan dx="2" fill="{paint.soft}" font-weight="400">{escape(after)}</tspan>' if after else ""
         self.parts.append(f'<text x="{x:.1f}" y="{y + _MIDDLE * size:.1f}"{own}>{escape(text)}{more}</text>')
+
+    def lines(self, x: float, y: float, texts: Iterable[str], step: float, **look: Any) -> None:  # noqa: ANN401
+        """Add lines of text below each other, so many pixels apart."""
+        for place, text in enumerate(texts):
+            self.words(x, y + step * place, text, **look)
 
     def dot(self, x: float, y: float, fill: str, radius: float = 3.0, opacity: float = 1.0) -> None:
         """Add a small full circle."""
@@ -192,8 +182,8 @@ class Canvas:
 
         What nobody made is a circle.
         """
-        ink, shape = (lab_colour(provider), lab_of(provider)) if provider else (ACCENT, LABS[0])
-        fill = SURFACE if status == "estimated" else ink
+        ink, shape = (lab_colour(provider), lab_of(provider)) if provider else (paint.accent, LABS[0])
+        fill = paint.surface if status == "estimated" else ink
         look = f' fill-opacity="{HALF}"' if status == "inherited" else ""
         look += f' opacity="{opacity:g}"' if opacity < 1 else ""
         self.parts.append(
@@ -201,12 +191,20 @@ class Canvas:
             f'fill="{fill}" stroke="{ink}" stroke-width="1.5"{look}/>'
         )
 
+    def grey_signs(self, marks: Iterable[tuple[str | None, float, float]]) -> None:
+        """Add the marks of other models (provider, x, y), which say nothing."""
+        paths = "".join(
+            f'<path transform="translate({x:.1f},{y:.1f})" d="{shape_of(lab_of(provider), 3.6)}"/>'
+            for provider, x, y in marks
+        )
+        self.parts.append(f'<g fill="{paint.surface}" stroke="{paint.quiet}" stroke-opacity=".6">{paths}</g>')
+
     def bar(self, x: float, y: float, status: str) -> None:
         """Add the upright bar of a group of people."""
-        fill = PEOPLE_STRONG if status == "measured" else SURFACE
+        fill = paint.people_strong if status == "measured" else paint.surface
         self.parts.append(
             f'<rect x="{x - 3:.1f}" y="{y - 7:.1f}" width="6" height="14" rx="1" fill="{fill}" '
-            f'stroke="{PEOPLE_STRONG}" stroke-width="1.5"/>'
+            f'stroke="{paint.people_strong}" stroke-width="1.5"/>'
         )
 
     def svg(self) -> Markup:
@@ -217,7 +215,7 @@ class Canvas:
             f'<svg xmlns="http://www.w3.org/2000/svg" class="drawn{long}" '
             f'viewBox="0 0 {self.width:.0f} {self.height:.0f}" width="{self.width:.0f}" height="{self.height:.0f}" '
             f'role="group" aria-label="{escape(self.description)}" font-family="{font}" font-size="{FONT}" '
-            f'fill="{INK}">{"".join(self.parts)}</svg>'
+            f'fill="{paint.ink}">{"".join(self.parts)}</svg>'
         )
 
 
@@ -232,12 +230,3 @@ def scale(low: float, high: float, start: float, end: float, *, log: bool = Fals
         return start + (end - start) * min(max((value - low) / length, 0.0), 1.0)
 
     return to_pixels
-
-
-@cache
-def shape_of(lab: str, radius: float = RADIUS) -> str:
-    """Return the path of a maker's shape around 0, 0."""
-    kind, r = SHAPES[[*LABS, OTHER].index(lab)], radius
-    if kind == "circle":
-        return f"M{r:g},0A{r:g},{r:g} 0 1 1 {-r:g},0A{r:g},{r:g} 0 1 1 {r:g},0Z"
-    return re.sub(r"-?\d*\.?\d+", lambda number: f"{float(number[0]) * r:.1f}", kind)

@@ -1,4 +1,4 @@
-"""Small panels side by side: success by demand level, levels and their lines, a calibration, the world's rates."""
+"""Curves and clouds: small panels side by side (levels, calibration, the world's rates), and curves of a test."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from collections.abc import Callable, Sequence
 
 from markupsafe import Markup
 
-from mensura.charts.axes import Axis
-from mensura.charts.canvas import ACCENT, INK, PEOPLE_DOT, PEOPLE_STRONG, QUIET, SOFT, Canvas
-from mensura.charts.labels import text_width, wrapped
+from mensura.charts.canvas import Canvas
 from mensura.charts.plot import WIDE, Plot, draw_nothing, upright_ticks
 from mensura.charts.render import Drawing
-from mensura.charts.rows import Row, counted, listed, rows_of, say, say_range
+from mensura.charts.theme import paint, text_width, wrapped
+from mensura.charts.values import Axis, Row, counted, listed, rows_of, say, say_range
 from mensura.core.errors import MensuraError
 
-_LOOKS = tuple((ink, dash) for dash in ("", "6 3", "2 2") for ink in (INK, ACCENT, QUIET))
+_LOOKS = tuple((ink, dash) for dash in ("", "6 3", "2 2") for ink in (paint.ink, paint.accent, paint.quiet))
 """Colour and dash of one of several lines; no maker's colour, as a panel may show several systems of one maker."""
 _GAP = 20.0
 _SPREAD, _GOLDEN = 0.5, 0.6180339887
@@ -50,32 +49,32 @@ def draw_panels(
         each = (width - left - 6 + _GAP) / columns - _GAP
         words = [(wrapped(name, each, 12, "600", most=2), detail) for name, detail in titles]
         head = 16.0 * max(len(name) + bool(detail) for name, detail in words) + 8
-        top = _key_height(key, width)
-        lines = -(-len(titles) // columns)
-        sheet = Canvas(width, top + lines * (head + tall + 30) + 18, description)
-        _draw_key(sheet, key, width)
+        sheet = Canvas(width, 0, description)
+        top = _draw_key(sheet, key)
+        sheet.height = top + -(-len(titles) // columns) * (head + tall + 30) + 18
         for index, (name, detail) in enumerate(words):
             row, column = divmod(index, columns)
             start, level = left + column * (each + _GAP), top + row * (head + tall + 30)
-            for step, line in enumerate(name):
-                sheet.words(start, level + 8 + 16 * step, line, weight="600")
-            sheet.words(start, level + 8 + 16 * len(name), detail, fill=SOFT, size=11)
+            sheet.lines(start, level + 8, name, 16, weight="600")
+            sheet.words(start, level + 8 + 16 * len(name), detail, fill=paint.soft, size=11)
             box = (start, level + head, start + each, level + head + tall)
             draw_one(index, Plot(sheet, box, x, y, words=column == 0))
-        sheet.words(width - 6, sheet.height - 8, x.title, fill=SOFT, anchor="end", size=11)
+        sheet.words(width - 6, sheet.height - 8, x.title, fill=paint.soft, anchor="end", size=11)
         return sheet.svg()
 
     return Drawing(draw, description, (*rows,), screen=WIDE)
 
 
-def _draw_key(sheet: Canvas, key: Sequence[Key], width: float) -> None:
+def _draw_key(sheet: Canvas, key: Sequence[Key]) -> float:
+    """Draw the signs with their meanings, line by line, and return how high they are."""
     x, y = 0.0, 10.0
     for sign, text in key:
         size = 34 + text_width(text)
-        x, y = (0.0, y + 18) if x and x + size > width else (x, y)
+        x, y = (0.0, y + 18) if x and x + size > sheet.width else (x, y)
         sign(sheet, x + 10, y)
-        sheet.words(x + 26, y, text, fill=SOFT)
+        sheet.words(x + 26, y, text, fill=paint.soft)
         x += size + 14
+    return y + 22 if key else 0.0
 
 
 def _sample(ink: str, width: float, dash: str = "") -> Callable[[Canvas, float, float], None]:
@@ -83,17 +82,31 @@ def _sample(ink: str, width: float, dash: str = "") -> Callable[[Canvas, float, 
     return lambda sheet, at, level: sheet.line(at - 10, level, at + 10, level, ink, width, dash)
 
 
-def _key_height(key: Sequence[Key], width: float) -> float:
-    sheet = Canvas(width, 0, "")
-    _draw_key(sheet, key, width)
-    levels = {part.partition(' y="')[2].partition('"')[0] for part in sheet.parts if part.startswith("<text")}
-    return 18.0 * len(levels) + (14 if key else 0)
-
-
 def level_curves(points: object) -> Drawing:
     """Draw each subject's rate of success over demand levels, one panel per dimension.
 
-    ``points``: subject, dimension, level, rate, low, high (rates as shares from 0 to 1).
+    Parameters
+    ----------
+    points : table
+        Columns subject, dimension, level, rate, low, high (rates as shares from 0 to 1).
+
+    Returns
+    -------
+    Drawing
+        The picture; a notebook shows it, ``save`` writes it.
+
+    Raises
+    ------
+    MensuraError
+        If a column is missing or there are more than nine subjects.
+
+    Examples
+    --------
+    >>> from mensura import charts
+    >>> points = {"subject": ["A", "A"], "dimension": ["Logic", "Logic"], "level": [1, 2], "rate": [0.9, 0.5]}
+    >>> charts.level_curves({**points, "low": [None, None], "high": [None, None]}).description
+    'Rate of success over demand levels 1 to 2 in 1 dimension for A.'
+
     """
     columns = ("subject", "dimension", "level", "rate", "low", "high")
     rows = rows_of(points, columns, needed=["subject", "dimension", "level", "rate"])
@@ -114,12 +127,10 @@ def level_curves(points: object) -> Drawing:
             own = [row for row in rows if row["subject"] == subject and row["dimension"] == order[index]]
             plot.sheet.path(plot.points((row["level"], row["rate"]) for row in own), ink, 1.5, dash)
             for row in own:
-                at, up = plot.x(row["level"]), plot.y(row["rate"])
                 label = f"{subject}, {row['dimension']} level {row['level']:g}, {row['rate']:.0%} correct"
                 with plot.sheet.marked(label):
-                    if row["low"] is not None and row["high"] is not None:
-                        plot.sheet.line(at, plot.y(row["low"]), at, plot.y(row["high"]), ink, 1.5, opacity=0.35)
-                    plot.sheet.dot(at, up, ink, 2.8)
+                    plot.interval(row["level"], (row["low"], row["high"]), ink, 1.5, 0.35)
+                    plot.sheet.dot(plot.x(row["level"]), plot.y(row["rate"]), ink, 2.8)
 
     about = (
         f"Rate of success over demand levels {min(levels):g} to {max(levels):g} in {counted(len(order), 'dimension')} "
@@ -132,8 +143,32 @@ def level_curves(points: object) -> Drawing:
 def level_panels(points: object, means: object, lines: object) -> Drawing:
     """Draw items (dots), the mean of each level (diamonds) and the calibrated line, one panel per dimension.
 
-    ``points``, ``means``: dimension, level, empirical. ``lines``: dimension, name, slope, intercept, base, low, high,
-    verdict; their order is that of the panels.
+    Parameters
+    ----------
+    points, means : table
+        Columns dimension, level, empirical.
+    lines : table
+        Columns dimension, name, slope, intercept, base, low, high, verdict; their order is that of the panels.
+
+    Returns
+    -------
+    Drawing
+        The picture; a notebook shows it, ``save`` writes it.
+
+    Raises
+    ------
+    MensuraError
+        If a column is missing or has an unknown value.
+
+    Examples
+    --------
+    >>> from mensura import charts
+    >>> items = {"dimension": ["KN", "KN"], "level": [1.0, 2.0], "empirical": [0.9, 1.4]}
+    >>> line = {"dimension": ["KN"], "name": ["Knowledge"], "slope": [0.5], "intercept": [0.4], "base": [3.16]}
+    >>> drawing = charts.level_panels(items, items, {**line, "low": [None], "high": [None], "verdict": ["Standard"]})
+    >>> drawing.description.endswith("Knowledge: B 3.16.")
+    True
+
     """
     of_line = ("dimension", "name", "slope", "intercept", "base", "low", "high", "verdict")
     columns = ("dimension", "level", "empirical")
@@ -152,10 +187,10 @@ def level_panels(points: object, means: object, lines: object) -> Drawing:
         line, name = shown[index], shown[index]["dimension"]
         own = [(level, row) for level, row in zip(spread, items, strict=True) if row["dimension"] == name]
         for level, row in own:
-            plot.sheet.dot(plot.x(level), plot.y(row["empirical"]), PEOPLE_STRONG, 1.9, 0.35)
+            plot.sheet.dot(plot.x(level), plot.y(row["empirical"]), paint.people_strong, 1.9, 0.35)
         if line["slope"] is not None and line["intercept"] is not None:
             ends = [min(level for level, _ in own), max(level for level, _ in own)]
-            plot.sheet.path(plot.points((end, line["slope"] * end + line["intercept"]) for end in ends), INK)
+            plot.sheet.path(plot.points((end, line["slope"] * end + line["intercept"]) for end in ends), paint.ink)
         for row in middles:
             if row["dimension"] == name:
                 label = f"{name} level {row['level']:g}, mean estimated level {say(row['empirical'])}"
@@ -167,15 +202,15 @@ def level_panels(points: object, means: object, lines: object) -> Drawing:
         f"the base of each: {'; '.join(f'{name}: {base}' for name, base in titles)}."
     )
     key: list[Key] = [
-        (lambda sheet, at, level: sheet.dot(at, level, PEOPLE_STRONG, 2.5, 0.5), "an item"),
+        (lambda sheet, at, level: sheet.dot(at, level, paint.people_strong, 2.5, 0.5), "an item"),
         (_diamond, "mean of a level"),
-        (_sample(INK, 1.75), "calibrated line, base B"),
+        (_sample(paint.ink, 1.75), "calibrated line, base B"),
     ]
     return draw_panels(titles, x, y, draw_one, about, least=200, tall=140, key=key, rows=(*items, *middles))
 
 
 def _diamond(sheet: Canvas, x: float, y: float) -> None:
-    sheet.area([(x, y - 5.5), (x + 4.5, y), (x, y + 5.5), (x - 4.5, y)], INK, 1.0)
+    sheet.area([(x, y - 5.5), (x + 4.5, y), (x, y + 5.5), (x - 4.5, y)], paint.ink, 1.0)
 
 
 def _base(line: Row) -> str:
@@ -188,7 +223,28 @@ def _base(line: Row) -> str:
 def calibration_stages(points: object) -> Drawing:
     """Draw level means as annotated, the line through them, and aligned to the diagonal, one panel per dimension.
 
-    ``points``: dimension, level, n, empirical, line, aligned.
+    Parameters
+    ----------
+    points : table
+        Columns dimension, level, n, empirical, line, aligned.
+
+    Returns
+    -------
+    Drawing
+        The picture; a notebook shows it, ``save`` writes it.
+
+    Raises
+    ------
+    MensuraError
+        If a column is missing or has an unknown value.
+
+    Examples
+    --------
+    >>> from mensura import charts
+    >>> means = {"dimension": ["KN"], "level": [1], "n": [5], "empirical": [0.9], "line": [0.9], "aligned": [0.9]}
+    >>> charts.calibration_stages(means).description[:32]
+    'Level means of 1 dimension (KN):'
+
     """
     columns = ("dimension", "level", "n", "empirical", "line", "aligned")
     needed = ["dimension", "level", "empirical", "line", "aligned"]
@@ -203,8 +259,8 @@ def calibration_stages(points: object) -> Drawing:
 
     def draw_one(index: int, plot: Plot) -> None:
         own = [row for row in rows if row["dimension"] == order[index]]
-        plot.sheet.path(plot.points([(low, low), (high, high)]), QUIET, 1, "3 3")
-        plot.sheet.path(plot.points((row["level"], row["line"]) for row in own), ACCENT, 1.5)
+        plot.sheet.path(plot.points([(low, low), (high, high)]), paint.quiet, 1, "3 3")
+        plot.sheet.path(plot.points((row["level"], row["line"]) for row in own), paint.accent, 1.5)
         for row in own:
             up = plot.y(row["empirical"])
             for key, status, words in (("level", "estimated", "as annotated"), ("aligned", "measured", "aligned")):
@@ -218,18 +274,40 @@ def calibration_stages(points: object) -> Drawing:
     )
     key: list[Key] = [
         (lambda sheet, at, level: sheet.sign(at, level, None, "estimated", 3.6), "as annotated"),
-        (_sample(ACCENT, 1.5), "line through level means"),
+        (_sample(paint.accent, 1.5), "line through level means"),
         (lambda sheet, at, level: sheet.sign(at, level, None, "measured", 3.6), "aligned"),
-        (_sample(QUIET, 1, "3 3"), "equal levels"),
+        (_sample(paint.quiet, 1, "3 3"), "equal levels"),
     ]
     return draw_panels([(name, "") for name in order], x, y, draw_one, about, least=150, tall=150, key=key, rows=rows)
 
 
 def world_scatter(points: object) -> Drawing:
-    """Draw one dot per item: observed rate across, world estimate with its interval upright, the line of equal rates.
+    """Draw one dot per item: observed rate across, world estimate upright, and the line of equal rates.
 
-    ``points``: item, observed, world, low, high (rates between 0 and 1), dimension (the dominant one). Each dimension
-    has a panel; the rarest share one.
+    Each dimension has a panel; the rarest share one.
+
+    Parameters
+    ----------
+    points : table
+        Columns item, observed, world, low, high (rates between 0 and 1), dimension (the dominant one).
+
+    Returns
+    -------
+    Drawing
+        The picture; a notebook shows it, ``save`` writes it.
+
+    Raises
+    ------
+    MensuraError
+        If a column is missing or has an unknown value.
+
+    Examples
+    --------
+    >>> from mensura import charts
+    >>> item = {"item": ["q1"], "observed": [0.6], "world": [0.3], "low": [0.2], "high": [0.4], "dimension": ["KN"]}
+    >>> charts.world_scatter(item).description[:54]
+    'World estimates against observed rates for 1 item, on '
+
     """
     columns = ("item", "observed", "world", "low", "high", "dimension")
     rows = rows_of(points, columns, needed=["item", "observed", "world"])
@@ -246,17 +324,15 @@ def world_scatter(points: object) -> Drawing:
     groups = list(grouped)
 
     def draw_one(index: int, plot: Plot) -> None:
-        plot.sheet.path(plot.points([(0.0, 0.0), (1.0, 1.0)]), QUIET, 1, "3 3")
+        plot.sheet.path(plot.points([(0.0, 0.0), (1.0, 1.0)]), paint.quiet, 1, "3 3")
         for row in grouped[groups[index]]:
-            at, up = plot.x(row["observed"]), plot.y(row["world"])
             label = (
                 f"{row['item']}, {row['dimension']}, observed {say(row['observed'])}, world {say(row['world'])}"
                 f"{say_range(row['low'], row['high'])}"
             )
             with plot.sheet.marked(label):
-                if row["low"] is not None and row["high"] is not None:
-                    plot.sheet.line(at, plot.y(row["low"]), at, plot.y(row["high"]), PEOPLE_DOT, 1.5, opacity=0.6)
-                plot.sheet.dot(at, up, PEOPLE_STRONG, 2.6)
+                plot.interval(row["observed"], (row["low"], row["high"]), paint.people_dot, 1.5, 0.6)
+                plot.sheet.dot(plot.x(row["observed"]), plot.y(row["world"]), paint.people_strong, 2.6)
 
     gap = sum(row["world"] - row["observed"] for row in rows) / len(rows)
     about = (

@@ -21,8 +21,7 @@ from mensura.serve.exam_takers import TakerPages
 from mensura.serve.middleware import Metrics, SiteMiddleware
 from mensura.serve.serving import LOOPBACK, run_app, site_names
 from mensura.serve.sessions import UNSTORED, Entrance, ReviewerSecret
-from mensura.site.inlined import EARLY, style_sheet
-from mensura.site.templating import Templates
+from mensura.site.templating import EARLY, Templates, style_sheet
 
 HOME = "/organiser"
 _STATIC = Path(__file__).parent / "static"

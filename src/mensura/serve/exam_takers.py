@@ -19,8 +19,7 @@ from mensura.exam.items import media_of, render_line, render_markdown
 from mensura.exam.records import OvertakenError, RefusedError, Sitting, StoredAnswer, plain_code
 from mensura.exam.scoring import Given, is_blank
 from mensura.serve.sessions import UNSTORED, Attempts, Form, is_over_tls, own_form, visitor_of
-from mensura.site.inlined import EARLY
-from mensura.site.templating import Templates
+from mensura.site.templating import EARLY, Templates
 
 COOKIE = "mensura_taker"
 _COOKIE_SECONDS = 30 * 86_400

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mensura import __version__
 from mensura.serve.renewal import SiteRenewal
-from mensura.site.inlined import EARLY, page_sheet, policy_hash
+from mensura.site.templating import EARLY, page_sheet, policy_hash
 
 POLICY = (
     f"default-src 'none'; script-src 'self' {policy_hash(EARLY)}; style-src 'self' {policy_hash(page_sheet())}; "

@@ -2,8 +2,8 @@
 
 In: a :class:`~mensura.study.Study`. Out: HTML pages, pictures, CSV and JSON files that work offline.
 Read first: ``report`` (the build), ``pages/`` (each page and its values), ``pictures/`` (each picture by name),
-``page_writer`` (one page becomes its files), ``api`` and ``openapi`` (the interface for programs), ``editions`` and
-``revisions`` (changes since the last build).
+``data/pages.toml`` and ``data/pictures.toml`` (their words), ``page_writer`` (one page becomes its files), ``api`` (the
+interface for programs), ``editions`` and ``revisions`` (changes since the last build).
 """
 
 from typing import TYPE_CHECKING

@@ -1,115 +1,40 @@
-"""The read-only interface for programs: JSON files under ``api/v1`` and the schema they follow."""
+"""The read-only interface for programs: JSON files under ``api/v1``, the schema they follow, their OpenAPI document."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
+from pathlib import Path
 from typing import Any
 
-from mensura.iq import COUNTS
+from mensura import __version__
 
 VERSION = "v1"
-
-_RANGED = {
-    "type": ["object", "null"],
-    "properties": {key: {"type": ["number", "null"]} for key in ("value", "low", "high")},
-    "required": ["value", "low", "high"],
+SCHEMAS: dict[str, dict[str, Any]] = json.loads(
+    (Path(__file__).parent / "data" / "schemas.json").read_text(encoding="utf-8")
+)
+"""JSON Schema of each file; every chart file follows ``chart``. Published as ``api/v1/schema.json``."""
+_ABOUT = {
+    "models": "Every model: facts, IQ and capability with intervals, prices, dimensions.",
+    "rankings": "The ranked models, best first, with the interval of their rank.",
+    "benchmarks": "Every benchmark: difficulty, slope, ladder, and the people who took it.",
+    "months": "Who led in each month since 2022 among the models out by then, with the chances of being first.",
+    "methodology": "Every rule with its formula and source.",
 }
-_NUMBER = {"type": ["number", "null"]}
-_TEXT = {"type": "string"}
-
-
-def _listing(name: str, properties: Mapping[str, object]) -> dict[str, object]:
-    item = {"type": "object", "properties": properties, "required": list(properties)}
-    return {
-        "type": "object",
-        "properties": {"version": {"const": VERSION}, name: {"type": "array", "items": item}},
-        "required": ["version", name],
-    }
-
-
-_CHANCE = {"type": ["number", "null"], "minimum": 0, "maximum": 1}
-_COUNTED = {name: {"type": "integer", "minimum": 0} for name in COUNTS}
-SCHEMAS: dict[str, dict[str, Any]] = {
-    "models": _listing(
-        "models",
-        {
-            "subject": _TEXT,
-            "name": _TEXT,
-            "provider": _TEXT,
-            "released": {"type": "string", "format": "date"},
-            "iq": _RANGED,
-            "own_iq": _NUMBER,
-            "rank": {"type": ["integer", "null"], "minimum": 1},
-            "p_first": _CHANCE,
-            "well_measured": {"type": ["boolean", "null"]},
-            **_COUNTED,
-            "scored_dimensions": {"type": ["integer", "null"], "minimum": 0, "maximum": 7},
-            "status": _TEXT,
-            "capability": _RANGED,
-            "eq": _NUMBER,
-            "sticker_price": _NUMBER,
-            "effective_cost": _NUMBER,
-            "task_efficiency": _NUMBER,
-            "response_time": _NUMBER,
-            "dimensions": {"type": "array"},
-        },
-    ),
-    "rankings": _listing(
-        "rankings",
-        {
-            "rank": {"type": "integer", "minimum": 1},
-            "rank_low": {"type": "integer", "minimum": 1},
-            "rank_high": {"type": "integer", "minimum": 1},
-            "subject": _TEXT,
-            "iq": _RANGED,
-            "p_first": _CHANCE,
-            "well_measured": {"type": "boolean"},
-            **_COUNTED,
-            "status": _TEXT,
-        },
-    ),
-    "benchmarks": _listing(
-        "benchmarks",
-        {
-            "benchmark": _TEXT,
-            "name": _TEXT,
-            "dimension": {"type": ["string", "null"]},
-            "unit": _TEXT,
-            "models": {"type": "integer", "minimum": 0},
-            "difficulty": _NUMBER,
-            "slope": _NUMBER,
-            "ladder": {"type": ["object", "null"]},
-            "human_references": {"type": "array"},
-        },
-    ),
-    "months": _listing(
-        "months",
-        {
-            "month": _TEXT,
-            "ranked": {"type": "integer", "minimum": 1},
-            "leader": _TEXT,
-            "p_first": {"type": "object", "additionalProperties": {"type": "number", "minimum": 0, "maximum": 1}},
-        },
-    ),
-    "methodology": _listing(
-        "parts", {"id": _TEXT, "title": _TEXT, "text": {"type": "array"}, "rules": {"type": "array"}}
-    ),
-    "chart": {
-        "type": "object",
-        "properties": {
-            "version": {"const": VERSION},
-            "name": _TEXT,
-            "title": _TEXT,
-            "caption": _TEXT,
-            "points": {"type": "array", "items": {"type": "object"}},
-        },
-        "required": ["version", "name", "title", "caption", "points"],
+_HEADERS = {
+    "ETag": {"description": "Name of this content: send it back as If-None-Match.", "schema": {"type": "string"}},
+    "Mensura-Evidence": {
+        "description": "Version of the evidence behind the answer (live site only).",
+        "schema": {"type": "string"},
     },
 }
-"""JSON Schema of each file; every chart file follows ``chart``. Published as ``api/v1/schema.json``."""
+_SENTENCE = {"text/plain": {"schema": {"type": "string"}}}
+_REFUSALS = {
+    "404": {"description": "There is no such file.", "content": _SENTENCE},
+    "503": {"description": "The files are being built; Retry-After says when to come back.", "content": _SENTENCE},
+}
 
 
 def listing(name: str, rows: Iterable[Mapping[str, object] | JsonText], scale: str = "") -> str:
@@ -168,3 +93,38 @@ def _plain(value: Any) -> Any:  # noqa: ANN401
     if isinstance(value, date):
         return value.isoformat()
     return value
+
+
+def openapi_document(charts: Sequence[str]) -> dict[str, Any]:
+    """Return the OpenAPI 3.1 description of every file under ``api/v1``, given the names of the charts."""
+    paths = {f"/api/{VERSION}/{name}.json": _reading(about, _component(name)) for name, about in _ABOUT.items()}
+    paths[f"/api/{VERSION}/schema.json"] = _reading("JSON Schema of every file.", {"type": "object"})
+    paths[f"/api/{VERSION}/openapi.json"] = _reading("This document.", {"type": "object"})
+    if charts:
+        paths[f"/api/{VERSION}/charts/{{name}}.json"] = {
+            **_reading("The points of one chart.", _component("chart")),
+            "parameters": [{"name": "name", "in": "path", "required": True, "schema": {"enum": list(charts)}}],
+        }
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Mensura",
+            "version": __version__,
+            "description": "AI models, benchmarks and people on human-anchored scales. Read-only; no key is needed.",
+        },
+        "paths": paths,
+        "components": {"schemas": SCHEMAS},
+    }
+
+
+def _component(name: str) -> dict[str, str]:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def _reading(about: str, schema: dict[str, Any]) -> dict[str, Any]:
+    answers = {
+        "200": {"description": about, "headers": _HEADERS, "content": {"application/json": {"schema": schema}}},
+        "304": {"description": "Unchanged since the answer named in If-None-Match."},
+        **_REFUSALS,
+    }
+    return {"get": {"summary": about, "responses": answers}}

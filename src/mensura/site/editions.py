@@ -1,4 +1,4 @@
-"""Editions of a report: what changed since the last one and why, and what came in when.
+"""Editions of a report: what changed since the last one and why, and what came in when; feeds and the sitemap.
 
 :func:`next_edition` is the one place where an edition is made. A static report finds the editions before it in its
 folder (:func:`read_editions`); a live site hands in those it has shown (:func:`parse_editions`). Where the evidence
@@ -15,8 +15,10 @@ from typing import Any
 
 import polars as pl
 
-from mensura.evidence import Evidence
+from mensura.evidence import Evidence, slug
+from mensura.site.api import to_json
 from mensura.site.revisions import EvidenceLog, Revision, reason, revisions
+from mensura.site.templating import Templates
 from mensura.study.study import Study
 
 FILE = "editions.json"
@@ -30,6 +32,8 @@ _NAMED = 8
 """Changes of a kind told one by one; more are counted."""
 _LOGGED = 30
 """Days of the evidence's log."""
+_RELEASES = 8
+"""Newest models in the feeds."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +55,8 @@ class Edition:
 
 def evidence_day(evidence: Evidence) -> str:
     """Return the date of the newest score."""
-    known = evidence.scores["date"].drop_nulls()
-    return str(known.max()) if known.len() else "unknown"
+    days = evidence.scores["date"].drop_nulls()
+    return str(days.max()) if days.len() else "unknown"
 
 
 def read_editions(out: Path) -> list[Edition]:
@@ -71,9 +75,9 @@ def parse_editions(text: bytes | str) -> list[Edition]:
         return []
 
 
-def _edition(held: dict[str, Any]) -> Edition:
-    known = tuple(Revision(**{**one, "said": tuple(one["said"])}) for one in held.get("revisions", []))
-    return Edition(**{**held, "changes": tuple(held["changes"]), "revisions": known})
+def _edition(record: dict[str, Any]) -> Edition:
+    entries = tuple(Revision(**{**one, "said": tuple(one["said"])}) for one in record.get("revisions", []))
+    return Edition(**{**record, "changes": tuple(record["changes"]), "revisions": entries})
 
 
 def next_edition(study: Study, earlier: list[Edition], today: date, log: EvidenceLog | None = None) -> list[Edition]:
@@ -87,11 +91,11 @@ def next_edition(study: Study, earlier: list[Edition], today: date, log: Evidenc
     last = earlier[0] if earlier else None
     since = None if log is None else log.since(None if last is None else last.entry)
     changes = _first(study) if last is None else _changes(study, last, made, since)
-    told = () if since is None else revisions(since, study.evidence)
-    if last is not None and not changes and not told:
+    entries = () if since is None else revisions(since, study.evidence)
+    if last is not None and not changes and not entries:
         return earlier
     entry = None if log is None else log.last
-    return [replace(made, changes=tuple(changes), entry=entry, revisions=told[:_LOGGED]), *earlier][:_KEPT]
+    return [replace(made, changes=tuple(changes), entry=entry, revisions=entries[:_LOGGED]), *earlier][:_KEPT]
 
 
 def edition_of(evidence: Evidence, iqs: dict[str, float], day: str, changes: tuple[str, ...] = ()) -> Edition:
@@ -143,15 +147,16 @@ def _changes(study: Study, last: Edition, made: Edition, log: EvidenceLog | None
         moved.append(
             f"{names[subject]}: IQ {before:.1f} → {iq:.1f}, because of {_why(study, subject, last, scores, log)}."
         )
-    said = [*_few(new, "new models"), *_few(gone, "models gone"), *_few(moved, "IQs moved")]
+    changes = [*_few(new, "new models"), *_few(gone, "models gone"), *_few(moved, "IQs moved")]
     gained = sum(scores.values()) - sum(last.scores.values())
-    if gained and not said:
-        said.append(f"{abs(gained)} scores {'more' if gained > 0 else 'fewer'}; no IQ moved by {_MOVED} points.")
-    return [*said, *_few(_sources_said(study, last, made), "sources changed")]
+    if gained and not changes:
+        changes.append(f"{abs(gained)} scores {'more' if gained > 0 else 'fewer'}; no IQ moved by {_MOVED} points.")
+    return [*changes, *_few(_sources_said(study, last, made), "sources changed")]
 
 
-def _few(said: list[str], kind: str) -> list[str]:
-    return [*said[:_NAMED], *([f"{len(said) - _NAMED} more {kind}."] if len(said) > _NAMED else [])]
+def _few(sentences: list[str], kind: str) -> list[str]:
+    more = [f"{len(sentences) - _NAMED} more {kind}."] if len(sentences) > _NAMED else []
+    return [*sentences[:_NAMED], *more]
 
 
 def _with_iq(iq: float | None) -> str:
@@ -167,7 +172,7 @@ def _sources_said(study: Study, last: Edition, made: Edition) -> list[str]:
     if not last.sources:
         return []
     names = dict(study.evidence.sources.select("source", "name").iter_rows())
-    found = []
+    changes = []
     for source in sorted({*last.sources, *made.sources}):
         before, now = last.sources.get(source, 0), made.sources.get(source, 0)
         if now != before:
@@ -176,8 +181,8 @@ def _sources_said(study: Study, last: Edition, made: Edition) -> list[str]:
                 if not before
                 else f"{abs(now - before)} {'more' if now > before else 'fewer'} than the {before:,} before"
             )
-            found.append((abs(now - before), f"Source {names.get(source, source)}: {change}."))
-    return [text for _, text in sorted(found, key=lambda one: -one[0])]
+            changes.append((abs(now - before), f"Source {names.get(source, source)}: {change}."))
+    return [text for _, text in sorted(changes, key=lambda one: -one[0])]
 
 
 def _why(study: Study, subject: str, last: Edition, scores: dict[str, int], log: EvidenceLog | None) -> str:
@@ -216,3 +221,85 @@ def evidence_log(evidence: Evidence) -> list[dict[str, Any]]:
 def editions_json(editions: list[Edition]) -> str:
     """Return what the folder remembers of its editions."""
     return json.dumps([asdict(one) for one in editions], ensure_ascii=False, separators=(",", ":"))
+
+
+@dataclass(frozen=True)
+class FeedEntry:
+    """One entry of the feeds."""
+
+    key: str
+    day: str
+    title: str
+    text: str
+    href: str
+
+
+def feed_entries(study: Study, editions: list[Edition]) -> list[FeedEntry]:
+    """Return editions, arrivals of evidence and releases, newest first."""
+    entries = [
+        FeedEntry(f"edition-{one.day}-{place}", one.day, f"Edition of {one.day}", _edition_text(one), "changes.html")
+        for place, one in enumerate(editions)
+    ]
+    entries += [
+        FeedEntry(
+            f"evidence-{row['date']}-{row['source']}",
+            _whole_day(str(row["date"])),
+            f"{row['scores']} scores from {row['source_name'] or row['source']}",
+            f"{row['models']} models: {row['said']}",
+            "data.html",
+        )
+        for row in evidence_log(study.evidence)
+    ]
+    newest = study.models.drop_nulls("released").sort("released", descending=True).head(_RELEASES)
+    entries += [
+        FeedEntry(
+            f"model-{slug(row['subject'])}",
+            row["released"].isoformat(),
+            f"{row['name']} of {row['provider']}",
+            "No IQ yet." if row["iq"] is None else f"IQ {row['iq']}, {row['measured']} benchmarks measured.",
+            f"models/{slug(row['subject'])}.html",
+        )
+        for row in newest.iter_rows(named=True)
+    ]
+    return sorted(entries, key=lambda one: (one.day, one.key), reverse=True)
+
+
+def _edition_text(edition: Edition) -> str:
+    """Say an edition in one text: what changed, and the entries of the log behind it."""
+    return " ".join([*edition.changes, *(f"Entry {one.entry}: {one.title}." for one in edition.revisions)])
+
+
+def atom_feed(entries: list[FeedEntry], address: str, today: date) -> str:
+    """Return the entries as an Atom feed, without the control characters that XML forbids."""
+    environment = Templates("mensura.site")
+    environment.filters["printable"] = lambda text: "".join(sign for sign in text if sign >= " " or sign in "\t\n")
+    return environment.get_template("feed.xml").render(entries=entries, address=address, today=today.isoformat()) + "\n"
+
+
+def json_feed(entries: list[FeedEntry], address: str) -> str:
+    """Return the entries as a JSON Feed."""
+    items = [
+        {
+            "id": f"urn:mensura:{one.key}",
+            "url": address + one.href,
+            "title": one.title,
+            "content_text": one.text,
+            "date_published": f"{one.day}T00:00:00Z",
+        }
+        for one in entries
+    ]
+    head = {"version": "https://jsonfeed.org/version/1.1", "title": "Mensura: what changed"}
+    return to_json({**head, "home_page_url": address + "index.html", "feed_url": address + "feed.json", "items": items})
+
+
+def sitemap(files: list[str], address: str, today: date) -> str:
+    """Return the sitemap of the pages."""
+    template = Templates("mensura.site").get_template("sitemap.xml")
+    return template.render(files=files, address=address, today=today.isoformat()) + "\n"
+
+
+def _whole_day(text: str) -> str:
+    """Return a date that a source gives by month or year as its first day."""
+    return (
+        f"{text}-01"[:10] if len(text) == len("2026-10") else f"{text}-01-01"[:10] if len(text) == len("2026") else text
+    )

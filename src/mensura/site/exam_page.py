@@ -13,14 +13,11 @@ from mensura.exam.items import render_markdown
 from mensura.exam.report import ExamReport
 from mensura.exam.scoring import MODELS, PEOPLE
 from mensura.exam.weights import LEAST_SHOWN
-from mensura.site.inlined import EARLY, EMBEDDED, style_sheet
-from mensura.site.templating import Templates
+from mensura.site.pictures.registry import Figure, worded
+from mensura.site.templating import EARLY, EMBEDDED, Templates, style_sheet
 
-_VOICE = ("What it shows", "What to see", "What to doubt")
 _SHOWN_ITEMS = 10
 _MOST_DRAWN = 400
-Voice = tuple[tuple[str, str], ...]
-"""What a picture shows, what to see in it and what to doubt, each with its heading."""
 
 
 def exam_page(report: ExamReport) -> str:
@@ -54,64 +51,32 @@ def _apart(items: pl.DataFrame, *, descending: bool) -> list[dict[str, Any]]:
     return ahead.sort("gap", descending=descending).head(_SHOWN_ITEMS).to_dicts()
 
 
-def _pictures(report: ExamReport) -> Iterable[tuple[str, Voice, str]]:
-    """Yield title, three sentences and drawing of every picture that the data allow."""
+def _pictures(report: ExamReport) -> Iterable[Figure]:
+    """Yield every picture that the data allow, with its words."""
     placed = report.takers.drop_nulls("ability")
     if placed.height:
-        yield (
-            "People and models on one scale",
-            _voice(
-                "Each mark is a taker with a 90% interval. 0 is the mean of these people, 1 their standard deviation.",
-                "A model to the right of the people is abler than they are on these items.",
-                "Where two intervals overlap, chance may have ordered the takers.",
-            ),
-            item_map(_marks(placed.head(_MOST_DRAWN))).html,
-        )
+        yield worded("exam-takers", item_map(_marks(placed.head(_MOST_DRAWN))))
         if "difficulty" in report.items.columns:
-            items = report.items.drop_nulls("difficulty").head(_MOST_DRAWN)
             none = pl.lit(None, dtype=pl.Float64)
-            of_items = items.select(
-                pl.col("item").alias("name"),
-                pl.lit("items").alias("kind"),
-                pl.col("difficulty").alias("value"),
-                none.alias("low"),
-                none.alias("high"),
-            )
-            yield (
-                "Item map",
-                _voice(
-                    "Items stand by their difficulty and models by their ability, on one axis.",
-                    "A taker gets an item at its own place right half of the time.",
-                    "The place of an item with few answers is uncertain.",
-                ),
-                item_map(pl.concat([of_items, _marks(placed.filter(pl.col("kind") == MODELS))])).html,
-            )
+            items = report.items.drop_nulls("difficulty").head(_MOST_DRAWN)
+            of_items = items.select(name="item", kind=pl.lit("items"), value="difficulty", low=none, high=none)
+            models = _marks(placed.filter(pl.col("kind") == MODELS))
+            yield worded("exam-items", item_map(pl.concat([of_items, models])))
     both = report.items.drop_nulls(["rate", "model_rate"])
     if both.height:
         points = both.select(
-            pl.col("item").alias("subject"),
-            pl.col("item").alias("name"),
-            pl.lit(None, dtype=pl.String).alias("provider"),
-            pl.col("rate").alias("x"),
-            pl.col("model_rate").alias("y"),
-            pl.lit("measured").alias("status"),
-            pl.col("item").alias("label"),
+            subject="item",
+            name="item",
+            provider=pl.lit(None, dtype=pl.String),
+            x="rate",
+            y="model_rate",
+            status=pl.lit("measured"),
+            label="item",
         )
-        yield (
-            "Where each kind is better",
-            _voice(
-                "One dot per item: the share of people and of models who are right.",
-                "Above the line models are right more often, below it people are.",
-                "An item with few answers may be far from the line by chance.",
-            ),
-            scatter(points, x_title="People: share right", y_title="Models: share right", diagonal=True).html,
-        )
+        drawing = scatter(points, x_title="People: share right", y_title="Models: share right", diagonal=True)
+        yield worded("exam-rates", drawing)
 
 
 def _marks(takers: pl.DataFrame) -> pl.DataFrame:
     name = pl.when(pl.col("kind") == PEOPLE).then(pl.lit("a person")).otherwise("subject")
     return takers.select(name.alias("name"), "kind", pl.col("ability").alias("value"), "low", "high")
-
-
-def _voice(*sentences: str) -> Voice:
-    return tuple(zip(_VOICE, sentences, strict=True))

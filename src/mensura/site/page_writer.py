@@ -2,29 +2,43 @@
 
 It writes each page as soon as it is made and then forgets it, so that thousands of model pages need little memory. It
 keeps only the name of each page and the key of its picture for shared links.
+
+Such a picture depends only on its drawing and the versions of the code, so it is kept between builds like any other
+result (:mod:`mensura.core.cache`). A report that is built again draws only what changed, in other processes.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 
 from markupsafe import Markup, escape
 
 from mensura.charts import draw_share_card, resolve
-from mensura.charts.canvas import ROOT
+from mensura.charts.render import to_png
+from mensura.charts.theme import ROOT
+from mensura.core.cache import DRAWING, find_kept, keep_results
 from mensura.core.frames import neutral_text
+from mensura.core.processes import Processes
 from mensura.evidence import slug
 from mensura.site.api import VERSION, to_json
-from mensura.site.drawings import CHART_SCALE, SHARE_SCALE, Order, ShareCards
-from mensura.site.glossary import term, term_id
-from mensura.site.links import first_link
 from mensura.site.pages import Page
 from mensura.site.pictures import Figure
 from mensura.site.templating import Templates, whole_names
+from mensura.site.texts import first_link, term, term_id
 from mensura.study import units
 
+SHARE_SCALE = 0.5
+"""Of the pictures for shared links: 600 × 315, which every reader of links takes."""
+CHART_SCALE = 1.0
+"""Of those that show a chart, whose words are small."""
+_BATCH = 100
+"""Pictures that one process draws: it takes a second to start."""
+
+Order = tuple[str, float]
+"""A drawing, and how large it becomes."""
 MOST_CARDS = 300
 """Pages with a picture of their own for shared links: the first ones, and charts. Others have that of the first."""
 
@@ -169,3 +183,51 @@ def _quoted(text: str) -> str:
     if text and not _NEEDS_QUOTES.search(text):
         return text
     return '"' + text.replace('"', '""') + '"'
+
+
+class ShareCards:
+    """Takes orders while the pages are written, and returns the pictures once :meth:`finish` has run."""
+
+    def __init__(self, processes: Processes) -> None:
+        """Draw in these processes."""
+        self._processes = processes
+        self._made: dict[Order, bytes] = {}
+        self._waiting: list[Order] = []
+        self._running: list[tuple[list[Order], Future[list[bytes]]]] = []
+
+    def order(self, svg: str, scale: float) -> Order:
+        """Order a picture; return its key for :meth:`made`."""
+        key = (svg, scale)
+        if key not in self._made and key not in self._waiting:
+            kept = find_kept(DRAWING, [svg, str(scale)])
+            if kept is not None:
+                self._made[key] = kept[0]
+            else:
+                self._waiting.append(key)
+                if len(self._waiting) >= _BATCH:
+                    self.start()
+        return key
+
+    def start(self) -> None:
+        """Start a process that draws the orders that wait."""
+        if self._waiting:
+            self._running.append((self._waiting, self._processes.submit(draw_all, self._waiting)))
+            self._waiting = []
+
+    def finish(self) -> None:
+        """Wait until every order is drawn, and keep the pictures for the next build."""
+        self.start()
+        for keys, future in self._running:
+            made = dict(zip(keys, future.result(), strict=True))
+            self._made.update(made)
+            keep_results(DRAWING, [([svg, str(scale)], picture) for (svg, scale), picture in made.items()])
+        self._running.clear()
+
+    def made(self, key: Order) -> bytes:
+        """Return a finished picture by its key."""
+        return self._made[key]
+
+
+def draw_all(orders: Sequence[Order]) -> list[bytes]:
+    """Draw one picture after the other as PNG."""
+    return [to_png(svg, scale) for svg, scale in orders]

@@ -22,21 +22,32 @@ from mensura.core.processes import Processes
 from mensura.evidence import Evidence
 from mensura.iq import COUNTS
 from mensura.scale import Calibration
-from mensura.site.api import SCHEMAS, VERSION, JsonText, listing, mapping_json, ranged, script_json, to_json
-from mensura.site.drawings import ShareCards
+from mensura.site.api import (
+    SCHEMAS,
+    VERSION,
+    JsonText,
+    listing,
+    mapping_json,
+    openapi_document,
+    ranged,
+    script_json,
+    to_json,
+)
+from mensura.site.cards import people_cards, search_entries
 from mensura.site.editions import (
     FILE,
     Edition,
+    atom_feed,
     editions_json,
     evidence_day,
+    feed_entries,
+    json_feed,
     next_edition,
     read_editions,
     shipped_editions,
+    sitemap,
 )
-from mensura.site.feeds import atom_feed, feed_entries, json_feed, sitemap
-from mensura.site.inlined import EARLY, STATIC, page_sheet, style_sheet
-from mensura.site.openapi import openapi_document
-from mensura.site.page_writer import PageWriter, placed, write
+from mensura.site.page_writer import PageWriter, ShareCards, placed, write
 from mensura.site.pages import (
     MORE,
     NAVIGATION,
@@ -47,12 +58,11 @@ from mensura.site.pages import (
     picture_pages,
 )
 from mensura.site.pages.data import study_parts
-from mensura.site.pages.overview import leader_marks
-from mensura.site.people_cards import people_cards
+from mensura.site.pages.page import leader_marks
 from mensura.site.pictures.first_screen import FirstScreen, screen_of
 from mensura.site.revisions import EvidenceLog
-from mensura.site.search_index import search_entries
 from mensura.site.subjects import chance_layers, comparison_records, model_records, score_rows
+from mensura.site.templating import EARLY, STATIC, page_sheet, style_sheet
 from mensura.study.frozen import open_frozen
 from mensura.study.study import Study
 
@@ -77,17 +87,53 @@ def build_report(
     scale: str | None = None,
     method: str | None = None,
 ) -> pl.DataFrame:
-    """Write the report to the folder ``out`` and return its headline table; ``advance`` is called once per page.
-
-    ``lines``: the calibration that levels are read with, as :meth:`Study.run` takes it.
+    """Write the report to a folder and return its headline table.
 
     The files appear together and replace those of an earlier report; other files in the folder stay as they are.
-    ``address``: where the report will stand (``https://…/``), for canonical links, feeds, sitemap and shared pictures;
-    without it they are relative. ``today``: the day of the edition, the clock's when not given. ``log``: the log of the
-    store the evidence was read from, which says why things changed. ``earlier``: the editions before this one, newest
-    first; those that the folder remembers when not given. ``scale``: the frozen scale that everything stands on, such
-    as 2026-11 (:mod:`mensura.study.frozen`); without it all scores make the scale. ``method``: how IQs are scored
-    (:func:`mensura.score_iq`); a banner on every page names another method than the default.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        What the report is about.
+    out : Path
+        The folder.
+    lines : Calibration, optional
+        The calibration that levels are read with, as :meth:`Study.run` takes it.
+    advance : callable, optional
+        Called once per page.
+    address : str, optional
+        Where the report will stand (``https://…/``), for canonical links, feeds, sitemap and shared pictures;
+        without it they are relative.
+    today : date, optional
+        The day of the edition, the clock's when not given.
+    log : EvidenceLog, optional
+        The log of the store the evidence was read from, which says why things changed.
+    earlier : sequence of Edition, optional
+        The editions before this one, newest first; those that the folder remembers when not given.
+    scale : str, optional
+        The frozen scale that everything stands on, such as 2026-11; without it all scores make the scale.
+    method : str, optional
+        How IQs are scored (:func:`mensura.score_iq`); a banner on every page names another method than the
+        default.
+
+    Returns
+    -------
+    polars.DataFrame
+        The ranked models with IQ, interval and capability.
+
+    Raises
+    ------
+    MensuraError
+        If the address is not one of the web, or the folder holds something else than a report.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from pathlib import Path
+    >>> from mensura.site import build_report
+    >>> build_report(mensura.load(), Path("report")).columns[:2]  # doctest: +SKIP
+    ['rank', 'name']
+
     """
     if address and not address.startswith(("https://", "http://")):
         raise MensuraError(
@@ -147,8 +193,8 @@ def build_report(
 
 def _inputs(evidence: Evidence, lines: Calibration | None, out: Path, *settings: object) -> list[str]:
     """Return everything that a report depends on, for the cache."""
-    told = [repr(one.last if isinstance(one, EvidenceLog) else one) for one in (out.resolve(), *settings)]
-    return [evidence.fingerprint, evidence.origin, *evidence.warnings, *map(repr, lines or ()), *told]
+    parts = [repr(one.last if isinstance(one, EvidenceLog) else one) for one in (out.resolve(), *settings)]
+    return [evidence.fingerprint, evidence.origin, *evidence.warnings, *map(repr, lines or ()), *parts]
 
 
 def _write_static(out: Path) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from mensura.evidence import Evidence
-from mensura.site.links import first_link
+from mensura.site.texts import first_link
 from mensura.study.units import show
 
 if TYPE_CHECKING:
@@ -41,7 +41,14 @@ class Revision:
 
 @dataclass(frozen=True)
 class EvidenceLog:
-    """The log of a store: ``entries`` and ``cells`` as :class:`mensura.ledger.Ledger` gives them."""
+    """The log of a store.
+
+    Attributes
+    ----------
+    entries, cells : polars.DataFrame
+        The entries and what each changed, as :class:`mensura.ledger.Ledger` gives them.
+
+    """
 
     entries: pl.DataFrame
     cells: pl.DataFrame
@@ -71,7 +78,25 @@ class EvidenceLog:
 
 
 def log_of(path: Path | None) -> EvidenceLog | None:
-    """Return the log of a store with a history; nothing else has one."""
+    """Return the log of a store with a history; nothing else has one.
+
+    Parameters
+    ----------
+    path : Path or None
+        The folder of the evidence.
+
+    Returns
+    -------
+    EvidenceLog or None
+        The log.
+
+    Examples
+    --------
+    >>> from mensura.site import log_of
+    >>> log_of(None) is None
+    True
+
+    """
     from mensura.ledger import has_history, open_ledger
 
     return EvidenceLog.of(open_ledger(path)) if path is not None and has_history(path) else None
@@ -84,15 +109,15 @@ def revisions(log: EvidenceLog, evidence: Evidence) -> tuple[Revision, ...]:
     made = []
     for row in log.entries.iter_rows(named=True):
         part = cells.get(row["entry"])
-        said = [] if part is None else row_sentences(part, names)
-        more = [f"{len(said) - _NAMED} more rows"] if len(said) > _NAMED else []
+        sentences = [] if part is None else row_sentences(part, names)
+        more = [f"{len(sentences) - _NAMED} more rows"] if len(sentences) > _NAMED else []
         address = None if part is None else first_link(part["address"][0])
         made.append(
             Revision(
                 entry=row["entry"],
                 day=str(row["time"])[:10],
                 title=row["title"],
-                said=(*said[:_NAMED], *more),
+                said=(*sentences[:_NAMED], *more),
                 undone_by=row["undone_by"],
                 address=address,
             )
@@ -160,8 +185,8 @@ def reason(log: EvidenceLog, subject: str, evidence: Evidence) -> str:
     own = log.scores_of(subject)
     if own.is_empty():
         return f"scores of other models ({_entries(log.entries['entry'])})"
-    said = row_sentences(own.filter(pl.col("field") == "score"), _names(evidence)) or ["its own scores"]
-    on = [sentence.partition(" on ")[2] or sentence for sentence in said]
+    sentences = row_sentences(own.filter(pl.col("field") == "score"), _names(evidence)) or ["its own scores"]
+    on = [sentence.partition(" on ")[2] or sentence for sentence in sentences]
     more = f" and {len(on) - 2} more" if len(on) > 2 else ""
     return f"{'; '.join(on[:2])}{more} ({_entries(own['entry'])})"
 

@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from scipy.stats import rankdata
 
-from mensura.core.arrays import Floats, Ints
+from mensura.core.arrays import Floats
 from mensura.evidence import slug
 from mensura.iq import COUNTS
 from mensura.scale import iq_to_rate
 from mensura.site.api import ranged
-from mensura.site.links import first_link
-from mensura.site.search_index import people_words
+from mensura.site.cards import people_words
+from mensura.site.texts import first_link
 from mensura.study.headlines import short_name
 from mensura.study.study import Study
 from mensura.study.units import chance, rarity, show
@@ -25,8 +26,6 @@ _PLAIN = (
 )
 _NO_CHANCE = 255
 """Stands for a pair of which one has no value."""
-_BLOCK = 64  # models compared with all others at once: what is counted then stays in the processor's memory
-_BYTE = 255
 
 
 def model_records(study: Study) -> dict[str, dict[str, Any]]:
@@ -159,38 +158,15 @@ def chance_layers(study: Study) -> dict[str, Any]:
 
 def _pairs(draws: Floats) -> bytes:
     """Return P(i above j) in whole percent for i < j, row by row, from draws × models."""
-    known = np.asarray(np.isfinite(draws).all(axis=0))
-    places = _places(np.where(known, draws, 0.0))
+    has_value = np.asarray(np.isfinite(draws).all(axis=0))
+    ranks = rankdata(np.where(has_value, draws, 0.0), method="dense", axis=1)
+    places = np.ascontiguousarray(ranks.astype(np.uint16).T)  # small numbers are compared faster
     rows: list[Any] = []
-    for start in range(0, len(known), _BLOCK):
-        block = slice(start, start + _BLOCK)
-        share = np.rint(100 * _count_above(places[:, block], places[:, start:]) / len(draws))
-        told = np.where(known[block, None] & known[start:], share, _NO_CHANCE).astype(np.uint8)
-        rows += [row[place + 1 :] for place, row in enumerate(told)]
+    for model, own in enumerate(places):
+        others = slice(model + 1, None)
+        share = np.rint(100 * np.count_nonzero(own > places[others], axis=1) / len(draws))
+        rows.append(np.where(has_value[model] & has_value[others], share, _NO_CHANCE).astype(np.uint8))
     return np.concatenate(rows).tobytes()
-
-
-def _places(draws: Floats) -> Ints:
-    """Return each value's place in its draw, equal values at the same place: small numbers are compared faster."""
-    order = np.argsort(draws, axis=1)
-    ordered = np.take_along_axis(draws, order, axis=1)
-    steps = np.diff(ordered, axis=1, prepend=ordered[:, :1]) > 0
-    places = np.empty(draws.shape, dtype=np.min_scalar_type(draws.shape[1]))
-    np.put_along_axis(places, order, np.cumsum(steps, axis=1, dtype=places.dtype), axis=1)
-    return places
-
-
-def _count_above(some: Ints, others: Ints) -> Ints:
-    """Count in how many draws (first axis) each of some models stands above each of the others."""
-    shape = (some.shape[1], others.shape[1])
-    total, part, larger = np.zeros(shape, np.int64), np.zeros(shape, np.uint8), np.empty(shape, np.bool_)
-    for number, (one, other) in enumerate(zip(some, others, strict=True), start=1):
-        np.greater(one[:, None], other, out=larger)
-        np.add(part, larger.view(np.uint8), out=part)
-        if number % _BYTE == 0:  # as far as a byte counts
-            total += part
-            part[:] = 0
-    return total + part
 
 
 def score_rows(study: Study) -> dict[str, Any]:
@@ -249,22 +225,22 @@ def _dimension_records(study: Study) -> dict[str, list[dict[str, Any]]]:
         score = None if row["score"] is None else show(row["score"], row["unit"])
         cell = [row["title"], score, round(row["iq"], 1), "measured" if row["status"] == "measured" else row["step"]]
         benchmarks.setdefault((row["subject"], row["dimension"]), []).append(cell)
-    found = {(row["subject"], row["dimension"]): row for row in study.dimensions.iter_rows(named=True)}
+    values = {(row["subject"], row["dimension"]): row for row in study.dimensions.iter_rows(named=True)}
     return {
         subject: [
             {
                 "key": key,
                 "name": name,
-                "iq": found[subject, key]["iq"],
-                "low": found[subject, key]["low"],
-                "high": found[subject, key]["high"],
-                "status": found[subject, key]["shown"],
-                "how": found[subject, key]["status"],
-                "counts": [found[subject, key][count] for count in COUNTS],
+                "iq": values[subject, key]["iq"],
+                "low": values[subject, key]["low"],
+                "high": values[subject, key]["high"],
+                "status": values[subject, key]["shown"],
+                "how": values[subject, key]["status"],
+                "counts": [values[subject, key][count] for count in COUNTS],
                 "benchmarks": benchmarks.get((subject, key), []),
             }
             for key, name in study.dimension_names.items()
-            if (subject, key) in found
+            if (subject, key) in values
         ]
         for subject in study.iq.dimensions["subject"].unique(maintain_order=True)
     }

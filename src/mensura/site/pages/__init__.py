@@ -8,43 +8,37 @@ from mensura.evidence import Evidence
 from mensura.site.editions import Edition
 from mensura.site.pages.benchmarks import benchmark, benchmark_list
 from mensura.site.pages.charts import chart_page, cost, human, iq, stitched
-from mensura.site.pages.data import changes, data, method, missing
-from mensura.site.pages.makers import maker_pages
-from mensura.site.pages.models import model, model_file, model_list
-from mensura.site.pages.overview import overview
-from mensura.site.pages.page import MORE, NAVIGATION, Page
+from mensura.site.pages.data import changes, compare, data, method, missing, overview, pick
+from mensura.site.pages.models import maker_pages as maker_pages, model, model_file as model_file, model_list
+from mensura.site.pages.page import MORE as MORE, NAVIGATION as NAVIGATION, Page as Page
 from mensura.site.pages.people import people
-from mensura.site.pages.tools import compare, pick
 from mensura.study.study import Study
-
-__all__ = [
-    "MORE",
-    "NAVIGATION",
-    "Page",
-    "benchmark",
-    "benchmark_pages",
-    "compare",
-    "count_pages",
-    "data",
-    "maker_pages",
-    "method",
-    "model",
-    "model_file",
-    "model_pages",
-    "named_pages",
-    "picture_pages",
-]
 
 
 def count_pages(evidence: Evidence) -> int:
-    """Return how many pages a report on this evidence has, those of single pictures left out."""
+    """Return how many pages a report on this evidence has, those of single pictures left out.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        The evidence.
+
+    Returns
+    -------
+    int
+        The number of pages.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.site import count_pages
+    >>> count_pages(mensura.load()) > 100
+    True
+
+    """
     missing_page = 1
-    return len(NAVIGATION) + len(MORE) + missing_page + sum(_singles(evidence))
-
-
-def _singles(evidence: Evidence) -> tuple[int, int, int]:
-    """Return how many models, benchmarks and makers have a page of their own."""
-    return evidence.models.height, evidence.benchmarks.height, evidence.models["provider"].n_unique()
+    singles = evidence.models.height + evidence.benchmarks.height + evidence.models["provider"].n_unique()
+    return len(NAVIGATION) + len(MORE) + missing_page + singles
 
 
 def named_pages(study: Study, editions: Sequence[Edition] = ()) -> Iterator[Page]:

@@ -9,13 +9,13 @@ from typing import Any
 
 import polars as pl
 
-from mensura.charts.rows import counted
+from mensura.charts.values import counted
 from mensura.core.frames import read_csv
 from mensura.evidence import slug
-from mensura.site.links import source_date, source_link
-from mensura.site.pages.page import Page
+from mensura.site.pages.page import Page, page_of
 from mensura.site.pages.people import registry_rows
-from mensura.site.pictures import benchmark_scores, history_figure, ladder_figure, people_on, scores_figure
+from mensura.site.pictures.benchmark import benchmark_scores, history_figure, ladder_figure, people_on, scores_figure
+from mensura.site.texts import source_date, source_link
 from mensura.study.headlines import Passed, passed_people
 from mensura.study.leaders import comparable_people
 from mensura.study.study import Study
@@ -86,15 +86,8 @@ def benchmark_list(study: Study) -> Page:
         )
     taken = (one for one in rows if one["leader"])
     hardest = next((f"{one['name']} is the hardest: the best model has {one['leader_score']}. " for one in taken), "")
-    return Page(
-        "benchmarks/index.html",
-        "Benchmarks",
-        f"{hardest}What each of the {len(rows)} asks, who leads, and who took it, hardest first.",
-        "benchmarks.html",
-        {"rows": rows},
-        scripts=("table",),
-        shared=(f"{len(rows)} benchmarks: what each asks, who leads, and how far to trust it.", ()),
-    )
+    shared = (f"{len(rows)} benchmarks: what each asks, who leads, and how far to trust it.", ())
+    return page_of("benchmarks/index.html", {"rows": rows}, shared=shared, hardest=hardest, count=len(rows))
 
 
 def benchmark(study: Study, row: dict[str, Any]) -> Page:
@@ -110,37 +103,27 @@ def benchmark(study: Study, row: dict[str, Any]) -> Page:
     leads = "No scores yet."
     if best:
         leads = f"{best['name']} leads {counted(scores.height, 'model')} with {show(best['score'], unit)}."
-    return Page(
-        f"benchmarks/{slug(name)}.html",
-        row["name"],
-        f"{row['name']}: what it asks, all models with their sources, the people who took it, and how far to trust it.",
-        "benchmark.html",
-        {
-            "row": row,
-            "sentence": benchmark_sentence(study, name, leads, bool(people)),
-            "facts": benchmark_facts(study, row, best),
-            "pictures": pictures,
-            "home": benchmark_homes().get(name),
-            "rungs": _rungs(study, row),
-            "known": registry_rows(study, name),
-            "people": people_rows(people, name, unit),
-            "scores": score_rows(study, scores, unit),
-            "disagreements": disagreements(study, name, unit),
-            "unit": unit_name(unit),
-        },
-        scripts=("table",),
-        shared=(leads, by_ladder),
-    )
+    context = {
+        "row": row,
+        "sentence": benchmark_sentence(study, name, leads, bool(people)),
+        "facts": benchmark_facts(study, row, best),
+        "pictures": pictures,
+        "home": benchmark_homes().get(name),
+        "rungs": _rungs(study, row),
+        "known": registry_rows(study, name),
+        "people": people_rows(people, name, unit),
+        "scores": score_rows(study, scores, unit),
+        "disagreements": disagreements(study, name, unit),
+        "unit": unit_name(unit),
+    }
+    return page_of("benchmarks/", context, of=slug(name), shared=(leads, by_ladder), name=row["name"])
 
 
 def benchmark_sentence(study: Study, benchmark: str, leads: str, has_people: bool) -> str:
     """Say who leads a benchmark, and which measured people were passed on it, when and by which model."""
     groups = [one for one in passed_people(study) if one.benchmark == benchmark] if has_people else []
-    said = [leads]
-    said += [_passed_said(study, one) for one in groups[:_GROUPS_SAID]]
-    if not groups:
-        said.append("No model can be set beside people who were measured on it.")
-    return " ".join(said)
+    sentences = [_passed_said(study, one) for one in groups[:_GROUPS_SAID]]
+    return " ".join([leads, *(sentences or ["No model can be set beside people who were measured on it."])])
 
 
 def _passed_said(study: Study, one: Passed) -> str:
@@ -156,28 +139,21 @@ def benchmark_facts(study: Study, row: dict[str, Any], best: dict[str, Any] | No
     """Return the facts of a benchmark, each with its title."""
     note = benchmark_notes().get(row["benchmark"], {})
     described = row["description"] or "no description"
+    items = f"{row['items'] or 0:,}" + (f", {row['repeats']} tries each" if row["repeats"] else "")
+    items += f" ({note['other_count']})" if note.get("other_count") else ""
     facts = [
         ("What it asks", described[0].upper() + described[1:]),
         ("Format", note.get("format", "not recorded")),
         ("Dimension", _dimension(study, row, "none")),
-        (
-            "Items",
-            f"{row['items']:,}" + (f", {row['repeats']} tries each" if row["repeats"] else "") + _other_count(note)
-            if row["items"]
-            else "not recorded",
-        ),
+        ("Items", items if row["items"] else "not recorded"),
         ("Chance and ceiling", _range(row)),
         ("Frontier or saturating", f"{_WORDS.get(row['kind'], row['kind'])}. {_saturation(row, best)}".strip()),
         ("Gameability (our judgement)", f"{note['gameability']}: {note['why']}" if note else "not judged"),
     ]
     if row["difficulty"] is not None:
+        place = f"difficulty {show(row['difficulty'], 'capability')}, slope {show(row['slope'], 'capability')}"
         facts.append(
-            (
-                "On the stitched scale",
-                f"difficulty {show(row['difficulty'], 'capability')}, slope {show(row['slope'], 'capability')}: a "
-                "model of "
-                "that capability is halfway from chance to ceiling",
-            )
+            ("On the stitched scale", f"{place}: a model of that capability is halfway from chance to ceiling")
         )
     spread = study.residuals.filter(benchmark=row["benchmark"])["residual"]
     if spread.len():
@@ -186,10 +162,6 @@ def benchmark_facts(study: Study, row: dict[str, Any], best: dict[str, Any] | No
             ("Residuals", f"{show(size, 'fraction')} of the range, root mean square over {spread.len()} models")
         )
     return facts
-
-
-def _other_count(note: dict[str, str]) -> str:
-    return f" ({note['other_count']})" if note.get("other_count") else ""
 
 
 def _dimension(study: Study, row: dict[str, Any], none: str) -> str:
@@ -208,8 +180,8 @@ def _saturation(row: dict[str, Any], best: dict[str, Any] | None) -> str:
     if best is None or row["chance"] is None or row["ceiling"] is None:
         return ""
     share = (best["score"] - row["chance"]) / (row["ceiling"] - row["chance"])
-    said = "; little is left to tell models apart" if share > _FULL else ""
-    return f"The best model has gone {show(share, 'fraction')} of the way from chance to ceiling{said}."
+    full = "; little is left to tell models apart" if share > _FULL else ""
+    return f"The best model has gone {show(share, 'fraction')} of the way from chance to ceiling{full}."
 
 
 def people_rows(people: list[dict[str, Any]], benchmark: str, unit: str) -> list[dict[str, Any]]:
@@ -253,12 +225,12 @@ def disagreements(study: Study, benchmark: str, unit: str) -> list[dict[str, Any
     """Return models with several sources on this benchmark, the largest gap first."""
     names = study.models.select("subject", "name")
     sources = study.evidence.sources.select("source", source_name="name")
-    said = pl.col("score").map_elements(lambda score: show(score, unit), return_dtype=pl.String)
+    shown = pl.col("score").map_elements(lambda score: show(score, unit), return_dtype=pl.String)
     rows = (
         study.evidence.scores.filter(benchmark=benchmark)
         .join(names, on="subject", maintain_order="left")
         .join(sources, on="source", how="left", maintain_order="left")
-        .with_columns(said=said, source_name=pl.coalesce("source_name", "source"))
+        .with_columns(said=shown, source_name=pl.coalesce("source_name", "source"))
         .group_by("subject", "name", maintain_order=True)
         .agg(
             pl.len().alias("sources"),
@@ -268,5 +240,5 @@ def disagreements(study: Study, benchmark: str, unit: str) -> list[dict[str, Any
         .filter((pl.col("sources") > 1) & (pl.col("gap") > 0))
         .sort("gap", descending=True)
     )
-    shown = [{**row, "gap_shown": show(row["gap"], unit)} for row in rows.to_dicts()]
-    return [row for row in shown if any(digit in row["gap_shown"] for digit in "123456789")]
+    rows_shown = [{**row, "gap_shown": show(row["gap"], unit)} for row in rows.to_dicts()]
+    return [row for row in rows_shown if any(digit in row["gap_shown"] for digit in "123456789")]

@@ -9,14 +9,14 @@ from mensura.calibration import list_pools
 from mensura.core.frames import read_csv
 from mensura.evidence import slug
 from mensura.extrapolation import published_distances, published_errors
-from mensura.site.pages.overview import leader_marks
-from mensura.site.pages.page import Page, figures_of
-from mensura.site.pictures import Figure, dimension_bell
+from mensura.iq import EFFECTIVE_COST_NOTE
+from mensura.site.pages.page import Page, figures_of, leader_marks, page_of
+from mensura.site.pictures import Figure
 from mensura.site.pictures.benchmark import hardest_first
-from mensura.site.sections import cheapest_said, cheapest_section
+from mensura.site.pictures.iq import cheapest_rows, cheapest_said, dimension_bell
 from mensura.study.headlines import leader_sentence, pace_sentence, ranked_sentence, unit_sentences, unit_words
 from mensura.study.study import Study
-from mensura.study.units import show_column
+from mensura.study.units import show_column, show_range
 
 LEADERS = 15
 """Models in the ranking of the IQ page; the list of models has all."""
@@ -39,95 +39,93 @@ _POOLS = _VALIDATION.with_name("pool_names.csv")
 def iq(study: Study) -> Page:
     """IQ overall, by dimension, over time, against EQ, cost and time."""
     mathematics = hardest_first(study, "mathematical-reasoning")
-    return Page(
-        "iq.html",
-        "IQ",
-        "Seven dimensions, each averaged over its benchmarks; gaps are estimated from all scores and shown as such.",
-        "iq.html",
+    sections = [
         {
-            "leader": leader_sentence(study),
-            "ranked": study.ranked.head(LEADERS).to_dicts(),
-            "too_new": study.too_new.to_dicts(),
-            "benchmarks": len(study.iq.matrix.benchmarks),
-            "ranked_said": ranked_sentence(study),
-            "pictures": figures_of(study, "iq-bell", "iq-time", "iq-eq", "iq-cost", "iq-response"),
-            "sections": [
-                {
-                    "id": "dimensions",
-                    "title": "By dimension",
-                    "about": "The same curve for each of the seven dimensions.",
-                    "pictures": [dimension_bell(study, key) for key in study.dimension_names],
-                },
-                {
-                    "id": "mathematics",
-                    "title": "Mathematics, test by test",
-                    "about": "The tests behind mathematical reasoning, that with the lowest best score first.",
-                    "pictures": mathematics[:1],
-                    "wide": True,
-                    "further": mathematics[1:],
-                    "further_said": f"{len(mathematics) - 1} further tests of mathematics",
-                },
-            ],
+            "id": "dimensions",
+            "title": "By dimension",
+            "about": "The same curve for each of the seven dimensions.",
+            "pictures": [dimension_bell(study, key) for key in study.dimension_names],
         },
-        scripts=("charts", "table"),
-        shared=(leader_sentence(study), leader_marks(study)),
-    )
+        {
+            "id": "mathematics",
+            "title": "Mathematics, test by test",
+            "about": "The tests behind mathematical reasoning, that with the lowest best score first.",
+            "pictures": mathematics[:1],
+            "wide": True,
+            "further": mathematics[1:],
+            "further_said": f"{len(mathematics) - 1} further tests of mathematics",
+        },
+    ]
+    context = {
+        "leader": leader_sentence(study),
+        "ranked": study.ranked.head(LEADERS).to_dicts(),
+        "too_new": study.too_new.to_dicts(),
+        "benchmarks": len(study.iq.matrix.benchmarks),
+        "ranked_said": ranked_sentence(study),
+        "pictures": figures_of(study, "iq-bell", "iq-time", "iq-eq", "iq-cost", "iq-response"),
+        "sections": sections,
+    }
+    return page_of("iq.html", context, shared=(leader_sentence(study), leader_marks(study)))
 
 
 def stitched(study: Study) -> Page:
     """Models, benchmarks and people on one scale, and what it says about time."""
     names = ("one-axis", "capability-time", "acceleration", "sensors", "residual-profiles", "algorithmic-progress")
-    return Page(
-        "stitched.html",
-        "Scale and time",
-        "One capability per model and one difficulty per benchmark, fitted to all scores at once; people stand beside "
-        "it, test by test.",
-        "stitched.html",
-        {
-            "leader": leader_sentence(study),
-            "pictures": figures_of(study, *names),
-            "units": unit_sentences(study),
-            "unit": unit_words(study),
-            "pace": pace_sentence(study),
-        },
-        scripts=("charts",),
-        shared=(leader_sentence(study), leader_marks(study)),
-    )
+    context = {
+        "leader": leader_sentence(study),
+        "pictures": figures_of(study, *names),
+        "units": unit_sentences(study),
+        "unit": unit_words(study),
+        "pace": pace_sentence(study),
+    }
+    return page_of("stitched.html", context, shared=(leader_sentence(study), leader_marks(study)))
 
 
 def cost(study: Study) -> Page:
     """What capability costs."""
     names = ("iq-cost", "sticker-effective", "cost-bars", "task-efficiency", "iq-response")
-    return Page(
-        "cost.html",
-        "Cost",
-        (f"{said}, per 1M tokens in and out. " if (said := cheapest_said(study)) else "")
-        + "List prices are corrected by how much work a model needs for the same tasks.",
-        "charts.html",
-        {"pictures": figures_of(study, *names), "first": [cheapest_section(study)]},
-        scripts=("charts", "table"),
+    context = {"pictures": figures_of(study, *names), "first": [cheapest_section(study)]}
+    cheapest = f"{said}, per 1M tokens in and out. " if (said := cheapest_said(study)) else ""
+    return page_of("cost.html", context, cheapest=cheapest)
+
+
+def cheapest_section(study: Study) -> dict[str, Any]:
+    """The cheapest model at or above each IQ."""
+    rows, (effective, by_list, without) = cheapest_rows(study)
+    columns = [
+        ("floor", "IQ at least", "iq"),
+        ("name", "cheapest model", "model"),
+        ("iq", "its IQ", "iq"),
+        ("iq_range", "90%", None),
+        ("meter", "evidence", "meter"),
+        ("cost", "cost", "dollars"),
+        ("basis", "basis", None),
+        ("able", "models that qualify", 0),
+    ]
+    for row in rows:
+        row["iq_range"] = show_range(row["iq_low"], row["iq_high"], "iq")
+        row["iq_href"] = f"models/{slug(row['subject'])}.html#derivation"
+        row["cost_href"] = f"models/{slug(row['subject'])}.html#cost"
+    table = {"rows": rows, "columns": columns, "id": "cheapest", "caption": "Dollars per 1M tokens in + 1M out"}
+    about = (
+        f"The cheapest model that reaches each IQ. {effective} models count by effective cost, {by_list} by their "
+        f"list price; {without} have no known price. {EFFECTIVE_COST_NOTE}"
     )
+    return {"id": "cheapest-at", "title": "Cheapest at IQ …", "about": about, "table": table}
 
 
 def human(study: Study) -> Page:
     """The ruler, the published bases, and how rates carry to the world."""
-    return Page(
-        "human.html",
-        "The ruler",
-        "A success rate in a stated population is a level, a rarity, a percentile and an IQ-equivalent, and back.",
-        "human.html",
-        {
-            "pictures": figures_of(study, "bases", "demand-curves", "world-regions", "world-drivers"),
-            "calibration": list(study.lines),
-            "pools": list_pools().to_dicts(),
-            "validations": published_errors(study.evidence.validations).to_dicts(),
-            "distances": published_distances(study.evidence.validations).to_dicts(),
-            "own_validations": read_csv(_VALIDATION)
-            .join(read_csv(_POOLS), on="pool", maintain_order="left")
-            .to_dicts(),
-        },
-        scripts=("charts", "converter", "table"),
-    )
+    own = read_csv(_VALIDATION).join(read_csv(_POOLS), on="pool", maintain_order="left")
+    context = {
+        "pictures": figures_of(study, "bases", "demand-curves", "world-regions", "world-drivers"),
+        "calibration": list(study.lines),
+        "pools": list_pools().to_dicts(),
+        "validations": published_errors(study.evidence.validations).to_dicts(),
+        "distances": published_distances(study.evidence.validations).to_dicts(),
+        "own_validations": own.to_dicts(),
+    }
+    return page_of("human.html", context)
 
 
 def chart_page(figure: Figure) -> Page:
@@ -144,20 +142,11 @@ def chart_page(figure: Figure) -> Page:
     rows = [
         (_page_of(row), [(columns[key][at], texts[key][at]) for key in shown]) for at, row in enumerate(figure.points)
     ]
-    return Page(
-        f"charts/{figure.name}.html",
-        figure.title,
-        f"{figure.finding or figure.title}. {figure.caption}",
-        "chart.html",
-        {
-            "figure": figure,
-            "columns": [(key, _HEADS.get(head, head), key in numeric) for key, head in shown.items()],
-            "rows": rows,
-        },
-        scripts=("charts", "table"),
-        shared=(figure.finding or figure.title, ()),
-        listed=False,
-    )
+    heads = [(key, _HEADS.get(head, head), key in numeric) for key, head in shown.items()]
+    finding, shared = figure.finding or figure.title, (figure.finding or figure.title, ())
+    words = {"title": figure.title, "finding": finding, "caption": figure.caption}
+    context = {"figure": figure, "columns": heads, "rows": rows}
+    return page_of("charts/", context, of=figure.name, shared=shared, listed=False, **words)
 
 
 def _repeats_name(key: str, columns: dict[str, list[Any]]) -> bool:

@@ -1,7 +1,8 @@
-"""Pages about the evidence and the method: every score, what changed, every rule, and the page for nothing found."""
+"""The first page, tools for a reader's own question, and pages about the evidence and the method."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -9,43 +10,52 @@ from markupsafe import Markup, escape
 
 from mensura.evidence import TABLES, slug
 from mensura.site.editions import Edition, evidence_log
-from mensura.site.glossary import glossary
-from mensura.site.method import method_parts
-from mensura.site.pages.page import Page
+from mensura.site.pages.page import Page, leader_marks, page_of
+from mensura.site.pictures.first_screen import screen_of
+from mensura.site.texts import glossary, method_parts
 from mensura.study.policy import policy_part
 from mensura.study.study import Study
+
+_COMPARED = 3
+"""Providers whose best models open the compare page: a picture that is still easy to read."""
+MOST_COMPARED = 5
+
+
+def overview(study: Study) -> Page:
+    """Who leads and how surely, among which people, how fast, and at what cost."""
+    context = screen_of(study).context()
+    return page_of("index.html", context, shared=(context["sentence"], leader_marks(study)))
+
+
+def pick(study: Study) -> Page:
+    """Three models for a task, a budget, a speed and a licence, with reasons."""
+    shared = ("Task, budget, speed, open weights: three models with reasons.", ())
+    return page_of("pick.html", {"dimensions": list(study.dimension_names.items())}, shared=shared)
+
+
+def compare(study: Study) -> Page:
+    """Two to five models or groups side by side."""
+    first = study.ranked.unique("provider", keep="first", maintain_order=True)["subject"]
+    context = {"compared": first.head(_COMPARED).to_list(), "most": MOST_COMPARED}
+    shared = ("The chance that one model is above the other, on the tests they share.", ())
+    return page_of("compare.html", context, shared=shared)
 
 
 def data(study: Study) -> Page:
     """Every score, to search, sort and filter, and the downloads."""
-    tables = [(name, table.about, getattr(study.evidence, name).height) for name, table in TABLES.items()]
-    return Page(
-        "data.html",
-        "Data",
-        "Every score with its source; second sources are kept to show how far they disagree.",
-        "data.html",
-        {
-            "tables": tables,
-            "count": study.evidence.scores.height,
-            "sources": study.evidence.sources.to_dicts(),
-            "all_providers": sorted(study.models["provider"].unique(), key=str.lower),
-        },
-        scripts=("data/scores", "explorer", "table"),
-        shared=(f"{study.evidence.scores.height:,} scores, each with its source and date.", ()),
-    )
+    count = study.evidence.scores.height
+    context = {
+        "tables": [(name, table.about, getattr(study.evidence, name).height) for name, table in TABLES.items()],
+        "count": count,
+        "sources": study.evidence.sources.to_dicts(),
+        "all_providers": sorted(study.models["provider"].unique(), key=str.lower),
+    }
+    return page_of("data.html", context, shared=(f"{count:,} scores, each with its source and date.", ()))
 
 
 def method(study: Study) -> Page:
     """Every rule with its formula, our departures, and the limits."""
-    return Page(
-        "method.html",
-        "Method",
-        "Every rule with its formula, where it comes from, where we depart from the source and why, and what the "
-        "numbers "
-        "are not.",
-        "method.html",
-        {"parts_of_method": study_parts(study), "glossary": glossary()},
-    )
+    return page_of("method.html", {"parts_of_method": study_parts(study), "glossary": glossary()})
 
 
 def study_parts(study: Study) -> list[dict[str, Any]]:
@@ -60,44 +70,31 @@ def snapshot_sentence(study: Study) -> str:
     top = counts.row(0, named=True)
     names = dict(study.evidence.sources.select("source", "name").iter_rows())
     dates = dict(study.evidence.sources.select("source", "date").iter_rows())
+    share = f"{top['n']:,} ({100 * top['n'] / primary.height:.0f}%)"
+    source = f"{names.get(top['source'], top['source'])} of {dates.get(top['source'])}"
     return (
-        f"Of the {primary.height:,} primary scores, {top['n']:,} ({100 * top['n'] / primary.height:.0f}%) come "
-        "from one "
-        f"source, {names.get(top['source'], top['source'])} of {dates.get(top['source'])}. What it got wrong, this "
-        "report "
-        "repeats; second sources are shown where there are any."
+        f"Of the {primary.height:,} primary scores, {share} come from one source, {source}. What it got wrong, this "
+        "report repeats; second sources are shown where there are any."
     )
 
 
 def changes(study: Study, editions: list[Edition]) -> Page:
     """What changed since the last edition and why, and what came in when."""
     files = {name: f"models/{slug(subject)}.html" for subject, name in study.models.select("subject", "name").rows()}
-    return Page(
-        "changes.html",
-        "What changed",
-        "What changed since the last edition of this report and why; and what the evidence received, by date.",
-        "changes.html",
-        {"editions": editions, "log": evidence_log(study.evidence), "linked": lambda text: linked_change(text, files)},
-    )
+    log, linked = evidence_log(study.evidence), partial(linked_change, files=files)
+    return page_of("changes.html", {"editions": editions, "log": log, "linked": linked})
 
 
 def linked_change(text: str, files: dict[str, str]) -> Markup:
     """Return a change whose model leads to its page; ``files``: the page of each model by name."""
     head = "New: " if text.startswith("New: ") else ""
     rest = text.removeprefix(head)
-    told = [name for name in files if rest.startswith((f"{name},", f"{name}:"))]
-    if not told:
+    name = max((name for name in files if rest.startswith((f"{name},", f"{name}:"))), key=len, default="")
+    if not name:
         return escape(text)
-    name = max(told, key=len)
     return Markup('{}<a href="{}">{}</a>{}').format(head, files[name], name, rest.removeprefix(name))
 
 
 def missing() -> Page:
     """Return the page for an address that leads nowhere."""
-    return Page(
-        "404.html",
-        "Nothing stands here",
-        "The page you asked for does not exist, or no longer.",
-        "404.html",
-        listed=False,
-    )
+    return page_of("404.html", listed=False)

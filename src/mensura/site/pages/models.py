@@ -1,40 +1,42 @@
-"""The list of all models, and one page for each."""
+"""The list of all models, one page for each with the derivation of its IQ, and one page per maker."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from math import inf
 from typing import Any
 
+import polars as pl
+from markupsafe import Markup, escape
+
+from mensura.charts.values import counted
 from mensura.evidence import slug
-from mensura.iq import EFFECTIVE_COST_NOTE
-from mensura.site.derivation import derivation_html
-from mensura.site.links import price_source, source_link
-from mensura.site.pages.makers import maker_file
-from mensura.site.pages.overview import leader_marks
-from mensura.site.pages.page import Page
+from mensura.iq import EFFECTIVE_COST_NOTE, Explanation
+from mensura.site.pages.page import Page, leader_marks, page_of
 from mensura.site.pages.where import where_context
-from mensura.site.pictures.signs import said_share, sign
+from mensura.site.pictures.benchmark import maker_figure
+from mensura.site.pictures.first_parts import said_share, sign
 from mensura.site.pictures.standing import against_people, among_people, known_tests, profile, what_it_costs
-from mensura.site.sections import model_scores, rivals
+from mensura.site.texts import price_source, source_link
 from mensura.study.headlines import leader_sentence, ranked_sentence
 from mensura.study.study import Study
 from mensura.study.units import show, show_range
 
+_RIVALS = 2
+"""Models of other providers offered for comparison on a model's page."""
+_MEASURED = ("source", "measured", "partly measured", "Full")
+
 
 def model_list(study: Study) -> Page:
     """All models, to search, filter and sort."""
-    return Page(
-        "models/index.html",
-        "Models",
-        f"{leader_sentence(study)} All {study.models.height} models follow, with how much of each was measured.",
-        "models.html",
-        {
-            "rows": study.models.to_dicts(),
-            "benchmarks": len(study.iq.matrix.benchmarks),
-            "all_providers": sorted(study.models["provider"].unique(), key=str.lower),
-        },
-        scripts=("table",),
-        shared=(ranked_sentence(study), leader_marks(study)),
-    )
+    context = {
+        "rows": study.models.to_dicts(),
+        "benchmarks": len(study.iq.matrix.benchmarks),
+        "all_providers": sorted(study.models["provider"].unique(), key=str.lower),
+    }
+    words: dict[str, Any] = {"leader": leader_sentence(study), "count": study.models.height}
+    return page_of("models/index.html", context, shared=(ranked_sentence(study), leader_marks(study)), **words)
 
 
 def model_file(subject: str) -> str:
@@ -46,14 +48,14 @@ def model_sentence(study: Study, row: dict[str, Any], *, short: bool = False) ->
     """Say how many people reach a model's IQ and, unless ``short``, where it is strongest and weakest."""
     if row["exact_iq"] is None:
         return f"{row['name']} of {row['provider']} has no IQ yet: too little of it is measured to estimate the rest."
-    said = f"IQ {show(row['iq'], 'iq')} (90%: {show_range(row['iq_low'], row['iq_high'], 'iq')}), a level that about "
-    said += f"{said_share(row['iq'])} reach"
+    reach = f"IQ {show(row['iq'], 'iq')} (90%: {show_range(row['iq_low'], row['iq_high'], 'iq')}), a level that about "
+    reach += f"{said_share(row['iq'])} reach"
     strands = study.rows.profile_rows.get(row["subject"], [])
     if short or len(strands) < 2:
-        return f"{said}."
+        return f"{reach}."
     best, worst = max(strands, key=lambda one: one["value"]), min(strands, key=lambda one: one["value"])
     return (
-        f"{said}: {show(best['value'], 'iq')} in {best['dimension'].lower()}, {show(worst['value'], 'iq')} in "
+        f"{reach}: {show(best['value'], 'iq')} in {best['dimension'].lower()}, {show(worst['value'], 'iq')} in "
         f"{worst['dimension'].lower()}."
     )
 
@@ -74,39 +76,123 @@ def ordinal(number: int) -> str:
 
 def model(study: Study, row: dict[str, Any]) -> Page:
     """Everything known about one model."""
-    subject = row["subject"]
-    scored = row["iq"] is not None
-    count = len(study.iq.matrix.benchmarks)
-    sentence = model_sentence(study, row)
-    where = where_context(study, row)
-    standing = [against_people(study, row), what_it_costs(study, row)] if scored else []
-    return Page(
-        model_file(subject),
-        row["name"],
-        f"{row['name']} of {row['provider']}: what was measured, what was estimated, and how each number came about.",
-        "model.html",
-        {
-            "row": row,
-            "sentence": sentence,
-            "maker": maker_file(row["provider"]),
-            "benchmarks": count,
-            "rivals": rivals(study, subject),
-            "pictures": [profile(study, row)] if scored else [],
-            "where": where,
-            "sign": sign(row["provider"], full=bool(row["well_measured"])),
-            "place": _place(study, row),
-            "among": among_people(study, row) if scored else None,
-            "standing": standing,
-            "known": known_tests(study, subject) if scored else [],
-            "missing": [
-                one["name"] for kind in known_tests(study, subject) for one in kind["tests"] if not one["measured"]
-            ],
-            "tree": derivation_html(study.iq.explain(subject), study.benchmark_names),
-            "scores": model_scores(study, subject),
-            "cost_note": EFFECTIVE_COST_NOTE,
-            "priced_by": price_source(row["source"]),
-            "priced_at": source_link(price_source(row["source"])),
-        },
-        scripts=("table",),
-        shared=(model_sentence(study, row, short=True), ((row["provider"], row["exact_iq"]),) if scored else ()),
+    subject, scored = row["subject"], row["iq"] is not None
+    tests = known_tests(study, subject)
+    priced_by = price_source(row["source"])
+    context = {
+        "row": row,
+        "sentence": model_sentence(study, row),
+        "maker": maker_file(row["provider"]),
+        "benchmarks": len(study.iq.matrix.benchmarks),
+        "rivals": rivals(study, subject),
+        "pictures": [profile(study, row)] if scored else [],
+        "where": where_context(study, row),
+        "sign": sign(row["provider"], full=bool(row["well_measured"])),
+        "place": _place(study, row),
+        "among": among_people(study, row) if scored else None,
+        "standing": [against_people(study, row), what_it_costs(study, row)] if scored else [],
+        "known": tests if scored else [],
+        "missing": [one["name"] for kind in tests for one in kind["tests"] if not one["measured"]],
+        "tree": derivation_html(study.iq.explain(subject), study.benchmark_names),
+        "scores": study.rows.score_rows.get(subject, []),
+        "cost_note": EFFECTIVE_COST_NOTE,
+        "priced_by": priced_by,
+        "priced_at": source_link(priced_by),
+    }
+    shared = (model_sentence(study, row, short=True), ((row["provider"], row["exact_iq"]),) if scored else ())
+    words = {"name": row["name"], "provider": row["provider"]}
+    return page_of("models/", context, of=slug(subject), shared=shared, **words)
+
+
+def rivals(study: Study, subject: str) -> list[str]:
+    """Return the two models of other providers nearest in IQ, to compare with."""
+    own = study.rows.by_subject[subject]
+    if own["exact_iq"] is None:
+        return []
+    nearest: dict[str, str] = {}
+    for other in _outward(study.rows.by_iq, own):
+        if other["provider"] != own["provider"]:
+            nearest.setdefault(other["provider"], other["subject"])
+        if len(nearest) == _RIVALS:
+            break
+    return list(nearest.values())
+
+
+def _outward(ordered: Sequence[dict[str, Any]], own: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the other models of a list by IQ, highest first, nearest to this one first."""
+    iq = own["exact_iq"]
+    below = bisect_left(ordered, -iq, key=lambda row: -row["exact_iq"])
+    above = below - 1
+    while above >= 0 or below < len(ordered):
+        up = ordered[above]["exact_iq"] - iq if above >= 0 else inf
+        down = iq - ordered[below]["exact_iq"] if below < len(ordered) else inf
+        if up <= down:
+            yield ordered[above]
+            above -= 1
+        else:
+            yield ordered[below]
+            below += 1
+
+
+def derivation_html(node: Explanation, names: Mapping[str, str]) -> Markup:
+    """Return a node with its parts, benchmarks by name; the composite is open, the rest opens on demand.
+
+    Parts that have none of their own are a list, unless others beside them open: then each is a line.
+    """
+    return Markup(_html(node, names, opened=" open"))
+
+
+def _html(node: Explanation, names: Mapping[str, str], *, opened: str = "", listed: bool = False) -> str:
+    """Return the node as HTML, every text in it escaped; plain strings, since a report has some 40 nodes a model."""
+    head = _heading(node, names)
+    if not node.parts:
+        return f"<li>{head}</li>" if listed else f'<p class="leaf">{head}</p>'
+    plain = not any(part.parts for part in node.parts)
+    inner = "".join(_html(part, names, listed=plain) for part in node.parts)
+    return f"<details{opened}><summary>{head}</summary>{f'<ul>{inner}</ul>' if plain else inner}</details>"
+
+
+def _heading(node: Explanation, names: Mapping[str, str]) -> str:
+    value = "no value" if node.iq is None else f"{node.iq:.1f}"
+    interval = ""
+    if node.low is not None and node.high is not None:
+        interval = f' <span class="interval">{node.low:.0f} to {node.high:.0f}</span>'
+    estimated = "" if node.status in _MEASURED else " estimated"
+    return (
+        f"<strong>{escape(names.get(node.label, node.label))}</strong> {value}{interval}"
+        f' <span class="tag{estimated}">{escape(node.status)}</span>'
+        f" <span class='soft'>{escape(node.note)}</span>"
     )
+
+
+def maker_file(provider: str) -> str:
+    """Return where the page of a maker lies."""
+    return f"makers/{slug(provider)}.html"
+
+
+def maker_pages(study: Study) -> Iterator[Page]:
+    """Yield the page of each maker, those with the best model first."""
+    for provider in study.models["provider"].unique(maintain_order=True):
+        yield maker(study, str(provider))
+
+
+def maker(study: Study, provider: str) -> Page:
+    """All models of one maker, newest first."""
+    rows = study.models.filter(pl.col("provider") == provider)
+    count, ranked = counted(rows.height, "model"), rows.drop_nulls("rank").to_dicts()
+    sentence = f"{provider} has {count} here, none of them ranked."
+    if ranked:
+        best = ranked[0]
+        sentence = (
+            f"The best of {provider} is {best['name']}: IQ {show(best['iq'], 'iq')} "
+            f"(90%: {show_range(best['iq_low'], best['iq_high'], 'iq')}), rank {best['rank']} of {study.ranked.height}."
+        )
+    marks = tuple(rows.drop_nulls("exact_iq").sort("exact_iq").select("provider", "exact_iq").rows())
+    picture = maker_figure(study, provider)
+    context = {
+        "sentence": sentence,
+        "pictures": [picture] if picture else [],
+        "rows": rows.sort("released", descending=True, nulls_last=True, maintain_order=True).to_dicts(),
+        "benchmarks": len(study.iq.matrix.benchmarks),
+    }
+    return page_of("makers/", context, of=slug(provider), shared=(sentence, marks), name=provider, models=count)

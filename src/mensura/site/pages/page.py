@@ -1,31 +1,25 @@
-"""What a page is, and which of them the bar at the top names."""
+"""What a page is, its words from ``data/pages.toml``, and which pages the bar at the top names."""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from mensura.site.pictures import Figure, draw
 from mensura.study.study import Study
 
-NAVIGATION = (
-    ("iq.html", "IQ"),
-    ("people.html", "People"),
-    ("models/index.html", "Models"),
-    ("benchmarks/index.html", "Benchmarks"),
-    ("pick.html", "Pick"),
-    ("compare.html", "Compare"),
+_WORDS: dict[str, dict[str, Any]] = tomllib.loads(
+    (Path(__file__).parents[1] / "data" / "pages.toml").read_text(encoding="utf-8")
 )
-MORE = (
-    ("index.html", "Start"),
-    ("stitched.html", "Scale and time"),
-    ("cost.html", "Cost"),
-    ("human.html", "The ruler"),
-    ("data.html", "Data"),
-    ("changes.html", "What changed"),
-    ("method.html", "Method"),
-)
+NAVIGATION, MORE = (tuple((file, label) for file, label in _WORDS["menus"][menu]) for menu in ("navigation", "more"))
+_MARKS = 15
+"""Leading models in the picture of a shared link."""
+
+SharedMarks = tuple[tuple[str, float], ...]
+"""Provider and IQ of the models in the picture of a shared link."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +36,7 @@ class Page:
     template: str
     context: dict[str, Any] = field(default_factory=dict)
     scripts: tuple[str, ...] = ()
-    shared: tuple[str, tuple[tuple[str, float], ...]] = ("", ())
+    shared: tuple[str, SharedMarks] = ("", ())
     listed: bool = True
 
     @property
@@ -59,6 +53,32 @@ class Page:
         return "../" * self.file.count("/")
 
 
+def page_of(
+    file: str,
+    context: dict[str, Any] | None = None,
+    *,
+    of: str = "",
+    shared: tuple[str, SharedMarks] = ("", ()),
+    listed: bool = True,
+    **facts: object,
+) -> Page:
+    """Return a page with its words from ``data/pages.toml``, their braces filled in by ``facts``.
+
+    ``file``: of the page, or its folder where it is one of a kind, whose own name is then ``of``.
+    """
+    words = _WORDS[file]
+    title, summary = (words[key].format(**facts) for key in ("title", "summary"))
+    scripts = tuple(words.get("scripts", ()))
+    name = f"{file}{of}.html" if of else file
+    return Page(name, title, summary, words["template"], context or {}, scripts, shared, listed)
+
+
 def figures_of(study: Study, *names: str) -> list[Figure]:
     """Return pictures by name, for a page."""
     return [replace(draw(study, name), paged=True) for name in names]
+
+
+def leader_marks(study: Study) -> SharedMarks:
+    """Return provider and IQ of the leading models, lowest first, for the picture of a shared link."""
+    rows = study.ranked.head(_MARKS).select("provider", "exact_iq").rows()
+    return tuple(rows[::-1])

@@ -9,14 +9,12 @@ import polars as pl
 
 from mensura.baseline.registry import registry, score_words
 from mensura.evidence import slug
-from mensura.site.links import source_link
-from mensura.site.pages.page import Page, figures_of
-from mensura.site.pictures import beside_figure, human_ladder_figure
-from mensura.site.pictures.passed import passed_figure, passed_words
-from mensura.site.sections import passing_section, people_section
-from mensura.study.headlines import passed_people, people_sentence
+from mensura.site.pages.page import Page, figures_of, page_of
+from mensura.site.pictures.passed import human_ladder, human_ladder_beside, passed_figure, passed_words
+from mensura.site.texts import source_link
+from mensura.study.headlines import SURELY, passed_people, people_sentence
 from mensura.study.study import Study
-from mensura.study.units import rarity, show
+from mensura.study.units import rarity, show, show_range
 
 
 def people(study: Study) -> Page:
@@ -25,34 +23,26 @@ def people(study: Study) -> Page:
         *("calibration-levels-published", "calibration-levels", "calibration-stages"),
         *("observed-world", "country-alignment"),
     )
-    ladders = (human_ladder_figure(study), beside_figure(study))
+    ladders = (human_ladder(study), human_ladder_beside(study))
     every = passed_people(study, ("measured", "panel"))
     sentence, deck = passed_words(study, every)
     passed = [passed_figure(study, every)] if every else []
     calibrations = figures_of(study, *names)
-    return Page(
-        "people.html",
-        "People",
-        "Who was passed, and when: measured groups of people on the tests they took, with the first model above each, "
-        "the date and the chance; then every published human result.",
-        "people.html",
-        {
-            "kicker": "Who was passed, and when",
-            "sentence": sentence,
-            "deck": deck,
-            "pictures": [*passed, *ladders, *calibrations],
-            "passed": passed,
-            "ladders": ladders,
-            "calibrations": calibrations,
-            "registry": registry_rows(study),
-            "beside_people": sorted(study.leaders.to_dicts(), key=lambda row: row["people"] is None),
-            "beside_said": people_sentence(study),
-            "anchors": anchor_rows(study),
-            "sections": [passing_section(study), people_section(study)],
-        },
-        scripts=("charts", "table"),
-        shared=(sentence, ()),
-    )
+    context = {
+        "kicker": "Who was passed, and when",
+        "sentence": sentence,
+        "deck": deck,
+        "pictures": [*passed, *ladders, *calibrations],
+        "passed": passed,
+        "ladders": ladders,
+        "calibrations": calibrations,
+        "registry": registry_rows(study),
+        "beside_people": sorted(study.leaders.to_dicts(), key=lambda row: row["people"] is None),
+        "beside_said": people_sentence(study),
+        "anchors": anchor_rows(study),
+        "sections": [passing_section(study), people_section(study)],
+    }
+    return page_of("people.html", context, shared=(sentence, ()))
 
 
 def registry_rows(study: Study, benchmark: str | None = None) -> list[dict[str, Any]]:
@@ -117,3 +107,87 @@ def anchor_rows(study: Study) -> list[dict[str, object]]:
 
 def _said_rarest(row: dict[str, Any]) -> str:
     return f"{rarity(row['rarest'], row['rarest_at_least'])} in {row['rarest_dimension']}"
+
+
+def passing_section(study: Study) -> dict[str, Any]:
+    """Test by test: the first model above each group of people, when, and how surely the best model is."""
+    columns = [
+        ("test", "test", "benchmark"),
+        ("group", "group of people", None),
+        ("status", "their score is", "status"),
+        ("shown", "score", None),
+        ("first", "first score above", None),
+        ("passed", "released", None),
+        ("best", "best model", None),
+        ("best_shown", "its score", None),
+        ("chance", "chance it is above", "chance"),
+    ]
+    titles = dict(study.models.select("subject", "name").iter_rows())
+    units = dict(study.evidence.benchmarks.select("benchmark", "unit").iter_rows())
+    printed = {(row["benchmark"], row["group"]): row for row in study.evidence.human_references.iter_rows(named=True)}
+    scores = {
+        (row["subject"], row["benchmark"]): row["score"] for row in study.evidence.primary_scores.iter_rows(named=True)
+    }
+    rows = []
+    for row in study.people.tests.iter_rows(named=True):
+        unit, group = units[row["benchmark"]], printed[row["benchmark"], row["group"]]
+        size = f", n = {group['n']:,}" if group["n"] is not None else ""
+        best = scores.get((row["best"], row["benchmark"]))
+        rows.append(
+            {
+                **row,
+                "test": study.benchmark_names[row["benchmark"]],
+                "status": f"{row['status']}{size}",
+                "shown": ("at most " if row["bound"] else "") + _said_score(group, unit),
+                "first": titles.get(row["first"], row["first"]),
+                "best": titles.get(row["best"], row["best"]),
+                "best_shown": show(best, unit) if best is not None else "expected from its level",
+                "shown_href": f"benchmarks/{slug(row['benchmark'])}.html#people",
+                "best_shown_href": None
+                if best is None
+                else f"models/{slug(row['best'])}.html#on-{slug(row['benchmark'])}",
+            }
+        )
+    table = {"rows": rows, "columns": columns, "id": "passing", "caption": "Scores as the sources print them"}
+    about = (
+        "For each group, the first model by release with a score above it. One score above can be luck: passed, at the "
+        f"top of this page, needs a chance of {SURELY:.0%}, by the errors of both scores. Judged scores were never "
+        "measured. A panel is the union of its members. Constructed scores belong to nobody."
+    )
+    return {"id": "passing-table", "title": "People and models, test by test", "about": about, "table": table}
+
+
+def _said_score(group: dict[str, Any], unit: str) -> str:
+    """Say a group's score, with its range where the source gives one."""
+    ends = show_range(group["low"], group["high"], unit)
+    return f"{show(group['score'], unit)} ({ends})" if ends else show(group["score"], unit)
+
+
+def people_section(study: Study) -> dict[str, Any]:
+    """Where classes of people stand, and when the best model passed them."""
+    columns = [
+        ("group", "class of people", None),
+        ("status", "their scores are", "status"),
+        ("tests", "on", None),
+        ("capability", "capability", "capability"),
+        ("interval", "90%", None),
+        ("passed", "passed by the best model", None),
+        ("passed_low", "earliest", None),
+        ("passed_high", "latest", None),
+        ("probability", "chance passed by now", "chance"),
+    ]
+    rows = [
+        {
+            **row,
+            "group": row["group"].rpartition(", ")[0] or row["group"],
+            "tests": ", ".join(study.benchmark_names.get(one, one) for one in row["benchmarks"].split(", ")),
+            "interval": show_range(row["low"], row["high"], "capability"),
+        }
+        for row in study.groups.iter_rows(named=True)
+    ]
+    table = {"rows": rows, "columns": columns, "id": "people", "caption": "90% intervals"}
+    about = (
+        "One number for each class of people. Their standing differs much from test to test, so read the interval and "
+        "not the middle. A dash under a date means that the best model may not have passed them yet."
+    )
+    return {"id": "people-table", "title": "Classes of people on the scale", "about": about, "table": table}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mensura.charts.rows import counted
+from mensura.charts.values import counted
 from mensura.evidence import slug
 from mensura.iq import COUNTS
 from mensura.site.pictures.standing import people_rows, verdict
@@ -56,20 +56,20 @@ def people_said(tested: list[dict[str, Any]]) -> str:
         return "No group of people has a score on a test that this model took."
     measured = [row for row in tested if row["status"] == "measured"]
     judged = [row for row in tested if row["status"] != "measured"]
-    said = [
+    sentences = [
         _counted(measured, "Of {groups} whose scores were measured, on {tests}, it passed {passed}")
         if measured
         else "None of these people was measured.",
         _counted(judged, "Of {groups} whose scores somebody judged, on {tests}, it passed {passed}") if judged else "",
         f"A group is passed when the chance of scoring above it is {SURELY:.0%} or more.",
     ]
-    return " ".join(text for text in said if text)
+    return " ".join(text for text in sentences if text)
 
 
 def _counted(rows: list[dict[str, Any]], words: str) -> str:
-    said = [verdict(row["chance_above"]) for row in rows]
-    passed, below = said.count("passed"), said.count("not passed")
-    unsure = len(said) - passed - below
+    verdicts = [verdict(row["chance_above"]) for row in rows]
+    passed, below = verdicts.count("passed"), verdicts.count("not passed")
+    unsure = len(verdicts) - passed - below
     tests = counted(len({row["benchmark"] for row in rows}), "test")
     groups = "one group" if len(rows) == 1 else f"{len(rows)} groups"
     if passed == len(rows) > 1:

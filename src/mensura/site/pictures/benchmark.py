@@ -1,18 +1,17 @@
-"""Pictures of one benchmark, drawn by its page: all models with people, the ladder, and the history."""
+"""Pictures of one benchmark (all models with people, the ladder, the history) and of one maker over time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from datetime import date
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import polars as pl
 
-from mensura.charts import Mark, Reference, Strip, draw_forest, draw_history, draw_ladder
-from mensura.charts.canvas import ROOT
+from mensura.charts import Drawing, Mark, Reference, Strip, draw_forest, draw_history, draw_ladder
+from mensura.charts.theme import ROOT
 from mensura.core.errors import MensuraError
 from mensura.evidence import Evidence, slug
-from mensura.site.pictures.registry import Figure, model_link
+from mensura.site.pictures.registry import Figure, model_link, worded
 from mensura.study.headlines import short_name
 from mensura.study.study import Study
 from mensura.study.units import factor, show, show_range, unit_name
@@ -25,6 +24,8 @@ _JUDGED = {"estimated": "judged"}
 Point = tuple[float, float]
 """Score and IQ of a ladder's step."""
 _FEWEST_DATED = 3  # dated models below which a history says nothing
+_FEWEST = 2
+"""Dated models of a maker with an IQ from which a picture over time says anything."""
 
 
 def benchmark_scores(study: Study, benchmark: str) -> pl.DataFrame:
@@ -45,7 +46,7 @@ def score_rows(study: Study, benchmark: str) -> pl.DataFrame:
     The interval is the sampling error of a share of the benchmark's items (normal, clipped to the range), null where
     the number of items is not known or the unit is no share.
     """
-    facts = study.evidence.benchmarks.row(by_predicate=pl.col("benchmark") == benchmark, named=True)
+    facts = _facts(study, benchmark)
     scale = {"percent": 100.0, "fraction": 1.0}.get(facts["unit"])
     names = study.evidence.models.select("subject", "name", "provider", "released")
     rows = (
@@ -85,44 +86,43 @@ def said_group(row: dict[str, Any], unit: str) -> str:
     return f"{short_name(row['benchmark'], row['group'])}, {row['status']}{size}: {show(row['score'], unit)}"
 
 
+def _facts(study: Study, benchmark: str) -> dict[str, Any]:
+    return study.evidence.benchmarks.row(by_predicate=pl.col("benchmark") == benchmark, named=True)
+
+
 def scores_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: list[dict[str, Any]]) -> Figure:
     """Draw the best models on the benchmark, with people as lines."""
-    facts = study.evidence.benchmarks.row(by_predicate=pl.col("benchmark") == benchmark, named=True)
-    unit = facts["unit"]
-    top = rows.head(SHOWN).to_dicts()
-    strips = [
-        Strip(
-            row["name"],
-            row["score"],
-            row["low"],
-            row["high"],
-            "measured",
-            row["provider"],
-            show(row["score"], unit),
-            model_link(row["subject"]),
-            row["subject"],
-            show_range(row["low"], row["high"], unit),
-        )
-        for row in top
-    ]
-    best = top[0]
-    return Figure(
-        f"scores-{slug(benchmark)}",
-        f"Models on {facts['name']}",
-        f"The best {len(top)} of {rows.height} models with a score. Bars: 90% sampling error of the number of "
-        "items, where "
-        "it is known. Upright lines are people: full where measured, dashed where judged.",
-        finding=f"{best['name']} leads with {show(best['score'], unit)}",
-        drawing=draw_forest(
-            strips,
-            axis=f"score, {unit_name(unit)}",
-            tick=lambda value: show(value, unit),
-            description=f"Scores on {facts['name']}: {best['name']} leads with {show(best['score'], unit)}.",
-            references=_references(people, unit),
-        ),
-        rows=_table(rows.select("subject", "name", "provider", "score", "low", "high", "source", "date"), unit),
-        columns=_heads(unit),
+    facts = _facts(study, benchmark)
+    unit, test, top = facts["unit"], facts["name"], rows.head(SHOWN).to_dicts()
+    strips = []
+    for row in top:
+        about: dict[str, Any] = {
+            "provider": row["provider"],
+            "href": model_link(row["subject"]),
+            "subject": row["subject"],
+        }
+        about["note"] = show_range(row["low"], row["high"], unit)
+        strips.append(Strip.of(row, "name", "score", show(row["score"], unit), **about))
+    leads = f"{top[0]['name']} leads with {show(top[0]['score'], unit)}"
+    drawing = draw_forest(
+        strips,
+        axis=f"score, {unit_name(unit)}",
+        tick=lambda value: show(value, unit),
+        description=f"Scores on {test}: {leads}.",
+        references=_references(people, unit),
     )
+    table = rows.select("subject", "name", "provider", "score", "low", "high", "source", "date")
+    words = {"test": test, "unit": unit, "shown": len(top), "models": rows.height}
+    return _of_benchmark("scores-", benchmark, drawing, leads, table, words)
+
+
+def _of_benchmark(
+    family: str, benchmark: str, drawing: Drawing, finding: str, table: pl.DataFrame, words: dict[str, Any]
+) -> Figure:
+    """Return a picture of a benchmark; the scores of its table are in the unit that its axis says."""
+    unit = words["unit"]
+    rows = table.with_columns(pl.col("^(score|low|high)$") * factor(unit)).to_dicts()
+    return worded(family, drawing, finding, of=slug(benchmark), rows=rows, **{**words, "unit": unit_name(unit)})
 
 
 def hardest_first(study: Study, dimension: str) -> list[Figure]:
@@ -138,43 +138,24 @@ def ladder_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: list
     ladders = study.evidence.ladders.filter(benchmark=benchmark)
     if ladders.is_empty():
         return None
-    facts = study.evidence.benchmarks.row(by_predicate=pl.col("benchmark") == benchmark, named=True)
-    unit, ladder = facts["unit"], ladders.row(0, named=True)
+    facts, ladder = _facts(study, benchmark), ladders.row(0, named=True)
+    unit, test = facts["unit"], facts["name"]
     points = [(ladder[f"iq{iq}"], float(iq)) for iq in _LADDER_IQS if ladder[f"iq{iq}"] is not None]
     drawn, beyond = up_to(points, facts["ceiling"])
     iqs = study.iq.benchmark_iqs.filter(benchmark=benchmark, status="measured").select("subject", on_ladder="iq")
-    spots = [
-        Mark(
-            row["name"],
-            row["provider"],
-            row["score"],
-            row["on_ladder"],
-            f"{row['name']}: {show(row['score'], unit)}, IQ {show(row['on_ladder'], 'iq')}",
-            subject=row["subject"],
-            href=model_link(row["subject"]),
-            named=False,
-        )
-        for row in rows.join(iqs, on="subject", maintain_order="left").to_dicts()
-    ]
+    marks = []
+    for row in rows.join(iqs, on="subject", maintain_order="left").to_dicts():
+        label = f"{row['name']}: {show(row['score'], unit)}, IQ {show(row['on_ladder'], 'iq')}"
+        links: dict[str, Any] = {"subject": row["subject"], "href": model_link(row["subject"])}
+        marks.append(Mark(row["name"], row["provider"], row["score"], row["on_ladder"], label, **links, named=False))
     top = max((y for x, y in points if rows["score"][0] >= x), default=None)
     past = "the best model is past its top" if top == _LADDER_IQS[-1] else "the best model is still on it"
-    return Figure(
-        f"ladder-{slug(benchmark)}",
-        f"The ladder of {facts['name']}",
-        "Dots on the line: the scores judged typical of people at IQ 70, 85, …, 160; nobody measured them. Marks: "
-        f"models, read off the line. Upright lines: groups of people, dashed where judged.{said_beyond(beyond, unit)}",
-        finding=f"From score to IQ: {past}",
-        drawing=draw_ladder(
-            drawn,
-            spots,
-            _references(people, unit),
-            tick=lambda value: show(value, unit),
-            description=f"Ladder of {facts['name']} from {show(points[0][0], unit)} at IQ 70 up; {past}.",
-        ),
-        rows=_table(pl.DataFrame([{"iq": iq, "score": score, "status": "judged"} for score, iq in points]), unit),
-        columns=_heads(unit),
-        source="Ladder: calibration choices of AI IQ",
-    )
+    about = f"Ladder of {test} from {show(points[0][0], unit)} at IQ 70 up; {past}."
+    people_drawn = _references(people, unit)
+    drawing = draw_ladder(drawn, marks, people_drawn, tick=lambda value: show(value, unit), description=about)
+    table = pl.DataFrame([{"iq": iq, "score": score, "status": "judged"} for score, iq in points])
+    words = {"test": test, "unit": unit, "beyond": said_beyond(beyond, unit)}
+    return _of_benchmark("ladder-", benchmark, drawing, f"From score to IQ: {past}", table, words)
 
 
 Drawer = Callable[[Study, str, pl.DataFrame, list[dict[str, Any]]], Figure | None]
@@ -191,12 +172,12 @@ def benchmark_picture(draw: Drawer) -> Callable[[Study, str], Figure]:
 
     def build(study: Study, benchmark: str) -> Figure:
         rows = score_rows(study, benchmark)
-        found = draw(study, benchmark, rows, people_on(study, benchmark)) if rows.height else None
-        if found is None:
+        made = draw(study, benchmark, rows, people_on(study, benchmark)) if rows.height else None
+        if made is None:
             raise MensuraError(
                 f"figure: {benchmark} has too little for this picture; choose another one (mensura figure --list)"
             )
-        return found
+        return made
 
     build.__doc__ = draw.__doc__
     return build
@@ -215,58 +196,35 @@ def up_to(points: list[Point], ceiling: float | None) -> tuple[list[Point], list
 
 def said_beyond(beyond: list[Point], unit: str) -> str:
     """Say which steps of a ladder lie beyond what the test can give."""
-    said = " and ".join(f"IQ {iq:.0f} at {show(score, unit)}" for score, iq in beyond)
-    return f" The ladder puts {said}, beyond what the test can give: no score tells that far." if said else ""
+    steps = " and ".join(f"IQ {iq:.0f} at {show(score, unit)}" for score, iq in beyond)
+    return f" The ladder puts {steps}, beyond what the test can give: no score tells that far." if steps else ""
+
+
+def _dated_mark(row: dict[str, Any], value: float, shown: str, status: str = "measured") -> Mark:
+    """Return the mark of a model by release."""
+    label = f"{row['name']}: {shown}, released {row['released']:%B %Y}"
+    x, links = float(row["released"].toordinal()), (row["subject"], model_link(row["subject"]))
+    return Mark(row["name"], row["provider"], x, value, label, status, *links)
 
 
 def history_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: list[dict[str, Any]]) -> Figure | None:
     """Draw scores by release with the record as a line; nothing for fewer than three dated models."""
-    facts = study.evidence.benchmarks.row(by_predicate=pl.col("benchmark") == benchmark, named=True)
-    unit = facts["unit"]
+    facts = _facts(study, benchmark)
+    unit, test = facts["unit"], facts["name"]
     dated = rows.drop_nulls("released")
     if dated.height < _FEWEST_DATED:
         return None
-    spots = [
-        Mark(
-            row["name"],
-            row["provider"],
-            float(row["released"].toordinal()),
-            row["score"],
-            f"{row['name']}: {show(row['score'], unit)}, released {row['released']:%B %Y}",
-            subject=row["subject"],
-            href=model_link(row["subject"]),
-        )
-        for row in dated.to_dicts()
-    ]
-    year = date.fromordinal(int(max(spot.x for spot in spots)) - 365)
-    before = max((spot.y for spot in spots if spot.x <= year.toordinal()), default=None)
-    best = max(spot.y for spot in spots)
-    gained = "" if before is None else f" from {show(before, unit)} a year before"
-    return Figure(
-        f"history-{slug(benchmark)}",
-        f"{facts['name']} over time",
-        "Scores by release date of the model, not by date of the test; the line is the record.",
-        finding=f"The record stands at {show(best, unit)},{gained}"
-        if gained
-        else f"The record stands at {show(best, unit)}",
-        drawing=draw_history(
-            spots,
-            _references(people, unit),
-            tick=lambda value: show(value, unit),
-            description=f"Scores on {facts['name']} by release date; the record is {show(best, unit)}.",
-        ),
-        rows=_table(dated.select("name", "released", "score"), unit),
-        columns=_heads(unit),
-    )
-
-
-def _table(rows: pl.DataFrame, unit: str) -> tuple[dict[str, Any], ...]:
-    """Return the rows of a picture's table, scores in the unit that its axis says."""
-    return tuple(rows.with_columns(pl.col("^(score|low|high)$") * factor(unit)).to_dicts())
-
-
-def _heads(unit: str) -> dict[str, str]:
-    return {"score": f"score ({unit_name(unit)})"}
+    marks = [_dated_mark(row, row["score"], show(row["score"], unit)) for row in dated.to_dicts()]
+    year = max(one.x for one in marks) - 365
+    before = max((one.y for one in marks if one.x <= year), default=None)
+    record = show(max(one.y for one in marks), unit)
+    gained = "" if before is None else f", from {show(before, unit)} a year before"
+    about = f"Scores on {test} by release date; the record is {record}."
+    people_drawn = _references(people, unit)
+    drawing = draw_history(marks, people_drawn, tick=lambda value: show(value, unit), description=about)
+    table = dated.select("name", "released", "score")
+    finding, words = f"The record stands at {record}{gained}", {"test": test, "unit": unit}
+    return _of_benchmark("history-", benchmark, drawing, finding, table, words)
 
 
 def _references(people: list[dict[str, Any]], unit: str) -> list[Reference]:
@@ -283,3 +241,38 @@ def _references(people: list[dict[str, Any]], unit: str) -> list[Reference]:
         for row in people
         if row["status"] in ("measured", "judged")
     ]
+
+
+def maker_figure(study: Study, provider: str) -> Figure | None:
+    """Draw all models of one maker over time; None where fewer than two have a date and an IQ."""
+    rows = study.models.filter(pl.col("provider") == provider)
+    dated = rows.drop_nulls(["released", "exact_iq"]).sort("released")
+    if dated.height < _FEWEST:
+        return None
+    marks = [
+        _dated_mark(row, iq, f"IQ {iq:.0f}", "measured" if row["well_measured"] else "estimated")
+        for row in dated.iter_rows(named=True)
+        for iq in [row["exact_iq"]]
+    ]
+    first, last = dated.row(0, named=True), dated.sort("exact_iq").row(-1, named=True)
+    finding = f"From IQ {first['exact_iq']:.0f} ({first['name']}) to {last['exact_iq']:.0f} ({last['name']})"
+    drawing = draw_history(marks, (), tick=lambda value: show(value, "iq"), description=f"IQ by release. {finding}.")
+    table = dated.select("subject", "name", "released", "exact_iq", "iq_low", "iq_high").to_dicts()
+    return worded("maker-", drawing, finding, of=slug(provider), rows=table, provider=provider)
+
+
+def maker_picture(study: Study, provider: str) -> Figure:
+    """Return all models of one maker over time, with the records joined."""
+    made = maker_figure(study, provider)
+    if made is None:
+        raise MensuraError(
+            f"figure: {provider} has fewer than {_FEWEST} dated models with an IQ; choose another maker or add scores "
+            "(mensura add)"
+        )
+    return made
+
+
+def maker_keys(evidence: Evidence) -> Iterator[tuple[str, str]]:
+    """Yield the makers of the evidence, each under its own name."""
+    for provider in evidence.models["provider"].drop_nulls().unique(maintain_order=True):
+        yield str(provider), str(provider)

@@ -8,17 +8,25 @@ from typing import Any
 
 from markupsafe import Markup
 
-from mensura.charts import Drawing
-from mensura.charts.bell import LOOKS, BellModel, FirstBell, Landmark, crowd_above, look_at
-from mensura.charts.canvas import LINE, QUIET, ROOT, lab_colour
+from mensura.charts import Drawing, Mark, Reference
+from mensura.charts.bell import LOOKS, FirstBell, crowd_above, look_at
+from mensura.charts.theme import lab_colour, paint
 from mensura.core.errors import MensuraError
 from mensura.evidence import slug
 from mensura.scale.ranking import say_chance, say_leader
-from mensura.site.pictures.first_answers import how_fast, what_it_costs, who_leads, who_was_passed
-from mensura.site.pictures.first_jagged import JaggedView, jagged_view
-from mensura.site.pictures.first_people import people_marks, thinned
-from mensura.site.pictures.registry import Figure, picture
-from mensura.site.pictures.signs import said_share, sign
+from mensura.site.pictures.first_parts import (
+    JaggedView,
+    how_fast,
+    jagged_view,
+    people_marks,
+    said_share,
+    sign,
+    thinned,
+    what_it_costs,
+    who_leads,
+    who_was_passed,
+)
+from mensura.site.pictures.registry import Figure, iq_mark, picture, worded
 from mensura.study.headlines import Month, lead_by_month
 from mensura.study.study import Study
 from mensura.study.units import show, show_range
@@ -29,7 +37,7 @@ _LONG = 90
 """Letters from which a sentence is set smaller."""
 _OTHERS = (
     '<svg viewBox="-7 -7 14 14" aria-hidden="true">'
-    f'<rect x="-5" y="-5" width="10" height="10" rx="2" fill="{LINE}"/></svg>'
+    f'<rect x="-5" y="-5" width="10" height="10" rx="2" fill="{paint.line}"/></svg>'
 )
 
 
@@ -49,27 +57,15 @@ class FirstScreen:
         return lead_by_month(self._study)
 
     @cached_property
-    def _models(self) -> list[BellModel]:
-        return [
-            BellModel(
-                row["subject"],
-                row["name"],
-                row["provider"],
-                row["exact_iq"],
-                row["iq_low"],
-                row["iq_high"],
-                row["well_measured"],
-                f"{ROOT}models/{slug(row['subject'])}.html",
-            )
-            for row in self._rows
-        ]
+    def _models(self) -> list[Mark]:
+        return [iq_mark(row) for row in self._rows]
 
     @cached_property
-    def _landmarks(self) -> list[list[Landmark]]:
+    def _landmarks(self) -> list[list[Reference]]:
         """The people that a phone, a tablet and a screen have room for."""
         marks = thinned([mark for marks in people_marks(self._study).values() for mark in marks])
-        average = Landmark("The average person", "100, by definition of the scale", 100.0)
-        few = [Landmark("Average person", "100, by definition", 100.0), *marks[:1]]  # what a phone has room for
+        average = Reference("The average person", 100.0, note="100, by definition of the scale")
+        few = [Reference("Average person", 100.0, note="100, by definition"), *marks[:1]]  # what a phone has room for
         return [few, [average, *marks[:1]], [average, *marks]]
 
     @cached_property
@@ -80,7 +76,7 @@ class FirstScreen:
         """Draw all ranked models as they stand today."""
         today = self._standing(None)
         about = f"Bell curve of 1,000 people, and {len(self._rows)} AI models below it by IQ. {today['sentence']}"
-        return bell.draw(range(len(self._rows)), today["said" if bell.look.labs else "short_said"], about)
+        return bell.draw(today["said" if bell.look.labs else "short_said"], about)
 
     def context(self) -> dict[str, Any]:
         """Return what the template of the first page shows."""
@@ -101,13 +97,8 @@ class FirstScreen:
     def _standing(self, month: Month | None) -> dict[str, Any]:
         """Return the words of a month, or of today: sentence, deck, chances, and what the dark dots are."""
         if not self._rows:
-            return {
-                "sentence": "No model is known well enough to be ranked.",
-                "deck": "",
-                "chances": [],
-                "said": ("", ""),
-                "dark": 0,
-            }
+            nobody = "No model is known well enough to be ranked."
+            return {"sentence": nobody, "deck": "", "chances": [], "said": ("", ""), "dark": 0}
         pairs = month.by_chance if month else [(row["subject"], row["p_first"]) for row in self._rows]
         subjects = month.subjects if month else [row["subject"] for row in self._rows]
         best = self._by_subject[subjects[0]]
@@ -157,7 +148,7 @@ class FirstScreen:
             name = "the other one" if rest == 1 else f"all {rest} others"
             shown.append(
                 {"name": name, "href": "", "share": round(100 * left, 1), "chance": say_chance(left)}
-                | {"sign": Markup(_OTHERS), "ink": LINE, "full": True}
+                | {"sign": Markup(_OTHERS), "ink": paint.line, "full": True}
             )
         return shown
 
@@ -167,32 +158,15 @@ class FirstScreen:
         if not self._rows:
             return []
         facts = ("subject", "name", "provider", "exact_iq", "iq_low", "iq_high", "p_first", "measured", "released")
-        first = Figure(
-            "first",
-            "1,000 people and every ranked AI model",
-            "1,000 people spread as IQ is defined, and every ranked AI model on the same scale by its test results, "
-            "with its 90% interval. Filled marks are mostly measured, hollow ones mostly estimated. Pins are measured "
-            "groups of people, read off the ladder of one test each.",
-            finding=self._standing(None)["sentence"],
-            drawing=self._still_bell,
-            rows=tuple({key: row[key] for key in facts} for row in self._rows),
-            paged=True,
-        )
+        table = [{key: row[key] for key in facts} for row in self._rows]
+        first = worded("first", self._still_bell, self._standing(None)["sentence"], rows=table, paged=True)
         jagged = self.jagged
         if not jagged.models:
             return [first]
-        rows = self._study.rows
-        second = Figure(
-            "jagged",
-            "Seven kinds of work",
-            "The IQ of the leading models in seven kinds of work, with 90% intervals; warm bars are people who took "
-            "the test named.",
-            finding=jagged.models[jagged.chosen]["sentence"],
-            drawing=Drawing(jagged.draw, screen=LOOKS["wide"].width),
-            rows=tuple(line for one in jagged.models for line in rows.profile_rows[one["subject"]]),
-            paged=True,
-        )
-        return [first, second]
+        table = [line for one in jagged.models for line in self._study.rows.profile_rows[one["subject"]]]
+        drawing = Drawing(jagged.draw, screen=LOOKS["wide"].width)
+        finding = jagged.models[jagged.chosen]["sentence"]
+        return [first, worded("jagged", drawing, finding, rows=table, paged=True)]
 
     @cached_property
     def _drawn_bells(self) -> dict[str, Markup]:
@@ -215,7 +189,7 @@ class FirstScreen:
         stands, by width; ``named``: leaders with a name, by width.
         """
         return {
-            "models": [(one.subject, one.name, f"{one.iq:.0f}") for one in self._models],
+            "models": [(one.subject, one.name, f"{one.x:.0f}") for one in self._models],
             "labels": {name: [bell.label_place(one) for one in self._models] for name, bell in self._bells.items()},
             "named": {name: look.named for name, look in LOOKS.items()},
             "months": self._month_records(),
@@ -226,13 +200,13 @@ class FirstScreen:
         records = []
         for step, month in enumerate(self.months):
             last = step == len(self.months) - 1
-            said = self._standing(None if last else month)
+            words = self._standing(None if last else month)
             shown = [places[name] for name in month.subjects]
             records.append(
                 {
                     "name": "Today" if last else month.name,
-                    **{key: str(said[key]) for key in ("sentence", "deck")},
-                    **{key: said[key] for key in ("chances", "said", "short_said", "dark")},
+                    **{key: str(words[key]) for key in ("sentence", "deck")},
+                    **{key: words[key] for key in ("chances", "said", "short_said", "dark")},
                     "shown": shown,
                     "rows": {name: bell.rows(shown) for name, bell in self._bells.items()},
                 }
@@ -261,7 +235,7 @@ class FirstScreen:
         )
         return Markup(
             '<svg viewBox="0 0 1000 40" preserveAspectRatio="none" aria-hidden="true">'
-            f'<g fill="{QUIET}">{bars}</g></svg>'
+            f'<g fill="{paint.quiet}">{bars}</g></svg>'
         )
 
     def _years(self) -> Markup:

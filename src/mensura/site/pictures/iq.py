@@ -1,102 +1,68 @@
-"""Pictures of IQ: bell curves, time, trade-offs, and one chart per benchmark."""
+"""Pictures of IQ and cost: bell curves, time, trade-offs, prices and efficiency."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
 
 import polars as pl
 
 from mensura import charts
-from mensura.charts.rows import say
+from mensura.charts.values import say
 from mensura.evidence import slug
-from mensura.site.pictures.registry import Figure, labelled, linked, picture
+from mensura.site.pictures.registry import Figure, labelled, linked, picture, worded
 from mensura.study.headlines import leader_sentence
 from mensura.study.policy import frontier_lines
 from mensura.study.study import Study
 from mensura.study.units import dollars, show
 
-_ESTIMATED = (
-    "Full: at least two own scores stand behind most of its dimensions; hollow: estimates do. Press a mark for its "
-    "card."
-)
-_JUDGED = (
-    "The curve is the distribution of human IQ by definition; where models stand on it rests on ladders that were "
-    "judged, "
-    "not on people who took these tests."
-)
 _NEAR = 10.0  # IQ points within which a cheaper model is worth naming
 _TOP = 10  # models among which the quickest is named
 _FEW = 3  # pairs below which a correlation says nothing
 _AVERAGE = {"label": ["the average person"], "value": [100.0], "low": [None], "high": [None]}
+_FLOORS = range(90, 160, 5)
+"""IQs for which the cheapest model is named, as far as any model reaches."""
+_PRICED = (115, 125, 135)
+"""IQs for which one sentence says what the cheapest model costs."""
 _PANEL = 540.0  # width of the bells of single dimensions, two of which stand side by side, pixels
+_WHO = ("subject", "name", "provider")
+_COST = "effective cost, $ per 1M in + 1M out"
 
 
 @picture("iq-bell")
 def iq_bell(study: Study) -> Figure:
     """Composite IQs on the human bell curve."""
-    points = study.charted("iq").select(
-        *("subject", "name", "provider"),
-        iq="exact_iq",
-        low="iq_low",
-        high="iq_high",
-        status="shown",
-    )
-    return Figure(
-        "iq-bell",
-        "Models on the human bell curve",
-        f"Composite IQ of current models, estimates included. {_JUDGED} {_ESTIMATED}",
-        charts.bell_curve(linked(_two(points))),
-        finding=leader_sentence(study),
-    )
+    points = _points(study.charted("iq"), "iq")
+    return worded("iq-bell", charts.bell_curve(linked(points)), leader_sentence(study))
 
 
 def dimension_bell(study: Study, dimension: str) -> Figure:
     """One dimension's IQs on the human bell curve."""
     rows = study.dimensions.filter(dimension=dimension).select("subject", "iq", "low", "high", status="shown")
-    points = study.charted("iq").select("subject", "name", "provider").join(rows, on="subject", maintain_order="left")
-    return Figure(
-        f"iq-bell-{slug(dimension)}",
-        study.dimension_names[dimension],
-        f"IQ in {study.dimension_names[dimension]}. Full: at least two of its benchmarks measured; hollow: estimated.",
-        charts.bell_curve(linked(_two(points)), wide=_PANEL),
-        finding=f"Of those measured here, {leading_said(points.filter(status='measured'))}",
-        paged=True,
-    )
+    points = study.charted("iq").select(*_WHO).join(rows, on="subject", maintain_order="left")
+    finding = f"Of those measured here, {leading_said(points.filter(status='measured'))}"
+    drawing = charts.bell_curve(linked(_two(points)), wide=_PANEL)
+    name = study.dimension_names[dimension]
+    return worded("iq-bell-", drawing, finding, of=slug(dimension), paged=True, dimension=name)
 
 
 @picture("iq-time")
 def iq_time(study: Study) -> Figure:
     """The frontier of IQ over time."""
-    points = study.charted("iq", timeline=True).select(
-        *("subject", "name", "provider", "released"),
-        value="exact_iq",
-        low="iq_low",
-        high="iq_high",
-        status="shown",
+    points = _points(study.charted("iq", timeline=True), "value", "released")
+    drawing = charts.timeline(
+        linked(labelled(points, "value", study.policy.labels)),
+        y_title="composite IQ",
+        lines=frontier_lines(points),
+        levels=_AVERAGE,
     )
-    return Figure(
-        "iq-time",
-        "IQ over time",
-        "Flagship models of the large labs by release; lines join models at or above everything their lab had before.",
-        charts.timeline(
-            linked(labelled(_two(points), "value", study.policy.labels)),
-            y_title="composite IQ",
-            lines=frontier_lines(points),
-            levels=_AVERAGE,
-        ),
-        finding=risen_said(points),
-        columns={"value": "composite IQ"},
-    )
+    return worded("iq-time", drawing, risen_said(points))
 
 
-def _trade_off(study: Study, x: str) -> pl.DataFrame:
-    points = study.charted("iq", x).select(
-        *("subject", "name", "provider"),
-        x=x,
-        y="exact_iq",
-        low="iq_low",
-        high="iq_high",
-        status="shown",
-    )
-    return linked(labelled(_two(points), "y", study.policy.labels))
+def _points(rows: pl.DataFrame, value: str, *more: str, **columns: str) -> pl.DataFrame:
+    """Return models with their IQ as one column, its interval and whether it is an estimate."""
+    ends = {"low": "iq_low", "high": "iq_high", "status": "shown"}
+    return _two(rows.select(*_WHO, *more, **columns, **{value: "exact_iq"}, **ends))
 
 
 def _two(points: pl.DataFrame) -> pl.DataFrame:
@@ -106,19 +72,19 @@ def _two(points: pl.DataFrame) -> pl.DataFrame:
 
 def leading_said(points: pl.DataFrame) -> str:
     """Say who is highest, with the interval."""
-    known = points.drop_nulls("iq").sort("iq", descending=True)
-    if known.is_empty():
+    placed = points.drop_nulls("iq").sort("iq", descending=True)
+    if placed.is_empty():
         return "no model is placed"
-    top = known.row(0, named=True)
+    top = placed.row(0, named=True)
     return f"{top['name']} is highest: IQ {top['iq']:.0f} ({top['low']:.0f} to {top['high']:.0f})"
 
 
 def risen_said(points: pl.DataFrame) -> str:
     """Say how far the record has come, and since when."""
-    known = points.drop_nulls("value").sort("released")
-    if known.is_empty():
+    dated = points.drop_nulls("value").sort("released")
+    if dated.is_empty():
         return "No model on the timeline"
-    first, last = known.row(0, named=True), known.sort("value").row(-1, named=True)
+    first, last = dated.row(0, named=True), dated.sort("value").row(-1, named=True)
     basis = "The record" if last["status"] == "measured" else "With estimates, the record"
     return (
         f"{basis} has risen from IQ {first['value']:.0f} ({first['name']}) to {last['value']:.0f} ({last['name']}, "
@@ -128,11 +94,11 @@ def risen_said(points: pl.DataFrame) -> str:
 
 def together_said(points: pl.DataFrame) -> str:
     """Say how EQ and IQ go together."""
-    known = points.drop_nulls(["x", "y"])
-    if known.height < _FEW:
+    pairs = points.drop_nulls(["x", "y"])
+    if pairs.height < _FEW:
         return "Too few models have both"
-    r = known.select(pl.corr("x", "y", method="spearman")).item()
-    return f"Over {known.height} models with both, the rank correlation of EQ and IQ is {r:.2f}".replace("-", "−")
+    r = pairs.select(pl.corr("x", "y", method="spearman")).item()
+    return f"Over {pairs.height} models with both, the rank correlation of EQ and IQ is {r:.2f}".replace("-", "−")
 
 
 def best_value(study: Study) -> str:
@@ -145,83 +111,153 @@ def best_value(study: Study) -> str:
     if near["subject"] == top["subject"]:
         return f"Within {_NEAR:.0f} points of the best priced model, {top['name']}, nobody is cheaper than it"
     times = top["effective_cost"] / near["effective_cost"]
-    said = f"about {times:.0f} times" if times >= 2 else f"about {times:.1f} times"
-    return f"{near['name']} is within {_NEAR:.0f} points of {top['name']}, which costs {said} as much"
+    factor = f"about {times:.0f} times" if times >= 2 else f"about {times:.1f} times"
+    return f"{near['name']} is within {_NEAR:.0f} points of {top['name']}, which costs {factor} as much"
 
 
-def _quickest(points: pl.DataFrame) -> str:
-    known = points.drop_nulls(["x", "y"]).sort("y", descending=True).head(_TOP).sort("x")
-    if known.is_empty():
+def quickest_said(points: pl.DataFrame) -> str:
+    """Say which of the best models answers quickest."""
+    timed = points.drop_nulls(["x", "y"]).sort("y", descending=True).head(_TOP).sort("x")
+    if timed.is_empty():
         return "No model has both an IQ and a response time"
-    top = known.row(0, named=True)
-    said = f"{top['name']} answers quickest: {show(top['x'], 'seconds')} in the median"
-    return f"Of the {known.height} highest with a known time, {said}"
+    top = timed.row(0, named=True)
+    quickest = f"{top['name']} answers quickest: {show(top['x'], 'seconds')} in the median"
+    return f"Of the {timed.height} highest with a known time, {quickest}"
 
 
-@picture("iq-eq")
-def iq_eq(study: Study) -> Figure:
-    """IQ against emotional reasoning."""
-    return Figure(
-        "iq-eq",
-        "IQ and emotional reasoning",
-        "Emotional reasoning (EQ) is a diagnostic with a thin base; it is no part of the composite.",
-        charts.scatter(_trade_off(study, "eq"), x_title="emotional reasoning, EQ", y_title="composite IQ", people=100),
-        finding=together_said(_trade_off(study, "eq")),
-        columns={"x": "EQ", "y": "composite IQ"},
-    )
+def _trade_off(study: Study, x: str) -> pl.DataFrame:
+    points = _points(study.charted("iq", x), "y", x=x)
+    return linked(labelled(points, "y", study.policy.labels))
 
 
-@picture("iq-cost")
-def iq_cost(study: Study) -> Figure:
-    """IQ against effective cost, with the frontier."""
-    points = _trade_off(study, "effective_cost")
-    return Figure(
-        "iq-cost",
-        "IQ and effective cost",
-        "Dollars for a million tokens in and out, times how much work the model needs for the same tasks. "
-        "The steps join the models that no other beats on both.",
-        charts.scatter(
-            points,
-            x_title="effective cost, $ per 1M in + 1M out",
-            y_title="composite IQ",
-            log_x=True,
-            frontier=frontier(points),
-            people=100,
-            x_tick=dollars,
-            y_tick=lambda iq: f"{iq:.0f}",
-            y_word="IQ ",
-        ),
-        finding=best_value(study),
-        columns={"x": "effective cost, $ per 1M in + 1M out", "y": "composite IQ"},
-    )
-
-
-@picture("iq-response")
-def iq_response(study: Study) -> Figure:
-    """IQ against response time, the fast to the right."""
-    points = _trade_off(study, "response_time")
-    return Figure(
-        "iq-response",
-        "IQ and response time",
-        "Median seconds to a complete answer, fast to the right: the upper right corner is the best.",
-        charts.scatter(
-            points,
-            x_title="response time, seconds",
-            y_title="composite IQ",
-            log_x=True,
-            reverse_x=True,
-            frontier=frontier(points),
-            people=100,
-            x_tick=lambda seconds: f"{say(seconds, 2)} s",
-            y_tick=lambda iq: f"{iq:.0f}",
-            y_word="IQ ",
-        ),
-        finding=_quickest(points),
-        columns={"x": "response time, s", "y": "composite IQ"},
-    )
+def _draw_trade_off(points: pl.DataFrame, **settings: Any) -> charts.Drawing:  # noqa: ANN401
+    """Draw IQ against what a model takes, less of which is better, with the models that no other beats on both."""
+    look: dict[str, Any] = {
+        "log_x": True,
+        "frontier": frontier(points),
+        "y_tick": lambda iq: f"{iq:.0f}",
+        "y_word": "IQ ",
+    }
+    return charts.scatter(points, y_title="composite IQ", people=100, **look, **settings)
 
 
 def frontier(points: pl.DataFrame) -> pl.DataFrame:
     """Return the points no other beats on both: less x, more y."""
     ordered = points.drop_nulls(["x", "y"]).sort("x", "y", descending=[False, True])
     return ordered.filter(pl.col("y") > pl.col("y").cum_max().shift(1).fill_null(float("-inf"))).select("x", "y")
+
+
+@picture("iq-eq")
+def iq_eq(study: Study) -> Figure:
+    """IQ against emotional reasoning."""
+    points = _trade_off(study, "eq")
+    drawing = charts.scatter(points, x_title="emotional reasoning, EQ", y_title="composite IQ", people=100)
+    return worded("iq-eq", drawing, together_said(points))
+
+
+@picture("iq-cost")
+def iq_cost(study: Study) -> Figure:
+    """IQ against effective cost, with the frontier."""
+    drawing = _draw_trade_off(_trade_off(study, "effective_cost"), x_title=_COST, x_tick=dollars)
+    return worded("iq-cost", drawing, best_value(study))
+
+
+@picture("iq-response")
+def iq_response(study: Study) -> Figure:
+    """IQ against response time, the fast to the right."""
+    points = _trade_off(study, "response_time")
+    seconds: dict[str, Any] = {"x_title": "response time, seconds", "x_tick": lambda seconds: f"{say(seconds, 2)} s"}
+    return worded("iq-response", _draw_trade_off(points, reverse_x=True, **seconds), quickest_said(points))
+
+
+def _bars(study: Study, column: str) -> pl.DataFrame:
+    none = pl.lit(None, pl.Float64)
+    rows = study.charted(column).select(*_WHO, value=column, low=none, high=none, status=pl.lit("measured"))
+    return linked(rows)
+
+
+def dearer(points: pl.DataFrame) -> str:
+    """Say how many models cost more than their price suggests."""
+    more = points.filter(pl.col("y") > pl.col("x")).height
+    return f"{more} of {points.height} models cost more for the same tasks than their price suggests"
+
+
+def cost_spread(rows: pl.DataFrame) -> str:
+    """Say which models have the lowest and the highest effective cost."""
+    ordered = rows.sort("value")
+    if ordered.is_empty():
+        return "No model has an effective cost"
+    least, most = ordered.row(0, named=True), ordered.row(-1, named=True)
+    return (
+        f"From {least['name']} at {dollars(least['value'])} to {most['name']} at {dollars(most['value'])} per million "
+        "tokens in and out"
+    )
+
+
+def leanest(rows: pl.DataFrame) -> str:
+    """Say which model needs least work."""
+    ordered = rows.sort("value", descending=True)
+    if ordered.is_empty():
+        return "No model has a task efficiency"
+    top = ordered.row(0, named=True)
+    return (
+        f"{top['name']} needs least work for the same tasks: {top['value']:.1f} times as efficient as a model that is "
+        "the median throughout"
+    )
+
+
+@picture("sticker-effective")
+def sticker_effective(study: Study) -> Figure:
+    """Sticker price against effective cost."""
+    points = study.charted("sticker_price", "effective_cost").select(
+        *_WHO, x="sticker_price", y="effective_cost", status=pl.lit("measured")
+    )
+    look: dict[str, Any] = {"log_x": True, "log_y": True, "diagonal": True, "x_tick": dollars, "y_tick": dollars}
+    points = linked(labelled(points, "y", study.policy.labels))
+    drawing = charts.scatter(points, x_title="sticker price, $ per 1M in + 1M out", y_title=_COST, **look)
+    return worded("sticker-effective", drawing, dearer(points))
+
+
+@picture("cost-bars")
+def cost_bars(study: Study) -> Figure:
+    """Models by effective cost, cheapest first, beside their list price."""
+    prices = study.costs.costs.select("subject", other="sticker_price")
+    rows = _bars(study, "effective_cost").join(prices, on="subject", how="left", maintain_order="left")
+    look: dict[str, Any] = {"log": True, "ascending": True, "beside": "list price", "tick": dollars}
+    return worded("cost-bars", charts.bars(rows, x_title=_COST, **look), cost_spread(rows))
+
+
+@picture("task-efficiency")
+def task_efficiency(study: Study) -> Figure:
+    """Task efficiency; 1 is a model that is the median in every signal of work."""
+    rows = _bars(study, "task_efficiency")
+    return worded("task-efficiency", charts.bars(rows, x_title="task efficiency, ×", log=True, rule=1.0), leanest(rows))
+
+
+def cheapest_rows(study: Study, floors: Iterable[int] = _FLOORS) -> tuple[list[dict[str, Any]], tuple[int, int, int]]:
+    """Return the cheapest model at or above each IQ, and how many models count by effective cost, by list price, not.
+
+    Where a model has no effective cost its list price stands in, which ``basis`` says.
+    """
+    scored = study.models.drop_nulls("exact_iq")
+    effective = pl.col("effective_cost").is_not_null()
+    priced = scored.with_columns(
+        cost=pl.coalesce("effective_cost", "sticker_price"),
+        basis=pl.when(effective).then(pl.lit("effective cost")).otherwise(pl.lit("list price")),
+    ).drop_nulls("cost")
+    rows = []
+    for floor in floors:
+        able = priced.filter(pl.col("exact_iq") >= floor).sort("cost")
+        if able.height:
+            rows.append({"floor": floor, "able": able.height, **able.row(0, named=True)})
+    by_list = priced.filter(pl.col("basis") == "list price").height
+    return rows, (priced.height - by_list, by_list, scored.height - priced.height)
+
+
+def cheapest_said(study: Study) -> str:
+    """Say what the cheapest models of some IQs cost; nothing where no model has a price."""
+    return ", ".join(
+        f"{'' if place else 'IQ '}{row['floor']} from {dollars(row['cost'])}"
+        + (" list price" if row["basis"] == "list price" else "")
+        for place, row in enumerate(cheapest_rows(study, _PRICED)[0])
+    )

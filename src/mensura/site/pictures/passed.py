@@ -1,21 +1,21 @@
-"""Who was passed, when: measured groups of people, and the first model above each."""
+"""People beside AI: who was passed and when, and the human ladder of the calibrated scales."""
 
 from __future__ import annotations
 
 from datetime import date
 from typing import Any
 
-from mensura.charts import Mark
-from mensura.charts.canvas import ROOT
-from mensura.charts.passing import PassingRow, draw_passing
-from mensura.charts.rows import counted, listed
+import polars as pl
+
+from mensura.charts import Mark, among_people
+from mensura.charts.profiles import PassingRow, draw_passing
+from mensura.charts.values import counted, listed
 from mensura.core.errors import MensuraError
-from mensura.evidence import slug
 from mensura.site.pictures.benchmark import group_subject
-from mensura.site.pictures.registry import Figure, model_link, picture
+from mensura.site.pictures.registry import Figure, model_link, picture, worded
 from mensura.study.headlines import SURELY, Passed, passed_people
 from mensura.study.study import Study
-from mensura.study.units import chance, show
+from mensura.study.units import chance, rarity, show
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _VERDICTS = {"passed": "Passed", "cannot be told": "Cannot be told yet", "not passed": "Not passed"}
@@ -32,12 +32,12 @@ def passed_words(study: Study, every: list[Passed]) -> tuple[str, str]:
         "test it took too."
     )
     means = f"Passed means a chance of {SURELY:.0%} or more of scoring above them on that test."
-    said = [
+    unsure = [
         f"{one.short[:1].lower()}{one.short[1:]} on {study.benchmark_names[one.benchmark]} ({chance(one.best[1])})"
         for one in groups
         if one.verdict == "cannot be told" and one.best
     ]
-    return sentence, means + (f" It cannot be told yet for {listed(said)}." if said else "")
+    return sentence, means + (f" It cannot be told yet for {listed(unsure)}." if unsure else "")
 
 
 @picture("passed")
@@ -56,19 +56,8 @@ def passed_figure(study: Study, every: list[Passed]) -> Figure:
     today = newest if isinstance(newest, date) else date(2026, 1, 1)
     sentence, _ = passed_words(study, every)
     titles = {verdict: f"{words}: {_counts(every, verdict)}" for verdict, words in _VERDICTS.items()}
-    return Figure(
-        "passed",
-        "Who was passed, when",
-        "For each group of people the first model level with them (hollow) and the first that was above them with a "
-        "chance of 95% (filled), by release date. Warm: people were ahead; pale: a model was level, not surely above. "
-        "A panel is the union of its members, so it is no person. People on OSWorld took the first edition, models its "
-        "verified one. Each chance takes the errors of both scores into account.",
-        finding=_when(every),
-        drawing=draw_passing(rows, start=date(2022, 11, 1), today=today, titles=titles, description=sentence),
-        rows=tuple(_table_row(study, one) for one in every),
-        source="Human references and scores of the evidence",
-        paged=True,
-    )
+    drawing = draw_passing(rows, start=date(2022, 11, 1), today=today, titles=titles, description=sentence)
+    return worded("passed", drawing, _when(every), rows=[_table_row(study, one) for one in every], paged=True)
 
 
 def _counts(every: list[Passed], verdict: str) -> str:
@@ -103,8 +92,6 @@ def _row(study: Study, one: Passed) -> PassingRow:
         None if one.first is None else _passer(study, one, *one.first[:2]),
         best,
         chance(one.best[1]) if one.best else "–",
-        group_subject(one.benchmark, one.group),
-        f"{ROOT}benchmarks/{slug(one.benchmark)}.html#people",
     )
 
 
@@ -112,10 +99,11 @@ def _passer(study: Study, one: Passed, subject: str, day: date) -> Mark:
     row = study.rows.facts[subject]
     score = study.rows.printed_scores.get(subject, {}).get(one.benchmark, "")
     x, href = float(day.toordinal()), model_link(subject)
-    return Mark(row["name"], row["provider"], x, 0.0, "", subject=subject, href=href, detail=score)
+    return Mark(row["name"], row["provider"], x, subject=subject, href=href, detail=score)
 
 
 def _table_row(study: Study, one: Passed) -> dict[str, Any]:
+    level, above, best = one.level or (None, None), one.first or (None, None), one.best or (None, None)
     return {
         "group": one.group,
         "test": study.benchmark_names[one.benchmark],
@@ -123,14 +111,77 @@ def _table_row(study: Study, one: Passed) -> dict[str, Any]:
         "score": one.score,
         "n": one.n,
         "verdict": one.verdict,
-        "first level": one.level[0] if one.level else None,
-        "level since": str(one.level[1]) if one.level else None,
-        "first above": one.first[0] if one.first else None,
-        "above since": str(one.first[1]) if one.first else None,
-        "best": one.best[0] if one.best else None,
-        "chance": one.best[1] if one.best else None,
+        "first level": level[0],
+        "level since": level[1] and str(level[1]),
+        "first above": above[0],
+        "above since": above[1] and str(above[1]),
+        "best": best[0],
+        "chance": best[1],
     }
 
 
 def _number(count: int) -> str:
     return _NUMBERS[count] if count < len(_NUMBERS) else str(count)
+
+
+@picture("human-ladder")
+def human_ladder(study: Study) -> Figure:
+    """AI systems and groups of people, as rare as 1 in so many people, by dimension."""
+    return _ladder("", study.abilities.places, *study.abilities.quality[0])
+
+
+@picture("human-ladder-beside")
+def human_ladder_beside(study: Study) -> Figure:
+    """The human ladder by the other calibration, as a picture of its own."""
+    return _ladder("-beside", study.abilities.beside, *study.abilities.quality[1])
+
+
+def _ladder(which: str, table: pl.DataFrame, whose: str, quality: str) -> Figure:
+    """Return the ladder of one calibration, with its name and how well it predicts people."""
+    rows = table.drop_nulls("one_in")
+    finding = ladder_finding(rows)
+    about = f"AI systems and groups of people in {rows['dimension'].n_unique()} dimensions. {finding}."
+    drawing = among_people(ladder_rows(rows), description=about)
+    by = {"open": "Mensura", "published": "Romero et al."}.get(whose, "the user")
+    words: dict[str, Any] = {"whose": whose, "quality": quality, "by": by}
+    return worded("human-ladder", drawing, finding, of=which, rows=rows.to_dicts(), **words)
+
+
+def ladder_finding(rows: pl.DataFrame) -> str:
+    """Say in how many dimensions the best AI system of a test stands above the people who took the same test."""
+    parts = []
+    for (test,), part in rows.filter(pl.col("kind") == "people").group_by("test", maintain_order=True):
+        group = part["subject"][0]
+        places = dict(part.select("dimension", "one_in").iter_rows())
+        others = rows.filter(
+            (pl.col("test") == test) & (pl.col("kind") != "people") & pl.col("dimension").is_in(list(places))
+        )
+        best = others.sort("one_in", descending=True).unique("dimension", keep="first", maintain_order=True)
+        above = sum(one_in > places[name] for name, one_in in best.select("dimension", "one_in").iter_rows())
+        if best.height:
+            of = f"{above} of {best.height} dimensions"
+            parts.append(f"the best AI system that took {test} stands above {group} in {of}")
+    text = "; ".join(parts) or "no group of people could be placed"
+    return text[0].upper() + text[1:]
+
+
+def ladder_rows(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return the places with what their marks say and where they lead."""
+    people = pl.col("kind") == "people"
+    words = [ladder_words(row) for row in rows.iter_rows(named=True)]
+    cards = [group_subject(test, subject) for test, subject in rows.select("test", "subject").iter_rows()]
+    return rows.with_columns(
+        provider=pl.when(~people).then("provider"),
+        status=pl.when(pl.col("origin").str.starts_with("measured") | ~people).then(pl.lit("measured")),
+        href=pl.when(people).then(pl.lit("#anchors")),
+        card=pl.when(people).then(pl.Series(cards, dtype=pl.String)),
+        words=pl.Series(words, dtype=pl.String),
+    ).with_columns(pl.col("status").fill_null("implied"))
+
+
+def ladder_words(row: dict[str, Any]) -> str:
+    """Say where somebody stands in a dimension, with the interval and how it is known."""
+    words = f"{row['subject']} on {row['test']}, {row['dimension']}: {rarity(row['one_in'], bool(row['at_least']))}"
+    if row["low"] is not None and row["high"] is not None:
+        words += f", 90% {rarity(row['low'])} to {rarity(row['high'])}"
+    return f"{words}; {row['origin']}"

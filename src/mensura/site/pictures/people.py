@@ -1,17 +1,19 @@
-"""Pictures of the human scales: bases, success by demand level, and the world behind one item."""
+"""Pictures of the human scales: bases, success by demand level, the world behind one item, the open calibration."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from statistics import median
+from typing import Any
 
 import polars as pl
 
 from mensura import charts
-from mensura.calibration import open_items
+from mensura.calibration import CalibrationResult, open_items
 from mensura.core.frames import read_csv
 from mensura.evidence import Evidence
-from mensura.site.pictures.registry import ADELE, OPEN, Figure, picture
+from mensura.site.pictures.registry import Figure, picture, worded
 from mensura.study.slow_parts import observed_and_world
 from mensura.study.study import Study
 
@@ -19,9 +21,12 @@ _SHOWN = {"gpt4o": "GPT-4o", "o1-mini": "o1-mini", "llama3d1-405b": "Llama 3.1 4
 _Z90 = 1.6448536269514722  # the normal quantile at 0.95: between −z and z lie 90%
 _NAMES = Path(__file__).parents[1] / "data" / "demand_dimensions.csv"
 _ALIGNMENT = _NAMES.with_name("country_alignment.csv")
+FEWEST_DECIDED = 5
+"""Items that a dimension must decide to get a panel."""
 
 
-_WORLD = "Extrapolated by Mensura from tables of the world's population, schooling and international tests"
+def _percent(share: float) -> str:
+    return f"{share:.0%}"
 
 
 def largest_said(drivers: pl.DataFrame) -> str:
@@ -52,31 +57,26 @@ def aligned_said(countries: pl.DataFrame) -> str:
 def bases(study: Study) -> Figure:
     """The published base of every dimension."""
     points = study.evidence.bases.select("dimension", "name", base=pl.col("base").fill_null(pl.lit(10.0).pow("slope")))
-    known: list[float] = points["base"].drop_nulls().to_list()
-    return Figure(
-        "bases",
-        "How fast success falls per level",
-        "The factor by which world success falls with each annotated level of a dimension (published calibration). "
-        "The original scales assumed 10 everywhere.",
-        charts.bases(points),
-        rows=tuple(points.to_dicts()),
-        finding=f"The published bases run from {min(known):.3g} to {max(known):.3g}; the scales were drawn up for 10",
-        source="Romero et al., From Human-Level AI Tales to AI Leveling Human Scales, Table 16",
+    values: list[float] = points["base"].drop_nulls().to_list()
+    drawing = charts.estimates(
+        points.with_columns(low=None, high=None),
+        label="name",
+        value="base",
+        x_title="Base: factor by which success falls per level",
+        text=lambda base: f"{base:.2f}",
+        log=True,
+        rule=10.0,
     )
+    finding = f"The published bases run from {min(values):.3g} to {max(values):.3g}; the scales were drawn up for 10"
+    return worded("bases", drawing, finding, rows=points.to_dicts())
 
 
 @picture("demand-curves")
 def demand_curves(study: Study) -> Figure:
     """Success of language models by demand level, one panel per dimension."""
-    return Figure(
-        "demand-curves",
-        "Success by demand level",
-        "Share of items answered correctly among items whose highest demand is in the dimension, with 90% binomial "
-        "intervals. Derived from the ADeLe project page, CC BY-SA 4.0.",
-        charts.level_curves(_named(outcome_rates(study.evidence))),
-        finding=falling_said(_named(outcome_rates(study.evidence))),
-        source=ADELE,
-    )
+    rates = outcome_rates(study.evidence).filter(pl.col("subject").is_in(list(_SHOWN)))
+    named = rates.with_columns(pl.col("subject").replace(_SHOWN), pl.col("dimension").replace(short_names()))
+    return worded("demand-curves", charts.level_curves(named), falling_said(named))
 
 
 def outcome_rates(evidence: Evidence) -> pl.DataFrame:
@@ -95,71 +95,41 @@ def short_names() -> dict[str, str]:
     return dict(read_csv(_NAMES).select("code", "name").iter_rows())
 
 
-def _named(rates: pl.DataFrame) -> pl.DataFrame:
-    """Keep the models shown, and say models and dimensions by name where one is known."""
-    return rates.filter(pl.col("subject").is_in(list(_SHOWN))).with_columns(
-        pl.col("subject").replace(_SHOWN), pl.col("dimension").replace(short_names())
-    )
-
-
 @picture("country-alignment")
 def country_alignment(study: Study) -> Figure:
     """How well whole samples are predicted from each country of PISA 2009: correlation against error."""
     countries = read_csv(_ALIGNMENT).filter(pl.col("pool") == "pisa2009_12c")
-    return Figure(
-        "country-alignment",
-        "From which countries others can be told",
-        "Success rates of the pooled sample of PISA 2009 on its items, predicted from one country's rates and public "
-        "facts, by priors learned on other surveys: correlation with the observed rates against mean absolute error, "
-        "two clusters by k-means. The published analysis of a language model on TIMSS had r about .59 and .02 at "
-        "errors of about .14 and .15.",
-        charts.alignment_clusters(countries),
-        finding=aligned_said(countries),
-        source="Mensura's own validation on PISA 2009; errors only",
-    )
+    return worded("country-alignment", charts.alignment_clusters(countries), aligned_said(countries))
 
 
 @picture("world-regions")
 def world_regions(study: Study) -> Figure:
     """World success on the example item, by region."""
     world = study.world
-    return Figure(
-        "world-regions",
-        "One item, carried to the world",
-        f"An item that {world.observed:.0%} of 15-year-olds in PISA solve: about {world.rate:.1%} of all people would "
-        f"({world.low:.1%} to {world.high:.1%}, 90%, extrapolated). Rates by region, with 90% intervals.",
-        charts.regions(world.regions),
-        rows=tuple(world.regions.to_dicts()),
-        finding=f"What {world.observed:.0%} of PISA pupils solve, about {100 * world.rate:.1f}% of all people would",
-        source=_WORLD,
-    )
+    columns: dict[str, Any] = {"label": "region", "value": "rate", "x_title": "Rate of success"}
+    drawing = charts.estimates(world.regions, **columns, tick=_percent, text=_percent, least=0.0)
+    finding = f"What {world.observed:.0%} of PISA pupils solve, about {100 * world.rate:.1f}% of all people would"
+    return worded("world-regions", drawing, finding, rows=world.regions.to_dicts(), world=world)
 
 
 @picture("world-drivers")
 def world_drivers(study: Study) -> Figure:
     """What moves the example's rate from the pupils to the world."""
-    return Figure(
-        "world-drivers",
-        "What moves the rate",
-        "Percentage points by which the rate moves when one part of the difference between PISA pupils and the world "
-        "population is taken into account, averaged over all orders of adding the parts (Shapley values).",
-        charts.drivers(study.world.drivers),
-        rows=tuple(study.world.drivers.to_dicts()),
-        finding=largest_said(study.world.drivers),
-        source=_WORLD,
-    )
+    drivers = study.world.drivers
+    columns: dict[str, Any] = {"label": "driver", "value": "effect", "x_title": "Change of the rate, percentage points"}
+    drawing = charts.estimates(drivers, **columns, order=abs, rule=0.0)
+    return worded("world-drivers", drawing, largest_said(drivers), rows=drivers.to_dicts())
 
 
 @picture("observed-world")
 def observed_world(study: Study) -> Figure:
     """Rates observed in samples against those estimated for the world, by dominant dimension."""
-    return _observed_world(study, "observed-world", observed_and_world(), "")
+    return _observed_world(observed_and_world(), "")
 
 
 def observed_pool(study: Study, pool: str) -> Figure:
     """Draw what was observed in one pool against the estimate for the world, by dominant dimension."""
-    rows = observed_and_world().filter(pl.col("item").str.starts_with(f"{pool}:"))
-    return _observed_world(study, f"observed-world-{pool}", rows, f", {pool}")
+    return _observed_world(observed_and_world().filter(pl.col("item").str.starts_with(f"{pool}:")), pool)
 
 
 def pool_keys(evidence: Evidence) -> Iterable[tuple[str, str]]:
@@ -167,17 +137,55 @@ def pool_keys(evidence: Evidence) -> Iterable[tuple[str, str]]:
     return ((pool, pool) for pool in open_items()["pool"].unique(maintain_order=True))
 
 
-def _observed_world(study: Study, key: str, rows: pl.DataFrame, which: str) -> Figure:
+def _observed_world(rows: pl.DataFrame, pool: str) -> Figure:
     gap = float((rows["world"] - rows["observed"]).mean())  # type: ignore[arg-type]
-    return Figure(
-        key,
-        f"What was observed, and what the world would score{which}",
-        "Each dot is an item of the open pool: across, the share of the people tested who solved it (measured); "
-        "upright, "
-        "the share of the world estimated to (extrapolated, with its 90% interval). On the dashed line both are equal. "
-        "Panels: the dimension whose demand is highest, as a language model judged it.",
-        charts.world_scatter(rows.with_columns(pl.col("dimension").replace(short_names()))),
-        finding=f"The world is estimated {100 * abs(gap):.0f} points {'below' if gap < 0 else 'above'} those tested, "
-        f"averaged over {rows.height} items",
-        source=OPEN,
+    finding = (
+        f"The world is estimated {100 * abs(gap):.0f} points {'below' if gap < 0 else 'above'} those tested, "
+        f"averaged over {rows.height} items"
     )
+    drawing = charts.world_scatter(rows.with_columns(pl.col("dimension").replace(short_names())))
+    return worded("observed-world", drawing, finding, of=pool and f"-{pool}", pool=pool and f", {pool}")
+
+
+def _decided(made: CalibrationResult, table: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of the dimensions that decide enough items."""
+    counts = made.stages.group_by("dimension").agg(pl.col("n").sum()).filter(pl.col("n") >= FEWEST_DECIDED)
+    return table.filter(pl.col("dimension").is_in([one for one in made.items.dimensions if one in counts["dimension"]]))
+
+
+def _level_panels(name: str, made: CalibrationResult, finding: str) -> Figure:
+    lines = made.together.join(made.cover.select("dimension", "name"), on="dimension", maintain_order="left")
+    return worded(name, charts.level_panels(made.points(), made.stages, _decided(made, lines)), finding)
+
+
+@picture("calibration-levels-published")
+def calibration_levels_published(study: Study) -> Figure:
+    """The published procedure on the open items: its lines go through the level means."""
+    made = study.abilities.published
+    both = _decided(made, made.raw_lines()).drop_nulls()
+    means, raw = (median(both[name].to_list()) for name in ("base", "base_raw"))
+    finding = f"The median base is {means:.2f} by level means and {raw:.2f} by a regression on the items themselves"
+    return _level_panels("calibration-levels-published", made, finding)
+
+
+@picture("calibration-levels")
+def calibration_levels(study: Study) -> Figure:
+    """Estimated against annotated level on the open items, one panel per group of dimensions."""
+    made = study.abilities.ours
+    middle = median(made.together["base"].drop_nulls().to_list())
+    finding = f"World success falls by a factor of {middle:.1f} per level in the median dimension, not by ten"
+    return _level_panels("calibration-levels", made, finding)
+
+
+@picture("calibration-stages")
+def calibration_stages(study: Study) -> Figure:
+    """The three stages of the published calibration procedure, on the open items."""
+    made = study.abilities.published
+    means = _decided(made, made.stages)
+    before, after = (
+        means.select((pl.col(column) - pl.col("empirical")).abs().mean()).item() for column in ("level", "aligned")
+    )
+    finding = f"Level means lie {before:.1f} levels off the diagonal as annotated, {after:.1f} with base and intercept"
+    names = dict(made.cover.select("dimension", "name").iter_rows())
+    drawing = charts.calibration_stages(means.with_columns(pl.col("dimension").replace(names)))
+    return worded("calibration-stages", drawing, finding)

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from mensura.charts import Drawing
-from mensura.charts.canvas import ROOT
+from mensura.charts import Drawing, Mark
+from mensura.charts.theme import ROOT
 from mensura.core.arguments import check_arguments
 from mensura.core.errors import MensuraError
 from mensura.evidence import Evidence, load, slug
@@ -21,22 +21,20 @@ from mensura.intake.names import KnownNames
 from mensura.study.study import Study, open_piecewise
 
 EVIDENCE = "Scores of the evidence, each credited to its source on the data page"
-ADELE = "Derived from the ADeLe project page, CC BY-SA 4.0"
-OPEN = "Open pool of items with human rates; world rates extrapolated by Mensura"
-
-_DATA = Path(__file__).parents[1] / "data"
+_FILE = Path(__file__).parents[1] / "data" / "pictures.toml"
 _END = re.compile(r"(?<=[a-z0-9)%”][.!?]) (?=[A-Z])")
 
 
 @cache
-def _sentences(kind: str) -> dict[str, str]:
-    return tomllib.loads((_DATA / f"{kind}.toml").read_text(encoding="utf-8"))
+def picture_words() -> dict[str, dict[str, Any]]:
+    """Return the words of pictures by name, or by how the names of a family begin."""
+    return tomllib.loads(_FILE.read_text(encoding="utf-8"))
 
 
 def sentence_of(kind: str, name: str, otherwise: str) -> str:
-    """Return the sentence of a kind (``sights``, ``doubts``) about a picture; ``otherwise`` where nobody wrote one."""
-    known = [start for start in _sentences(kind) if name.startswith(start)]
-    return _sentences(kind)[max(known, key=len)] if known else otherwise
+    """Return the sentence of a kind (``see``, ``doubt``) about a picture; ``otherwise`` where nobody wrote one."""
+    starts = [start for start, words in picture_words().items() if name.startswith(start) and kind in words]
+    return str(picture_words()[max(starts, key=len)][kind]) if starts else otherwise
 
 
 def first_sentence(text: str) -> str:
@@ -48,10 +46,9 @@ def first_sentence(text: str) -> str:
 class Figure:
     """A picture with its words.
 
-    ``title`` is what the picture is of, ``finding`` what it shows, ``caption`` how to read it, ``source`` and ``limit``
-    where its data come from and which part of the method's limits speaks of it. ``paged``: it has a page of its own.
-    ``columns`` says what the table calls columns whose own name says too little; ``rows`` is the table where it is not
-    what the marks show.
+    ``title`` is what the picture is of, ``finding`` what it shows, ``caption`` how to read it, ``source`` where its
+    data come from. ``paged``: it has a page of its own. ``columns`` says what the table calls columns whose own name
+    says too little; ``rows`` is the table where it is not what the marks show.
     """
 
     name: str
@@ -61,18 +58,16 @@ class Figure:
     finding: str = ""
     rows: tuple[dict[str, Any], ...] = ()
     source: str = EVIDENCE
-    limit: str = "limits"
     paged: bool = False
     columns: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def voice(self) -> tuple[tuple[str, str], ...]:
         """What the picture shows, what to see, what to doubt: one sentence each; the heading has the finding."""
-        seen, doubted = "Compare the marks with the people.", "Sources run tests in different ways."
         return (
             ("What it shows", first_sentence(self.caption)),
-            ("What to see", sentence_of("sights", self.name, seen)),
-            ("What to doubt", sentence_of("doubts", self.name, doubted)),
+            ("What to see", sentence_of("see", self.name, "Compare the marks with the people.")),
+            ("What to doubt", sentence_of("doubt", self.name, "Sources run tests in different ways.")),
         )
 
     @property
@@ -96,6 +91,28 @@ class Figure:
         """The columns of the points that a table shows: key, and what it is called."""
         keys = dict.fromkeys(key for row in self.points for key in row)
         return [(key, self.columns.get(key, key)) for key in keys]
+
+
+def worded(
+    name: str,
+    drawing: Drawing,
+    finding: str = "",
+    *,
+    of: str = "",
+    rows: Iterable[dict[str, Any]] = (),
+    paged: bool = False,
+    **facts: object,
+) -> Figure:
+    """Return a picture with its words from ``data/pictures.toml``, their braces filled in by ``facts``.
+
+    ``name``: of the picture, or of its family, whose member is then told by ``of``.
+    """
+    words = picture_words()[name]
+    title, caption, source = (
+        text.format(**facts) for text in (words["title"], words["caption"], words.get("source", EVIDENCE))
+    )
+    columns = {key: head.format(**facts) for key, head in words.get("columns", {}).items()}
+    return Figure(f"{name}{of}", title, caption, drawing, finding, tuple(rows), source, paged, columns)
 
 
 Builder = Callable[[Study], Figure]
@@ -149,11 +166,31 @@ def draw(study: Study, name: str) -> Figure:
 def figure(name: str, evidence: Evidence | None = None) -> Drawing:
     """Return a picture of the report by its name, as ``mensura figure NAME`` draws it.
 
-    A notebook shows it. ``picture.save("picture.svg")`` writes it. Without ``evidence`` the embedded
-    scores are used. ``mensura figure --list`` names all pictures.
+    ``mensura figure --list`` names all pictures.
 
+    Parameters
+    ----------
+    name : str
+        The name of the picture.
+    evidence : Evidence, optional
+        Whose scores are drawn; the embedded ones when not given.
+
+    Returns
+    -------
+    Drawing
+        The picture; a notebook shows it, ``save`` writes it.
+
+    Raises
+    ------
+    MensuraError
+        If no picture has this name.
+
+    Examples
+    --------
     >>> import mensura
-    >>> bell = mensura.figure("iq-bell")
+    >>> mensura.figure("iq-bell").description[:27]  # doctest: +SKIP
+    'Bell curve of 1,000 people '
+
     """
     evidence = evidence or load()
     build = find_picture(evidence, name)
@@ -167,9 +204,9 @@ def picture_table() -> pl.DataFrame:
     return pl.DataFrame(rows, schema=["figure", "shows"], orient="row")
 
 
-def _shown(said: str) -> str:
+def _shown(text: str) -> str:
     """Return what a picture shows, from what its function does: without the verb and what happens without data."""
-    words = said.strip().removeprefix("Return ").removeprefix("Draw ").partition("; nothing ")[0].rstrip(".")
+    words = text.strip().removeprefix("Return ").removeprefix("Draw ").partition("; nothing ")[0].rstrip(".")
     return f"{words[:1].upper()}{words[1:]}."
 
 
@@ -178,8 +215,8 @@ def _find_key(keys: list[tuple[str, str]], wanted: str) -> tuple[str | None, tup
     for key, _ in keys:
         if wanted in (key, slug(key)):
             return key, ()
-    found = KnownNames(keys).match(wanted)
-    return found.id, tuple(found.near)
+    match = KnownNames(keys).match(wanted)
+    return match.id, tuple(match.near)
 
 
 def labelled(points: pl.DataFrame, value: str, most: int) -> pl.DataFrame:
@@ -196,3 +233,17 @@ def linked(points: pl.DataFrame) -> pl.DataFrame:
     """Give every model the address of its page."""
     pages = [model_link(subject) for subject in points["subject"]]
     return points.with_columns(href=pl.Series(pages, dtype=pl.String))
+
+
+def iq_mark(row: dict[str, Any]) -> Mark:
+    """Return the mark of a model by its IQ across, full where it is mostly measured."""
+    return Mark(
+        row["name"],
+        row["provider"],
+        row["exact_iq"],
+        status="measured" if row["well_measured"] else "estimated",
+        subject=row["subject"],
+        href=model_link(row["subject"]),
+        low=row["iq_low"],
+        high=row["iq_high"],
+    )

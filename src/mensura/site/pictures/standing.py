@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from mensura.charts import Mark
-from mensura.charts.standing import Duel, Kind, Stand, draw_among, draw_duels, draw_kinds, draw_price
+from mensura.charts.standing import Duel, draw_among, draw_duels, draw_kinds, draw_price
 from mensura.core.errors import MensuraError
 from mensura.evidence import slug
-from mensura.site.pictures.registry import Figure
+from mensura.site.pictures.registry import Figure, iq_mark, worded
 from mensura.study.headlines import SURELY, short_name
 from mensura.study.standing import find_people
 from mensura.study.study import Study
@@ -26,50 +26,28 @@ _SHARES = ("percent", "fraction")
 def among_people(study: Study, row: dict[str, Any]) -> Figure:
     """Return the bell of people with one model's mark."""
     others = [one["exact_iq"] for one in study.rows.ranked_rows if one["subject"] != row["subject"]]
-    return Figure(
-        f"among-{slug(row['subject'])}",
-        "Where it stands among people",
-        "1,000 people spread as IQ is defined, the model with its 90% interval, and all other ranked models as ticks.",
-        drawing=draw_among(_standing(row), others, f"{row['name']}, IQ {row['iq']}, among 1,000 people."),
-    )
-
-
-def _standing(row: dict[str, Any]) -> Stand:
-    low, high = (row["exact_iq"] if row[end] is None else row[end] for end in ("iq_low", "iq_high"))
-    return Stand(row["name"], row["provider"], row["exact_iq"], low, high, bool(row["well_measured"]))
+    drawing = draw_among(iq_mark(row), others, f"{row['name']}, IQ {row['iq']}, among 1,000 people.")
+    return worded("among-", drawing, of=slug(row["subject"]))
 
 
 def profile(study: Study, row: dict[str, Any]) -> Figure:
     """Return the profile of one model: its IQ in each kind of work."""
-    subject = row["subject"]
-    rows = study.rows.profile_rows[subject]
-    leaders = [one["subject"] for one in study.rows.ranked_rows[:_LEADERS] if one["subject"] != subject]
+    rows = study.rows.profile_rows[row["subject"]]
+    leaders = [one["subject"] for one in study.rows.ranked_rows[:_LEADERS] if one["subject"] != row["subject"]]
     others: dict[str, list[tuple[str, float]]] = {}
     for leader in leaders:
         for one in study.rows.profile_rows[leader]:
             others.setdefault(one["dimension"], []).append((one["provider"], one["value"]))
-    kinds = [
-        Kind(
-            Stand(
-                one["dimension"], one["provider"], one["value"], one["low"], one["high"], one["status"] == "measured"
-            ),
-            others.get(one["dimension"], []),
-        )
-        for one in rows
-    ]
+    kinds = []
+    for one in rows:
+        status = "measured" if one["status"] == "measured" else "estimated"
+        ends: dict[str, Any] = {"status": status, "low": one["low"], "high": one["high"]}
+        own = Mark(one["dimension"], one["provider"], one["value"], **ends)
+        kinds.append((own, others.get(one["dimension"], [])))
     best, worst = max(rows, key=lambda one: one["value"]), min(rows, key=lambda one: one["value"])
-    finding = (
-        f"{show(worst['value'], 'iq')} in {worst['dimension']}, {show(best['value'], 'iq')} in {best['dimension']}"
-    )
-    return Figure(
-        f"profile-{slug(subject)}",
-        "Seven kinds of work",
-        f"Its IQ in each kind of work with 90% intervals; grey marks are {len(leaders)} leading models. "
-        "Filled: at least two tests of that kind measured; hollow: mostly estimated.",
-        finding=finding,
-        drawing=draw_kinds(kinds, f"IQ by dimension of {row['name']}: {finding}."),
-        rows=tuple(rows),
-    )
+    finding = ", ".join(f"{show(one['value'], 'iq')} in {one['dimension']}" for one in (worst, best))
+    drawing = draw_kinds(kinds, f"IQ by dimension of {row['name']}: {finding}.")
+    return worded("profile-", drawing, finding, of=slug(row["subject"]), rows=rows, leaders=len(leaders))
 
 
 def against_people(study: Study, row: dict[str, Any]) -> Figure | None:
@@ -98,53 +76,40 @@ def against_people(study: Study, row: dict[str, Any]) -> Figure | None:
     if not duels:
         return None
     left = len(tested) - len(duels)
-    return Figure(
-        f"against-{slug(row['subject'])}",
-        "Against people on the same test",
-        "The score of people (bar: filled when measured) and of the model (mark) on each test, with the chance that it "
-        "is above them.",
-        finding=f"It passed {passed_said(tested)}{f'; {left} only in the table below' if left else ''}",
-        drawing=draw_duels(duels, row["provider"], f"{row['name']} and {len(duels)} groups of people, test by test."),
-    )
+    finding = f"It passed {passed_said(tested)}{f'; {left} only in the table below' if left else ''}"
+    drawing = draw_duels(duels, row["provider"], f"{row['name']} and {len(duels)} groups of people, test by test.")
+    return worded("against-", drawing, finding, of=slug(row["subject"]))
 
 
 def passed_said(tested: Sequence[dict[str, Any]]) -> str:
     """Say how many groups of people a model passed; measured and judged ones are never added up."""
-    said = []
+    parts = []
     for kind, is_measured in (("measured", True), ("judged", False)):
         groups = [one for one in tested if one["status"].startswith("measured") is is_measured]
         passed = sum(one["verdict"] == "passed" for one in groups)
         if groups:
-            said.append(f"{passed or 'none'} of {len(groups)} {kind} group{'s' if len(groups) > 1 else ''} of people")
-    return " and ".join(said)
+            parts.append(f"{passed or 'none'} of {len(groups)} {kind} group{'s' if len(groups) > 1 else ''} of people")
+    return " and ".join(parts)
 
 
 def what_it_costs(study: Study, row: dict[str, Any]) -> Figure | None:
     """Return IQ against effective cost with one model named."""
     if row["effective_cost"] is None:
         return None
-    others = [
-        _priced(one)
-        for one in study.rows.by_iq
-        if one["effective_cost"] is not None and one["subject"] != row["subject"]
-    ]
-    own = _priced(row)
+    own, *others = (_priced(one) for one in [row, *study.rows.by_iq] if one["effective_cost"] is not None)
+    others = [one for one in others if one.subject != own.subject]
     cheaper = [one for one in others if one.x < own.x and one.y >= own.y]
-    said = f"{len(cheaper) or 'none'} {'are' if len(cheaper) > 1 else 'is'} cheaper and at least as high"
-    return Figure(
-        f"price-{slug(row['subject'])}",
-        "What it costs",
-        f"IQ and effective cost of {len(others) + 1} models, dollars per million tokens in and out.",
-        finding=f"Of {len(others)} others with an effective cost, {said}",
-        drawing=draw_price(own, others, dollars, f"IQ against effective cost; {row['name']} costs {own.detail}."),
-    )
+    fewer = f"{len(cheaper) or 'none'} {'are' if len(cheaper) > 1 else 'is'} cheaper and at least as high"
+    finding = f"Of {len(others)} others with an effective cost, {fewer}"
+    drawing = draw_price(own, others, dollars, f"IQ against effective cost; {row['name']} costs {own.detail}.")
+    return worded("price-", drawing, finding, of=slug(row["subject"]), models=len(others) + 1)
 
 
 def _priced(row: dict[str, Any]) -> Mark:
     """Return a model by cost and IQ."""
-    cost, status = dollars(row["effective_cost"]), "measured" if row["well_measured"] else "estimated"
-    words = f"{row['name']}, {cost}, IQ {row['exact_iq']:.0f}"
-    return Mark(row["name"], row["provider"], row["effective_cost"], row["exact_iq"], words, status, detail=cost)
+    cost, iq = dollars(row["effective_cost"]), row["exact_iq"]
+    label = f"{row['name']}, {cost}, IQ {iq:.0f}"
+    return replace(iq_mark(row), x=row["effective_cost"], y=iq, label=label, detail=cost, low=None, high=None, href="")
 
 
 def people_rows(study: Study, subject: str) -> list[dict[str, Any]]:
@@ -152,9 +117,11 @@ def people_rows(study: Study, subject: str) -> list[dict[str, Any]]:
     tested = find_people(study, subject).rows
     printed = study.rows.printed_people
     scores = study.rows.printed_scores.get(subject, {})
-    known, unknown = ([one for one in tested if (one["chance_above"] is None) == lacks] for lacks in (False, True))
+    with_chance, without = (
+        [one for one in tested if (one["chance_above"] is None) == lacks] for lacks in (False, True)
+    )
     rows = []
-    for row in (*known[::-1], *unknown):
+    for row in (*with_chance[::-1], *without):
         group = printed[row["benchmark"], row["group"]]
         unit, n = group["unit"], group["n"]
         rows.append(
@@ -186,12 +153,12 @@ def model_picture(build: Callable[[Study, dict[str, Any]], Figure | None]) -> Ca
             raise MensuraError(
                 f"figure: {row['name']} has too few scores for an IQ; choose another model or add scores (mensura add)"
             )
-        found = build(study, row)
-        if found is None:
+        made = build(study, row)
+        if made is None:
             raise MensuraError(
                 f"figure: {row['name']} has too little for this picture; choose another one (mensura figure --list)"
             )
-        return replace(found, title=f"{row['name']}: {found.title}")
+        return replace(made, title=f"{row['name']}: {made.title}")
 
     drawn.__doc__ = build.__doc__
     return drawn

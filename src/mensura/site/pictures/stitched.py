@@ -1,56 +1,56 @@
-"""Pictures of the stitched scale: one axis, time, sensors, profiles, progress, acceleration."""
+"""Pictures of the stitched scale: one axis, time, sensors, profiles, progress, acceleration; and the published fit."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from mensura import charts
-from mensura.charts.canvas import ROOT
 from mensura.charts.plot import draw_nothing
+from mensura.charts.theme import ROOT
 from mensura.core.frames import read_csv
 from mensura.evidence import slug
-from mensura.site.pictures.registry import Figure, labelled, linked, picture
+from mensura.site.pictures.registry import Figure, labelled, linked, picture, worded
 from mensura.study.headlines import capability_leader_sentence, pace_sentence, unit_words
 from mensura.study.policy import list_models
 from mensura.study.study import Study
 from mensura.study.units import show, show_range
+from mensura.trends import find_break, find_frontier, load_horizons, load_published, relate_horizons
 
 _AXIS_LABELS = 30  # models named on the tall axis, where a name takes one line
 _PROFILED_MODELS = 24  # rows of the heat map, a screen of them
 _BELOW = 0.3  # of capability below the lowest value at which intervals are cut on the axis
 _LINES_APART = 0.5  # of capability between two human lines, so that their names do not collide
+_PUBLISHED_LABELS = 20
 _PROGRESS = Path(__file__).parents[1] / "data" / "algorithmic_progress.csv"
 _NO_PROVIDER = pl.lit(None, pl.String)
+_NO_END = pl.lit(None, pl.Float64)
+_CAPABILITY = {"value": "capability", "low": "capability_low", "high": "capability_high"}
 
 
 @picture("one-axis")
 def one_axis(study: Study) -> Figure:
     """Models, benchmarks and groups of people on one axis."""
-    columns = ("kind", "name", "provider", "subject", "value", "low", "high", "label", "href")
     models = linked(labelled(study.charted("capability"), "capability", _AXIS_LABELS)).select(
-        pl.lit("model").alias("kind"),
-        *("name", "provider", "subject", "label", "href"),
-        value="capability",
-        low="capability_low",
-        high="capability_high",
+        pl.lit("model").alias("kind"), "name", "provider", "subject", "label", "href", **_CAPABILITY
     )
     tests = study.benchmarks.drop_nulls("difficulty").select(
-        pl.lit("benchmark").alias("kind"),
         "name",
+        kind=pl.lit("benchmark"),
         provider=_NO_PROVIDER,
         subject=pl.format("benchmark:{}", pl.col("benchmark")),
-        href=pl.col("benchmark").map_elements(lambda key: f"{ROOT}benchmarks/{slug(key)}.html", pl.String),
+        href=_benchmark_pages(),
         label=True,
         value="difficulty",
-        low=pl.lit(None, pl.Float64),
-        high=pl.lit(None, pl.Float64),
+        low=_NO_END,
+        high=_NO_END,
     )
     people = study.groups.select(
-        pl.lit("people").alias("kind"),
         *("low", "high"),
+        kind=pl.lit("people"),
         name=pl.col("group").replace(study.class_names),
         provider=_NO_PROVIDER,
         subject=_class_subjects(),
@@ -58,60 +58,39 @@ def one_axis(study: Study) -> Figure:
         label=True,
         value="capability",
     )
-    points = pl.concat([part.select(columns) for part in (models, tests, people)])
+    points = pl.concat([part.select(sorted(models.columns)) for part in (models, tests, people)])
     edge = pl.col("value").min() - _BELOW  # a score of about zero bounds nothing from below
     points = points.with_columns(low=pl.when(pl.col("low") < edge).then(edge).otherwise("low"))
-    return Figure(
-        "one-axis",
-        "Models, benchmarks and people on one axis",
-        "Models by capability, benchmarks by difficulty and classes of people on one scale. A model whose capability "
-        "equals a benchmark's difficulty is halfway up its range. Classes of people stand "
-        "where their scores on the named tests put them, with 90% intervals, wide because their standing differs from "
-        "test to test; judged classes are outlines, and an interval may end at the lower edge. They do not move the "
-        "scale. Press any tick for who they are.",
-        charts.one_axis(points, units=_unit_ends(study)),
-        finding=stands_beside(study),
-        columns={"value": "capability or difficulty"},
-    )
+    return worded("one-axis", charts.one_axis(points, units=_unit_ends(study)), stands_beside(study))
+
+
+def _benchmark_pages() -> pl.Expr:
+    return pl.col("benchmark").map_elements(lambda key: f"{ROOT}benchmarks/{slug(key)}.html", pl.String)
 
 
 @picture("capability-time")
 def capability_time(study: Study) -> Figure:
     """Capability over time with the forecast and human lines."""
-    points = (
-        list_models(study, "capability")
-        .drop_nulls("capability")
-        .select(
-            *("subject", "name", "provider", "released"),
-            value="capability",
-            low="capability_low",
-            high="capability_high",
-            status=pl.lit("measured"),
-        )
-    )
+    rows = list_models(study, "capability").drop_nulls("capability")
+    points = rows.select("subject", "name", "provider", "released", **_CAPABILITY, status=pl.lit("measured"))
     pace = study.pace
-    return Figure(
-        "capability-time",
-        "Capability over time, and where it is heading",
-        "Capability of each model by release, with the line into the future. "
-        "The fan contains 90% of simulated futures if releases go on as in the last three years. Warm lines are "
-        "classes of people, from measured scores on the tests named, with 90% bands. "
-        f"{pace_sentence(study)}",
-        charts.timeline(
-            linked(labelled(points, "value", study.policy.labels)),
-            y_title="capability",
-            forecast=pace.forecast,
-            levels=human_lines(study.groups).with_columns(
-                pl.col("label").replace(study.class_names),
-                subject=_class_subjects("label"),
-                href=pl.lit(f"{ROOT}people.html"),
-            ),
-            today=pace.until,
-        ),
-        finding=f"Releases gain {pace.slope:.2f} a year (90% interval {pace.low:.2f} to {pace.high:.2f}); "
-        f"1 is {unit_words(study)}",
-        columns={"value": "capability"},
+    classes = human_lines(study.groups).with_columns(
+        pl.col("label").replace(study.class_names),
+        subject=_class_subjects("label"),
+        href=pl.lit(f"{ROOT}people.html"),
     )
+    drawing = charts.timeline(
+        linked(labelled(points, "value", study.policy.labels)),
+        y_title="capability",
+        forecast=pace.forecast,
+        levels=classes,
+        today=pace.until,
+    )
+    finding = (
+        f"Releases gain {pace.slope:.2f} a year (90% interval {pace.low:.2f} to {pace.high:.2f}); "
+        f"1 is {unit_words(study)}"
+    )
+    return worded("capability-time", drawing, finding, pace=pace_sentence(study))
 
 
 def _unit_ends(study: Study) -> dict[float, str]:
@@ -131,17 +110,17 @@ def _class_subjects(column: str = "group") -> pl.Expr:
 
 def stands_beside(study: Study) -> str:
     """Say where the highest model stands relative to the measured class nearest below it."""
-    said = capability_leader_sentence(study)
+    leader = capability_leader_sentence(study)
     ranked = study.capability_ranks.drop_nulls("rank")
     if ranked.is_empty():
-        return said
+        return leader
     best = ranked.row(0, named=True)
     below = study.groups.filter((pl.col("status") == "measured") & (pl.col("capability") < best["capability"]))
     if below.is_empty():
-        return said
+        return leader
     nearest = below.sort("capability").row(-1, named=True)
     theirs = show_range(nearest["low"], nearest["high"], "capability")
-    return f"{said} Next below it: {study.class_names[nearest['group']]}, anywhere from {theirs}."
+    return f"{leader} Next below it: {study.class_names[nearest['group']]}, anywhere from {theirs}."
 
 
 def human_lines(groups: pl.DataFrame) -> pl.DataFrame:
@@ -159,20 +138,9 @@ def human_lines(groups: pl.DataFrame) -> pl.DataFrame:
 def sensors(study: Study) -> Figure:
     """The range in which each benchmark informs."""
     models = linked(study.charted("capability").select("subject", "name", "provider", value="capability"))
-    return Figure(
-        "sensors",
-        "Benchmarks are sensors with a range",
-        "Where each benchmark tells models apart: at least half of its largest information about capability.",
-        charts.sensors(
-            study.sensors.with_columns(
-                href=pl.col("benchmark").map_elements(lambda key: f"{ROOT}benchmarks/{slug(key)}.html", pl.String)
-            ),
-            models,
-        ),
-        finding=in_range(study),
-        rows=tuple(study.sensors.select("benchmark", "name", "low", "peak", "high").to_dicts()),
-        columns={"low": "informs from", "peak": "most at", "high": "to"},
-    )
+    drawing = charts.sensors(study.sensors.with_columns(href=_benchmark_pages()), models)
+    rows = study.sensors.select("benchmark", "name", "low", "peak", "high").to_dicts()
+    return worded("sensors", drawing, in_range(study), rows=rows)
 
 
 @picture("residual-profiles")
@@ -186,35 +154,22 @@ def residual_profiles(study: Study) -> Figure:
         .join(titles, on="benchmark", maintain_order="left")
         .select("subject", "name", "provider", "residual", benchmark="title")
     )
-    return Figure(
-        "residual-profiles",
-        "Better at some things than its capability says",
-        "Where models score above (right of the line) and below (left of it) what their capability predicts. "
-        "Each stroke is a test: the measured score, sources taken together, minus the score that the stitched model "
-        "expects of the model's capability alone (without the further dimensions of the fit), as a share of the "
-        "whole range of the score (of Elo: as expected win rates). The farthest test on each side has its name.",
-        charts.residuals(linked(points)),
-        finding=oddest(points),
-    )
+    return worded("residual-profiles", charts.residuals(linked(points)), oddest(points))
 
 
 @picture("algorithmic-progress")
 def algorithmic_progress(study: Study) -> Figure:
     """How fast less compute reaches the same capability."""
-    estimates = read_csv(_PROGRESS).select("label", "value", "low", "high")
-    factors: list[float] = estimates["value"].to_list()
-    return Figure(
-        "algorithmic-progress",
-        "Algorithmic progress",
-        "By what factor the training compute for a given capability falls per year, measured in several ways, with 90% "
-        "intervals. From benchmark scores and compute estimates of Epoch AI up to November 2025 (CC BY 4.0).",
-        charts.progress(estimates),
-        rows=tuple(estimates.to_dicts()),
-        finding=f"By {estimates.height} measurements the compute for a given capability falls "
-        f"{min(factors):.0f} to {max(factors):.0f} times a year, with wide intervals",
-        source="Computed by Mensura from scores and compute estimates of Epoch AI (CC BY 4.0), November 2025",
-        columns={"label": "measured by", "value": "less compute, × per year"},
+    rows = read_csv(_PROGRESS).select("label", "value", "low", "high")
+    factors: list[float] = rows["value"].to_list()
+    title = "Less compute for the same capability, × per year"
+    look: dict[str, Any] = {"order": lambda _: 0.0, "log": True, "rule": 1.0}
+    drawing = charts.estimates(rows, label="label", value="value", x_title=title, **look)
+    finding = (
+        f"By {rows.height} measurements the compute for a given capability falls "
+        f"{min(factors):.0f} to {max(factors):.0f} times a year, with wide intervals"
     )
+    return worded("algorithmic-progress", drawing, finding, rows=rows.to_dicts())
 
 
 @picture("acceleration")
@@ -222,22 +177,13 @@ def acceleration(study: Study) -> Figure:
     """The acceleration watch."""
     watch = study.watch
     if watch is None:
-        said = "Too few models were released to watch for an acceleration"
-        return Figure("acceleration", "Is it accelerating?", f"{said}.", draw_nothing(said), finding=said)
+        nothing = "Too few models were released to watch for an acceleration"
+        return Figure("acceleration", "Is it accelerating?", f"{nothing}.", draw_nothing(nothing), nothing)
     verdict = (
         f"The alarm sounded in {watch.alarm:%B %Y}" if watch.alarm else "No acceleration that chance would not explain"
     )
-    return Figure(
-        "acceleration",
-        "Is it accelerating?",
-        "A monthly test for a faster pace: the higher the line, the stronger the evidence. "
-        "Each month takes all releases known by then and looks for the day after which the pace rose most (a kink "
-        "statistic). The unit is one standard deviation of that statistic in simulations without any change. "
-        "It crosses the boundary in "
-        f"{watch.plan.rate:.0%} of whole watches without a change (p = {watch.p_value:.2f} for this one).",
-        charts.watch(watch.looks.select("date", "statistic", "boundary")),
-        finding=verdict,
-    )
+    drawing = charts.watch(watch.looks.select("date", "statistic", "boundary"))
+    return worded("acceleration", drawing, verdict, rate=watch.plan.rate, p_value=watch.p_value)
 
 
 def in_range(study: Study) -> str:
@@ -249,10 +195,56 @@ def in_range(study: Study) -> str:
 
 def oddest(points: pl.DataFrame) -> str:
     """Say which score lies farthest from its model's level."""
-    known = points.drop_nulls("residual").sort(pl.col("residual").abs(), descending=True)
-    if known.is_empty():
+    farthest = points.drop_nulls("residual").sort(pl.col("residual").abs(), descending=True)
+    if farthest.is_empty():
         return "No model has a residual"
-    top = known.row(0, named=True)
+    top = farthest.row(0, named=True)
     way = "above" if top["residual"] > 0 else "below"
     size = show(abs(top["residual"]), "fraction")
     return f"Farthest from its level: {top['name']} on {top['benchmark']}, {size} of the range {way} it"
+
+
+@picture("published-difficulty")
+def published_difficulty(study: Study) -> Figure:
+    """Benchmarks by difficulty in the published fit."""
+    rows = load_published().benchmarks.sort("difficulty", descending=True)
+    hardest, easiest = rows.row(0, named=True), rows.row(-1, named=True)
+    drawing = charts.estimates(rows, label="benchmark", value="difficulty", x_title="Difficulty")
+    ends = [f"{one['benchmark']} at {one['difficulty']:.2f}" for one in (easiest, hardest)]
+    rows_shown = rows.drop("source").to_dicts()
+    return worded("published-difficulty", drawing, f"From {ends[0]} to {ends[1]}", rows=rows_shown)
+
+
+@picture("published-break")
+def published_break(study: Study) -> Figure:
+    """The frontier of the published fit and its one break."""
+    models = load_published().models
+    frontier, bend = find_frontier(models), find_break(models)
+    points = _published(frontier.with_columns(value="capability", low=_NO_END, high=_NO_END), "value")
+    path = bend.path(frontier["released"]).with_columns(provider=_NO_PROVIDER)
+    finding = (
+        f"{bend.before:.2f} a year before {bend.date} and {bend.after:.2f} after it: {bend.ratio:.2f} times as fast"
+    )
+    return worded("published-break", charts.timeline(points, y_title="capability", lines=path), finding)
+
+
+@picture("published-horizons")
+def published_horizons(study: Study) -> Figure:
+    """Time horizons of METR against capability in the published fit."""
+    related = relate_horizons(load_published().models, load_horizons())
+    table = related.table.drop_nulls("minutes")
+    points = _published(table.with_columns(x="capability", y="minutes"), "y")
+    ends = table.filter(pl.col("capability").is_in([table["capability"].min(), table["capability"].max()]))
+    line = ends.select(x="capability", y="expected")
+    titles: dict[str, Any] = {"x_title": "capability", "y_title": "time horizon, minutes"}
+    finding = (
+        f"Horizons double with every {related.doubling:.2f} of capability (R² "
+        f"{related.checks['r_squared'][0]:.2f}, {points.height} models)"
+    )
+    return worded("published-horizons", charts.scatter(points, log_y=True, line=line, **titles), finding)
+
+
+def _published(table: pl.DataFrame, value: str) -> pl.DataFrame:
+    """Return models under the names of the published fit, all of one colour, the highest labelled."""
+    points = table.with_columns(name=pl.col("subject"), provider=_NO_PROVIDER, status=pl.lit("measured"))
+    return labelled(points, value, _PUBLISHED_LABELS)

@@ -1,22 +1,28 @@
-"""What opens when a mark of people is pressed: which people, on which test, how many, measured or judged, from where.
+"""What readers find and open: entries of the search box, and the cards of marks of people.
 
 A mark names its card by its subject: ``people:CLASS`` on the stitched scale, ``people:BENCHMARK/GROUP`` on a test,
-``people:TEST/GROUP`` on the human ladder.
+``people:TEST/GROUP`` on the human ladder. A card says which people, on which test, how many, measured or judged.
 """
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from mensura.evidence import slug
-from mensura.site.links import source_date, source_link
 from mensura.site.pictures.benchmark import group_subject, people_on
 from mensura.site.pictures.stitched import class_subject
+from mensura.site.texts import source_date, source_link
+from mensura.study.headlines import short_name
 from mensura.study.study import Study
 from mensura.study.units import rarity, show, show_range
 
+Entry = tuple[str, str, str, str, float]
+"""Name, kind, page, other names, and how many points it is ahead of others that match as well."""
+_SEARCHED: dict[str, Any] = tomllib.loads((Path(__file__).parent / "data" / "search.toml").read_text(encoding="utf-8"))
 CardLine = tuple[str, str, str | None]
 """A label, what is said, and where it leads: an address, a page of the report, or nowhere."""
 _TEST_SOURCES = {
@@ -70,11 +76,11 @@ def _class_card(study: Study, row: dict[str, Any]) -> dict[str, Any]:
     ]
     for one in study.people.tests.filter((pl.col("class") == name) & (pl.col("status") == row["status"])).to_dicts():
         printed = study.rows.printed_people[one["benchmark"], one["group"]]
-        said = (
+        words = (
             f"{one['group']}: {show(printed['score'], printed['unit'])}, {one['status']}, n {said_size(printed['n'])}"
         )
         page = f"benchmarks/{slug(one['benchmark'])}.html#people"
-        lines.append((study.benchmark_names[one["benchmark"]], said, page))
+        lines.append((study.benchmark_names[one["benchmark"]], words, page))
     return {"name": study.class_names[row["group"]], "page": "people.html#people-table", "lines": lines}
 
 
@@ -89,6 +95,38 @@ def _ladder_card(part: pl.DataFrame) -> dict[str, Any]:
     ]
     for row in part.iter_rows(named=True):
         ends = "" if row["low"] is None else f", 90% {rarity(row['low'])} to {rarity(row['high'])}"
-        said = f"{rarity(row['one_in'], row['at_least'])}{ends}".replace(" people", "")
-        lines.append((row["dimension"], said, None))
+        words = f"{rarity(row['one_in'], row['at_least'])}{ends}".replace(" people", "")
+        lines.append((row["dimension"], words, None))
     return {"name": f"{first['subject']} ({first['test']})", "page": "people.html#anchors", "lines": lines}
+
+
+def people_words(benchmark: str, group: str) -> str:
+    """Return the other names of a group of people on a test, such as PhD for experts."""
+    name = f"{group} {short_name(benchmark, group)}".lower()
+    return " ".join(text for part, text in _SEARCHED["people"].items() if part in name)
+
+
+def search_entries(study: Study) -> list[Entry]:
+    """Return everything that can be found, best models first among equals."""
+    entries: list[Entry] = [(name, "page", href, words, 8.0) for name, href, words in _SEARCHED["pages"]]
+    for key, name in study.dimension_names.items():
+        words = " ".join(text for part, text in _SEARCHED["dimensions"].items() if part in f"{key} {name.lower()}")
+        entries.append((name, "dimension", f"iq.html#iq-bell-{slug(key)}", words, 9.0))
+    count = max(1, study.models.height)
+    for place, row in enumerate(study.models.iter_rows(named=True)):
+        words = f"{row['provider']} {row['subject']}"
+        page, weight = f"models/{slug(row['subject'])}.html", 5 * (1 - place / count)
+        entries.append((row["name"], row["provider"], page, words, weight))
+    for provider in study.models["provider"].unique(maintain_order=True):
+        entries.append((str(provider), "maker", f"makers/{slug(str(provider))}.html", "provider lab company", 10.0))
+    for row in study.evidence.benchmarks.iter_rows(named=True):
+        named = study.dimension_names.get(row["dimension"] or "", "")
+        words = f"{row['benchmark'].replace('_', ' ')} {named} benchmark test"
+        entries.append((row["name"], "test", f"benchmarks/{slug(row['benchmark'])}.html", words, 4.0))
+    for row in study.rows.tested_people:
+        name, test = short_name(row["benchmark"], row["group"]), study.benchmark_names[row["benchmark"]]
+        words = people_words(row["benchmark"], row["group"])
+        weight = 9.0 if row["status"] == "measured" else 1.0
+        page = f"benchmarks/{slug(row['benchmark'])}.html#people"
+        entries.append((f"{name} on {test}", "people", page, f"{row['group']} {words}", weight))
+    return entries

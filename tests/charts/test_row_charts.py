@@ -7,16 +7,35 @@ import pytest
 
 import mensura
 from mensura import MensuraError, charts
-from mensura.charts.estimates import plot_table
+from mensura.charts.row_charts import plot_table
 
 BASES = pl.DataFrame(
-    {"dimension": ["KN", "VO"], "name": ["Knowledge", "Metacognition and Critical Thinking"], "base": [6.7, 31.95]}
+    {"name": ["Knowledge", "Metacognition and Critical Thinking"], "base": [6.7, 31.95], "low": None, "high": None}
 )
 REGIONS = pl.DataFrame({"region": ["Europe", "Asia"], "rate": [0.6, 0.4], "low": [0.5, 0.3], "high": [0.7, 0.5]})
 DRIVERS = pl.DataFrame(
     {"driver": ["age", "schooling"], "effect": [3.0, -12.0], "low": [1.0, -15.0], "high": [5.0, -9.0]}
 )
 PROGRESS = pl.DataFrame({"label": ["ours", "theirs"], "value": [3.0, 8.0], "low": [2.0, 4.0], "high": [5.0, 20.0]})
+
+
+def bases(table):
+    look = {"text": lambda base: f"{base:.2f}", "log": True, "rule": 10.0}
+    return charts.estimates(table, label="name", value="base", x_title="Base", **look)
+
+
+def regions(table):
+    look = {"tick": lambda share: f"{share:.0%}", "text": lambda share: f"{share:.0%}", "least": 0.0}
+    return charts.estimates(table, label="region", value="rate", x_title="Rate of success", **look)
+
+
+def drivers(table):
+    return charts.estimates(table, label="driver", value="effect", x_title="Change of the rate", order=abs, rule=0.0)
+
+
+def progress(table):
+    look = {"order": lambda _: 0.0, "log": True, "rule": 1.0}
+    return charts.estimates(table, label="label", value="value", x_title="Less compute", **look)
 
 
 def rows_of(drawing):
@@ -33,7 +52,7 @@ def rule_of(drawing):
 
 
 def test_bases_fall_from_the_largest_and_are_printed_as_calibrations_print_them():
-    assert [said for _, said in rows_of(charts.bases(BASES))] == [
+    assert [said for _, said in rows_of(bases(BASES))] == [
         "Metacognition and Critical Thinking: 31.95, estimated",
         "Knowledge: 6.70, estimated",
     ]
@@ -41,46 +60,46 @@ def test_bases_fall_from_the_largest_and_are_printed_as_calibrations_print_them(
 
 def test_the_line_stands_at_what_the_numbers_are_measured_against():
     """Bases at the design value 10, drivers at no change, progress at the same compute; regions have none."""
-    (high, _), (low, _) = rows_of(charts.bases(BASES))
-    [ten] = rule_of(charts.bases(BASES))
+    (high, _), (low, _) = rows_of(bases(BASES))
+    [ten] = rule_of(bases(BASES))
     assert low < ten < high
-    (schooling, _), (age, _) = rows_of(charts.drivers(DRIVERS))
-    [zero] = rule_of(charts.drivers(DRIVERS))
+    (schooling, _), (age, _) = rows_of(drivers(DRIVERS))
+    [zero] = rule_of(drivers(DRIVERS))
     assert schooling < zero < age
-    [same] = rule_of(charts.progress(PROGRESS))
-    assert same < min(x for x, _ in rows_of(charts.progress(PROGRESS)))
-    assert rule_of(charts.regions(REGIONS)) == []
+    [same] = rule_of(progress(PROGRESS))
+    assert same < min(x for x, _ in rows_of(progress(PROGRESS)))
+    assert rule_of(regions(REGIONS)) == []
 
 
 def test_a_logarithmic_axis_gives_equal_room_to_equal_factors():
     table = pl.DataFrame({"label": ["a", "b", "c"], "value": [1.0, 10.0, 100.0], "low": [None] * 3, "high": [None] * 3})
-    a, b, c = (x for x, _ in rows_of(charts.progress(table)))
+    a, b, c = (x for x, _ in rows_of(progress(table)))
     assert b - a == pytest.approx(c - b, abs=0.11)
 
 
 def test_rates_are_said_in_percent_with_their_interval():
-    assert [said for _, said in rows_of(charts.regions(REGIONS))] == [
+    assert [said for _, said in rows_of(regions(REGIONS))] == [
         "Europe: 60%, 50% to 70%, estimated",
         "Asia: 40%, 30% to 50%, estimated",
     ]
 
 
 def test_the_largest_driver_comes_first_whatever_its_sign():
-    assert [said.split(":")[0] for _, said in rows_of(charts.drivers(DRIVERS))] == ["schooling", "age"]
+    assert [said.split(":")[0] for _, said in rows_of(drivers(DRIVERS))] == ["schooling", "age"]
 
 
 def test_an_interval_without_an_end_runs_to_the_edge():
     table = PROGRESS.with_columns(high=pl.Series([float("inf"), 20.0]))
-    assert "nan" not in str(charts.progress(table).wide)
+    assert "nan" not in str(progress(table).wide)
 
 
 def test_an_empty_table_says_why_nothing_is_drawn():
-    assert "no region has a rate" in str(charts.regions(REGIONS.clear()).wide)
+    assert "no region has a rate" in str(regions(REGIONS.clear()).wide)
 
 
 def test_a_missing_column_is_named():
     with pytest.raises(MensuraError, match="missing column 'high'"):
-        charts.regions(REGIONS.drop("high"))
+        regions(REGIONS.drop("high"))
 
 
 def ranks() -> pl.DataFrame:

@@ -1,0 +1,337 @@
+"""Rows of one's own kind: places among people, who was passed when, residuals of models."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from markupsafe import Markup
+
+from mensura.charts.canvas import Canvas, Place, scale
+from mensura.charts.plot import NARROW, WIDE, Mark, draw_nothing
+from mensura.charts.render import Drawing
+from mensura.charts.theme import clipped, lab_colour, paint, text_width
+from mensura.charts.values import Axis, Row, counted, listed, rows_of, say, say_range
+
+PLACES = ("subject", "dimension", "one_in", "low", "high", "kind", "note")
+_OPTIONAL = ("at_least", "provider", "status", "test", "href", "card", "words")
+FARTHEST = 1e6
+"""Rarest place drawn to scale; beyond it an interval ends at the edge."""
+_TICKS = (
+    *((2.0, "median"), (10.0, "top 10%"), (100.0, "top 1%"), (1e3, "1 in 1,000"), (1e4, "1 in 10,000")),
+    *((1e5, "1 in 100,000"), (1e6, "1 in a million")),
+)
+_ON_A_PHONE = (2.0, 100.0, 1e4)
+_LINE, _HEADING = 19.0, 30.0
+_PASSED, _PASSED_TALL, _HEAD = 43.0, 66.0, 34.0
+_UNSURE = 0.45
+"""Opacity of the time in which a model was level with people, and not surely above them."""
+RESIDUALS = ("subject", "name", "provider", "benchmark", "residual")
+_MODEL, _MODEL_TALL = 30.0, 62.0
+"""Height of a row on a screen, and on a phone, where words stand above and below the strokes, pixels."""
+
+
+def among_people(points: object, *, description: str = "") -> Drawing:
+    """Draw where each subject stands in each dimension, as "1 in N people", with its interval.
+
+    A dimension in which nobody is placed keeps its row, which says so.
+
+    Parameters
+    ----------
+    points : table
+        Columns subject, dimension (as it is to be written), one_in, low, high, kind (AI or people), note. If
+        wanted: at_least (cut at what the data can tell), provider, status (measured or not: hollow), test,
+        href, card (the subject of the mark's card), words (what the mark says).
+    description : str, optional
+        The picture in words, instead of those made from the table.
+
+    Returns
+    -------
+    Drawing
+        The picture; a notebook shows it, ``save`` writes it.
+
+    Raises
+    ------
+    MensuraError
+        If a column is missing or has an unknown value.
+
+    Examples
+    --------
+    >>> from mensura import charts
+    >>> place = {"subject": ["A"], "dimension": ["Logic"], "one_in": [100.0], "low": [50.0], "high": [200.0]}
+    >>> charts.among_people({**place, "kind": ["AI"], "note": [""]}).description
+    'Places among the people of the world in 1 dimension: A is rarest in Logic (1 in 100 people).'
+
+    """
+    rows = rows_of(points, PLACES, needed=["subject", "dimension"], optional=_OPTIONAL)
+    placed = [row for row in rows if row["one_in"] is not None]
+    if not placed:
+        return draw_nothing("no ability could be placed among people")
+    dimensions = list(dict.fromkeys(row["dimension"] for row in rows))
+    about = description or _describe_places(placed, dimensions)
+    shown = tuple({key: value for key, value in row.items() if key in (*PLACES, "at_least")} for row in placed)
+    return Drawing(lambda width: _draw_places(dimensions, placed, about, width), about, shown)
+
+
+def _draw_places(dimensions: list[str], rows: list[Row], about: str, width: float) -> Markup:
+    narrow = width < NARROW
+    left = 176.0 if narrow else 290.0
+    blocks = {
+        name: sorted((row for row in rows if row["dimension"] == name), key=lambda row: row["one_in"])
+        for name in dimensions
+    }
+    heights = [max(1, sum(_lines(row, left) for row in own)) * _LINE + _HEADING for own in blocks.values()]
+    far = max(end for row in rows for end in (row["high"] or 1.0, row["one_in"], 100.0))
+    end = min(max(far * 1.3, 200.0), FARTHEST)
+    sheet = Canvas(width, 30 + sum(heights), about)
+    to_pixels = scale(0.0, math.log10(end), left, width - (24 if narrow else 46))
+
+    def at(one_in: float) -> float:
+        return to_pixels(math.log10(min(max(one_in, 1.0), FARTHEST)))
+
+    for rarity, name in _TICKS:
+        if rarity <= end and (not narrow or rarity in _ON_A_PHONE):
+            median = rarity == 2
+            look = (paint.people_strong, 1.25, "2 3") if median else (paint.grid, 1.0, "")
+            sheet.line(at(rarity), 22, at(rarity), sheet.height, *look)
+            ink = paint.people if median else paint.soft
+            sheet.words(at(rarity), 10, name, fill=ink, weight="600", anchor="middle", size=11)
+    y = 26.0
+    for (name, own), height in zip(blocks.items(), heights, strict=True):
+        sheet.line(0, y, width, y, paint.ink if y == 26.0 else paint.grid, 1.5 if y == 26.0 else 1.0)
+        sheet.words(0, y + 14, clipped(name, width - 8 if narrow else left - 8, 13, "600"), weight="600", size=13)
+        if not own:
+            sheet.words(left, y + 14, "nobody placed: no usable line", fill=paint.quiet, size=11)
+        down = y + 24
+        for row in own:
+            _place_row(sheet, row, at, down, left)
+            down += _LINE * _lines(row, left)
+        y += height
+    return sheet.svg()
+
+
+def _named(row: Row) -> str:
+    return f"{row['subject']} ({row['test']})" if row["test"] else str(row["subject"])
+
+
+def _lines(row: Row, left: float) -> int:
+    """Return how many lines a row takes: a name that does not fit beside its mark stands above it."""
+    return 1 if text_width(_named(row)) <= left - 14 else 2
+
+
+def _place_row(sheet: Canvas, row: Row, at: Place, top: float, left: float) -> None:
+    people, beside = row["kind"] == "people", _lines(row, left) == 1
+    y = top + _LINE * (0.5 if beside else 1.5)
+    name = _named(row)
+    if not beside:  # where room is short the name is cut, never the test
+        tail = f" ({row['test']})" if row["test"] else ""
+        name = clipped(row["subject"], sheet.width - text_width(tail)) + tail
+    sheet.words(0, top + _LINE * 0.5, name, fill=paint.people if people else paint.ink)
+    label = row["words"] or (
+        f"{row['subject']}, {row['dimension']}: {_rarity(row)}{say_range(row['low'], row['high'])}"
+        f"{', ' + row['note'] if row['note'] else ''}"
+    )
+    href, status = row["href"] or "", row["status"] or "measured"
+    with sheet.marked(label, href=href, subject=row["card"] or "", provider=row["provider"]):
+        ink = paint.people_strong if people else lab_colour(row["provider"])
+        sheet.interval(at, (row["low"], row["high"]), y, ink)
+        if people:
+            sheet.bar(at(row["one_in"]), y, status)
+        else:
+            sheet.sign(at(row["one_in"]), y, row["provider"] or "", status)
+
+
+def _describe_places(placed: list[Row], dimensions: list[str]) -> str:
+    parts = []
+    for name in dict.fromkeys(row["subject"] for row in placed):
+        best = max((row for row in placed if row["subject"] == name), key=lambda row: row["one_in"])
+        parts.append(f"{name} is rarest in {best['dimension']} ({_rarity(best)})")
+    reached = {row["dimension"] for row in placed}
+    absent = [name for name in dimensions if name not in reached]
+    gone = f" Nobody is placed in {listed(absent, len(absent))}." if absent else ""
+    return f"Places among the people of the world in {counted(len(dimensions), 'dimension')}: {'; '.join(parts)}.{gone}"
+
+
+def _rarity(row: Row) -> str:
+    return f"{'at least ' if row['at_least'] else ''}1 in {say(row['one_in'])} people"
+
+
+@dataclass(frozen=True)
+class PassingRow:
+    """A group of people on a test; ``level`` and ``first`` as :class:`mensura.study.headlines.Passed` has them.
+
+    These are models by the day on which they came out (``x``), with their score as ``detail``.
+    """
+
+    kind: str
+    name: str
+    test: str
+    level: Mark | None
+    first: Mark | None
+    best: str
+    chance: str
+
+
+def draw_passing(
+    rows: Sequence[PassingRow], *, start: date, today: date, titles: dict[str, str], description: str
+) -> Drawing:
+    """Draw the rows in their order under the title of their kind, from ``start`` to ``today``."""
+
+    def draw(width: float) -> Markup:
+        narrow = width < NARROW
+        row_height = _PASSED_TALL if narrow else _PASSED
+        kinds = [kind for kind in titles if any(row.kind == kind for row in rows)]
+        sheet = Canvas(width, 26 + _HEAD * len(kinds) + row_height * len(rows) + 8, description, kind="passing-chart")
+        left, right = (2.0, width - 8) if narrow else (330.0, width - 300.0)
+        at = scale(start.toordinal(), today.toordinal(), left, right)
+        years = [date(year, 1, 1) for year in range(start.year + 1, today.year + 1)]
+        marked = [(day.toordinal(), str(day.year)) for day in years if (today - day).days > 60]
+        sheet.ticks(at, marked, 10, 22, sheet.height)
+        for x, text in () if narrow else ((right, "today"), (width - 96, "best model"), (width, "chance above")):
+            sheet.words(x, 10, text, fill=paint.soft, weight="600", anchor="end")
+        y = 26.0
+        for kind in kinds:
+            sheet.words(0, y + 18, titles[kind], weight="600", size=15, halo=True)
+            sheet.line(0, y + _HEAD - 2, width, y + _HEAD - 2, paint.ink, 1.5)
+            y += _HEAD
+            for row in rows:
+                if row.kind == kind:
+                    _passing_row(sheet, row, at, y, (left, right))
+                    y += row_height
+                    sheet.line(0, y, width, y, paint.grid)
+        return sheet.svg()
+
+    return Drawing(draw, description, screen=1200.0)
+
+
+def _passing_row(sheet: Canvas, row: PassingRow, at: Place, y: float, ends: tuple[float, float]) -> None:
+    (left, right), width = ends, sheet.width
+    narrow = width < NARROW
+    rise, room = (12, width - 76) if narrow else (14, left - 20)
+    sheet.words(0, y + rise, clipped(row.name, room, 13, "600"), weight="600", size=13, halo=narrow)
+    sheet.words(0, y + rise + 15, clipped(row.test, room - 44 * narrow), fill=paint.people, halo=narrow)
+    sheet.words(width, y + (12 if narrow else 21), row.chance, weight="600", size=13, anchor="end", halo=narrow)
+    if narrow:
+        best = clipped(row.best, width - text_width(row.test) - 12, 11)
+        sheet.words(width, y + 27, best, fill=paint.soft, anchor="end", size=11, halo=True)
+    else:
+        sheet.words(width - 96, y + 21, clipped(row.best, 195), fill=paint.soft, anchor="end")
+    level = y + (42 if narrow else 15)
+    upto = at(row.level.x) if row.level else right
+    passed = at(row.first.x) if row.first else right
+    sheet.line(left, level, right, level, paint.line, 1.5)
+    sheet.line(left, level, upto, level, paint.people_strong, 6)
+    if row.level:
+        sheet.band(upto, level - 3, passed - upto, 6, paint.people_strong, _UNSURE)
+    for passer, words, status in ((row.level, "first level", "estimated"), (row.first, "first above", "measured")):
+        if passer and (passer is row.first or not row.first or passer.subject != row.first.subject):
+            label = f"{passer.name}, {words}, {date.fromordinal(int(passer.x)):%B %Y}"
+            with sheet.marked(label, href=passer.href, subject=passer.subject):
+                sheet.sign(at(passer.x), level, passer.provider, status, 6.0)
+    named = row.first or row.level
+    if named is None:
+        sheet.words(left, level + 16, "people are ahead", fill=paint.soft, size=12, halo=True)
+        return
+    word = "" if row.first else "first level, "
+    score = f", {named.detail}" if row.first and named.detail else ""
+    text = f"{named.name}  {word}{date.fromordinal(int(named.x)):%b %Y}{score}"
+    half = text_width(text, 12) / 2
+    x = min(max(at(named.x), left + half), right - half)
+    sheet.words(x, level + 16, text, fill=paint.soft, size=12, anchor="middle", halo=True)
+
+
+def residuals(points: object, *, x_title: str = "Score minus what the model's level predicts") -> Drawing:
+    """Draw one row per model and one stroke per test.
+
+    Right of the line a model is better than its level, left of it worse. The farthest test on each side has its
+    name.
+
+    Parameters
+    ----------
+    points : table
+        Columns subject, name, provider, benchmark, residual, and href if wanted, in the order to draw.
+    x_title : str
+        What the axis shows.
+
+    Returns
+    -------
+    Drawing
+        The picture; a notebook shows it, ``save`` writes it.
+
+    Raises
+    ------
+    MensuraError
+        If a column is missing or has an unknown value.
+
+    Examples
+    --------
+    >>> from mensura import charts
+    >>> cell = {"subject": ["a"], "name": ["A"], "provider": [None], "benchmark": ["T"], "residual": [0.1]}
+    >>> charts.residuals(cell).description[:42]
+    'Residuals of 1 model on 1 benchmark: furth'
+
+    """
+    rows = rows_of(points, RESIDUALS, needed=["subject", "name", "benchmark", "residual"], optional=["href"])
+    if not rows:
+        return draw_nothing("no model has a residual")
+    models: dict[str, list[Row]] = {}
+    for row in rows:
+        models.setdefault(row["subject"], []).append(row)
+    up, down = max(rows, key=lambda row: row["residual"]), min(rows, key=lambda row: row["residual"])
+    tests = counted(len({row["benchmark"] for row in rows}), "benchmark")
+    about = (
+        f"Residuals of {counted(len(models), 'model')} on {tests}: "
+        f"furthest above its level is {up['name']} on {up['benchmark']} ({say(up['residual'])}), furthest below "
+        f"{down['name']} on {down['benchmark']} ({say(down['residual'])})."
+    )
+    edge = max(abs(row["residual"]) for row in rows) or 1.0
+    axis = Axis(x_title, -edge, edge, _signed)
+
+    def draw(width: float) -> Markup:
+        narrow = width < NARROW
+        row_height = _MODEL_TALL if narrow else _MODEL
+        left = 0.0 if narrow else min(max(text_width(own[0]["name"], 12, "600") for own in models.values()) + 34, 200)
+        sheet = Canvas(width, 44 + row_height * len(models), about)
+        room = 12.0 if narrow else 150.0  # for the names of the farthest tests
+        at = axis.scale(left + room, width - room)
+        sheet.words(0, 8, x_title, fill=paint.soft, size=11)
+        sheet.ticks(at, axis.ticks(4 if narrow else 6), 28, 40, sheet.height)
+        sheet.line(at(0), 40, at(0), sheet.height, paint.ink, 1.25)
+        sheet.line(0, 40, width, 40, paint.ink, 1.5)
+        for place, own in enumerate(models.values()):
+            top = 40 + row_height * place
+            _residual_row(sheet, own, at, top, top + (33 if narrow else row_height / 2), left, narrow=narrow)
+            sheet.line(0, top + row_height, width, top + row_height, paint.grid)
+        return sheet.svg()
+
+    return Drawing(draw, about, tuple({key: row[key] for key in RESIDUALS} for row in rows), screen=WIDE)
+
+
+def _signed(value: float) -> str:
+    return "0" if abs(value) < 1e-9 else f"{100 * value:+.0f}%".replace("-", "−")
+
+
+def _residual_row(
+    sheet: Canvas, own: list[Row], at: Place, top: float, level: float, left: float, *, narrow: bool
+) -> None:
+    """Draw the strokes of one model, the farthest with their names."""
+    first = own[0]
+    with sheet.marked(first["name"], href=first["href"] or "", subject=first["subject"], provider=first["provider"]):
+        sheet.sign(6, top + 12 if narrow else level, first["provider"] or "")
+        sheet.words(18, top + 12 if narrow else level, clipped(first["name"], 160, 12, "600"), weight="600")
+    ends = {id(max(own, key=lambda row: row["residual"])): 1, id(min(own, key=lambda row: row["residual"])): -1}
+    for row in own:
+        x, side = at(row["residual"]), ends.get(id(row), 0)
+        way = "above" if row["residual"] > 0 else "below"
+        with sheet.marked(f"{row['name']} on {row['benchmark']}, {say(abs(row['residual']))} {way} its level"):
+            sheet.line(x, level - 6, x, level + 6, paint.ink, 2.5, opacity=1.0 if side else 0.45)
+            if side * row["residual"] > 0:
+                start, end = ("start", "end") if side > 0 else ("end", "start")
+                if narrow:
+                    text = clipped(row["benchmark"], sheet.width / 2 - 6, 11)
+                    sheet.words(sheet.width * (side > 0), level + 17, text, fill=paint.soft, anchor=end, size=11)
+                else:
+                    text = clipped(row["benchmark"], (sheet.width - x if side > 0 else x - left) - 10, 11)
+                    sheet.words(x + 7 * side, level, text, fill=paint.soft, anchor=start, size=11, halo=True)

@@ -1,0 +1,108 @@
+"""Texts for pages: terms of the glossary, the method in words, and links to sources that a browser may open.
+
+The glossary is that of ``docs/glossary.md``, shipped as ``data/glossary.csv`` (``python -m tools.write_glossary``).
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from markupsafe import Markup, escape
+
+from mensura.core.errors import MensuraError
+from mensura.core.frames import read_csv
+from mensura.evidence import slug
+
+FILE = Path(__file__).parent / "data" / "glossary.csv"
+_LINKS = FILE.with_name("source_links.csv")
+_DATE = re.compile(r"\b(?:19|20)\d\d(?:-\d\d(?:-\d\d)?)?\b")
+_PRICE = re.compile(r"(?:^|;)\s*price:\s*([^;]+)")
+_SNAPSHOT = "{snapshot}"
+_FROZEN = (
+    "A placed model's IQ is that of a scoring of the edition and this model alone, its capability the posterior given "
+    "its own scores on the edition's benchmarks, its rank one more than the number of the edition's ranked models "
+    "above it, so that two placed models may share one. Pace, watch, people and charts' default choice are the "
+    "edition's. What two models' errors share is counted between models of the edition only."
+)
+"""Said of every frozen scale."""
+
+
+@cache
+def glossary() -> dict[str, str]:
+    """Return the meaning of each term."""
+    return dict(read_csv(FILE).select("term", "meaning").iter_rows())
+
+
+def term(name: str, words: str = "") -> Markup:
+    """Return a term that shows its meaning on hover, by a tap and by the keyboard, without a script.
+
+    ``words``: those in the text, the term itself when not given.
+    """
+    meanings = {key.lower(): meaning for key, meaning in glossary().items()}
+    if name.lower() not in meanings:
+        raise MensuraError(f"term {name!r}: the glossary does not have it; expected one of {', '.join(glossary())}")
+    meaning = meanings[name.lower()]
+    tag = '<button type="button" class="term">{}<span role="tooltip">{}</span></button>'
+    return Markup(tag).format(words or name, meaning[0].upper() + meaning[1:])
+
+
+def term_id(name: str) -> str:
+    """Return where the method page explains a term."""
+    return str(escape(f"term-{slug(name)}"))
+
+
+def first_link(text: str | None) -> str:
+    """Return the first web address at the start of a source's note, nothing where there is none."""
+    first = (text or "").split(" ")[0].rstrip(";")
+    return first if first.startswith(("https://", "http://")) else ""
+
+
+def source_link(words: str | None) -> str:
+    """Return where a source can be read that the evidence names in words, nothing where no address is known."""
+    return first_link(words) or _known_sources().get(words or "", {}).get("url") or ""
+
+
+def price_source(text: str | None) -> str | None:
+    """Return what a model's note of sources says about its prices, all of it where it says nothing in particular."""
+    price = _PRICE.search(text or "")
+    return price[1].strip() if price else text
+
+
+def source_date(words: str | None) -> str:
+    """Return the date of a source that is named in words: a known one, one in its name, or that none is given."""
+    date, named = _known_sources().get(words or "", {}).get("date"), _DATE.search(words or "")
+    return date or (named[0] if named else "date not given")
+
+
+@cache
+def _known_sources() -> dict[str, dict[str, str | None]]:
+    table = read_csv(_LINKS)
+    return {row["source"]: row for row in table.with_columns(pl.all().cast(pl.String)).iter_rows(named=True)}
+
+
+@cache
+def _written() -> tuple[dict[str, Any], ...]:
+    """Return the parts as the file has them, the limits last."""
+    return tuple(tomllib.loads(FILE.with_name("method.toml").read_text(encoding="utf-8"))["part"])
+
+
+def method_parts(snapshot: str = "", policy: dict[str, Any] | None = None, scale: str = "") -> list[dict[str, Any]]:
+    """Return the parts of the method: id, title, text (paragraphs) and rules (rule, formula, source).
+
+    ``snapshot`` says how much of the evidence is one publisher's; it takes its place among the limits. ``policy``, what
+    the evidence says about charts, stands before them. ``scale``: what a frozen scale holds still, where it is one.
+    """
+    parts = [*_written()]
+    if scale:
+        parts.insert(0, {"id": "frozen-scale", "title": "The frozen scale", "text": [scale, _FROZEN]})
+    if policy is not None:
+        parts.insert(len(parts) - 1, policy)
+    return [
+        {"rules": [], **part, "text": [line.replace(_SNAPSHOT, snapshot) for line in part.get("text", [])]}
+        for part in parts
+    ]
