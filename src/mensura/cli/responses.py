@@ -66,9 +66,9 @@ def read(
 ) -> None:
     """Show how Mensura reads files of answers: subjects, items, and what a rule decided.
 
-    Files are tables (CSV, Excel, SPSS, Stata, R, Parquet, JSON; long or wide), Inspect .eval or .json, harness samples .jsonl, HELM
-    per_instance_stats.json, folders of such logs, pools of people, a response store, or a folder of Parquet files
-    (also s3://…).
+    Files are tables (CSV, Excel, SPSS, Stata, R, Parquet, JSON; long or wide), Inspect .eval or .json, harness
+    samples .jsonl, HELM per_instance_stats.json, folders of such logs, pools of people, a response store, or a
+    folder of Parquet files (also s3://…).
     """
     from mensura.responses import read_responses, write_store
 
