@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from mensura.core.errors import MensuraError, listed_names
+from mensura.intake.columns import parse_map
 from mensura.intake.item_keys import (
     LETTERS,
     RawItem,
@@ -61,23 +62,11 @@ class FieldMap:
     @classmethod
     def parse(cls, text: str | None) -> FieldMap:
         """Read ``text=question_stem,key=answer:1``; the number behind a colon is that of the first option."""
-        columns: dict[str, str] = {}
-        first = None
-        for part in (text or "").split(","):
-            if not part.strip():
-                continue
-            field, _, column = part.partition("=")
-            field, column = field.strip(), column.strip()
-            if field == "key" and column.rpartition(":")[2] in ("0", "1") and ":" in column:
-                column, _, number = column.rpartition(":")
-                first = int(number)
-            if field not in FIELDS or not column:
-                raise MensuraError(
-                    f"--map {part.strip()!r}: expected FIELD=COLUMN with a field of {', '.join(FIELDS)}, "
-                    "such as text=question_stem,key=answerKey"
-                )
-            columns[field] = column
-        return cls(columns, first)
+        columns = parse_map(text, FIELDS, "text=question_stem,key=answerKey")
+        column, _, first = columns.get("key", "").rpartition(":")
+        if column and first in ("0", "1"):
+            return cls({**columns, "key": column}, int(first))
+        return cls(columns)
 
 
 @dataclass(frozen=True)
