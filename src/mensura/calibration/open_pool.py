@@ -23,14 +23,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mensura.calibration.inputs import published_groups, read_items
-from mensura.calibration.items import RatedItems
+from mensura.calibration.items import RatedItems, published_groups, read_items
 from mensura.calibration.result import read_calibration_file
 from mensura.calibration.skill import skill_of
 from mensura.core.arrays import Floats, expit, logit
 from mensura.core.errors import MensuraError
 from mensura.core.frames import read_csv
 from mensura.evidence import load, read_calibration
+from mensura.intake.tables import as_frame
 from mensura.scale import Calibration
 
 OPEN = "open pool"
@@ -99,8 +99,8 @@ def open_demands(run: str | None = None) -> pl.DataFrame:
 
 def open_outcomes() -> pl.DataFrame:
     """Return subject, kind (AI or people), item, correct, options: AI systems and people on the same items."""
-    told = read_csv(FOLDER / "open_outcomes.csv")
-    return told.join(open_items().select("item", "options"), on="item", how="left", maintain_order="left")
+    outcomes = read_csv(FOLDER / "open_outcomes.csv")
+    return outcomes.join(open_items().select("item", "options"), on="item", how="left", maintain_order="left")
 
 
 HELD_OUT = 0.4  # measured: people.skill_demands
@@ -125,18 +125,9 @@ def chosen_lines(calibration: str | None = None, published: Calibration | None =
     if calibration == "open":
         return open_lines()
     path = Path(calibration)
-    if path.is_dir() or path.suffix.lower() == ".json" or "verdict" in _header(path):
+    if path.is_dir() or path.suffix.lower() == ".json" or "verdict" in as_frame(path).columns:
         return read_calibration_file(path).lines
     return read_calibration(path)
-
-
-def _header(path: Path) -> list[str]:
-    """Return the column names of a CSV, or nothing where there is none to read."""
-    try:
-        with path.open(encoding="utf-8-sig") as file:
-            return [name.strip() for name in file.readline().split(",")]
-    except (OSError, UnicodeDecodeError):
-        return []
 
 
 QUALITY_COLUMNS: Mapping[str, Any] = {
@@ -173,17 +164,10 @@ def quality_of(lines: Calibration) -> pl.DataFrame:
     items = read_items(open_items().select("item", "pool", "options", "n", "rate"), open_demands())
     whole = skill_of(items, predict_by_lines(items, lines))[3]
     largest = skill_of(items, -items.levels.max(axis=1))[3]
-    rows = [
-        (
-            line.dimension,
-            line.base,
-            line.r_squared,
-            skill_of(items, predict_by_lines(items, Calibration((line,))))[3],
-            whole,
-            largest,
-        )
-        for line in lines
-    ]
+    rows = []
+    for line in lines:
+        skill = skill_of(items, predict_by_lines(items, Calibration((line,))))[3]
+        rows.append((line.dimension, line.base, line.r_squared, skill, whole, largest))
     return pl.DataFrame(rows, schema=QUALITY_COLUMNS, orient="row")
 
 
@@ -202,11 +186,11 @@ def say_quality(lines: Calibration) -> str:
     skill = HELD_OUT if name == "open" else rows["by_pools"][0] if rows.height else None
     middle = rows["r2"].median()
     fitted = "" if middle is None else f", median R² {float(str(middle)):.2f}"
-    said = f"{name.capitalize()} calibration: {rows.height} lines{fitted}."
+    whose = f"{name.capitalize()} calibration: {rows.height} lines{fitted}."
     if skill is None:
-        return f"{said} No open item asks for its dimensions, so nothing shows how well it predicts people."
-    held = "" if name == "given" else "on pools left out"
+        return f"{whose} No open item asks for its dimensions, so nothing shows how well it predicts people."
+    where = "on the open items" if name == "given" else "on pools left out"
     return (
-        f"{said} Its rank correlation with people's success {held or 'on the open items'} is {skill:.2g}; that of the "
-        f"largest demand alone is {rows['largest'][0]:.2f}."
+        f"{whose} Its rank correlation with people's success {where} is {skill:.2g}; that of the largest demand alone "
+        f"is {rows['largest'][0]:.2f}."
     )

@@ -22,8 +22,7 @@ import numpy as np
 import polars as pl
 
 from mensura.calibration.abilities import FoundAbilities
-from mensura.calibration.inputs import Z90
-from mensura.calibration.items import TOP
+from mensura.calibration.items import TOP, Z90
 from mensura.calibration.open_pool import OPEN
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError

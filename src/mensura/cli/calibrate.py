@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mensura.cli.findings import say_bases
-from mensura.cli.options import Settings, list_settings, read_settings
+from mensura.cli.options import ColumnMap, Settings, list_settings, read_settings
 from mensura.cli.output import Json, Out, console, emit, notices, print_note, write_settings
 from mensura.cli.paths import check_input, check_inputs
 from mensura.cli.tables import print_table
@@ -45,12 +45,12 @@ def calibrate(
     rates: Annotated[
         Path | None,
         typer.Option(
-            help="World rates: item, rate[, low, high, n, options, pool].", metavar="CSV", callback=check_input
+            help="World rates: item, rate[, low, high, n, options, pool].", metavar="FILE", callback=check_input
         ),
     ] = None,
     demands: Annotated[
         list[Path] | None,
-        typer.Option(help="Levels: demands.csv or a filled sheet; repeatable.", metavar="CSV", callback=check_inputs),
+        typer.Option(help="Levels: demands.csv or a filled sheet; repeatable.", metavar="FILE", callback=check_inputs),
     ] = None,
     pool: Annotated[str | None, typer.Option(help="Instead of files: open, the embedded items.")] = None,
     estimate: Annotated[
@@ -70,6 +70,7 @@ def calibrate(
             help="Another calibration to compare with (calibration.json).", metavar="FILE", callback=check_input
         ),
     ] = None,
+    columns: ColumnMap = None,
     settings: Settings = None,
     out: Out = None,
     as_json: Json = False,
@@ -78,23 +79,23 @@ def calibrate(
     import polars as pl
 
     from mensura.calibration import calibrate as find_bases, compare_calibrations, read_calibration_file
-    from mensura.calibration.result import as_file
 
     rare = read_settings(settings, CalibrateSettings)
     made = find_bases(
-        *_inputs(rates, demands, pool, estimate),
+        *_inputs(rates, demands, pool, estimate, columns),
         method=method,
         groups=groups,
         level_error=rare.level_error,
-        readers=_readers(readers, pool),
+        readers=_readers(readers, pool, method),
         draws=draws,
         seed=rare.seed,
+        columns=columns,
     )
     tables = made.tables()
     if made.method == "means":
         tables["raw"] = made.raw_lines()
     if compare is not None:
-        tables["comparison"] = compare_calibrations(as_file(made), read_calibration_file(compare))
+        tables["comparison"] = compare_calibrations(made, read_calibration_file(compare))
     if out is not None:
         _write(made, tables, out)
         notices.print(f"wrote {', '.join(f'{name}.csv' for name in tables)} and calibration.json to {out}", style="dim")
@@ -127,14 +128,16 @@ def calibrate(
         )
 
 
-def _inputs(rates: Path | None, demands: list[Path] | None, pool: str | None, estimate: str | None) -> tuple[Any, Any]:
+def _inputs(
+    rates: Path | None, demands: list[Path] | None, pool: str | None, estimate: str | None, columns: str | None
+) -> tuple[Any, Any]:
     """Return rates and demands of files, or of the open pool."""
     from mensura.calibration import open_demands, open_rates
     from mensura.demands import combine, read_demands
 
     if pool is not None:
-        if rates is not None or demands:
-            raise MensuraError("calibrate: give --pool open, or --rates and --demands, not both")
+        if rates is not None or demands or columns:
+            raise MensuraError("calibrate: give --pool open, or --rates and --demands (and --map), not both")
         if pool != "open":
             raise MensuraError(f"pool: {pool!r} is not known; the embedded one is open (or give --rates and --demands)")
         return open_rates(estimate or "both"), open_demands()
@@ -144,15 +147,14 @@ def _inputs(rates: Path | None, demands: list[Path] | None, pool: str | None, es
         raise MensuraError("calibrate: give --rates CSV and --demands CSV, or --pool open")
     if len(demands) == 1:
         return rates, demands[0]
-    return rates, combine([read_demands(path) for path in demands])
+    return rates, combine([read_demands(path, columns=columns) for path in demands])
 
 
-def _readers(given: float | None, pool: str | None) -> float:
+def _readers(given: float | None, pool: str | None, method: str) -> float | None:
+    """Return the share of readers: as given, else that of the open pool where the method uses one."""
     from mensura.calibration.open_pool import READERS
 
-    if given is not None:
-        return given
-    return READERS if pool is not None else 1.0
+    return READERS if given is None and pool is not None and method != "means" else given
 
 
 def _write(made: CalibrationResult, tables: dict[str, Any], out: Path) -> None:

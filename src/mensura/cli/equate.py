@@ -26,7 +26,9 @@ Test = Annotated[str, typer.Argument(help="A pool of the embedded items, or a CS
 def equate(
     one: Test,
     other: Test,
-    estimate: Annotated[str, typer.Option(help="World rates of embedded pools: both, asked or carried.")] = "both",
+    estimate: Annotated[
+        str | None, typer.Option(help="World rates of embedded pools: both (default), asked or carried.")
+    ] = None,
     draws: Annotated[int, typer.Option(help="Bootstrap samples of items.", min=1)] = 1000,
     seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
     out: Out = None,
@@ -35,6 +37,8 @@ def equate(
     """Read one test's levels and scores in another's."""
     from mensura.calibration import equate as equated
 
+    if estimate is not None and Path(one).is_file() and Path(other).is_file():
+        raise MensuraError("estimate: it chooses the world rates of embedded pools; files bring their own")
     result = equated(
         _tested(one, estimate), _tested(other, estimate), names=(_name(one), _name(other)), draws=draws, seed=seed
     )
@@ -56,10 +60,10 @@ def equate(
 
 
 def _name(test: str) -> str:
-    return Path(test).stem if test.endswith(".csv") else test
+    return Path(test).name.partition(".")[0] if Path(test).is_file() else test
 
 
-def _tested(test: str, estimate: str) -> pl.DataFrame:
+def _tested(test: str, estimate: str | None) -> pl.DataFrame:
     """Return item, observed, rate, low, high, options of a file or an embedded pool."""
     import polars as pl
 
@@ -75,5 +79,5 @@ def _tested(test: str, estimate: str) -> pl.DataFrame:
     return (
         items.filter(pl.col("pool") == test)
         .select("item", observed="rate")
-        .join(open_rates(estimate).drop("pool"), on="item")
+        .join(open_rates(estimate or "both").drop("pool"), on="item")
     )

@@ -22,6 +22,14 @@ ASKING, CHECKS = "Asking a language model", "Checks"
 Ray = Annotated[
     str | None, typer.Option(help="Run on Ray: local, or the address of a cluster.", metavar="local|ADDRESS")
 ]
+ColumnMap = Annotated[
+    str | None,
+    typer.Option(
+        "--map",
+        help="Columns of your tables, where their names do not say it: item=qid,rate=p.",
+        metavar="FIELD=COLUMN",
+    ),
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="A rarer setting, of those listed below; repeatable."),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mensura.cli.options import ColumnMap
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_inputs
 from mensura.cli.tables import print_table
@@ -34,7 +35,7 @@ def profile(
     outcomes: Annotated[
         list[Path] | None,
         typer.Option(
-            help="CSV (subject, item, correct[, options]), Inspect .eval or harness samples .jsonl; repeatable.",
+            help="Table (subject, item, correct[, options]), Inspect .eval or harness samples .jsonl; repeatable.",
             metavar="FILE",
             callback=check_inputs,
         ),
@@ -42,7 +43,9 @@ def profile(
     demands: Annotated[
         list[Path] | None,
         typer.Option(
-            help="Levels of the items: demands.csv or a filled sheet; repeatable.", metavar="CSV", callback=check_inputs
+            help="Levels of the items: demands.csv or a filled sheet; repeatable.",
+            metavar="FILE",
+            callback=check_inputs,
         ),
     ] = None,
     pool: Annotated[
@@ -58,6 +61,7 @@ def profile(
     ] = None,
     draws: Annotated[int, typer.Option(help="Draws behind the intervals of the published recipe.", min=1)] = 200,
     seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
+    columns: ColumnMap = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -68,8 +72,9 @@ def profile(
     lines = chosen_lines(calibration)
     wanted = list(subjects or [])
     if pool is None and not outcomes:
-        if demands:
-            raise MensuraError("profile: --demands goes with --outcomes; the embedded counts have theirs")
+        if demands or columns:
+            option = "--demands" if demands else "--map"
+            raise MensuraError(f"profile: {option} goes with --outcomes; the embedded counts have theirs")
         if method not in (None, "adele"):
             raise MensuraError(
                 f"method: {method!r} needs outcomes item by item; the embedded counts by level know adele alone "
@@ -77,7 +82,7 @@ def profile(
             )
         result = _counted(wanted, calibration=lines, draws=draws, seed=seed)
     else:
-        table, levels = _inputs(wanted, outcomes, demands, pool)
+        table, levels = _inputs(wanted, outcomes, demands, pool, columns)
         result = profile_of(table, levels, method=method or "joint", calibration=lines, draws=draws, seed=seed)
     facts = {"method": result.method, "warnings": list(result.warnings)}
     if emit(result.tables(), out=out, as_json=as_json, **facts):
@@ -96,7 +101,7 @@ def _counted(wanted: list[str], **settings: object) -> ProfileResult:
 
 
 def _inputs(
-    wanted: list[str], outcomes: list[Path] | None, demands: list[Path] | None, pool: str | None
+    wanted: list[str], outcomes: list[Path] | None, demands: list[Path] | None, pool: str | None, columns: str | None
 ) -> tuple[object, object]:
     """Return outcomes and demands of files, or of the open pool."""
     import polars as pl
@@ -113,14 +118,11 @@ def _inputs(
         return pick_subjects(open_outcomes(), wanted), open_demands()
     if not outcomes or not demands:
         raise MensuraError("profile: --outcomes needs --demands, the levels of the same items")
-    readings = [read_demands(path) for path in demands]
+    readings = [read_demands(path, columns=columns) for path in demands]
     levels = readings[0] if len(readings) == 1 else combine(readings)
     name = wanted[0] if len(wanted) == 1 else None
-    tables = [match_items(read_outcomes(path, subject=name), levels["item"]) for path in outcomes]
-    told = tables[0] if len(tables) == 1 else pl.concat(tables, how="diagonal_relaxed")
-    if "subject" not in told.columns:
-        raise MensuraError(f"{outcomes[0]}: missing column 'subject'; it has {', '.join(told.columns)}. Add the column")
-    return pick_subjects(told.with_columns(pl.col("subject").cast(pl.String)), wanted), levels
+    tables = [match_items(read_outcomes(path, subject=name, columns=columns), levels["item"]) for path in outcomes]
+    return pick_subjects(pl.concat(tables, how="diagonal_relaxed"), wanted), levels
 
 
 def _print(result: ProfileResult) -> None:

@@ -15,12 +15,11 @@ import polars as pl
 
 from mensura.core.arrays import Floats, logit
 from mensura.core.errors import MensuraError
-from mensura.core.frames import require_columns
 from mensura.core.results import Result
 from mensura.demands.intervals import DRAWS, INTERVAL, resample_counts, value_and_interval
 from mensura.demands.prediction import FEWEST_POOLS, PREDICTION, VERDICTS, judge, predict_left_out
 from mensura.demands.readings import read_demands
-from mensura.intake.tables import as_frame
+from mensura.intake.rates import read_rates
 from mensura.people import ItemPool
 
 FEWEST_ITEMS = 5
@@ -80,7 +79,8 @@ def check_demands(rates: Any, demands: Any, *, draws: int = DRAWS, seed: int = 0
 
     Several readings of a cell are averaged. ``n`` may be missing or null.
     """
-    sample, warnings = _sample(as_frame(rates, name="rates"), read_demands(demands))
+    table = read_rates(rates, needed=("pool", "item", "rate"), figures=("rate", "n"), one_pool=False)
+    sample, warnings = _sample(table.with_columns(pl.col("n").fill_null(np.nan)), read_demands(demands))
     rng = np.random.default_rng(seed)
     correlations = _correlations(sample, draws, rng)
     prediction, verdicts = pl.DataFrame(schema=PREDICTION), pl.DataFrame(schema=VERDICTS)
@@ -102,7 +102,6 @@ def check_demands(rates: Any, demands: Any, *, draws: int = DRAWS, seed: int = 0
 
 def _sample(rates: pl.DataFrame, readings: pl.DataFrame) -> tuple[_Sample, list[str]]:
     """Join rates and levels; items that lack either, and pools too small to say anything, go, with a warning."""
-    rates = _checked_rates(rates)
     wide = _wide_levels(readings)
     whole = wide.drop_nulls()
     warnings = []
@@ -130,21 +129,6 @@ def _sample(rates: pl.DataFrame, readings: pl.DataFrame) -> tuple[_Sample, list[
     levels = joined.select(dimensions).to_numpy().astype(float)
     levels = np.column_stack([levels, levels.sum(axis=1)])
     return _Sample(pools, (*dimensions, SUM), index, _logits(joined), levels), warnings
-
-
-def _checked_rates(rates: pl.DataFrame) -> pl.DataFrame:
-    """Return pool, item, rate, n; refuse what is no rate, and an item with two rates in a pool."""
-    require_columns(rates, ["pool", "item", "rate"], name="rates")
-    if "n" not in rates.columns:
-        rates = rates.with_columns(n=pl.lit(None, dtype=pl.Float64))
-    rates = rates.select(pl.col("pool", "item").cast(pl.String), pl.col("rate", "n").cast(pl.Float64))
-    if rates.filter(~pl.col("rate").is_between(0, 1).fill_null(False)).height:
-        raise MensuraError("rates: every rate must lie between 0 and 1")
-    if rates.filter(pl.col("n") <= 0).height:
-        raise MensuraError("rates: every n must lie above 0, or be empty where it is unknown")
-    if rates.select(pl.struct("pool", "item").is_duplicated().any()).item():
-        raise MensuraError("rates: an item occurs twice in one pool; give one group's rates")
-    return rates
 
 
 def _wide_levels(readings: pl.DataFrame) -> pl.DataFrame:

@@ -32,6 +32,8 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "spread": (),
 }
 """Other names of the columns of rates, levels and outcomes, in simple spelling; the first that a table has counts."""
+SHARED = "item"
+"""The field that several tables of one question have, each under a name of its own."""
 _NEAR = 0.6  # how like a column's name must be to a wanted one to be offered for it
 
 
@@ -72,7 +74,7 @@ def read_columns(
     numbers
         Fields whose cells are numbers, with the words for missing values that files have.
     columns
-        The column of each field, where the user says it; columns of other tables are passed over.
+        The column of each field, where the user says it; the item's may be that of another table.
 
     Raises
     ------
@@ -86,6 +88,8 @@ def read_columns(
     titles: dict[str, str] = {}
     for field in fields:
         mapped = (columns or {}).get(field)
+        if mapped is not None and mapped not in frame.columns and field != SHARED:
+            raise MensuraError(f"{name}: --map {field}={mapped}: no such column; it has {', '.join(frame.columns)}")
         known = [simple[word] for word in (field, *FIELDS[field]) if word in simple]
         title = mapped if mapped in frame.columns else field if field in frame.columns else next(iter(known), None)
         if title is not None and title not in titles.values():
@@ -113,11 +117,3 @@ def _with_numbers(frame: pl.DataFrame, fields: Sequence[str], needed: Sequence[s
             whose = f" of item {lost['item'][0]!r}" if "item" in frame.columns else ""
             raise MensuraError(f"{name}: {field}{whose} is {lost[field][0]!r}; expected a number")
     return read
-
-
-def refuse_unused(columns: Mapping[str, str], *tables: pl.DataFrame) -> None:
-    """Refuse a column that the user maps and no table has."""
-    there = [title for table in tables for title in table.columns]
-    for field, column in columns.items():
-        if column not in there:
-            raise MensuraError(f"--map {field}={column}: no table has this column; they have {', '.join(there)}")

@@ -21,6 +21,7 @@ def read_rates(
     *,
     name: str = "rates",
     needed: Sequence[str] = ("item", "rate"),
+    figures: Sequence[str] = FIGURES,
     columns: Mapping[str, str] | None = None,
     one_pool: bool = True,
 ) -> pl.DataFrame:
@@ -35,6 +36,8 @@ def read_rates(
         The argument that messages name.
     needed
         Columns that must be there.
+    figures
+        Figures to read; other columns are passed over.
     columns
         The column of each field, where the user says it.
     one_pool
@@ -43,7 +46,7 @@ def read_rates(
     Returns
     -------
     polars.DataFrame
-        ``needed``, item and pool (null where the table has none) and ``FIGURES``, null where unknown.
+        item, pool (null where the table has none) and ``figures``, null where unknown.
 
     Raises
     ------
@@ -52,7 +55,7 @@ def read_rates(
 
     """
     name = str(source) if isinstance(source, str | Path) else name
-    fields = [*dict.fromkeys((*needed, "item", "pool", *FIGURES))]
+    fields = [*dict.fromkeys((*needed, "item", "pool", *figures))]
     figures = [field for field in fields if field not in ("item", "pool")]
     frame = _of_the_world(read_columns(source, fields, name=name, needed=needed, columns=columns))
     frame = read_columns(frame, fields, name=name, needed=needed, numbers=figures)
@@ -93,6 +96,8 @@ def _refuse_wrong_figures(frame: pl.DataFrame, name: str, figures: Sequence[str]
             raise MensuraError(
                 f"{name}: {field} of item {wrong['item'][0]!r} is {wrong[field][0]:g}; expected {allowed}{more}"
             )
+    if "low" not in figures:
+        return
     crossed = frame.filter((pl.col("low") > pl.col("rate")) | (pl.col("high") < pl.col("rate")))
     if crossed.height:
         item, low, rate, high = crossed.select("item", pl.col("low").fill_null(0.0), "rate", "high").row(0)

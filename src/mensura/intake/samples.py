@@ -201,11 +201,24 @@ def _value(scores: object, path: Path, name: str) -> float | None:
 
 
 SAMPLE_SUFFIXES = (".eval", ".jsonl", ".json")
+_FIRST_RECORD = 2**16  # characters that hold the first record of a table
 
 
 def is_sample_log(path: Path) -> bool:
-    """Return whether a file's name is that of an evaluation log."""
-    return path.suffix.lower() in SAMPLE_SUFFIXES
+    """Return whether a file is an evaluation log: by its name, and no JSON table of items and outcomes."""
+    suffix = path.suffix.lower()
+    return suffix in SAMPLE_SUFFIXES and (suffix == ".eval" or not _is_table(path))
+
+
+def _is_table(path: Path) -> bool:
+    """Return whether the first record of a JSON file has an item and whether it is correct."""
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            start = file.read(_FIRST_RECORD).lstrip("[ \n\r\t")
+        record, _ = json.JSONDecoder().raw_decode(start)
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(record, Mapping) and {"item", "correct"} <= set(record)
 
 
 def read_samples(path: Path, *, subject: str | None = None) -> Iterator[SampleOutcome]:

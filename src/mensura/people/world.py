@@ -233,7 +233,7 @@ def _choose(name: str, packaged: Path, folder: str | Path | None) -> Path:
 
 
 def _from_row(row: dict[str, Any]) -> Population:
-    parts = [row.get(f"ability_{name}") for name in ("mean", "sd", "low", "high")]
+    parts: list[Any] = [row.get(f"ability_{name}") for name in ("mean", "sd", "low", "high")]
     ability = None if parts[0] is None else Ability(*parts, row["source"] or "")
     return Population(
         name=row["population"],
