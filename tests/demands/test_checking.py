@@ -7,7 +7,7 @@ import pytest
 from mensura import MensuraError
 from mensura.core.arrays import expit, logit
 from mensura.demands import check_demands, read_demands
-from mensura.demands.prediction import _ridge
+from mensura.demands.checking import _ridge
 
 
 def study(pools=6, items=40, slopes=(-0.8, 0.0), noise=0.4, seed=0, easiness=1.0, between=0.0):

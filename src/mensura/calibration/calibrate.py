@@ -34,7 +34,7 @@ from mensura.calibration.skill import (
 from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats, Ints
 from mensura.core.errors import MensuraError
-from mensura.demands.dimensions import annotated_dimensions
+from mensura.demands.rubrics import annotated_dimensions
 from mensura.intake.tables import as_frame
 
 METHODS = ("hierarchical", "largest", "chosen", "means")

@@ -19,9 +19,8 @@ import polars as pl
 from mensura.core.arrays import Floats, Ints, Mask
 from mensura.core.errors import MensuraError
 from mensura.demands import read_demands
-from mensura.demands.dimensions import annotated_dimensions
 from mensura.demands.readings import read_level_table, refuse_unknown_dimensions
-from mensura.demands.rubrics import HIGHEST
+from mensura.demands.rubrics import HIGHEST, annotated_dimensions
 from mensura.intake.columns import FIELDS, parse_map
 from mensura.intake.rates import FIGURES, read_rates
 

@@ -19,8 +19,8 @@ from mensura.calibration.items import LEVELS, dominant
 from mensura.core.arrays import Floats, Ints
 from mensura.core.errors import MensuraError
 from mensura.demands import read_demands
-from mensura.demands.dimensions import annotated_dimensions
 from mensura.demands.readings import read_level_table, refuse_unknown_dimensions
+from mensura.demands.rubrics import annotated_dimensions
 from mensura.intake.columns import FIELDS, parse_map, read_columns
 from mensura.intake.rates import FEWEST_OPTIONS
 from mensura.intake.samples import is_sample_log, read_samples

@@ -26,7 +26,7 @@ from mensura.calibration.items import TOP, Z90
 from mensura.calibration.open_pool import OPEN
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
-from mensura.demands.dimensions import annotated_dimensions
+from mensura.demands.rubrics import annotated_dimensions
 from mensura.scale import Calibration, LevelLine, rate_to_iq, rate_to_one_in, rate_to_percentile, say_rarity
 
 T90 = 2.3533634348018264

@@ -19,7 +19,7 @@ from mensura.core.arguments import check_arguments
 from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns
 from mensura.core.results import Result
-from mensura.demands.dimensions import annotated_dimensions
+from mensura.demands.rubrics import annotated_dimensions
 from mensura.intake.columns import read_columns
 from mensura.scale import Calibration
 

@@ -257,7 +257,7 @@ def read_calibration_file(path: str | Path) -> CalibrationFile:
         if not rows or not whole:
             raise MensuraError(f"{path}: {key} must be a list of lines with {', '.join(_ROW)}")
         tables.append(pl.DataFrame(rows, infer_schema_length=None))
-    return CalibrationFile(*tables, origin=str(path), inputs=content.get("inputs") or {})
+    return CalibrationFile(tables[0], tables[1], str(path), content.get("inputs") or {})
 
 
 def compare_calibrations(one: CalibrationResult | CalibrationFile, other: CalibrationFile) -> pl.DataFrame:

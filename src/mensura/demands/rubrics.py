@@ -1,4 +1,4 @@
-"""Rubrics: what each level of a dimension asks for, read from text files, ours or a user's own.
+"""The dimensions in which items make demands, and their rubrics: what each level asks for, ours or a user's own.
 
 One file ``CODE.txt`` per dimension, UTF-8, in the layout of the published ADeLe rubrics::
 
@@ -15,16 +15,19 @@ One file ``CODE.txt`` per dimension, UTF-8, in the layout of the published ADeLe
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
+import polars as pl
+
 from mensura.core.errors import MensuraError
-from mensura.core.frames import require_columns
-from mensura.demands.dimensions import DATA, UNGUESSABILITY, Dimension, annotated_dimensions
+from mensura.core.frames import read_csv, require_columns
 from mensura.intake.tables import read_table
 
+DATA = Path(__file__).parent / "data"
+UNGUESSABILITY = "UG"
 HIGHEST = 5
 LEVELS = tuple(range(HIGHEST + 1))
 _LEVEL = re.compile(r"^[#*\s]*Level\s+(\d+)\s*[:.]\**\s*(.*)$", re.IGNORECASE)
@@ -32,6 +35,41 @@ _LABEL = re.compile(r"^((?:[\w-]+\s+){0,2}[\w-]+)\.\s+(?=\S)")
 _BULLET = re.compile(r"^[*•–-]\s+(.*)$")
 _EXAMPLES = re.compile(r"^(.*?)\s*\bExamples?\s*:\s*$", re.IGNORECASE)
 _CODE = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,15}")
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """One dimension: its code, the group it belongs to, and what it means.
+
+    ``kind``: primordial, knowledge or extraneous, as the published framework sorts them, or what a user's own table
+    says.
+    """
+
+    code: str
+    group: str
+    group_name: str
+    name: str
+    kind: str
+    meaning: str
+
+
+@cache
+def dimension_table() -> pl.DataFrame:
+    """Return dimension, group, group_name, name, kind, meaning: eighteen that are annotated, and UG, computed."""
+    return read_csv(DATA / "dimensions.csv")
+
+
+@cache
+def boundary_table() -> pl.DataFrame:
+    """Return topic, dimensions, rule: where subjects belong that annotators have put in different places."""
+    return read_csv(DATA / "boundaries.csv")
+
+
+@cache
+def annotated_dimensions() -> dict[str, Dimension]:
+    """Return the eighteen dimensions by code, in the published order; Unguessability is computed and not among them."""
+    rows = dimension_table().filter(pl.col("dimension") != UNGUESSABILITY).iter_rows()
+    return {row[0]: Dimension(*row) for row in rows}
 
 
 @dataclass(frozen=True)
@@ -89,7 +127,7 @@ def load_rubrics(folder: str | Path | None = None, dimensions: Iterable[str] | N
     return {code: rubrics[code] for code in chosen}
 
 
-@lru_cache(maxsize=1)
+@cache
 def _own_rubrics() -> dict[str, Rubric]:
     return _read_folder(DATA / "rubrics", annotated_dimensions())
 
@@ -135,7 +173,9 @@ class _Draft:
 def _parse(path: Path, lines: list[str]) -> _Draft:
     """Sort the lines of a file into title, introduction, levels and examples."""
     draft = _Draft()
-    for number, line in _filled(lines):
+    for number, line in enumerate(map(str.strip, lines), 1):
+        if not line:
+            continue
         heading = _LEVEL.match(line)
         if heading:
             _open_level(path, number, int(heading[1]), heading[2], draft)
@@ -148,10 +188,6 @@ def _parse(path: Path, lines: list[str]) -> _Draft:
     if not draft.levels:
         raise MensuraError(f"{path}, line {max(len(lines), 1)}: no level found; expected a line 'Level 0: …'")
     return draft
-
-
-def _filled(lines: list[str]) -> Iterator[tuple[int, str]]:
-    return ((number, line.strip()) for number, line in enumerate(lines, 1) if line.strip())
 
 
 def _open_level(path: Path, number: int, level: int, rest: str, draft: _Draft) -> None:

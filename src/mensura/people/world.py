@@ -14,7 +14,7 @@ import polars as pl
 
 from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns
-from mensura.intake.tables import as_frame, read_table
+from mensura.intake.tables import as_frame, find_table, read_table
 
 OLDEST = 120
 
@@ -228,13 +228,13 @@ class World:
 
 
 def _choose(name: str, packaged: Path, folder: str | Path | None) -> Path:
-    own = None if folder is None else Path(folder) / f"{name}.csv"
-    return own if own is not None and own.is_file() else packaged / f"{name}.csv"
+    own = None if folder is None else find_table(Path(folder), name)
+    return packaged / f"{name}.csv" if own is None else own
 
 
 def _from_row(row: dict[str, Any]) -> Population:
-    parts: list[Any] = [row.get(f"ability_{name}") for name in ("mean", "sd", "low", "high")]
-    ability = None if parts[0] is None else Ability(*parts, row["source"] or "")
+    parts = {name: row.get(f"ability_{name}") for name in ("mean", "sd", "low", "high")}
+    ability = None if parts["mean"] is None else Ability(**parts, source=row["source"] or "")  # type: ignore[arg-type]
     return Population(
         name=row["population"],
         prose=row["prose"],
