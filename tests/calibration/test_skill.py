@@ -13,8 +13,7 @@ from mensura.calibration import (
     read_items,
     say_quality,
 )
-from mensura.calibration.open_pool import predict_by_lines
-from mensura.calibration.skill import compare_predictors, judge_rulers, largest_demand
+from mensura.calibration.skill import compare_predictors, judge_rulers, largest_demand, predict_by_lines
 from mensura.core.errors import MensuraError
 from mensura.scale import Calibration, LevelLine
 

@@ -20,11 +20,11 @@ import polars as pl
 
 from mensura.calibration.depths import shown_depth
 from mensura.calibration.hierarchical import HierarchicalFit, fit_hierarchical
-from mensura.calibration.items import RatedItems
+from mensura.calibration.items import RatedItems, published_groups
 from mensura.calibration.result import RULER_COLUMNS
 from mensura.core.arrays import Floats, just_below
 from mensura.core.errors import MensuraError
-from mensura.scale import scaling_of
+from mensura.scale import Calibration, scaling_of
 
 FEWEST_POOLS = 3
 FEWEST_LEVELS, FEWEST_PER_LEVEL = 3, 3
@@ -134,6 +134,23 @@ def predict_pools(items: RatedItems, *, draws: int = 200, seed: int = 0) -> Floa
             predict_rates(fit, replace(items.kept(here), n=np.full(here.sum(), np.nan)), rng), axis=0
         )
     return guess
+
+
+def predict_by_lines(items: RatedItems, lines: Calibration) -> Floats:
+    """Return the rate of every item by calibrated lines: that of its rarest demand; NaN where no line applies.
+
+    A line of a group, such as KN, reads the level of the group, as the published procedure does.
+    """
+    rate = np.full(items.size, np.nan)
+    grouped = items.grouped(published_groups())
+    for line in lines:
+        source = items if line.code in items.dimensions else grouped
+        if line.code not in source.dimensions:
+            continue
+        level = source.levels[:, source.dimensions.index(line.code)]
+        asked = level > 0
+        rate[asked] = np.fmin(rate[asked], line.rate(np.maximum(level[asked], line.lowest_level)))
+    return rate
 
 
 def skill_of(items: RatedItems, guess: Floats) -> tuple[int, int, float | None, float | None]:

@@ -159,7 +159,7 @@ def protocols(
     as_json: Json = False,
 ) -> None:
     """Compare the protocols on your items and model: cost, and agreement with one call per cell."""
-    from mensura.demands.annotate import compare_plans, plan_protocols
+    from mensura.demands.plan import compare_plans, plan_protocols
 
     rare = read_settings(settings, BundleSettings)
     plans = plan_protocols(

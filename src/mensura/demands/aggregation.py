@@ -42,11 +42,36 @@ class PooledLevels:
 
 
 def pool_readings(readings: pl.DataFrame, how: str = "median") -> PooledLevels:
-    """Return one level per item and dimension.
+    """Make one level per item and dimension from several readings.
 
-    ``median``: the middle reading; between two middle ones a half is rounded to the even level, so that halves go up
-    as often as down and levels stay whole. ``spread`` is the standard deviation of the readings, null where there is
-    one. ``ordinal``: the most probable level under the model, ``spread`` the standard deviation of its posterior.
+    Parameters
+    ----------
+    readings
+        As :func:`read_demands` returns them.
+    how
+        ``median``: the middle reading; between two middle ones a half is rounded to the even level, so that halves go
+        up as often as down and levels stay whole. ``ordinal``: the most probable level under a model of annotators who
+        err.
+
+    Returns
+    -------
+    PooledLevels
+        ``demands`` with level and spread (the standard deviation of the readings, or of the posterior), and
+        ``annotators`` with leaning and error under ``ordinal``.
+
+    Raises
+    ------
+    MensuraError
+        If ``how`` is unknown, or ``ordinal`` has one rater only.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from mensura.demands import pool_readings, read_demands
+    >>> sheet = {"item": ["a", "a", "a"], "annotator": ["x", "y", "z"], "KNc": [1, 2, 4]}
+    >>> pool_readings(read_demands(pl.DataFrame(sheet))).demands["level"].to_list()
+    [2]
+
     """
     if how not in AGGREGATIONS:
         raise MensuraError(f"aggregate: {how!r} is unknown; expected one of {', '.join(AGGREGATIONS)}")

@@ -132,7 +132,32 @@ def refuse_unknown_dimensions(readings: pl.DataFrame, known: Sequence[str]) -> N
 
 
 def combine(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """Put readings of several sources under each other; the same annotator in two of them counts as two repeats."""
+    """Put readings of several sources under each other.
+
+    Parameters
+    ----------
+    tables
+        Readings, as :func:`read_demands` returns them. The same annotator in two of them counts as two repeats.
+
+    Returns
+    -------
+    polars.DataFrame
+        item, dimension, annotator, repeat, level.
+
+    Raises
+    ------
+    MensuraError
+        If no table is given.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from mensura.demands import combine, read_demands
+    >>> sheet = read_demands(pl.DataFrame({"item": ["a"], "KNc": [2]}))
+    >>> combine([sheet, sheet])["repeat"].to_list()
+    [0, 1]
+
+    """
     taken: set[tuple[str, int]] = set()
     parts = []
     for table in tables:

@@ -55,13 +55,39 @@ class Dimension:
 
 @cache
 def dimension_table() -> pl.DataFrame:
-    """Return dimension, group, group_name, name, kind, meaning: eighteen that are annotated, and UG, computed."""
+    """Return the eighteen dimensions that are annotated, and UG, which is computed.
+
+    Returns
+    -------
+    polars.DataFrame
+        dimension, group, group_name, name, kind, meaning.
+
+    Examples
+    --------
+    >>> from mensura.demands import dimension_table
+    >>> dimension_table().height
+    19
+
+    """
     return read_csv(DATA / "dimensions.csv")
 
 
 @cache
 def boundary_table() -> pl.DataFrame:
-    """Return topic, dimensions, rule: where subjects belong that annotators have put in different places."""
+    """Return the rules for subjects that annotators have put in different dimensions.
+
+    Returns
+    -------
+    polars.DataFrame
+        topic, dimensions, rule.
+
+    Examples
+    --------
+    >>> from mensura.demands import boundary_table
+    >>> boundary_table().columns
+    ['topic', 'dimensions', 'rule']
+
+    """
     return read_csv(DATA / "boundaries.csv")
 
 
@@ -84,7 +110,18 @@ class RubricLevel:
 
 @dataclass(frozen=True)
 class Rubric:
-    """The six levels of one dimension, and what the dimension is about."""
+    """The six levels of one dimension, and what the dimension is about.
+
+    Attributes
+    ----------
+    dimension
+        Code, group, name and meaning.
+    about
+        The introduction.
+    levels
+        Six levels: number, label, text and examples.
+
+    """
 
     dimension: Dimension
     about: str
@@ -108,9 +145,31 @@ class Rubric:
 
 
 def load_rubrics(folder: str | Path | None = None, dimensions: Iterable[str] | None = None) -> dict[str, Rubric]:
-    """Return the rubrics by code: ours, and on top of them those of ``folder``, which replace or extend them.
+    """Load the rubrics by code: Mensura's, and on top of them those of a folder, which replace or extend them.
 
-    ``dimensions`` picks some of them, in the order given.
+    Parameters
+    ----------
+    folder
+        Folder with files CODE.txt, such as PLp.txt.
+    dimensions
+        Codes to pick, in this order; all when not given.
+
+    Returns
+    -------
+    dict
+        The rubric of each code.
+
+    Raises
+    ------
+    MensuraError
+        If a file is not understood, or a code has no rubric.
+
+    Examples
+    --------
+    >>> from mensura.demands import load_rubrics
+    >>> load_rubrics(dimensions=["KNc"])["KNc"].dimension.group
+    'KN'
+
     """
     rubrics = dict(_own_rubrics())
     if folder is not None:

@@ -25,7 +25,7 @@ from mensura.extrapolation.abilities import (
 )
 from mensura.extrapolation.mixture import TINY, moments, success
 from mensura.extrapolation.protocol import number_column
-from mensura.people.groups import cells_of
+from mensura.people.strata import cells_of
 
 if TYPE_CHECKING:
     from mensura.core.arrays import Floats, Ints

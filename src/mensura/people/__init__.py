@@ -6,10 +6,11 @@ Read first: ``pool`` (items, persons, answers), ``tidy`` (its folder), ``harmoni
 ``rates`` (rates with errors), ``world`` and ``strata`` (populations, all people alive), ``groups`` (who was tested).
 """
 
-from mensura.people.groups import add_bands, cells_of, describe, parse_ages, population_of
+from mensura.people.groups import add_bands, describe, parse_ages, population_of
 from mensura.people.harmonise import HarmonisingRules, harmonise, read_points, screen
 from mensura.people.pool import Administration, ItemPool
 from mensura.people.rates import all_crossings, tabulate
+from mensura.people.strata import cells_of
 from mensura.people.world import WORLD, Ability, Population, World
 
 __all__ = [

@@ -103,12 +103,27 @@ def is_pool(source: Any) -> bool:  # noqa: ANN401
 class ItemPool(Result):
     """Items, rates of groups and, where there are any, the persons and answers behind them.
 
-    ``items``: item, domain and, where known, text, options, answer (the key), format, scoring, language,
-    n_options, needs_picture. ``rates``: item, covariate, group, n, correct, rate, se; group ``all`` is the
-    whole sample with every focal group inside it (part-to-whole). ``persons``: person and covariates, null
-    for unknown. ``responses``: person and one column per item, 1, 0 or null (not given, not reached), its
-    rows in the order of ``persons``. ``exclusions``: kind, id, reason of whatever was left out.
-    ``administration``: year, language and mode of the test, where known.
+    Attributes
+    ----------
+    name
+        Name of the pool.
+    items
+        item, domain and, where known, text, options, answer (the key), format, scoring, language, n_options,
+        needs_picture.
+    rates
+        item, covariate, group, n, correct, rate, se; group ``all`` is the whole sample with every focal group inside it
+        (part-to-whole).
+    persons
+        person and covariates, null for unknown.
+    responses
+        person and one column per item, 1, 0 or null (not given, not reached), its rows in the order of ``persons``.
+    exclusions
+        kind, id, reason of whatever was left out.
+    warnings
+        What the reader assumed.
+    administration
+        Year, language and mode of the test, where known.
+
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("items", "rates", "persons", "responses", "exclusions")

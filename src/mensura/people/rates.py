@@ -30,16 +30,38 @@ def tabulate(
     by: Iterable[str | Sequence[str]] = (),
     weight: str | None = None,
 ) -> pl.DataFrame:
-    """Return the rate table of ``all`` and of every group that ``by`` asks for.
+    """Count the success rates of the whole sample and of every group.
 
-    ``responses``: column ``person`` and one column per item, holding 1 (right), 0 (wrong) or null (not
-    given or not reached). ``covariates``: one row per row of ``responses``, in its order. ``by``: names of
-    covariates; a sequence of names is a crossing, labelled as in ``country_sex=AUS_female``. ``weight``:
-    the covariate that holds survey weights.
+    Parameters
+    ----------
+    responses
+        Column ``person`` and one column per item: 1 (right), 0 (wrong) or null (not given or not reached).
+    covariates
+        One row per row of ``responses``, in its order.
+    by
+        Names of covariates; a sequence of names is a crossing, labelled as in ``country_sex=AUS_female``.
+    weight
+        The covariate that holds survey weights.
 
-    Columns: item, covariate, group, n (answers), correct, rate, se. Unweighted, ``rate = correct / n`` and
-    ``se = √(rate (1 − rate) / n)``. Weighted, ``rate = Σwx / Σw``, the standard error uses Kish's effective
-    number ``(Σw)² / Σw²``, and ``correct`` stays the plain count.
+    Returns
+    -------
+    polars.DataFrame
+        item, covariate, group, n (answers), correct, rate, se. Unweighted, ``rate = correct / n`` and
+        ``se = √(rate (1 − rate) / n)``. Weighted, ``rate = Σwx / Σw``, the standard error uses Kish's effective number
+        ``(Σw)² / Σw²``, and ``correct`` stays the plain count.
+
+    Raises
+    ------
+    MensuraError
+        If a covariate is missing, an answer is not scored, or a weight is no number.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from mensura.people import tabulate
+    >>> tabulate(pl.DataFrame({"person": [1, 2], "q": [1, 0]}))["rate"].item()
+    0.5
+
     """
     if responses.is_empty():
         raise MensuraError("responses: no persons; add at least one row of answers")
@@ -63,7 +85,27 @@ def tabulate(
 
 
 def all_crossings(names: Sequence[str], depth: int | None = None) -> list[tuple[str, ...]]:
-    """Return every crossing of up to ``depth`` covariates (of all of them, when not given)."""
+    """List every crossing of covariates.
+
+    Parameters
+    ----------
+    names
+        The covariates.
+    depth
+        Most covariates in a crossing; all of them when not given.
+
+    Returns
+    -------
+    list
+        Tuples of names.
+
+    Examples
+    --------
+    >>> from mensura.people import all_crossings
+    >>> all_crossings(["sex", "age"])
+    [('sex',), ('age',), ('sex', 'age')]
+
+    """
     deepest = len(names) if depth is None else depth
     return [crossing for size in range(1, deepest + 1) for crossing in combinations(names, size)]
 

@@ -23,7 +23,20 @@ OLDEST = 120
 class Ability:
     """A population's mean and SD on the learning scale: 0 = 500, 1 unit = 100 points of PISA or HLO.
 
-    ``low`` and ``high`` are the range within which the mean is taken to lie.
+    Attributes
+    ----------
+    mean, sd
+        Of the population.
+    low, high
+        Range within which the mean is taken to lie.
+    source
+        Where it comes from.
+
+    Raises
+    ------
+    MensuraError
+        If low ≤ mean ≤ high does not hold, or sd is not above 0.
+
     """
 
     mean: float
@@ -41,13 +54,30 @@ class Ability:
 
 @dataclass(frozen=True)
 class Population:
-    """A described group of people.
+    """A described group of people; a field left out restricts nothing.
 
-    ``prose`` is the description for readers and prompts. The rest is structure; a field left out says
-    nothing is restricted: ``ages`` in completed years, both ends included; ``countries`` as ISO 3166
-    alpha-3 codes, weighted by ``shares`` (when empty, by how many people of those ages live there);
-    ``attainment`` the levels of schooling completed; ``in_school`` whether everyone is a pupil. ``ability``
-    overrides what the world tables would say of the group, for samples whose mean is known.
+    Attributes
+    ----------
+    name, prose
+        Its name, and the description for readers and prompts.
+    ages
+        In completed years, both ends included.
+    countries, shares
+        ISO 3166 alpha-3 codes, and their weights; without shares, the people of those ages who live there.
+    attainment
+        Levels of schooling completed.
+    in_school
+        Whether everyone is a pupil.
+    year, language
+        Of the test.
+    ability
+        Overrides what the world tables would say of the group, for samples whose mean is known.
+
+    Raises
+    ------
+    MensuraError
+        If ages or shares are impossible.
+
     """
 
     name: str
@@ -106,14 +136,24 @@ _COLUMNS = {
 class World:
     """Everything the world model takes from outside.
 
-    ``strata``: people (thousands) by subregion, age and attainment, with the mean and SD (``learning``,
-    ``spread``) of their countries' learning scores, 0 = 500 points and 1 = 100 points. A ``country``
-    column, when there is one, makes the strata national. ``countries``: names, place, people and learning
-    score. ``links``: by how much a subregion's learning scores would have to move to agree with another link to the
-    PISA scale, in the same units. ``assumptions``: every constant of the model with the range it is drawn from.
-    ``curves``: growth, age and dementia by age. ``domains``: which word in an item's domain means which domain of the
-    model.
-    ``populations``: named groups.
+    Attributes
+    ----------
+    strata
+        People (thousands) by subregion, age and attainment, with the mean and SD (``learning``, ``spread``) of their
+        countries' learning scores, 0 = 500 points and 1 = 100 points. A ``country`` column makes the strata national.
+    countries
+        Names, place, people and learning score.
+    links
+        By how much a subregion's learning scores would have to move to agree with another link to the PISA scale.
+    assumptions
+        Every constant of the model with the range it is drawn from.
+    curves
+        Growth, age and dementia by age.
+    domains
+        Which word in an item's domain means which domain of the model.
+    populations
+        Named groups.
+
     """
 
     strata: pl.DataFrame

@@ -44,11 +44,25 @@ class Rows(NamedTuple):
 class Whereabouts(Result):
     """One model beside the others and beside people.
 
-    ``standing``: one row: IQ with interval and what it rests on, rank, capability with interval, prices.
-    ``neighbours``: the models next to it by IQ, with the chance that it is above each. ``people``: the groups on tests
-    it took, with the chance that it scores above them. ``dimensions``: strongest first. ``prices``: models about as
-    good, cheapest first. ``next``: benchmarks not measured yet, by the share of the IQ's variance that measuring them
-    would take away.
+    Attributes
+    ----------
+    name
+        The model's name.
+    standing
+        One row: IQ with interval and its base of scores, rank, capability with interval, prices.
+    neighbours
+        The models next to it by IQ, with the chance that it is above each.
+    people
+        The groups on tests it took, with the chance that it scores above them.
+    dimensions
+        Strongest first.
+    prices
+        Models about as good, cheapest first.
+    next
+        Benchmarks not measured yet, by the share of the IQ's variance that measuring them would take away.
+    why_none, missing
+        Why it has no IQ, and what a rank would need; empty where it has them.
+
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("standing", "neighbours", "people", "dimensions", "prices", "next")
@@ -84,7 +98,33 @@ class Whereabouts(Result):
 
 
 def find_whereabouts(study: Study, subject: str) -> Whereabouts:
-    """Say where a model of the study stands."""
+    """Find where a model of a study stands.
+
+    Parameters
+    ----------
+    study
+        The study.
+    subject
+        The model's id, or a name that stands for one.
+
+    Returns
+    -------
+    Whereabouts
+        Its IQ, rank, neighbours, people, prices and what to measure next.
+
+    Raises
+    ------
+    MensuraError
+        If the model is not known.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.study import Study, find_whereabouts
+    >>> find_whereabouts(Study.open(mensura.load()), "claude-opus-4.8").name  # doctest: +SKIP
+    'Claude Opus 4.8'
+
+    """
     subject = require_subject(study.evidence, subject)
     models, iq = study.models.schema, study.iq
     has = study.rows.by_subject[subject]["iq"] is not None
@@ -196,9 +236,26 @@ IQ, FEW, CAPABILITY, NEITHER = "IQ", "IQ (few scores)", "capability", "neither"
 
 
 def list_benchmarks(evidence: Evidence) -> pl.DataFrame:
-    """Return one row per benchmark: benchmark, name, counts_for, dimension, unit, models, newest, because.
+    """List the benchmarks of an evidence and what each counts for.
 
-    ``models``: how many have a score on it; ``newest``: date of the newest score. Those of the IQ come first.
+    Parameters
+    ----------
+    evidence
+        The evidence.
+
+    Returns
+    -------
+    polars.DataFrame
+        benchmark, name, counts_for, dimension, unit, models (with a score on it), newest (date of the newest score),
+        because. Those of the IQ come first.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.study import list_benchmarks
+    >>> list_benchmarks(mensura.load())["counts_for"][0]
+    'IQ'
+
     """
     counted = evidence.primary_scores.group_by("benchmark").agg(pl.len().alias("models"), newest=pl.col("date").max())
     taught = count_teachers(evidence)
@@ -217,9 +274,28 @@ def list_benchmarks(evidence: Evidence) -> pl.DataFrame:
 
 
 def say_uses(evidence: Evidence, scores: pl.DataFrame) -> pl.DataFrame:
-    """Return what each score (subject, benchmark) counts for in an evidence that has it, and why.
+    """Say what each score counts for in an evidence that has it, and why.
 
-    ``scores`` keeps its columns and gets ``counts_for`` and ``because``.
+    Parameters
+    ----------
+    evidence
+        The evidence.
+    scores
+        subject, benchmark and other columns, which stay.
+
+    Returns
+    -------
+    polars.DataFrame
+        The scores with ``counts_for`` and ``because``.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.study import say_uses
+    >>> evidence = mensura.load()
+    >>> say_uses(evidence, evidence.scores.head(1)).columns[-2:]
+    ['counts_for', 'because']
+
     """
     listed = list_benchmarks(evidence).select("benchmark", "counts_for", "because")
     part = evidence.benchmarks.filter("in_composite")["benchmark"].implode()
