@@ -228,13 +228,13 @@ def _lines(sums: Floats) -> tuple[Floats, Floats, Floats]:
 def _by_model(items: RatedItems, shown: RatedItems, draws: int, rng: np.random.Generator) -> CalibrationResult:
     fit = fit_hierarchical(items, draws=draws, rng=rng)
     weights = _member_weights(items, shown)
-    alone = fit.slope_draws @ weights.T, fit.intercept_draws @ weights.T
+    fixed = fit.slope_draws @ weights.T, fit.intercept_draws @ weights.T
     along = fit.together_draws @ weights.T, fit.together_intercept_draws @ weights.T
     free = max(items.size - fit.used, 1.0)
     together = _judged(shown, *along, free)
     y = TOP + fit.depth
     return CalibrationResult(
-        _judged(shown, *alone, free),
+        _judged(shown, *fixed, free),
         together,
         _stages(shown, y, together["slope"].to_numpy(), together["intercept"].to_numpy()),
         _cover(shown),

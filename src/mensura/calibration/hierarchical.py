@@ -208,10 +208,10 @@ def _moving_along(items: RatedItems, demanded: Demanded) -> Floats:
 
     Of a demand that hardly varies nothing is told but that it moves with itself.
     """
-    apart = demanded.levels - pool_means(demanded.levels, items.pool)[items.pool]
-    covariance = apart.T @ apart
+    centred = demanded.levels - pool_means(demanded.levels, items.pool)[items.pool]
+    covariance = centred.T @ centred
     own = np.diag(covariance)
-    varied = own > LEAST_VARIANCE * len(apart)
+    varied = own > LEAST_VARIANCE * len(centred)
     along: Floats = np.where(varied[:, None], covariance / np.where(varied, own, 1.0)[:, None], np.eye(len(own)))
     return along
 

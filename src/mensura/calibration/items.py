@@ -201,10 +201,10 @@ def read_items(
         raise MensuraError(f"level_error: got {level_error!r}; expected a standard deviation from 0 to 3 levels")
     mapping = parse_map(columns, FIELDS, "rate=p_correct,item=qid")
     table = _with_pools(read_rates(rates, columns=mapping))
-    known = list(codes) if codes is not None else list(annotated_dimensions())
-    given = read_level_table(demands, known, columns=mapping)
-    readings = _readings(given, known)
-    dimensions = [code for code in known if code in readings.columns]
+    wanted = list(codes) if codes is not None else list(annotated_dimensions())
+    given = read_level_table(demands, wanted, columns=mapping)
+    readings = _readings(given, wanted)
+    dimensions = [code for code in wanted if code in readings.columns]
     means = pl.col(dimensions).mean()
     wide = readings.group_by("item", maintain_order=True).agg(means, readings=pl.len().cast(pl.Int64))
     whole = wide.drop_nulls()
@@ -253,12 +253,12 @@ def _with_pools(table: pl.DataFrame) -> pl.DataFrame:
     return table.with_columns(pool.alias("pool"), pl.col(FIGURES).fill_null(float("nan")))
 
 
-def _readings(given: pl.DataFrame, known: list[str]) -> pl.DataFrame:
+def _readings(given: pl.DataFrame, wanted: list[str]) -> pl.DataFrame:
     """Return one row per item and reading, a column per dimension.
 
     A wide table of whole, valid levels is taken as it is, which is ten times as fast as cell by cell.
     """
-    levels = given.select(code for code in known if code in given.columns)
+    levels = given.select(code for code in wanted if code in given.columns)
     keys = given.select(name for name in ("item", "annotator", "repeat") if name in given.columns)
     plain = bool(
         levels.width
@@ -270,8 +270,8 @@ def _readings(given: pl.DataFrame, known: list[str]) -> pl.DataFrame:
     )
     if plain:
         return given.select(pl.col("item").cast(pl.String), *levels.columns)
-    long = read_demands(given, codes=known)
-    refuse_unknown_dimensions(long, known)
+    long = read_demands(given, codes=wanted)
+    refuse_unknown_dimensions(long, wanted)
     return long.pivot("dimension", index=["item", "annotator", "repeat"], values="level", maintain_order=True)
 
 

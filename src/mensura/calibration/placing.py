@@ -91,8 +91,8 @@ def find_line(lines: Calibration, dimension: str) -> LevelLine | str:
     try:
         return lines[dimension]
     except MensuraError:
-        found = next((why for name, why in lines.unusable.items() if name.casefold() == dimension.casefold()), "")
-        return f"base {found}" if found else "the calibration has no line for it"
+        reason = next((why for name, why in lines.unusable.items() if name.casefold() == dimension.casefold()), "")
+        return f"base {reason}" if reason else "the calibration has no line for it"
 
 
 def line_error(line: LevelLine, level: float) -> tuple[float, list[str]]:
@@ -181,35 +181,35 @@ POSITION_COLUMNS: Mapping[str, Any] = {
 }
 
 
-def placed_tables(found: FoundAbilities, lines: Calibration) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+def placed_tables(abilities: FoundAbilities, lines: Calibration) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Return profile, positions and statements: abilities among people, by the calibration's lines."""
-    known = annotated_dimensions()
-    line_of = {code: find_line(lines, code) for code in found.dimensions}
+    dimensions = annotated_dimensions()
+    line_of = {code: find_line(lines, code) for code in abilities.dimensions}
     cells: list[tuple[object, ...]] = []
     figures: list[tuple[float, ...]] = []
-    for i, subject in enumerate(found.subjects):
-        for j, code in enumerate(found.dimensions):
+    for i, subject in enumerate(abilities.subjects):
+        for j, code in enumerate(abilities.dimensions):
             line = line_of[code]
-            ability = tuple(float(part[i, j]) for part in found.ability)
+            ability = tuple(float(part[i, j]) for part in abilities.ability)
             where = place(line, *ability)
-            rates = None if (i, j) in found.untold else where.rates
+            rates = None if (i, j) in abilities.untold else where.rates
             whose = "" if isinstance(line, str) else f"{line.dimension}, {_whose(line)}"
             cut = rates is not None and where.at_least
-            cells.append((subject, code, known[code].name, whose, cut, found.untold.get((i, j), where.note)))
+            cells.append((subject, code, dimensions[code].name, whose, cut, abilities.untold.get((i, j), where.note)))
             figures.append((*ability, *(rates or _NO_RATES), uncalibrated_rate(ability[0])))
-    return _tables(found, cells, np.array(figures).T)
+    return _tables(abilities, cells, np.array(figures).T)
 
 
 def _tables(
-    found: FoundAbilities, cells: list[tuple[object, ...]], figures: Floats
+    abilities: FoundAbilities, cells: list[tuple[object, ...]], figures: Floats
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Return the three tables from one entry per subject and dimension, in that order."""
     ability, rates, theory = figures[:3], figures[3:6], figures[6]
     read = {"rate": rates, **{name: _read(rates, name) for name in READINGS[1:]}}
     words = pl.DataFrame(cells, schema=["subject", "dimension", "name", "line", "at_least", "note"], orient="row")
-    halves = [part.ravel() for part in (*found.half, *(found.alone or _nothing(found.half)))]
+    halves = [part.ravel() for part in (*abilities.half, *(abilities.alone or _nothing(abilities.half)))]
     columns = {
-        "items": found.items.ravel(),
+        "items": abilities.items.ravel(),
         **dict(zip(_HALVES, halves, strict=True)),
         **{f"{name}_{end}": values[at] for name, values in read.items() for at, end in ((1, "low"), (2, "high"))},
         "uncalibrated_rate": theory,
@@ -219,9 +219,9 @@ def _tables(
     }
     whole = words.hstack(pl.DataFrame(columns).fill_nan(None))
     positions = whole.select(pl.col(name).cast(kind) for name, kind in POSITION_COLUMNS.items())
-    told = positions.select("name", "percentile_low", "percentile_high", "note").to_dicts()
-    size = len(found.dimensions)
-    spoken = [(name, statement(told[at * size : (at + 1) * size])) for at, name in enumerate(found.subjects)]
+    rows = positions.select("name", "percentile_low", "percentile_high", "note").to_dicts()
+    size = len(abilities.dimensions)
+    spoken = [(name, statement(rows[at * size : (at + 1) * size])) for at, name in enumerate(abilities.subjects)]
     return (
         whole.select(pl.col(name).cast(kind) for name, kind in PROFILE_COLUMNS.items()),
         positions,

@@ -82,14 +82,14 @@ def pool_readings(readings: pl.DataFrame, how: str = "median") -> PooledLevels:
     if len(grid.raters) < 2:
         raise MensuraError("aggregate: 'ordinal' needs two raters or more (annotators or repeats); use 'median'")
     owner = np.array([annotators.index(name) for name, _ in grid.raters])
-    tables, told = [], []
+    tables, rows = [], []
     for at, dimension in enumerate(grid.dimensions):
         posterior, leaning, error = fit_ordinal(grid.levels[:, :, at], owner)
         tables.append(_dimension_table(grid, at, posterior, "+".join(annotators)))
-        told += [(dimension, name, leaning[a], error[a]) for a, name in enumerate(annotators)]
+        rows += [(dimension, name, leaning[a], error[a]) for a, name in enumerate(annotators)]
     order = {item: place for place, item in enumerate(grid.items)}
     demands = pl.concat(tables).sort(pl.col("item").replace_strict(order), maintain_order=True)
-    return PooledLevels(demands, _annotator_table(told))
+    return PooledLevels(demands, _annotator_table(rows))
 
 
 def fit_ordinal(levels: Floats, owner: np.ndarray) -> tuple[Floats, Floats, Floats]:
@@ -145,11 +145,11 @@ def _medians(grid: ReadingGrid, annotator: str) -> pl.DataFrame:
     rows = []
     for at, item in enumerate(grid.items):
         for place, dimension in enumerate(grid.dimensions):
-            told = grid.levels[:, at, place]
-            told = told[np.isfinite(told)]
-            if told.size:
-                spread = float(told.std(ddof=1)) if told.size > 1 else None
-                rows.append((item, dimension, round(float(np.median(told))), spread, annotator))
+            given = grid.levels[:, at, place]
+            given = given[np.isfinite(given)]
+            if given.size:
+                spread = float(given.std(ddof=1)) if given.size > 1 else None
+                rows.append((item, dimension, round(float(np.median(given))), spread, annotator))
     return _demand_table(rows)
 
 

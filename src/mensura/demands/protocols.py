@@ -227,21 +227,21 @@ def read_level(text: str) -> AnswerReading:
 
 def read_object(text: str) -> AnswerReading:
     """Take the last JSON object that stands by itself in the text, fenced or bare; its ``why`` is the rationale."""
-    found = None
+    record = None
     decoder = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=lambda _: None)
     at = text.find("{")
     while at >= 0:
         try:
-            found, end = decoder.raw_decode(text, at)
+            record, end = decoder.raw_decode(text, at)
         except RecursionError as fault:
             raise UnreadableError("the answer is nested too deeply; expected one JSON object") from fault
         except ValueError:
             end = at + 1
         at = text.find("{", end)
-    if not isinstance(found, dict):
+    if not isinstance(record, dict):
         raise UnreadableError("no JSON object in the answer; expected one")
-    why = found.get("why")
-    return AnswerReading(found, why if isinstance(why, str) else "")
+    why = record.get("why")
+    return AnswerReading(record, why if isinstance(why, str) else "")
 
 
 def level_of(value: Any) -> int:  # noqa: ANN401
@@ -253,17 +253,17 @@ def level_of(value: Any) -> int:  # noqa: ANN401
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Build an object; a name given twice with different values is a contradiction and becomes no level."""
-    found: dict[str, Any] = {}
+    record: dict[str, Any] = {}
     for name, value in pairs:
-        found[name] = {"twice": [found[name], value]} if name in found and found[name] != value else value
-    return found
+        record[name] = {"twice": [record[name], value]} if name in record and record[name] != value else value
+    return record
 
 
 def _last_number(paragraph: str) -> str:
-    told = _SCALE.sub(" ", _OF_FIVE.sub(r"\1", _SECTION.sub("", paragraph)))
-    if _RANGE.search(told):
+    text = _SCALE.sub(" ", _OF_FIVE.sub(r"\1", _SECTION.sub("", paragraph)))
+    if _RANGE.search(text):
         raise UnreadableError("the last paragraph gives a range; expected one level")
-    numbers = _NUMBER.findall(told)
+    numbers = _NUMBER.findall(text)
     if not numbers:
         raise UnreadableError("no number in the last paragraph; expected a level")
     return str(numbers[-1])

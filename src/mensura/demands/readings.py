@@ -103,17 +103,17 @@ def read_demands(
     [2.0, 3.0]
 
     """
-    known = list(codes) if codes is not None else list(load_rubrics())
+    wanted = list(codes) if codes is not None else list(load_rubrics())
     if isinstance(source, str | Path):
         name = str(source)
     mapping = parse_map(columns, FIELDS, "item=qid,level=score")
-    frame = read_level_table(source, known, name=name, columns=mapping)
+    frame = read_level_table(source, wanted, name=name, columns=mapping)
     if not {"dimension", "level"} <= set(frame.columns):
-        present = [code for code in known if code in frame.columns]
+        present = [code for code in wanted if code in frame.columns]
         if not present:
             raise MensuraError(
                 f"{name}: no levels; expected the columns dimension and level, or a column per dimension "
-                f"({', '.join(known)}); it has {', '.join(frame.columns)}"
+                f"({', '.join(wanted)}); it has {', '.join(frame.columns)}"
             )
         index = [column for column in ("item", "annotator", "repeat") if column in frame.columns]
         wide = frame.select(*index, pl.col(present).cast(pl.String))
@@ -181,34 +181,34 @@ def combine(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
 
 def _checked(long: pl.DataFrame, label: str, name: str) -> pl.DataFrame:
     """Return the columns of readings, levels as numbers; refuse what is no level, and a cell that is given twice."""
-    told = long.drop("row", strict=False).with_row_index("row")
+    readings = long.drop("row", strict=False).with_row_index("row")
     defaults = {"annotator": pl.lit(label), "repeat": pl.lit(0)}
-    told = told.with_columns(value.alias(key) for key, value in defaults.items() if key not in told.columns)
-    told = told.with_columns(
+    readings = readings.with_columns(value.alias(key) for key, value in defaults.items() if key not in readings.columns)
+    readings = readings.with_columns(
         pl.col("item", "dimension").cast(pl.String),
         pl.col("annotator").cast(pl.String).fill_null(label),
         pl.col("repeat").cast(pl.Int64, strict=False).fill_null(0),
         pl.col("level").cast(pl.String).str.strip_chars().alias("told"),
     ).filter(~pl.col("told").str.to_lowercase().is_in(BLANK).fill_null(True))
-    told = told.with_columns(level=pl.col("told").str.strip_suffix("+").cast(pl.Float64, strict=False))
-    wrong = told.filter(~pl.col("level").is_between(0, HIGHEST).fill_null(False))
+    readings = readings.with_columns(level=pl.col("told").str.strip_suffix("+").cast(pl.Float64, strict=False))
+    wrong = readings.filter(~pl.col("level").is_between(0, HIGHEST).fill_null(False))
     if wrong.height:
         item, dimension, value = wrong.select("item", "dimension", "told").row(0)
         raise MensuraError(
             f"{name}: {value!r} for item {item!r}, dimension {dimension}, is no level; expected a number from 0 to "
             f"{HIGHEST}, or an empty cell ({wrong.height} such cells)"
         )
-    if told["item"].null_count() or told["dimension"].null_count():
+    if readings["item"].null_count() or readings["dimension"].null_count():
         raise MensuraError(
-            f"{name}: a level without item or dimension (row {told['row'][0] + 1} or later); fill in both columns"
+            f"{name}: a level without item or dimension (row {readings['row'][0] + 1} or later); fill in both columns"
         )
-    twice = told.filter(pl.struct("item", "dimension", "annotator", "repeat").is_duplicated())
+    twice = readings.filter(pl.struct("item", "dimension", "annotator", "repeat").is_duplicated())
     if twice.height:
         item, dimension, annotator = twice.select("item", "dimension", "annotator").row(0)
         raise MensuraError(
             f"{name}: item {item!r}, dimension {dimension}, has two levels by {annotator!r}; "
             "give repeats a column 'repeat' and persons a column 'annotator'"
         )
-    if told.is_empty():
+    if readings.is_empty():
         raise MensuraError(f"{name}: no level in it; fill the sheet, levels are whole numbers from 0 to {HIGHEST}")
-    return told.select(READING_COLUMNS)
+    return readings.select(READING_COLUMNS)

@@ -208,9 +208,11 @@ def read_rubric(path: Path, dimension: Dimension | None = None) -> Rubric:
             f"{path}, line {len(lines)}: the file ends after level {len(draft.levels) - 1}; "
             f"expected 'Level {len(draft.levels)}: …' (levels 0 to {HIGHEST}, in order)"
         )
-    known = dimension or Dimension(path.stem, path.stem, draft.title or path.stem, draft.title or path.stem, "own", "")
+    described = dimension or Dimension(
+        path.stem, path.stem, draft.title or path.stem, draft.title or path.stem, "own", ""
+    )
     about = " ".join(draft.about)
-    return Rubric(known, about, tuple(_finish(path, level) for level in draft.levels))
+    return Rubric(described, about, tuple(_finish(path, level) for level in draft.levels))
 
 
 @dataclass
@@ -316,17 +318,17 @@ def _own_dimensions(folder: Path) -> dict[str, Dimension]:
         return {}
     frame = read_table(path)
     require_columns(frame, ["dimension", "name"], name=str(path))
-    found: dict[str, Dimension] = {}
+    dimensions: dict[str, Dimension] = {}
     for line, row in enumerate(frame.iter_rows(named=True), 2):
-        told = {key: "" if value is None else str(value) for key, value in row.items()}
-        code, name = told["dimension"], told["name"]
-        if not _CODE.fullmatch(code) or not name or code in found:
+        cells = {key: "" if value is None else str(value) for key, value in row.items()}
+        code, name = cells["dimension"], cells["name"]
+        if not _CODE.fullmatch(code) or not name or code in dimensions:
             raise MensuraError(f"{path}, line {line}: expected a code of its own and a name, got {code!r}, {name!r}")
-        group = told.get("group") or code
-        found[code] = Dimension(
-            code, group, told.get("group_name") or name, name, told.get("kind") or "own", told.get("meaning") or ""
+        group = cells.get("group") or code
+        dimensions[code] = Dimension(
+            code, group, cells.get("group_name") or name, name, cells.get("kind") or "own", cells.get("meaning") or ""
         )
-    return found
+    return dimensions
 
 
 def _refuse_near_names(own: Mapping[str, Rubric], ours: Mapping[str, Rubric], folder: Path) -> None:

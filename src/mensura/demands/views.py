@@ -166,23 +166,23 @@ def _told(row: dict[str, Any], field: str) -> str:
 
 def _options(row: dict[str, Any]) -> tuple[str, ...]:
     """Return the options: a JSON list, parts set apart by ``||``, lines or `` | ``, or columns option_1, option_2."""
-    told = _told(row, "options")
-    if told:
-        return tuple(option.strip() for option in _split(told) if option.strip())
+    text = _told(row, "options")
+    if text:
+        return tuple(option.strip() for option in _split(text) if option.strip())
     numbered = sorted((int(match[1]), name) for name in row if (match := _NUMBERED.fullmatch(name)))
     return tuple(str(row[name]).strip() for _, name in numbered if row[name] is not None and str(row[name]).strip())
 
 
-def _split(told: str) -> list[str]:
-    if told.startswith("["):
+def _split(text: str) -> list[str]:
+    if text.startswith("["):
         try:
-            listed = json.loads(told)
+            listed = json.loads(text)
         except ValueError:
             listed = None
         if isinstance(listed, list):
             return [str(option) for option in listed]
-    separator = next((separator for separator in _SEPARATORS if separator in told), None)
-    return told.split(separator) if separator else [told]
+    separator = next((separator for separator in _SEPARATORS if separator in text), None)
+    return text.split(separator) if separator else [text]
 
 
 def annotation_sheet(

@@ -287,14 +287,14 @@ def _credited(text: pl.Series, aside: pl.Series, item: str, most: object, rules:
 
 def _most_seen(points: pl.Series, item: str) -> float:
     """Return the largest number of points seen; a gap below it betrays a code for a missing answer."""
-    seen = points.drop_nulls().unique().sort().to_list()
-    gaps = [value for before, value in pairwise([0.0, *seen]) if value - before > 1]
+    values = points.drop_nulls().unique().sort().to_list()
+    gaps = [value for before, value in pairwise([0.0, *values]) if value - before > 1]
     if gaps:
         raise MensuraError(
             f"item {item!r}: {gaps[0]:g} points without any below it. Say --absent {gaps[0]:g} (not given: no answer) "
             f"or --omitted {gaps[0]:g} (left out: wrong) if it is a code, else give the item's max_points"
         )
-    return float(max(seen, default=0.0))
+    return float(max(values, default=0.0))
 
 
 def _as_text(column: pl.Series) -> pl.Series:

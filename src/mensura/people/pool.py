@@ -216,8 +216,8 @@ class ItemPool(Result):
         """Return item, n, correct, rate, se of one group, such as ``"all"`` or ``"country=AUS"``."""
         table = self.rates.filter(pl.col("group") == group)
         if table.is_empty():
-            known = self.groups["group"].to_list()
-            shown = ", ".join(known[:12]) + (f" … ({len(known)} groups)" if len(known) > 12 else "")
+            groups = self.groups["group"].to_list()
+            shown = ", ".join(groups[:12]) + (f" … ({len(groups)} groups)" if len(groups) > 12 else "")
             raise MensuraError(f"pool {self.name!r} has no group {group!r}; expected one of {shown}")
         if table["covariate"].n_unique() > 1:
             owners = ", ".join(table["covariate"].unique().sort())

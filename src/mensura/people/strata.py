@@ -53,9 +53,9 @@ def build_world(folder: Path, names: pl.DataFrame) -> dict[str, pl.DataFrame]:
 def _with_learning(places: pl.DataFrame, scores: pl.DataFrame, people: pl.DataFrame) -> pl.DataFrame:
     """Add population and learning score; ``theta`` is the subregion's mean where a country has none."""
     totals = people.group_by("country").agg(population=pl.col("population").sum())
-    known = pl.col("learning_score").is_not_null()
+    has_score = pl.col("learning_score").is_not_null()
     weighted = (pl.col("learning_score") * pl.col("population")).sum()
-    filled = weighted.over("subregion") / pl.col("population").filter(known).sum().over("subregion")
+    filled = weighted.over("subregion") / pl.col("population").filter(has_score).sum().over("subregion")
     return (
         places.join(totals, on="country")
         .join(scores, on="country", how="left")

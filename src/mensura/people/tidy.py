@@ -190,9 +190,9 @@ def check_rates(rates: pl.DataFrame, *, name: str) -> tuple[pl.DataFrame, list[s
     slack = 0.006 + 1 / pl.col("n")
     gap = (pl.col("rate") - pl.col("correct") / pl.col("n")).abs()
     _refuse(rates, gap > LARGEST_GAP, name, "rate and n_correct / n disagree")
-    apart = rates.filter(gap > slack).height
-    if apart:
-        warnings.append(f"{apart} rates differ from n_correct / n, as weighted rates do; the rates are used")
+    weighted = rates.filter(gap > slack).height
+    if weighted:
+        warnings.append(f"{weighted} rates differ from n_correct / n, as weighted rates do; the rates are used")
     _refuse(rates, pl.struct("item", "covariate", "group").is_duplicated(), name, "an item has two rows for one group")
     spread = (pl.col("rate") * (1 - pl.col("rate")) / pl.col("n")).sqrt()
     rates = rates.with_columns(pl.coalesce("se", spread).alias("se"), pl.col("n", "correct").round().cast(pl.Int64))

@@ -195,17 +195,17 @@ class World:
 
     def with_tables(self, **tables: Any) -> World:  # noqa: ANN401
         """Return a copy with some tables swapped, each given as a table or a path."""
-        known = {entry.name for entry in fields(self)}
-        if unknown := set(tables) - known:
-            raise MensuraError(f"no world table {unknown.pop()!r}; expected one of {', '.join(sorted(known))}")
+        names = {entry.name for entry in fields(self)}
+        if unknown := set(tables) - names:
+            raise MensuraError(f"no world table {unknown.pop()!r}; expected one of {', '.join(sorted(names))}")
         return replace(self, **{name: as_frame(table, name=name) for name, table in tables.items()})
 
     def assume(self, **values: float) -> World:
         """Return a copy with some assumptions fixed at a value, without a range."""
-        known = self.assumptions["assumption"].to_list()
+        names = self.assumptions["assumption"].to_list()
         for name in values:
-            if name not in known:
-                raise MensuraError(f"no assumption {name!r}; expected one of {', '.join(known)}")
+            if name not in names:
+                raise MensuraError(f"no assumption {name!r}; expected one of {', '.join(names)}")
         value = pl.col("assumption").replace_strict(values, default=None, return_dtype=pl.Float64)
         columns = [pl.coalesce(value, pl.col(name)).alias(name) for name in ("value", "low", "high")]
         return replace(self, assumptions=self.assumptions.with_columns(columns))
@@ -250,8 +250,8 @@ class World:
         try:
             code = self.country(name)
         except MensuraError as fault:
-            known = ", ".join(self.populations["population"])
-            raise MensuraError(f"unknown population {name!r}; expected one of {known}, or a country") from fault
+            names = ", ".join(self.populations["population"])
+            raise MensuraError(f"unknown population {name!r}; expected one of {names}, or a country") from fault
         title = self.countries.filter(pl.col("country") == code)["name"][0]
         return Population(name=code, prose=f"All people living in {title} in 2025.", countries=(code,), year=2025)
 

@@ -141,10 +141,10 @@ def find_whereabouts(study: Study, subject: str) -> Whereabouts:
     )
 
 
-def _table(found: Rows, types: Mapping[str, pl.DataType], number: str = "") -> pl.DataFrame:
+def _table(listed: Rows, types: Mapping[str, pl.DataType], number: str = "") -> pl.DataFrame:
     """Return rows as a frame, its columns of the types they have where they come from."""
-    schema = {name: pl.Float64() if name == number else types[name] for name in found.columns}
-    return pl.DataFrame(found.rows, schema=schema, orient="row")
+    schema = {name: pl.Float64() if name == number else types[name] for name in listed.columns}
+    return pl.DataFrame(listed.rows, schema=schema, orient="row")
 
 
 def find_neighbours(study: Study, subject: str) -> Rows:
@@ -171,13 +171,13 @@ def find_neighbours(study: Study, subject: str) -> Rows:
 
 def find_people(study: Study, subject: str) -> Rows:
     """Return the groups on tests that the model took, with the chance that its score is above theirs."""
-    found = [
+    groups = [
         {**group, "chance_above": study.over_people[group["benchmark"], group["group"]].get(subject)}
         for group in study.rows.tested_people
         if group["benchmark"] in study.rows.printed_scores.get(subject, {})
     ]
-    found.sort(key=lambda row: inf if row["chance_above"] is None else -row["chance_above"])
-    return Rows(("benchmark", "group", "status", "chance_above"), found)
+    groups.sort(key=lambda row: inf if row["chance_above"] is None else -row["chance_above"])
+    return Rows(("benchmark", "group", "status", "chance_above"), groups)
 
 
 def _dimensions(study: Study, subject: str) -> pl.DataFrame:
@@ -219,8 +219,8 @@ def find_next(study: Study, subject: str) -> Rows:
     composite = drawn.composites[:, at] - drawn.composites[:, at].mean()
     centred = values[:, asked] - values[:, asked].mean(axis=0)
     spread = np.sqrt((centred**2).sum(axis=0) * (composite @ composite))
-    told = spread > _LEAST_SPREAD
-    shares = np.where(told, (composite @ centred) ** 2 / np.where(told, spread, 1.0) ** 2, 0.0)
+    varies = spread > _LEAST_SPREAD
+    shares = np.where(varies, (composite @ centred) ** 2 / np.where(varies, spread, 1.0) ** 2, 0.0)
     names = [name for name, unknown in zip(matrix.benchmarks, asked, strict=True) if unknown]
     rows = [
         dict(zip(columns, (name, study.benchmark_names[name], float(share)), strict=True))
@@ -259,12 +259,12 @@ def list_benchmarks(evidence: Evidence) -> pl.DataFrame:
     """
     counted = evidence.primary_scores.group_by("benchmark").agg(pl.len().alias("models"), newest=pl.col("date").max())
     taught = count_teachers(evidence)
-    found = evidence.benchmarks.join(counted, on="benchmark", how="left", maintain_order="left")
-    found = found.with_columns(pl.col("models").fill_null(0).cast(pl.Int64))
-    uses = [_use(row, taught.get(row["benchmark"])) for row in found.iter_rows(named=True)]
+    benchmarks = evidence.benchmarks.join(counted, on="benchmark", how="left", maintain_order="left")
+    benchmarks = benchmarks.with_columns(pl.col("models").fill_null(0).cast(pl.Int64))
+    uses = [_use(row, taught.get(row["benchmark"])) for row in benchmarks.iter_rows(named=True)]
     order = {IQ: 0, FEW: 1, CAPABILITY: 2, NEITHER: 3}
     return (
-        found.with_columns(
+        benchmarks.with_columns(
             pl.Series("counts_for", [use for use, _ in uses], dtype=pl.String),
             pl.Series("because", [why for _, why in uses], dtype=pl.String),
         )
@@ -301,13 +301,13 @@ def say_uses(evidence: Evidence, scores: pl.DataFrame) -> pl.DataFrame:
     part = evidence.benchmarks.filter("in_composite")["benchmark"].implode()
     own = evidence.primary_scores.filter(pl.col("benchmark").is_in(part)).group_by("subject").agg(own=pl.len())
     enough = (pl.col("counts_for") == FEW) & (pl.col("own") >= ENOUGH)
-    said = pl.lit("no part of the IQ, and its model has enough scores on tests that are")
+    reason = pl.lit("no part of the IQ, and its model has enough scores on tests that are")
     return (
         scores.join(listed, on="benchmark", how="left", maintain_order="left")
         .join(own, on="subject", how="left", maintain_order="left")
         .with_columns(
             counts_for=pl.when(enough).then(pl.lit(CAPABILITY)).otherwise("counts_for"),
-            because=pl.when(enough).then(said).otherwise("because"),
+            because=pl.when(enough).then(reason).otherwise("because"),
         )
         .drop("own")
     )
