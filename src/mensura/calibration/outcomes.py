@@ -19,7 +19,7 @@ from mensura.calibration.items import LEVELS, dominant
 from mensura.core.arrays import Floats, Ints
 from mensura.core.errors import MensuraError
 from mensura.demands import read_demands
-from mensura.demands.readings import read_level_table, refuse_unknown_dimensions
+from mensura.demands.readings import mean_levels, read_level_table, refuse_unknown_dimensions
 from mensura.demands.rubrics import annotated_dimensions
 from mensura.intake.columns import FIELDS, parse_map, read_columns
 from mensura.intake.rates import FEWEST_OPTIONS
@@ -179,13 +179,10 @@ def level_table(demands: Any, columns: Mapping[str, str] | None = None) -> tuple
     codes = list(annotated_dimensions())
     readings = read_demands(read_level_table(demands, codes, columns=columns), codes=codes)
     refuse_unknown_dimensions(readings, codes)
-    means = readings.group_by("item", "dimension", maintain_order=True).agg(pl.col("level").mean())
-    wide = means.pivot("dimension", index="item", values="level")
-    whole = wide.drop_nulls()
+    whole, warnings = mean_levels(readings)
     if whole.is_empty():
         raise MensuraError("demands: no item has a level in every dimension; fill in the missing levels")
-    lost = wide.height - whole.height
-    return whole, [f"{lost} items lack a level in some dimension and are left out"] if lost else []
+    return whole, warnings
 
 
 def read_outcomes(path: str | Path, *, subject: str | None = None, columns: str | None = None) -> pl.DataFrame:

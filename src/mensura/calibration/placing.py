@@ -16,7 +16,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -159,26 +158,16 @@ def _listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-READINGS = ("rate", "one_in", "percentile", "iq")
-PROFILE_COLUMNS: Mapping[str, Any] = {
-    "subject": pl.String,
-    "dimension": pl.String,
-    **dict.fromkeys(("ability", "low", "high", "world_rate", "one_in", "percentile", "iq"), pl.Float64),
+_READ: Mapping[str, Callable[[Floats], Floats]] = {
+    "one_in": rate_to_one_in,
+    "percentile": rate_to_percentile,
+    "iq": rate_to_iq,
 }
-_ENDS = [f"{name}_{end}" for name in READINGS for end in ("low", "high")]
-POSITION_COLUMNS: Mapping[str, Any] = {
-    "subject": pl.String,
-    "dimension": pl.String,
-    "name": pl.String,
-    "items": pl.Float64,
-    **dict.fromkeys(("level_at_half", "half_low", "half_high"), pl.Float64),
-    **dict.fromkeys(("alone", "alone_low", "alone_high"), pl.Float64),
-    **dict.fromkeys(_ENDS, pl.Float64),
-    "uncalibrated_rate": pl.Float64,
-    "line": pl.String,
-    "at_least": pl.Boolean,
-    "note": pl.String,
-}
+_PROFILE = ("subject", "dimension", "ability", "low", "high", "world_rate", *_READ)
+_HALVES = ("level_at_half", "half_low", "half_high", "alone", "alone_low", "alone_high")
+_ENDS = [f"{name}_{end}" for name in ("rate", *_READ) for end in ("low", "high")]
+_WORDS = ("uncalibrated_rate", "line", "at_least", "note")
+_POSITIONS = ("subject", "dimension", "name", "items", *_HALVES, *_ENDS, *_WORDS)
 
 
 def placed_tables(abilities: FoundAbilities, lines: Calibration) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
@@ -196,7 +185,7 @@ def placed_tables(abilities: FoundAbilities, lines: Calibration) -> tuple[pl.Dat
             whose = "" if isinstance(line, str) else f"{line.dimension}, {_whose(line)}"
             cut = rates is not None and where.at_least
             cells.append((subject, code, dimensions[code].name, whose, cut, abilities.untold.get((i, j), where.note)))
-            figures.append((*ability, *(rates or _NO_RATES), uncalibrated_rate(ability[0])))
+            figures.append((*ability, *(rates or [np.nan] * 3), uncalibrated_rate(ability[0])))
     return _tables(abilities, cells, np.array(figures).T)
 
 
@@ -205,9 +194,10 @@ def _tables(
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Return the three tables from one entry per subject and dimension, in that order."""
     ability, rates, theory = figures[:3], figures[3:6], figures[6]
-    read = {"rate": rates, **{name: _read(rates, name) for name in READINGS[1:]}}
+    read = {"rate": rates, **{name: _read(rates, name) for name in _READ}}
     words = pl.DataFrame(cells, schema=["subject", "dimension", "name", "line", "at_least", "note"], orient="row")
-    halves = [part.ravel() for part in (*abilities.half, *(abilities.alone or _nothing(abilities.half)))]
+    nothing = np.full_like(abilities.items, np.nan)
+    halves = [part.ravel() for part in (*abilities.half, *(abilities.alone or (nothing, nothing, nothing)))]
     columns = {
         "items": abilities.items.ravel(),
         **dict(zip(_HALVES, halves, strict=True)),
@@ -215,27 +205,15 @@ def _tables(
         "uncalibrated_rate": theory,
         **dict(zip(("ability", "low", "high"), ability, strict=True)),
         "world_rate": rates[0],
-        **{name: read[name][0] for name in READINGS[1:]},
+        **{name: read[name][0] for name in _READ},
     }
     whole = words.hstack(pl.DataFrame(columns).fill_nan(None))
-    positions = whole.select(pl.col(name).cast(kind) for name, kind in POSITION_COLUMNS.items())
+    positions = whole.select(_POSITIONS)
     rows = positions.select("name", "percentile_low", "percentile_high", "note").to_dicts()
     size = len(abilities.dimensions)
     spoken = [(name, statement(rows[at * size : (at + 1) * size])) for at, name in enumerate(abilities.subjects)]
-    return (
-        whole.select(pl.col(name).cast(kind) for name, kind in PROFILE_COLUMNS.items()),
-        positions,
-        pl.DataFrame(spoken, schema={"subject": pl.String, "statement": pl.String}, orient="row"),
-    )
-
-
-_HALVES = ("level_at_half", "half_low", "half_high", "alone", "alone_low", "alone_high")
-_NO_RATES = (np.nan, np.nan, np.nan)
-_READ: Mapping[str, Callable[[Floats], Floats]] = {
-    "one_in": rate_to_one_in,
-    "percentile": rate_to_percentile,
-    "iq": rate_to_iq,
-}
+    statements = pl.DataFrame(spoken, schema=["subject", "statement"], orient="row")
+    return whole.select(_PROFILE), positions, statements
 
 
 def _read(rates: Floats, name: str) -> Floats:
@@ -244,10 +222,6 @@ def _read(rates: Floats, name: str) -> Floats:
     there = np.isfinite(rates)
     read[there] = _READ[name](rates[there])
     return read[[0, 2, 1]]
-
-
-def _nothing(like: tuple[Floats, Floats, Floats]) -> list[Floats]:
-    return [np.full_like(part, np.nan) for part in like]
 
 
 def _whose(line: LevelLine) -> str:

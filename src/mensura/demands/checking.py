@@ -17,7 +17,7 @@ from mensura.core.arrays import Floats, Ints, expit, logit
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
 from mensura.demands.agreement import DRAWS, INTERVAL, resample_counts, value_and_interval
-from mensura.demands.readings import read_demands
+from mensura.demands.readings import mean_levels, read_demands
 from mensura.intake.rates import read_rates
 
 FEWEST_POOLS = 3
@@ -144,16 +144,12 @@ def check_demands(rates: Any, demands: Any, *, draws: int = DRAWS, seed: int = 0
 
 def _sample(rates: pl.DataFrame, readings: pl.DataFrame) -> tuple[_Sample, list[str]]:
     """Join rates and levels; items that lack either, and pools too small to say anything, go, with a warning."""
-    wide = _wide_levels(readings)
-    whole = wide.drop_nulls()
-    warnings = []
-    if whole.height < wide.height:
-        warnings.append(f"{wide.height - whole.height} items lack a level in some dimension and are left out")
+    whole, warnings = mean_levels(readings)
     joined = rates.join(whole, on="item", how="inner", maintain_order="left")
     if joined.is_empty():
         raise MensuraError(
             "demands: no item of the pools has levels; ids must agree "
-            f"(pools: {rates['item'][0]!r} …, demands: {wide['item'][0]!r} …)"
+            f"(pools: {rates['item'][0]!r} …, demands: {readings['item'][0]!r} …)"
         )
     _refuse_shared_ids(joined)
     if joined.height < rates.height:
@@ -165,18 +161,12 @@ def _sample(rates: pl.DataFrame, readings: pl.DataFrame) -> tuple[_Sample, list[
     joined = joined.filter(large)
     if joined.is_empty():
         raise MensuraError(f"demands: no pool has {FEWEST_ITEMS} items with levels; correlations need that many")
-    dimensions = tuple(name for name in wide.columns if name != "item")
+    dimensions = tuple(name for name in whole.columns if name != "item")
     pools = tuple(joined["pool"].unique(maintain_order=True))
     index = joined["pool"].replace_strict({name: at for at, name in enumerate(pools)}).to_numpy()
     levels = joined.select(dimensions).to_numpy().astype(float)
     levels = np.column_stack([levels, levels.sum(axis=1)])
     return _Sample(pools, (*dimensions, SUM), index, _logits(joined), levels), warnings
-
-
-def _wide_levels(readings: pl.DataFrame) -> pl.DataFrame:
-    """Return item and a column per dimension; several readings of a cell are averaged."""
-    means = readings.group_by("item", "dimension", maintain_order=True).agg(pl.col("level").mean())
-    return means.pivot("dimension", index="item", values="level", maintain_order=True)
 
 
 def _refuse_shared_ids(joined: pl.DataFrame) -> None:

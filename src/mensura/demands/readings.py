@@ -131,6 +131,15 @@ def refuse_unknown_dimensions(readings: pl.DataFrame, known: Sequence[str]) -> N
             raise MensuraError(f"demands: unknown dimension {code!r}{hint} (expected one of {', '.join(known)})")
 
 
+def mean_levels(readings: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """Return item and a column per dimension, readings averaged, and a warning on items left out: they lack a level."""
+    means = readings.group_by("item", "dimension", maintain_order=True).agg(pl.col("level").mean())
+    wide = means.pivot("dimension", index="item", values="level", maintain_order=True)
+    whole = wide.drop_nulls()
+    lost = wide.height - whole.height
+    return whole, [f"{lost} items lack a level in some dimension and are left out"] if lost else []
+
+
 def combine(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
     """Put readings of several sources under each other.
 
