@@ -223,4 +223,6 @@ def test_commands_read_any_format_and_take_columns_by_map(mensura_command, tmp_p
     run = mensura_command(*call, "--json")
     assert {row["subject"] for row in json.loads(run.out)["profile"]} == {"m"}
     refused = mensura_command(*call, "--map", "correct=right")
-    assert refused.code == 2 and "--map correct=right: no such column; it has model, item, correct" in refused.err
+    assert (
+        refused.code == 2 and "--map correct=right: no such column; expected one of model, item, correct" in refused.err
+    )

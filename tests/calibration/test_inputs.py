@@ -82,7 +82,7 @@ def test_columns_are_known_in_any_spelling_or_by_the_map():
         assert (found.items, found.dimensions) == (expected.items, expected.dimensions)
         np.testing.assert_allclose(found.rate, expected.rate)
         np.testing.assert_array_equal(found.levels, expected.levels)
-    with pytest.raises(MensuraError, match="--map rate=q: no such column; it has item"):
+    with pytest.raises(MensuraError, match="--map rate=q: no such column; expected one of item"):
         read_items(RATES, DEMANDS, columns="rate=q")
     with pytest.raises(MensuraError, match="--map 'hue=q': expected FIELD=COLUMN with a field of subject, item"):
         read_items(RATES, DEMANDS, columns="hue=q")

@@ -38,7 +38,7 @@ def equate(
     from mensura.calibration import equate as equated
 
     if estimate is not None and Path(one).is_file() and Path(other).is_file():
-        raise MensuraError("estimate: it chooses the world rates of embedded pools; files bring their own")
+        raise MensuraError("estimate: it chooses the world rates of embedded pools; leave --estimate out for files")
     result = equated(
         _tested(one, estimate), _tested(other, estimate), names=(_name(one), _name(other)), draws=draws, seed=seed
     )

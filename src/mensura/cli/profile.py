@@ -74,7 +74,7 @@ def profile(
     if pool is None and not outcomes:
         if demands or columns:
             option = "--demands" if demands else "--map"
-            raise MensuraError(f"profile: {option} goes with --outcomes; the embedded counts have theirs")
+            raise MensuraError(f"profile: {option} goes with --outcomes; give both, or neither for the embedded counts")
         if method not in (None, "adele"):
             raise MensuraError(
                 f"method: {method!r} needs outcomes item by item; the embedded counts by level know adele alone "

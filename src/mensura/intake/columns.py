@@ -89,7 +89,9 @@ def read_columns(
     for field in fields:
         mapped = (columns or {}).get(field)
         if mapped is not None and mapped not in frame.columns and field != SHARED:
-            raise MensuraError(f"{name}: --map {field}={mapped}: no such column; it has {', '.join(frame.columns)}")
+            raise MensuraError(
+                f"{name}: --map {field}={mapped}: no such column; expected one of {', '.join(frame.columns)}"
+            )
         known = [simple[word] for word in (field, *FIELDS[field]) if word in simple]
         title = mapped if mapped in frame.columns else field if field in frame.columns else next(iter(known), None)
         if title is not None and title not in titles.values():
@@ -98,8 +100,11 @@ def read_columns(
     if missing is not None:
         near = get_close_matches(missing, [title.strip().lower() for title in frame.columns], 1, _NEAR)
         alike = [title for title in frame.columns if title.strip().lower() in near]
-        remedy = f"rename {alike[0]!r}?" if alike else f"add it, or say --map {missing}=COLUMN"
-        raise MensuraError(f"{name}: missing column {missing!r}; it has {', '.join(frame.columns) or 'none'}; {remedy}")
+        hint = f" (rename {alike[0]!r}?)" if alike else ""
+        raise MensuraError(
+            f"{name}: missing column {missing!r}; it has {', '.join(frame.columns) or 'none'}{hint}. Add it, or say "
+            f"--map {missing}=COLUMN"
+        )
     taken = [field for field, title in titles.items() if field != title and field in frame.columns]
     frame = frame.drop(taken).rename({title: field for field, title in titles.items()})
     return _with_numbers(frame, [field for field in numbers if field in titles], needed, name)
