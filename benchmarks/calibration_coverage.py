@@ -18,8 +18,9 @@ import polars as pl
 from benchmarks import run
 from benchmarks.calibration_pools import simulate_pools
 from benchmarks.measured import percent_range, record
-from mensura.calibration import calibrate_items, read_items
-from mensura.demands.dimensions import annotated_dimensions
+from mensura.calibration import read_items
+from mensura.calibration.calibrate import calibrate_items
+from mensura.demands.rubrics import annotated_dimensions
 
 CODES = tuple(annotated_dimensions())
 NINE = CODES[::2]

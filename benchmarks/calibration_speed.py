@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks.calibration_pools import simulate_pools
 from mensura.calibration import calibrate
-from mensura.demands.dimensions import annotated_dimensions
+from mensura.demands.rubrics import annotated_dimensions
 
 POOLS = 20
 

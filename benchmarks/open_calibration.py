@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mensura.calibration import calibrate_items, open_demands, open_items, open_rates, read_items
+from mensura.calibration import open_demands, open_items, open_rates, read_items
+from mensura.calibration.calibrate import calibrate_items
 from mensura.calibration.hierarchical import fit_hierarchical
 from mensura.calibration.items import RatedItems
 from mensura.calibration.open_pool import READERS

@@ -17,8 +17,8 @@ from benchmarks import optional_data, run
 from benchmarks.measured import record
 from mensura.calibration import chosen_lines, open_demands, open_items, read_items
 from mensura.calibration.items import RatedItems
-from mensura.calibration.open_pool import LEFT_OUT, predict_by_lines
-from mensura.calibration.skill import LARGEST, compare_predictors, judge_rulers
+from mensura.calibration.open_pool import LEFT_OUT
+from mensura.calibration.skill import LARGEST, compare_predictors, judge_rulers, predict_by_lines
 from mensura.core.arrays import Floats
 from mensura.core.frames import text_table
 

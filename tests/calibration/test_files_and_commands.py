@@ -186,3 +186,43 @@ def test_equating_ends_with_one_score_in_words(mensura_command):
         f"{middle['score']:.0%} right in enem is like {middle['other_score']:.0%} in naep (90%: {middle['low']:.0%} to"
     )
     assert said in mensura_command("equate", "enem", "naep", "--draws", 50).out
+
+
+def test_commands_read_any_format_and_take_columns_by_map(mensura_command, tmp_path):
+    items = [f"i{at}" for at in range(24)]
+    rates = pl.DataFrame({"qid": items, "p": [0.9 - 0.2 * (at % 4) for at in range(24)]})
+    levels = pl.DataFrame({"qid": items, "KNc": [at % 4 for at in range(24)], "vo": [1 + at // 8 for at in range(24)]})
+    rates.write_csv(tmp_path / "rates.tsv", separator="\t")
+    levels.write_parquet(tmp_path / "levels.parquet")
+    call = (
+        "calibrate",
+        "--rates",
+        tmp_path / "rates.tsv",
+        "--demands",
+        tmp_path / "levels.parquet",
+        "--method",
+        "means",
+    )
+    run = mensura_command(*call, "--map", "rate=p", "--draws", "20", "--json")
+    assert {row["dimension"] for row in json.loads(run.out)["bases"]} == {"KNc", "VO"}
+    refused = mensura_command(*call, "--map", "rate=p", "--readers", "0.9")
+    assert refused.code == 2 and "readers: the method means does not use it" in refused.err
+    answers = pl.DataFrame(
+        {"model": "m", "item": items, "correct": ["yes" if at % 4 < 2 else "no" for at in range(24)]}
+    )
+    (tmp_path / "answers.json").write_text(answers.write_json(), encoding="utf-8")
+    call = (
+        "profile",
+        "--outcomes",
+        tmp_path / "answers.json",
+        "--demands",
+        tmp_path / "levels.parquet",
+        "--draws",
+        "20",
+    )
+    run = mensura_command(*call, "--json")
+    assert {row["subject"] for row in json.loads(run.out)["profile"]} == {"m"}
+    refused = mensura_command(*call, "--map", "correct=right")
+    assert (
+        refused.code == 2 and "--map correct=right: no such column; expected one of model, item, correct" in refused.err
+    )

@@ -8,8 +8,8 @@ import pytest
 
 from mensura.calibration import calibrate, hierarchical, open_demands, open_items, read_items
 from mensura.calibration.depths import Depths, Moments, Spreads, given_rates, marginal, shown_depth
-from mensura.calibration.items import judge
 from mensura.calibration.reliability import pool_means, predicted_levels, reading_chances
+from mensura.calibration.skill import judge
 
 
 def found(made):

@@ -1,5 +1,9 @@
 """What a careless, hurried or hostile user hands in."""
 
+import gzip
+
+import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -24,7 +28,6 @@ def changed(**columns):
 @pytest.mark.parametrize(
     ("rates", "says"),
     [
-        (RATES.rename({"rate": "Rate"}), "missing column 'rate'.*rename 'Rate'"),
         (RATES.rename({"item": "items"}), "missing column 'item'.*rename 'items'"),
         (changed(rate=1.2), "rate of item 'KNn-1-0' is 1.2; expected a share from 0 to 1"),
         (changed(rate=-0.1), "rate of item 'KNn-1-0' is -0.1"),
@@ -52,12 +55,68 @@ def test_rates_that_are_none_are_refused_with_the_item_and_what_is_allowed(rates
         ),
         (DEMANDS.rename({"level": "levels"}), "expected the columns dimension and level"),
         (pl.concat([DEMANDS, DEMANDS.head(1)]), "has two levels by"),
-        (pl.DataFrame({"item": ["a"], "KNn": [1], "vo": [2]}), "column 'vo' is nearly the dimension VO"),
     ],
 )
 def test_levels_that_are_none_are_refused(demands, says):
     with pytest.raises(MensuraError, match=says):
         calibrate(RATES, demands)
+
+
+def test_columns_are_known_in_any_spelling_or_by_the_map():
+    expected = read_items(RATES, DEMANDS)
+    wide = DEMANDS.pivot("dimension", index="item", values="level")  # noqa: PD010
+    spelled = wide.rename({code: code.lower() for code in wide.columns[1:]})
+    other = RATES.rename({"rate": "P correct", "item": "QID"})
+    for rates, demands, columns in (
+        (other, spelled, None),
+        (RATES.rename({"rate": "p"}), wide, "rate=p"),
+        (RATES.rename({"item": "number"}), wide, "item=number"),
+        (RATES.with_columns(p=pl.col("rate"), rate=2.0), wide, "rate=p"),
+        (
+            RATES.with_columns(pl.col("rate").cast(pl.String), n=pl.lit("NA")).drop("low", "high", strict=False),
+            wide,
+            None,
+        ),
+    ):
+        found = read_items(rates, demands, columns=columns)
+        assert (found.items, found.dimensions) == (expected.items, expected.dimensions)
+        np.testing.assert_allclose(found.rate, expected.rate)
+        np.testing.assert_array_equal(found.levels, expected.levels)
+    with pytest.raises(MensuraError, match="--map rate=q: no such column; expected one of item"):
+        read_items(RATES, DEMANDS, columns="rate=q")
+    with pytest.raises(MensuraError, match="--map 'hue=q': expected FIELD=COLUMN with a field of subject, item"):
+        read_items(RATES, DEMANDS, columns="hue=q")
+
+
+def test_an_argument_that_the_method_does_not_use_is_refused():
+    for name, value in (("level_error", 0.3), ("readers", 0.9)):
+        with pytest.raises(MensuraError, match=f"{name}: the method means does not use it; leave it out"):
+            calibrate(RATES, DEMANDS, method="means", **{name: value})
+
+
+@pytest.mark.parametrize("form", ["tsv", "json", "jsonl", "parquet", "csv.gz", "dta"])
+def test_rates_and_levels_are_read_from_any_format(form, tmp_path):
+    def written(table, name):
+        path = tmp_path / f"{name}.{form}"
+        match form:
+            case "tsv":
+                table.write_csv(path, separator="\t")
+            case "json":
+                path.write_text(table.write_json(), encoding="utf-8")
+            case "jsonl":
+                table.write_ndjson(path)
+            case "parquet":
+                table.write_parquet(path)
+            case "dta":
+                pytest.importorskip("pyreadstat").write_dta(pd.DataFrame(table.to_dict(as_series=False)), str(path))
+            case _:
+                path.write_bytes(gzip.compress(table.write_csv().encode()))
+        return path
+
+    expected = read_items(RATES, DEMANDS)
+    found = read_items(written(RATES, "rates"), written(DEMANDS, "demands"))
+    assert found.items == expected.items
+    np.testing.assert_allclose(found.rate, expected.rate)
 
 
 def test_items_without_all_levels_or_without_a_rate_are_left_out_and_counted():

@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 import mensura
-from mensura.calibration import calibrate, published_groups
+from mensura.calibration import calibrate
+from mensura.calibration.items import published_groups
 from mensura.scale import scaling_of
 from tests.calibration.conftest import MEMBER, TABLE_16, on_lines
 

@@ -11,12 +11,11 @@ from mensura.calibration import (
     list_pools,
     open_demands,
     open_items,
-    open_lines,
     open_rates,
     read_calibration_file,
     read_items,
 )
-from mensura.calibration.open_pool import ESTIMATES, FOLDER, LEFT_OUT, OPEN_SETTINGS
+from mensura.calibration.open_pool import ESTIMATES, FOLDER, LEFT_OUT, OPEN_SETTINGS, open_lines
 
 
 def test_every_open_pool_is_listed_with_its_items_beside_those_of_the_paper():

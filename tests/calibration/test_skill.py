@@ -7,16 +7,13 @@ import pytest
 from mensura.calibration import (
     calibrate,
     chosen_lines,
-    compare_predictors,
-    judge_rulers,
-    largest_demand,
     open_demands,
     open_items,
-    predict_by_lines,
     quality_of,
     read_items,
     say_quality,
 )
+from mensura.calibration.skill import compare_predictors, judge_rulers, largest_demand, predict_by_lines
 from mensura.core.errors import MensuraError
 from mensura.scale import Calibration, LevelLine
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mensura.calibration.items import judge, judge_means
+from mensura.calibration.skill import judge, judge_means
 
 
 @pytest.mark.parametrize(

@@ -185,7 +185,7 @@ def test_one_annotator_in_two_files_counts_as_repeats():
         ("item,AS\nq1,7\n", r"'7' for item 'q1', dimension AS, is no level; expected a number from 0 to 5"),
         ("item,AS\nq1,high\n", r"'high' for item 'q1'"),
         ("item,AS\nq1,-1\n", r"'-1' for item 'q1'"),
-        ("item,AS\nq1,nan\n", r"'nan' for item 'q1'"),
+        ("item,AS\nq1,nan\n", r"no level in it"),
         ("item,AS\nq1,\n", r"no level in it; fill the sheet"),
         ("item,AS\nq1,1\nq1,2\n", r"has two levels by 'sheet'; give repeats a column 'repeat'"),
         ("item,XX\nq1,1\n", r"expected the columns dimension and level, or a column per dimension"),

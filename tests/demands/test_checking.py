@@ -7,7 +7,7 @@ import pytest
 from mensura import MensuraError
 from mensura.core.arrays import expit, logit
 from mensura.demands import check_demands, read_demands
-from mensura.demands.prediction import _ridge
+from mensura.demands.checking import _ridge
 
 
 def study(pools=6, items=40, slopes=(-0.8, 0.0), noise=0.4, seed=0, easiness=1.0, between=0.0):
@@ -173,13 +173,13 @@ def test_what_does_not_fit_together_is_said():
     rates, levels = study(pools=3, items=8)
     with pytest.raises(MensuraError, match=r"no item of the pools has levels; ids must agree \(pools: 'p0-0'"):
         check_demands(rates, levels.with_columns(item=pl.lit("x") + pl.col("item")))
-    with pytest.raises(MensuraError, match="every rate must lie between 0 and 1"):
+    with pytest.raises(MensuraError, match=r"rate of item 'p\d-\d' is .*; expected a share from 0 to 1"):
         check_demands(rates.with_columns(rate=100 * pl.col("rate")), levels)
-    with pytest.raises(MensuraError, match="an item occurs twice in one pool"):
+    with pytest.raises(MensuraError, match="item 'p0-0' has 2 rates; give one row per item"):
         check_demands(pl.concat([rates, rates]), levels)
     with pytest.raises(MensuraError, match="item 'p0-0' occurs in pool 0 and other, and levels do not say"):
         check_demands(pl.concat([rates, rates.head(1).with_columns(pool=pl.lit("other"))]), levels)
-    with pytest.raises(MensuraError, match="every n must lie above 0"):
+    with pytest.raises(MensuraError, match="n of item 'p0-0' is 0; expected a number of people above 0"):
         check_demands(rates.with_columns(n=pl.lit(0)), levels)
     with pytest.raises(MensuraError, match="missing column 'pool'"):
         check_demands(rates.drop("pool"), levels)

@@ -7,7 +7,7 @@ import pytest
 
 from mensura import MensuraError
 from mensura.demands import annotate, load_rubrics, plan_annotation
-from mensura.demands.protocols import PROTOCOLS, make_protocol
+from mensura.demands.protocols import PROTOCOLS, AnnotationProtocol
 from tests.demands.conftest import CODES, Scripted, answering, by_text, item_texts
 
 
@@ -174,5 +174,5 @@ def test_settings_are_checked(items):
 def test_an_item_of_a_bundle_is_found_by_the_number_it_was_shown_with(items, told, place):
     (packet,) = plan_annotation(items.head(3), protocol="bundle", dimensions=CODES[:1]).packets
     answer = {"items": [{"item": told, "levels": {CODES[0]: 4}}]}
-    found = make_protocol("bundle").cells(packet, answer, "").levels
+    found = AnnotationProtocol("bundle").cells(packet, answer, "").levels
     assert found == ({} if place is None else {(packet.items[place], CODES[0]): 4})

@@ -1,9 +1,11 @@
 """Item pools: the tidy folder read, checked, written; faults refused by name."""
 
+import gzip
 from dataclasses import replace
 
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 from mensura.core.errors import MensuraError
 from mensura.people import Administration, ItemPool
@@ -179,13 +181,41 @@ def test_damaged_folders_are_refused(tmp_path, tables, message):
         ItemPool.read(folder_of(tmp_path / "p", **tables))
 
 
+@pytest.mark.parametrize("form", ["tsv", "json", "xlsx", "arrow", "csv.gz"])
+def test_a_folder_of_tables_in_any_format_is_a_pool(form, tmp_path):
+    tables = {"items": ITEMS, "group_rates": RATES}
+    expected = ItemPool.read(folder_of(tmp_path / "csv", **tables))
+    other = tmp_path / "other"
+    other.mkdir()
+    for name, table in tables.items():
+        path = other / f"{name}.{form}"
+        match form:
+            case "tsv":
+                table.write_csv(path, separator="\t")
+            case "json":
+                path.write_text(table.write_json(), encoding="utf-8")
+            case "xlsx":
+                pytest.importorskip("xlsxwriter")
+                table.write_excel(path)
+            case "arrow":
+                table.write_ipc(path)
+            case _:
+                path.write_bytes(gzip.compress(table.write_csv().encode()))
+    found = ItemPool.read(other)
+    assert_frame_equal(found.rates, expected.rates)
+    assert found.items["item"].to_list() == expected.items["item"].to_list()
+    ITEMS.write_csv(other / "items.csv")
+    with pytest.raises(MensuraError, match=r"both items\.csv and items\."):
+        ItemPool.read(other)
+
+
 def test_another_encoding_is_read_and_torn_files_are_refused(tmp_path):
     folder = folder_of(tmp_path / "p", group_rates=RATES)
     (folder / "items.csv").write_bytes("item,domain\n01,Ökonomie\n".encode("latin-1"))
     assert ItemPool.read(folder).items["domain"][0] == "Ökonomie"
     (folder / "items.csv").write_text("item,domain\n01,math\n")
     (folder / "responses.parquet").write_bytes(b"PAR1 torn")
-    with pytest.raises(MensuraError, match="not a readable CSV or Parquet file"):
+    with pytest.raises(MensuraError, match="not readable as a table"):
         ItemPool.read(folder)
 
 

@@ -17,8 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mensura.calibration.inputs import Z90
-from mensura.calibration.items import LEVELS
+from mensura.calibration.items import LEVELS, Z90
 from mensura.calibration.joint import JointFit, LevelGrid, NonCompensatory, chance, fit_joint
 from mensura.calibration.outcomes import Answered
 from mensura.core.arrays import Floats, expit
@@ -210,7 +209,7 @@ def abilities_by_model(
         if not fit.converged:
             unsettled.append(name)
     n, able = replace(answered, solved=solving).counts()
-    found = abilities_by_curves(answered.subjects, answered.dimensions, n, able, draws, seed)
+    abilities = abilities_by_curves(answered.subjects, answered.dimensions, n, able, draws, seed)
     warnings = [f"the fit of {', '.join(unsettled[:3])} did not settle"] if unsettled else []
     alone = middle, middle - Z90 * error, middle + Z90 * error
-    return replace(found, alone=alone), fits, warnings
+    return replace(abilities, alone=alone), fits, warnings

@@ -1,4 +1,11 @@
-"""``mensura.calibrate``: from world rates and demands to a base per dimension."""
+"""``mensura.calibrate``: from world rates and demands to a base per dimension.
+
+The published procedure (``method="means"``): a line through the mean empirical level of each annotated level. Per
+dimension: keep the items whose highest demand it is (ties count for each), take the unweighted mean of their empirical
+levels −log10(p/√10) at each annotated level 1 to 5, and fit a least-squares line through these at most five means. Its
+slope m gives the base 10^m; m is never rounded before. Fractional levels (means of several readings, groups) count for
+the nearest whole level, halves upwards. Guessing, errors and other demands are left as they are.
+"""
 
 from __future__ import annotations
 
@@ -12,29 +19,33 @@ import numpy as np
 import polars as pl
 
 from mensura.calibration.hierarchical import HierarchicalFit, fit_hierarchical
-from mensura.calibration.inputs import published_groups, read_items
-from mensura.calibration.items import (
+from mensura.calibration.items import LEVELS, TOP, RatedItems, empirical_levels, published_groups, read_items
+from mensura.calibration.result import BASE_COLUMNS, STAGE_COLUMNS, CalibrationResult
+from mensura.calibration.skill import (
+    EVERY,
     FEWEST_PER_LEVEL,
-    LEVELS,
-    TOP,
-    RatedItems,
-    empirical_levels,
-    fit_means,
+    LARGEST,
+    compare_predictors,
     judge,
     judge_means,
+    judge_rulers,
+    largest_demand,
 )
-from mensura.calibration.result import BASE_COLUMNS, STAGE_COLUMNS, CalibrationResult
-from mensura.calibration.skill import EVERY, LARGEST, compare_predictors, judge_rulers, largest_demand
 from mensura.core.arguments import check_arguments
-from mensura.core.arrays import Floats
+from mensura.core.arrays import Floats, Ints
 from mensura.core.errors import MensuraError
-from mensura.demands.dimensions import annotated_dimensions
+from mensura.demands.rubrics import annotated_dimensions
 from mensura.intake.tables import as_frame
 
 METHODS = ("hierarchical", "largest", "chosen", "means")
 TAILS = (0.05, 0.95)
 DRAWS = 1_000
 FEWEST_ITEMS_AT_ALL = 3
+MOST_BLOCKS = 2_000
+"""Items are resampled one by one up to this many; more are dealt at random into so many blocks, which are resampled.
+
+A mean's bootstrap variance is the same either way, and 100,000 items cost no more than 2,000.
+"""
 
 
 @check_arguments
@@ -45,20 +56,51 @@ def calibrate(
     method: str = "hierarchical",
     groups: bool = False,
     level_error: float | None = None,
-    readers: float = 1.0,
+    readers: float | None = None,
     codes: Iterable[str] | None = None,
     draws: int = DRAWS,
     seed: int = 0,
+    columns: str | None = None,
 ) -> CalibrationResult:
-    """Find the base of every dimension from world ``rates`` and ``demands``, tables of any library or paths.
+    """Find the base of every dimension: the factor by which world success falls per demand level.
 
-    ``rates``: item, rate and, where known, low, high, n, options, pool; ``demands``: long (item, dimension, level) or
-    wide; see :func:`mensura.calibration.read_items` for both and for ``level_error``, ``readers`` and ``codes``.
-    ``method``: ``hierarchical``, every demand at once with guessing, errors, pools and partial pooling; ``largest``,
-    the same with the largest demand of each item alone; ``chosen``, whichever of these two orders the items of pools
-    left out better; or ``means``, the published procedure. ``groups``: by the published groups, such as KN, instead of
-    single dimensions. ``draws``: of the posterior, or bootstrap samples of the items.
+    Parameters
+    ----------
+    rates
+        World success rates, a table of any library or a path: item, rate and, where known, low, high, n, options, pool.
+    demands
+        Demand levels, long (item, dimension, level) or wide (a column per dimension).
+    method
+        ``hierarchical``: every demand at once with guessing, errors, pools and partial pooling. ``largest``: the same
+        with the largest demand of each item alone. ``chosen``: whichever of these two orders the items of pools left
+        out better. ``means``: the published procedure.
+    groups
+        Whether bases are those of the published groups, such as KN, instead of single dimensions.
+    level_error
+        Error of one reading in levels, in place of the one found; of every method but ``means``.
+    readers
+        Share of people who can read the items and so guess, 1 by default; of every method but ``means``.
+    codes
+        Dimensions to look for in ``demands``; Mensura's own when not given.
+    draws
+        Draws of the posterior, or bootstrap samples of the items.
+    seed
+        Seed of the draws.
+    columns
+        Fields and their columns where names alone do not say it, such as ``rate=p_correct,item=qid``.
 
+    Returns
+    -------
+    CalibrationResult
+        Bases with intervals and verdicts, the stages behind them, and lines for ``mensura scale``.
+
+    Raises
+    ------
+    MensuraError
+        If a table is not understood, items are too few, or the method does not use an argument.
+
+    Examples
+    --------
     >>> import mensura
     >>> import polars as pl
     >>> items = [f"i{at}" for at in range(30)]
@@ -67,13 +109,20 @@ def calibrate(
     >>> calibration = mensura.calibrate(rates, demands, method="means", draws=20)
     >>> calibration.shown["dimension"].to_list()
     ['KNc']
+
     """
     check_method(method)
-    items = read_items(rates, demands, level_error=level_error, readers=readers, codes=codes)
-    settings = {"level_error": level_error, "readers": readers, "groups": groups, "draws": draws, "seed": seed}
+    for name, value in (("level_error", level_error), ("readers", readers)):
+        if method == "means" and value is not None:
+            raise MensuraError(
+                f"{name}: the method means does not use it; leave it out, or choose hierarchical, largest or chosen"
+            )
+    share = 1.0 if readers is None else readers
+    items = read_items(rates, demands, level_error=level_error, readers=share, codes=codes, columns=columns)
+    settings = {"level_error": level_error, "readers": share, "groups": groups, "draws": draws, "seed": seed}
     inputs = {"rates": fingerprint(rates), "demands": fingerprint(demands)}
-    made = calibrate_items(items, method=method, groups=groups, draws=draws, seed=seed)
-    return replace(made, inputs=inputs, settings=settings)
+    result = calibrate_items(items, method=method, groups=groups, draws=draws, seed=seed)
+    return replace(result, inputs=inputs, settings=settings)
 
 
 def check_method(method: str) -> None:
@@ -96,12 +145,12 @@ def calibrate_items(
         method, items = _choose(items)
     if method == "largest":
         if groups:
-            raise MensuraError("groups: the largest demand has one scale for all; leave --groups out")
+            raise MensuraError("groups: the method largest has one scale for all; leave --groups out")
         one = largest_demand(items)
         return replace(_by_model(one, one, draws, rng), method="largest", rulers=judge_rulers(items))
     shown = items.grouped(published_groups()) if groups else items
-    made = _by_means(shown, draws, rng) if method == "means" else _by_model(items, shown, draws, rng)
-    return replace(made, rulers=judge_rulers(shown))
+    result = _by_means(shown, draws, rng) if method == "means" else _by_model(items, shown, draws, rng)
+    return replace(result, rulers=judge_rulers(shown))
 
 
 def _choose(items: RatedItems) -> tuple[str, RatedItems]:
@@ -116,40 +165,76 @@ def _choose(items: RatedItems) -> tuple[str, RatedItems]:
 
 
 def _by_means(items: RatedItems, draws: int, rng: np.random.Generator) -> CalibrationResult:
-    fit = fit_means(items, draws=draws, rng=rng)
-    low, high = _interval(fit.slope_draws)
-    rows = []
-    for at, name in enumerate(items.dimensions):
-        verdict = judge_means(fit.slope[at], int((fit.counts[at] > 0).sum()))
-        line = (fit.slope[at], fit.intercept[at], 10.0 ** fit.slope[at], low[at], high[at], fit.r2[at])
-        rows.append((name, *map(_known, line), int(fit.counts[at].sum()), verdict))
+    """Draw the published line of every dimension, and again on ``draws`` bootstrap samples of the items."""
+    nearest = np.floor(items.levels + 0.5)
     y = empirical_levels(items.rate)
-    bases = pl.DataFrame(rows, schema=BASE_COLUMNS, orient="row")
+    blocks, shares = _blocks(items.size, rng)
+    count = len(shares)
+    sums = np.zeros((count, 2, len(items.dimensions), LEVELS.size))
+    for at in range(len(items.dimensions)):
+        rows = np.flatnonzero(items.deciding[:, at] & (nearest[:, at] >= 1))
+        cell = blocks[rows] * LEVELS.size + nearest[rows, at].astype(np.int64) - 1
+        sums[:, 0, at] = np.bincount(cell, minlength=count * LEVELS.size).reshape(count, -1)
+        sums[:, 1, at] = np.bincount(cell, weights=y[rows], minlength=count * LEVELS.size).reshape(count, -1)
+    whole = sums.sum(axis=0)
+    slope, intercept, r2 = (part[0] for part in _lines(whole[None]))
+    picks = rng.multinomial(count, shares, size=draws).astype(np.float64)
+    drawn = (picks @ sums.reshape(count, -1)).reshape(draws, *whole.shape)
+    slopes, intercepts, _ = _lines(drawn)
+    drawn_once = np.isfinite(slopes).any(axis=0)
+    ends = np.nanquantile(np.where(drawn_once, slopes, 0.0), TAILS, axis=0)
+    low, high = np.where(drawn_once, 10.0**ends, np.nan)
+    counts = whole[0].sum(axis=1).astype(np.int64)
+    verdicts = [judge_means(slope[at], int((whole[0, at] > 0).sum())) for at in range(len(slope))]
+    columns = (items.dimensions, slope, intercept, 10.0**slope, low, high, r2, counts, verdicts)
+    bases = pl.DataFrame(dict(zip(BASE_COLUMNS, columns, strict=True)), schema=BASE_COLUMNS).fill_nan(None)
+    stages, cover = _stages(items, y, slope, intercept), _cover(items)
+    nothing = pl.DataFrame(schema=_SPREADS)
     return CalibrationResult(
-        bases,
-        bases,
-        _stages(items, y, fit.slope, fit.intercept),
-        _cover(items),
-        pl.DataFrame(schema=_SPREADS),
-        "means",
-        items,
-        y,
-        fit.slope_draws,
-        fit.intercept_draws,
-        warnings=items.warnings,
+        bases, bases, stages, cover, nothing, "means", items, y, slopes, intercepts, warnings=items.warnings
     )
+
+
+def _blocks(size: int, rng: np.random.Generator) -> tuple[Ints, Floats]:
+    """Return each item's block and each block's chance of being picked."""
+    if size <= MOST_BLOCKS:
+        return np.arange(size), np.full(size, 1.0 / size)
+    blocks = rng.permutation(np.arange(size) % MOST_BLOCKS)
+    return blocks, np.full(MOST_BLOCKS, 1.0 / MOST_BLOCKS)
+
+
+def _lines(sums: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return slope, intercept and R² from draws × (count, sum) × dimensions × levels."""
+    counts, totals = sums[:, 0], sums[:, 1]
+    there = counts > 0
+    means = np.where(there, totals / np.where(there, counts, 1), np.nan)
+    k = there.sum(axis=-1, keepdims=True)
+    few = k[..., 0] < 2
+    x = np.where(there, LEVELS, 0.0)
+    y = np.where(there, means, 0.0)
+    safe = np.maximum(k, 1)
+    dx = np.where(there, x - x.sum(axis=-1, keepdims=True) / safe, 0.0)
+    dy = np.where(there, y - y.sum(axis=-1, keepdims=True) / safe, 0.0)
+    spread = (dx**2).sum(axis=-1)
+    slope = np.where(few, np.nan, (dx * dy).sum(axis=-1) / np.where(few, 1.0, spread))
+    intercept = (y.sum(axis=-1) - slope * x.sum(axis=-1)) / safe[..., 0]
+    total = (dy**2).sum(axis=-1)
+    left = ((dy - slope[..., None] * dx) ** 2).sum(axis=-1)
+    flat = few | (total <= 1e-24)  # a line through equal means explains nothing because there is nothing to explain
+    r2 = np.where(flat, np.nan, 1.0 - left / np.where(flat, 1.0, total))
+    return slope, intercept, r2
 
 
 def _by_model(items: RatedItems, shown: RatedItems, draws: int, rng: np.random.Generator) -> CalibrationResult:
     fit = fit_hierarchical(items, draws=draws, rng=rng)
     weights = _member_weights(items, shown)
-    alone = fit.slope_draws @ weights.T, fit.intercept_draws @ weights.T
+    fixed = fit.slope_draws @ weights.T, fit.intercept_draws @ weights.T
     along = fit.together_draws @ weights.T, fit.together_intercept_draws @ weights.T
     free = max(items.size - fit.used, 1.0)
     together = _judged(shown, *along, free)
     y = TOP + fit.depth
     return CalibrationResult(
-        _judged(shown, *alone, free),
+        _judged(shown, *fixed, free),
         together,
         _stages(shown, y, together["slope"].to_numpy(), together["intercept"].to_numpy()),
         _cover(shown),
@@ -167,14 +252,12 @@ def _judged(items: RatedItems, slopes: Floats, intercepts: Floats, free: float) 
     low, high = np.quantile(10.0**slopes, TAILS, axis=0)
     centre, start = slopes.mean(axis=0), intercepts.mean(axis=0)
     signal = (centre / np.maximum(slopes.std(axis=0), 1e-9)) ** 2
-    r2 = signal / (signal + free)
-    rows = []
-    for at, name in enumerate(items.dimensions):
-        base = 10.0 ** centre[at]
-        verdict = judge(base, low[at], high[at], *_variety(items.levels[:, at]))
-        asked = int((items.levels[:, at] > 0).sum())
-        rows.append((name, centre[at], start[at], base, low[at], high[at], r2[at], asked, verdict))
-    return pl.DataFrame(rows, schema=BASE_COLUMNS, orient="row")
+    base, asked = 10.0**centre, (items.levels > 0).sum(axis=0)
+    verdicts = [
+        judge(base[at], low[at], high[at], *_variety(items.levels[:, at])) for at in range(len(items.dimensions))
+    ]
+    columns = (items.dimensions, centre, start, base, low, high, signal / (signal + free), asked, verdicts)
+    return pl.DataFrame(dict(zip(BASE_COLUMNS, columns, strict=True)), schema=BASE_COLUMNS)
 
 
 def _member_weights(items: RatedItems, shown: RatedItems) -> Floats:
@@ -188,23 +271,14 @@ def _member_weights(items: RatedItems, shown: RatedItems) -> Floats:
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
-def _interval(slopes: Floats) -> tuple[list[float | None], list[float | None]]:
-    """Return the ends of the bases' intervals; none where no draw has a line."""
-    ends: tuple[list[float | None], list[float | None]] = ([], [])
-    for column in slopes.T:
-        known = column[np.isfinite(column)]
-        for side, tail in zip(ends, TAILS, strict=True):
-            side.append(float(10.0 ** np.quantile(known, tail)) if known.size else None)
-    return ends
-
-
-def _known(value: float | None) -> float | None:
-    return None if value is None or not np.isfinite(value) else float(value)
+def _counted(levels: Floats) -> Ints:
+    """Return the number of items at each whole level."""
+    return np.bincount(np.floor(levels + 0.5).astype(np.int64))
 
 
 def _variety(levels: Floats) -> tuple[int, int]:
     """Return how many whole levels have items enough, and how many items lie apart from the commonest level."""
-    counts = np.bincount(np.floor(levels + 0.5).astype(np.int64))
+    counts = _counted(levels)
     return int((counts >= FEWEST_PER_LEVEL).sum()), int(counts.sum() - counts.max())
 
 
@@ -216,20 +290,19 @@ def _stages(items: RatedItems, y: Floats, slope: Floats, intercept: Floats) -> p
         for level in LEVELS:
             here = items.deciding[:, at] & (nearest[:, at] == level)
             if here.any():
-                line = _known(slope[at] * level + intercept[at])
+                line = slope[at] * level + intercept[at]
                 rows.append((name, int(level), int(here.sum()), float(y[here].mean()), line, line))
-    return pl.DataFrame(rows, schema=STAGE_COLUMNS, orient="row")
+    return pl.DataFrame(rows, schema=STAGE_COLUMNS, orient="row").fill_nan(None)
 
 
 def _cover(items: RatedItems) -> pl.DataFrame:
     """Return dimension, name, lowest, highest, levels: where items enough make levels count."""
-    known = annotated_dimensions()
-    titles = {code: one.name for code, one in known.items()} | {one.group: one.group_name for one in known.values()}
+    every = annotated_dimensions()
+    titles = {code: one.name for code, one in every.items()} | {one.group: one.group_name for one in every.values()}
     rows: list[tuple[object, ...]] = []
     for at, name in enumerate(items.dimensions):
-        counts = np.bincount(np.floor(items.levels[:, at] + 0.5).astype(np.int64))
-        there = np.flatnonzero(counts >= FEWEST_PER_LEVEL)
-        ends = (None, None) if not there.size else (float(there[0]), float(there[-1]))
+        there = np.flatnonzero(_counted(items.levels[:, at]) >= FEWEST_PER_LEVEL)
+        ends = (float(there[0]), float(there[-1])) if there.size else (None, None)
         rows.append((name, titles.get(name, name), *ends, int(there.size)))
     return pl.DataFrame(rows, schema=_COVER, orient="row")
 
@@ -254,9 +327,7 @@ def fingerprint(table: Any) -> str:  # noqa: ANN401
 
 _SPREADS: Mapping[str, Any] = {"spread": pl.String, "sd": pl.Float64, "meaning": pl.String}
 _COVER: Mapping[str, Any] = {
-    "dimension": pl.String,
-    "name": pl.String,
-    "lowest": pl.Float64,
-    "highest": pl.Float64,
+    **dict.fromkeys(("dimension", "name"), pl.String),
+    **dict.fromkeys(("lowest", "highest"), pl.Float64),
     "levels": pl.Int64,
 }

@@ -141,12 +141,12 @@ def residual_variance(state: Depths, mean: Floats, variance: Floats) -> float:
     says, h = used · (1 − s²/v) / Σ (1 − s²/v), for coefficients follow the items that say something.
     """
     prior = state.variance + state.extra
-    told = np.maximum(1.0 - variance / prior, 0.0)
-    leverage = np.minimum(state.used * told / max(float(told.sum()), LEAST_ERROR), MOST_LEVERAGE)
+    informed = np.maximum(1.0 - variance / prior, 0.0)
+    leverage = np.minimum(state.used * informed / max(float(informed.sum()), LEAST_ERROR), MOST_LEVERAGE)
     rise = float((((mean - state.fitted) ** 2 / (1.0 - leverage) + variance - prior) / prior**2).sum())
-    known = float((((prior - variance) / prior**2) ** 2).sum())
+    information = float((((prior - variance) / prior**2) ** 2).sum())
     usual = USUAL_WEIGHT / state.variance**2
-    step = (rise + usual * (USUAL_RESIDUAL**2 - state.variance)) / (known + usual)
+    step = (rise + usual * (USUAL_RESIDUAL**2 - state.variance)) / (information + usual)
     return float(np.clip(state.variance + step, state.variance / 2.0, state.variance * 2.0))
 
 
@@ -245,9 +245,9 @@ def _roots(spreads: Spreads, q: int) -> Floats:
 def integrate(moments: Moments) -> GridPosterior:
     """Return the posterior over the whole grid."""
     q = moments.gram.shape[1]
-    alone = len(moments.gram) == 1  # one pool says nothing of how pools differ
-    shifts = SHIFT_SDS[:1] if alone else SHIFT_SDS
-    slopes = np.zeros(1) if alone else SLOPE_SDS
+    one_pool = len(moments.gram) == 1  # one pool says nothing of how pools differ
+    shifts = SHIFT_SDS[:1] if one_pool else SHIFT_SDS
+    slopes = np.zeros(1) if one_pool else SLOPE_SDS
     precisions = np.stack([prior_precision(sd, q) for sd in DIMENSION_SDS])
     prior_logdet = np.linalg.slogdet(precisions)[1]
     log_dimension = _log_prior(DIMENSION_SDS, DIMENSION_PRIOR)

@@ -18,13 +18,11 @@ import numpy as np
 import polars as pl
 import scipy
 
-from mensura.calibration.inputs import Z90
-from mensura.calibration.items import empirical_levels, lift_zeros
+from mensura.calibration.items import Z90, empirical_levels, lift_zeros
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
-from mensura.core.frames import require_columns
 from mensura.core.results import Result
-from mensura.intake.tables import as_frame
+from mensura.intake.rates import read_rates
 
 LOADING = 0.6
 """Correlation of an item's liability with ability: a usual item of a test (discrimination about 1.3)."""
@@ -39,9 +37,16 @@ _LEAST = 1e-6
 class Equating(Result):
     """Test A against test B.
 
-    ``levels``: level on A (from the rates of those who took it), the level on B that corresponds with its 90% interval,
-    the world's rate there, and whether A's and B's items cover it. ``scores``: share correct on A, the world percentile
-    that has it, and the share correct on B with its 90% interval.
+    Attributes
+    ----------
+    levels
+        Level on A (from the rates of those who took it), the level on B that corresponds with its 90% interval, the
+        world's rate there, and whether A's and B's items cover it.
+    scores
+        Share correct on A, the world percentile that has it, and the share correct on B with its 90% interval.
+    tests, items
+        Names and numbers of items of the two.
+
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("levels", "scores")
@@ -69,20 +74,11 @@ class _Tested:
 
     @classmethod
     def of(cls, table: Any, name: str) -> _Tested:  # noqa: ANN401
-        frame = as_frame(table, name=name)
-        require_columns(frame, ["item", "observed", "rate"], name=name)
-        if frame["item"].is_duplicated().any():
-            raise MensuraError(f"{name}: an item occurs twice; give one row per item")
+        frame = read_rates(table, name=name, needed=("item", "observed", "rate"))
         if frame.height < FEWEST_ITEMS:
             raise MensuraError(f"{name}: {frame.height} items; equating needs {FEWEST_ITEMS} or more")
-        figures = []
-        for column in ("observed", "rate", "low", "high", "options"):
-            known = pl.col(column) if column in frame.columns else pl.lit(None)
-            figures.append(frame.select(known.cast(pl.Float64, strict=False)).to_series().to_numpy().astype(np.float64))
-        observed, rate, low, high, options = figures
-        for column, values in (("observed", observed), ("rate", rate)):
-            if not np.all((values >= 0) & (values <= 1)):
-                raise MensuraError(f"{name}: every {column} must be a share from 0 to 1")
+        columns = ("observed", "rate", "low", "high", "options")
+        observed, rate, low, high, options = (frame[column].fill_null(np.nan).to_numpy() for column in columns)
         unknown = np.full(len(rate), np.nan)
         observed, rate = (lift_zeros(values, unknown, unknown) for values in (observed, rate))
         error = np.nan_to_num((high - low) / (2 * Z90), nan=0.0) / (rate * np.log(10.0))
@@ -130,9 +126,39 @@ def equate(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> Equating:
-    """Equate two tests, each a table of any library or a path: item, observed, rate[, low, high, options].
+    """Read levels and scores of one test in those of another, through the world population.
 
-    ``observed``: rates in the people who took the test; ``rate``: the world's, with its 90% interval.
+    Parameters
+    ----------
+    one, other
+        A table of any library or a path each: item, observed (rate in the people who took the test), rate (the
+        world's) and, where known, low and high (its 90% interval) and options.
+    names
+        Names of the two tests.
+    draws
+        Bootstrap samples of items.
+    seed
+        Seed of the draws.
+
+    Returns
+    -------
+    Equating
+        Levels and scores that correspond, with 90% intervals.
+
+    Raises
+    ------
+    MensuraError
+        If a test has fewer than five items, or all have the same observed rate.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from mensura.calibration import equate
+    >>> observed = [0.2, 0.4, 0.5, 0.6, 0.8]
+    >>> test = pl.DataFrame({"item": list("abcde"), "observed": observed, "rate": [p / 2 for p in observed]})
+    >>> equate(test, test, draws=20).tests
+    ('A', 'B')
+
     """
     tested = [_Tested.of(table, name) for table, name in zip((one, other), names, strict=True)]
     rng = np.random.default_rng(seed)
@@ -172,15 +198,7 @@ def _score_table(one: _Tested, other: _Tested, draws: int, rng: np.random.Genera
         ability = np.array([np.interp(score, curve, _ABILITIES) for curve in curves[0]])
         there = np.array([np.interp(at, _ABILITIES, curve) for at, curve in zip(ability, curves[1], strict=True)])
         low, high = np.quantile(there[1:], [0.05, 0.95])
-        middle = float(there[0])
-        rows.append(
-            (
-                score,
-                100 * float(scipy.special.ndtr(ability[0])),
-                middle,
-                min(float(low), middle),
-                max(float(high), middle),
-            )
-        )
+        middle, percentile = float(there[0]), 100 * float(scipy.special.ndtr(ability[0]))
+        rows.append((score, percentile, middle, min(float(low), middle), max(float(high), middle)))
     names = ["score", "percentile", "other_score", "low", "high"]
     return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.Float64), orient="row")

@@ -72,7 +72,7 @@ class Demanded:
 class HierarchicalFit:
     """The posterior of all lines.
 
-    ``slope``, ``slope_sd``: per dimension. ``slope_draws``: draws × dimensions. ``intercept_draws``: of the empirical
+    ``slope_draws``: draws × dimensions. ``intercept_draws``: of the empirical
     level at annotated level 0 on the line of each dimension, which goes through the mean of the items it decides.
     ``together_draws``, ``together_intercept_draws``: the same with the other demands moving along as they do in items.
     ``residual``, ``shift``, ``pool_slope``, ``dimension_spread``: standard deviations σ, τ_u, τ_s, τ_m.
@@ -80,8 +80,6 @@ class HierarchicalFit:
     most likely depth of each item. ``used``: how many coefficients the data paid for.
     """
 
-    slope: Floats
-    slope_sd: Floats
     slope_draws: Floats
     intercept_draws: Floats
     together_draws: Floats
@@ -106,24 +104,21 @@ def fit_hierarchical(items: RatedItems, *, draws: int, rng: np.random.Generator)
     if some is not items:
         state = _carried(state, some, part, items, demanded, spreads)
     state = _settle(state, items, demanded, spreads)
-    found = _posterior(state, items, demanded)
-    mean = found.chance @ found.mean
-    doubt = _level_doubt(state, items, demanded, mean, found.likeliest)
-    drawn = found.drawn(draws, rng)
+    posterior = _posterior(state, items, demanded)
+    mean = posterior.chance @ posterior.mean
+    doubt = _level_doubt(state, items, demanded, mean, posterior.likeliest)
+    drawn = posterior.drawn(draws, rng)
     drawn[:, 1:] += doubt * rng.standard_normal((draws, len(items.dimensions)))
-    variance = np.einsum("g,gii->i", found.chance, found.covariance) + found.chance @ (found.mean - mean) ** 2
     along = _moving_along(items, demanded)
     return HierarchicalFit(
-        mean[1:],
-        np.sqrt(variance[1:] + doubt**2),
         drawn[:, 1:],
         TOP + drawn @ _line_weights(items, demanded, np.eye(len(items.dimensions))).T,
         drawn[:, 1:] @ along.T,
         TOP + drawn @ _line_weights(items, demanded, along).T,
         float(np.sqrt(state.variance)),
-        found.averaged("shift"),
-        found.averaged("slope"),
-        found.averaged("dimension"),
+        posterior.averaged("shift"),
+        posterior.averaged("slope"),
+        posterior.averaged("dimension"),
         drawn,
         demanded,
         state.depth,
@@ -213,10 +208,10 @@ def _moving_along(items: RatedItems, demanded: Demanded) -> Floats:
 
     Of a demand that hardly varies nothing is told but that it moves with itself.
     """
-    apart = demanded.levels - pool_means(demanded.levels, items.pool)[items.pool]
-    covariance = apart.T @ apart
+    centred = demanded.levels - pool_means(demanded.levels, items.pool)[items.pool]
+    covariance = centred.T @ centred
     own = np.diag(covariance)
-    varied = own > LEAST_VARIANCE * len(apart)
+    varied = own > LEAST_VARIANCE * len(centred)
     along: Floats = np.where(varied[:, None], covariance / np.where(varied, own, 1.0)[:, None], np.eye(len(own)))
     return along
 

@@ -23,14 +23,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mensura.calibration.inputs import published_groups, read_items
-from mensura.calibration.items import RatedItems
+from mensura.calibration.items import read_items
 from mensura.calibration.result import read_calibration_file
-from mensura.calibration.skill import skill_of
+from mensura.calibration.skill import predict_by_lines, skill_of
 from mensura.core.arrays import Floats, expit, logit
 from mensura.core.errors import MensuraError
 from mensura.core.frames import read_csv
 from mensura.evidence import load, read_calibration
+from mensura.intake.tables import as_frame
 from mensura.scale import Calibration
 
 OPEN = "open pool"
@@ -48,14 +48,38 @@ RUNS = ("run-1", "run-2")
 
 
 def open_items() -> pl.DataFrame:
-    """Return the items: item, pool, options, n, rate and the world estimates."""
+    """Return the embedded items of the open pool.
+
+    Returns
+    -------
+    polars.DataFrame
+        item, pool, options, n, rate and the world estimates.
+
+    Examples
+    --------
+    >>> from mensura.calibration import open_items
+    >>> open_items().height
+    433
+
+    """
     return read_csv(FOLDER / "open_items.csv")
 
 
 def list_pools() -> pl.DataFrame:
-    """Return origin, pool, test, coverage, subset: the pools behind the published and the open calibration.
+    """List the pools behind the published and the open calibration.
 
-    The published ones are those of the paper's Table 1; the subset of an open one is counted here.
+    Returns
+    -------
+    polars.DataFrame
+        origin, pool, test, coverage, subset. The published pools are those of the paper's Table 1; the subset of an
+        open one is counted here.
+
+    Examples
+    --------
+    >>> from mensura.calibration import list_pools
+    >>> list_pools()["origin"].unique().sort().to_list()
+    ['open', 'published']
+
     """
     counted = open_items().group_by("pool").agg(subset_open=pl.format("{} items", pl.len()))
     table = read_csv(FOLDER / "pools.csv").join(counted, on="pool", how="left", maintain_order="left")
@@ -67,7 +91,30 @@ _DIGITS = 8
 
 
 def open_rates(estimate: str = "both") -> pl.DataFrame:
-    """Return the world's rates: item, pool, options, rate, low, high; ``estimate``: both, asked or carried."""
+    """Return the world's rates of the open items.
+
+    Parameters
+    ----------
+    estimate
+        both, asked or carried.
+
+    Returns
+    -------
+    polars.DataFrame
+        item, pool, options, rate, low, high.
+
+    Raises
+    ------
+    MensuraError
+        If the estimate is not known.
+
+    Examples
+    --------
+    >>> from mensura.calibration import open_rates
+    >>> open_rates("asked").columns
+    ['item', 'pool', 'options', 'rate', 'low', 'high']
+
+    """
     if estimate not in ESTIMATES:
         raise MensuraError(f"estimate: {estimate!r} is not known; choose one of {', '.join(ESTIMATES)}")
     table = open_items()
@@ -88,7 +135,30 @@ def _triple(table: pl.DataFrame, how: str) -> Sequence[Floats]:
 
 
 def open_demands(run: str | None = None) -> pl.DataFrame:
-    """Return the levels, wide: item, annotator, a column per dimension; one run's alone where named."""
+    """Return the levels of the open items, wide.
+
+    Parameters
+    ----------
+    run
+        One annotation alone, run-1 or run-2; both when not given.
+
+    Returns
+    -------
+    polars.DataFrame
+        item, annotator, a column per dimension.
+
+    Raises
+    ------
+    MensuraError
+        If the run is not known.
+
+    Examples
+    --------
+    >>> from mensura.calibration import open_demands
+    >>> open_demands("run-1").height
+    433
+
+    """
     table = read_csv(FOLDER / "open_levels.csv")
     if run is None:
         return table
@@ -98,9 +168,22 @@ def open_demands(run: str | None = None) -> pl.DataFrame:
 
 
 def open_outcomes() -> pl.DataFrame:
-    """Return subject, kind (AI or people), item, correct, options: AI systems and people on the same items."""
-    told = read_csv(FOLDER / "open_outcomes.csv")
-    return told.join(open_items().select("item", "options"), on="item", how="left", maintain_order="left")
+    """Return outcomes of AI systems and people on the open items.
+
+    Returns
+    -------
+    polars.DataFrame
+        subject, kind (AI or people), item, correct, options.
+
+    Examples
+    --------
+    >>> from mensura.calibration import open_outcomes
+    >>> open_outcomes()["kind"].unique().sort().to_list()
+    ['AI', 'people']
+
+    """
+    outcomes = read_csv(FOLDER / "open_outcomes.csv")
+    return outcomes.join(open_items().select("item", "options"), on="item", how="left", maintain_order="left")
 
 
 HELD_OUT = 0.4  # measured: people.skill_demands
@@ -115,28 +198,42 @@ def open_lines() -> Calibration:
 
 
 def chosen_lines(calibration: str | None = None, published: Calibration | None = None) -> Calibration:
-    """Return the lines asked for: ``open``, ``published`` or a file's (of :func:`write_calibration`, or a CSV).
+    """Return the calibrated lines that are asked for.
 
-    By default the published ones, which are those of the embedded evidence unless given. Lines of two calibrations are
-    never mixed: their bases differ tenfold, and a picture of both compares nothing.
+    Lines of two calibrations are never mixed: their bases differ tenfold, and a picture of both compares nothing.
+
+    Parameters
+    ----------
+    calibration
+        ``open``, ``published`` (the default), or a file: of :func:`write_calibration`, or a table of lines.
+    published
+        The published lines of an evidence; the embedded ones when not given.
+
+    Returns
+    -------
+    mensura.scale.Calibration
+        The lines.
+
+    Raises
+    ------
+    MensuraError
+        If the file is missing or something else.
+
+    Examples
+    --------
+    >>> from mensura.calibration import chosen_lines
+    >>> chosen_lines("open")["MCt"].base > 1
+    True
+
     """
     if calibration is None or calibration == "published":
         return load().calibration if published is None else published
     if calibration == "open":
         return open_lines()
     path = Path(calibration)
-    if path.is_dir() or path.suffix.lower() == ".json" or "verdict" in _header(path):
+    if path.is_dir() or path.suffix.lower() == ".json" or "verdict" in as_frame(path).columns:
         return read_calibration_file(path).lines
     return read_calibration(path)
-
-
-def _header(path: Path) -> list[str]:
-    """Return the column names of a CSV, or nothing where there is none to read."""
-    try:
-        with path.open(encoding="utf-8-sig") as file:
-            return [name.strip() for name in file.readline().split(",")]
-    except (OSError, UnicodeDecodeError):
-        return []
 
 
 QUALITY_COLUMNS: Mapping[str, Any] = {
@@ -145,68 +242,96 @@ QUALITY_COLUMNS: Mapping[str, Any] = {
 }
 
 
-def predict_by_lines(items: RatedItems, lines: Calibration) -> Floats:
-    """Return the rate of every item by calibrated lines: that of its rarest demand; NaN where no line applies.
-
-    A line of a group, such as KN, reads the level of the group, as the published procedure does.
-    """
-    rate = np.full(items.size, np.nan)
-    grouped = items.grouped(published_groups())
-    for line in lines:
-        source = items if line.code in items.dimensions else grouped
-        if line.code not in source.dimensions:
-            continue
-        level = source.levels[:, source.dimensions.index(line.code)]
-        asked = level > 0
-        rate[asked] = np.fmin(rate[asked], line.rate(np.maximum(level[asked], line.lowest_level)))
-    return rate
-
-
 def quality_of(lines: Calibration) -> pl.DataFrame:
-    """Return dimension, base, r2, skill, by_pools, largest: how well a calibration's lines predict people.
+    """Measure how well a calibration's lines predict people.
 
-    ``r2``: of each line, as its calibration states it. ``skill``: rank correlation of the dimension's level with
-    people's success, within the pools of the open items. ``by_pools``: that of all lines together, the rarest demand
-    deciding, the same in every row; ``largest``: that of the largest demand. The published lines were fitted elsewhere,
-    so all are held out for them; the open lines were fitted on these pools.
+    The published lines were fitted elsewhere, so all open items are left out for them; the open lines were fitted on
+    these pools.
+
+    Parameters
+    ----------
+    lines
+        The lines of a calibration.
+
+    Returns
+    -------
+    polars.DataFrame
+        dimension, base, r2 (of each line, as its calibration states it), skill (rank correlation of the dimension's
+        level with people's success, within the pools of the open items), by_pools (that of all lines together, the
+        rarest demand deciding, the same in every row), largest (that of the largest demand).
+
+    Examples
+    --------
+    >>> from mensura.calibration import chosen_lines, quality_of
+    >>> quality_of(chosen_lines("published")).columns[:3]
+    ['dimension', 'base', 'r2']
+
     """
     items = read_items(open_items().select("item", "pool", "options", "n", "rate"), open_demands())
     whole = skill_of(items, predict_by_lines(items, lines))[3]
     largest = skill_of(items, -items.levels.max(axis=1))[3]
-    rows = [
-        (
-            line.dimension,
-            line.base,
-            line.r_squared,
-            skill_of(items, predict_by_lines(items, Calibration((line,))))[3],
-            whole,
-            largest,
-        )
-        for line in lines
-    ]
+    rows = []
+    for line in lines:
+        skill = skill_of(items, predict_by_lines(items, Calibration((line,))))[3]
+        rows.append((line.dimension, line.base, line.r_squared, skill, whole, largest))
     return pl.DataFrame(rows, schema=QUALITY_COLUMNS, orient="row")
 
 
 def calibration_name(lines: Calibration) -> str:
-    """Return whose lines these are: published, open or given."""
+    """Return the name of a calibration's lines.
+
+    Parameters
+    ----------
+    lines
+        The lines.
+
+    Returns
+    -------
+    str
+        published, open or given.
+
+    Examples
+    --------
+    >>> from mensura.calibration import calibration_name, chosen_lines
+    >>> calibration_name(chosen_lines("open"))
+    'open'
+
+    """
     sources = {line.source for line in lines}
     return "open" if sources == {OPEN} else "published" if all("Table 16" in text for text in sources) else "given"
 
 
 def say_quality(lines: Calibration) -> str:
-    """Return in a sentence or two how well the lines of a calibration predict people.
+    """Say in a sentence or two how well the lines of a calibration predict people.
 
     The open lines were fitted on the items that judge them, so their figure is that of fits without the pool judged.
+
+    Parameters
+    ----------
+    lines
+        The lines.
+
+    Returns
+    -------
+    str
+        The sentences.
+
+    Examples
+    --------
+    >>> from mensura.calibration import chosen_lines, say_quality
+    >>> say_quality(chosen_lines("published")).startswith("Published calibration: 9 lines")
+    True
+
     """
     rows, name = quality_of(lines), calibration_name(lines)
     skill = HELD_OUT if name == "open" else rows["by_pools"][0] if rows.height else None
     middle = rows["r2"].median()
     fitted = "" if middle is None else f", median R² {float(str(middle)):.2f}"
-    said = f"{name.capitalize()} calibration: {rows.height} lines{fitted}."
+    whose = f"{name.capitalize()} calibration: {rows.height} lines{fitted}."
     if skill is None:
-        return f"{said} No open item asks for its dimensions, so nothing shows how well it predicts people."
-    held = "" if name == "given" else "on pools left out"
+        return f"{whose} No open item asks for its dimensions, so nothing shows how well it predicts people."
+    where = "on the open items" if name == "given" else "on pools left out"
     return (
-        f"{said} Its rank correlation with people's success {held or 'on the open items'} is {skill:.2g}; that of the "
-        f"largest demand alone is {rows['largest'][0]:.2f}."
+        f"{whose} Its rank correlation with people's success {where} is {skill:.2g}; that of the largest demand alone "
+        f"is {rows['largest'][0]:.2f}."
     )

@@ -1,10 +1,11 @@
 """Outcomes lined up with demands: who solved which item, and what the item asks for.
 
-Outcomes as a profile takes them: from tables, or from evaluation logs sample by sample.
+Outcomes as a profile takes them: from tables of any format, or from evaluation logs sample by sample.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -14,16 +15,17 @@ import numpy as np
 import polars as pl
 import scipy
 
-from mensura.calibration.inputs import FEWEST_OPTIONS, refuse_unknown_dimensions
 from mensura.calibration.items import LEVELS, dominant
 from mensura.core.arrays import Floats, Ints
 from mensura.core.errors import MensuraError
-from mensura.core.frames import require_columns
 from mensura.demands import read_demands
-from mensura.demands.dimensions import annotated_dimensions
+from mensura.demands.readings import mean_levels, read_level_table, refuse_unknown_dimensions
+from mensura.demands.rubrics import annotated_dimensions
+from mensura.intake.columns import FIELDS, parse_map, read_columns
+from mensura.intake.rates import FEWEST_OPTIONS
 from mensura.intake.samples import is_sample_log, read_samples
-from mensura.intake.tables import as_frame, read_table
 
+OUTCOMES = ("subject", "item", "correct", "options")
 _TRUE = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "c": 1.0, "i": 0.0, "p": 0.5, "n": 0.0}
 """Words for an outcome; single letters are Inspect's: correct, incorrect, partial, no answer."""
 
@@ -68,22 +70,22 @@ class Answered:
         return (tried @ table).toarray().reshape(size), (won @ table).toarray().reshape(size)
 
 
-def line_up(outcomes: Any, demands: Any) -> Answered:  # noqa: ANN401
+def line_up(outcomes: Any, demands: Any, columns: str | None = None) -> Answered:  # noqa: ANN401
     """Line up outcomes (subject, item, correct[, options]) and demands, tables of any library or paths.
 
     ``correct``: 0 or 1, true or false, or a share. Several outcomes of a subject on an item are averaged. ``options``:
     how many answers were on offer; one guessed is right once in so many. Outcomes of items without demands are left
     out and counted; if all are, that is refused.
     """
-    told = _checked(as_frame(outcomes, name="outcomes"))
-    codes = list(annotated_dimensions())
-    levels, warnings = _level_table(demands, codes)
-    known = [code for code in codes if code in levels.columns]
+    mapping = parse_map(columns, FIELDS, "subject=model,correct=score")
+    answers = _checked(outcomes, mapping)
+    levels, warnings = level_table(demands, mapping)
+    dimensions = [code for code in annotated_dimensions() if code in levels.columns]
     places = levels.select("item").with_row_index("item_at")
-    unknown = told.join(places, on="item", how="anti")
-    if unknown.height == told.height:
+    unknown = answers.join(places, on="item", how="anti")
+    if unknown.height == answers.height:
         raise MensuraError(
-            f"outcomes: no item has demands; ids must agree (outcomes: {told['item'].first()!r} …, demands: "
+            f"outcomes: no item has demands; ids must agree (outcomes: {answers['item'].first()!r} …, demands: "
             f"{levels['item'].first()!r} …)"
         )
     if unknown.height:
@@ -92,9 +94,9 @@ def line_up(outcomes: Any, demands: Any) -> Answered:  # noqa: ANN401
             f"{unknown.height:,} outcomes on {len(items):,} items without demands are left out (such as "
             f"{items.sort()[0]!r})"
         )
-    names = told["subject"].unique(maintain_order=True)
+    names = answers["subject"].unique(maintain_order=True)
     subjects = pl.DataFrame({"subject": names}).with_row_index("subject_at")
-    kept = told.join(places, on="item").join(subjects, on="subject")
+    kept = answers.join(places, on="item").join(subjects, on="subject")
     twice = kept.height
     kept = (
         kept.group_by("subject_at", "item_at")
@@ -113,8 +115,8 @@ def line_up(outcomes: Any, demands: Any) -> Answered:  # noqa: ANN401
     return Answered(
         tuple(names),
         tuple(levels["item"]),
-        tuple(known),
-        levels.select(known).to_numpy().astype(np.float64),
+        tuple(dimensions),
+        levels.select(dimensions).to_numpy().astype(np.float64),
         subject,
         kept["item_at"].to_numpy().astype(np.int64),
         kept["correct"].to_numpy(),
@@ -138,33 +140,29 @@ def pick_subjects(outcomes: pl.DataFrame, wanted: list[str]) -> pl.DataFrame:
     return order.join(outcomes, on="subject", how="left", maintain_order="left")
 
 
-def _checked(frame: pl.DataFrame) -> pl.DataFrame:
+def _checked(source: Any, columns: Mapping[str, str]) -> pl.DataFrame:  # noqa: ANN401
     """Return subject, item, correct, options, each checked."""
-    require_columns(frame, ["subject", "item", "correct"], name="outcomes")
+    needed = OUTCOMES[:3]
+    frame = read_columns(source, OUTCOMES, name="outcomes", needed=needed, numbers=("options",), columns=columns)
     if frame.is_empty():
         raise MensuraError("outcomes: the table is empty; add at least one row")
     if frame["subject"].null_count() or frame["item"].null_count():
         raise MensuraError("outcomes: a row lacks its subject or item; fill it or leave the row out")
-    options = pl.col("options").cast(pl.Float64, strict=False) if "options" in frame.columns else pl.lit(None)
-    told = frame.select(
-        pl.col("subject").cast(pl.String),
-        pl.col("item").cast(pl.String),
-        correct=_as_share(frame["correct"]),
-        options=options.cast(pl.Float64),
+    options = pl.col("options") if "options" in frame.columns else pl.lit(None, dtype=pl.Float64).alias("options")
+    answers = frame.select(
+        pl.col("subject", "item").cast(pl.String), options, correct=_as_share(frame["correct"]), given="correct"
     )
-    wrong = told.with_columns(given=frame["correct"]).filter(
-        pl.col("correct").is_null() | ~pl.col("correct").is_between(0, 1)
-    )
+    wrong = answers.filter(~pl.col("correct").is_between(0, 1).fill_null(False))
     if wrong.height:
         subject, item, given = wrong.select("subject", "item", "given").row(0)
         raise MensuraError(
             f"outcomes: correct of {subject!r} on item {item!r} is {given!r}; expected 0 or 1, true or false, or a "
             f"share between ({wrong.height:,} such rows)"
         )
-    few = told.filter(pl.col("options") < FEWEST_OPTIONS)
+    few = answers.filter(pl.col("options") < FEWEST_OPTIONS)
     if few.height:
         raise MensuraError(f"outcomes: options of item {few['item'][0]!r} is {few['options'][0]:g}; expected 2 or more")
-    return told
+    return answers.drop("given")
 
 
 def _as_share(values: pl.Series) -> pl.Series:
@@ -176,55 +174,65 @@ def _as_share(values: pl.Series) -> pl.Series:
     return plain.cast(pl.Float64, strict=False).fill_null(words)
 
 
-def read_levels(demands: Any, dimensions: tuple[str, ...]) -> tuple[list[str], Floats]:  # noqa: ANN401
-    """Return items and their levels, items × the dimensions asked for."""
-    table, _ = _level_table(demands, list(annotated_dimensions()))
-    require_columns(table, list(dimensions), name="demands")
-    return table["item"].to_list(), table.select(dimensions).to_numpy().astype(np.float64)
-
-
-def _level_table(demands: Any, codes: list[str]) -> tuple[pl.DataFrame, list[str]]:  # noqa: ANN401
+def level_table(demands: Any, columns: Mapping[str, str] | None = None) -> tuple[pl.DataFrame, list[str]]:  # noqa: ANN401
     """Return item and a column per dimension, readings averaged; items that lack a dimension are left out."""
-    told = read_demands(demands)
-    refuse_unknown_dimensions(told, codes)
-    wide = told.group_by("item", "dimension", maintain_order=True).agg(pl.col("level").mean())
-    wide = wide.pivot("dimension", index="item", values="level")
-    whole = wide.drop_nulls()
+    codes = list(annotated_dimensions())
+    readings = read_demands(read_level_table(demands, codes, columns=columns), codes=codes)
+    refuse_unknown_dimensions(readings, codes)
+    whole, warnings = mean_levels(readings)
     if whole.is_empty():
         raise MensuraError("demands: no item has a level in every dimension; fill in the missing levels")
-    lost = wide.height - whole.height
-    return whole, [f"{lost} items lack a level in some dimension and are left out"] if lost else []
+    return whole, warnings
 
 
-_COLUMNS = {"subject": pl.String, "item": pl.String, "correct": pl.Float64}
+def read_outcomes(path: str | Path, *, subject: str | None = None, columns: str | None = None) -> pl.DataFrame:
+    """Read outcomes: a table of any format, or an evaluation log sample by sample.
 
+    Parameters
+    ----------
+    path
+        The file: subject, item, correct, or a log of Inspect, lm-evaluation-harness or HELM.
+    subject
+        Whose samples a harness file contains; by default the folder it lies in, as the harness writes it.
+    columns
+        Fields and their columns where names alone do not say it, such as ``subject=model,correct=score``.
 
-def read_outcomes(path: str | Path, *, subject: str | None = None) -> pl.DataFrame:
-    """Return subject, item, correct of a table (CSV, Parquet), or an evaluation log.
+    Returns
+    -------
+    polars.DataFrame
+        subject, item, correct, and what else the table has.
 
-    ``subject`` names whose samples a harness file holds; by default the folder it lies in, as the harness writes it.
+    Raises
+    ------
+    MensuraError
+        If the file is not understood, or a log has no scored sample.
+
+    Examples
+    --------
+    >>> from mensura.calibration import read_outcomes
+    >>> read_outcomes("logs/run.eval")  # doctest: +SKIP
+
     """
     path = Path(path)
     if not is_sample_log(path):
-        return read_table(path)
-    found = read_samples(path, subject=subject)
-    rows = [(sample.subject, sample.item, sample.value) for sample in found if sample.value is not None]
+        mapping = parse_map(columns, FIELDS, "subject=model,correct=score")
+        table = read_columns(path, OUTCOMES, name="outcomes", needed=OUTCOMES[:3], columns=mapping)
+        return table.with_columns(pl.col("subject").cast(pl.String))
+    samples = read_samples(path, subject=subject)
+    rows = [(sample.subject, sample.item, sample.value) for sample in samples if sample.value is not None]
     if not rows:
         raise MensuraError(f"{path}: no sample with an outcome; check that the evaluation was scored")
-    return pl.DataFrame(rows, schema=_COLUMNS, orient="row")
+    schema = {"subject": pl.String, "item": pl.String, "correct": pl.Float64}
+    return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 def match_items(outcomes: pl.DataFrame, items: pl.Series) -> pl.DataFrame:
     """Return outcomes whose TASK:ID is shortened to ID, where the demands know none of the long ids but short ones."""
-    if (
-        "item" not in outcomes.columns
-        or outcomes.schema["item"] != pl.String
-        or outcomes["item"].is_in(items.implode()).any()
-    ):
+    if outcomes.schema.get("item") != pl.String or outcomes["item"].is_in(items.implode()).any():
         return outcomes
-    short = outcomes["item"].str.split_exact(":", 1).struct.field("field_1")
+    task, short = outcomes["item"].str.split_exact(":", 1).struct.unnest()
     if short.null_count() or not short.is_in(items.implode()).any():
         return outcomes
-    if outcomes["item"].str.split_exact(":", 1).struct.field("field_0").n_unique() > 1:
+    if task.n_unique() > 1:
         raise MensuraError("outcomes: several tasks, but the demands name items by id alone; name them TASK:ID there")
     return outcomes.with_columns(item=short)

@@ -16,18 +16,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from mensura.calibration.abilities import FoundAbilities
-from mensura.calibration.inputs import Z90
-from mensura.calibration.items import TOP
+from mensura.calibration.items import TOP, Z90
 from mensura.calibration.open_pool import OPEN
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
-from mensura.demands.dimensions import annotated_dimensions
+from mensura.demands.rubrics import annotated_dimensions
 from mensura.scale import Calibration, LevelLine, rate_to_iq, rate_to_one_in, rate_to_percentile, say_rarity
 
 T90 = 2.3533634348018264
@@ -92,8 +90,8 @@ def find_line(lines: Calibration, dimension: str) -> LevelLine | str:
     try:
         return lines[dimension]
     except MensuraError:
-        found = next((why for name, why in lines.unusable.items() if name.casefold() == dimension.casefold()), "")
-        return f"base {found}" if found else "the calibration has no line for it"
+        reason = next((why for name, why in lines.unusable.items() if name.casefold() == dimension.casefold()), "")
+        return f"base {reason}" if reason else "the calibration has no line for it"
 
 
 def line_error(line: LevelLine, level: float) -> tuple[float, list[str]]:
@@ -160,83 +158,62 @@ def _listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-READINGS = ("rate", "one_in", "percentile", "iq")
-PROFILE_COLUMNS: Mapping[str, Any] = {
-    "subject": pl.String,
-    "dimension": pl.String,
-    **dict.fromkeys(("ability", "low", "high", "world_rate", "one_in", "percentile", "iq"), pl.Float64),
-}
-_ENDS = [f"{name}_{end}" for name in READINGS for end in ("low", "high")]
-POSITION_COLUMNS: Mapping[str, Any] = {
-    "subject": pl.String,
-    "dimension": pl.String,
-    "name": pl.String,
-    "items": pl.Float64,
-    **dict.fromkeys(("level_at_half", "half_low", "half_high"), pl.Float64),
-    **dict.fromkeys(("alone", "alone_low", "alone_high"), pl.Float64),
-    **dict.fromkeys(_ENDS, pl.Float64),
-    "uncalibrated_rate": pl.Float64,
-    "line": pl.String,
-    "at_least": pl.Boolean,
-    "note": pl.String,
-}
-
-
-def placed_tables(found: FoundAbilities, lines: Calibration) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-    """Return profile, positions and statements: abilities among people, by the calibration's lines."""
-    known = annotated_dimensions()
-    line_of = {code: find_line(lines, code) for code in found.dimensions}
-    cells: list[tuple[object, ...]] = []
-    figures: list[tuple[float, ...]] = []
-    for i, subject in enumerate(found.subjects):
-        for j, code in enumerate(found.dimensions):
-            line = line_of[code]
-            ability = tuple(float(part[i, j]) for part in found.ability)
-            where = place(line, *ability)
-            rates = None if (i, j) in found.untold else where.rates
-            whose = "" if isinstance(line, str) else f"{line.dimension}, {_whose(line)}"
-            cut = rates is not None and where.at_least
-            cells.append((subject, code, known[code].name, whose, cut, found.untold.get((i, j), where.note)))
-            figures.append((*ability, *(rates or _NO_RATES), uncalibrated_rate(ability[0])))
-    return _tables(found, cells, np.array(figures).T)
-
-
-def _tables(
-    found: FoundAbilities, cells: list[tuple[object, ...]], figures: Floats
-) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-    """Return the three tables from one entry per subject and dimension, in that order."""
-    ability, rates, theory = figures[:3], figures[3:6], figures[6]
-    read = {"rate": rates, **{name: _read(rates, name) for name in READINGS[1:]}}
-    words = pl.DataFrame(cells, schema=["subject", "dimension", "name", "line", "at_least", "note"], orient="row")
-    halves = [part.ravel() for part in (*found.half, *(found.alone or _nothing(found.half)))]
-    columns = {
-        "items": found.items.ravel(),
-        **dict(zip(_HALVES, halves, strict=True)),
-        **{f"{name}_{end}": values[at] for name, values in read.items() for at, end in ((1, "low"), (2, "high"))},
-        "uncalibrated_rate": theory,
-        **dict(zip(("ability", "low", "high"), ability, strict=True)),
-        "world_rate": rates[0],
-        **{name: read[name][0] for name in READINGS[1:]},
-    }
-    whole = words.hstack(pl.DataFrame(columns).fill_nan(None))
-    positions = whole.select(pl.col(name).cast(kind) for name, kind in POSITION_COLUMNS.items())
-    told = positions.select("name", "percentile_low", "percentile_high", "note").to_dicts()
-    size = len(found.dimensions)
-    spoken = [(name, statement(told[at * size : (at + 1) * size])) for at, name in enumerate(found.subjects)]
-    return (
-        whole.select(pl.col(name).cast(kind) for name, kind in PROFILE_COLUMNS.items()),
-        positions,
-        pl.DataFrame(spoken, schema={"subject": pl.String, "statement": pl.String}, orient="row"),
-    )
-
-
-_HALVES = ("level_at_half", "half_low", "half_high", "alone", "alone_low", "alone_high")
-_NO_RATES = (np.nan, np.nan, np.nan)
 _READ: Mapping[str, Callable[[Floats], Floats]] = {
     "one_in": rate_to_one_in,
     "percentile": rate_to_percentile,
     "iq": rate_to_iq,
 }
+_PROFILE = ("subject", "dimension", "ability", "low", "high", "world_rate", *_READ)
+_HALVES = ("level_at_half", "half_low", "half_high", "alone", "alone_low", "alone_high")
+_ENDS = [f"{name}_{end}" for name in ("rate", *_READ) for end in ("low", "high")]
+_WORDS = ("uncalibrated_rate", "line", "at_least", "note")
+_POSITIONS = ("subject", "dimension", "name", "items", *_HALVES, *_ENDS, *_WORDS)
+
+
+def placed_tables(abilities: FoundAbilities, lines: Calibration) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """Return profile, positions and statements: abilities among people, by the calibration's lines."""
+    dimensions = annotated_dimensions()
+    line_of = {code: find_line(lines, code) for code in abilities.dimensions}
+    cells: list[tuple[object, ...]] = []
+    figures: list[tuple[float, ...]] = []
+    for i, subject in enumerate(abilities.subjects):
+        for j, code in enumerate(abilities.dimensions):
+            line = line_of[code]
+            ability = tuple(float(part[i, j]) for part in abilities.ability)
+            where = place(line, *ability)
+            rates = None if (i, j) in abilities.untold else where.rates
+            whose = "" if isinstance(line, str) else f"{line.dimension}, {_whose(line)}"
+            cut = rates is not None and where.at_least
+            cells.append((subject, code, dimensions[code].name, whose, cut, abilities.untold.get((i, j), where.note)))
+            figures.append((*ability, *(rates or [np.nan] * 3), uncalibrated_rate(ability[0])))
+    return _tables(abilities, cells, np.array(figures).T)
+
+
+def _tables(
+    abilities: FoundAbilities, cells: list[tuple[object, ...]], figures: Floats
+) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """Return the three tables from one entry per subject and dimension, in that order."""
+    ability, rates, theory = figures[:3], figures[3:6], figures[6]
+    read = {"rate": rates, **{name: _read(rates, name) for name in _READ}}
+    words = pl.DataFrame(cells, schema=["subject", "dimension", "name", "line", "at_least", "note"], orient="row")
+    nothing = np.full_like(abilities.items, np.nan)
+    halves = [part.ravel() for part in (*abilities.half, *(abilities.alone or (nothing, nothing, nothing)))]
+    columns = {
+        "items": abilities.items.ravel(),
+        **dict(zip(_HALVES, halves, strict=True)),
+        **{f"{name}_{end}": values[at] for name, values in read.items() for at, end in ((1, "low"), (2, "high"))},
+        "uncalibrated_rate": theory,
+        **dict(zip(("ability", "low", "high"), ability, strict=True)),
+        "world_rate": rates[0],
+        **{name: read[name][0] for name in _READ},
+    }
+    whole = words.hstack(pl.DataFrame(columns).fill_nan(None))
+    positions = whole.select(_POSITIONS)
+    rows = positions.select("name", "percentile_low", "percentile_high", "note").to_dicts()
+    size = len(abilities.dimensions)
+    spoken = [(name, statement(rows[at * size : (at + 1) * size])) for at, name in enumerate(abilities.subjects)]
+    statements = pl.DataFrame(spoken, schema=["subject", "statement"], orient="row")
+    return whole.select(_PROFILE), positions, statements
 
 
 def _read(rates: Floats, name: str) -> Floats:
@@ -245,10 +222,6 @@ def _read(rates: Floats, name: str) -> Floats:
     there = np.isfinite(rates)
     read[there] = _READ[name](rates[there])
     return read[[0, 2, 1]]
-
-
-def _nothing(like: tuple[Floats, Floats, Floats]) -> list[Floats]:
-    return [np.full_like(part, np.nan) for part in like]
 
 
 def _whose(line: LevelLine) -> str:

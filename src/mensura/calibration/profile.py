@@ -13,14 +13,14 @@ from mensura.calibration.abilities import TAILS, FoundAbilities, abilities_by_cu
 from mensura.calibration.items import LEVELS
 from mensura.calibration.joint import JointFit, LevelGrid, NonCompensatory, chance
 from mensura.calibration.open_pool import chosen_lines
-from mensura.calibration.outcomes import Answered, line_up, read_levels
+from mensura.calibration.outcomes import Answered, level_table, line_up
 from mensura.calibration.placing import placed_tables
 from mensura.core.arguments import check_arguments
 from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns
 from mensura.core.results import Result
-from mensura.demands.dimensions import annotated_dimensions
-from mensura.intake.tables import as_frame
+from mensura.demands.rubrics import annotated_dimensions
+from mensura.intake.columns import read_columns
 from mensura.scale import Calibration
 
 METHODS = ("joint", "adele")
@@ -32,13 +32,25 @@ PREDICTION_DRAWS = 200
 class ProfileResult(Result):
     """Abilities of subjects, on the scales as annotated and among the people of the world.
 
-    ``profile``: subject, dimension, ability with its 90% interval (low, high) in levels; world_rate, one_in,
-    percentile and iq where the calibrated line puts it, empty where it cannot be placed. ``positions``: the name of
-    the dimension, items that it decides, the level at one half with its interval, the level met half of the time if
-    the demand were ``alone`` (joint only), the 90% intervals of rate, rarity, percentile and IQ (errors of ability and
-    line together), the ``uncalibrated_rate`` (base 10), the ``line`` used, whether the position is ``at_least`` so rare
-    (the data cannot tell rarer), and a ``note``: why there is no position, or what to bear in mind.
-    ``statements``: subject, statement. ``method``: adele or joint.
+    Attributes
+    ----------
+    profile
+        subject, dimension, ability with its 90% interval (low, high) in levels; world_rate, one_in, percentile and iq
+        where the calibrated line puts it, empty where it cannot be placed.
+    positions
+        The name of the dimension, items that it decides, the level at one half with its interval, the level met half of
+        the time if the demand were ``alone`` (joint only), the 90% intervals of rate, rarity, percentile and IQ (errors
+        of ability and line together), the ``uncalibrated_rate`` (base 10), the ``line`` used, whether the position is
+        ``at_least`` so rare (the data cannot tell rarer), and a ``note``: why there is no position, or a reservation.
+    statements
+        subject, statement.
+    abilities
+        The abilities before they are placed.
+    method
+        adele or joint.
+    fits
+        The fit of each subject (joint only).
+
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("profile", "positions", "statements")
@@ -46,11 +58,15 @@ class ProfileResult(Result):
     profile: pl.DataFrame
     positions: pl.DataFrame
     statements: pl.DataFrame
+    abilities: FoundAbilities
     method: str
-    dimensions: tuple[str, ...]
     fits: Mapping[str, JointFit] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
-    found: FoundAbilities | None = None
+
+    @property
+    def dimensions(self) -> tuple[str, ...]:
+        """The dimensions, in their order."""
+        return self.abilities.dimensions
 
     @property
     def heading(self) -> str:
@@ -63,9 +79,7 @@ class ProfileResult(Result):
 
     def placed_by(self, calibration: Calibration) -> ProfileResult:
         """Return the same abilities among people by the lines of another calibration."""
-        if self.found is None:
-            raise MensuraError("placed_by: the profile was read without its abilities; run mensura.profile again")
-        table, positions, statements = placed_tables(self.found, calibration)
+        table, positions, statements = placed_tables(self.abilities, calibration)
         return replace(self, profile=table, positions=positions, statements=statements)
 
     def predict(self, demands: Any, *, options: float | None = None, seed: int = 0) -> pl.DataFrame:  # noqa: ANN401
@@ -77,7 +91,9 @@ class ProfileResult(Result):
             raise MensuraError("predict: needs outcomes item by item and the method joint; counts by level cannot say")
         if options is not None and options < 2:
             raise MensuraError(f"options: got {options!r}; expected 2 or more, or nothing for open answers")
-        items, levels = read_levels(demands, self.dimensions)
+        table, _ = level_table(demands)
+        require_columns(table, self.dimensions, name="demands")
+        items, levels = table["item"], table.select(self.dimensions).to_numpy().astype(np.float64)
         grid, model = LevelGrid.of(levels), NonCompensatory(len(self.dimensions))
         floor = np.full(len(items), 0.0 if options is None else 1.0 / options)
         rng = np.random.default_rng(seed)
@@ -88,8 +104,7 @@ class ProfileResult(Result):
             middle = chance(model, fit.parameters, grid, floor)
             low, high = np.quantile(spread, TAILS, axis=0)
             ends = {"low": np.minimum(low, middle), "high": np.maximum(high, middle)}
-            parts.append(pl.DataFrame({"item": items, "chance": middle, **ends}).insert_column(
-                0, pl.Series("subject", [subject] * len(items))))  # fmt: skip
+            parts.append(pl.DataFrame({"subject": [subject] * len(items), "item": items, "chance": middle, **ends}))
         return pl.concat(parts)
 
 
@@ -102,13 +117,40 @@ def profile(
     calibration: Calibration | None = None,
     draws: int = DRAWS,
     seed: int = 0,
+    columns: str | None = None,
 ) -> ProfileResult:
-    """Find the abilities of subjects from ``outcomes`` on items with ``demands``, tables of any library or paths.
+    """Find the abilities of subjects from outcomes on items with demands, and place them among people.
 
-    ``outcomes``: subject, item, correct[, options], a share where several tried; ``demands``: long or wide. ``method``:
-    ``joint``, every demand must be met, guessing counted; or ``adele``, the published recipe, one dimension at a time.
-    ``calibration``: lines to place abilities by; by default the published ones, all of one calibration.
+    Parameters
+    ----------
+    outcomes
+        Table of any library, or path: subject, item, correct (0 or 1, or a share where several tried) and, where one
+        may guess, options.
+    demands
+        Demand levels of the items, long (item, dimension, level) or wide (a column per dimension).
+    method
+        ``joint``: every demand must be met, guessing counted. ``adele``: the published recipe, one dimension at a time.
+    calibration
+        Lines to place abilities by; by default the published ones, all of one calibration.
+    draws
+        Draws behind the intervals.
+    seed
+        Seed of the draws.
+    columns
+        Fields and their columns where names alone do not say it, such as ``subject=model,correct=score``.
 
+    Returns
+    -------
+    ProfileResult
+        Abilities with intervals, positions among people, and a statement for each subject.
+
+    Raises
+    ------
+    MensuraError
+        If a table is not understood, or no outcome has demands.
+
+    Examples
+    --------
     >>> import mensura
     >>> import polars as pl
     >>> items = [f"i{at}" for at in range(20)]
@@ -117,13 +159,14 @@ def profile(
     >>> abilities = mensura.profile(outcomes, demands, draws=20)
     >>> abilities.shown.columns[:2]
     ['subject', 'dimension']
+
     """
-    check_profile_method(method)
-    return profile_answered(line_up(outcomes, demands), method=method, calibration=calibration, draws=draws, seed=seed)
+    _check_method(method)
+    answered = line_up(outcomes, demands, columns)
+    return profile_answered(answered, method=method, calibration=calibration, draws=draws, seed=seed)
 
 
-def check_profile_method(method: str) -> None:
-    """Refuse a method that is not known."""
+def _check_method(method: str) -> None:
     if method not in METHODS:
         raise MensuraError(f"method: {method!r} is not known; choose one of {', '.join(METHODS)}")
 
@@ -137,12 +180,12 @@ def profile_answered(
     seed: int = 0,
 ) -> ProfileResult:
     """Find the abilities of subjects from outcomes that are lined up with demands already."""
-    check_profile_method(method)
+    _check_method(method)
     if method == "adele":
-        found = abilities_by_curves(answered.subjects, answered.dimensions, *answered.counts(), draws, seed)
-        return replace(_placed(found, calibration, method), warnings=answered.warnings)
-    found, fits, warnings = abilities_by_model(answered, draws, seed)
-    return replace(_placed(found, calibration, method), fits=fits, warnings=(*answered.warnings, *warnings))
+        abilities = abilities_by_curves(answered.subjects, answered.dimensions, *answered.counts(), draws, seed)
+        return replace(_placed(abilities, calibration, method), warnings=answered.warnings)
+    abilities, fits, warnings = abilities_by_model(answered, draws, seed)
+    return replace(_placed(abilities, calibration, method), fits=fits, warnings=(*answered.warnings, *warnings))
 
 
 def profile_counts(
@@ -152,35 +195,67 @@ def profile_counts(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> ProfileResult:
-    """Find abilities by the published recipe from counts: subject, dimension, level, n, correct."""
-    table = as_frame(counts, name="counts")
-    require_columns(table, ["subject", "dimension", "level", "n", "correct"], name="counts")
+    """Find abilities by the published recipe from counts by level.
+
+    Parameters
+    ----------
+    counts
+        Table of any library, or path: subject, dimension, level, n (items), correct (items solved).
+    calibration
+        Lines to place abilities by; by default the published ones.
+    draws
+        Draws behind the intervals.
+    seed
+        Seed of the draws.
+
+    Returns
+    -------
+    ProfileResult
+        As :func:`mensura.profile` returns it.
+
+    Raises
+    ------
+    MensuraError
+        If a count, level or dimension is impossible.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from mensura.calibration import profile_counts
+    >>> levels = {"subject": "ann", "dimension": "KNc", "level": [1, 2, 3], "n": 20, "correct": [19, 12, 3]}
+    >>> profile_counts(pl.DataFrame(levels), draws=20).profile["dimension"].to_list()
+    ['KNc']
+
+    """
+    fields = ("subject", "dimension", "level", "n", "correct")
+    table = read_columns(counts, fields, name="counts", needed=fields, numbers=fields[2:])
     wrong = table.filter((pl.col("correct") > pl.col("n")) | (pl.col("correct") < 0))
     if wrong.height:
         row = wrong.row(0, named=True)
         raise MensuraError(
-            f"counts: {row['subject']}, {row['dimension']}: {row['correct']} correct of {row['n']}; expected 0 to n"
-        )
-    subjects = tuple(table["subject"].unique(maintain_order=True))
-    there = set(table["dimension"])
-    dimensions = tuple(code for code in annotated_dimensions() if code in there)
-    if lost := sorted(there - set(dimensions)):
-        raise MensuraError(
-            f"counts: unknown dimension {lost[0]!r}; expected one of {', '.join(annotated_dimensions())}"
+            f"counts: {row['subject']}, {row['dimension']}: {row['correct']:g} correct of {row['n']:g}; expected 0 to n"
         )
     if not table["level"].is_between(0, 5).all():
         raise MensuraError("counts: a level is outside 0 to 5; correct the column 'level'")
-    n, correct = (np.zeros((len(subjects), len(dimensions), len(LEVELS))) for _ in range(2))
-    rows, columns = ({name: at for at, name in enumerate(names)} for names in (subjects, dimensions))
-    for name, code, level, asked, right in table.filter(pl.col("level") >= 1).select(
-        "subject", "dimension", "level", "n", "correct"
-    ).iter_rows():  # fmt: skip
-        n[rows[name], columns[code], int(level) - 1] += asked
-        correct[rows[name], columns[code], int(level) - 1] += right
+    subjects = tuple(table["subject"].unique(maintain_order=True))
+    dimensions = tuple(code for code in annotated_dimensions() if code in table["dimension"])
+    if lost := sorted(set(table["dimension"]) - set(dimensions)):
+        raise MensuraError(
+            f"counts: unknown dimension {lost[0]!r}; expected one of {', '.join(annotated_dimensions())}"
+        )
+    table = table.filter(pl.col("level") >= 1)
+    places = (
+        table["subject"].replace_strict(subjects, range(len(subjects)), return_dtype=pl.Int64).to_numpy(),
+        table["dimension"].replace_strict(dimensions, range(len(dimensions)), return_dtype=pl.Int64).to_numpy(),
+        table["level"].cast(pl.Int64).to_numpy() - 1,
+    )
+    n, correct = np.zeros((2, len(subjects), len(dimensions), len(LEVELS)))
+    np.add.at(n, places, table["n"].to_numpy())
+    np.add.at(correct, places, table["correct"].to_numpy())
     return _placed(abilities_by_curves(subjects, dimensions, n, correct, draws, seed), calibration, "adele")
 
 
-def _placed(found: FoundAbilities, calibration: Calibration | None, method: str) -> ProfileResult:
+def _placed(abilities: FoundAbilities, calibration: Calibration | None, method: str) -> ProfileResult:
     """Put abilities among people, by the calibration's lines."""
     lines = chosen_lines() if calibration is None else calibration
-    return ProfileResult(*placed_tables(found, lines), method, found.dimensions, found=found)
+    return ProfileResult(*placed_tables(abilities, lines), abilities, method)

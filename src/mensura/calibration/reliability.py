@@ -10,8 +10,6 @@ tells of each as well; without it a slope would take over part of its neighbours
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import scipy
 
@@ -45,7 +43,7 @@ def predicted_levels(levels: Floats, pool: Ints, readings: Ints, level_error: Fl
         return predicted, left
     noise = np.zeros(len(level_error))
     noise[erring] = [reading_noise(levels[:, at], level_error[at]) for at in erring]
-    hints = told_by_the_others(*_straightened(levels, noise), pool, readings)
+    pull, grip = implied_by_others(*_straightened(levels, noise), pool, readings)
     most = int(readings.max())
     for at in erring:
         key = (pool * (most + 1) + readings) * (HIGHEST * _STEPS + 1) + np.round(levels[:, at] * _STEPS).astype(
@@ -54,9 +52,9 @@ def predicted_levels(levels: Floats, pool: Ints, readings: Ints, level_error: Fl
         _, first, back, counts = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
         where = pool[first]
         chance = reading_chances(levels[first, at], readings[first], noise[at])
-        alone = chance * _true_shares(chance, where, counts.astype(np.float64))[where]
-        log = hints.pull[:, at, None] * TRUE_LEVELS - 0.5 * hints.grip[:, at, None] * TRUE_LEVELS**2
-        posterior = alone[back] * np.exp(log - log.max(axis=1, keepdims=True))
+        by_reading = chance * _true_shares(chance, where, counts.astype(np.float64))[where]
+        log = pull[:, at, None] * TRUE_LEVELS - 0.5 * grip[:, at, None] * TRUE_LEVELS**2
+        posterior = by_reading[back] * np.exp(log - log.max(axis=1, keepdims=True))
         posterior /= posterior.sum(axis=1, keepdims=True)
         predicted[:, at] = posterior @ TRUE_LEVELS
         left[:, at] = posterior @ TRUE_LEVELS**2 - predicted[:, at] ** 2
@@ -89,18 +87,18 @@ def _nearest_shares(levels: Floats) -> Floats:
     return np.bincount(nearest, minlength=TRUE_LEVELS.size) / levels.size
 
 
-def reading_chances(told: Floats, readings: Ints, noise: float) -> Floats:
+def reading_chances(means: Floats, readings: Ints, noise: float) -> Floats:
     """Return cases × true levels: the chance of a mean of so many readings.
 
     The sum of r readings has the r-fold convolution of one reading's chances; between whole sums it is interpolated.
     """
-    chance = np.empty((len(told), TRUE_LEVELS.size))
+    chance = np.empty((len(means), TRUE_LEVELS.size))
     summed = one = _one_reading(noise)
     for times in range(1, int(readings.max()) + 1):
         if times > 1:
             summed = np.stack([np.convolve(*pair) for pair in zip(summed, one, strict=True)])
         rows = readings == times
-        below, part = np.divmod(told[rows] * times, 1.0)
+        below, part = np.divmod(means[rows] * times, 1.0)
         at = below.astype(np.int64)
         chance[rows] = ((1.0 - part) * summed[:, at] + part * summed[:, np.minimum(at + 1, HIGHEST * times)]).T
     return np.maximum(chance, _LEAST_CHANCE)
@@ -163,25 +161,18 @@ def _straightened(levels: Floats, noise: Floats) -> tuple[Floats, Floats]:
         share = _nearest_shares(levels[:, at])
         chance = _one_reading(noise[at])
         mean = chance @ TRUE_LEVELS
-        centre, told = share @ TRUE_LEVELS, share @ mean
+        centre, read = share @ TRUE_LEVELS, share @ mean
         spread = share @ (TRUE_LEVELS - centre) ** 2
         slope = share @ ((TRUE_LEVELS - centre) * mean) / spread if spread > 0 else 1.0
-        straight[:, at] = centre + (levels[:, at] - told) / slope
+        straight[:, at] = centre + (levels[:, at] - read) / slope
         variance[at] = share @ (chance @ TRUE_LEVELS**2 - mean**2) / slope**2
     return straight, variance
 
 
-@dataclass(frozen=True, eq=False)
-class Hints:
-    """What the other demands of an item say of each: log density ``pull`` · x − ½ ``grip`` · x², items × dimensions."""
+def implied_by_others(readings_of: Floats, error: Floats, pool: Ints, readings: Ints) -> tuple[Floats, Floats]:
+    """Return what the other demands of an item imply of each, where demands go together in a pool.
 
-    pull: Floats
-    grip: Floats
-
-
-def told_by_the_others(readings_of: Floats, error: Floats, pool: Ints, readings: Ints) -> Hints:
-    """Return how the other demands move what is expected of each, where demands go together in a pool.
-
+    It is ``pull`` and ``grip`` of the log density pull · x − ½ grip · x², items × dimensions.
     With Σ the covariance of true demands in the pool and D that of errors, Q = (Σ + D)⁻¹ gives the mean and variance of
     a demand given the readings of all others, w_d − (Q (w − μ))_d / Q_dd and 1 / Q_dd − D_d; against them stands what
     the pool says of it anyway, μ_d and Σ_dd.
@@ -189,21 +180,21 @@ def told_by_the_others(readings_of: Floats, error: Floats, pool: Ints, readings:
     mean = pool_means(readings_of, pool)
     cases, case = np.unique(pool * (int(readings.max()) + 1) + readings, return_inverse=True)
     of_pool, times = np.divmod(cases, int(readings.max()) + 1)
-    apart = readings_of - mean[pool]
+    off = readings_of - mean[pool]
     errors = error / times[:, None]
     size = np.bincount(case).astype(np.float64)
-    scatter = np.stack([apart[case == at].T @ apart[case == at] for at in range(len(cases))])
+    scatter = np.stack([off[case == at].T @ off[case == at] for at in range(len(cases))])
     spread = _true_covariances(scatter, size, errors, of_pool)
-    pull, grip = np.empty_like(apart), np.empty_like(apart)
+    pull, grip = np.empty_like(off), np.empty_like(off)
     inverse = np.linalg.inv(spread[of_pool] + _diagonal(errors))
     for at in range(len(cases)):
         rows, own = case == at, np.diag(inverse[at])
-        expected = readings_of[rows] - apart[rows] @ inverse[at] / own
-        known = np.maximum(1.0 / own - errors[at], LEAST_VARIANCE)
+        expected = readings_of[rows] - off[rows] @ inverse[at] / own
+        variance = np.maximum(1.0 / own - errors[at], LEAST_VARIANCE)
         anyway = np.diag(spread[of_pool[at]])
-        pull[rows] = expected / known - mean[of_pool[at]] / anyway
-        grip[rows] = 1.0 / known - 1.0 / anyway
-    return Hints(pull, grip)
+        pull[rows] = expected / variance - mean[of_pool[at]] / anyway
+        grip[rows] = 1.0 / variance - 1.0 / anyway
+    return pull, grip
 
 
 def _true_covariances(scatter: Floats, size: Floats, errors: Floats, of_pool: Ints) -> Floats:

@@ -6,7 +6,6 @@ A calibration as a file: what was found, how, from which inputs; read by the rul
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,52 +14,65 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.calibration.inputs import Z90
-from mensura.calibration.items import RatedItems
-from mensura.calibration.skill import RULER_COLUMNS
+from mensura.calibration.items import Z90, RatedItems
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 from mensura.core.files import write_text
+from mensura.core.frames import require_columns
 from mensura.core.results import Result
 from mensura.intake.tables import read_table
 from mensura.scale import Calibration
 
 BASE_COLUMNS: Mapping[str, Any] = {
     "dimension": pl.String,
-    "slope": pl.Float64,
-    "intercept": pl.Float64,
-    "base": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "r2": pl.Float64,
+    **dict.fromkeys(("slope", "intercept", "base", "low", "high", "r2"), pl.Float64),
     "n_items": pl.Int64,
     "verdict": pl.String,
 }
 STAGE_COLUMNS: Mapping[str, Any] = {
     "dimension": pl.String,
-    "level": pl.Int64,
-    "n": pl.Int64,
-    "empirical": pl.Float64,
-    "line": pl.Float64,
-    "aligned": pl.Float64,
+    **dict.fromkeys(("level", "n"), pl.Int64),
+    **dict.fromkeys(("empirical", "line", "aligned"), pl.Float64),
 }
+RULER_COLUMNS: Mapping[str, Any] = {
+    "dimension": pl.String,
+    "pools": pl.Int64,
+    **dict.fromkeys(("skill", "largest"), pl.Float64),
+    "ruler": pl.Boolean,
+}
+FORMAT, VERSION = "mensura calibration", 1
+_ROW = ("dimension", "slope", "intercept", "verdict")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CalibrationResult(Result):
     """The calibrated dimensions.
 
-    ``bases``: dimension, slope, intercept, base, low, high (90%, of the base), r2, n_items, verdict; the other demands
-    held still. ``together``: the same with the other demands moving along as they do in the items, as in the published
-    procedure (and for it the same table): what a level of the dimension means for items as they are. ``stages``: per
-    dimension and annotated level the number of items that it decides, their mean ``empirical`` level (stage 1: against
-    the level itself), the ``line`` there (stage 2), and the level ``aligned`` by base and intercept, slope · level +
-    intercept (stage 3: empirical against it lies on the diagonal). ``cover``: dimension, name, lowest and highest level
-    with items enough, number of levels. ``item_levels``: the empirical level of each item, ours without guessing.
-    ``slope_draws``, ``intercept_draws``: of the lines of ``together``, draws × dimensions. ``spreads``: what the model
-    found of errors and differences (empty for the published procedure). ``rulers``: dimension, pools, skill, largest,
-    ruler: whether a dimension orders the items of pools left out better than the largest demand does. ``inputs``:
-    fingerprints of rates and demands.
+    Attributes
+    ----------
+    bases
+        dimension, slope, intercept, base, low, high (90%, of the base), r2, n_items, verdict; the other demands fixed.
+    together
+        The same with the other demands moving along as they do in the items, as in the published procedure (and for it
+        the same table): what a level of the dimension means for items as they are.
+    stages
+        Per dimension and annotated level the number of items that it decides, their mean ``empirical`` level (stage 1:
+        against the level itself), the ``line`` there (stage 2), and the level ``aligned`` by base and intercept, slope
+        · level + intercept (stage 3: empirical against it lies on the diagonal).
+    cover
+        dimension, name, lowest and highest level with items enough, number of levels.
+    spreads
+        Errors and differences that the model found (empty for the published procedure).
+    rulers
+        dimension, pools, skill, largest, ruler: whether a dimension orders the items of pools left out better than the
+        largest demand does.
+    method, items, inputs, settings, warnings
+        How it was made: the method, the items, fingerprints of rates and demands, settings and warnings.
+    item_levels
+        The empirical level of each item, Mensura's without guessing.
+    slope_draws, intercept_draws
+        Of the lines of ``together``, draws × dimensions.
+
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("bases", "together", "stages", "cover", "spreads", "rulers")
@@ -119,26 +131,28 @@ class CalibrationResult(Result):
         )
 
 
-FORMAT, VERSION = "mensura calibration", 1
-_ROW = ("dimension", "slope", "intercept", "verdict")
-
-
 @dataclass(frozen=True, eq=False)
 class CalibrationFile:
     """A calibration read from a file.
 
-    ``dimensions``: the lines of items as they are (other demands moving along): dimension, name, slope, intercept,
-    base, low, high, r2, n_items, verdict, lowest, highest. ``bases``: the same with the other demands held still.
+    Attributes
+    ----------
+    dimensions
+        The lines of items as they are (other demands moving along): dimension, name, slope, intercept, base, low, high,
+        r2, n_items, verdict, lowest, highest.
+    bases
+        The same with the other demands fixed.
+    origin
+        Where it comes from.
+    inputs
+        Fingerprints of its rates and demands.
+
     """
 
-    method: str
-    settings: Mapping[str, Any]
-    inputs: Mapping[str, str]
-    items: int
-    pools: int
     dimensions: pl.DataFrame
     bases: pl.DataFrame
     origin: str
+    inputs: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def lines(self) -> Calibration:
@@ -148,14 +162,32 @@ class CalibrationFile:
 
 
 def write_calibration(made: CalibrationResult, path: str | Path) -> None:
-    """Write a calibration; nothing in it depends on when or where it was made."""
+    """Write a calibration; nothing in the file depends on when or where it was made.
+
+    Parameters
+    ----------
+    made
+        The result of :func:`mensura.calibrate`.
+    path
+        The file, such as calibration.json.
+
+    Returns
+    -------
+    None
+
+    Examples
+    --------
+    >>> from mensura.calibration import write_calibration
+    >>> write_calibration(calibration, "calibration.json")  # doctest: +SKIP
+
+    """
     write_text(Path(path), calibration_text(made))
 
 
 def calibration_text(made: CalibrationResult) -> str:
-    """Return the file's text."""
+    """Return the text of the file that :func:`write_calibration` writes."""
     rows = made.together.join(made.cover.drop("levels"), on="dimension", how="left", maintain_order="left")
-    told = {
+    content = {
         "format": FORMAT,
         "version": VERSION,
         "method": made.method,
@@ -167,107 +199,121 @@ def calibration_text(made: CalibrationResult) -> str:
         "bases": _plain(made.bases),
         "warnings": list(made.warnings),
     }
-    return json.dumps(told, ensure_ascii=False, indent=1) + "\n"
+    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 
 
 def _plain(table: pl.DataFrame) -> list[dict[str, Any]]:
-    return [
-        {key: round(value, 6) if isinstance(value, float) else value for key, value in row.items()}
-        for row in table.iter_rows(named=True)
-    ]
-
-
-def as_file(made: CalibrationResult) -> CalibrationFile:
-    """Return a result as it would be read back from its file."""
-    return _read(json.loads(calibration_text(made)), "this calibration")
+    return table.with_columns(pl.selectors.float().round(6)).to_dicts()
 
 
 def read_calibration_file(path: str | Path) -> CalibrationFile:
-    """Read a calibration that :func:`write_calibration` wrote, or the folder or bases.csv of ``mensura calibrate``."""
+    """Read a calibration that Mensura wrote.
+
+    Parameters
+    ----------
+    path
+        The calibration.json of :func:`write_calibration`, the folder of ``mensura calibrate --out``, or a table of
+        lines in any format, such as its bases.csv.
+
+    Returns
+    -------
+    CalibrationFile
+        Its lines and bases.
+
+    Raises
+    ------
+    MensuraError
+        If the file is missing, damaged or something else.
+
+    Examples
+    --------
+    >>> from mensura.calibration import read_calibration_file
+    >>> read_calibration_file("mine/calibration.json").lines  # doctest: +SKIP
+
+    """
     path = Path(path)
     if path.is_dir():
         path = path / "calibration.json"
-    if path.suffix.lower() == ".csv":
-        return _from_bases(path)
+    if path.suffix.lower() != ".json":
+        table = read_table(path)
+        require_columns(table, _ROW, name=str(path))
+        return CalibrationFile(table, table, str(path))
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise MensuraError(f"{path}: no such file; expected a calibration.json of mensura calibrate") from None
     except (ValueError, OSError) as fault:
         raise MensuraError(
             f"{path}: not a calibration file ({fault}); expected the calibration.json of mensura calibrate"
         ) from fault
-    return _read(told, str(path))
-
-
-def _read(told: object, origin: str) -> CalibrationFile:
-    """Check and read a file's content."""
-    if not isinstance(told, dict) or told.get("format") != FORMAT:
-        raise MensuraError(f"{origin}: not a calibration file; expected the calibration.json of mensura calibrate")
-    if told.get("version") != VERSION:
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise MensuraError(f"{path}: not a calibration file; expected the calibration.json of mensura calibrate")
+    if content.get("version") != VERSION:
         raise MensuraError(
-            f"{origin}: version {told.get('version')!r} of the format; expected {VERSION}. Run mensura calibrate again"
+            f"{path}: version {content.get('version')!r} of the format; expected {VERSION}. Run mensura calibrate again"
         )
-    lacking = [key for key in ("method", "dimensions", "bases", "items", "pools") if key not in told]
+    lacking = [key for key in ("method", "dimensions", "bases", "items", "pools") if key not in content]
     if lacking:
-        raise MensuraError(f"{origin}: lacks {', '.join(lacking)}; write it again with mensura calibrate")
-    return CalibrationFile(
-        method=told["method"],
-        settings=told.get("settings") or {},
-        inputs=told.get("inputs") or {},
-        items=told["items"],
-        pools=told["pools"],
-        dimensions=_table(origin, "dimensions", told["dimensions"]),
-        bases=_table(origin, "bases", told["bases"]),
-        origin=origin,
+        raise MensuraError(f"{path}: lacks {', '.join(lacking)}; write it again with mensura calibrate")
+    tables = []
+    for key in ("dimensions", "bases"):
+        rows = content[key]
+        whole = isinstance(rows, list) and all(isinstance(row, dict) and set(_ROW) <= set(row) for row in rows)
+        if not rows or not whole:
+            raise MensuraError(f"{path}: {key} must be a list of lines with {', '.join(_ROW)}")
+        tables.append(pl.DataFrame(rows, infer_schema_length=None))
+    return CalibrationFile(tables[0], tables[1], str(path), content.get("inputs") or {})
+
+
+def compare_calibrations(one: CalibrationResult | CalibrationFile, other: CalibrationFile) -> pl.DataFrame:
+    """Compare the bases that two calibrations share.
+
+    Parameters
+    ----------
+    one, other
+        A result or a file each.
+
+    Returns
+    -------
+    polars.DataFrame
+        dimension, base, other_base, ratio, low, high, verdict, other_verdict. ``ratio`` is base over other base, with a
+        90% interval that takes the two as independent and log-normal; one of the same items is wider than need be. An
+        interval without 1 says that they differ.
+
+    Raises
+    ------
+    MensuraError
+        If they share no dimension.
+
+    Examples
+    --------
+    >>> from mensura.calibration import compare_calibrations, read_calibration_file
+    >>> compare_calibrations(calibration, read_calibration_file("other.json"))  # doctest: +SKIP
+
+    """
+    both = one.bases.join(other.bases, on="dimension", how="inner", suffix="_other", maintain_order="left")
+    if both.is_empty():
+        origin = getattr(one, "origin", "this calibration")
+        raise MensuraError(f"calibrations: {origin} and {other.origin} share no dimension; give two with a common one")
+    both = both.with_columns(pl.col(f"{name}{end}").cast(pl.Float64) for name in _FIGURES for end in ("", "_other"))
+    middle = pl.col("slope") - pl.col("slope_other")
+    half = Z90 * (_variance("") + _variance("_other")).sqrt()
+    return both.select(
+        "dimension",
+        "base",
+        other_base="base_other",
+        ratio=pl.lit(10.0).pow(middle),
+        low=pl.lit(10.0).pow(middle - half),
+        high=pl.lit(10.0).pow(middle + half),
+        verdict="verdict",
+        other_verdict="verdict_other",
     )
 
 
-def _table(origin: str, key: str, rows: object) -> pl.DataFrame:
-    if (
-        not isinstance(rows, list)
-        or not rows
-        or not all(isinstance(row, dict) and set(_ROW) <= set(row) for row in rows)
-    ):
-        raise MensuraError(f"{origin}: {key} must be a list of lines with {', '.join(_ROW)}")
-    return pl.DataFrame(rows, infer_schema_length=None)
+_FIGURES = ("slope", "base", "low", "high")
 
 
-def _from_bases(path: Path) -> CalibrationFile:
-    table = read_table(path)
-    lacking = [column for column in _ROW if column not in table.columns]
-    if lacking:
-        raise MensuraError(f"{path}: missing column {', '.join(lacking)}; expected a bases.csv of mensura calibrate")
-    return CalibrationFile("", {}, {}, 0, 0, table, table, origin=str(path))
-
-
-def compare_calibrations(one: CalibrationFile, other: CalibrationFile) -> pl.DataFrame:
-    """Return dimension, base, other_base, ratio, low, high, verdict, other_verdict for what both hold.
-
-    ``ratio``: base over other base, with a 90% interval that takes the two as independent and log-normal; one of the
-    same items is wider than need be. An interval without 1 says that they differ.
-    """
-    left, right = one.bases, other.bases
-    both = left.join(right, on="dimension", how="inner", suffix="_other", maintain_order="left")
-    if both.is_empty():
-        raise MensuraError(
-            f"calibrations: {one.origin} and {other.origin} share no dimension; give two with a common one"
-        )
-    rows = []
-    for row in both.iter_rows(named=True):
-        ratio = low = high = None
-        if row["slope"] is not None and row["slope_other"] is not None:
-            middle = row["slope"] - row["slope_other"]
-            half = Z90 * math.hypot(_sd(row, ""), _sd(row, "_other"))
-            ratio, low, high = 10.0**middle, 10.0 ** (middle - half), 10.0 ** (middle + half)
-        rows.append(
-            (row["dimension"], row["base"], row["base_other"], ratio, low, high, row["verdict"], row["verdict_other"])
-        )
-    names = ["dimension", "base", "other_base", "ratio", "low", "high", "verdict", "other_verdict"]
-    types = [pl.String, *[pl.Float64] * 5, pl.String, pl.String]
-    return pl.DataFrame(rows, schema=dict(zip(names, types, strict=True)), orient="row")
-
-
-def _sd(row: Mapping[str, Any], suffix: str) -> float:
-    low, high = row[f"low{suffix}"], row[f"high{suffix}"]
-    return 0.0 if not low or not high else math.log10(high / low) / (2 * Z90)
+def _variance(suffix: str) -> pl.Expr:
+    """Return the variance of the logarithm of a base, 0 where it has no interval."""
+    width = (pl.col(f"high{suffix}") / pl.col(f"low{suffix}")).log10() / (2 * Z90)
+    return pl.when(width.is_finite()).then(width).otherwise(0.0).pow(2)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from mensura.cli.findings import print_trust, say_bases
-from mensura.cli.options import Json, Out, arg, infile, opt
+from mensura.cli.options import ColumnMap, Json, Out, arg, infile, opt
 from mensura.cli.output import console, emit, print_note, print_notes
 from mensura.cli.settings import Settings, read_settings, takes
 from mensura.cli.tables import print_table
@@ -41,6 +41,7 @@ def calibrate(
     method: Annotated[str, opt("hierarchical, largest, chosen or means (published).")] = "hierarchical",
     groups: Annotated[bool, opt("By the published groups, such as KN.", "--groups")] = False,
     compare: Annotated[Path | None, infile("Another calibration to compare with (calibration.json).")] = None,
+    columns: ColumnMap = None,
     settings: Settings = None,
     out: Out = None,
     as_json: Json = False,
@@ -50,17 +51,18 @@ def calibrate(
 
     from mensura.calibration import calibrate as find_bases, compare_calibrations, read_calibration_file
     from mensura.calibration.open_pool import READERS
-    from mensura.calibration.result import as_file, calibration_text
+    from mensura.calibration.result import calibration_text
 
     rare = read_settings(settings, CalibrateSettings)
-    readers = rare.readers if rare.readers is not None else 1.0 if pool is None else READERS
+    readers = READERS if rare.readers is None and pool is not None and method != "means" else rare.readers
     how: dict[str, Any] = {"readers": readers, "level_error": rare.level_error, "draws": rare.draws, "seed": rare.seed}
-    made = find_bases(*_rates_and_demands(rates, demands, pool, estimate), method=method, groups=groups, **how)
+    how["columns"] = columns
+    made = find_bases(*_rates_and_demands(rates, demands, pool, estimate, columns), method=method, groups=groups, **how)
     tables = made.tables()
     if made.method == "means":
         tables["raw"] = made.raw_lines()
     if compare is not None:
-        tables["comparison"] = compare_calibrations(as_file(made), read_calibration_file(compare))
+        tables["comparison"] = compare_calibrations(made, read_calibration_file(compare))
     facts = {"method": made.method, "items": made.items.size, "pools": len(made.items.pools)}
     facts |= {"inputs": dict(made.inputs), "warnings": list(made.warnings)}
     if emit(tables, out, as_json, texts={"calibration.json": calibration_text(made)}, **facts):
@@ -88,18 +90,18 @@ def calibrate(
 
 
 def _rates_and_demands(
-    rates: Path | None, demands: list[Path] | None, pool: str | None, estimate: str | None
+    rates: Path | None, demands: list[Path] | None, pool: str | None, estimate: str | None, columns: str | None
 ) -> tuple[Any, Any]:
     """Return rates and demands of files, or of the open pool."""
     from mensura.calibration import open_demands, open_rates
 
-    if _is_open("calibrate", pool, "--rates and --demands", rates is not None or bool(demands)):
+    if _is_open("calibrate", pool, "--rates and --demands", rates is not None or bool(demands or columns)):
         return open_rates(estimate or "both"), open_demands()
     if estimate is not None:
         raise MensuraError("estimate: it chooses the world rates of --pool open; files bring their own")
     if rates is None or not demands:
         raise MensuraError("calibrate: give --rates CSV and --demands CSV, or --pool open")
-    return rates, demands[0] if len(demands) == 1 else _levels(demands)
+    return rates, demands[0] if len(demands) == 1 else _levels(demands, columns)
 
 
 def _is_open(command: str, pool: str | None, files: str, given: bool) -> bool:
@@ -111,22 +113,23 @@ def _is_open(command: str, pool: str | None, files: str, given: bool) -> bool:
     return pool is not None
 
 
-def _levels(demands: list[Path]) -> pl.DataFrame:
+def _levels(demands: list[Path], columns: str | None) -> pl.DataFrame:
     """Return the levels of one or several files."""
     from mensura.demands import combine, read_demands
 
-    readings = [read_demands(path) for path in demands]
+    readings = [read_demands(path, columns=columns) for path in demands]
     return readings[0] if len(readings) == 1 else combine(readings)
 
 
 def profile(
     subjects: Annotated[list[str] | None, arg("Models or groups of people; all when left out.")] = None,
-    outcomes: Annotated[list[Path] | None, infile("CSV (subject, item, correct) or logs; repeatable.")] = None,
+    outcomes: Annotated[list[Path] | None, infile("Table (subject, item, correct) or logs; repeatable.")] = None,
     demands: Demands = None,
     pool: Annotated[str | None, opt("Instead of files: open, AI systems and people on the embedded items.")] = None,
     method: Annotated[str | None, opt("joint (default: every demand must be met) or adele (published).")] = None,
     calibration: Annotated[str | None, opt("published (default), open or a file, as for mensura scale.")] = None,
     draws: Annotated[int, opt("Draws behind the intervals of the published recipe.", min=1)] = 200,
+    columns: ColumnMap = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -139,8 +142,9 @@ def profile(
     lines = chosen_lines(calibration)
     wanted = list(subjects or [])
     if pool is None and not outcomes:
-        if demands:
-            raise MensuraError("profile: --demands goes with --outcomes; the embedded counts have theirs")
+        if demands or columns:
+            option = "--demands" if demands else "--map"
+            raise MensuraError(f"profile: {option} goes with --outcomes; give both, or neither for the embedded counts")
         if method not in (None, "adele"):
             raise MensuraError(
                 f"method: {method!r} needs outcomes item by item; the embedded counts by level know adele alone "
@@ -148,7 +152,7 @@ def profile(
             )
         result = profile_counts(pick_subjects(load().demand_outcomes, wanted), calibration=lines, draws=draws)
     else:
-        table, levels = _outcomes_and_demands(wanted, outcomes, demands, pool)
+        table, levels = _outcomes_and_demands(wanted, outcomes, demands, pool, columns)
         result = profile_of(table, levels, method=method or "joint", calibration=lines, draws=draws)
     if emit(result, out, as_json, method=result.method):
         return
@@ -158,7 +162,7 @@ def profile(
 
 
 def _outcomes_and_demands(
-    wanted: list[str], outcomes: list[Path] | None, demands: list[Path] | None, pool: str | None
+    wanted: list[str], outcomes: list[Path] | None, demands: list[Path] | None, pool: str | None, columns: str | None
 ) -> tuple[object, object]:
     """Return outcomes and demands of files, or of the open pool."""
     import polars as pl
@@ -170,14 +174,9 @@ def _outcomes_and_demands(
         return pick_subjects(open_outcomes(), wanted), open_demands()
     if not outcomes or not demands:
         raise MensuraError("profile: --outcomes needs --demands, the levels of the same items")
-    levels, name = _levels(demands), wanted[0] if len(wanted) == 1 else None
-    tables = [match_items(read_outcomes(path, subject=name), levels["item"]) for path in outcomes]
-    table = tables[0] if len(tables) == 1 else pl.concat(tables, how="diagonal_relaxed")
-    if "subject" not in table.columns:
-        raise MensuraError(
-            f"{outcomes[0]}: missing column 'subject'; it has {', '.join(table.columns)}. Add the column"
-        )
-    return pick_subjects(table.with_columns(pl.col("subject").cast(pl.String)), wanted), levels
+    levels, name = _levels(demands, columns), wanted[0] if len(wanted) == 1 else None
+    tables = [match_items(read_outcomes(path, subject=name, columns=columns), levels["item"]) for path in outcomes]
+    return pick_subjects(pl.concat(tables, how="diagonal_relaxed"), wanted), levels
 
 
 def _print_profile(result: ProfileResult) -> None:

@@ -217,7 +217,7 @@ def protocols(
     as_json: Json = False,
 ) -> None:
     """Compare the protocols on your items and model: cost, and agreement with one call per cell."""
-    from mensura.demands.comparison import compare_plans, plan_protocols
+    from mensura.demands.plan import compare_plans, plan_protocols
 
     rare = read_settings(settings, BundleSettings)
     plans = plan_protocols(pool, **_plan(repeats, rare, rubrics, dimensions))

@@ -42,11 +42,36 @@ class PooledLevels:
 
 
 def pool_readings(readings: pl.DataFrame, how: str = "median") -> PooledLevels:
-    """Return one level per item and dimension.
+    """Make one level per item and dimension from several readings.
 
-    ``median``: the middle reading; between two middle ones a half is rounded to the even level, so that halves go up
-    as often as down and levels stay whole. ``spread`` is the standard deviation of the readings, null where there is
-    one. ``ordinal``: the most probable level under the model, ``spread`` the standard deviation of its posterior.
+    Parameters
+    ----------
+    readings
+        As :func:`read_demands` returns them.
+    how
+        ``median``: the middle reading; between two middle ones a half is rounded to the even level, so that halves go
+        up as often as down and levels stay whole. ``ordinal``: the most probable level under a model of annotators who
+        err.
+
+    Returns
+    -------
+    PooledLevels
+        ``demands`` with level and spread (the standard deviation of the readings, or of the posterior), and
+        ``annotators`` with leaning and error under ``ordinal``.
+
+    Raises
+    ------
+    MensuraError
+        If ``how`` is unknown, or ``ordinal`` has one rater only.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from mensura.demands import pool_readings, read_demands
+    >>> sheet = {"item": ["a", "a", "a"], "annotator": ["x", "y", "z"], "KNc": [1, 2, 4]}
+    >>> pool_readings(read_demands(pl.DataFrame(sheet))).demands["level"].to_list()
+    [2]
+
     """
     if how not in AGGREGATIONS:
         raise MensuraError(f"aggregate: {how!r} is unknown; expected one of {', '.join(AGGREGATIONS)}")
@@ -57,14 +82,14 @@ def pool_readings(readings: pl.DataFrame, how: str = "median") -> PooledLevels:
     if len(grid.raters) < 2:
         raise MensuraError("aggregate: 'ordinal' needs two raters or more (annotators or repeats); use 'median'")
     owner = np.array([annotators.index(name) for name, _ in grid.raters])
-    tables, told = [], []
+    tables, rows = [], []
     for at, dimension in enumerate(grid.dimensions):
         posterior, leaning, error = fit_ordinal(grid.levels[:, :, at], owner)
         tables.append(_dimension_table(grid, at, posterior, "+".join(annotators)))
-        told += [(dimension, name, leaning[a], error[a]) for a, name in enumerate(annotators)]
+        rows += [(dimension, name, leaning[a], error[a]) for a, name in enumerate(annotators)]
     order = {item: place for place, item in enumerate(grid.items)}
     demands = pl.concat(tables).sort(pl.col("item").replace_strict(order), maintain_order=True)
-    return PooledLevels(demands, _annotator_table(told))
+    return PooledLevels(demands, _annotator_table(rows))
 
 
 def fit_ordinal(levels: Floats, owner: np.ndarray) -> tuple[Floats, Floats, Floats]:
@@ -120,11 +145,11 @@ def _medians(grid: ReadingGrid, annotator: str) -> pl.DataFrame:
     rows = []
     for at, item in enumerate(grid.items):
         for place, dimension in enumerate(grid.dimensions):
-            told = grid.levels[:, at, place]
-            told = told[np.isfinite(told)]
-            if told.size:
-                spread = float(told.std(ddof=1)) if told.size > 1 else None
-                rows.append((item, dimension, round(float(np.median(told))), spread, annotator))
+            given = grid.levels[:, at, place]
+            given = given[np.isfinite(given)]
+            if given.size:
+                spread = float(given.std(ddof=1)) if given.size > 1 else None
+                rows.append((item, dimension, round(float(np.median(given))), spread, annotator))
     return _demand_table(rows)
 
 

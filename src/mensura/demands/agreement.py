@@ -17,10 +17,11 @@ import polars as pl
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
-from mensura.demands.intervals import DRAWS, INTERVAL, resample_counts, value_and_interval
 from mensura.demands.readings import ReadingGrid
 from mensura.demands.rubrics import LEVELS
 
+INTERVAL = 0.9
+DRAWS = 1000
 NEARLY_CONSTANT = 0.95
 """Share of one level from which on chance-corrected agreement hangs on a handful of items."""
 _SHARES = ("exact", "within_one")
@@ -31,11 +32,19 @@ _VALUES = np.array(LEVELS, dtype=float)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Agreement(Result):
-    """Agreement per dimension (``agreement``: dimension, statistic, value, low, high, n, note) and pair (``pairs``).
+    """Agreement of raters, per dimension and per pair.
 
-    ``n`` is the number of items that at least two raters judged. A statistic that is not defined, because every
-    reading is the same level, is null, and its note says so. Dimension ``mean`` is the mean over all dimensions, for
-    kappa and alpha over those that are neither constant nor nearly so.
+    Attributes
+    ----------
+    agreement
+        dimension, statistic, value, low, high, n, note. ``n`` is the number of items that at least two raters judged. A
+        statistic that is not defined, because every reading is the same level, is null, and its note says so. Dimension
+        ``mean`` is the mean over all dimensions, for kappa and alpha over those that vary.
+    pairs
+        rater_a, rater_b, cells, exact, within_one, kappa, shift, over all dimensions.
+    raters, items
+        Names of the raters, and the number of items that two of them judged.
+
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("agreement", "pairs")
@@ -62,12 +71,41 @@ class Agreement(Result):
         row = self.agreement.filter((pl.col("statistic") == statistic) & (pl.col("dimension") == dimension))
         if row.is_empty():
             raise MensuraError(f"agreement: no {statistic!r} of {dimension!r}; expected one of {', '.join(STATISTICS)}")
-        found: float | None = row["value"][0]
-        return found
+        value: float | None = row["value"][0]
+        return value
 
 
 def measure_agreement(readings: pl.DataFrame, *, draws: int = DRAWS, seed: int = 0) -> Agreement:
-    """Measure the agreement of all raters (each annotator's each repeat is one) in every dimension."""
+    """Measure the agreement of all raters in every dimension; each repeat of an annotator is a rater.
+
+    Parameters
+    ----------
+    readings
+        item, dimension, annotator, repeat, level, as :func:`read_demands` returns them.
+    draws
+        Resamples of the items behind the intervals.
+    seed
+        Seed of the resamples.
+
+    Returns
+    -------
+    Agreement
+        Kappa, alpha, exact and within-one agreement with 90% intervals.
+
+    Raises
+    ------
+    MensuraError
+        If fewer than two raters judged an item, or levels are fractions.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from mensura.demands import measure_agreement, read_demands
+    >>> sheet = {"item": ["a", "b", "a", "b"], "annotator": ["x", "x", "y", "y"], "KNc": [1, 3, 1, 4]}
+    >>> measure_agreement(read_demands(pl.DataFrame(sheet)), draws=10).value("exact", "KNc")
+    0.5
+
+    """
     grid = ReadingGrid.of(readings)
     if len(grid.raters) < 2:
         raise MensuraError(
@@ -185,8 +223,8 @@ def _table(dimensions: tuple[str, ...], levels: Floats, counts: np.ndarray, weig
             rows.append((dimension, name, *value_and_interval(drawn[at]), int(counts[at]), notes[at]))
         telling = drawn[[not note for note in notes]]
         mean = _mean_where_defined(telling) if telling.size else np.full(len(weights), np.nan)
-        told = "" if len(telling) == len(dimensions) else f"mean over {len(telling)} of {len(dimensions)} dimensions"
-        rows.append((MEAN, name, *value_and_interval(mean), int(counts.max()), told))
+        note = "" if len(telling) == len(dimensions) else f"mean over {len(telling)} of {len(dimensions)} dimensions"
+        rows.append((MEAN, name, *value_and_interval(mean), int(counts.max()), note))
     figures = dict.fromkeys(("value", "low", "high"), pl.Float64)
     columns = {"dimension": pl.String, "statistic": pl.String, **figures, "n": pl.Int64, "note": pl.String}
     order = {dimension: at for at, dimension in enumerate((*dimensions, MEAN))}
@@ -196,11 +234,11 @@ def _table(dimensions: tuple[str, ...], levels: Floats, counts: np.ndarray, weig
 
 def _note(levels: Floats, statistic: str, value: float) -> str:
     """Say why a figure is missing, or says little: shares of agreement need no variety, kappa and alpha do."""
-    told = levels[np.isfinite(levels)]
-    if not told.size:
+    given = levels[np.isfinite(levels)]
+    if not given.size:
         return "not defined: no readings"
-    common, count = np.unique(told, return_counts=True)
-    level, share = int(common[count.argmax()]), count.max() / told.size
+    common, count = np.unique(given, return_counts=True)
+    level, share = int(common[count.argmax()]), count.max() / given.size
     if not np.isfinite(value):
         return f"not defined: every reading is level {level}" if share == 1 else "not defined: no pair shares an item"
     if share > NEARLY_CONSTANT and statistic not in _SHARES:
@@ -221,17 +259,25 @@ def _pair_table(grid: ReadingGrid, levels: Floats) -> pl.DataFrame:
         once = np.ones((1, both.shape[1]))
         kappas = np.array([quadratic_kappa(both[:, :, place], once)[0] for place in range(both.shape[2])])
         kappa = float(np.nanmean(kappas)) if np.isfinite(kappas).any() else None
-        rows.append(
-            (
-                first,
-                second,
-                gap.size,
-                float(np.mean(gap == 0)),
-                float(np.mean(np.abs(gap) <= 1)),
-                kappa,
-                float(gap.mean()),
-            )
-        )
+        shares = float(np.mean(gap == 0)), float(np.mean(np.abs(gap) <= 1))
+        rows.append((first, second, gap.size, *shares, kappa, float(gap.mean())))
     columns = {"rater_a": pl.String, "rater_b": pl.String, "cells": pl.Int64}
     figures = dict.fromkeys(("exact", "within_one", "kappa", "shift"), pl.Float64)
     return pl.DataFrame(rows, schema={**columns, **figures}, orient="row")
+
+
+def resample_counts(items: int, draws: int, rng: np.random.Generator) -> Floats:
+    """Return how often each item counts: row 0 once each, then ``draws`` resamples with replacement."""
+    counts = rng.multinomial(items, np.full(items, 1 / items), size=draws)
+    return np.vstack([np.ones(items), counts]).astype(float)
+
+
+def value_and_interval(drawn: Floats) -> tuple[float | None, float | None, float | None]:
+    """Return value, low, high from row 0 and the resamples; None where undefined, or where most resamples are."""
+    if not np.isfinite(drawn[0]):
+        return None, None, None
+    resampled = drawn[1:][np.isfinite(drawn[1:])]
+    if not resampled.size or 2 * resampled.size < drawn.size - 1:
+        return float(drawn[0]), None, None
+    low, high = np.quantile(resampled, [(1 - INTERVAL) / 2, (1 + INTERVAL) / 2])
+    return float(drawn[0]), float(low), float(high)

@@ -14,8 +14,7 @@ from mensura.core.errors import MensuraError
 from mensura.core.results import Result
 from mensura.demands.aggregation import AGGREGATIONS, pool_readings
 from mensura.demands.agreement import Agreement, measure_agreement
-from mensura.demands.asked import Asked, ask_plan
-from mensura.demands.plan import PROTOCOL, AnnotationPlan, plan_annotation
+from mensura.demands.plan import PROTOCOL, AnnotationPlan, Asked, ask_plan, plan_annotation
 from mensura.demands.protocols import ITEMS_PER_CALL
 from mensura.llm import Asker
 
@@ -24,20 +23,29 @@ from mensura.llm import Asker
 class Annotation(Result):
     """Demand levels of a pool.
 
-    ``demands``: item, dimension, level, spread, annotator; one row per item and dimension. ``readings``: every level
-    that was read, with annotator, repeat and reasons. ``unparsed``: the cells without a level, with the reason.
-    ``skipped``: items that cannot be annotated. ``guessing``: Unguessability, computed. ``agreement``: of the raters,
-    where there are two or more (see :class:`Agreement`). ``annotators``: leaning and error under ``ordinal``.
+    Attributes
+    ----------
+    demands
+        item, dimension, level, spread, annotator; one row per item and dimension.
+    readings
+        Every level that was read, with annotator, repeat and reasons.
+    unparsed
+        The cells without a level, with the reason.
+    skipped
+        Items that cannot be annotated.
+    guessing
+        Unguessability, computed.
+    annotators
+        Leaning and error of each annotator under ``ordinal``.
+    agreed
+        The agreement of the raters, where there are two or more.
+    protocol, repeats, calls, stored, cost, warnings
+        How it was asked, what it cost in calls and US dollars, and warnings.
+
     """
 
     TABLES: ClassVar[tuple[str, ...]] = (
-        "demands",
-        "readings",
-        "unparsed",
-        "skipped",
-        "guessing",
-        "agreement",
-        "annotators",
+        *("demands", "readings", "unparsed", "skipped", "guessing", "agreement", "annotators"),
     )
 
     demands: pl.DataFrame
@@ -69,8 +77,8 @@ class Annotation(Result):
         """What this is, in one line."""
         items, dimensions = (self.demands[name].n_unique() for name in ("item", "dimension"))
         who = ", ".join(self.readings["annotator"].unique(maintain_order=True))
-        told = f"{self.readings.height} levels read, {self.unparsed.height} cells unparsed"
-        return f"{items} items in {dimensions} dimensions by {who} (protocol {self.protocol} × {self.repeats}): {told}"
+        read = f"{self.readings.height} levels read, {self.unparsed.height} cells unparsed"
+        return f"{items} items in {dimensions} dimensions by {who} (protocol {self.protocol} × {self.repeats}): {read}"
 
     @property
     def shown(self) -> pl.DataFrame:
@@ -94,16 +102,47 @@ def annotate(
 ) -> Annotation:
     """Annotate the items of a pool with demand levels.
 
-    ``pool``: an :class:`ItemPool`, a tidy folder, an items file, a table with item and text (and options, key,
-    scoring), or ``"example"``. ``model``: a name as the command line takes it, something that answers questions, or
-    several of either. ``protocol``: bundle, item or cell. ``repeats``: how often everything is asked. ``rubrics``: a
-    folder whose rubrics replace or extend ours; ``dimensions``: which to annotate. ``aggregate``: median or ordinal.
-    What else is given goes to :func:`mensura.llm.open_asker` for models given by name.
+    Parameters
+    ----------
+    pool
+        An :class:`ItemPool`, a tidy folder, an items file, a table with item and text (and options, key, scoring), or
+        ``"example"``.
+    model
+        A name as the command line takes it, something that answers questions, or several of either.
+    protocol
+        bundle, item or cell.
+    repeats
+        How often everything is asked.
+    items_per_call
+        Items in one call of the protocol bundle.
+    rubrics
+        Folder whose rubrics replace or extend Mensura's.
+    dimensions
+        Dimensions to annotate; all when not given.
+    aggregate
+        How several readings become one level: median or ordinal.
+    seed
+        Seed of the intervals of agreement.
+    **settings
+        For models given by name, as :func:`mensura.llm.open_asker` takes them.
 
+    Returns
+    -------
+    Annotation
+        Levels, readings, cells without a level, and agreement.
+
+    Raises
+    ------
+    MensuraError
+        If an argument is impossible, or no level could be read.
+
+    Examples
+    --------
     >>> import mensura
     >>> annotation = mensura.annotate("example", model="recorded/example", dimensions=["KNc"])
     >>> annotation.demands.columns[:3]
     ['item', 'dimension', 'level']
+
     """
     plan = plan_annotation(
         pool,
@@ -125,7 +164,38 @@ def carry_out(
     seed: int = 0,
     **settings: Any,  # noqa: ANN401
 ) -> Annotation:
-    """Ask every model what a plan holds; see :func:`annotate`."""
+    """Ask every model the questions of a plan.
+
+    Parameters
+    ----------
+    plan
+        As :func:`plan_annotation` returns it.
+    models
+        Names, or askers that are open.
+    aggregate
+        How several readings become one level: median or ordinal.
+    seed
+        Seed of the intervals of agreement.
+    **settings
+        For models given by name.
+
+    Returns
+    -------
+    Annotation
+        As :func:`mensura.annotate` returns it.
+
+    Raises
+    ------
+    MensuraError
+        If a model is named twice, or no level could be read.
+
+    Examples
+    --------
+    >>> from mensura.demands import carry_out, plan_annotation
+    >>> carry_out(plan_annotation("example", dimensions=["KNc"]), ["recorded/example"]).repeats
+    1
+
+    """
     if aggregate not in AGGREGATIONS:
         raise MensuraError(f"aggregate: {aggregate!r} is unknown; expected one of {', '.join(AGGREGATIONS)}")
     names = [one if isinstance(one, str) else one.model for one in models]

@@ -1,21 +1,35 @@
-"""What annotating a pool will ask, before anything is asked: the questions, and the tokens their answers take."""
+"""What annotating a pool will ask, before anything is asked: the questions, and the tokens their answers take.
+
+One model's answers to a plan, taken apart into cells: every cell asked for is a reading or is listed as unparsed.
+
+Which protocol is worth its price: each is asked of the same items, and compared with one call per cell. A protocol is
+*as good* as the first (a call per cell, as published) when it agrees with the first about as well as the first agrees
+with itself: the mean kappa between them is no more than ``TOLERANCE`` below the mean kappa between repeats of the
+first. The cheapest such protocol is the recommendation.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 
+from mensura.core.arrays import just_below
 from mensura.core.errors import MensuraError
-from mensura.demands.protocols import ITEMS_PER_CALL, AnnotationProtocol, Packet, make_protocol
+from mensura.core.results import Result
+from mensura.demands.agreement import Agreement, measure_agreement
+from mensura.demands.protocols import ITEMS_PER_CALL, PROTOCOLS, AnnotationProtocol, Packet
 from mensura.demands.rubrics import Rubric, load_rubrics
 from mensura.demands.views import ItemView, item_table, unguessability, view_items
-from mensura.llm import Question
+from mensura.llm import Answer, Asker, Question
 
 PROTOCOL = "bundle"
+FIRST = "cell"
+TOLERANCE = 0.05
 MOST_REPEATS = 100
 _REASONING_TOKENS = 1000
 """The published limit of an answer that reasons about one dimension."""
@@ -24,6 +38,10 @@ _TOKENS_PER_LEVEL = 6
 """Of an entry such as ``"MCr": 2,`` in an object."""
 _ROOM = 500
 """Tokens left free around the objects of an answer: fences, a sentence before them."""
+_EXCERPT = 160
+_CELL = {"item": pl.String, "dimension": pl.String, "annotator": pl.String, "repeat": pl.Int64}
+_READINGS = {**_CELL, "level": pl.Int64, "why": pl.String}
+_UNPARSED = {**_CELL, "reason": pl.String, "answer": pl.String}
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,12 +86,224 @@ def plan_annotation(
     rubrics: str | Path | None = None,
     dimensions: Iterable[str] | None = None,
 ) -> AnnotationPlan:
-    """Say what annotating a pool asks, without asking; see :func:`mensura.demands.annotate` for the arguments."""
+    """Plan the questions that annotate a pool, without asking them.
+
+    Parameters
+    ----------
+    pool, protocol, repeats, items_per_call, rubrics, dimensions
+        As :func:`mensura.annotate` takes them.
+
+    Returns
+    -------
+    AnnotationPlan
+        The questions, the items they are about, and those that are left out.
+
+    Raises
+    ------
+    MensuraError
+        If an argument is impossible, or no item can be annotated.
+
+    Examples
+    --------
+    >>> from mensura.demands import plan_annotation
+    >>> len(plan_annotation("example", dimensions=["KNc"]).questions)
+    1
+
+    """
     if not 1 <= repeats <= MOST_REPEATS:
         raise MensuraError(f"repeats: expected 1 to {MOST_REPEATS}, got {repeats}")
     chosen = load_rubrics(rubrics, dimensions)
     items = item_table(pool)
     views, skipped = view_items(items)
-    way = make_protocol(protocol, items_per_call)
+    way = AnnotationProtocol(protocol, items_per_call)
     packets = tuple(packet for repeat in range(repeats) for packet in way.ask(views, chosen, repeat))
     return AnnotationPlan(way, chosen, tuple(views), skipped, unguessability(items), packets, repeats)
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What one model's answers to a plan gave: readings, unparsed cells, and what they cost.
+
+    ``cost`` was paid now, ``price`` is the cost of all answers, those from the journal included; US dollars, None where
+    no price is known.
+    """
+
+    readings: pl.DataFrame
+    unparsed: pl.DataFrame
+    calls: int
+    stored: int
+    tokens: int
+    cost: float | None
+    price: float | None
+
+
+def ask_plan(plan: AnnotationPlan, model: str | Asker, **settings: Any) -> Asked:  # noqa: ANN401
+    """Ask one model everything a plan holds."""
+    with opened(model, plan.max_tokens, settings) as asker:
+        answers = asker.ask(plan.questions, plan.protocol.read)
+        return _sorted_out(plan, answers, asker.model)
+
+
+@contextmanager
+def opened(model: str | Asker, max_tokens: int, settings: dict[str, Any]) -> Iterator[Asker]:
+    """Yield an asker: the one given, or the one behind a model's name, closed afterwards."""
+    if not isinstance(model, str):
+        if settings:
+            raise MensuraError(
+                f"annotate: unknown setting {', '.join(map(repr, settings))} for a model that is open already; pass "
+                "settings when you open it"
+            )
+        yield model
+        return
+    from mensura.llm import open_asker
+
+    with open_asker(model, **{"max_tokens": max_tokens, "journal": None, **settings}) as asker:
+        yield asker
+
+
+def _sorted_out(plan: AnnotationPlan, answers: Sequence[Answer], annotator: str) -> Asked:
+    """Take every cell from the answers; each cell that was asked for ends as a reading or as unparsed."""
+    readings, unparsed = [], []
+    for packet, answer in zip(plan.packets, answers, strict=True):
+        repeat = packet.question.repeat
+        if answer.value is None:
+            reason = answer.error or "no answer"
+            unparsed += [(*cell, annotator, repeat, reason, answer.text[:_EXCERPT]) for cell in packet.cells]
+            continue
+        cells = plan.protocol.cells(packet, answer.value, answer.rationale)
+        for item, code in packet.cells:
+            if (item, code) in cells.levels:
+                readings.append((item, code, annotator, repeat, cells.levels[item, code], cells.why.get(item, "")))
+            else:
+                unparsed.append((item, code, annotator, repeat, cells.faults[item, code], answer.text[:_EXCERPT]))
+    order = {view.item: place for place, view in enumerate(plan.views)}
+    by_item = pl.col("item").replace_strict(order, return_dtype=pl.Int64)
+    read, missed = (
+        pl.DataFrame(rows, schema=schema, orient="row").sort("repeat", by_item, maintain_order=True)
+        for rows, schema in ((readings, _READINGS), (unparsed, _UNPARSED))
+    )
+    fresh = [answer for answer in answers if not answer.stored]
+    return Asked(
+        read,
+        missed,
+        calls=sum(max(answer.attempts, bool(answer.text)) for answer in fresh),
+        stored=len(answers) - len(fresh),
+        tokens=sum(answer.tokens_in + answer.tokens_out for answer in answers),
+        cost=_total_cost(fresh),
+        price=_total_cost(answers),
+    )
+
+
+def _total_cost(answers: Sequence[Answer]) -> float | None:
+    """Return the cost of answers in US dollars, None where the price of one is not known."""
+    costs = [answer.cost for answer in answers if answer.text]
+    return None if None in costs else float(sum(cost for cost in costs if cost is not None))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ProtocolComparison(Result):
+    """Protocols side by side.
+
+    ``protocols``: protocol, calls, tokens, cost (answers from the journal included), unparsed; agreement with the first
+    protocol (kappa with its interval, exact, within_one, shift) and with its own repeats (retest_kappa).
+    ``dimensions``: the agreement with the first per dimension. ``recommended`` is the cheapest protocol that is as good
+    as the first.
+    """
+
+    TABLES: ClassVar[tuple[str, ...]] = ("protocols", "dimensions")
+
+    protocols: pl.DataFrame
+    dimensions: pl.DataFrame
+    recommended: str
+    model: str
+    items: int
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def heading(self) -> str:
+        """What this is, in one line."""
+        return f"Protocols on {self.items} items by {self.model}; the cheapest as good as {FIRST}: {self.recommended}"
+
+
+def plan_protocols(pool: Any, *, repeats: int = 2, **settings: Any) -> dict[str, AnnotationPlan]:  # noqa: ANN401
+    """Say what each protocol asks; two repeats or more, for the first protocol's agreement with itself."""
+    if repeats < 2:
+        raise MensuraError(
+            f"repeats: expected 2 or more, for the first protocol's agreement with itself, got {repeats}"
+        )
+    per_call = settings.pop("items_per_call", ITEMS_PER_CALL)
+    bundled = {name: per_call if name == PROTOCOL else ITEMS_PER_CALL for name in PROTOCOLS}
+    return {
+        name: plan_annotation(pool, protocol=name, repeats=repeats, items_per_call=size, **settings)
+        for name, size in bundled.items()
+    }
+
+
+def compare_plans(plans: Mapping[str, AnnotationPlan], model: Asker, *, seed: int = 0) -> ProtocolComparison:
+    """Carry out the plans of all protocols and compare what they give."""
+    asked = {name: ask_plan(plan, model) for name, plan in plans.items()}
+    lost = [name for name, part in asked.items() if part.readings.is_empty()]
+    if lost:
+        reason = asked[lost[0]].unparsed["reason"][0]
+        raise MensuraError(
+            f"protocols: no level could be read by {', '.join(lost)} ({reason}), so nothing can be compared; try "
+            "another model"
+        )
+    retest = {name: _retest(part, seed) for name, part in asked.items()}
+    with_first = {name: _against(asked[FIRST], part, seed) for name, part in asked.items() if name != FIRST}
+    rows, parts = [], []
+    for name, part in asked.items():
+        figures = _figures(with_first.get(name))
+        rows.append({"protocol": name, **_spent(part), **figures, "retest_kappa": _kappa(retest[name])})
+        if name in with_first:
+            parts.append(with_first[name].agreement.with_columns(protocol=pl.lit(name)))
+    table = pl.DataFrame(rows, infer_schema_length=None)
+    recommended, warnings = _recommend(table, _kappa(retest[FIRST]))
+    dimensions = pl.concat(parts).select("protocol", pl.exclude("protocol"))
+    annotator = asked[FIRST].readings["annotator"][0]
+    return ProtocolComparison(table, dimensions, recommended, annotator, len(plans[FIRST].views), warnings)
+
+
+def _spent(part: Asked) -> dict[str, object]:
+    calls = part.calls + part.stored
+    return {"calls": calls, "tokens": part.tokens, "cost": part.price, "unparsed": part.unparsed.height}
+
+
+def _retest(part: Asked, seed: int) -> Agreement | None:
+    """Agreement of a protocol's repeats with one another; None where only one repeat could be read."""
+    if part.readings["repeat"].n_unique() < 2:
+        return None
+    return measure_agreement(part.readings, seed=seed)
+
+
+def _against(first: Asked, other: Asked, seed: int) -> Agreement:
+    """Agreement of one repeat of each of two protocols, the first of either."""
+    parts = []
+    for label, part in (("first", first), ("other", other)):
+        repeat = part.readings["repeat"].min()
+        once = part.readings.filter(pl.col("repeat") == repeat)
+        parts.append(once.with_columns(annotator=pl.lit(label), repeat=pl.lit(0, dtype=pl.Int64)))
+    return measure_agreement(pl.concat(parts), seed=seed)
+
+
+def _kappa(agreement: Agreement | None) -> float | None:
+    return None if agreement is None else agreement.value("kappa")
+
+
+def _figures(agreement: Agreement | None) -> dict[str, float | None]:
+    names = ("kappa", "low", "high", "exact", "within_one", "shift")
+    if agreement is None:
+        return dict.fromkeys(names)
+    mean = agreement.agreement.filter((pl.col("dimension") == "mean") & (pl.col("statistic") == "kappa"))
+    value, low, high = mean.select("value", "low", "high").row(0)
+    pair = agreement.pairs.row(0, named=True)
+    figures = (value, low, high, pair["exact"], pair["within_one"], pair["shift"])
+    return dict(zip(names, figures, strict=True))
+
+
+def _recommend(table: pl.DataFrame, bar: float | None) -> tuple[str, tuple[str, ...]]:
+    """Return the cheapest protocol that is as good as the first; cheapest by cost, then tokens, then calls."""
+    if bar is None:
+        return FIRST, ("the first protocol's agreement with itself is not defined, so nothing can be called as good",)
+    good = table.filter((pl.col("protocol") == FIRST) | (pl.col("kappa") >= just_below(bar - TOLERANCE)))
+    return str(good.sort("cost", "tokens", "calls")["protocol"][0]), ()

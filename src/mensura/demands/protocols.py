@@ -1,30 +1,35 @@
 """Ways to ask for the levels of many items: a call per cell, per item, or for a bundle of items.
 
 All show the same rubrics and the same view of an item; they differ in packing, and so in cost. A *cell* is one item in
-one dimension.
+one dimension. Levels are taken from answers without a crash and without a silent guess.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from string import Template
-from typing import ClassVar, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from mensura.core.errors import MensuraError
-from mensura.demands.answers import level_of, read_level, read_object
-from mensura.demands.dimensions import DATA, boundary_table
-from mensura.demands.rubrics import LEVELS, Rubric
+from mensura.demands.rubrics import DATA, HIGHEST, LEVELS, Rubric, boundary_table
 from mensura.demands.views import ItemView
 from mensura.llm import AnswerReading, Question, UnreadableError
 
 ITEMS_PER_CALL = 25
 MOST_ITEMS_PER_CALL = 200
 CellKey: TypeAlias = tuple[str, str]
+_CLOSING = re.compile(r"\blevel of \S+ that this item demands is\s*:?\s*\W*(\d+(?:\.\d+)?\+?)\W*$", re.IGNORECASE)
+_OF_FIVE = re.compile(r"(\d)\s*(?:/|out of|of)\s*5\b", re.IGNORECASE)
+_SCALE = re.compile(r"\(?\b(?:from\s+)?0\s*(?:-|–|to)\s*5\b\+?\)?", re.IGNORECASE)
+_RANGE = re.compile(r"\d\s*(?:-|–|—|to|or)\s*\d", re.IGNORECASE)
+_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:[.,]\d+)?")
+_SECTION = re.compile(r"^\W*\d+[.)]\s+(?=\S)")
 
 
 @dataclass(frozen=True)
@@ -50,94 +55,57 @@ class AnswerCells:
     faults: Mapping[CellKey, str]
 
 
-class AnnotationProtocol(Protocol):
-    """A way to pack cells into questions and to take levels from the answers."""
+PROTOCOLS = ("bundle", "item", "cell")
 
-    @property
-    def name(self) -> str:
-        """As ``--protocol`` takes it."""
-        ...
+
+@dataclass(frozen=True)
+class AnnotationProtocol:
+    """A way to pack cells into questions and to take levels from the answers.
+
+    ``bundle``: several items per call, all dimensions, by a JSON schema. Items are dealt to the calls by a digest of
+    what is seen of them, differently in every repeat: neither the order of the table nor anything outside the view
+    decides who stands beside whom. ``item``: one call per item for all dimensions, by a JSON schema. ``cell``: one call
+    per item and dimension, free reasoning, a closing sentence, as published.
+    """
+
+    name: str = "bundle"
+    items_per_call: int = ITEMS_PER_CALL
+
+    def __post_init__(self) -> None:
+        if self.name not in PROTOCOLS:
+            raise MensuraError(f"protocol: {self.name!r} is unknown; expected one of {', '.join(PROTOCOLS)}")
+        if not 1 <= self.items_per_call <= MOST_ITEMS_PER_CALL:
+            raise MensuraError(f"items_per_call: expected 1 to {MOST_ITEMS_PER_CALL}, got {self.items_per_call}")
+        if self.name != "bundle" and self.items_per_call != ITEMS_PER_CALL:
+            raise MensuraError(
+                f"items_per_call: the protocol {self.name} does not use it; leave it out, or choose bundle"
+            )
 
     def read(self, text: str) -> AnswerReading:
         """Take the value from an answer's text, or raise :class:`UnreadableError`."""
-        ...
+        return read_level(text) if self.name == "cell" else read_object(text)
 
     def ask(self, views: Sequence[ItemView], rubrics: Mapping[str, Rubric], repeat: int) -> list[Packet]:
-        """Return the questions of one repeat."""
-        ...
-
-    def cells(self, packet: Packet, value: object, rationale: str) -> AnswerCells:
-        """Take the cells from an answer's value."""
-        ...
-
-
-@dataclass(frozen=True)
-class CellProtocol:
-    """One call per item and dimension, free reasoning, a closing sentence: as published."""
-
-    name: ClassVar[str] = "cell"
-
-    def read(self, text: str) -> AnswerReading:
-        """Take the closing level."""
-        return read_level(text)
-
-    def ask(self, views: Sequence[ItemView], rubrics: Mapping[str, Rubric], repeat: int) -> list[Packet]:
-        """Return items × dimensions questions."""
-        return [_packet("cell", [view], {code: rubric}, repeat) for view in views for code, rubric in rubrics.items()]
-
-    def cells(self, packet: Packet, value: object, rationale: str) -> AnswerCells:
-        """Take the one level."""
-        return _cells(packet, {0: {packet.dimensions[0]: _get(value, "level")}}, {0: rationale})
-
-
-@dataclass(frozen=True)
-class ItemProtocol:
-    """One call per item for all dimensions, by a JSON schema."""
-
-    name: ClassVar[str] = "item"
-
-    def read(self, text: str) -> AnswerReading:
-        """Take the JSON object."""
-        return read_object(text)
-
-    def ask(self, views: Sequence[ItemView], rubrics: Mapping[str, Rubric], repeat: int) -> list[Packet]:
-        """Return one question per item."""
-        return [_packet("item", [view], rubrics, repeat, _object_schema(rubrics)) for view in views]
-
-    def cells(self, packet: Packet, value: object, rationale: str) -> AnswerCells:
-        """Take the levels of the one item."""
-        return _cells(packet, {0: _get(value, "levels")}, {0: rationale})
-
-
-@dataclass(frozen=True)
-class BundleProtocol:
-    """Several items per call, all dimensions, by a JSON schema.
-
-    Items are dealt to the calls by a digest of what is seen of them, differently in every repeat: neither the order of
-    the table nor anything outside the view decides who stands beside whom.
-    """
-
-    items_per_call: int = ITEMS_PER_CALL
-    name: ClassVar[str] = "bundle"
-
-    def read(self, text: str) -> AnswerReading:
-        """Take the JSON object."""
-        return read_object(text)
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.items_per_call <= MOST_ITEMS_PER_CALL:
-            raise MensuraError(f"items_per_call: expected 1 to {MOST_ITEMS_PER_CALL}, got {self.items_per_call}")
-
-    def ask(self, views: Sequence[ItemView], rubrics: Mapping[str, Rubric], repeat: int) -> list[Packet]:
-        """Return one question per bundle; bundles differ in size by at most one."""
+        """Return the questions of one repeat; bundles differ in size by at most one."""
+        if self.name == "cell":
+            pairs = [(view, code) for view in views for code in rubrics]
+            return [_packet("cell", [view], {code: rubrics[code]}, repeat) for view, code in pairs]
+        judgement = _judgement(rubrics)
+        if self.name == "item":
+            return [_packet("item", [view], rubrics, repeat, _closed(judgement)) for view in views]
+        entry = _closed({"item": {"type": "integer"}, **judgement})
+        schema = _closed({"items": {"type": "array", "items": entry}})
         dealt = sorted(views, key=lambda view: _digest(view, repeat))
         calls = -(-len(dealt) // self.items_per_call)
         bounds = [len(dealt) * call // calls for call in range(calls + 1)]
-        groups = [dealt[start:end] for start, end in pairwise(bounds)]
-        return [_packet("bundle", group, rubrics, repeat, _bundle_schema(rubrics)) for group in groups]
+        return [_packet("bundle", dealt[start:end], rubrics, repeat, schema) for start, end in pairwise(bounds)]
 
     def cells(self, packet: Packet, value: object, rationale: str) -> AnswerCells:
-        """Take the levels of every item, by its number; an item given twice counts as contradicting itself."""
+        """Take the cells from an answer's value; an item given twice in a bundle counts as contradicting itself."""
+        if self.name == "cell":
+            return _cells(packet, {0: {packet.dimensions[0]: _get(value, "level")}}, {0: rationale})
+        if self.name == "item":
+            return _cells(packet, {0: _get(value, "levels")}, {0: rationale})
         listed = _get(value, "items")
         levels: dict[int, object] = {}
         why: dict[int, str] = {}
@@ -146,23 +114,9 @@ class BundleProtocol:
             if place is None:
                 continue
             levels[place] = "given twice" if place in levels else _get(entry, "levels")
-            told = _get(entry, "why")
-            why[place] = told if isinstance(told, str) else rationale
+            reason = _get(entry, "why")
+            why[place] = reason if isinstance(reason, str) else rationale
         return _cells(packet, levels, why)
-
-
-PROTOCOLS = ("bundle", "item", "cell")
-
-
-def make_protocol(name: str, items_per_call: int = ITEMS_PER_CALL) -> AnnotationProtocol:
-    """Return a protocol by its name."""
-    if name == "bundle":
-        return BundleProtocol(items_per_call)
-    if name == "item":
-        return ItemProtocol()
-    if name == "cell":
-        return CellProtocol()
-    raise MensuraError(f"protocol: {name!r} is unknown; expected one of {', '.join(PROTOCOLS)}")
 
 
 def _packet(
@@ -206,15 +160,6 @@ def _boundaries(codes: tuple[str, ...]) -> str:
     return _template("boundaries").substitute(rules="\n".join(rules)) if rules else ""
 
 
-def _object_schema(codes: Iterable[str]) -> dict[str, object]:
-    return _closed(_judgement(codes))
-
-
-def _bundle_schema(codes: Iterable[str]) -> dict[str, object]:
-    entry = _closed({"item": {"type": "integer"}, **_judgement(codes)})
-    return _closed({"items": {"type": "array", "items": entry}})
-
-
 def _judgement(codes: Iterable[str]) -> dict[str, object]:
     """Return the properties of one item's judgement: the reasons, then a level for each dimension."""
     level = {"type": "integer", "enum": list(LEVELS)}
@@ -238,15 +183,15 @@ def _get(value: object, name: str) -> object:
     return value.get(name) if isinstance(value, Mapping) else None
 
 
-def _place(told: object, count: int) -> int | None:
+def _place(number: object, count: int) -> int | None:
     """Return the place of an item by the number it was shown with; None where there is no such item."""
-    text = str(told).strip()
+    text = str(number).strip()
     return int(text) - 1 if text.isdecimal() and len(text) < 6 and 1 <= int(text) <= count else None
 
 
 def _cells(packet: Packet, levels: Mapping[int, object], why: Mapping[int, str]) -> AnswerCells:
     """Sort what was given into levels and faults; every cell asked for ends in one of them."""
-    found: dict[CellKey, int] = {}
+    read: dict[CellKey, int] = {}
     faults: dict[CellKey, str] = {}
     for place, item in enumerate(packet.items):
         given = levels.get(place)
@@ -255,7 +200,82 @@ def _cells(packet: Packet, levels: Mapping[int, object], why: Mapping[int, str])
                 faults[item, code] = "the item is given twice" if given == "given twice" else "not in the answer"
                 continue
             try:
-                found[item, code] = level_of(given[code])
+                read[item, code] = level_of(given[code])
             except UnreadableError as fault:
                 faults[item, code] = str(fault)
-    return AnswerCells(found, {packet.items[place]: text for place, text in why.items()}, faults)
+    return AnswerCells(read, {packet.items[place]: text for place, text in why.items()}, faults)
+
+
+# Taking levels from answers.
+
+
+def read_level(text: str) -> AnswerReading:
+    """Take the level from free reasoning: the closing sentence, else the last whole number of the last paragraph.
+
+    This is the published rule, with its ways to go wrong closed: "3 out of 5" is 3, a section number is no level, and
+    a range, a fraction or a number outside 0 to 5 is refused.
+    """
+    paragraphs = [part.strip() for part in re.split(r"\n\s*\n", text.strip()) if part.strip()]
+    if not paragraphs:
+        raise UnreadableError("empty answer; expected a level")
+    last = paragraphs[-1]
+    rationale = "\n\n".join(paragraphs[:-1]) or last
+    closing = _CLOSING.search(last)
+    number = closing[1] if closing else _last_number(last)
+    return AnswerReading({"level": _whole(number.removesuffix("+"))}, rationale)
+
+
+def read_object(text: str) -> AnswerReading:
+    """Take the last JSON object that stands by itself in the text, fenced or bare; its ``why`` is the rationale."""
+    record = None
+    decoder = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=lambda _: None)
+    at = text.find("{")
+    while at >= 0:
+        try:
+            record, end = decoder.raw_decode(text, at)
+        except RecursionError as fault:
+            raise UnreadableError("the answer is nested too deeply; expected one JSON object") from fault
+        except ValueError:
+            end = at + 1
+        at = text.find("{", end)
+    if not isinstance(record, dict):
+        raise UnreadableError("no JSON object in the answer; expected one")
+    why = record.get("why")
+    return AnswerReading(record, why if isinstance(why, str) else "")
+
+
+def level_of(value: Any) -> int:  # noqa: ANN401
+    """Return a level that stands in an object, or say why it is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise UnreadableError(f"{_shown(value)} is no level; expected 0 to {HIGHEST}")
+    return _whole(str(value).strip().removesuffix("+"))
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Build an object; a name given twice with different values is a contradiction and becomes no level."""
+    record: dict[str, Any] = {}
+    for name, value in pairs:
+        record[name] = {"twice": [record[name], value]} if name in record and record[name] != value else value
+    return record
+
+
+def _last_number(paragraph: str) -> str:
+    text = _SCALE.sub(" ", _OF_FIVE.sub(r"\1", _SECTION.sub("", paragraph)))
+    if _RANGE.search(text):
+        raise UnreadableError("the last paragraph gives a range; expected one level")
+    numbers = _NUMBER.findall(text)
+    if not numbers:
+        raise UnreadableError("no number in the last paragraph; expected a level")
+    return str(numbers[-1])
+
+
+def _whole(text: str) -> int:
+    if not re.fullmatch(r"\d+(\.0+)?", text):
+        raise UnreadableError(f"{_shown(text)} is no whole number; expected 0 to {HIGHEST}")
+    if len(text) > 6 or (level := int(float(text))) > HIGHEST:
+        raise UnreadableError(f"{_shown(text)} is outside the levels; expected 0 to {HIGHEST}")
+    return level
+
+
+def _shown(value: object) -> str:
+    return repr(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str))[:60]

@@ -1,4 +1,4 @@
-"""Rubrics: what each level of a dimension asks for, read from text files, ours or a user's own.
+"""The dimensions in which items make demands, and their rubrics: what each level asks for, ours or a user's own.
 
 One file ``CODE.txt`` per dimension, UTF-8, in the layout of the published ADeLe rubrics::
 
@@ -15,16 +15,19 @@ One file ``CODE.txt`` per dimension, UTF-8, in the layout of the published ADeLe
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
+import polars as pl
+
 from mensura.core.errors import MensuraError
-from mensura.core.frames import require_columns
-from mensura.demands.dimensions import DATA, UNGUESSABILITY, Dimension, annotated_dimensions
+from mensura.core.frames import read_csv, require_columns
 from mensura.intake.tables import read_table
 
+DATA = Path(__file__).parent / "data"
+UNGUESSABILITY = "UG"
 HIGHEST = 5
 LEVELS = tuple(range(HIGHEST + 1))
 _LEVEL = re.compile(r"^[#*\s]*Level\s+(\d+)\s*[:.]\**\s*(.*)$", re.IGNORECASE)
@@ -32,6 +35,67 @@ _LABEL = re.compile(r"^((?:[\w-]+\s+){0,2}[\w-]+)\.\s+(?=\S)")
 _BULLET = re.compile(r"^[*•–-]\s+(.*)$")
 _EXAMPLES = re.compile(r"^(.*?)\s*\bExamples?\s*:\s*$", re.IGNORECASE)
 _CODE = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,15}")
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """One dimension: its code, the group it belongs to, and what it means.
+
+    ``kind``: primordial, knowledge or extraneous, as the published framework sorts them, or what a user's own table
+    says.
+    """
+
+    code: str
+    group: str
+    group_name: str
+    name: str
+    kind: str
+    meaning: str
+
+
+@cache
+def dimension_table() -> pl.DataFrame:
+    """Return the eighteen dimensions that are annotated, and UG, which is computed.
+
+    Returns
+    -------
+    polars.DataFrame
+        dimension, group, group_name, name, kind, meaning.
+
+    Examples
+    --------
+    >>> from mensura.demands import dimension_table
+    >>> dimension_table().height
+    19
+
+    """
+    return read_csv(DATA / "dimensions.csv")
+
+
+@cache
+def boundary_table() -> pl.DataFrame:
+    """Return the rules for subjects that annotators have put in different dimensions.
+
+    Returns
+    -------
+    polars.DataFrame
+        topic, dimensions, rule.
+
+    Examples
+    --------
+    >>> from mensura.demands import boundary_table
+    >>> boundary_table().columns
+    ['topic', 'dimensions', 'rule']
+
+    """
+    return read_csv(DATA / "boundaries.csv")
+
+
+@cache
+def annotated_dimensions() -> dict[str, Dimension]:
+    """Return the eighteen dimensions by code, in the published order; Unguessability is computed and not among them."""
+    rows = dimension_table().filter(pl.col("dimension") != UNGUESSABILITY).iter_rows()
+    return {row[0]: Dimension(*row) for row in rows}
 
 
 @dataclass(frozen=True)
@@ -46,7 +110,18 @@ class RubricLevel:
 
 @dataclass(frozen=True)
 class Rubric:
-    """The six levels of one dimension, and what the dimension is about."""
+    """The six levels of one dimension, and what the dimension is about.
+
+    Attributes
+    ----------
+    dimension
+        Code, group, name and meaning.
+    about
+        The introduction.
+    levels
+        Six levels: number, label, text and examples.
+
+    """
 
     dimension: Dimension
     about: str
@@ -70,9 +145,31 @@ class Rubric:
 
 
 def load_rubrics(folder: str | Path | None = None, dimensions: Iterable[str] | None = None) -> dict[str, Rubric]:
-    """Return the rubrics by code: ours, and on top of them those of ``folder``, which replace or extend them.
+    """Load the rubrics by code: Mensura's, and on top of them those of a folder, which replace or extend them.
 
-    ``dimensions`` picks some of them, in the order given.
+    Parameters
+    ----------
+    folder
+        Folder with files CODE.txt, such as PLp.txt.
+    dimensions
+        Codes to pick, in this order; all when not given.
+
+    Returns
+    -------
+    dict
+        The rubric of each code.
+
+    Raises
+    ------
+    MensuraError
+        If a file is not understood, or a code has no rubric.
+
+    Examples
+    --------
+    >>> from mensura.demands import load_rubrics
+    >>> load_rubrics(dimensions=["KNc"])["KNc"].dimension.group
+    'KN'
+
     """
     rubrics = dict(_own_rubrics())
     if folder is not None:
@@ -89,7 +186,7 @@ def load_rubrics(folder: str | Path | None = None, dimensions: Iterable[str] | N
     return {code: rubrics[code] for code in chosen}
 
 
-@lru_cache(maxsize=1)
+@cache
 def _own_rubrics() -> dict[str, Rubric]:
     return _read_folder(DATA / "rubrics", annotated_dimensions())
 
@@ -111,9 +208,11 @@ def read_rubric(path: Path, dimension: Dimension | None = None) -> Rubric:
             f"{path}, line {len(lines)}: the file ends after level {len(draft.levels) - 1}; "
             f"expected 'Level {len(draft.levels)}: …' (levels 0 to {HIGHEST}, in order)"
         )
-    known = dimension or Dimension(path.stem, path.stem, draft.title or path.stem, draft.title or path.stem, "own", "")
+    described = dimension or Dimension(
+        path.stem, path.stem, draft.title or path.stem, draft.title or path.stem, "own", ""
+    )
     about = " ".join(draft.about)
-    return Rubric(known, about, tuple(_finish(path, level) for level in draft.levels))
+    return Rubric(described, about, tuple(_finish(path, level) for level in draft.levels))
 
 
 @dataclass
@@ -135,7 +234,9 @@ class _Draft:
 def _parse(path: Path, lines: list[str]) -> _Draft:
     """Sort the lines of a file into title, introduction, levels and examples."""
     draft = _Draft()
-    for number, line in _filled(lines):
+    for number, line in enumerate(map(str.strip, lines), 1):
+        if not line:
+            continue
         heading = _LEVEL.match(line)
         if heading:
             _open_level(path, number, int(heading[1]), heading[2], draft)
@@ -148,10 +249,6 @@ def _parse(path: Path, lines: list[str]) -> _Draft:
     if not draft.levels:
         raise MensuraError(f"{path}, line {max(len(lines), 1)}: no level found; expected a line 'Level 0: …'")
     return draft
-
-
-def _filled(lines: list[str]) -> Iterator[tuple[int, str]]:
-    return ((number, line.strip()) for number, line in enumerate(lines, 1) if line.strip())
 
 
 def _open_level(path: Path, number: int, level: int, rest: str, draft: _Draft) -> None:
@@ -221,17 +318,17 @@ def _own_dimensions(folder: Path) -> dict[str, Dimension]:
         return {}
     frame = read_table(path)
     require_columns(frame, ["dimension", "name"], name=str(path))
-    found: dict[str, Dimension] = {}
+    dimensions: dict[str, Dimension] = {}
     for line, row in enumerate(frame.iter_rows(named=True), 2):
-        told = {key: "" if value is None else str(value) for key, value in row.items()}
-        code, name = told["dimension"], told["name"]
-        if not _CODE.fullmatch(code) or not name or code in found:
+        cells = {key: "" if value is None else str(value) for key, value in row.items()}
+        code, name = cells["dimension"], cells["name"]
+        if not _CODE.fullmatch(code) or not name or code in dimensions:
             raise MensuraError(f"{path}, line {line}: expected a code of its own and a name, got {code!r}, {name!r}")
-        group = told.get("group") or code
-        found[code] = Dimension(
-            code, group, told.get("group_name") or name, name, told.get("kind") or "own", told.get("meaning") or ""
+        group = cells.get("group") or code
+        dimensions[code] = Dimension(
+            code, group, cells.get("group_name") or name, name, cells.get("kind") or "own", cells.get("meaning") or ""
         )
-    return found
+    return dimensions
 
 
 def _refuse_near_names(own: Mapping[str, Rubric], ours: Mapping[str, Rubric], folder: Path) -> None:

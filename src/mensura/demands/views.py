@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import polars as pl
 
 from mensura.core.errors import MensuraError
+from mensura.demands.rubrics import load_rubrics
 from mensura.intake.tables import as_frame
 from mensura.people import ItemPool
 from mensura.people.tidy import check_items, read_items
@@ -60,6 +62,42 @@ def example_folder() -> Path:
     return Path(__file__).parent / "data" / "example"
 
 
+def pool_rates(pools: Sequence[ItemPool], group: str = "all") -> pl.DataFrame:
+    """Collect the rates of one group of every pool.
+
+    Parameters
+    ----------
+    pools
+        Item pools with different names.
+    group
+        The group, such as ``"all"`` or ``"country=JPN"``.
+
+    Returns
+    -------
+    polars.DataFrame
+        pool, item, rate, n.
+
+    Raises
+    ------
+    MensuraError
+        If two pools share a name, or a pool lacks the group.
+
+    Examples
+    --------
+    >>> from mensura import ItemPool
+    >>> from mensura.demands import pool_rates
+    >>> items, rates = {"item": ["a"]}, {"item": ["a"], "group": ["all"], "n": [10], "rate": [0.5]}
+    >>> pool_rates([ItemPool.from_rates("mine", items, rates)]).rows()
+    [('mine', 'a', 0.5, 10)]
+
+    """
+    names = [pool.name for pool in pools]
+    if len(set(names)) < len(names):
+        raise MensuraError(f"pools: names must differ, got {', '.join(names)}")
+    tables = [pool.rates_of(group).select(pl.lit(pool.name).alias("pool"), "item", "rate", "n") for pool in pools]
+    return pl.concat(tables)
+
+
 def view_items(items: pl.DataFrame) -> tuple[list[ItemView], pl.DataFrame]:
     """Return the items that can be annotated as they are seen, and those that cannot: item, reason."""
     views, skipped = [], []
@@ -78,10 +116,32 @@ def view_items(items: pl.DataFrame) -> tuple[list[ItemView], pl.DataFrame]:
 
 
 def unguessability(items: pl.DataFrame) -> pl.DataFrame:
-    """Return item, n_options, unguessability, basis: the chance in percent that a blind guess is wrong.
+    """Compute the chance in percent that a blind guess is wrong.
 
-    With k equally likely answers it is 100 (1 − 1/k), and 100 for an open answer. ``n_options`` wins over counting
-    the options shown, because ticking two of five has ten answers.
+    Parameters
+    ----------
+    items
+        item, and where known options and n_options, which wins over counting the options shown: ticking two of five
+        has ten answers.
+
+    Returns
+    -------
+    polars.DataFrame
+        item, n_options, unguessability, basis. With k equally likely answers it is 100 (1 − 1/k), and 100 for an open
+        answer.
+
+    Raises
+    ------
+    MensuraError
+        If an n_options is below 1.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from mensura.demands import unguessability
+    >>> unguessability(pl.DataFrame({"item": ["a"], "n_options": [4]}))["unguessability"].item()
+    75.0
+
     """
     rows: list[tuple[object, ...]] = []
     for row in items.iter_rows(named=True):
@@ -106,20 +166,63 @@ def _told(row: dict[str, Any], field: str) -> str:
 
 def _options(row: dict[str, Any]) -> tuple[str, ...]:
     """Return the options: a JSON list, parts set apart by ``||``, lines or `` | ``, or columns option_1, option_2."""
-    told = _told(row, "options")
-    if told:
-        return tuple(option.strip() for option in _split(told) if option.strip())
+    text = _told(row, "options")
+    if text:
+        return tuple(option.strip() for option in _split(text) if option.strip())
     numbered = sorted((int(match[1]), name) for name in row if (match := _NUMBERED.fullmatch(name)))
     return tuple(str(row[name]).strip() for _, name in numbered if row[name] is not None and str(row[name]).strip())
 
 
-def _split(told: str) -> list[str]:
-    if told.startswith("["):
+def _split(text: str) -> list[str]:
+    if text.startswith("["):
         try:
-            listed = json.loads(told)
+            listed = json.loads(text)
         except ValueError:
             listed = None
         if isinstance(listed, list):
             return [str(option) for option in listed]
-    separator = next((separator for separator in _SEPARATORS if separator in told), None)
-    return told.split(separator) if separator else [told]
+    separator = next((separator for separator in _SEPARATORS if separator in text), None)
+    return text.split(separator) if separator else [text]
+
+
+def annotation_sheet(
+    pool: Any,  # noqa: ANN401
+    *,
+    rubrics: str | Path | None = None,
+    dimensions: Iterable[str] | None = None,
+) -> pl.DataFrame:
+    """Make an empty annotation sheet for people, who see what a language model sees.
+
+    Parameters
+    ----------
+    pool
+        An item pool, a tidy folder, an items file, a table with item and text, or ``"example"``.
+    rubrics
+        Folder whose rubrics replace or extend Mensura's.
+    dimensions
+        Dimensions to annotate; all when not given.
+
+    Returns
+    -------
+    polars.DataFrame
+        item, text, options, key, scoring, annotator, a column per dimension, comment. Filled in,
+        :func:`mensura.demands.read_demands` reads it back; cells that stay empty are no readings.
+
+    Raises
+    ------
+    MensuraError
+        If no item can be annotated.
+
+    Examples
+    --------
+    >>> from mensura.demands import annotation_sheet
+    >>> annotation_sheet("example", dimensions=["KNc"]).columns[-2:]
+    ['KNc', 'comment']
+
+    """
+    codes = list(load_rubrics(rubrics, dimensions))
+    views, _ = view_items(item_table(pool))
+    rows = [(view.item, view.text, "\n".join(view.options), view.key, view.scoring) for view in views]
+    shown = pl.DataFrame(rows, schema=["item", "text", "options", "key", "scoring"], orient="row")
+    empty = [pl.lit(None, dtype=pl.String).alias(name) for name in ("annotator", *codes, "comment")]
+    return shown.with_columns(empty)

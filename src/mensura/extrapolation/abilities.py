@@ -34,8 +34,7 @@ import numpy as np
 import polars as pl
 
 from mensura.core.arrays import Floats
-from mensura.people.cells import ADULT_FROM, GIVEN, HIGHEST_INCOME, IN_SCHOOL
-from mensura.people.strata import ATTAINMENT
+from mensura.people.strata import ADULT_FROM, ATTAINMENT, GIVEN, HIGHEST_INCOME, IN_SCHOOL
 
 if TYPE_CHECKING:
     import polars as pl
@@ -152,7 +151,7 @@ class Strata:
 
     @classmethod
     def from_cells(cls, cells: pl.DataFrame) -> Strata:
-        """Read the columns of :func:`mensura.people.cells.cells_of`; weights are scaled to sum to 1."""
+        """Read the columns of :func:`mensura.people.strata.cells_of`; weights are scaled to sum to 1."""
         names = ("weight", "learning", "spread", "age", "regional", "income")
         weight, learning, spread, age, regional, income = (cells[name].cast(pl.Float64).to_numpy() for name in names)
         kinds = Kinds.of(age, np.array(cells["attainment"].to_list()))

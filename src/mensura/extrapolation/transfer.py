@@ -25,14 +25,13 @@ from mensura.extrapolation.abilities import (
 )
 from mensura.extrapolation.mixture import TINY, moments, success
 from mensura.extrapolation.protocol import number_column
-from mensura.people.cells import cells_of
+from mensura.people.strata import cells_of
 
 if TYPE_CHECKING:
     from mensura.core.arrays import Floats, Ints
     from mensura.extrapolation.abilities import AssumptionDraws
     from mensura.extrapolation.protocol import Task
-    from mensura.people.population import Population
-    from mensura.people.world import World
+    from mensura.people.world import Population, World
 
 FEWEST_OPTIONS = 2  # an item with fewer offers no choice
 _EDGE = 1e-9

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from mensura.core.errors import MensuraError, listed_names
+from mensura.intake.columns import parse_map
 from mensura.intake.item_keys import (
     LETTERS,
     RawItem,
@@ -67,23 +68,11 @@ class FieldMap:
         example: str = "text=question_stem,key=answerKey",
     ) -> FieldMap:
         """Read ``text=question_stem,key=answer:1``; the number behind a colon is that of the first option."""
-        columns: dict[str, str] = {}
-        first = None
-        for part in (text or "").split(","):
-            if not part.strip():
-                continue
-            meaning, _, column = part.partition("=")
-            meaning, column = meaning.strip(), column.strip()
-            if meaning == "key" and column.rpartition(":")[2] in ("0", "1") and ":" in column:
-                column, _, number = column.rpartition(":")
-                first = int(number)
-            if meaning not in fields or not column:
-                raise MensuraError(
-                    f"--map {part.strip()!r}: expected FIELD=COLUMN with a field of {', '.join(fields)}, "
-                    f"such as {example}"
-                )
-            columns[meaning] = column
-        return cls(columns, first, fields)
+        columns = parse_map(text, fields, example)
+        column, _, first = columns.get("key", "").rpartition(":")
+        if column and first in ("0", "1"):
+            return cls({**columns, "key": column}, int(first), fields)
+        return cls(columns, None, fields)
 
     def columns_of(self, titles: Sequence[str], name: str) -> dict[str, str | None]:
         """Return the column of every field: as the user says, else the first known name."""

@@ -14,7 +14,7 @@ import polars as pl
 from mensura.core.errors import MensuraError
 from mensura.core.frames import without_quotes
 from mensura.intake.fixed_width import read_fixed_width, read_layout
-from mensura.intake.packed import read_bytes, refuse_vast, suffix_of
+from mensura.intake.packed import PACKED_SUFFIXES, read_bytes, refuse_vast, suffix_of
 from mensura.intake.records import JSON_FILES, read_json
 from mensura.intake.statistics import (
     R_FILES,
@@ -33,6 +33,7 @@ FORMATS = (
 """What the one reader of tables reads."""
 PARQUET = (".parquet", ".pq")
 ARROW = (".arrow", ".feather", ".ipc")
+_SUFFIXES = (".csv", ".tsv", ".txt", *PARQUET, *ARROW, *JSON_FILES, *SPREADSHEETS, *STATISTICS, *R_FILES)
 _ACCEPTED = "a polars, pandas or Arrow table, a mapping of columns, or a path to a table"
 _ROW = "\0row"
 
@@ -143,6 +144,15 @@ def _read_binary(path: Path, suffix: str, part: str | None, keep_missing: bool) 
     if suffix == ".dat":
         raise MensuraError(f"{path}: fixed-width text needs its control file (SPSS .sps or SAS); give it as layout")
     return None
+
+
+def find_table(folder: Path, stem: str) -> Path | None:
+    """Return the file of a folder that holds the table ``stem``, in any format; two of them are refused."""
+    names = {f"{stem}{suffix}{packed}" for suffix in _SUFFIXES for packed in ("", *PACKED_SUFFIXES)}
+    files = sorted(path for path in folder.glob(f"{stem}.*") if path.name.lower() in names and path.is_file())
+    if len(files) > 1:
+        raise MensuraError(f"{folder}: both {files[0].name} and {files[1].name}; remove one of them")
+    return next(iter(files), None)
 
 
 def read_parquet(path: Path) -> pl.DataFrame:

@@ -2,19 +2,16 @@
 
 In: published files of human answers (SPSS, R, fixed width, CSV) or tables of rates. Out: an :class:`ItemPool` with
 rates by group, and a :class:`World` of strata.
-Read first: ``pool`` (items, persons, answers), ``harmonise`` and ``tidy`` (codes become
-answers, with a log), ``rates`` and ``groups`` (rates with errors), ``population`` (a described group), ``world`` and
-``strata`` (all people alive).
+Read first: ``pool`` (items, persons, answers), ``tidy`` (its folder), ``harmonise`` (codes become answers, with a log),
+``rates`` (rates with errors), ``world`` and ``strata`` (populations, all people alive), ``groups`` (who was tested).
 """
 
-from mensura.people.administration import Administration
-from mensura.people.cells import cells_of
 from mensura.people.groups import add_bands, describe, parse_ages, population_of
 from mensura.people.harmonise import HarmonisingRules, harmonise, read_points, screen
-from mensura.people.pool import ItemPool
-from mensura.people.population import WORLD, Ability, Population
+from mensura.people.pool import Administration, ItemPool
 from mensura.people.rates import all_crossings, tabulate
-from mensura.people.world import World
+from mensura.people.strata import cells_of
+from mensura.people.world import WORLD, Ability, Population, World
 
 __all__ = [
     "WORLD",

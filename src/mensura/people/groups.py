@@ -1,20 +1,16 @@
-"""Subgroups from covariates: bands of numbers, and the population that a pool or one of its groups stands for."""
+"""Groups of people: bands of covariates, and the population that a pool or one of its groups stands for."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from mensura.core.errors import MensuraError
-from mensura.people.population import OLDEST, Population
-
-if TYPE_CHECKING:
-    from mensura.people.pool import ItemPool
-    from mensura.people.world import World
+from mensura.people.pool import ItemPool
+from mensura.people.world import OLDEST, Population, World
 
 COUNTRY_WORDS = ("country", "country_group", "nation", "cnt", "cntry")
 """Names of the covariate that holds countries, in small letters; PISA has CNT."""
@@ -22,7 +18,35 @@ SCHOOL_AGE = 18
 
 
 def add_bands(persons: pl.DataFrame, covariate: str, edges: Sequence[int]) -> pl.DataFrame:
-    """Add ``COVARIATE_band``: edges 18, 25, 50 give ``under 18``, ``18-24``, ``25-49``, ``50+``."""
+    """Add the bands of a number to a table of persons, as ``COVARIATE_band``.
+
+    Parameters
+    ----------
+    persons
+        person and covariates.
+    covariate
+        The column of numbers.
+    edges
+        Where bands start: 18, 25, 50 give ``under 18``, ``18-24``, ``25-49``, ``50+``.
+
+    Returns
+    -------
+    polars.DataFrame
+        The persons with one more column.
+
+    Raises
+    ------
+    MensuraError
+        If the covariate is missing or no number, or the edges do not rise.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from mensura.people import add_bands
+    >>> add_bands(pl.DataFrame({"person": [1, 2], "age": [17, 30]}), "age", [18])["age_band"].to_list()
+    ['under 18', '18+']
+
+    """
     if covariate not in persons.columns:
         have = ", ".join(name for name in persons.columns if name != "person")
         raise MensuraError(f"no covariate {covariate!r} to band; expected one of {have}")
@@ -42,14 +66,38 @@ def banded(values: pl.Series, edges: Sequence[float], labels: Sequence[str]) -> 
     """Return the label of each value's band; band i + 1 starts at ``edges[i]``. Unknown stays unknown."""
     numbers = values.cast(pl.Float64).fill_nan(None)
     place = np.searchsorted(np.asarray(edges, dtype=float), numbers.fill_null(0).to_numpy(), side="right")
-    band = pl.Series(values.name, labels, dtype=pl.String).gather(place)
-    return band.set(numbers.is_null(), None)
+    return pl.Series(values.name, labels, dtype=pl.String).gather(place).set(numbers.is_null(), None)
 
 
 def describe(pool: ItemPool, world: World) -> Population:
-    """Return the population of a whole pool, read off its covariates: countries with their shares, and ages.
+    """Describe the population of a whole pool by its covariates: countries with their shares, and ages.
 
-    Everyone counts as a pupil where nobody is older than 18.
+    Parameters
+    ----------
+    pool
+        An item pool.
+    world
+        The world tables, which know the countries.
+
+    Returns
+    -------
+    Population
+        Everyone counts as a pupil where nobody is older than 18.
+
+    Raises
+    ------
+    MensuraError
+        If neither countries nor ages are among the covariates.
+
+    Examples
+    --------
+    >>> from mensura import ItemPool
+    >>> from mensura.people import World, describe
+    >>> persons = {"person": [1, 2], "country": ["DEU", "DEU"]}
+    >>> pool = ItemPool.from_answers("mine", {"item": ["q"]}, {"person": [1, 2], "q": [1, 0]}, persons, by=["country"])
+    >>> describe(pool, World.load()).countries
+    ('DEU',)
+
     """
     countries = _countries(pool, world)
     ages = _age_range(pool)
@@ -76,8 +124,32 @@ def describe(pool: ItemPool, world: World) -> Population:
 def population_of(group: str, whole: Population, world: World) -> Population:
     """Return the population of one group of a pool, given that of the whole pool.
 
-    ``country=AUS`` narrows the countries, ``age_band=18-24`` the ages; of any other covariate the world
-    tables know nothing, and the group is described in prose only.
+    Parameters
+    ----------
+    group
+        ``country=AUS`` narrows the countries, ``age_band=18-24`` the ages. Of any other covariate the world tables know
+        nothing, and the group is described in prose only.
+    whole
+        The population of the pool.
+    world
+        The world tables.
+
+    Returns
+    -------
+    Population
+        The group.
+
+    Raises
+    ------
+    MensuraError
+        If the country or the ages are not understood.
+
+    Examples
+    --------
+    >>> from mensura.people import WORLD, World, population_of
+    >>> population_of("age=18-24", WORLD, World.load()).ages
+    (18, 24)
+
     """
     if "=" not in group:
         return whole
@@ -92,7 +164,30 @@ def population_of(group: str, whole: Population, world: World) -> Population:
 
 
 def parse_ages(level: str) -> tuple[int, int]:
-    """Read ``18-24``, ``50+``, ``under 18`` or ``37`` as a range of ages."""
+    """Read a range of ages.
+
+    Parameters
+    ----------
+    level
+        ``18-24``, ``50+``, ``under 18`` or ``37``.
+
+    Returns
+    -------
+    tuple
+        The youngest and the oldest age.
+
+    Raises
+    ------
+    MensuraError
+        If the text has another form.
+
+    Examples
+    --------
+    >>> from mensura.people import parse_ages
+    >>> parse_ages("under 18")
+    (0, 17)
+
+    """
     text = level.replace("–", "-").strip()
     try:
         if text.startswith("under "):

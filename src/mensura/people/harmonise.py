@@ -31,11 +31,21 @@ LONGEST_CODE = 2
 class HarmonisingRules:
     """How answers become 1, 0 or nothing, and which items stay.
 
-    ``credit``: how partial credit collapses: ``full``, ``half`` or ``any``. ``absent``: codes of questions
-    not given or not reached, which become null. ``omitted``: codes of questions seen but left out or
-    spoilt, which count as wrong. ``min_answers``: an item with fewer is thin and goes. ``pictures``: keep
-    items that need a picture. ``several_keys``: keep items whose key names more than one answer, each of
-    them right.
+    Attributes
+    ----------
+    credit
+        How partial credit collapses: ``full``, ``half`` or ``any``.
+    absent
+        Codes of questions not given or not reached, which become null.
+    omitted
+        Codes of questions seen but left out or spoilt, which count as wrong.
+    min_answers
+        An item with fewer answers goes.
+    pictures
+        Keep items that need a picture.
+    several_keys
+        Keep items whose key names more than one answer, each of them right.
+
     """
 
     credit: str = "full"
@@ -62,11 +72,44 @@ def harmonise(
     by: Iterable[str | Sequence[str]] | None = None,
     weight: str | None = None,
 ) -> ItemPool:
-    """Score raw answers and return the pool, its ``exclusions`` filled; tables of any library, or paths.
+    """Score raw answers by stated rules and return the pool, with a log of everything left out.
 
-    ``answers``: person and one column per item, holding points, 0/1, or the choice made. An item with an
-    ``answer`` in the item table is scored against that key; any other by its points, of ``max_points`` (the
-    largest seen, where the item table has none).
+    Parameters
+    ----------
+    name
+        Name of the pool.
+    items
+        Table of any library, or path: item and, where known, answer (the key), scoring, max_points. An item with a key
+        is scored against it; any other by its points, of ``max_points`` (the largest seen, where there is none).
+    answers
+        person and one column per item: points, 0 and 1, or the choice made.
+    persons
+        person and covariates.
+    rules
+        How answers become 1, 0 or nothing.
+    by
+        Covariates whose groups get rates; a sequence of names is a crossing.
+    weight
+        The covariate that holds survey weights.
+
+    Returns
+    -------
+    ItemPool
+        The pool, its ``exclusions`` filled.
+
+    Raises
+    ------
+    MensuraError
+        If a code is not understood, or no item is left.
+
+    Examples
+    --------
+    >>> from mensura.people import HarmonisingRules, harmonise
+    >>> answers = {"person": [1, 2], "q": ["a", "b"]}
+    >>> pool = harmonise("mine", {"item": ["q"], "answer": ["A"]}, answers, rules=HarmonisingRules(min_answers=1))
+    >>> pool.rates_of()["rate"].item()
+    0.5
+
     """
     rules = rules or HarmonisingRules()
     items = check_items(as_frame(items, name="items"), name="items")
@@ -103,9 +146,27 @@ def harmonise(
 
 
 def read_points(answers: pl.DataFrame, rules: HarmonisingRules) -> pl.DataFrame:
-    """Return ``subject`` and the points of every item: null where the question was not given, 0 where left out.
+    """Return the points of every item that is scored by points.
 
-    Items are scored by points; choices such as A or B have none and stay out.
+    Parameters
+    ----------
+    answers
+        person and one column per item.
+    rules
+        Their codes: null where a question was not given, 0 where it was left out.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``subject`` and one column per item; choices such as A or B have no points and stay out.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from mensura.people import HarmonisingRules, read_points
+    >>> read_points(pl.DataFrame({"person": [1, 2], "q": [2, 9]}), HarmonisingRules(absent=["9"]))["q"].to_list()
+    [2, None]
+
     """
     columns = [answers["person"].alias("subject")]
     for name in answers.columns[1:]:
@@ -128,9 +189,28 @@ def _zeros_and_ones(answers: pl.DataFrame, rules: HarmonisingRules) -> set[str]:
 
 
 def screen(pool: ItemPool, rules: HarmonisingRules | None = None) -> ItemPool:
-    """Return a scored pool without the items the rules exclude, each logged with its reason.
+    """Leave out the items of a scored pool that the rules exclude, each logged with its reason.
 
-    Items that need a picture, lack a key, have an ambiguous one, or have too few answers in the whole sample.
+    Parameters
+    ----------
+    pool
+        A scored pool.
+    rules
+        Which items stay: those that need a picture, lack a key, have an ambiguous one, or have too few answers go.
+
+    Returns
+    -------
+    ItemPool
+        The pool without them, its ``exclusions`` filled.
+
+    Examples
+    --------
+    >>> from mensura import ItemPool
+    >>> from mensura.people import screen
+    >>> pool = ItemPool.from_rates("mine", {"item": ["a"]}, {"item": ["a"], "group": ["all"], "n": [10], "rate": [0.5]})
+    >>> screen(pool).exclusions["reason"].item()
+    '10 answers, fewer than 30'
+
     """
     rules = rules or HarmonisingRules()
     answers = dict(pool.rates.filter(pl.col("group") == ALL).select("item", "n").iter_rows())
@@ -207,14 +287,14 @@ def _credited(text: pl.Series, aside: pl.Series, item: str, most: object, rules:
 
 def _most_seen(points: pl.Series, item: str) -> float:
     """Return the largest number of points seen; a gap below it betrays a code for a missing answer."""
-    seen = points.drop_nulls().unique().sort().to_list()
-    gaps = [value for before, value in pairwise([0.0, *seen]) if value - before > 1]
+    values = points.drop_nulls().unique().sort().to_list()
+    gaps = [value for before, value in pairwise([0.0, *values]) if value - before > 1]
     if gaps:
         raise MensuraError(
             f"item {item!r}: {gaps[0]:g} points without any below it. Say --absent {gaps[0]:g} (not given: no answer) "
             f"or --omitted {gaps[0]:g} (left out: wrong) if it is a code, else give the item's max_points"
         )
-    return float(max(seen, default=0.0))
+    return float(max(values, default=0.0))
 
 
 def _as_text(column: pl.Series) -> pl.Series:

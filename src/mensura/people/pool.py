@@ -13,14 +13,77 @@ from mensura.core.errors import MensuraError, counted
 from mensura.core.files import write_csv
 from mensura.core.folders import whole_folder
 from mensura.core.results import Result
-from mensura.intake.tables import as_frame
-from mensura.people.administration import UNKNOWN, Administration
+from mensura.intake.tables import as_frame, find_table
 from mensura.people.rates import ALL, tabulate
-from mensura.people.tidy import check_items, check_persons, check_rates, read_tables, refuse_shadows
-from mensura.people.wide import widen
+from mensura.people.tidy import check_items, check_persons, check_rates, read_tables, widen
 
 MOST_LEVELS = 60  # of a covariate whose levels are groups; more are numbers or names
 WRITER = "people"
+_FILES = ("items.csv", "group_rates.csv", "persons.csv", "responses.parquet", "administration.csv")
+MODES = ("paper", "computer", "web", "interview", "mixed")
+"""On paper, on a computer under supervision, on the web without, read out by an interviewer, or several of these."""
+EARLIEST, LATEST = 1900, 2100
+_ADMINISTERED = {"year": pl.Int64, "language": pl.String, "mode": pl.String}
+
+
+@dataclass(frozen=True)
+class Administration:
+    """How a test was given, which its rates depend on; None where unknown.
+
+    Attributes
+    ----------
+    year
+        Year of the test, 1900 to 2100.
+    language
+        Language of the items.
+    mode
+        paper, computer, web, interview or mixed.
+
+    Raises
+    ------
+    MensuraError
+        If the year or the mode is impossible.
+
+    """
+
+    year: int | None = None
+    language: str | None = None
+    mode: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.year is not None and not EARLIEST <= self.year <= LATEST:
+            raise MensuraError(f"administration: year must lie between {EARLIEST} and {LATEST}, got {self.year}")
+        if self.mode is not None and self.mode not in MODES:
+            raise MensuraError(f"administration: unknown mode {self.mode!r}; expected one of {', '.join(MODES)}")
+
+    @classmethod
+    def from_table(cls, table: pl.DataFrame, *, name: str) -> Administration:
+        """Read a table of one row; columns it lacks, and empty fields, are unknown."""
+        if table.height != 1:
+            raise MensuraError(f"{name}: one row is needed (year, language, mode), got {table.height}")
+        if unknown := set(table.columns) - set(_ADMINISTERED):
+            raise MensuraError(f"{name}: unknown column {unknown.pop()!r}; expected {', '.join(_ADMINISTERED)}")
+        row = table.row(0, named=True)
+        year = row.get("year")
+        if year is not None and not (isinstance(year, int | float) and float(year).is_integer()):
+            raise MensuraError(f"{name}: year must be a whole number, got {year!r}")
+        return cls(None if year is None else int(year), row.get("language") or None, row.get("mode") or None)
+
+    @property
+    def known(self) -> bool:
+        """Whether anything is known."""
+        return self != UNKNOWN
+
+    def table(self) -> pl.DataFrame:
+        """Return year, language and mode as a table of one row."""
+        return pl.DataFrame([(self.year, self.language, self.mode)], schema=_ADMINISTERED, orient="row")
+
+    def __str__(self) -> str:
+        return ", ".join(str(part) for part in (self.year, self.language, self.mode) if part is not None)
+
+
+UNKNOWN = Administration()
+
 _LOG = {"kind": pl.String, "id": pl.String, "reason": pl.String}
 
 
@@ -32,7 +95,7 @@ def empty_log() -> pl.DataFrame:
 def is_pool(source: Any) -> bool:  # noqa: ANN401
     """Return whether a source is a pool of people, or the folder of one."""
     if isinstance(source, str | Path):
-        return any((Path(source) / f"items.{ending}").is_file() for ending in ("csv", "parquet"))
+        return find_table(Path(source), "items") is not None
     return isinstance(source, ItemPool)
 
 
@@ -40,12 +103,27 @@ def is_pool(source: Any) -> bool:  # noqa: ANN401
 class ItemPool(Result):
     """Items, rates of groups and, where there are any, the persons and answers behind them.
 
-    ``items``: item, domain and, where known, text, options, answer (the key), format, scoring, language,
-    n_options, needs_picture. ``rates``: item, covariate, group, n, correct, rate, se; group ``all`` is the
-    whole sample with every focal group inside it (part-to-whole). ``persons``: person and covariates, null
-    for unknown. ``responses``: person and one column per item, 1, 0 or null (not given, not reached), its
-    rows in the order of ``persons``. ``exclusions``: kind, id, reason of whatever was left out.
-    ``administration``: year, language and mode of the test, where known.
+    Attributes
+    ----------
+    name
+        Name of the pool.
+    items
+        item, domain and, where known, text, options, answer (the key), format, scoring, language, n_options,
+        needs_picture.
+    rates
+        item, covariate, group, n, correct, rate, se; group ``all`` is the whole sample with every focal group inside it
+        (part-to-whole).
+    persons
+        person and covariates, null for unknown.
+    responses
+        person and one column per item, 1, 0 or null (not given, not reached), its rows in the order of ``persons``.
+    exclusions
+        kind, id, reason of whatever was left out.
+    warnings
+        What the reader assumed.
+    administration
+        Year, language and mode of the test, where known.
+
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("items", "rates", "persons", "responses", "exclusions")
@@ -77,23 +155,24 @@ class ItemPool(Result):
         between 2 and 60 levels.
         """
         folder = Path(folder)
-        tables = read_tables(folder)
-        persons, responses = tables.persons, tables.responses
+        tables, warnings = read_tables(folder)
+        persons, responses = tables.get("persons"), tables.get("responses")
         if responses is not None:
             persons, responses = _align(persons, responses)
-        rates = tables.rates
-        if rates is None:
-            if responses is None or persons is None:
-                raise MensuraError(f"{folder}: neither group_rates nor responses (CSV or Parquet); a pool needs one")
-            rates = tabulate(responses, persons, by=_groupable(persons))
+            if "group_rates" not in tables:
+                tables["group_rates"] = tabulate(responses, persons, by=_groupable(persons))
+        administration = UNKNOWN
+        if "administration" in tables:
+            administration = Administration.from_table(tables["administration"], name=f"{folder}/administration")
+        rates, name = tables["group_rates"], folder.resolve().name
         return cls(
-            folder.resolve().name,
-            tables.items,
+            name,
+            tables["items"],
             rates,
             persons,
             responses,
-            warnings=tables.warnings,
-            administration=tables.administration,
+            warnings=tuple(warnings),
+            administration=administration,
         )
 
     @classmethod
@@ -137,8 +216,8 @@ class ItemPool(Result):
         """Return item, n, correct, rate, se of one group, such as ``"all"`` or ``"country=AUS"``."""
         table = self.rates.filter(pl.col("group") == group)
         if table.is_empty():
-            known = self.groups["group"].to_list()
-            shown = ", ".join(known[:12]) + (f" … ({len(known)} groups)" if len(known) > 12 else "")
+            groups = self.groups["group"].to_list()
+            shown = ", ".join(groups[:12]) + (f" … ({len(groups)} groups)" if len(groups) > 12 else "")
             raise MensuraError(f"pool {self.name!r} has no group {group!r}; expected one of {shown}")
         if table["covariate"].n_unique() > 1:
             owners = ", ".join(table["covariate"].unique().sort())
@@ -163,7 +242,10 @@ class ItemPool(Result):
 
     def write(self, folder: str | Path) -> None:
         """Write the pool as a tidy folder that :meth:`read` reads back, in place of a pool written there before."""
-        refuse_shadows(Path(folder))
+        for written in _FILES:
+            other = find_table(Path(folder), written.partition(".")[0])
+            if other is not None and other.name != written:
+                raise MensuraError(f"{other}: would stand beside the new {written} as a second one; move it away first")
         with whole_folder(Path(folder), WRITER) as stage:
             write_csv(self.items, stage / "items.csv")
             write_csv(self.rates.rename({"correct": "n_correct"}), stage / "group_rates.csv")

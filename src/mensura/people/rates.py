@@ -8,8 +8,8 @@ subgroups of the other covariates, and is left out only where the unknown covari
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -17,12 +17,9 @@ import polars as pl
 from mensura.core.arrays import Floats, Ints
 from mensura.core.errors import MensuraError
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
 ALL = "all"
 OUTCOMES, NO_ANSWER = 3, 2
-MOST_BINS, MOST_DIGITS = 500_000, 5  # what is counted at once: bins that fit the processor's cache, items as digits
+"""Wrong, right, no answer; the last of them."""
 RATE_COLUMNS = ("item", "covariate", "group", "n", "correct", "rate", "se")
 
 
@@ -33,16 +30,38 @@ def tabulate(
     by: Iterable[str | Sequence[str]] = (),
     weight: str | None = None,
 ) -> pl.DataFrame:
-    """Return the rate table of ``all`` and of every group that ``by`` asks for.
+    """Count the success rates of the whole sample and of every group.
 
-    ``responses``: column ``person`` and one column per item, holding 1 (right), 0 (wrong) or null (not
-    given or not reached). ``covariates``: one row per row of ``responses``, in its order. ``by``: names of
-    covariates; a sequence of names is a crossing, labelled as in ``country_sex=AUS_female``. ``weight``:
-    the covariate that holds survey weights.
+    Parameters
+    ----------
+    responses
+        Column ``person`` and one column per item: 1 (right), 0 (wrong) or null (not given or not reached).
+    covariates
+        One row per row of ``responses``, in its order.
+    by
+        Names of covariates; a sequence of names is a crossing, labelled as in ``country_sex=AUS_female``.
+    weight
+        The covariate that holds survey weights.
 
-    Columns: item, covariate, group, n (answers), correct, rate, se. Unweighted, ``rate = correct / n`` and
-    ``se = √(rate (1 − rate) / n)``. Weighted, ``rate = Σwx / Σw``, the standard error uses Kish's effective
-    number ``(Σw)² / Σw²``, and ``correct`` stays the plain count.
+    Returns
+    -------
+    polars.DataFrame
+        item, covariate, group, n (answers), correct, rate, se. Unweighted, ``rate = correct / n`` and
+        ``se = √(rate (1 − rate) / n)``. Weighted, ``rate = Σwx / Σw``, the standard error uses Kish's effective number
+        ``(Σw)² / Σw²``, and ``correct`` stays the plain count.
+
+    Raises
+    ------
+    MensuraError
+        If a covariate is missing, an answer is not scored, or a weight is no number.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from mensura.people import tabulate
+    >>> tabulate(pl.DataFrame({"person": [1, 2], "q": [1, 0]}))["rate"].item()
+    0.5
+
     """
     if responses.is_empty():
         raise MensuraError("responses: no persons; add at least one row of answers")
@@ -66,7 +85,27 @@ def tabulate(
 
 
 def all_crossings(names: Sequence[str], depth: int | None = None) -> list[tuple[str, ...]]:
-    """Return every crossing of up to ``depth`` covariates (of all of them, when not given)."""
+    """List every crossing of covariates.
+
+    Parameters
+    ----------
+    names
+        The covariates.
+    depth
+        Most covariates in a crossing; all of them when not given.
+
+    Returns
+    -------
+    list
+        Tuples of names.
+
+    Examples
+    --------
+    >>> from mensura.people import all_crossings
+    >>> all_crossings(["sex", "age"])
+    [('sex',), ('age',), ('sex', 'age')]
+
+    """
     deepest = len(names) if depth is None else depth
     return [crossing for size in range(1, deepest + 1) for crossing in combinations(names, size)]
 
@@ -75,20 +114,11 @@ def _cells(frame: pl.DataFrame, names: list[str], height: int) -> tuple[Ints, pl
     """Return each person's cell and, per cell, its level of each covariate (as text; null: unknown)."""
     if not names:
         return np.zeros(height, dtype=np.int64), pl.DataFrame({"cell": [0]})
-    code = np.zeros(height, dtype=np.int64)
-    levels: list[pl.Series] = []
-    for name in names:
-        column = frame[name].cast(pl.String)
-        known = column.drop_nulls().unique().sort()
-        place = column.cast(pl.Enum(known)).to_physical().cast(pl.Int64).fill_null(known.len())
-        code = code * (known.len() + 1) + place.to_numpy()
-        levels.append(known.extend_constant(None, 1))
-    used, cells = np.unique(code, return_inverse=True)
-    columns: dict[str, Any] = {}
-    for name, level in zip(reversed(names), reversed(levels), strict=True):
-        columns[name] = level.gather(used % level.len())
-        used = used // level.len()
-    return cells.astype(np.int64), pl.DataFrame(columns).select(names)
+    text = frame.select(pl.col(names).cast(pl.String))
+    levels = text.unique().sort(names, nulls_last=True)
+    numbered = levels.with_row_index("\0cell")
+    placed = text.join(numbered, on=names, how="left", nulls_equal=True, maintain_order="left")
+    return placed["\0cell"].cast(pl.Int64).to_numpy(), levels
 
 
 def _weights(column: pl.Series) -> Floats:
@@ -105,36 +135,22 @@ def _weights(column: pl.Series) -> Floats:
 def _count(
     responses: pl.DataFrame, items: list[str], cells: Ints, size: int, weights: Floats | None
 ) -> tuple[Floats, ...]:
-    """Return cells × items arrays: answers, right answers and, weighted, Σw, Σwx, Σw².
-
-    A few items at a time: their outcomes (wrong, right, no answer) are the digits of a number to base 3, which is
-    counted together with the cell in one pass; a product with 0 and 1 then gives each item's own counts.
-    """
+    """Return cells × items arrays: answers, right answers and, weighted, Σw, Σwx, Σw²."""
     powers = [None] if weights is None else [None, weights, weights**2]
     answered, right = np.zeros((2, len(powers), size, len(items)))
-    width = max(1, min(MOST_DIGITS, int(np.log(MOST_BINS / size) / np.log(OUTCOMES))))
-    for start in range(0, len(items), width):
-        block = items[start : start + width]
-        codes = OUTCOMES ** len(block)
-        few = pl.DataFrame([responses[item] for item in block])  # a selection costs time for every column there is
-        outcomes = few.select(pl.all().cast(pl.Int8).fill_null(NO_ANSWER))
-        code = np.zeros(cells.size, dtype=np.int16)
-        for item in block:
-            code = code * OUTCOMES + outcomes[item].to_numpy()
-        bins = cells * codes + code.astype(np.int64)
-        digits = np.stack(np.unravel_index(np.arange(codes), (OUTCOMES,) * len(block)), axis=1)
+    for at, item in enumerate(items):
+        bins = OUTCOMES * cells + responses[item].cast(pl.Int8).fill_null(NO_ANSWER).to_numpy()
         for index, power in enumerate(powers):
-            joint = np.bincount(bins, power, minlength=size * codes).reshape(size, codes).astype(float)
-            answered[index, :, start : start + width] = joint @ (digits != NO_ANSWER).astype(float)
-            right[index, :, start : start + width] = joint @ (digits == 1).astype(float)
+            counts = np.bincount(bins, power, minlength=OUTCOMES * size).reshape(size, OUTCOMES)
+            answered[index, :, at], right[index, :, at] = counts[:, :NO_ANSWER].sum(axis=1), counts[:, 1]
     return (answered[0], right[0]) if weights is None else (answered[0], right[0], answered[1], right[1], answered[2])
 
 
 def _refuse_unscored(responses: pl.DataFrame, items: list[str]) -> None:
     """Refuse answers other than 0, 1 and null, by the first item that has one."""
     schema = responses.schema
-    faults = responses.select(_unscored(item, schema[item]) for item in items)
-    wrong = [item for item in items if faults[item][0]]
+    checked = responses.select(_unscored(item, schema[item]) for item in items)
+    wrong = [item for item in items if checked[item][0]]
     if wrong:
         values = responses[wrong[0]].drop_nulls()
         odd = values.filter(~values.cast(pl.Float64, strict=False).is_in([0.0, 1.0]).fill_null(False))

@@ -1,4 +1,4 @@
-"""The tidy folder: items, group rates, persons and responses as CSV or Parquet, found and read.
+"""The tidy folder: items, group rates, persons and responses as tables of any format, found, read and checked.
 
 ``items``: item, domain and what else is known. ``group_rates``: item, covariate, group, n, n_correct, rate,
 se, where group ``all`` is the whole sample, focal groups included. ``persons``: person and covariates.
@@ -8,108 +8,61 @@ of the test, one row.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns
-from mensura.intake.tables import read_table
-from mensura.people.administration import UNKNOWN, Administration
-from mensura.people.rates import RATE_COLUMNS
-from mensura.people.wide import widen
+from mensura.intake.tables import find_table, read_table
+from mensura.people.rates import NO_ANSWER, RATE_COLUMNS
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-
-@dataclass(frozen=True, eq=False)
-class TidyTables:
-    """The tables of a folder, checked and in our columns; ``responses`` wide, one Int8 column per item."""
-
-    items: pl.DataFrame
-    rates: pl.DataFrame | None
-    persons: pl.DataFrame | None
-    responses: pl.DataFrame | None
-    warnings: tuple[str, ...]
-    administration: Administration = UNKNOWN
+TABLES = ("items", "group_rates", "persons", "responses", "administration")
+LARGEST_GAP = 0.1
+"""Between a rate and ``n_correct / n``: beyond it they are of different samples."""
+_UNSET = NO_ANSWER + 1
+"""In the matrix of answers: there is no row."""
 
 
-def read_tables(folder: Path) -> TidyTables:
-    """Read a tidy folder; ``items`` and one of ``group_rates`` and ``responses`` must be there."""
+def read_tables(folder: Path) -> tuple[dict[str, pl.DataFrame], list[str]]:
+    """Read the tables of a tidy folder, by name and checked, and the warnings; ``responses`` wide, Int8 by item.
+
+    ``items`` and one of ``group_rates`` and ``responses`` must be there.
+    """
     if not folder.is_dir():
         raise MensuraError(f"{folder}: no such folder; expected one with items.csv and group_rates.csv")
-    items = read_items(folder)
-    published, persons = (_find(folder, name) for name in ("group_rates", "persons"))
-    answers = _scan(folder, "responses")
-    if published is None and answers is None:
+    tables = {"items": read_items(folder)}
+    files = {stem: find_table(folder, stem) for stem in TABLES[1:]}
+    if files["group_rates"] is None and files["responses"] is None:
         raise MensuraError(f"{folder}: neither group_rates nor responses (CSV or Parquet); a pool needs one of them")
-    responses = None
-    if answers is not None:
-        try:
-            responses = widen(answers, items["item"].to_list(), name=f"{folder}/responses")
-        except pl.exceptions.PolarsError as fault:
-            raise MensuraError(
-                f"{folder}/responses: damaged, it cannot be read to the end ({fault}); restore the file"
-            ) from fault
-    if persons is not None:
-        persons = check_persons(persons, name=f"{folder}/persons")
-    rates: pl.DataFrame | None = None
+    tables |= {stem: read_table(file) for stem, file in files.items() if file is not None}
     warnings: list[str] = []
-    if published is not None:
-        rates, warnings = check_rates(published, name=f"{folder}/group_rates")
-        items, added = _adopt(items, rates["item"])
+    mentioned: list[pl.Series] = []
+    if "persons" in tables:
+        check_persons(tables["persons"], name=f"{folder}/persons")
+    if "group_rates" in tables:
+        tables["group_rates"], warnings = check_rates(tables["group_rates"], name=f"{folder}/group_rates")
+        mentioned.append(tables["group_rates"]["item"])
+    if "responses" in tables:
+        names = tables["items"]["item"].to_list()
+        tables["responses"] = widen(tables["responses"], names, name=f"{folder}/responses")
+        mentioned.append(pl.Series("item", tables["responses"].columns[1:], dtype=pl.String))
+    for items in mentioned:
+        tables["items"], added = _adopt(tables["items"], items)
         warnings += added
-    if responses is not None:
-        items, added = _adopt(items, pl.Series("item", responses.columns[1:], dtype=pl.String))
-        warnings += added
-    given = _find(folder, "administration")
-    known = UNKNOWN if given is None else Administration.from_table(given, name=f"{folder}/administration")
-    return TidyTables(items, rates, persons, responses, tuple(warnings), known)
+    return tables, warnings
 
 
 def read_items(place: Path) -> pl.DataFrame:
     """Read the item table alone: that of a tidy folder, whether or not it has rates, or a file by its name."""
     if not place.exists():
         raise MensuraError(f"{place}: no such folder or file; expected a tidy folder with items.csv, or an items file")
-    items = _find(place, "items") if place.is_dir() else read_table(place)
-    if items is None:
+    file = find_table(place, "items") if place.is_dir() else place
+    if file is None:
         raise MensuraError(f"{place}: no items.csv or items.parquet; add one")
-    return check_items(items, name=f"{place}/items" if place.is_dir() else str(place))
-
-
-def refuse_shadows(folder: Path) -> None:
-    """Refuse a folder in which a file of another form would stand beside one that a written pool has."""
-    for written in ("items.csv", "group_rates.csv", "persons.csv", "responses.parquet", "administration.csv"):
-        other = (folder / written).with_suffix(".csv" if written.endswith(".parquet") else ".parquet")
-        if other.exists():
-            raise MensuraError(f"{other}: would stand beside the new {written} as a second one; move it away first")
-
-
-def _refuse_two(folder: Path, stem: str) -> None:
-    if all((folder / f"{stem}{suffix}").is_file() for suffix in (".csv", ".parquet")):
-        raise MensuraError(f"{folder}: both {stem}.csv and {stem}.parquet; remove one of them")
-
-
-def _find(folder: Path, stem: str) -> pl.DataFrame | None:
-    _refuse_two(folder, stem)
-    for suffix in (".csv", ".parquet"):
-        if (folder / f"{stem}{suffix}").is_file():
-            return read_table(folder / f"{stem}{suffix}")
-    return None
-
-
-def _scan(folder: Path, stem: str) -> pl.DataFrame | pl.LazyFrame | None:
-    """Find a table as :func:`_find` does, a Parquet file without reading it whole."""
-    path = folder / f"{stem}.parquet"
-    if not path.is_file() or (folder / f"{stem}.csv").is_file():
-        return _find(folder, stem)  # which refuses both at once
-    try:
-        pl.read_parquet_schema(path)
-    except (pl.exceptions.PolarsError, OSError) as fault:
-        raise MensuraError(f"{path}: not a readable CSV or Parquet file ({fault}); save it again") from fault
-    return pl.scan_parquet(path, glob=False)
+    return check_items(read_table(file), name=f"{place}/items" if place.is_dir() else str(place))
 
 
 def _adopt(items: pl.DataFrame, mentioned: pl.Series) -> tuple[pl.DataFrame, list[str]]:
@@ -123,10 +76,53 @@ def _adopt(items: pl.DataFrame, mentioned: pl.Series) -> tuple[pl.DataFrame, lis
     return pl.concat([items, pl.DataFrame({"item": unknown})], how="diagonal"), [warning]
 
 
-# The tables of a pool, checked and in our columns: items, persons, rates of groups.
+def widen(answers: pl.DataFrame, items: Sequence[str], *, name: str) -> pl.DataFrame:
+    """Turn one row per answer into one row per person and one Int8 column per item (1, 0, null).
 
-LARGEST_GAP = 0.1
-"""Between a rate and ``n_correct / n``: beyond it they are of different samples."""
+    Columns come in the order of ``items``, then those unknown to it; persons in order of appearance.
+    """
+    require_columns(answers, ["person", "item", "correct"], name=name)
+    if answers.is_empty():
+        raise MensuraError(f"{name}: no rows; add at least one answer")
+    for column in ("person", "item"):
+        if empty := answers[column].null_count():
+            raise MensuraError(f"{name}: {empty} rows without {column}; fill in the column")
+    values = _outcomes(answers, name)
+    given = answers["item"].cast(pl.String)
+    persons, named = answers["person"].unique(maintain_order=True), given.unique(maintain_order=True)
+    present = pl.concat([pl.Series("item", items, dtype=pl.String), named]).unique(maintain_order=True)
+    present = present.filter(present.is_in(named.implode()))
+    matrix = np.full((present.len(), persons.len()), _UNSET, dtype=np.int8)
+    matrix[_places(given, present), _places(answers["person"], persons)] = values
+    if np.count_nonzero(matrix != _UNSET) != answers.height:
+        twice = answers.filter(pl.struct("person", "item").is_duplicated()).row(0, named=True)
+        raise MensuraError(
+            f"{name}: person {twice['person']} answers item {twice['item']!r} more than once; keep one row"
+        )
+    columns = [pl.Series(item, row) for item, row in zip(present, matrix, strict=True)]
+    return pl.DataFrame([persons, *(column.set(column >= NO_ANSWER, None) for column in columns)])
+
+
+def _outcomes(answers: pl.DataFrame, name: str) -> np.ndarray:
+    """Return 1, 0 or, for an empty field, NO_ANSWER; refuse anything else."""
+    values = answers["correct"].cast(pl.Float64, strict=False)
+    wrong = answers.filter(answers["correct"].is_not_null() & ~values.is_in([0.0, 1.0]).fill_null(False))
+    if wrong.height:
+        raise MensuraError(
+            f"{name}: column 'correct' must be 0, 1 or empty, got {wrong['correct'][0]!r} "
+            f"(person {wrong['person'][0]}, item {wrong['item'][0]!r}); "
+            "score choices and points with `mensura people import`"
+        )
+    return values.fill_null(NO_ANSWER).cast(pl.Int8).to_numpy()
+
+
+def _places(values: pl.Series, levels: pl.Series) -> np.ndarray:
+    """Return the place of each value among the levels."""
+    if levels.dtype == pl.String:
+        return values.cast(pl.Enum(levels)).to_physical().to_numpy()
+    lookup = pl.DataFrame({"level": levels, "place": np.arange(levels.len())})
+    joined = pl.DataFrame({"level": values}).join(lookup, on="level", how="left", maintain_order="left")
+    return joined["place"].to_numpy()
 
 
 def check_items(items: pl.DataFrame, *, name: str) -> pl.DataFrame:
@@ -194,9 +190,9 @@ def check_rates(rates: pl.DataFrame, *, name: str) -> tuple[pl.DataFrame, list[s
     slack = 0.006 + 1 / pl.col("n")
     gap = (pl.col("rate") - pl.col("correct") / pl.col("n")).abs()
     _refuse(rates, gap > LARGEST_GAP, name, "rate and n_correct / n disagree")
-    apart = rates.filter(gap > slack).height
-    if apart:
-        warnings.append(f"{apart} rates differ from n_correct / n, as weighted rates do; the rates are used")
+    weighted = rates.filter(gap > slack).height
+    if weighted:
+        warnings.append(f"{weighted} rates differ from n_correct / n, as weighted rates do; the rates are used")
     _refuse(rates, pl.struct("item", "covariate", "group").is_duplicated(), name, "an item has two rows for one group")
     spread = (pl.col("rate") * (1 - pl.col("rate")) / pl.col("n")).sqrt()
     rates = rates.with_columns(pl.coalesce("se", spread).alias("se"), pl.col("n", "correct").round().cast(pl.Int64))

@@ -1,4 +1,4 @@
-"""The world tables: strata, countries, links, assumptions, curves, domains, populations; each can be swapped."""
+"""Populations, in prose for prompts and in structure for arithmetic, and the tables of the world, each replaceable."""
 
 from __future__ import annotations
 
@@ -14,20 +14,114 @@ import polars as pl
 
 from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns
-from mensura.intake.tables import as_frame, read_table
-from mensura.people.population import Ability, Population
+from mensura.intake.tables import as_frame, find_table, read_table
+
+OLDEST = 120
+
+
+@dataclass(frozen=True)
+class Ability:
+    """A population's mean and SD on the learning scale: 0 = 500, 1 unit = 100 points of PISA or HLO.
+
+    Attributes
+    ----------
+    mean, sd
+        Of the population.
+    low, high
+        Range within which the mean is taken to lie.
+    source
+        Where it comes from.
+
+    Raises
+    ------
+    MensuraError
+        If low ≤ mean ≤ high does not hold, or sd is not above 0.
+
+    """
+
+    mean: float
+    sd: float
+    low: float
+    high: float
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.low <= self.mean <= self.high:
+            raise MensuraError(f"ability: low ≤ mean ≤ high is needed, got {self.low}, {self.mean}, {self.high}")
+        if not self.sd > 0:
+            raise MensuraError(f"ability: sd must be above 0, got {self.sd}")
+
+
+@dataclass(frozen=True)
+class Population:
+    """A described group of people; a field left out restricts nothing.
+
+    Attributes
+    ----------
+    name, prose
+        Its name, and the description for readers and prompts.
+    ages
+        In completed years, both ends included.
+    countries, shares
+        ISO 3166 alpha-3 codes, and their weights; without shares, the people of those ages who live there.
+    attainment
+        Levels of schooling completed.
+    in_school
+        Whether everyone is a pupil.
+    year, language
+        Of the test.
+    ability
+        Overrides what the world tables would say of the group, for samples whose mean is known.
+
+    Raises
+    ------
+    MensuraError
+        If ages or shares are impossible.
+
+    """
+
+    name: str
+    prose: str
+    ages: tuple[int, int] = (0, OLDEST)
+    countries: tuple[str, ...] = ()
+    shares: tuple[float, ...] = ()
+    attainment: tuple[str, ...] = ()
+    in_school: bool = False
+    year: int | None = None
+    language: str | None = None
+    ability: Ability | None = None
+
+    def __post_init__(self) -> None:
+        low, high = self.ages
+        if not 0 <= low <= high <= OLDEST:
+            raise MensuraError(
+                f"population {self.name!r}: ages must satisfy 0 ≤ low ≤ high ≤ {OLDEST}, got {self.ages}"
+            )
+        if self.shares and (len(self.shares) != len(self.countries) or min(self.shares) < 0 or not sum(self.shares)):
+            raise MensuraError(
+                f"population {self.name!r}: one share ≥ 0 per country is needed, "
+                f"got {len(self.shares)} for {len(self.countries)} countries"
+            )
+
+    def with_(self, **changes: object) -> Population:
+        """Return a copy with some fields changed."""
+        return replace(self, **changes)  # type: ignore[arg-type]
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.prose}"
+
+
+WORLD = Population(
+    name="world",
+    prose="All people alive in the middle of 2025, of every age, country, state of health and amount of "
+    "schooling, answering under the same conditions in a language they speak.",
+    year=2025,
+)
 
 DOMAINS = ("quantitative", "literacy", "fluid", "knowledge")
 _COLUMNS = {
     "strata": [
-        "region",
-        "subregion",
-        "age_low",
-        "age_high",
-        "attainment",
-        "population",
-        "learning",
-        "spread",
+        *("region", "subregion", "age_low", "age_high", "attainment", "population", "learning", "spread"),
     ],
     "countries": ["country", "iso2", "name", "subregion", "region", "population", "learning_score"],
     "links": ["subregion", "shift"],
@@ -42,14 +136,24 @@ _COLUMNS = {
 class World:
     """Everything the world model takes from outside.
 
-    ``strata``: people (thousands) by subregion, age and attainment, with the mean and SD (``learning``,
-    ``spread``) of their countries' learning scores, 0 = 500 points and 1 = 100 points. A ``country``
-    column, when there is one, makes the strata national. ``countries``: names, place, people and learning
-    score. ``links``: by how much a subregion's learning scores would have to move to agree with another link to the
-    PISA scale, in the same units. ``assumptions``: every constant of the model with the range it is drawn from.
-    ``curves``: growth, age and dementia by age. ``domains``: which word in an item's domain means which domain of the
-    model.
-    ``populations``: named groups.
+    Attributes
+    ----------
+    strata
+        People (thousands) by subregion, age and attainment, with the mean and SD (``learning``, ``spread``) of their
+        countries' learning scores, 0 = 500 points and 1 = 100 points. A ``country`` column makes the strata national.
+    countries
+        Names, place, people and learning score.
+    links
+        By how much a subregion's learning scores would have to move to agree with another link to the PISA scale.
+    assumptions
+        Every constant of the model with the range it is drawn from.
+    curves
+        Growth, age and dementia by age.
+    domains
+        Which word in an item's domain means which domain of the model.
+    populations
+        Named groups.
+
     """
 
     strata: pl.DataFrame
@@ -91,17 +195,17 @@ class World:
 
     def with_tables(self, **tables: Any) -> World:  # noqa: ANN401
         """Return a copy with some tables swapped, each given as a table or a path."""
-        known = {entry.name for entry in fields(self)}
-        if unknown := set(tables) - known:
-            raise MensuraError(f"no world table {unknown.pop()!r}; expected one of {', '.join(sorted(known))}")
+        names = {entry.name for entry in fields(self)}
+        if unknown := set(tables) - names:
+            raise MensuraError(f"no world table {unknown.pop()!r}; expected one of {', '.join(sorted(names))}")
         return replace(self, **{name: as_frame(table, name=name) for name, table in tables.items()})
 
     def assume(self, **values: float) -> World:
         """Return a copy with some assumptions fixed at a value, without a range."""
-        known = self.assumptions["assumption"].to_list()
+        names = self.assumptions["assumption"].to_list()
         for name in values:
-            if name not in known:
-                raise MensuraError(f"no assumption {name!r}; expected one of {', '.join(known)}")
+            if name not in names:
+                raise MensuraError(f"no assumption {name!r}; expected one of {', '.join(names)}")
         value = pl.col("assumption").replace_strict(values, default=None, return_dtype=pl.Float64)
         columns = [pl.coalesce(value, pl.col(name)).alias(name) for name in ("value", "low", "high")]
         return replace(self, assumptions=self.assumptions.with_columns(columns))
@@ -146,8 +250,8 @@ class World:
         try:
             code = self.country(name)
         except MensuraError as fault:
-            known = ", ".join(self.populations["population"])
-            raise MensuraError(f"unknown population {name!r}; expected one of {known}, or a country") from fault
+            names = ", ".join(self.populations["population"])
+            raise MensuraError(f"unknown population {name!r}; expected one of {names}, or a country") from fault
         title = self.countries.filter(pl.col("country") == code)["name"][0]
         return Population(name=code, prose=f"All people living in {title} in 2025.", countries=(code,), year=2025)
 
@@ -164,20 +268,13 @@ class World:
 
 
 def _choose(name: str, packaged: Path, folder: str | Path | None) -> Path:
-    own = None if folder is None else Path(folder) / f"{name}.csv"
-    return own if own is not None and own.is_file() else packaged / f"{name}.csv"
+    own = None if folder is None else find_table(Path(folder), name)
+    return packaged / f"{name}.csv" if own is None else own
 
 
 def _from_row(row: dict[str, Any]) -> Population:
-    ability = None
-    if row.get("ability_mean") is not None:
-        ability = Ability(
-            mean=row["ability_mean"],
-            sd=row["ability_sd"],
-            low=row["ability_low"],
-            high=row["ability_high"],
-            source=row["source"] or "",
-        )
+    parts = {name: row.get(f"ability_{name}") for name in ("mean", "sd", "low", "high")}
+    ability = None if parts["mean"] is None else Ability(**parts, source=row["source"] or "")  # type: ignore[arg-type]
     return Population(
         name=row["population"],
         prose=row["prose"],

@@ -101,15 +101,15 @@ class FrozenStudy(Study):
         tests: dict[str, list[tuple[str, float, float]]] = {}
         for subject, benchmark, score, variance, _ in self._own_scores.iter_rows():
             tests.setdefault(benchmark, []).append((subject, score, variance))
-        found = {}
+        chances = {}
         for row in self.people.tests.filter(pl.col("status") != "constructed").iter_rows(named=True):
             key = (row["benchmark"], row["group"])
             added = {
                 subject: chance_over(score, variance, row["score"], row["stderr"])
                 for subject, score, variance in tests.get(row["benchmark"], [])
             }
-            found[key] = self.edition.over_people[key] | added
-        return found
+            chances[key] = self.edition.over_people[key] | added
+        return chances
 
     @cached_property
     def residuals(self) -> pl.DataFrame:

@@ -107,12 +107,12 @@ def measure_own(iq: IqResult) -> pl.DataFrame:
     counted = sizes >= OWN_SCORES
     means = np.where(measured, iq.filled.iqs[0], 0.0) @ members / np.maximum(sizes, 1.0)
     own = counted.sum(axis=1)
-    alone = np.where(own > 0, np.where(counted, means, 0.0).sum(axis=1) / np.maximum(own, 1), np.nan)
+    own_mean = np.where(own > 0, np.where(counted, means, 0.0).sum(axis=1) / np.maximum(own, 1), np.nan)
     return pl.DataFrame(
         {
             "subject": matrix.subjects,
             "own_dimensions": own,
-            "own_iq": pl.Series(alone, nan_to_null=True),
+            "own_iq": pl.Series(own_mean, nan_to_null=True),
             "well_measured": own >= MOST_DIMENSIONS,
         }
     )

@@ -128,9 +128,9 @@ def list_models(study: Any, *needed: str) -> pl.DataFrame:  # noqa: ANN401
     one, else by the first column needed, highest first.
     """
     asked = set(needed) - set(study.evidence.models.columns)
-    known = {*CAPABILITY, *COSTS, *CHARTS}
-    of_iq = not needed or bool(asked - known)
-    wanted = asked if needed else known
+    computed = {*CAPABILITY, *COSTS, *CHARTS}
+    of_iq = not needed or bool(asked - computed)
+    wanted = asked if needed else computed
     joined: pl.DataFrame = study.evidence.models
     for part in _parts(study, wanted, of_iq=of_iq):
         joined = joined.join(part, on="subject", how="left", maintain_order="left")

@@ -90,15 +90,15 @@ def report_pace(fit: Stitch, evidence: Evidence) -> Pace:
             f"{FEWEST_RELEASES} or more (mensura where says where one model stands)"
         )
     until = released[-1]
-    found = measure_pace(dated, draws=fit.laplace)
-    known, draws = read_with_draws(dated, fit.laplace)
+    pace = measure_pace(dated, draws=fit.laplace)
+    capabilities, draws = read_with_draws(dated, fit.laplace)
     days = quarters_after(until, _QUARTERS)
-    ahead = forecast_known(known, days, draws=draws, level=_LEVEL, method="releases", seed=0)
+    ahead = forecast_known(capabilities, days, draws=draws, level=_LEVEL, method="releases", seed=0)
     table = ahead.select("date", "low", "high", value="capability")
     best = float(dated["capability"].max())  # type: ignore[arg-type]
     start = pl.DataFrame({"date": [until], "low": [best], "high": [best], "value": [best]})
-    (low, high), (since, _), (_, records) = found.interval, found.table["since"], found.table["slope"]
-    return Pace(found.slope, low, high, records, fit.unit, since, until, pl.concat([start, table]))
+    (low, high), (since, _), (_, records) = pace.interval, pace.table["since"], pace.table["slope"]
+    return Pace(pace.slope, low, high, records, fit.unit, since, until, pl.concat([start, table]))
 
 
 def quarters_after(day: date, count: int) -> list[date]:
@@ -165,12 +165,12 @@ def _carried() -> WorldExample:
     world = World.load()
     method = PostStratification(world=world, domain="mathematics", draws=_DRAWS)
     task = make_task(items, rates, world.population("pisa"), WORLD)
-    found = method.predict(task)
+    prediction = method.predict(task)
     drivers = method.drivers(task).select(
         "driver", effect=100 * pl.col("change"), low=pl.lit(None, pl.Float64), high=pl.lit(None, pl.Float64)
     )
     regions = method.breakdown(task).select("region", "rate", "low", "high")
-    rate, low, high = (float(part[0, 0]) for part in (found.rate, found.low, found.high))
+    rate, low, high = (float(part[0, 0]) for part in (prediction.rate, prediction.low, prediction.high))
     return WorldExample(OBSERVED, rate, low, high, regions, drivers)
 
 
@@ -210,8 +210,8 @@ class PlacedAbilities(Result):
     @property
     def heading(self) -> str:
         """How many subjects in how many dimensions."""
-        known = self.places.drop_nulls("one_in")
-        return f"{known['subject'].n_unique()} subjects placed in {known['dimension'].n_unique()} dimensions"
+        placed = self.places.drop_nulls("one_in")
+        return f"{placed['subject'].n_unique()} subjects placed in {placed['dimension'].n_unique()} dimensions"
 
 
 def place_abilities(evidence: Evidence, lines: Calibration) -> PlacedAbilities:
@@ -246,10 +246,8 @@ def _named(language: ProfileResult, together: ProfileResult, kinds: dict[str, st
 def calibrate_open_pool() -> tuple[CalibrationResult, CalibrationResult]:
     """Calibrate on the open items by the published procedure and by ours: the same for every evidence."""
     rates, demands = open_rates(), open_demands()
-    means, hierarchical = (
-        calibrate(rates, demands, method=method, groups=True, readers=READERS) for method in ("means", "hierarchical")
-    )
-    return means, hierarchical
+    means = calibrate(rates, demands, method="means", groups=True)
+    return means, calibrate(rates, demands, groups=True, readers=READERS)
 
 
 def ability_rows(made: ProfileResult, kinds: dict[str, str]) -> pl.DataFrame:

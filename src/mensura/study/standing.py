@@ -44,11 +44,25 @@ class Rows(NamedTuple):
 class Whereabouts(Result):
     """One model beside the others and beside people.
 
-    ``standing``: one row: IQ with interval and what it rests on, rank, capability with interval, prices.
-    ``neighbours``: the models next to it by IQ, with the chance that it is above each. ``people``: the groups on tests
-    it took, with the chance that it scores above them. ``dimensions``: strongest first. ``prices``: models about as
-    good, cheapest first. ``next``: benchmarks not measured yet, by the share of the IQ's variance that measuring them
-    would take away.
+    Attributes
+    ----------
+    name
+        The model's name.
+    standing
+        One row: IQ with interval and its base of scores, rank, capability with interval, prices.
+    neighbours
+        The models next to it by IQ, with the chance that it is above each.
+    people
+        The groups on tests it took, with the chance that it scores above them.
+    dimensions
+        Strongest first.
+    prices
+        Models about as good, cheapest first.
+    next
+        Benchmarks not measured yet, by the share of the IQ's variance that measuring them would take away.
+    why_none, missing
+        Why it has no IQ, and what a rank would need; empty where it has them.
+
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("standing", "neighbours", "people", "dimensions", "prices", "next")
@@ -84,7 +98,33 @@ class Whereabouts(Result):
 
 
 def find_whereabouts(study: Study, subject: str) -> Whereabouts:
-    """Say where a model of the study stands."""
+    """Find where a model of a study stands.
+
+    Parameters
+    ----------
+    study
+        The study.
+    subject
+        The model's id, or a name that stands for one.
+
+    Returns
+    -------
+    Whereabouts
+        Its IQ, rank, neighbours, people, prices and what to measure next.
+
+    Raises
+    ------
+    MensuraError
+        If the model is not known.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.study import Study, find_whereabouts
+    >>> find_whereabouts(Study.open(mensura.load()), "claude-opus-4.8").name  # doctest: +SKIP
+    'Claude Opus 4.8'
+
+    """
     subject = require_subject(study.evidence, subject)
     models, iq = study.models.schema, study.iq
     has = study.rows.by_subject[subject]["iq"] is not None
@@ -101,10 +141,10 @@ def find_whereabouts(study: Study, subject: str) -> Whereabouts:
     )
 
 
-def _table(found: Rows, types: Mapping[str, pl.DataType], number: str = "") -> pl.DataFrame:
+def _table(listed: Rows, types: Mapping[str, pl.DataType], number: str = "") -> pl.DataFrame:
     """Return rows as a frame, its columns of the types they have where they come from."""
-    schema = {name: pl.Float64() if name == number else types[name] for name in found.columns}
-    return pl.DataFrame(found.rows, schema=schema, orient="row")
+    schema = {name: pl.Float64() if name == number else types[name] for name in listed.columns}
+    return pl.DataFrame(listed.rows, schema=schema, orient="row")
 
 
 def find_neighbours(study: Study, subject: str) -> Rows:
@@ -131,13 +171,13 @@ def find_neighbours(study: Study, subject: str) -> Rows:
 
 def find_people(study: Study, subject: str) -> Rows:
     """Return the groups on tests that the model took, with the chance that its score is above theirs."""
-    found = [
+    groups = [
         {**group, "chance_above": study.over_people[group["benchmark"], group["group"]].get(subject)}
         for group in study.rows.tested_people
         if group["benchmark"] in study.rows.printed_scores.get(subject, {})
     ]
-    found.sort(key=lambda row: inf if row["chance_above"] is None else -row["chance_above"])
-    return Rows(("benchmark", "group", "status", "chance_above"), found)
+    groups.sort(key=lambda row: inf if row["chance_above"] is None else -row["chance_above"])
+    return Rows(("benchmark", "group", "status", "chance_above"), groups)
 
 
 def _dimensions(study: Study, subject: str) -> pl.DataFrame:
@@ -179,8 +219,8 @@ def find_next(study: Study, subject: str) -> Rows:
     composite = drawn.composites[:, at] - drawn.composites[:, at].mean()
     centred = values[:, asked] - values[:, asked].mean(axis=0)
     spread = np.sqrt((centred**2).sum(axis=0) * (composite @ composite))
-    told = spread > _LEAST_SPREAD
-    shares = np.where(told, (composite @ centred) ** 2 / np.where(told, spread, 1.0) ** 2, 0.0)
+    varies = spread > _LEAST_SPREAD
+    shares = np.where(varies, (composite @ centred) ** 2 / np.where(varies, spread, 1.0) ** 2, 0.0)
     names = [name for name, unknown in zip(matrix.benchmarks, asked, strict=True) if unknown]
     rows = [
         dict(zip(columns, (name, study.benchmark_names[name], float(share)), strict=True))
@@ -196,18 +236,35 @@ IQ, FEW, CAPABILITY, NEITHER = "IQ", "IQ (few scores)", "capability", "neither"
 
 
 def list_benchmarks(evidence: Evidence) -> pl.DataFrame:
-    """Return one row per benchmark: benchmark, name, counts_for, dimension, unit, models, newest, because.
+    """List the benchmarks of an evidence and what each counts for.
 
-    ``models``: how many have a score on it; ``newest``: date of the newest score. Those of the IQ come first.
+    Parameters
+    ----------
+    evidence
+        The evidence.
+
+    Returns
+    -------
+    polars.DataFrame
+        benchmark, name, counts_for, dimension, unit, models (with a score on it), newest (date of the newest score),
+        because. Those of the IQ come first.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.study import list_benchmarks
+    >>> list_benchmarks(mensura.load())["counts_for"][0]
+    'IQ'
+
     """
     counted = evidence.primary_scores.group_by("benchmark").agg(pl.len().alias("models"), newest=pl.col("date").max())
     taught = count_teachers(evidence)
-    found = evidence.benchmarks.join(counted, on="benchmark", how="left", maintain_order="left")
-    found = found.with_columns(pl.col("models").fill_null(0).cast(pl.Int64))
-    uses = [_use(row, taught.get(row["benchmark"])) for row in found.iter_rows(named=True)]
+    benchmarks = evidence.benchmarks.join(counted, on="benchmark", how="left", maintain_order="left")
+    benchmarks = benchmarks.with_columns(pl.col("models").fill_null(0).cast(pl.Int64))
+    uses = [_use(row, taught.get(row["benchmark"])) for row in benchmarks.iter_rows(named=True)]
     order = {IQ: 0, FEW: 1, CAPABILITY: 2, NEITHER: 3}
     return (
-        found.with_columns(
+        benchmarks.with_columns(
             pl.Series("counts_for", [use for use, _ in uses], dtype=pl.String),
             pl.Series("because", [why for _, why in uses], dtype=pl.String),
         )
@@ -217,21 +274,40 @@ def list_benchmarks(evidence: Evidence) -> pl.DataFrame:
 
 
 def say_uses(evidence: Evidence, scores: pl.DataFrame) -> pl.DataFrame:
-    """Return what each score (subject, benchmark) counts for in an evidence that has it, and why.
+    """Say what each score counts for in an evidence that has it, and why.
 
-    ``scores`` keeps its columns and gets ``counts_for`` and ``because``.
+    Parameters
+    ----------
+    evidence
+        The evidence.
+    scores
+        subject, benchmark and other columns, which stay.
+
+    Returns
+    -------
+    polars.DataFrame
+        The scores with ``counts_for`` and ``because``.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.study import say_uses
+    >>> evidence = mensura.load()
+    >>> say_uses(evidence, evidence.scores.head(1)).columns[-2:]
+    ['counts_for', 'because']
+
     """
     listed = list_benchmarks(evidence).select("benchmark", "counts_for", "because")
     part = evidence.benchmarks.filter("in_composite")["benchmark"].implode()
     own = evidence.primary_scores.filter(pl.col("benchmark").is_in(part)).group_by("subject").agg(own=pl.len())
     enough = (pl.col("counts_for") == FEW) & (pl.col("own") >= ENOUGH)
-    said = pl.lit("no part of the IQ, and its model has enough scores on tests that are")
+    reason = pl.lit("no part of the IQ, and its model has enough scores on tests that are")
     return (
         scores.join(listed, on="benchmark", how="left", maintain_order="left")
         .join(own, on="subject", how="left", maintain_order="left")
         .with_columns(
             counts_for=pl.when(enough).then(pl.lit(CAPABILITY)).otherwise("counts_for"),
-            because=pl.when(enough).then(said).otherwise("because"),
+            because=pl.when(enough).then(reason).otherwise("because"),
         )
         .drop("own")
     )

@@ -271,8 +271,8 @@ class Study(Result):
         names = {}
         for row in self.people.table.iter_rows(named=True):
             tests = [self.benchmark_names.get(one, one) for one in row["benchmarks"].split(", ")]
-            said = " and ".join(tests) if len(tests) <= _TESTS_NAMED else f"{len(tests)} tests"
-            names[row["group"]] = f"{row['group']} on {said}"
+            on_tests = " and ".join(tests) if len(tests) <= _TESTS_NAMED else f"{len(tests)} tests"
+            names[row["group"]] = f"{row['group']} on {on_tests}"
         return names
 
     @cached_property

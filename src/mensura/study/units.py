@@ -85,10 +85,10 @@ def say_day(day: str) -> str:
     try:
         if re.fullmatch(r"\d{4}-\d\d", day):
             return f"{date.fromisoformat(f'{day}-01'):%B %Y}"
-        found = date.fromisoformat(day)
+        written = date.fromisoformat(day)
     except ValueError:
         return day
-    return f"{found.day} {found:%B %Y}"
+    return f"{written.day} {written:%B %Y}"
 
 
 def chance(value: float | None) -> str:

@@ -6,7 +6,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from mensura.demands.answers import level_of, read_level, read_object
+from mensura.demands.protocols import level_of, read_level, read_object
 from mensura.llm import UnreadableError
 
 

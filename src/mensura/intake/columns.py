@@ -1,0 +1,124 @@
+"""Columns of a user's table by meaning: found by their names, or where the user says (``rate=p_correct``)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from mensura.core.errors import MensuraError
+from mensura.intake.records import simple_name
+from mensura.intake.tables import as_frame
+from mensura.intake.text import BLANK, typed
+
+FIELDS: Mapping[str, tuple[str, ...]] = {
+    "subject": ("model", "person", "student", "respondent"),
+    "item": ("item_id", "question_id", "qid", "doc_id", "instance_id", "sample_id", "task_id", "id"),
+    "correct": ("right", "outcome", "score", "value", "acc"),
+    "rate": ("p_correct", "proportion_correct", "share_correct", "success_rate", "p_value", "proportion", "share"),
+    "low": ("lower", "ci_low"),
+    "high": ("upper", "ci_high"),
+    "n": ("n_people", "n_answers", "answers", "trials"),
+    "options": ("n_options", "choices"),
+    "pool": ("test",),
+    "observed": ("observed_rate",),
+    "dimension": ("demand",),
+    "level": ("demand_level",),
+    "annotator": ("rater", "judge"),
+    "repeat": ("run",),
+    "spread": (),
+}
+"""Other names of the columns of rates, levels and outcomes, in simple spelling; the first that a table has counts."""
+SHARED = "item"
+"""The field that several tables of one question have, each under a name of its own."""
+_NEAR = 0.6  # how like a column's name must be to a wanted one to be offered for it
+
+
+def parse_map(text: str | None, fields: Collection[str], example: str) -> dict[str, str]:
+    """Read ``rate=p_correct,item=qid``: the column of each field."""
+    columns: dict[str, str] = {}
+    for part in filter(str.strip, (text or "").split(",")):
+        field, _, column = (word.strip() for word in part.partition("="))
+        if field not in fields or not column:
+            raise MensuraError(
+                f"--map {part.strip()!r}: expected FIELD=COLUMN with a field of {', '.join(fields)}, such as {example}"
+            )
+        columns[field] = column
+    return columns
+
+
+def read_columns(
+    source: Any,  # noqa: ANN401
+    fields: Sequence[str],
+    *,
+    name: str,
+    needed: Sequence[str] = (),
+    numbers: Sequence[str] = (),
+    columns: Mapping[str, str] | None = None,
+) -> pl.DataFrame:
+    """Read a table of any format or library and give its columns the names of ``fields``.
+
+    Parameters
+    ----------
+    source
+        A table, or the path of a file (:func:`mensura.intake.tables.read_noted`).
+    fields
+        Names of ``FIELDS``; a column of another name stays as it is.
+    name
+        The argument or file that messages name.
+    needed
+        Fields that must be there.
+    numbers
+        Fields whose cells are numbers, with the words for missing values that files have.
+    columns
+        The column of each field, where the user says it; the item's may be that of another table.
+
+    Raises
+    ------
+    MensuraError
+        If a needed column is missing, or a cell of ``numbers`` is no number.
+
+    """
+    name = str(source) if isinstance(source, str | Path) else name
+    frame = as_frame(source, name=name)
+    simple = {simple_name(title): title for title in reversed(frame.columns)}
+    titles: dict[str, str] = {}
+    for field in fields:
+        mapped = (columns or {}).get(field)
+        if mapped is not None and mapped not in frame.columns and field != SHARED:
+            raise MensuraError(
+                f"{name}: --map {field}={mapped}: no such column; expected one of {', '.join(frame.columns)}"
+            )
+        known = [simple[word] for word in (field, *FIELDS[field]) if word in simple]
+        title = mapped if mapped in frame.columns else field if field in frame.columns else next(iter(known), None)
+        if title is not None and title not in titles.values():
+            titles[field] = title
+    missing = next((field for field in needed if field not in titles), None)
+    if missing is not None:
+        near = get_close_matches(missing, [title.strip().lower() for title in frame.columns], 1, _NEAR)
+        alike = [title for title in frame.columns if title.strip().lower() in near]
+        hint = f" (rename {alike[0]!r}?)" if alike else ""
+        raise MensuraError(
+            f"{name}: missing column {missing!r}; it has {', '.join(frame.columns) or 'none'}{hint}. Add it, or say "
+            f"--map {missing}=COLUMN"
+        )
+    taken = [field for field, title in titles.items() if field != title and field in frame.columns]
+    frame = frame.drop(taken).rename({title: field for field, title in titles.items()})
+    return _with_numbers(frame, [field for field in numbers if field in titles], needed, name)
+
+
+def _with_numbers(frame: pl.DataFrame, fields: Sequence[str], needed: Sequence[str], name: str) -> pl.DataFrame:
+    """Return the fields as real numbers; a cell that is none is refused, by its item where there is one."""
+    cells, _ = typed(frame.select(fields), BLANK)
+    read = frame.with_columns(cells.select(pl.all().cast(pl.Float64, strict=False).fill_nan(None)))
+    for field in fields:
+        given = frame[field].cast(pl.String).str.strip_chars().str.to_lowercase().is_in(BLANK).not_()
+        wrong = read[field].is_null() & (given.fill_null(False) | pl.lit(field in needed))
+        lost = frame.filter(pl.select(wrong).to_series())
+        if lost.height:
+            whose = f" of item {lost['item'][0]!r}" if "item" in frame.columns else ""
+            raise MensuraError(f"{name}: {field}{whose} is {lost[field][0]!r}; expected a number")
+    return read
