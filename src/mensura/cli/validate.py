@@ -46,9 +46,13 @@ def validate(
         Path, typer.Argument(help="Folder with items.csv and group_rates.csv (tidy form), or example.")
     ],
     situation: Annotated[str, typer.Option(help="What is known: described, linked or slices.")] = "described",
-    links: Annotated[int, typer.Option(help="Linking items with known reference rates (linked).", min=1)] = 3,
+    links: Annotated[
+        int | None, typer.Option(help="Linking items with known reference rates (linked; 3 when left out).", min=1)
+    ] = None,
     method: Annotated[str | None, typer.Option(help="Method by name; the best of the situation when left out.")] = None,
-    draws: Annotated[int, typer.Option(help="Draws of linking items (linked).", min=1)] = 200,
+    draws: Annotated[
+        int | None, typer.Option(help="Draws of linking items (linked; 200 when left out).", min=1)
+    ] = None,
     model: Models = None,
     base_url: BaseUrl = None,
     max_cost: MaxCost = None,
