@@ -9,14 +9,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mensura.baseline.anchors import read_anchors
-from mensura.baseline.estimates import read_estimates
-from mensura.baseline.estimator import STUDY, PoolEstimate, estimate_pool
-from mensura.baseline.items import BaselineItems, read_items
+from mensura.baseline.estimator import STUDY, PooledEstimates, PoolEstimate, estimate_pool, pool_estimates
+from mensura.baseline.inputs import BaselineItems, read_anchors, read_estimates, read_items
 from mensura.baseline.kinds import FAR, PeopleKind, describe_people, kind_of_domain, kind_of_format, kind_of_report
-from mensura.baseline.learned import shipped, shipped_errors
+from mensura.baseline.learning import shipped, shipped_errors
 from mensura.baseline.persons import PersonSpread, score_persons
-from mensura.baseline.pooling import PooledEstimates, pool_estimates
 from mensura.baseline.result import Baseline, PopulationPart
 from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats

@@ -38,9 +38,7 @@ from mensura.people.cells import ADULT_FROM, GIVEN, HIGHEST_INCOME, IN_SCHOOL
 from mensura.people.strata import ATTAINMENT
 
 if TYPE_CHECKING:
-    import polars as pl
-
-    from mensura.core.arrays import Floats, Mask
+    from mensura.core.arrays import Mask
 
 AssumptionDraws = dict[str, Floats]
 
