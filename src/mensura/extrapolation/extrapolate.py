@@ -59,7 +59,32 @@ METHODS: dict[str, MethodEntry] = {
 
 
 def make_method(name: str, **settings: object) -> Extrapolator:
-    """Return a method by name; settings it does not have are refused, naming those it has."""
+    """Make a method by its name.
+
+    Parameters
+    ----------
+    name : str
+        A name of :data:`METHODS`.
+    **settings
+        Settings of the method.
+
+    Returns
+    -------
+    Extrapolator
+        The method.
+
+    Raises
+    ------
+    MensuraError
+        If the method is unknown or lacks a setting; the message names those it has.
+
+    Examples
+    --------
+    >>> from mensura.extrapolation import make_method
+    >>> make_method("linked", level=0.8).level
+    0.8
+
+    """
     if name not in METHODS:
         raise MensuraError(f"unknown method {name!r}; expected one of {', '.join(METHODS)}")
     entry = METHODS[name]
@@ -73,7 +98,25 @@ def make_method(name: str, **settings: object) -> Extrapolator:
 
 
 def methods_of(situation: str) -> tuple[str, ...]:
-    """Return the names of the methods that a situation gives enough to know, the best first."""
+    """List the methods that a situation gives enough to know, the best first.
+
+    Parameters
+    ----------
+    situation : str
+        ``described``, ``linked`` or ``slices``.
+
+    Returns
+    -------
+    tuple of str
+        Names of methods.
+
+    Examples
+    --------
+    >>> from mensura.extrapolation import methods_of
+    >>> methods_of("linked")[0]
+    'linked'
+
+    """
     if situation not in SITUATIONS:
         raise MensuraError(f"unknown situation {situation!r}; expected one of {', '.join(SITUATIONS)}")
     return tuple(name for name, entry in METHODS.items() if situation in entry.situations)
