@@ -113,7 +113,7 @@ def base_calls() -> dict[str, dict[str, Any]]:
         "score_iq": {"evidence": few, "method": "published"},
         "stitch": {"scores": scores()},
         "extrapolate": {"pool": pool(), "draws": 20},
-        "validate": {"pool": pool(), "draws": 20},
+        "validate": {"pool": pool(), "situation": "linked", "draws": 20},
         "annotate": {"pool": texts, "model": "no-such-model"},
         "watch_acceleration": {"scores": scores(), "streams": 19},
     }

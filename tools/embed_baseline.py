@@ -14,8 +14,7 @@ from benchmarks import development_data
 from benchmarks.baseline import USUAL_SPREAD, leave_pools_out, summarise
 from benchmarks.baseline_persons import learn_persons
 from benchmarks.baseline_pools import FACTS, MODELS, RUNS, TESTS, read
-from mensura.baseline.learned import FILE
-from mensura.baseline.learning import learn
+from mensura.baseline.learning import FILE, learn
 from mensura.core.files import write_csv, write_text
 
 _SEVERAL_PEOPLE = ("aser_india", "aser_pakistan_2012", "vocab_checklist_web", "wellcome_2018_144c", "hq_trivia_2018")

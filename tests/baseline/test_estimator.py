@@ -6,10 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mensura.baseline.estimator import PoolEstimate, estimate_pool
-from mensura.baseline.learned import GROUPS, Learned, shipped, shipped_errors
-from mensura.baseline.learning import Recorded, learn
-from mensura.baseline.pooling import PooledEstimates, logit_rate, pool_estimates
+from mensura.baseline.estimator import PooledEstimates, PoolEstimate, estimate_pool, logit_rate, pool_estimates
+from mensura.baseline.learning import GROUPS, Learned, Recorded, learn, shipped, shipped_errors
 from mensura.core.arrays import expit, logit
 
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks import baseline_pools as pools, optional_data
-from mensura.baseline.learned import shipped_errors
-from mensura.baseline.learning import learn
+from mensura.baseline.learning import learn, shipped_errors
 
 needs_data = pytest.mark.skipif(not optional_data("items", "zero_shot.csv"), reason="the development data are not here")
 

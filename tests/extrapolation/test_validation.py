@@ -6,7 +6,7 @@ import pytest
 
 import mensura
 from mensura.core.errors import MensuraError
-from mensura.extrapolation import METHODS, SITUATIONS, cases_of, learn_priors, validate
+from mensura.extrapolation import METHODS, SITUATIONS, cases_of, extrapolate, learn_priors, validate
 from mensura.extrapolation.cases import pairs_of
 from mensura.extrapolation.scoring import trials_of
 from mensura.extrapolation.straight_line import Prior
@@ -14,9 +14,14 @@ from mensura.extrapolation.validate import SUMMARY
 from mensura.people import ItemPool
 
 
+def fewer(situation, draws):
+    """Return the setting of fewer draws where there are any."""
+    return {"draws": draws} if situation == "linked" else {}
+
+
 @pytest.fixture(scope="module")
 def results(pool):
-    return {situation: validate(pool, situation, draws=20) for situation in SITUATIONS}
+    return {situation: validate(pool, situation, **fewer(situation, 20)) for situation in SITUATIONS}
 
 
 @pytest.mark.parametrize("situation", SITUATIONS)
@@ -106,7 +111,7 @@ def test_the_prediction_of_an_item_does_not_depend_on_its_own_reference(pool, si
     )
     changed = ItemPool.from_rates(pool.name, pool.items, odd)
     found = [
-        validate(p, situation, draws=10).predictions.filter(pl.col("item") == "i003")["rate"].to_list()
+        validate(p, situation, **fewer(situation, 10)).predictions.filter(pl.col("item") == "i003")["rate"].to_list()
         for p in (pool, changed)
     ]
     assert found[1] == pytest.approx(found[0])
@@ -266,3 +271,16 @@ def test_the_shipped_priors_are_the_learned_ones():
     from tools.embed_priors import learned
 
     assert learned().equals(pl.read_csv(DATA / "priors.csv"))
+
+
+def test_arguments_that_are_not_used_are_refused(pool):
+    with pytest.raises(MensuraError, match="links: situation 'described' does not use it; leave it out, or choose 'l"):
+        validate(pool, links=3)
+    with pytest.raises(MensuraError, match="draws: situation 'slices' does not use it"):
+        validate(pool, "slices", draws=20)
+    links = pool.rates_of("all").head(3).select("item", "rate", "n")
+    for method in ("described", "identity", "poststratification"):
+        with pytest.raises(MensuraError, match=rf"links: method '{method}' does not use it; .* one of .*linked"):
+            extrapolate(pool, method=method, links=links, focal="pisa")
+    with pytest.raises(MensuraError, match=r"kind: method .poststratification. does not use it; .* described"):
+        extrapolate(pool, kind="country", focal="pisa")

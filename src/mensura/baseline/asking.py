@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from mensura.baseline.estimates import COLUMNS
+from mensura.baseline.inputs import COLUMNS
 from mensura.core.errors import MensuraError
 from mensura.extrapolation.whole_pool import REMEMBERING, Matched, deal, label_of, match, read_estimates
 from mensura.intake.item_keys import LETTERS
 from mensura.llm import Question
 
 if TYPE_CHECKING:
-    from mensura.baseline.items import BaselineItems
+    from mensura.baseline.inputs import BaselineItems
     from mensura.llm import Asker
     from mensura.people import Population
 

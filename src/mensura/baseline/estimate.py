@@ -9,14 +9,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mensura.baseline.anchors import read_anchors
-from mensura.baseline.estimates import read_estimates
-from mensura.baseline.estimator import STUDY, PoolEstimate, estimate_pool
-from mensura.baseline.items import BaselineItems, read_items
+from mensura.baseline.estimator import STUDY, PooledEstimates, PoolEstimate, estimate_pool, pool_estimates
+from mensura.baseline.inputs import BaselineItems, read_anchors, read_estimates, read_items
 from mensura.baseline.kinds import FAR, PeopleKind, describe_people, kind_of_domain, kind_of_format, kind_of_report
-from mensura.baseline.learned import shipped, shipped_errors
+from mensura.baseline.learning import shipped, shipped_errors
 from mensura.baseline.persons import PersonSpread, score_persons
-from mensura.baseline.pooling import PooledEstimates, pool_estimates
 from mensura.baseline.result import Baseline, PopulationPart
 from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats
@@ -65,13 +62,47 @@ def estimate_baseline(
 ) -> Baseline:
     """Estimate what described people would score on a benchmark's items.
 
-    ``items``: a file, table or pool (see :func:`read_items`). ``people``: named populations, countries or prose.
-    ``estimates``: what language models said (see :func:`read_estimates`); or ``askers``, who are asked ``runs`` times.
-    ``anchors``: human rates on some items. ``known_mean``: the mean that a group of people reached. ``scores``: subject
-    and score (0 to 1) of models. ``domain``: of all items without one. ``kind`` (experts, pupils, students, crowd or
-    people) and
-    ``timed`` (under time pressure) replace the reading of ``people``. ``sample``: estimate only so many items.
+    Parameters
+    ----------
+    items
+        A file, table or pool (see :func:`read_items`).
+    people : str, Population, or a sequence of them
+        Named populations, countries or prose.
+    estimates : optional
+        What language models said (see :func:`read_estimates`).
+    askers : sequence of Asker
+        Models to ask instead.
+    runs : int
+        How often each is asked.
+    anchors : optional
+        Human rates on some items: item, rate and, where known, n and population.
+    known_mean : KnownMean, optional
+        The mean that a group of people reached.
+    scores : polars.DataFrame, optional
+        subject and score (0 to 1) of models.
+    domain : str, optional
+        Of all items without one.
+    kind, timed : str, bool, optional
+        Replace the reading of ``people``: experts, pupils, students, crowd or people; under time pressure or not.
+    sample : int, optional
+        Estimate only so many items.
+    seed : int
+        Of the sample and the draws.
+    world : World, optional
+        World tables that replace the shipped ones.
 
+    Returns
+    -------
+    Baseline
+        Items, populations, and models among people.
+
+    Raises
+    ------
+    MensuraError
+        If nobody is to be asked, the people are not described, or items and estimates do not match.
+
+    Examples
+    --------
     >>> import mensura
     >>> import polars as pl
     >>> items = pl.DataFrame({"item": ["sum", "prime"], "question": ["2 + 2 = ?", "Is 91 a prime number?"]})
@@ -79,6 +110,7 @@ def estimate_baseline(
     >>> card = mensura.estimate_baseline(items, people="world", estimates=said)
     >>> card.shown.columns[:4]
     ['population', 'mean', 'low', 'high']
+
     """
     if scores is not None:
         require_columns(scores, ["subject", "score"], name="scores")

@@ -132,7 +132,35 @@ def read_own(path: Path) -> pl.DataFrame:
 
 
 def find_known(name: str, evidence: Evidence, own: pl.DataFrame | None = None) -> KnownBaseline:
-    """Return what is known of one benchmark; a near name is offered, never taken."""
+    """Find the known human scores of one benchmark; a near name is offered, never taken.
+
+    Parameters
+    ----------
+    name : str
+        The benchmark.
+    evidence : Evidence
+        The scores of models, and human references.
+    own : polars.DataFrame, optional
+        Baselines of the user, as :func:`read_own` returns them.
+
+    Returns
+    -------
+    KnownBaseline
+        The scores of people, and the models above them.
+
+    Raises
+    ------
+    MensuraError
+        If nothing is known of the benchmark.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.baseline import find_known
+    >>> find_known("GPQA", mensura.load()).people.height > 0
+    True
+
+    """
     references = _of_evidence(evidence)
     table = pl.concat([*([] if own is None else [own]), registry(), references])
     wanted = _plain(dict(evidence.benchmarks.select("benchmark", "name").iter_rows()).get(name, name))

@@ -155,7 +155,7 @@ def _item_table(items: str, raw: NotedTable, used: list[str]) -> tuple[pl.DataFr
     from mensura.intake.persons import choose_columns
     from mensura.intake.tables import read_table
 
-    if items.endswith(".csv"):
+    if Path(items).is_file() or items.endswith(".csv"):
         return read_table(Path(items)), []
     matched = choose_columns(items, raw.frame.columns)
     words = [name for name in matched if name not in used and _holds_words(raw.frame[name])]

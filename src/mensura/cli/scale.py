@@ -181,7 +181,7 @@ def _dimension_table(position: Position, lines: Calibration) -> pl.DataFrame:
 def equate(
     one: Test,
     other: Test,
-    estimate: Annotated[str, opt("World rates of embedded pools: both, asked or carried.")] = "both",
+    estimate: Annotated[str | None, opt("World rates of embedded pools: both (default), asked or carried.")] = None,
     draws: Annotated[int, opt("Bootstrap samples of items.", min=1)] = 1000,
     out: Out = None,
     as_json: Json = False,
@@ -189,7 +189,9 @@ def equate(
     """Read one test's levels and scores in another's."""
     from mensura.calibration import equate as equated
 
-    first, second = (Path(test).stem if test.endswith(".csv") else test for test in (one, other))
+    if estimate is not None and Path(one).is_file() and Path(other).is_file():
+        raise MensuraError("estimate: it chooses the world rates of embedded pools; leave --estimate out for files")
+    first, second = (Path(test).name.partition(".")[0] if Path(test).is_file() else test for test in (one, other))
     result = equated(_read_test(one, estimate), _read_test(other, estimate), names=(first, second), draws=draws)
     if emit(result.tables(), out, as_json, tests=list(result.tests), items=list(result.items)):
         return
@@ -205,7 +207,7 @@ def equate(
     console.print(f"{about} World rates are extrapolated, so is what follows from them.", style="dim")
 
 
-def _read_test(test: str, estimate: str) -> pl.DataFrame:
+def _read_test(test: str, estimate: str | None) -> pl.DataFrame:
     """Return item, observed, rate, low, high, options of a file or an embedded pool."""
     import polars as pl
 
@@ -219,4 +221,4 @@ def _read_test(test: str, estimate: str) -> pl.DataFrame:
         pools = ", ".join(items["pool"].unique().sort())
         raise MensuraError(f"equate: {test!r} is unknown; expected a CSV file or an embedded pool ({pools})")
     chosen = items.filter(pl.col("pool") == test).select("item", observed="rate")
-    return chosen.join(open_rates(estimate).drop("pool"), on="item")
+    return chosen.join(open_rates(estimate or "both").drop("pool"), on="item")

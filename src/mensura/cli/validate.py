@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class ValidateSettings(MethodSettings):
     """The rarer settings of ``mensura validate``."""
 
-    draws: Annotated[int, "Draws of linking items (linked)."] = 200
+    draws: Annotated[int | None, "Draws of linking items (linked; 200 when left out)."] = None
     seed: Annotated[int, "Seed of draws, folds and bootstrap."] = 0
 
 
@@ -32,7 +32,9 @@ class ValidateSettings(MethodSettings):
 def validate(
     pool_folder: Annotated[Path, arg("Folder with items.csv and group_rates.csv (tidy form), or example.")],
     situation: Annotated[str, opt("What is known: described, linked or slices.")] = "described",
-    links: Annotated[int, opt("Linking items with known reference rates (linked).", min=1)] = 3,
+    links: Annotated[
+        int | None, opt("Linking items with known reference rates (linked; 3 when left out).", min=1)
+    ] = None,
     method: Annotated[str | None, opt("Method by name; the best of the situation when left out.")] = None,
     model: Models = None,
     max_cost: MaxCost = None,

@@ -37,9 +37,7 @@ from mensura.core.arrays import Floats
 from mensura.people.strata import ADULT_FROM, ATTAINMENT, GIVEN, HIGHEST_INCOME, IN_SCHOOL
 
 if TYPE_CHECKING:
-    import polars as pl
-
-    from mensura.core.arrays import Floats, Mask
+    from mensura.core.arrays import Mask
 
 AssumptionDraws = dict[str, Floats]
 

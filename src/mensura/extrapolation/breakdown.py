@@ -34,8 +34,6 @@ from mensura.extrapolation.scoring import pearson, spearman
 from mensura.extrapolation.slices import fit_slice
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from mensura.core.arrays import Floats, Ints
     from mensura.extrapolation.cases import Case
     from mensura.extrapolation.correction import AskingMethod

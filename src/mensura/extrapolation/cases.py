@@ -115,11 +115,29 @@ class _Words:
 
 
 def cases_of(pool: ItemPool, description: str = "") -> list[Case]:
-    """Return one case per focal group: from the group to the pool's whole sample (``all``).
+    """Make one case per focal group of a pool: from the group to the pool's whole sample (``all``).
 
-    An item counts where the group has 30 or more answers, a group where it has five such items.
-    Aggregates (covariate ``all`` or ``reference``) are no focal groups. A group with as many answers as the
-    whole, or more, cannot be part of it: it is treated as a separate sample.
+    An item counts where the group has 30 or more answers, a group where it has five such items. Aggregates (covariate
+    ``all`` or ``reference``) are no focal groups. A group with as many answers as the whole, or more, cannot be part of
+    it: it is treated as a separate sample.
+
+    Parameters
+    ----------
+    pool : ItemPool
+        The pool, with a group ``all``.
+    description : str
+        What the pool is, in words; its name when empty.
+
+    Returns
+    -------
+    list of Case
+        Tasks, each with the truth that it does not hold.
+
+    Raises
+    ------
+    MensuraError
+        If the pool has no group ``all``, or no group has enough items.
+
     """
     whole = _whole(pool)
     focal = pool.rates.filter((pl.col("group") != ALL) & ~pl.col("covariate").is_in([ALL, "reference"]))

@@ -35,10 +35,11 @@ SITUATIONS = (DESCRIBED, LINKED, SLICES)
 
 @dataclass(frozen=True)
 class MethodEntry:
-    """A method of the table: its class, and the situations that give it what it needs."""
+    """A method of the table: its class, the situations that give it what it needs, and arguments it has no use for."""
 
     method: type[Any]
     situations: tuple[str, ...]
+    unused: tuple[str, ...] = ()
 
     @property
     def settings(self) -> tuple[str, ...]:
@@ -49,16 +50,41 @@ class MethodEntry:
 METHODS: dict[str, MethodEntry] = {
     "hierarchical": MethodEntry(Hierarchical, (SLICES,)),
     "linked": MethodEntry(Linked, (LINKED, SLICES)),
-    "described": MethodEntry(Described, SITUATIONS),
-    "poststratification": MethodEntry(PostStratification, SITUATIONS),
-    "identity": MethodEntry(Identity, SITUATIONS),
-    "whole-pool": MethodEntry(WholePool, SITUATIONS),
-    "item-by-item": MethodEntry(ItemByItem, SITUATIONS),
+    "described": MethodEntry(Described, SITUATIONS, ("links",)),
+    "poststratification": MethodEntry(PostStratification, SITUATIONS, ("links", "kind")),
+    "identity": MethodEntry(Identity, SITUATIONS, ("links",)),
+    "whole-pool": MethodEntry(WholePool, SITUATIONS, ("kind",)),
+    "item-by-item": MethodEntry(ItemByItem, SITUATIONS, ("kind",)),
 }
 
 
 def make_method(name: str, **settings: object) -> Extrapolator:
-    """Return a method by name; settings it does not have are refused, naming those it has."""
+    """Make a method by its name.
+
+    Parameters
+    ----------
+    name : str
+        A name of :data:`METHODS`.
+    **settings
+        Settings of the method.
+
+    Returns
+    -------
+    Extrapolator
+        The method.
+
+    Raises
+    ------
+    MensuraError
+        If the method is unknown or lacks a setting; the message names those it has.
+
+    Examples
+    --------
+    >>> from mensura.extrapolation import make_method
+    >>> make_method("linked", level=0.8).level
+    0.8
+
+    """
     if name not in METHODS:
         raise MensuraError(f"unknown method {name!r}; expected one of {', '.join(METHODS)}")
     entry = METHODS[name]
@@ -72,7 +98,25 @@ def make_method(name: str, **settings: object) -> Extrapolator:
 
 
 def methods_of(situation: str) -> tuple[str, ...]:
-    """Return the names of the methods that a situation gives enough to know, the best first."""
+    """List the methods that a situation gives enough to know, the best first.
+
+    Parameters
+    ----------
+    situation : str
+        ``described``, ``linked`` or ``slices``.
+
+    Returns
+    -------
+    tuple of str
+        Names of methods.
+
+    Examples
+    --------
+    >>> from mensura.extrapolation import methods_of
+    >>> methods_of("linked")[0]
+    'linked'
+
+    """
     if situation not in SITUATIONS:
         raise MensuraError(f"unknown situation {situation!r}; expected one of {', '.join(SITUATIONS)}")
     return tuple(name for name, entry in METHODS.items() if situation in entry.situations)
@@ -191,21 +235,48 @@ def extrapolate(
     focal: Population | str | None = None,
     method: str | Extrapolator = "poststratification",
     links: Any = None,  # noqa: ANN401
-    kind: str = "country",
+    kind: str | None = None,
     world: World | None = None,
     description: str = "",
     **settings: object,
 ) -> Extrapolation:
-    """Return the rates that ``to`` would have on the items of ``pool``, given those of one of its groups.
+    """Predict the rates that another population would have on the items of a pool.
 
-    ``pool``: an item pool or the path of its folder. ``focal`` says who the group is; when not given, the pool's
-    covariates do. Populations are given as such or by name (``"world"``, ``"pisa"``, ``"Japan"``). ``links``: item,
-    rate and, where known, n of the population wanted on some of the items, as a table of any library or a path.
-    ``kind``: what sets the two groups apart (country, education, age …). ``world`` swaps the world tables. ``method``:
-    a name, with ``settings`` (``draws``, ``seed``, ``level``, ``domain``), or a method object; those
-    that ask a language model (``whole-pool``, ``item-by-item``) need an ``asker``. ``description``: what the pool is,
-    in words; when empty, what its folder says, else its name.
+    Parameters
+    ----------
+    pool : ItemPool or path
+        The items with the rates of at least one group.
+    to : Population or str
+        Who is wanted, as a population or by name (``"world"``, ``"pisa"``, ``"Japan"``).
+    group : str
+        The group of the pool to predict from.
+    focal : Population or str, optional
+        Who the group is; when not given, the pool's covariates say it.
+    method : str or Extrapolator
+        A name of :data:`METHODS`, or a method object. Those that ask a language model need an ``asker``.
+    links : table of any library, or path, optional
+        item, rate and, where known, n of the population wanted on some of the items.
+    kind : str, optional
+        What sets the two groups apart (country, education, age …); country when not given.
+    world : World, optional
+        World tables that replace the shipped ones.
+    description : str
+        What the pool is, in words; when empty, what its folder says, else its name.
+    **settings
+        Settings of a method given by name, such as ``draws``, ``seed``, ``level`` or ``domain``.
 
+    Returns
+    -------
+    Extrapolation
+        A rate with its interval per item, and what the rates depend on.
+
+    Raises
+    ------
+    MensuraError
+        If the method is unknown, needs links, or has no use for an argument.
+
+    Examples
+    --------
     >>> import mensura
     >>> import polars as pl
     >>> items = pl.DataFrame({"item": ["q1", "q2"], "domain": ["mathematics"] * 2})
@@ -214,12 +285,13 @@ def extrapolate(
     >>> carried = mensura.extrapolate(pool, focal="pisa", to="world")
     >>> carried.table.columns[:4]
     ['item', 'rate', 'low', 'high']
+
     """
     tables = world or World.load()
     if isinstance(method, str) and method in METHODS and "world" in METHODS[method].settings:
         settings = {"world": tables, **settings}
     chosen = method_from(method, settings)
-    _refuse_without_links(chosen, links)
+    _check_use(chosen, {"links": links, "kind": kind})
     source = ItemPool.of(pool)
     rates = source.rates_of(group)
     told = description or (source.name if isinstance(pool, ItemPool) else read_description(pool))
@@ -232,7 +304,7 @@ def extrapolate(
         observed,
         wanted,
         links=links,
-        kind=kind,
+        kind=kind or "country",
         pool=source.name,
         description=told,
         group=group,
@@ -256,14 +328,18 @@ def settings_named(method: Extrapolator) -> tuple[str, ...]:
     return tuple(entry.name for entry in fields(method)) if is_dataclass(method) else ()
 
 
-def _refuse_without_links(method: Extrapolator, links: object) -> None:
-    """Refuse a method that lives on links where there are none."""
+def _check_use(method: Extrapolator, given: Mapping[str, object]) -> None:
+    """Refuse arguments that a method has no use for, and a method that lives on links where there are none."""
     entry = METHODS.get(method.name)
-    if links is not None or entry is None or LINKED not in entry.situations or DESCRIBED in entry.situations:
+    if entry is None:
         return
-    raise MensuraError(
-        f"method {method.name!r} needs linking items: rates of the reference population on some of the items (links)"
-    )
+    for name in (name for name in entry.unused if given[name] is not None):
+        users = ", ".join(other for other, one in METHODS.items() if name not in one.unused)
+        raise MensuraError(f"{name}: method {method.name!r} does not use it; leave it out, or choose one of {users}")
+    if given["links"] is None and LINKED in entry.situations and DESCRIBED not in entry.situations:
+        raise MensuraError(
+            f"method {method.name!r} needs linking items: rates of the reference population on some items (links)"
+        )
 
 
 def example_description() -> str:

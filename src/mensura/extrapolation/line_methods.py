@@ -24,10 +24,7 @@ from mensura.extrapolation.slices import feature_variances, features_of, fold_me
 from mensura.extrapolation.straight_line import NEARLY_NORMAL, Contrast, FittedLine, Prior, fit_line, student_reach
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from mensura.core.arrays import Floats
-    from mensura.extrapolation.protocol import Task
 
 INTERVAL = "prior or posterior of shift, slope and item-by-group interaction, with sampling error"
 SHIFT, SLOPE, INTERACTION = "shift", "slope", "item-by-group interaction"

@@ -41,7 +41,6 @@ from mensura.people.world import World
 
 if TYPE_CHECKING:
     from mensura.extrapolation.protocol import Task
-    from mensura.extrapolation.transfer import Transfer
 
 SMALLEST = 1e-9  # distance from 0 and 1 at which rates are read as probits
 

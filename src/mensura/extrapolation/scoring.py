@@ -31,7 +31,7 @@ from mensura.extrapolation.straight_line import focal_logit, smooth
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mensura.core.arrays import Floats, Mask
+    from mensura.core.arrays import Mask
     from mensura.extrapolation.cases import Case
     from mensura.extrapolation.protocol import Prediction, Task
 

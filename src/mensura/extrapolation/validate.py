@@ -52,7 +52,8 @@ from mensura.extrapolation.scoring import (
 from mensura.people import ItemPool
 
 SUMMARY = ("covariate", "group", "n_items", "mae", "rmse", "pearson", "spearman", "coverage")
-DRAWS = 200
+LINKS, DRAWS = 3, 200
+"""Linking items and their random draws in the linked situation, unless stated."""
 EVERYBODY = "(all groups)"
 
 
@@ -122,22 +123,49 @@ def validate(
     pool: ItemPool | str | Path,
     situation: str = DESCRIBED,
     *,
-    links: int = 3,
+    links: int | None = None,
     method: str | Extrapolator | None = None,
     description: str = "",
-    draws: int = DRAWS,
+    draws: int | None = None,
     seed: int = 0,
     advance: Callable[[], object] | None = None,
     **settings: object,
 ) -> Validation:
-    """Predict the pool's whole sample from each of its groups, in one of the three situations, and score it.
+    """Predict a pool's whole sample from each of its groups, in one of three situations, and score it.
 
-    ``pool``: an item pool or the path of its folder. ``method``: a name out of
-    :func:`~mensura.extrapolation.extrapolate.methods_of` the situation, with ``settings`` of its own, or any method
-    object; the best one of the situation when not given. ``description``: what the pool is, in words; when empty, what
-    its folder says, else its name. ``links``: how many linking items, in ``draws`` random draws (linked). ``advance``
-    is called per group.
+    Parameters
+    ----------
+    pool : ItemPool or path
+        The pool, with a group ``all``.
+    situation : str
+        What is known: ``described``, ``linked`` or ``slices``.
+    links : int, optional
+        Linking items (linked only); 3 when not given.
+    method : str or Extrapolator, optional
+        A method that fits the situation; the best one of the situation when not given.
+    description : str
+        What the pool is, in words; when empty, what its folder says, else its name.
+    draws : int, optional
+        Random draws of linking items (linked only); 200 when not given.
+    seed : int
+        Of draws, folds and the bootstrap.
+    advance : callable, optional
+        Called per group.
+    **settings
+        Settings of a method given by name.
 
+    Returns
+    -------
+    Validation
+        Errors and coverage per group, covariate, item and pair of countries.
+
+    Raises
+    ------
+    MensuraError
+        If the method does not fit the situation, an argument is not used there, or no group has enough items.
+
+    Examples
+    --------
     >>> import mensura
     >>> from datetime import date
     >>> import polars as pl
@@ -150,11 +178,14 @@ def validate(
     >>> checked = mensura.validate(pool)
     >>> checked.shown.columns[:2]
     ['covariate', 'groups']
+
     """
-    if links < 1:
-        raise MensuraError(f"links must be 1 or more, got {links}")
-    if draws < 1:
-        raise MensuraError(f"draws must be 1 or more, got {draws}")
+    for name, value in (("links", links), ("draws", draws)):
+        if value is not None and situation != LINKED:
+            raise MensuraError(f"{name}: situation {situation!r} does not use it; leave it out, or choose {LINKED!r}")
+        if value is not None and value < 1:
+            raise MensuraError(f"{name} must be 1 or more, got {value}")
+    links, draws = links or LINKS, draws or DRAWS
     chosen = _method_for(method, situation, settings)
     source = ItemPool.of(pool)
     if not description:
@@ -184,7 +215,8 @@ def validate(
     known_as = description if situation == DESCRIBED else ""
     pairs = _pairs(pairs_of(source, cases, description), alone)
     countries = by_distance(pairs)
-    stated = {"links": links, "draws": draws, "folds": FOLDS, "seed": seed, "description": description}
+    used = {LINKED: {"links": links, "draws": draws}, DESCRIBED: {}}.get(situation, {"folds": FOLDS})
+    stated = {**used, "seed": seed, "description": description}
     return Validation(
         pool=source.name,
         situation=situation,

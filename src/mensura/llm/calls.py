@@ -264,10 +264,34 @@ def estimate(
     prices: Prices | None = None,
     tokens_out: int | None = None,
 ) -> Estimate:
-    """Estimate calls, tokens and US dollars of these questions; nothing is sent.
+    """Estimate calls, tokens and US dollars of questions; nothing is sent.
 
-    ``journal`` (it need not exist) shows the answered questions and the usual length of answers. ``tokens_out`` is the
-    expected length of an answer where the journal shows none; all of ``max_tokens`` when not given.
+    Parameters
+    ----------
+    questions : iterable of Question
+        The questions.
+    name : str
+        The model, as :func:`mensura.llm.open_asker` takes it.
+    journal : path, optional
+        Shows the answered questions and the usual length of answers; it need not exist.
+    temperature, max_tokens
+        As :func:`mensura.llm.open_asker` takes them; they are part of an answer's key.
+    prices : Prices, optional
+        US dollars per million tokens.
+    tokens_out : int, optional
+        Expected length of an answer where the journal shows none; all of ``max_tokens`` when not given.
+
+    Returns
+    -------
+    Estimate
+        Calls, tokens and cost.
+
+    Examples
+    --------
+    >>> from mensura.llm import Question, estimate
+    >>> estimate([Question("How hard?")], "recorded/demo").calls
+    1
+
     """
     from mensura.llm.providers import version_of
 
