@@ -4,8 +4,8 @@
 
 Each run has a fresh environment and the installed package. With the libraries we test with (``constraints.txt``) on
 every Python that is found on the path, or given; with the lowest version of each library that ``pyproject.toml``
-allows on the oldest of them; and with the newest, as ``pip install`` takes them, on the latest of them. The newest
-libraries run every command once, unless ``--tests`` names others: continuous integration does that every time.
+allows on the oldest of them; and with the newest, as ``pip install`` takes them, on the latest of them. With the newest
+the installed wheel alone writes a report and runs every command once: continuous integration does that every time.
 """
 
 from __future__ import annotations
@@ -59,6 +59,15 @@ def lowest_pins() -> list[str]:
     return [f"{bound[1]}=={bound[2]}" for bound in bounds if bound is not None]
 
 
+def wheel_name() -> str:
+    """Return the file name of the wheel that is built here."""
+    text = (ROOT / "src" / "mensura" / "__init__.py").read_text(encoding="utf-8")
+    version = re.search(r'^__version__ = "(.+)"$', text, flags=re.MULTILINE)
+    if version is None:
+        raise SystemExit('src/mensura/__init__.py: no __version__; expected a line __version__ = "…"')
+    return f"mensura-{version[1]}-py3-none-any.whl"
+
+
 def oldest_minor() -> int:
     """Return the oldest minor version of Python 3 that the project allows."""
     return int(str(project()["requires-python"]).removeprefix(">=3."))
@@ -86,7 +95,7 @@ def version_of(program: str) -> str | None:
 
 
 def try_out(version: str, program: str, libraries: str, tests: Sequence[str]) -> Outcome:
-    """Install the package in a fresh environment and run tests on it."""
+    """Build the wheel, install it in a fresh environment, write a report with the newest libraries, and run tests."""
     start = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="versions-") as folder:
         pins = ROOT / "constraints.txt"
@@ -95,19 +104,23 @@ def try_out(version: str, program: str, libraries: str, tests: Sequence[str]) ->
             pins.write_text("\n".join(lowest_pins()), encoding="utf-8")
         own = str(Path(folder) / "venv" / ("Scripts" if sys.platform == "win32" else "bin") / "python")
         pinned = [] if libraries == "newest" else ["-c", str(pins)]
+        pip = [own, "-m", "pip", "-q", "--disable-pip-version-check"]
+        report = [str(Path(own).with_name("mensura")), "report", "--out", str(Path(folder) / "report")]
         steps = [
-            [program, "-m", "venv", str(Path(folder) / "venv")],
-            [own, "-m", "pip", "install", "-q", "--disable-pip-version-check", *pinned, f"{ROOT}[test]"],
-            [own, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", "not browser", *tests],
+            ([program, "-m", "venv", str(Path(folder) / "venv")], ROOT),
+            ([*pip, "wheel", "--no-deps", "-w", folder, str(ROOT)], ROOT),
+            ([*pip, "install", *pinned, f"./{wheel_name()}[test]"], Path(folder)),
+            *([(report, Path(folder))] if libraries == "newest" else []),
+            ([own, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", "not browser", *tests], ROOT),
         ]
-        passed = all(_succeeds(step) for step in steps)
+        passed = all(_succeeds(*step) for step in steps)
     return Outcome(version, libraries, passed, round(time.perf_counter() - start, 1))
 
 
-def _succeeds(command: list[str]) -> bool:
-    """Run a command; a failure shows the end of what it said."""
+def _succeeds(command: list[str], folder: Path) -> bool:
+    """Run a command in a folder; a failure shows the end of what it printed."""
     run = subprocess.run(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False
     )
     if run.returncode != 0:
         print("\n".join(run.stdout.splitlines()[-_SAID:]), file=sys.stderr)

@@ -20,7 +20,7 @@ _NOTE = "<!-- written by python -m tools.write_reference -->"
 
 def commands_page() -> str:
     parts = [f"# Commands\n\n{_NOTE}\n"]
-    for path, command in _leaves(typer.main.get_command(build_app()), "mensura"):
+    for path, command in leaves(typer.main.get_command(build_app()), "mensura"):
         parts.append(f"## {path}\n\n{_plain(command.help or '')}\n")
         rows = [_row(one) for one in command.params if one.name != "help"]
         if rows:
@@ -61,12 +61,13 @@ def rubrics_page() -> str:
     return "\n".join(parts)
 
 
-def _leaves(command: Any, path: str) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
+def leaves(command: Any, path: str) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
+    """Yield every command below one, with the words that call it."""
     if not hasattr(command, "commands"):
         yield path, command
         return
     for name in command.list_commands(None):
-        yield from _leaves(command.get_command(None, name), f"{path} {name}")
+        yield from leaves(command.get_command(None, name), f"{path} {name}")
 
 
 def _row(parameter: Any) -> str:  # noqa: ANN401

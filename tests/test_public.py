@@ -1,0 +1,18 @@
+"""What users rely on is listed, and nothing leaves the list unnoticed."""
+
+from tools.public import LISTED, public_list, public_names, read_commands
+from tools.size import lines_of_code
+
+
+def test_the_list_of_public_things_is_that_of_the_package():
+    assert LISTED.read_text(encoding="utf-8") == public_list(), "run python -m tools.public, and say so in CHANGELOG.md"
+
+
+def test_the_list_knows_names_and_options_that_the_readme_uses():
+    assert {"load", "score_iq", "stitch"} <= set(public_names()["mensura"])
+    assert "--add" in read_commands()["mensura iq"]
+
+
+def test_a_line_of_code_is_no_docstring_comment_or_blank():
+    text = '"""Module.\n\nMore."""\n\nx = 1  # why\n# a comment\n\n\ndef f():\n    """Say."""\n    return "text"\n'
+    assert lines_of_code(text) == 3
