@@ -18,6 +18,10 @@ from mensura.iq.rules import DATA
 
 LEVELS = np.array(LADDER_LEVELS, dtype=np.float64)
 LOWEST, HIGHEST = float(LEVELS[0]), float(LEVELS[-1])
+STEP = float(LEVELS[1] - LEVELS[0])
+"""IQ points between two rungs of a ladder."""
+FURTHER = 3.0
+"""Steps that a ladder goes on past its ends where a score says "at least" or "at most"."""
 POINTS = [f"iq{level:.0f}" for level in LEVELS]
 PUBLISHED, RECUT = "published", "recut"
 """The ladders of the method page, and these with the one row the published values cannot come from put right."""

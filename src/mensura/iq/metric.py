@@ -41,9 +41,14 @@ class Metric:
         """Return scores as log odds; NaN stays NaN."""
         if self.unit == "elo":
             return np.asarray((score - self.middle) / _ELO_UNIT)
+        return logit((_ANSWERS * self.rate(score) + 0.5) / (_ANSWERS + 1))
+
+    def rate(self, score: Floats) -> Floats:
+        """Return scores as success rates; NaN stays NaN."""
+        if self.unit == "elo":
+            return expit(self.log_odds(score))
         low, high = _SIZES[self.unit]
-        rate = np.clip((score - low) / (high - low), 0.0, 1.0)
-        return logit((_ANSWERS * rate + 0.5) / (_ANSWERS + 1))
+        return np.asarray(np.clip((score - low) / (high - low), 0.0, 1.0))
 
     def score(self, log_odds: Floats) -> Floats:
         """Return log odds as scores, within the unit's range."""

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from mensura.core.arrays import Floats, Ints, Mask
-from mensura.iq.ladders import HIGHEST, LOWEST
 from mensura.iq.matrix import ScoreMatrix
 
 WELL_MEASURED = 0.45
@@ -52,13 +51,12 @@ class MaskCorrection:
     factor: Floats
 
     def apply(self, iqs: Floats, middle: Floats | None = None) -> Floats:
-        """Return drawn IQs (draws × models × benchmarks) moved and widened about their means, kept on the scale.
+        """Return drawn IQs (draws × models × benchmarks) moved and widened about their means.
 
         ``middle``: the means, where these are a part of all draws.
         """
         middle = iqs.mean(axis=0) if middle is None else middle
-        moved = middle + self.shift[:, None] + self.factor[:, None] * (iqs - middle)
-        return np.asarray(np.clip(moved, LOWEST, HIGHEST))
+        return np.asarray(middle + self.shift[:, None] + self.factor[:, None] * (iqs - middle))
 
     def of(self, rows: slice) -> MaskCorrection:
         """Return the correction of some of the models."""

@@ -29,7 +29,7 @@ from mensura.iq.uncertainty import IqDraws
 from mensura.iq.waterfall import Filled
 from mensura.scale.ranking import rank_interval
 
-_DRAWN = ("composites", "dimensions", "benchmarks")
+_DRAWN = ("composites", "dimensions", "benchmarks", "below", "above")
 Placed = dict[str, IqResult]
 """Models by name, each with the scoring in which it stands beside the edition."""
 
