@@ -34,6 +34,7 @@ from mensura.iq.gibbs import (
     start_chains,
     sweep,
 )
+from mensura.iq.relatives import ENOUGH
 
 BURN_IN = 40
 """Sweeps before the first draw is kept: all variances are steady after 25 on the embedded evidence."""
@@ -59,13 +60,16 @@ class Readings:
 
     odds: Floats
     doubt: Floats  # variance beyond that of a usual score, infinite where there is no score
-    fitted: Floats  # the log odds to which the model is fitted: leaps past all other scores on a test are shortened
+    fitted: Floats  # as the model is fitted to them: a leap past all others by a model with few scores is shortened
     leap: Floats  # variance that a leap adds in the fit
 
     @classmethod
     def of(cls, odds: Floats, doubt: Floats) -> Readings:
         """Read scores, NaN where there is none."""
-        return cls(np.nan_to_num(odds), np.where(np.isnan(odds), np.inf, doubt), *map(np.nan_to_num, shorten(odds)))
+        few = (~np.isnan(odds)).sum(axis=1, keepdims=True) < ENOUGH
+        fitted, leap = (np.where(few, *pair) for pair in zip(shorten(odds), (odds, 0.0), strict=True))
+        doubt = np.where(np.isnan(odds), np.inf, doubt)
+        return cls(np.nan_to_num(odds), doubt, np.nan_to_num(fitted), leap)
 
     def weights(self, scatter: Floats) -> Floats:
         """Return what each score counts for beside the scatter of its test: ψ / (ψ + its variance)."""

@@ -6,8 +6,6 @@ import polars as pl
 
 from mensura.evidence import Evidence
 
-MAKERS = "vendor report"
-"""Kind of the sources in which makers report on their own models."""
 MOST = 0.5
 """A model with a larger share of its scores from its maker counts as reported by the maker."""
 FEWEST = 5
@@ -16,11 +14,10 @@ two, the models entered in its place differ too much from it."""
 
 
 def reported_by_makers(evidence: Evidence) -> list[str]:
-    """Return the models with five scores or more, most of them from vendor reports, as the table of sources says.
+    """Return the models with five scores or more, most of them measured by their makers.
 
-    An aggregator that does not say whose figure it repeats counts as independent.
+    A score whose kind nobody says counts as independent.
     """
-    kinds = dict(evidence.sources.select("source", "kind").iter_rows())
-    own = pl.col("source").replace_strict(kinds, default=None, return_dtype=pl.String) == MAKERS
+    own = pl.col("kind") == "vendor"
     shares = evidence.primary_scores.group_by("subject").agg(pl.len(), share=own.fill_null(False).mean())
     return sorted(shares.filter(pl.col("share") > MOST, pl.col("len") >= FEWEST)["subject"])
