@@ -79,7 +79,7 @@ SOURCES = {
 }
 """Our keys of the sources: the name in the development data, the date where one name has two, a name for people."""
 EVALUATORS = {"aa1003": "Artificial Analysis", "aa0722": "Artificial Analysis", "aanotes": "Artificial Analysis"}
-COLUMNS = ("subject", "benchmark", "score", "unit", "n", "kind", "primary", "source", "date", "variant", "note")
+COLUMNS = ("subject", "benchmark", "score", "unit", "n", "measured_by", "primary", "source", "date", "variant", "note")
 KEY = ["subject", "benchmark", "source"]
 NOT_COMPARABLE = [("gpt-6-astra", "arc_agi_3", "mspec")]
 """Scores that go: this one was reached with an adapter of its maker, where the standard harness gives 62.7."""
@@ -174,9 +174,11 @@ def with_kinds(scores: pl.DataFrame, sources: pl.DataFrame, kinds: pl.DataFrame)
     )  # fmt: skip
     told = kinds.with_columns(source=pl.lit("mspec")).select("subject", "benchmark", "source", told="kind")
     return (
-        scores.drop("kind", strict=False)
+        scores.drop("measured_by", strict=False)
         .join(told, on=["subject", "benchmark", "source"], how="left", maintain_order="left")
-        .with_columns(kind=pl.coalesce("told", pl.col("source").replace_strict(of_source, default=None), by_upstream))
+        .with_columns(
+            measured_by=pl.coalesce("told", pl.col("source").replace_strict(of_source, default=None), by_upstream)
+        )
         .drop("told")
     )
 
@@ -196,7 +198,7 @@ def add_scores(scores: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
                 "benchmark": row["benchmark"],
                 "score": row["score"] if shift is None else f"{float(row['score']) - shift:.2f}",
                 "unit": row["unit"],
-                "kind": row["kind"],
+                "measured_by": row["kind"],
                 "n": answers(row["n"]) if row["unit"] == "percent" else None,
                 "source": row["key"],
                 "date": row["date"],
@@ -212,7 +214,7 @@ def add_scores(scores: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
 
 def choose_primary(scores: pl.DataFrame) -> pl.DataFrame:
     """Mark the score that counts of each model and test with a newer one: a maker's own figure only if it is alone."""
-    new, vendor = pl.col("source").is_in(list(SOURCES)), (pl.col("kind") == "vendor").fill_null(False)
+    new, vendor = pl.col("source").is_in(list(SOURCES)), (pl.col("measured_by") == "vendor").fill_null(False)
     place = vendor.cast(pl.Int64) * 2 + new.cast(pl.Int64) + (pl.col("primary") == "no").fill_null(False) * 4
     pair = ("subject", "benchmark")
     best = place.rank("ordinal").over(*pair) == 1

@@ -12,7 +12,7 @@ import polars as pl
 from mensura.evidence.schema import TABLES
 from mensura.evidence.store import as_text
 
-EMBEDDED_EDITION = "2026-11"
+EMBEDDED_EDITION = "2026-12"
 """Year and month of the embedded tables; a later state of them is a later edition."""
 FINGERPRINT_DIGITS = 12
 """Hexadecimal digits shown: two different states share them once in 10¹⁴."""

@@ -101,7 +101,9 @@ TABLES: dict[str, Table] = {
                 Column("n", "answers behind the score, where not all items were tried once", "integer", low=1),
                 Column("stderr", "standard error of the score, in the unit it is printed in", "number", low=0),
                 Column(
-                    "kind", "who measured it, empty if nobody says", one_of=("vendor", "independent", "arena", "ours")
+                    "measured_by",
+                    "who measured it, empty if nobody says",
+                    one_of=("vendor", "independent", "arena", "ours"),
                 ),
                 Column("primary", "the one row instruments use; the others show how far sources disagree", "flag"),
                 Column("source", "key into sources", required=True, references="sources.source"),

@@ -24,9 +24,9 @@ _USUAL = 1.5
 """A usual score errs by up to this many times the median variance of the scores on its test."""
 _WIDE = 4.0  # squared logits: what is predicted before anything is known, so wide that a flat side shows
 _LEAP = 0.5  # logits past all others from which on a score adds less: about the scatter of a test
-_LEAP_VARIANCE = 0.15  # squared logits per logit by which a leap is shortened
+_LEAP_VARIANCE = 0.1  # squared logits per logit by which a leap is shortened
 _GRID = np.linspace(-6.0, 6.0, 121)  # standard deviations around a prediction, and around the score
-_FLAT = 1e-3  # precision of a score that tells nothing
+_FLAT = 0.05  # precision below which a score tells nothing
 _END = 1e-9  # rates stay this far from 0 and 1, where no likelihood is finite
 
 
@@ -136,5 +136,7 @@ def _match(
     weight /= weight.sum(axis=1, keepdims=True)
     after = (weight * theta).sum(axis=1)
     width = (weight * (theta - after[:, None]) ** 2).sum(axis=1)
-    precision = np.maximum(1 / width - 1 / variance, _FLAT)
-    return (after / width - mean / variance) / precision, 1 / precision
+    precision = 1 / width - 1 / variance
+    flat = precision < _FLAT
+    precision = np.where(flat, _FLAT, precision)
+    return np.where(flat, after, (after / width - mean / variance) / precision), 1 / precision

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mensura.core.arrays import Floats, Mask
-from mensura.iq.ladders import HIGHEST, LOWEST
 from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.own_mask import Entries, MaskCorrection, correct, find_entries, in_parts
 from mensura.iq.relatives import condition
@@ -78,10 +77,8 @@ def complete_jointly(matrix: ScoreMatrix, rule: ImputationRule, drawn: JointDraw
     means, errors = np.empty(new.shape), np.empty(new.shape)
     for rows in at_once(len(new), drawn.log_odds[:, 0].size):
         read = matrix.read(drawn.log_odds[:, rows], beyond=True)
-        iqs = np.where(
-            new[rows], correction.of(rows).apply(read), np.where(matrix.doubtful[rows], read, matrix.iqs[rows])
-        )
-        iqs = np.clip(iqs, LOWEST, HIGHEST)
+        read = np.clip(np.where(new[rows], correction.of(rows).apply(read), read), *matrix.ends)
+        iqs = np.where(new[rows] | matrix.doubtful[rows], read, matrix.iqs[rows])
         means[rows], errors[rows] = iqs.mean(axis=0), np.where(new[rows], iqs.std(axis=0), 0.0)
     return _filled(matrix, new, means[None], errors[None], correction)
 

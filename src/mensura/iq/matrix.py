@@ -66,6 +66,14 @@ class ScoreMatrix:
         return np.asarray(self.measured & self.doubt.doubtful)
 
     @cached_property
+    def ends(self) -> tuple[Floats, Floats]:
+        """The lowest and highest IQ that a score on each benchmark can give: those of its chance and its ceiling."""
+        limits = zip(self.metrics, self.ladders, self.doubt.floor, self.doubt.top, strict=True)
+        pairs = [ladder.iq(metric.score_of_rate(np.array(rates))) for metric, ladder, *rates in limits]
+        low, high = np.array(pairs).T + self.shift
+        return np.clip(low, LOWEST, HIGHEST), np.clip(high, LOWEST, HIGHEST)
+
+    @cached_property
     def telling(self) -> Mask:
         """Where there is a source value that guessing does not explain."""
         return np.asarray(self.measured & ~self.doubt.guessed)

@@ -50,6 +50,13 @@ class Metric:
         low, high = _SIZES[self.unit]
         return np.asarray(np.clip((score - low) / (high - low), 0.0, 1.0))
 
+    def score_of_rate(self, rate: Floats) -> Floats:
+        """Return success rates as scores; of Elo, which has no ends, the rates 0 and 1 are infinite."""
+        if self.unit == "elo":
+            return np.asarray(np.where(rate > 0, np.inf, -np.inf))
+        low, high = _SIZES[self.unit]
+        return np.asarray(low + (high - low) * rate)
+
     def score(self, log_odds: Floats) -> Floats:
         """Return log odds as scores, within the unit's range."""
         if self.unit == "elo":

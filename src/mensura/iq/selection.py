@@ -18,6 +18,6 @@ def reported_by_makers(evidence: Evidence) -> list[str]:
 
     A score whose kind nobody says counts as independent.
     """
-    own = pl.col("kind") == "vendor"
+    own = pl.col("measured_by") == "vendor"
     shares = evidence.primary_scores.group_by("subject").agg(pl.len(), share=own.fill_null(False).mean())
     return sorted(shares.filter(pl.col("share") > MOST, pl.col("len") >= FEWEST)["subject"])

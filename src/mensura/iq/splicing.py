@@ -83,7 +83,7 @@ def splice_iq(
     evidence: Evidence,
     score: Score,
     *,
-    scale: str = "2026-11",
+    scale: str = "2026-12",
     advance: Callable[[], object] | None = None,
 ) -> SplicedIq:
     """Put the models of an evidence on a frozen scale and return a whole scoring of them.

@@ -199,15 +199,17 @@ def _draw_jointly(
     mean_of = np.column_stack(
         [matrix.members / matrix.members.sum(axis=0) @ weights, matrix.members / matrix.members.sum(axis=0)]
     )
+    lowest, highest = matrix.ends
+    lowest, highest = np.fmin(lowest, matrix.iqs), np.fmax(highest, matrix.iqs)
     for chunk in chunks:
         filled = fill_drawn(matrix, rules.imputation, drawn[chunk], correction, middle)
         shaken = filled.iqs + np.where(matrix.measured, errors, 0.0) * generator.standard_normal(filled.iqs.shape)
-        filled = replace(filled, iqs=np.clip(shaken, LOWEST, HIGHEST))
+        filled = replace(filled, iqs=np.clip(shaken, lowest, highest))
         scored = score_dimensions(matrix, filled, rules, weights)
         found.composites[chunk], found.dimensions[chunk] = scored.composites, scored.dimensions
         found.benchmarks[chunk] = shaken
         found.below[chunk], found.above[chunk] = (
-            np.maximum(past, 0) @ mean_of for past in (LOWEST - shaken, shaken - HIGHEST)
+            np.maximum(past, 0) @ mean_of for past in (lowest - shaken, shaken - highest)
         )
     return found
 
