@@ -26,7 +26,7 @@ from mensura.evidence.edition import FINGERPRINT_DIGITS, cells_of, fingerprint_o
 from mensura.iq.result import IqResult
 from mensura.iq.scoring import score_iq
 
-IQ_SCALES = {"2026-12": "736b55f734b1"}
+IQ_SCALES = {"2026-12": "826a6ecfee7e"}
 """Frozen scales by name, with the fingerprint of the tables they are made of; those of one name never change."""
 _TABLES = ("models", "benchmarks", "scores", "ladders")
 _DESCENT = ("predecessor", "predecessor2")

@@ -124,7 +124,6 @@ def _enter(matrix: ScoreMatrix, entries: Entries, sampled: Sampled, rng: np.rand
     """Draw the scores of entered models, a part of them at a time, by fits that have not seen them."""
     eta = np.where(entries.kept, _log_odds(matrix)[entries.donors], np.nan)
     doubt = np.where(matrix.measured, sampled.readings.doubt, 0.0)[entries.targets]
-    eta += np.sqrt(doubt) * rng.standard_normal(eta.shape)
     regressors = _regressors(matrix)[entries.donors]
     entered = np.empty((STATES_KEPT, *eta.shape))
     for part in in_parts(entries, _PARTS):

@@ -128,8 +128,7 @@ def correct(matrix: ScoreMatrix, entries: Entries, iqs: Iterable[Floats]) -> Mas
     def total(values: Floats) -> Floats:
         return np.bincount(entries.targets, values, minlength=len(matrix.subjects)).astype(np.float64)
 
-    worth = np.where(np.isin(matrix.subjects, list(matrix.selected)) & (count > 0), 0.0, _WORTH)
-    shift = total(error) / (count + worth)
+    shift = total(error) / (count + _WORTH)
     surprise = ((error - shift[entries.targets]) / spread) ** 2
     factor = np.sqrt((total(surprise) + _WORTH) / (count + _WORTH))
     return MaskCorrection(shift, np.maximum(factor, 1.0))
