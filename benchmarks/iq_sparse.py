@@ -36,9 +36,8 @@ from mensura.core.arrays import Floats, Mask, logit
 from mensura.core.frames import text_table
 from mensura.evidence import Evidence
 from mensura.iq import IqResult
-from mensura.iq.ladders import HIGHEST, LOWEST
+from mensura.iq.ladders import HIGHEST, LOWEST, Metric
 from mensura.iq.matrix import ScoreMatrix
-from mensura.iq.metric import Metric
 from mensura.iq.relatives import Relatives
 from mensura.iq.uncertainty import interval
 from mensura.scale.ranking import rank_interval

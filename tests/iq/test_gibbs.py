@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mensura.iq.descent import Descent
 from mensura.iq.gibbs import GibbsData, draw_descent, draw_models, draw_normals, draw_scores, start_chains, sweep
-from mensura.iq.score_sums import BenchmarkSums, ModelSums
+from mensura.iq.score_sums import BenchmarkSums, Descent, ModelSums
 from mensura.iq.uncertainty import interval
 
 CHAINS, MODELS, BENCHMARKS, FACTORS = 3, 6, 5, 2

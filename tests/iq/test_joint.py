@@ -9,8 +9,8 @@ import pytest
 import mensura
 from mensura.iq import hide_and_impute
 from mensura.iq.joint import at_once, complete_jointly, point_draws
+from mensura.iq.ladders import Metric
 from mensura.iq.matrix import ScoreMatrix
-from mensura.iq.metric import Metric
 from mensura.iq.sampler import sample
 
 pytestmark = pytest.mark.slow

@@ -18,7 +18,7 @@ import numpy as np
 
 from mensura.core.arrays import Floats, Ints, Mask, expit, logit
 from mensura.evidence.above import guess_limit
-from mensura.iq.metric import Metric
+from mensura.iq.ladders import Metric
 
 _USUAL = 1.5
 """A usual score errs by up to this many times the median variance of the scores on its test."""

@@ -12,8 +12,7 @@ import numpy as np
 import scipy
 
 from mensura.core.arrays import Floats
-from mensura.iq.descent import Descent
-from mensura.iq.score_sums import BenchmarkSums, KnownScores, ModelSums
+from mensura.iq.score_sums import BenchmarkSums, Descent, KnownScores, ModelSums
 
 FACTORS = 2
 """Factors of a model besides its dimensions; a third one changed neither error nor coverage."""

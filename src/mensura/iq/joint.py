@@ -11,9 +11,9 @@ from mensura.core.arrays import Floats, Mask
 from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.own_mask import Entries, MaskCorrection, correct, find_entries, in_parts
 from mensura.iq.relatives import condition
-from mensura.iq.rules import ImputationRule
+from mensura.iq.rules import ImputationRule, IqRules
 from mensura.iq.sampler import STATES_KEPT, Sampled, sample
-from mensura.iq.waterfall import JOINT, NONE, SOURCE, Filled, known_in, no_correlations
+from mensura.iq.waterfall import JOINT, NONE, SOURCE, Filled, known_in, no_correlations, run_waterfall
 
 POINT_DRAWS = 400
 """Draws behind a plain scoring, whose values are their means; a composite then errs by about 0.15 from sampling."""
@@ -141,3 +141,13 @@ def _regressors(matrix: ScoreMatrix) -> Floats:
     """Return what is known of models besides scores, centred: release (in standard deviations), reasoning."""
     released = matrix.released - matrix.released.mean()
     return np.column_stack([released / max(float(released.std()), 1.0), matrix.reasoning - matrix.reasoning.mean()])
+
+
+def fill_benchmarks(matrix: ScoreMatrix, iqs: Floats, rules: IqRules, noise: Floats | None = None) -> Filled:
+    """Fill a stack of benchmark IQs (draws × models × benchmarks) by the waterfall, or one table by the joint model.
+
+    ``noise`` holds standard normal deviates of the same shape; imputed values then vary by their standard error.
+    """
+    if rules.imputation.is_joint:
+        return complete_jointly(matrix, rules.imputation)
+    return run_waterfall(matrix, iqs, rules, noise)

@@ -15,8 +15,7 @@ from mensura.core.arrays import Floats, Ints, Mask
 from mensura.core.errors import MensuraError
 from mensura.evidence import Evidence, with_tries
 from mensura.iq.doubt import Doubt, weigh_scores
-from mensura.iq.ladders import FURTHER, HIGHEST, LOWEST, STEP, Ladder, ladder_table, read_ladders
-from mensura.iq.metric import UNITS, Metric
+from mensura.iq.ladders import FURTHER, HIGHEST, LOWEST, STEP, UNITS, Ladder, Metric, ladder_table, read_ladders
 from mensura.iq.relatives import Relatives
 from mensura.iq.rules import IqRules
 

@@ -18,8 +18,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 
 from mensura.core.arrays import Floats, Ints, Mask
+from mensura.evidence import Evidence
 from mensura.iq.matrix import ScoreMatrix
 
 WELL_MEASURED = 0.45
@@ -132,3 +134,20 @@ def correct(matrix: ScoreMatrix, entries: Entries, iqs: Iterable[Floats]) -> Mas
     surprise = ((error - shift[entries.targets]) / spread) ** 2
     factor = np.sqrt((total(surprise) + _WORTH) / (count + _WORTH))
     return MaskCorrection(shift, np.maximum(factor, 1.0))
+
+
+_MAKERS_SHARE = 0.5
+"""A model with a larger share of its scores from its maker counts as reported by the maker."""
+_FEWEST_SCORES = 5
+"""Scores that such a model must have: the correction was tested with five (``benchmarks.iq_selected``), and with one or
+two, the models entered in its place differ too much from it."""
+
+
+def reported_by_makers(evidence: Evidence) -> list[str]:
+    """Return the models with five scores or more, most of them measured by their makers.
+
+    A score whose kind nobody says counts as independent.
+    """
+    own = pl.col("measured_by") == "vendor"
+    shares = evidence.primary_scores.group_by("subject").agg(pl.len(), share=own.fill_null(False).mean())
+    return sorted(shares.filter(pl.col("share") > _MAKERS_SHARE, pl.col("len") >= _FEWEST_SCORES)["subject"])

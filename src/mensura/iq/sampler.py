@@ -4,12 +4,12 @@
     f_m = Γᵀ x_m + g_m,   g_m ~ N(0, ω), or N(ρ g_p, σ²) after a predecessor p, 0 ≤ ρ ≤ 1,
     u_md ~ N(0, τ_d),   e_mb ~ N(0, ψ_b),   (μ_b, λ_b) ~ N(centre, spread)
 
-η is the score on the logit scale (:mod:`mensura.iq.metric`), f_m a model's few factors, u_md what it is better or worse
-at in dimension d than they say, x_m what is known of it besides its scores. A predecessor is a prior: ρ and σ, learned
-from all lines of descent, say how much of its strength a successor keeps and how far it moves. All parameters are
-drawn from their conditional distributions in turn (Gibbs sampling), so a draw of the missing scores carries the
-uncertainty of the model's factors, of its dimensions and of every benchmark's line at once. Gaps that share a cause
-move together; independent errors per gap would average out in the composite, and intervals would be too narrow.
+η is the score on the logit scale (:class:`mensura.iq.ladders.Metric`), f_m a model's few factors, u_md what it is
+better or worse at in dimension d than they say, x_m what is known of it besides its scores. A predecessor is a prior: ρ
+and σ, learned from all lines of descent, say how much of its strength a successor keeps and how far it moves. All
+parameters are drawn from their conditional distributions in turn (Gibbs sampling), so a draw of the missing scores
+carries the uncertainty of the model's factors, of its dimensions and of every benchmark's line at once. Gaps that share
+a cause move together; independent errors per gap would average out in the composite, and intervals would be too narrow.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from typing import TypeAlias
 import numpy as np
 
 from mensura.core.arrays import Floats, Ints, Mask
-from mensura.iq.descent import Descent
 from mensura.iq.doubt import Doubt, shorten
 from mensura.iq.gibbs import (
     FACTORS,
@@ -35,6 +34,7 @@ from mensura.iq.gibbs import (
     sweep,
 )
 from mensura.iq.relatives import ENOUGH
+from mensura.iq.score_sums import Descent
 
 BURN_IN = 40
 """Sweeps before the first draw is kept: all variances are steady after 25 on the embedded evidence."""

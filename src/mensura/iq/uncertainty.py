@@ -25,8 +25,7 @@ from mensura.core.results import Result
 from mensura.evidence import RATE_UNITS, Evidence, distinct_scores, trials
 from mensura.evidence.above import score_variance
 from mensura.iq.dimensions import score_dimensions
-from mensura.iq.filling import fill_benchmarks
-from mensura.iq.joint import at_once, draw_log_odds, fill_drawn
+from mensura.iq.joint import at_once, draw_log_odds, fill_benchmarks, fill_drawn
 from mensura.iq.ladders import HIGHEST, LOWEST
 from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.own_mask import MaskCorrection, uncorrected
