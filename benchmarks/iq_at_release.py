@@ -4,7 +4,8 @@
 entered again with a few of them at random, in the evidence as it was on the day of its release: without every later
 model. Its name, maker and predecessor are known. :mod:`benchmarks.iq_sparse` enters models among later ones and says
 where the truth comes from. ``led`` counts the entries whose estimate was above all others; ``rightly`` the share of
-them that full measurement confirms, ``said`` the mean chance of leading that the draws gave them.
+them that full measurement confirms, ``said`` the mean chance of leading that the draws gave them. A second table shows
+coverage by the width of the interval: the narrowest must hold as often as the widest.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from benchmarks.measured import record
 from mensura.core.frames import text_table
 from mensura.evidence import Evidence
 
+WIDTHS = 4
+"""Parts by width in which coverage is printed."""
 FEWEST_MODELS = 25
 """Models released before a day from which on its evidence can say something."""
 
@@ -43,14 +46,16 @@ def main() -> None:
         if len(truth.composites) > 1 and len(truth.matrix.subjects) >= FEWEST_MODELS:
             rng = np.random.default_rng([given.seed, place])
             rows += [found for _ in range(given.repeats) for found in entries(truth, subject, given.scores, rng)]
-    table = summarise(pl.DataFrame(rows))
+    entered = pl.DataFrame(rows)
+    table, widths = summarise(entered), by_width(entered)
     print(text_table(table, digits=2))
-    print(json.dumps(table.to_dicts()))
+    print(text_table(widths, digits=2))
+    print(json.dumps({"scores": table.to_dicts(), "widths": widths.to_dicts()}))
     for scores, bias, coverage in table.select("scores", "bias", "covered").iter_rows():
         if scores in (2, 6):
             record(f"iq.at_release_{scores}", f"{bias:+.1f}")
             record(f"iq.at_release_{scores}_coverage", f"{coverage:.0%}")
-    leading = pl.DataFrame(rows).filter("led")
+    leading = entered.filter("led")
     record("iq.at_release_led", f"{int(leading['rightly'].sum())} of {leading.height}")
 
 
@@ -95,6 +100,24 @@ def summarise(found: pl.DataFrame) -> pl.DataFrame:
         pl.col("covered", "width", "ranks_covered").mean(),
         pl.col("led").sum(),
         pl.col("rightly", "said").filter("led").mean(),
+    )
+
+
+def by_width(entered: pl.DataFrame) -> pl.DataFrame:
+    """Return bias and coverage of the entries in four parts, from the narrowest intervals to the widest."""
+    part = (pl.col("width").rank("ordinal") * WIDTHS / (pl.len() + 1)).cast(pl.Int64)
+    return (
+        entered.with_columns(part=part.over("scores"))
+        .group_by("scores", "part")
+        .agg(
+            pl.len().alias("n"),
+            pl.col("width").min().alias("from"),
+            pl.col("width").max().alias("to"),
+            pl.col("error").mean().alias("bias"),
+            pl.col("covered").mean(),
+        )
+        .sort("scores", "part")
+        .drop("part")
     )
 
 

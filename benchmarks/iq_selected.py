@@ -28,7 +28,7 @@ from mensura.core.arrays import Floats, Ints, logit
 from mensura.core.frames import text_table
 from mensura.evidence import Evidence
 from mensura.iq.matrix import ScoreMatrix
-from mensura.iq.selection import MAKERS
+from mensura.iq.own_mask import MAKERS
 from mensura.stitching import evidence_scores, stitch
 
 KNOWN, Z90 = 8, 1.645

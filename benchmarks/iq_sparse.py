@@ -36,9 +36,8 @@ from mensura.core.arrays import Floats, Mask, logit
 from mensura.core.frames import text_table
 from mensura.evidence import Evidence
 from mensura.iq import IqResult
-from mensura.iq.ladders import HIGHEST, LOWEST
+from mensura.iq.ladders import HIGHEST, LOWEST, Metric
 from mensura.iq.matrix import ScoreMatrix
-from mensura.iq.metric import Metric
 from mensura.iq.relatives import Relatives
 from mensura.iq.uncertainty import interval
 from mensura.scale.ranking import rank_interval
@@ -185,10 +184,19 @@ class Truth:
         drawn, own = result.drawn, result.matrix
         shaken = drawn.benchmarks[:, row].astype(float)
         as_given = np.where(own.measured[row], own.iqs[row], shaken)
-        draws, printed = (self.dimensions(row, one, drawn.dimensions[:, row]) for one in (as_given, shaken))
-        low, high = interval(draws.mean(axis=1))
-        ends, outer = interval(draws), interval(printed.mean(axis=1))
-        inside = (ends[0] <= truth) & (truth <= ends[1])
+
+        def read(iqs: Floats, low: float = LOWEST, high: float = HIGHEST) -> Floats:
+            return self.dimensions(row, np.clip(iqs, low, high), drawn.dimensions[:, row])
+
+        def ends(iqs: Floats) -> tuple[Floats, Floats]:
+            """Return the dimensions of the lower and the upper end: only the far ends pass 70 and 160, as printed."""
+            return read(iqs, low=-np.inf), read(iqs, high=np.inf)
+
+        (low, high), outer = (
+            [interval(one.mean(axis=1))[end] for end, one in enumerate(ends(iqs))] for iqs in (as_given, shaken)
+        )
+        least, most = (interval(one)[end] for end, one in enumerate(ends(as_given)))
+        inside, draws = (least <= truth) & (truth <= most), read(as_given)
         best, worst = rank_interval((rivals > draws.mean(axis=1)[:, None]).sum(axis=1)[:, None])
         return {
             "covered": float(low <= truth.mean() <= high),

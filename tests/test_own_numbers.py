@@ -7,6 +7,7 @@ import pytest
 
 import mensura
 from mensura.evidence import EvidenceError, with_tries
+from mensura.study import Study
 
 RELEASED = "2026-10-01"
 
@@ -132,3 +133,67 @@ def test_five_right_answers_are_no_certainty_on_the_stitched_scale():
     width = [float(one["high"][0] - one["low"][0]) for one in (five, all_items)]
     assert width[0] > 1.3 * width[1]
     assert five["capability"][0] < all_items["capability"][0]
+
+
+def scored(*scores, **more):
+    """Return the IQ of a model of one's own, with its row and what the command would warn of."""
+    result = mensura.score_iq(mensura.load().add(own(*scores, **more)), draws=400)
+    return result, result.composites.filter(subject="mine").row(0, named=True)
+
+
+def width(row):
+    return row["high"] - row["low"]
+
+
+def test_five_right_answers_are_no_champion():
+    """A log of five answers, all right, once gave IQ 147 (144 to 149) and the first rank."""
+    result, few = scored(("gpqa_diamond", 100), n=5)
+    assert few["iq"] < 130 and width(few) > 25
+    assert few["low"] < 105 < 125 < few["high"]
+    assert few["missing"] == "scores on 3 tests in 2 dimensions; it has 1 in 1"
+    assert "mine" not in result.ranking["subject"]
+    assert any(text.startswith("mine: 100 on gpqa_diamond tells little") for text in result.warnings)
+    _, many = scored(("gpqa_diamond", 100), n=198)
+    assert width(many) < width(few) and many["iq"] > few["iq"]
+
+
+def test_no_score_of_any_size_ranks_a_model_alone():
+    for score in (60, 100):
+        result, row = scored(("gpqa_diamond", score))
+        assert "mine" not in result.ranking["subject"]
+        assert row["missing"] is not None
+    ranked, _ = scored(("gpqa_diamond", 60), ("scicode", 30), ("ifbench", 50))
+    assert "mine" in ranked.ranking["subject"]
+    one_dimension, row = scored(("gpqa_diamond", 60), ("scicode", 30), ("hle", 12))
+    assert "mine" not in one_dimension.ranking["subject"]
+    assert row["missing"] == "scores on 3 tests in 2 dimensions; it has 3 in 1"
+
+
+def test_a_score_at_the_end_of_a_test_says_at_least():
+    """The widths once fell from 18.9 over 16.7 and 10 to 5.0 points where the test tells least."""
+    rows = {score: scored(("gpqa_diamond", score))[1] for score in (25, 95, 98, 100)}
+    assert width(rows[95]) < width(rows[98]) < width(rows[100])
+    assert min(map(width, rows.values())) > 15
+    assert rows[25]["iq"] < rows[95]["iq"] < rows[98]["iq"]
+    assert rows[25]["low"] < 70 < rows[25]["high"]
+
+
+def test_guessing_is_called_guessing():
+    """At chance the model once had IQ 78 (76 to 81) and a rank, and an unmeasured dimension 70.1 (70.0 to 70.3)."""
+    result, row = scored(("gpqa_diamond", 25), ("hle", 4), ("ifbench", 20))
+    assert "mine" not in result.ranking["subject"]
+    assert row["missing"] == "scores on 3 tests in 2 dimensions; it has 1 in 1"
+    result, row = scored(("gpqa_diamond", 25))
+    assert row["missing"] == "scores on 3 tests in 2 dimensions; so far it does no better than guessing"
+    assert "mine: 25 on gpqa_diamond is no better than guessing; it says at most" in result.warnings
+    dimensions = result.dimensions.filter(subject="mine").with_columns(width=pl.col("high") - pl.col("low"))
+    assert dimensions["width"].min() > 5
+
+
+def test_a_guesser_has_no_chance_to_be_above_people():
+    def above(score):
+        study = Study.open(mensura.load().add(own(("gpqa_diamond", score))))
+        return [chances["mine"] for chances in study.over_people.values() if "mine" in chances]
+
+    assert above(25) == []
+    assert len(above(60)) == 2

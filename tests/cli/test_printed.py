@@ -123,7 +123,7 @@ def test_models_that_were_added_stand_before_the_ranking_even_without_a_rank(men
     assert "│    – │ my-model │" in lines[4]
 
 
-@pytest.mark.parametrize("scale", [[], ["--scale", "2026-11"]])
+@pytest.mark.parametrize("scale", [[], ["--scale", "2026-12"]])
 @pytest.mark.slow
 def test_stitch_prints_the_added_model_first(mensura_command, tmp_path, scale):
     mine = tmp_path / "mine.csv"

@@ -18,7 +18,7 @@ def test_equal_evidence_has_an_equal_fingerprint_wherever_it_lies(tmp_path):
     copies = [mensura.load(tmp_path / name) for name in ("copy", "copy.sqlite")]
     assert {copy.fingerprint for copy in copies} == {evidence.fingerprint}
     assert [copy.edition["edition"] for copy in copies] == [None, None]
-    assert evidence.edition["edition"] == "2026-11"
+    assert evidence.edition["edition"] == "2026-12"
     assert evidence.fingerprint in str(evidence)
 
 
@@ -43,7 +43,7 @@ def test_one_changed_figure_changes_the_fingerprint():
     evidence = mensura.load()
     more = evidence.add(pl.DataFrame({"subject": ["gpt-5.5"], "benchmark": ["hle"], "score": ["41.6%"]}))
     assert more.fingerprint != evidence.fingerprint
-    assert more.edition["edition"] == "2026-11"
+    assert more.edition["edition"] == "2026-12"
 
 
 def test_results_carry_their_settings():

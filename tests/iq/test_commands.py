@@ -23,9 +23,11 @@ def test_iq_writes_the_contract(mensura_command, tmp_path):
     assert heads["benchmark_iqs"] == "subject,benchmark,iq,status,step"
     composites, ranking = (pl.read_csv(tmp_path / "iq" / f"{name}.csv") for name in ("composites", "ranking"))
     assert composites["iq"].drop_nulls().is_between(70, 160).all()
-    wide = composites.filter(pl.col("high") - pl.col("low") > 12)
-    assert ranking.height == composites["iq"].count() - wide.height
-    assert not set(wide["subject"]) & set(ranking["subject"])
+    too_new = composites.drop_nulls(["iq", "missing"])
+    assert ranking.height == composites["iq"].count() - too_new.height > 100
+    assert not set(too_new["subject"]) & set(ranking["subject"])
+    assert too_new["missing"].str.starts_with("scores on 3 tests in 2 dimensions; ").all()
+    assert set(composites.filter(pl.col("measured") < 3)["subject"]) <= set(composites.drop_nulls("missing")["subject"])
     assert ranking["p_first"].sum() == pytest.approx(1)
     printed = " ".join(run.out.split())
     assert "Too new to rank, and what a rank would need" in printed
@@ -234,7 +236,7 @@ def test_a_frozen_scale_takes_the_model_asked_for_or_all_that_are_new(
         raise MensuraError("that is all this test wants to know")
 
     monkeypatch.setattr("mensura.iq.place_iq", place_iq)
-    run = mensura_command("iq", *asked, "--scale", "2026-11", "--add", file)
+    run = mensura_command("iq", *asked, "--scale", "2026-12", "--add", file)
     assert "that is all" in run.err
     assert sorted(taken) == placed
 

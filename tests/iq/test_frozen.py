@@ -19,14 +19,14 @@ ZETA |= {"scicode": 40, "livecodebench": 70, "terminal_bench_hard": 30, "arc_agi
 OMEGA = {"hle": 45, "gpqa_diamond": 93, "aime_2025": 99, "swe_bench_verified": 80, "mmmu_pro": 82, "ifbench": 75}
 OMEGA |= {"scicode": 55, "livecodebench": 88, "terminal_bench_hard": 55, "arc_agi_2": 60}
 CITED = {
-    "claude-opus-5": (136.790, 134.200, 140.202),
-    "gemini-3.1-pro": (123.137, 121.929, 124.086),
-    "gpt-5.2": (116.305, 115.147, 117.893),
-    "step-3.7-flash": (107.950, 103.924, 111.767),
-    "kimi-k2": (100.166, 96.995, 102.720),
-    "gemini-2.0-flash": (87.860, 84.215, 92.052),
+    "gpt-6-astra": (139.835, 137.708, 141.725),
+    "gemini-3.1-pro": (123.057, 121.687, 124.602),
+    "gpt-5.2": (116.108, 114.278, 117.250),
+    "step-3.7-flash": (109.026, 103.411, 112.738),
+    "kimi-k2": (99.780, 94.891, 103.097),
+    "gemini-2.0-flash": (86.141, 71.305, 90.443),
 }
-"""Composite, and its interval from a hundred draws, of six models on the scale 2026-11."""
+"""Composite, and its interval from a hundred draws, of six models on the scale 2026-12."""
 
 
 def scores_of(**models):
@@ -126,7 +126,7 @@ def test_a_spliced_scoring_has_the_edition_and_every_placed_model(spliced, toget
     assert_frame_equal(spliced.composites.filter(~known), placed, check_row_order=False, check_exact=True)
     assert spliced.placed == ("omega", "zeta")
     assert spliced.explain("zeta").iq == placed.filter(subject="zeta")["iq"].item()
-    assert spliced.settings["scale"] == "2026-11"
+    assert spliced.settings["scale"] == "2026-12"
 
 
 def test_ranks_of_the_edition_stand_and_each_placed_model_is_ranked_among_it(spliced):
@@ -169,7 +169,7 @@ def test_scores_that_would_move_the_edition_stay_out_and_are_counted():
             }
         )
     )
-    found = spliced_evidence(added, "2026-11")
+    found = spliced_evidence(added, "2026-12")
     base = mensura.load()
     assert found.scores.height == base.scores.height + 1
     assert found.models.height == base.models.height + 1
@@ -177,18 +177,18 @@ def test_scores_that_would_move_the_edition_stay_out_and_are_counted():
         "1 score stays out of the frozen scale: of models that keep their place on it",
         "1 score stays out of the frozen scale: on benchmarks it does not have",
     )
-    assert left_out(added, "2026-11") == found.warnings[-2:]
-    assert left_out(mensura.load(), "2026-11") == ()
-    assert found.origin.endswith("on the frozen scale 2026-11")
+    assert left_out(added, "2026-12") == found.warnings[-2:]
+    assert left_out(mensura.load(), "2026-12") == ()
+    assert found.origin.endswith("on the frozen scale 2026-12")
 
 
 def test_an_edition_that_changed_is_no_frozen_scale(monkeypatch):
-    assert frozen_evidence("2026-11").edition["edition"] == "2026-11"
-    with pytest.raises(MensuraError, match="expected one of 2026-11"):
+    assert frozen_evidence("2026-12").edition["edition"] == "2026-12"
+    with pytest.raises(MensuraError, match="expected one of 2026-12"):
         frozen_evidence("2019-01")
-    monkeypatch.setitem(frozen.IQ_SCALES, "2026-11", "another")
-    with pytest.raises(MensuraError, match="no longer that of 2026-11"):
-        frozen_evidence("2026-11")
+    monkeypatch.setitem(frozen.IQ_SCALES, "2026-12", "another")
+    with pytest.raises(MensuraError, match="no longer that of 2026-12"):
+        frozen_evidence("2026-12")
 
 
 def test_a_model_without_a_score_on_the_scale_is_refused():
@@ -205,14 +205,14 @@ def test_the_commands_place_a_model(mensura_command, tmp_path):
     file = tmp_path / "mine.csv"
     scores_of(zeta=ZETA).write_csv(file)
     told = json.loads(
-        mensura_command("iq", "zeta", "--scale", "2026-11", "--set", "draws=20", "--add", file, "--json").out
+        mensura_command("iq", "zeta", "--scale", "2026-12", "--set", "draws=20", "--add", file, "--json").out
     )
     assert [row["place"] for row in told["composites"]] == ["placed"]
     assert len(told["neighbours"]) == 7
-    refused = mensura_command("iq", "--scale", "2026-11", "--method", "published", "--add", file)
+    refused = mensura_command("iq", "--scale", "2026-12", "--method", "published", "--add", file)
     assert refused.code == 2
     assert "leave out --method" in refused.err
-    refused = mensura_command("iq", "--scale", "2026-11", "--set", "draws=0", "--add", file)
+    refused = mensura_command("iq", "--scale", "2026-12", "--set", "draws=0", "--add", file)
     assert refused.code == 2
     assert "a frozen scale has intervals" in refused.err
 
@@ -225,7 +225,7 @@ def test_neighbours_are_up_to_three_on_either_side_and_fewer_at_the_ends():
         measured=pl.lit(9), place=pl.lit("frozen")
     )
     draws = {name: np.array([iq, iq + 15]) for name, iq in zip(names, iqs, strict=True)}
-    scale = FrozenIq("2026-11", table, pl.DataFrame(), draws)
+    scale = FrozenIq("2026-12", table, pl.DataFrame(), draws)
     beside = {name: "".join(scale.neighbours_of(name)["subject"]) for name in "abei"}
     assert beside == {"a": "abcd", "b": "abcde", "e": "bcdefgh", "i": "fghi"}
     assert scale.neighbours_of("e")["chance_above"].to_list() == [0.0, 0.0, 0.25, None, 0.75, 1.0, 1.0]

@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mensura.iq.descent import Descent
 from mensura.iq.gibbs import GibbsData, draw_descent, draw_models, draw_normals, draw_scores, start_chains, sweep
-from mensura.iq.score_sums import BenchmarkSums, ModelSums
+from mensura.iq.score_sums import BenchmarkSums, Descent, ModelSums
 from mensura.iq.uncertainty import interval
 
 CHAINS, MODELS, BENCHMARKS, FACTORS = 3, 6, 5, 2
@@ -25,7 +24,7 @@ def data(rng: np.random.Generator) -> GibbsData:
     known[0], known[1] = False, True  # one model without any score, one with all
     return GibbsData(
         eta=np.where(known, rng.normal(size=known.shape), 0.0),
-        known=known,
+        weights=known.astype(float),
         dimension_of=DIMENSION_OF,
         members=np.eye(3)[DIMENSION_OF],
         regressors=rng.normal(size=(MODELS, 2)),
@@ -39,7 +38,7 @@ def test_a_models_sums_run_over_its_own_scores(data: GibbsData, rng: np.random.G
     for c, m in np.ndindex(CHAINS, MODELS):
         precision, residual = np.zeros(3), np.zeros(3)
         loadings, matrix, vector = np.zeros((3, FACTORS)), np.zeros((FACTORS, FACTORS)), np.zeros(FACTORS)
-        for b in np.flatnonzero(data.known[m]):
+        for b in np.flatnonzero(data.weights[m]):
             (level, *slope), d = lines[c, b], DIMENSION_OF[b]
             precision[d] += 1 / noise[c, b]
             residual[d] += (data.eta[m, b] - level) / noise[c, b]
@@ -59,7 +58,7 @@ def test_a_benchmarks_sums_run_over_the_models_that_took_it(data: GibbsData, rng
     sums = BenchmarkSums.of(data, factors, dimensions)
     left = sums.left(lines)
     for c, b in np.ndindex(CHAINS, BENCHMARKS):
-        takers = np.flatnonzero(data.known[:, b])
+        takers = np.flatnonzero(data.weights[:, b])
         x = np.column_stack([np.ones(takers.size), factors[c, takers]])
         y = data.eta[takers, b] - dimensions[c, takers, DIMENSION_OF[b]]
         assert sums.matrix[c, b] == pytest.approx(x.T @ x)
@@ -90,7 +89,7 @@ def test_a_model_without_scores_is_drawn_from_its_prior_and_one_with_many_sure_s
     known = np.array([[False] * benchmarks, [True] * benchmarks])
     data = GibbsData(
         eta=np.where(known, lines[0, :, 1:] @ truth, 0.0),
-        known=known,
+        weights=known.astype(float),
         dimension_of=np.zeros(benchmarks, dtype=int),
         members=np.ones((benchmarks, 1)),
         regressors=np.zeros((2, 1)),
@@ -138,7 +137,7 @@ def test_what_successors_keep_lies_between_nothing_and_all_of_it(times: float, k
     none = np.zeros((2 * pairs, BENCHMARKS))
     data = GibbsData(
         eta=none,
-        known=none > 0,
+        weights=none,
         dimension_of=DIMENSION_OF,
         members=np.eye(3)[DIMENSION_OF],
         regressors=np.zeros((2 * pairs, 1)),

@@ -9,8 +9,8 @@ import pytest
 import mensura
 from mensura.iq import hide_and_impute
 from mensura.iq.joint import at_once, complete_jointly, point_draws
+from mensura.iq.ladders import Metric
 from mensura.iq.matrix import ScoreMatrix
-from mensura.iq.metric import Metric
 from mensura.iq.sampler import sample
 
 pytestmark = pytest.mark.slow
@@ -250,7 +250,9 @@ def test_models_read_a_few_at_a_time_have_the_same_values(joint, monkeypatch):
     drawn, sizes, read = point_draws(matrix, rule), [], ScoreMatrix.read
     whole = complete_jointly(matrix, rule, drawn)
     monkeypatch.setattr("mensura.iq.joint._CELLS", 7 * 50 * len(matrix.benchmarks))
-    monkeypatch.setattr(ScoreMatrix, "read", lambda self, odds: sizes.append(odds.shape) or read(self, odds))
+    monkeypatch.setattr(
+        ScoreMatrix, "read", lambda self, odds, **more: sizes.append(odds.shape) or read(self, odds, **more)
+    )
     parts = complete_jointly(matrix, rule, drawn)
     of_models = [size for size in sizes if len(size) == 3]  # others are entered models, draw by draw
     assert of_models[:-1] == [(50, 7, len(matrix.benchmarks))] * (len(matrix.subjects) // 7)

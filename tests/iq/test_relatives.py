@@ -123,4 +123,4 @@ def test_rules_ask_for_one_score_or_more(tmp_path):
         mensura.iq.read_rules(mine)
     mine.write_text(text.replace("minimum_scores = 1", "minimum_scores = 3"), encoding="utf-8")
     result = mensura.score_iq(mensura.load(), rules=mine)
-    assert "2 of its scores count for the IQ and 3 must" in result.explain("claude-opus-5.5").note
+    assert "2 of its scores count for the IQ and 3 must" in result.explain("claude-haiku-5.5").note

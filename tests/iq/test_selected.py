@@ -60,10 +60,10 @@ def test_only_models_of_the_evidence_can_be_called_selected(chosen):
         mensura.score_iq(chosen[0], selected=["nobody"])
 
 
-def test_sources_say_which_models_their_makers_report_on():
-    """Nine of ten scores of Claude Opus 5 come from its system card; two of three of a newer model are too few."""
+def test_scores_say_which_models_their_makers_report_on():
+    """Most scores of Claude Opus 5 come from its system card; of Claude Haiku 5.5 there are too few scores."""
     found = mensura.iq.reported_by_makers(mensura.load())
-    assert found == ["claude-opus-5", "gpt-6-astra", "kimi-k3"]
+    assert found == ["claude-opus-5"]
 
 
 def test_models_that_makers_report_on_are_corrected_unless_one_asks_for_none(mensura_command):
@@ -72,17 +72,17 @@ def test_models_that_makers_report_on_are_corrected_unless_one_asks_for_none(men
     )
     before, after = ({row["subject"]: row["iq"] for row in made["composites"]} for made in (plain, corrected))
     lower = {name for name in before if before[name] is not None and after[name] < before[name] - 1}
-    assert lower == {"claude-opus-5", "gpt-6-astra", "kimi-k3"}
+    assert lower == {"claude-opus-5"}
     assert after["gpt-5.5"] == before["gpt-5.5"]
     notes = [text for text in corrected["warnings"] if "its maker, who profits" in text]
     assert [text.split(":")[0] for text in notes] == sorted(lower)
 
 
-def test_the_same_scores_are_corrected_only_where_their_source_is_a_maker(chosen):
-    """The default asks the table of sources: as a vendor's report, flattering scores say less."""
+def test_the_same_scores_are_corrected_only_where_their_maker_measured_them(chosen):
+    """The default asks each score who measured it: measured by the vendor, flattering scores say less."""
     evidence, matrix, hidden = chosen
     mine = pl.col("subject").is_in(list(hidden))
-    scores = evidence.scores.with_columns(source=pl.when(mine).then(pl.lit("mdev")).otherwise("source"))
+    scores = evidence.scores.with_columns(measured_by=pl.when(mine).then(pl.lit("vendor")).otherwise("measured_by"))
     reported, independent = mensura.score_iq(replace(evidence, scores=scores)), mensura.score_iq(evidence)
     rows = [matrix.row(name) for name in hidden]
     moved = (reported.scored.composites - independent.scored.composites)[0, rows]

@@ -17,7 +17,7 @@ def test_numbers_dates_and_mappings_of_any_kind_are_plain() -> None:
 def test_a_listing_of_texts_is_that_of_the_records() -> None:
     records = [{"subject": "a'\\b", "iq": 101.23456789}, {"subject": "__proto__", "iq": None}]
     texts = {str(row["subject"]): to_json(row) for row in records}
-    assert listing("models", texts.values(), "2026-11") == listing("models", records, "2026-11")
+    assert listing("models", texts.values(), "2026-12") == listing("models", records, "2026-12")
     assert json.loads(listing("models", records)) == {
         "version": "v1",
         "models": [{"subject": "a'\\b", "iq": 101.235}, {"subject": "__proto__", "iq": None}],

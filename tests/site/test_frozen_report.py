@@ -68,15 +68,15 @@ def reports(tmp_path_factory):
             patch.setattr(module, "SLOW_PARTS", PARTS)
         study = Study.open(edition)
         patch.setattr(frozen, "load", lambda: edition)
-        patch.setitem(frozen.IQ_SCALES, "2026-11", fingerprint_of(cells_of(tables))[:FINGERPRINT_DIGITS])
+        patch.setitem(frozen.IQ_SCALES, "2026-12", fingerprint_of(cells_of(tables))[:FINGERPRINT_DIGITS])
         patch.setattr(frozen_study, "load_scale", lambda name: freeze(study.fit, name, edition))
         patch.setattr(report, "named_pages", lambda one, editions: [pages.overview(one), pages.method(one)])
         patch.setattr(report, "ShareCards", _NoDrawings)
         patch.setattr(report, "benchmark_pages", lambda one: iter(()))
-        build_report(edition, folder / "alone", scale="2026-11")
+        build_report(edition, folder / "alone", scale="2026-12")
         known = edition.models["subject"][0]
         more = edition.add(scores_of(omega=OMEGA, zeta=ZETA, **{known: {"hle": 12}}))
-        build_report(more, folder / "added", scale="2026-11")
+        build_report(more, folder / "added", scale="2026-12")
     return Reports(edition, study, folder / "alone", folder / "added")
 
 
@@ -87,7 +87,7 @@ def test_the_records_of_no_other_model_moved(reports):
     )
     assert len(alone) == MODELS
     assert added == alone
-    assert all("On the frozen scale 2026-11" in told["scale"] for told in reports.read("models.json"))
+    assert all("On the frozen scale 2026-12" in told["scale"] for told in reports.read("models.json"))
 
 
 def test_a_score_of_a_model_that_keeps_its_place_is_told_to_stay_out(reports):
@@ -118,10 +118,10 @@ def test_pages_of_others_say_the_same_and_on_which_scale(reports):
             r'id="over-people".*?</table>',
         ):
             assert re.findall(part, after, re.DOTALL) == re.findall(part, before, re.DOTALL) != []
-        assert "Stands where the frozen scale 2026-11 has it." in after
-        assert "on the frozen scale 2026-11" in after.rpartition("<footer>")[2]
+        assert "Stands where the frozen scale 2026-12 has it." in after
+        assert "on the frozen scale 2026-12" in after.rpartition("<footer>")[2]
     own = (reports.added / "models/zeta.html").read_text(encoding="utf-8")
-    assert "Placed on the frozen scale 2026-11 by its own scores alone; nobody moved for it." in own
+    assert "Placed on the frozen scale 2026-12 by its own scores alone; nobody moved for it." in own
     front, rules = ((reports.added / name).read_text(encoding="utf-8") for name in ("index.html", "method.html"))
     assert "2 more were placed on it, each by its own scores alone (omega, zeta)" in front
     assert 'id="frozen-scale"' in rules

@@ -75,7 +75,7 @@ def test_every_page_says_which_method_it_shows(published):
 
 
 def test_a_frozen_scale_and_an_unknown_method_are_refused(mensura_command):
-    frozen = mensura_command("report", "--scale", "2026-11", "--method", "published")
+    frozen = mensura_command("report", "--scale", "2026-12", "--method", "published")
     assert "a frozen scale has its own method; leave out --method" in " ".join(frozen.err.split())
     for command in ("report", "serve", "figure"):
         told = " ".join(mensura_command(command, "--method", "mine").err.split())

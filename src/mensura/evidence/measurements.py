@@ -173,6 +173,7 @@ PRIOR_TRIALS = 20
 so that a perfect score still errs."""
 RANGE_ERRORS = 2 * 1.645
 """Standard errors in a source's range, read as a central 90% interval of a normal distribution."""
+_GUESSES = 1.645  # standard errors above chance
 ABOUT_ZERO = 0.02
 """A judged score of "about zero" says: at most this."""
 
@@ -214,6 +215,22 @@ def score_variance(rate: Number, n: Number | float) -> Number:
     """
     p = (rate * n + 1) / (n + 2)
     return p * (1 - p) / n
+
+
+def guess_limit(chance: Number, n: Number) -> Number:
+    """Return the highest rate on ``n`` tries that guessing explains: 95 of 100 who guess stay below it."""
+    return chance + _GUESSES * (chance * (1 - chance) / n) ** 0.5
+
+
+def beyond_guessing(evidence: Evidence) -> pl.DataFrame:
+    """Return the scores that instruments use without those that guessing explains."""
+    scores = with_tries(evidence, evidence.primary_scores)
+    size = pl.col("unit").replace_strict(RATE_UNITS, default=None)
+    chances = evidence.benchmarks.select("benchmark", "chance", size=size)
+    chance = pl.col("chance") / pl.col("size")
+    guessed = (pl.col("score") / pl.col("size") <= guess_limit(chance, pl.col("tries"))) & (chance > 0)
+    joined = scores.join(chances, on="benchmark", how="left", maintain_order="left")
+    return joined.filter(~guessed.fill_null(False)).select(scores.columns)
 
 
 def model_rates(evidence: Evidence) -> pl.DataFrame:

@@ -145,7 +145,7 @@ def _read_table(store: sqlite3.Connection, path: Path, name: str) -> RawTable:
 
 # Which evidence a number was computed from: a date for people, a fingerprint for machines.
 
-EMBEDDED_EDITION = "2026-11"
+EMBEDDED_EDITION = "2026-12"
 """Year and month of the embedded tables; a later state of them is a later edition."""
 FINGERPRINT_DIGITS = 12
 """Hexadecimal digits shown: two different states share them once in 10¹⁴."""

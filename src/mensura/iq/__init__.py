@@ -22,11 +22,11 @@ from mensura.iq.frozen import IQ_SCALES, FrozenIq, beside, frozen_evidence, kept
 from mensura.iq.human_ladders import DerivedLadders, derive_ladders
 from mensura.iq.ladders import Ladder, ladder_table
 from mensura.iq.matrix import count_teachers
+from mensura.iq.own_mask import reported_by_makers
 from mensura.iq.relatives import ENOUGH, TEACHERS
 from mensura.iq.result import COUNTS, IqResult
 from mensura.iq.rules import IqRules, read_rules
 from mensura.iq.scoring import score_iq
-from mensura.iq.selection import reported_by_makers
 from mensura.iq.sensitivity import Sensitivity, count_changes, sensitivity
 from mensura.iq.splicing import SplicedIq, left_out, splice_iq, spliced_evidence
 from mensura.iq.uncertainty import IqDraws

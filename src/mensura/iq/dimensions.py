@@ -9,9 +9,8 @@ import numpy as np
 from mensura.core.arrays import Floats, Ints, Mask
 from mensura.iq.ladders import HIGHEST, LOWEST
 from mensura.iq.matrix import ScoreMatrix
-from mensura.iq.quantiles import masked_quantile, smallest
 from mensura.iq.rules import IqRules
-from mensura.iq.waterfall import JOINT, PEERS, SOURCE, Codes, Filled, rests_on_scores
+from mensura.iq.waterfall import JOINT, PEERS, SOURCE, Codes, Filled, masked_quantile, rests_on_scores, smallest
 
 STATUSES = (
     "missing",

@@ -14,7 +14,6 @@ from mensura.core.results import Result
 from mensura.iq.dimensions import GLOBAL, MATCHED, MISSING, NEAREST, STATUSES, ScoredDimensions, comparable
 from mensura.iq.ladders import LEVELS
 from mensura.iq.matrix import ScoreMatrix
-from mensura.iq.quantiles import masked_quantile, smallest
 from mensura.iq.relatives import ENOUGH, TEACHERS
 from mensura.iq.rules import IqRules
 from mensura.iq.waterfall import (
@@ -28,8 +27,10 @@ from mensura.iq.waterfall import (
     WITHIN,
     ZERO,
     Filled,
+    masked_quantile,
     peer_groups,
     peer_keys,
+    smallest,
 )
 
 _FACTS = ("label", "iq", "low", "high", "status", "note")

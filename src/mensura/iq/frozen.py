@@ -26,7 +26,7 @@ from mensura.evidence.store import FINGERPRINT_DIGITS, cells_of, fingerprint_of
 from mensura.iq.result import IqResult
 from mensura.iq.scoring import score_iq
 
-IQ_SCALES = {"2026-11": "d566226a064c"}
+IQ_SCALES = {"2026-12": "826a6ecfee7e"}
 """Frozen scales by name, with the fingerprint of the tables they are made of; those of one name never change."""
 _TABLES = ("models", "benchmarks", "scores", "ladders")
 _DESCENT = ("predecessor", "predecessor2")
@@ -90,7 +90,7 @@ def place_iq(
     evidence: Evidence,
     score: Score,
     *,
-    scale: str = "2026-11",
+    scale: str = "2026-12",
     only: Sequence[str] | None = None,
     advance: Callable[[], object] | None = None,
 ) -> FrozenIq:

@@ -12,8 +12,7 @@ import numpy as np
 import scipy
 
 from mensura.core.arrays import Floats
-from mensura.iq.descent import Descent
-from mensura.iq.score_sums import BenchmarkSums, KnownScores, ModelSums
+from mensura.iq.score_sums import BenchmarkSums, Descent, KnownScores, ModelSums
 
 FACTORS = 2
 """Factors of a model besides its dimensions; a third one changed neither error nor coverage."""
@@ -21,7 +20,8 @@ _WORTH = 4.0  # pseudo-observations behind every prior variance
 _NOISE_WORTH = 6.0  # pseudo-observations that draw a benchmark's noise towards that of all benchmarks
 _DIMENSION_VARIANCE = 0.1  # squared logits, prior guess of τ
 _LINE_VARIANCES = (1.0, 0.2, 0.1)  # squared logits, prior guess of the spread of μ, first and further loadings
-_START_NOISE = 0.3  # squared logits
+START_NOISE = 0.3
+"""Squared logits: the scatter of a usual test, from which the chains start."""
 _SMALLEST_NOISE = 0.003  # squared logits: no benchmark repeats itself exactly
 _REGRESSOR_PRECISION = 0.1  # of Γ: scores of some dozens of models outweigh it
 _KEPT, _KEPT_PRECISION = 0.5, 4.0  # prior of ρ: half of a predecessor's strength, give or take half
@@ -68,11 +68,11 @@ def draw_scores(data: GibbsData, state: GibbsState, rng: np.random.Generator) ->
 def start_chains(data: GibbsData, chains: int) -> GibbsState:
     """Begin with benchmarks at their means and models at their mean residuals."""
     models, benchmarks = data.eta.shape
-    count = data.known.sum(axis=0)
-    level = data.eta.sum() / max(count.sum(), 1)
-    means = (data.eta.sum(axis=0) + level) / (count + 1)
+    count = data.weights.sum(axis=0)
+    level = data.weighed.sum() / max(count.sum(), 1)
+    means = (data.weighed.sum(axis=0) + level) / (count + 1)
     factors = np.zeros((models, FACTORS))
-    own = (data.eta - data.weights * means).sum(axis=1) / (data.known.sum(axis=1) + 1)
+    own = (data.weighed - data.weights * means).sum(axis=1) / (data.weights.sum(axis=1) + 1)
     factors[:, 0] = own / max(float(own.std()), 1e-6)
     lines = np.zeros((benchmarks, 1 + FACTORS))
     lines[:, 0], lines[:, 1] = means, 1.0
@@ -85,7 +85,7 @@ def start_chains(data: GibbsData, chains: int) -> GibbsState:
         factors=in_each(factors),
         lines=in_each(lines),
         dimensions=np.zeros((chains, models, dimensions)),
-        noise=np.full((chains, benchmarks), _START_NOISE),
+        noise=np.full((chains, benchmarks), START_NOISE),
         dimension_variance=np.full((chains, dimensions), _DIMENSION_VARIANCE),
         gamma=np.zeros((chains, data.regressors.shape[1], FACTORS)),
         centre=in_each(np.array([means.mean(), 1.0, *[0.0] * (FACTORS - 1)])),
@@ -262,7 +262,7 @@ def draw_normals(precision: Floats, vector: Floats, rng: np.random.Generator) ->
 
 def _draw_noise(data: GibbsData, sums: BenchmarkSums, state: GibbsState, rng: np.random.Generator) -> Floats:
     typical = np.exp(np.log(state.noise).mean(axis=1, keepdims=True))
-    freedom = data.known.sum(axis=0) + _NOISE_WORTH
+    freedom = data.weights.sum(axis=0) + _NOISE_WORTH
     drawn = (sums.left(state.lines) + _NOISE_WORTH * typical) / rng.chisquare(freedom, state.noise.shape)
     return np.asarray(np.maximum(drawn, _SMALLEST_NOISE))
 

@@ -11,9 +11,9 @@ from mensura.core.arrays import Floats, Mask
 from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.own_mask import Entries, MaskCorrection, correct, find_entries, in_parts
 from mensura.iq.relatives import condition
-from mensura.iq.rules import ImputationRule
+from mensura.iq.rules import ImputationRule, IqRules
 from mensura.iq.sampler import STATES_KEPT, Sampled, sample
-from mensura.iq.waterfall import JOINT, NONE, SOURCE, Filled, known_in, no_correlations
+from mensura.iq.waterfall import JOINT, NONE, SOURCE, Filled, known_in, no_correlations, run_waterfall
 
 POINT_DRAWS = 400
 """Draws behind a plain scoring, whose values are their means; a composite then errs by about 0.15 from sampling."""
@@ -60,7 +60,8 @@ def fill_drawn(
     ``middle``: the means of all draws, of which these are a part, about which draws are widened.
     """
     new = _estimated(matrix, rule)
-    iqs = np.where(new, correction.apply(drawn, middle), matrix.iqs)
+    read = np.where(matrix.doubtful, drawn, matrix.read(_log_odds(matrix), beyond=True))
+    iqs = np.where(new, correction.apply(drawn, middle), read)
     return _filled(matrix, new, iqs, np.zeros((1, *new.shape)), correction)
 
 
@@ -75,8 +76,9 @@ def complete_jointly(matrix: ScoreMatrix, rule: ImputationRule, drawn: JointDraw
     new = _estimated(matrix, rule)
     means, errors = np.empty(new.shape), np.empty(new.shape)
     for rows in at_once(len(new), drawn.log_odds[:, 0].size):
-        iqs = correction.of(rows).apply(matrix.read(drawn.log_odds[:, rows]))
-        iqs = np.where(new[rows], iqs, matrix.iqs[rows])
+        read = matrix.read(drawn.log_odds[:, rows], beyond=True)
+        read = np.clip(np.where(new[rows], correction.of(rows).apply(read), read), *matrix.ends)
+        iqs = np.where(new[rows] | matrix.doubtful[rows], read, matrix.iqs[rows])
         means[rows], errors[rows] = iqs.mean(axis=0), np.where(new[rows], iqs.std(axis=0), 0.0)
     return _filled(matrix, new, means[None], errors[None], correction)
 
@@ -110,7 +112,10 @@ def _fit(
 ) -> Sampled:
     """Sample the joint model of all scores."""
     parents = matrix.ancestors[:, 0] if matrix.ancestors.shape[1] else np.full(len(matrix.subjects), -1)
-    found = sample(_log_odds(matrix), _regressors(matrix), matrix.dimension_of, parents, draws, rng, advance)
+    found = sample(
+        *(_log_odds(matrix), _regressors(matrix), matrix.dimension_of, parents, draws, rng, advance),
+        doubt=matrix.doubt.among(matrix.measured),
+    )
     own = rng.spawn(1)[0]  # so that what relatives say leaves every other draw as it is
     return replace(found, draws=condition(found.draws, matrix.measured, matrix.shares, matrix.relatives, own))
 
@@ -118,21 +123,31 @@ def _fit(
 def _enter(matrix: ScoreMatrix, entries: Entries, sampled: Sampled, rng: np.random.Generator) -> Floats:
     """Draw the scores of entered models, a part of them at a time, by fits that have not seen them."""
     eta = np.where(entries.kept, _log_odds(matrix)[entries.donors], np.nan)
+    doubt = np.where(matrix.measured, sampled.readings.doubt, 0.0)[entries.targets]
     regressors = _regressors(matrix)[entries.donors]
     entered = np.empty((STATES_KEPT, *eta.shape))
     for part in in_parts(entries, _PARTS):
         unseen = np.isin(np.arange(len(matrix.subjects)), entries.donors[part])
-        entered[:, part] = sampled.without(unseen, rng).draw_new(eta[part], regressors[part], rng)
+        entered[:, part] = sampled.without(unseen, rng).draw_new(eta[part], doubt[part], regressors[part], rng)
     return entered
 
 
 def _log_odds(matrix: ScoreMatrix) -> Floats:
     """Return the measured scores as log odds, NaN where there is none."""
-    eta = np.column_stack([one.log_odds(matrix.scores[:, j]) for j, one in enumerate(matrix.metrics)])
-    return np.where(matrix.measured, eta, np.nan)
+    return np.where(matrix.measured, matrix.doubt.odds, np.nan)
 
 
 def _regressors(matrix: ScoreMatrix) -> Floats:
     """Return what is known of models besides scores, centred: release (in standard deviations), reasoning."""
     released = matrix.released - matrix.released.mean()
     return np.column_stack([released / max(float(released.std()), 1.0), matrix.reasoning - matrix.reasoning.mean()])
+
+
+def fill_benchmarks(matrix: ScoreMatrix, iqs: Floats, rules: IqRules, noise: Floats | None = None) -> Filled:
+    """Fill a stack of benchmark IQs (draws × models × benchmarks) by the waterfall, or one table by the joint model.
+
+    ``noise`` holds standard normal deviates of the same shape; imputed values then vary by their standard error.
+    """
+    if rules.imputation.is_joint:
+        return complete_jointly(matrix, rules.imputation)
+    return run_waterfall(matrix, iqs, rules, noise)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from mensura.core.arrays import Floats
+from mensura.core.arrays import Floats, expit, logit
 from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns
 from mensura.evidence import LADDER_LEVELS, Evidence
@@ -18,6 +18,10 @@ from mensura.iq.rules import DATA
 
 LEVELS = np.array(LADDER_LEVELS, dtype=np.float64)
 LOWEST, HIGHEST = float(LEVELS[0]), float(LEVELS[-1])
+STEP = float(LEVELS[1] - LEVELS[0])
+"""IQ points between two rungs of a ladder."""
+FURTHER = 3.0
+"""Steps that a ladder goes on past its ends where a score says "at least" or "at most"."""
 POINTS = [f"iq{level:.0f}" for level in LEVELS]
 PUBLISHED, RECUT = "published", "recut"
 """The ladders of the method page, and these with the one row the published values cannot come from put right."""
@@ -105,3 +109,55 @@ def read_ladders(table: pl.DataFrame, benchmarks: Sequence[str]) -> tuple[Ladder
             "set in_composite to no in benchmarks.csv"
         )
     return tuple(Ladder(name, tuple(np.nan if x is None else float(x) for x in rows[name])) for name in benchmarks)
+
+
+_ELO_UNIT = 400 / np.log(10)  # Elo points per logit of the expected win rate
+_ANSWERS = 100.0  # the size of test on which half an answer is added on either side
+_SIZES = {"percent": (0.0, 100.0), "fraction": (0.0, 1.0), "index": (-100.0, 100.0)}
+UNITS = ("elo", *_SIZES)
+"""Units of which log odds can be taken."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One benchmark's way from score to log odds and back; ``middle`` is the Elo of the fixed opponent."""
+
+    unit: str
+    middle: float = 0.0
+
+    @classmethod
+    def of(cls, unit: str, scores: Floats, middle: float = 0.0) -> Metric:
+        """Return the metric of a benchmark in this unit; for Elo the median score, else ``middle``."""
+        if unit == "elo":
+            return cls(unit, float(np.nanmedian(scores)) if np.isfinite(scores).any() else middle)
+        if unit not in _SIZES:
+            raise MensuraError(f"unit: no log odds of scores in {unit!r}; expected elo, {', '.join(_SIZES)}")
+        return cls(unit)
+
+    def log_odds(self, score: Floats) -> Floats:
+        """Return scores as log odds; NaN stays NaN."""
+        if self.unit == "elo":
+            return np.asarray((score - self.middle) / _ELO_UNIT)
+        return logit((_ANSWERS * self.rate(score) + 0.5) / (_ANSWERS + 1))
+
+    def rate(self, score: Floats) -> Floats:
+        """Return scores as success rates; NaN stays NaN."""
+        if self.unit == "elo":
+            return expit(self.log_odds(score))
+        low, high = _SIZES[self.unit]
+        return np.asarray(np.clip((score - low) / (high - low), 0.0, 1.0))
+
+    def score_of_rate(self, rate: Floats) -> Floats:
+        """Return success rates as scores; of Elo, which has no ends, the rates 0 and 1 are infinite."""
+        if self.unit == "elo":
+            return np.asarray(np.where(rate > 0, np.inf, -np.inf))
+        low, high = _SIZES[self.unit]
+        return np.asarray(low + (high - low) * rate)
+
+    def score(self, log_odds: Floats) -> Floats:
+        """Return log odds as scores, within the unit's range."""
+        if self.unit == "elo":
+            return np.asarray(self.middle + _ELO_UNIT * log_odds)
+        low, high = _SIZES[self.unit]
+        rate = ((_ANSWERS + 1) * expit(log_odds) - 0.5) / _ANSWERS
+        return np.asarray(low + (high - low) * np.clip(rate, 0.0, 1.0))

@@ -13,9 +13,9 @@ import polars as pl
 
 from mensura.core.arrays import Floats, Ints, Mask
 from mensura.core.errors import MensuraError
-from mensura.evidence import Evidence
-from mensura.iq.ladders import HIGHEST, LOWEST, Ladder, ladder_table, read_ladders
-from mensura.iq.metric import UNITS, Metric
+from mensura.evidence import Evidence, with_tries
+from mensura.iq.doubt import Doubt, weigh_scores
+from mensura.iq.ladders import FURTHER, HIGHEST, LOWEST, STEP, UNITS, Ladder, Metric, ladder_table, read_ladders
 from mensura.iq.relatives import Relatives
 from mensura.iq.rules import IqRules
 
@@ -41,6 +41,7 @@ class ScoreMatrix:
     shift: Floats  # per benchmark: IQ points added to what its ladder says, 0 unless a ladder is moved
     scores: Floats  # models × benchmarks
     iqs: Floats  # models × benchmarks
+    doubt: Doubt  # what each score tells, by its number of answers and its place on the test
     dimension_of: Ints  # per benchmark
     released: Ints  # per model, as ordinal day
     reasoning: Mask  # per model
@@ -57,6 +58,24 @@ class ScoreMatrix:
     def measured(self) -> Mask:
         """Where there is a source value."""
         return ~np.isnan(self.iqs)
+
+    @cached_property
+    def doubtful(self) -> Mask:
+        """Where there is a source value that tells less than a usual one."""
+        return np.asarray(self.measured & self.doubt.doubtful)
+
+    @cached_property
+    def ends(self) -> tuple[Floats, Floats]:
+        """The lowest and highest IQ that a score on each benchmark can give: those of its chance and its ceiling."""
+        limits = zip(self.metrics, self.ladders, self.doubt.floor, self.doubt.top, strict=True)
+        pairs = [ladder.iq(metric.score_of_rate(np.array(rates))) for metric, ladder, *rates in limits]
+        low, high = np.array(pairs).T + self.shift
+        return np.clip(low, LOWEST, HIGHEST), np.clip(high, LOWEST, HIGHEST)
+
+    @cached_property
+    def telling(self) -> Mask:
+        """Where there is a source value that guessing does not explain."""
+        return np.asarray(self.measured & ~self.doubt.guessed)
 
     @cached_property
     def zero_iq(self) -> Floats:
@@ -88,16 +107,32 @@ class ScoreMatrix:
         """Return the same matrix with other benchmark IQs (NaN = hidden)."""
         return replace(self, iqs=iqs)
 
-    def read(self, log_odds: Floats) -> Floats:
+    def read(self, log_odds: Floats, *, beyond: bool = False) -> Floats:
         """Return the IQs of scores given as log odds (last axis: benchmarks), each off its own ladder.
 
-        A benchmark's scores are laid side by side for it: read across the rows they would take twice the time.
+        With ``beyond`` a ladder goes on past its ends for three more steps, in log odds as steep as the last one. A
+        benchmark's scores are laid side by side for it: read across the rows they would take twice the time.
         """
         columns = np.ascontiguousarray(np.moveaxis(log_odds, -1, 0))
         iqs = np.empty(columns.shape)
         for column, (metric, ladder) in enumerate(zip(self.metrics, self.ladders, strict=True)):
             iqs[column] = ladder.iq(metric.score(columns[column])) + self.shift[column]
-        return np.ascontiguousarray(np.moveaxis(np.clip(iqs, LOWEST, HIGHEST, out=iqs), 0, -1))
+        if not beyond:
+            return np.ascontiguousarray(np.moveaxis(np.clip(iqs, LOWEST, HIGHEST, out=iqs), 0, -1))
+        for column, ends in enumerate(self._last_steps):
+            for end, towards in zip(ends, (-STEP, STEP), strict=True):
+                steps = (columns[column] - end[0]) / (end[0] - end[1])
+                iqs[column] += towards * np.clip(steps, 0.0, FURTHER)
+        return np.ascontiguousarray(np.moveaxis(iqs, 0, -1))
+
+    @cached_property
+    def _last_steps(self) -> list[tuple[tuple[float, float], tuple[float, float]]]:
+        """Per benchmark, the log odds of the lowest two rungs and of the highest two, the end first."""
+        rungs = [
+            np.unique(metric.log_odds(np.array(ladder.scores)))
+            for metric, ladder in zip(self.metrics, self.ladders, strict=True)
+        ]
+        return [((first, second), (last, before)) for first, second, *_, before, last in rungs]
 
     def with_ladder_moved(self, column: int, points: float) -> ScoreMatrix:
         """Return the matrix as if one ladder gave this many IQ points more, within 70 and 160."""
@@ -118,6 +153,7 @@ class ScoreMatrix:
             shift=self.shift[columns],
             scores=self.scores[:, columns],
             iqs=self.iqs[:, columns],
+            doubt=self.doubt.of(columns),
             dimension_of=np.searchsorted(places, self.dimension_of[columns]),
             by_peers=self.by_peers[columns],
             zero_before=self.zero_before[columns],
@@ -150,21 +186,26 @@ def build_matrix(
     )
     benchmarks, models = used["benchmark"].to_list(), evidence.models
     steps = read_ladders(ladder_table(evidence, ladders), benchmarks)
-    scores = _laid_out(scores_of(evidence, source), models["subject"].to_list(), benchmarks)
+    chosen = scores_of(evidence, source)
+    scores = _laid_out(chosen, models["subject"].to_list(), benchmarks)
     iqs = np.column_stack([ladder.iq(scores[:, column]) for column, ladder in enumerate(steps)])
     missing_rules = [rule or "" for rule in used["missing_rule"]]
+    metrics = tuple(
+        Metric.of(unit, scores[:, j], middle=float(steps[j].score(np.array(_AVERAGE))))
+        for j, unit in enumerate(used["unit"])
+    )
+    tries = _laid_out(with_tries(evidence, chosen), models["subject"].to_list(), benchmarks, "tries")
+    doubt = weigh_scores(scores, tries, metrics, *(used[name].to_list() for name in ("chance", "ceiling")))
     return ScoreMatrix(
         subjects=tuple(models["subject"]),
         benchmarks=tuple(benchmarks),
         dimensions=tuple(rules.dimensions),
         ladders=steps,
-        metrics=tuple(
-            Metric.of(unit, scores[:, j], middle=float(steps[j].score(np.array(_AVERAGE))))
-            for j, unit in enumerate(used["unit"])
-        ),
+        metrics=metrics,
         shift=np.zeros(len(benchmarks)),
         scores=scores,
         iqs=iqs,
+        doubt=doubt,
         dimension_of=used["place"].to_numpy(),
         released=np.array([day.toordinal() for day in models["released"]]),
         reasoning=models["reasoning"].to_numpy(),
@@ -174,7 +215,7 @@ def build_matrix(
         ancestors=_ancestors(models),
         by_peers=np.array([rule.startswith("peers") for rule in missing_rules]),
         zero_before=np.array([_zero_before(rule) for rule in missing_rules]),
-        relatives=_relatives(evidence, scores_of(evidence, source)),
+        relatives=_relatives(evidence, chosen),
     )
 
 
@@ -220,7 +261,7 @@ def _check_dimensions(used: pl.DataFrame, rules: IqRules) -> None:
         raise MensuraError(f"benchmarks.csv: no benchmark counts in the dimension {', '.join(empty)}; add at least one")
 
 
-def _laid_out(scores: pl.DataFrame, subjects: list[str], benchmarks: list[str]) -> Floats:
+def _laid_out(scores: pl.DataFrame, subjects: list[str], benchmarks: list[str], column: str = "score") -> Floats:
     rows = {name: index for index, name in enumerate(subjects)}
     columns = {name: index for index, name in enumerate(benchmarks)}
     kept = scores.filter(pl.col("benchmark").is_in(benchmarks))
@@ -229,7 +270,7 @@ def _laid_out(scores: pl.DataFrame, subjects: list[str], benchmarks: list[str]) 
         kept["subject"].replace_strict(rows, return_dtype=pl.Int64).to_numpy(),
         kept["benchmark"].replace_strict(columns, return_dtype=pl.Int64).to_numpy(),
     )
-    matrix[at] = kept["score"].to_numpy()
+    matrix[at] = kept[column].to_numpy()
     return matrix
 
 

@@ -18,9 +18,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 
 from mensura.core.arrays import Floats, Ints, Mask
-from mensura.iq.ladders import HIGHEST, LOWEST
+from mensura.evidence import Evidence
 from mensura.iq.matrix import ScoreMatrix
 
 WELL_MEASURED = 0.45
@@ -52,13 +53,12 @@ class MaskCorrection:
     factor: Floats
 
     def apply(self, iqs: Floats, middle: Floats | None = None) -> Floats:
-        """Return drawn IQs (draws × models × benchmarks) moved and widened about their means, kept on the scale.
+        """Return drawn IQs (draws × models × benchmarks) moved and widened about their means.
 
         ``middle``: the means, where these are a part of all draws.
         """
         middle = iqs.mean(axis=0) if middle is None else middle
-        moved = middle + self.shift[:, None] + self.factor[:, None] * (iqs - middle)
-        return np.asarray(np.clip(moved, LOWEST, HIGHEST))
+        return np.asarray(middle + self.shift[:, None] + self.factor[:, None] * (iqs - middle))
 
     def of(self, rows: slice) -> MaskCorrection:
         """Return the correction of some of the models."""
@@ -130,8 +130,24 @@ def correct(matrix: ScoreMatrix, entries: Entries, iqs: Iterable[Floats]) -> Mas
     def total(values: Floats) -> Floats:
         return np.bincount(entries.targets, values, minlength=len(matrix.subjects)).astype(np.float64)
 
-    worth = np.where(np.isin(matrix.subjects, list(matrix.selected)) & (count > 0), 0.0, _WORTH)
-    shift = total(error) / (count + worth)
+    shift = total(error) / (count + _WORTH)
     surprise = ((error - shift[entries.targets]) / spread) ** 2
     factor = np.sqrt((total(surprise) + _WORTH) / (count + _WORTH))
     return MaskCorrection(shift, np.maximum(factor, 1.0))
+
+
+_MAKERS_SHARE = 0.5
+"""A model with a larger share of its scores from its maker counts as reported by the maker."""
+_FEWEST_SCORES = 5
+"""Scores that such a model must have: the correction was tested with five (``benchmarks.iq_selected``), and with one or
+two, the models entered in its place differ too much from it."""
+
+
+def reported_by_makers(evidence: Evidence) -> list[str]:
+    """Return the models with five scores or more, most of them measured by their makers.
+
+    A score whose kind nobody says counts as independent.
+    """
+    own = pl.col("measured_by") == "vendor"
+    shares = evidence.primary_scores.group_by("subject").agg(pl.len(), share=own.fill_null(False).mean())
+    return sorted(shares.filter(pl.col("share") > _MAKERS_SHARE, pl.col("len") >= _FEWEST_SCORES)["subject"])

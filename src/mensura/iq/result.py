@@ -15,15 +15,16 @@ from mensura.core.arrays import Floats, Ints, Mask
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
 from mensura.evidence import Evidence, require_subject
+from mensura.evidence.additions import USER
 from mensura.iq.dimensions import STATUSES, ScoredDimensions, rounded
 from mensura.iq.emotional import score_emotional
 from mensura.iq.explanation import Explanation, Workings, explain_subject, no_composite
 from mensura.iq.matrix import ScoreMatrix, scores_of
 from mensura.iq.rules import IqRules
 from mensura.iq.trail import gather_facts, pick_known, trace_benchmarks
-from mensura.iq.uncertainty import IqDraws, draw_iqs, interval, score_errors
+from mensura.iq.uncertainty import IqDraws, draw_iqs, score_errors
 from mensura.iq.waterfall import PREDECESSOR, SOURCE, STEPS, Filled
-from mensura.scale.ranking import WIDEST_IQ, rank_subjects
+from mensura.scale.ranking import FEWEST_DIMENSIONS, FEWEST_TESTS, rank_subjects
 
 COUNTS = ("measured", "inherited", "estimated")
 """Columns that count the benchmarks behind a value by where theirs come from."""
@@ -115,10 +116,10 @@ class IqResult(Result):
         return self.rank()
 
     def rank(self, least: float | None = None) -> pl.DataFrame:
-        """Rank the models whose 90% interval spans at most 12 IQ points, best first.
+        """Rank the models that were measured on three tests in two dimensions, best first.
 
-        ``least`` leaves out models measured on a smaller share of the benchmarks. The published method ranks by such a
-        share alone, that of the status Partial unless given. Without draws every model with a composite is ranked.
+        A score that guessing explains does not count. ``least`` leaves out models measured on a smaller share of the
+        benchmarks. The published method ranks by such a share alone, that of the status Partial unless given.
         Columns: rank, subject, exact (the composite before rounding), rank_low, rank_high, p_first (the chance of being
         first among all ranked), measured (benchmarks).
         """
@@ -139,10 +140,16 @@ class IqResult(Result):
         if self.method == "published" and least is None:
             least = self.rules.status.partial
         ranked: Mask = ~np.isnan(exact) & (self.measured_share >= (least or 0.0))
-        if self.method == "published" or not self.n_draws:
+        if self.method == "published":
             return ranked
-        low, high = self._interval("composites", exact)
-        return np.asarray(ranked & (high - low <= WIDEST_IQ))
+        tests, dimensions = self._tests_that_tell
+        return np.asarray(ranked & (tests >= FEWEST_TESTS) & (dimensions >= FEWEST_DIMENSIONS))
+
+    @cached_property
+    def _tests_that_tell(self) -> tuple[Ints, Ints]:
+        """Return for each model how many tests tell of it, and in how many dimensions."""
+        tests = self.matrix.telling @ self.matrix.members
+        return tests.sum(axis=1).astype(np.int64), (tests > 0).sum(axis=1)
 
     @cached_property
     def not_ranked(self) -> pl.DataFrame:
@@ -157,8 +164,11 @@ class IqResult(Result):
             return no_composite(self.matrix, self.scored, self.rules, row)
         if self.method == "published":
             return f"scores on {self.ranked_from} benchmarks; it has {int(self.matrix.measured[row].sum())}"
-        low, high = interval(self.drawn.composites[:, row])
-        return f"more scores: its interval spans {high - low:.1f} IQ points, and a rank needs {WIDEST_IQ:.0f} or fewer"
+        tests, dimensions = (int(count[row]) for count in self._tests_that_tell)
+        needed = f"scores on {FEWEST_TESTS} tests in {FEWEST_DIMENSIONS} dimensions"
+        if not tests:
+            return f"{needed}; so far it does no better than guessing"
+        return f"{needed}; it has {tests} in {dimensions}"
 
     @cached_property
     def trail(self) -> pl.DataFrame:
@@ -179,13 +189,31 @@ class IqResult(Result):
         The joint model gives every model with enough scores a composite.
         """
         if self.rules.imputation.is_joint:
-            return (*self.evidence.warnings, *self.about_selection)
+            added = self.evidence.scores.filter(pl.col("source") == USER)["subject"].unique(maintain_order=True)
+            about = (text for subject in added if subject in self.matrix.rows for text in self.about_scores(subject))
+            return (*self.evidence.warnings, *self.about_selection, *about)
         enough = self.scored.scored.sum(axis=1) >= self.rules.dimension.minimum_scored
         reasons: dict[str, list[int]] = {}
         for row in np.flatnonzero(np.isnan(self.scored.composites[0]) & enough):
             reasons.setdefault(no_composite(self.matrix, self.scored, self.rules, int(row)), []).append(int(row))
         without = (f"no composite for {self.matrix.listed(np.array(rows))}: {why}" for why, rows in reasons.items())
         return (*self.evidence.warnings, *without)
+
+    def about_scores(self, subject: str) -> tuple[str, ...]:
+        """Say which scores of a model tell little: those that guessing explains, of few answers, or at an end."""
+        row, matrix = self.matrix.row(subject), self.matrix
+        notes = []
+        for column in np.flatnonzero(matrix.measured[row]):
+            name, score = matrix.benchmarks[column], matrix.scores[row, column]
+            if matrix.doubt.guessed[row, column]:
+                notes.append(f"{subject}: {score:g} on {name} is no better than guessing; it says at most")
+            elif matrix.doubtful[row, column]:
+                read = self.filled.iqs[0, row, column]
+                notes.append(
+                    f"{subject}: {score:g} on {name} tells little: it has few answers or is near an end of the test; "
+                    f"its IQ there is {read:.0f}, where the ladder says {matrix.iqs[row, column]:.0f}"
+                )
+        return tuple(notes)
 
     @property
     def about_selection(self) -> tuple[str, ...]:
@@ -274,7 +302,7 @@ class IqResult(Result):
     def _interval(self, part: str, centre: Floats) -> tuple[Floats, Floats]:
         if not self.n_draws:
             return np.full(centre.shape, np.nan), np.full(centre.shape, np.nan)
-        return interval(getattr(self.drawn, part))
+        return self.drawn.interval(part)
 
     def _long(self, values: Floats, columns: tuple[str, ...], name: str) -> pl.DataFrame:
         rows, places = np.nonzero(~np.isnan(values))

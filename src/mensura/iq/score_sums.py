@@ -16,22 +16,22 @@ from mensura.core.arrays import Floats, Ints, Mask
 
 @dataclass(frozen=True)
 class KnownScores:
-    """Scores on the logit scale with 0 where missing, which are there, and to which dimension benchmarks belong."""
+    """Scores on the logit scale, what each counts for, and to which dimension benchmarks belong."""
 
-    eta: Floats  # models × benchmarks
-    known: Mask
+    eta: Floats  # models × benchmarks, any number where there is no score
+    weights: Floats  # 1 for a usual score, less for a doubtful one, 0 where there is none
     dimension_of: Ints
     members: Floats  # benchmarks × dimensions, 1 where the benchmark belongs to it
 
     @cached_property
-    def weights(self) -> Floats:
-        """1 where there is a score, 0 where there is none."""
-        return self.known.astype(np.float64)
+    def weighed(self) -> Floats:
+        """Each score times what it counts for."""
+        return np.asarray(self.weights * self.eta)
 
     @cached_property
     def squares(self) -> Floats:
-        """The sum of each benchmark's squared scores."""
-        return np.asarray((self.eta**2).sum(axis=0))
+        """The weighed sum of each benchmark's squared scores."""
+        return np.asarray((self.weighed * self.eta).sum(axis=0))
 
     def in_own_dimension(self, sums: Floats) -> Floats:
         """Of sums for every benchmark and dimension (last two axes), return those of each benchmark's own."""
@@ -51,7 +51,7 @@ class ModelSums:
     @classmethod
     def of(cls, scores: KnownScores, lines: Floats, noise: Floats) -> ModelSums:
         """Sum up, given (μ, λ) and ψ of every benchmark."""
-        there, eta = scores.weights, scores.eta
+        there, eta = scores.weights, scores.weighed
         level, slopes = lines[:, :, :1], lines[:, :, 1:]
         chains, benchmarks, size = slopes.shape
         one, slope = scores.members / noise[..., None], slopes / noise[..., None]
@@ -76,7 +76,7 @@ class BenchmarkSums:
     @classmethod
     def of(cls, scores: KnownScores, factors: Floats, dimensions: Floats) -> BenchmarkSums:
         """Sum up, given f and u of every model."""
-        there, eta, own = scores.weights.T, scores.eta.T, scores.in_own_dimension
+        there, eta, own = scores.weights.T, scores.weighed.T, scores.in_own_dimension
         design = np.concatenate([np.ones((*factors.shape[:2], 1)), factors], axis=2)
         chains, models, size = design.shape
         products = (design[..., :, None] * design[..., None, :]).reshape(chains, models, size * size)
@@ -91,3 +91,38 @@ class BenchmarkSums:
         """Return Σ (y − ℓ · x)² for a line ℓ = (μ, λ) of each benchmark."""
         expected = (self.matrix @ lines[..., None])[..., 0]
         return np.asarray(np.maximum(self.square + (lines * (expected - 2 * self.vector)).sum(axis=2), 0.0))
+
+
+@dataclass(frozen=True)
+class Descent:
+    """Who follows whom, by row, and the models in two halves within which nobody follows another."""
+
+    children: Ints
+    parents: Ints
+    follows: Mask
+    halves: tuple[Mask, Mask]
+
+    @classmethod
+    def of(cls, parents: Ints) -> Descent:
+        """Read a row's predecessor (−1 = none); predecessors form no circle."""
+        follows = parents >= 0
+        generation = np.zeros(parents.size, dtype=np.int64)
+        for _ in range(parents.size):
+            later = np.where(follows, generation[parents] + 1, 0)
+            if (later == generation).all():
+                break
+            generation = later
+        even = generation % 2 == 0
+        return cls(np.flatnonzero(follows), parents[follows], follows, (even, ~even))
+
+    def before(self, values: Floats) -> Floats:
+        """Return each row's predecessor's values (last axis but one: rows), 0 where there is none."""
+        found = np.zeros_like(values)
+        found[..., self.children, :] = values[..., self.parents, :]
+        return found
+
+    def after(self, values: Floats) -> Floats:
+        """Return the sums of each row's successors' values."""
+        found = np.zeros_like(values.swapaxes(0, -2))
+        np.add.at(found, self.parents, values.swapaxes(0, -2)[self.children])
+        return found.swapaxes(0, -2)

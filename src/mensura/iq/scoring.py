@@ -14,12 +14,12 @@ from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 from mensura.evidence import Evidence, load
 from mensura.iq.dimensions import score_dimensions
-from mensura.iq.filling import fill_benchmarks
+from mensura.iq.joint import fill_benchmarks
 from mensura.iq.ladders import PUBLISHED, RECUT
 from mensura.iq.matrix import build_matrix
+from mensura.iq.own_mask import reported_by_makers
 from mensura.iq.result import IqResult
 from mensura.iq.rules import IqRules, as_rules
-from mensura.iq.selection import reported_by_makers
 
 METHODS = {"joint": ("joint", RECUT), "published": ("waterfall", PUBLISHED)}
 """How gaps are filled and which ladders are read, by the name of the method."""

@@ -13,8 +13,7 @@ from mensura.core.arrays import Floats, Mask
 from mensura.core.frames import sort_highest
 from mensura.core.results import Result
 from mensura.iq.dimensions import score_dimensions
-from mensura.iq.filling import fill_benchmarks
-from mensura.iq.joint import JointDraws, complete_jointly, point_draws
+from mensura.iq.joint import JointDraws, complete_jointly, fill_benchmarks, point_draws
 from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.result import IqResult
 from mensura.iq.rules import IqRules

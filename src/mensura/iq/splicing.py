@@ -29,7 +29,7 @@ from mensura.iq.uncertainty import IqDraws
 from mensura.iq.waterfall import Filled
 from mensura.scale.ranking import rank_interval
 
-_DRAWN = ("composites", "dimensions", "benchmarks")
+_DRAWN = ("composites", "dimensions", "benchmarks", "below", "above")
 Placed = dict[str, IqResult]
 """Models by name, each with the scoring in which it stands beside the edition."""
 
@@ -83,7 +83,7 @@ def splice_iq(
     evidence: Evidence,
     score: Score,
     *,
-    scale: str = "2026-11",
+    scale: str = "2026-12",
     advance: Callable[[], object] | None = None,
 ) -> SplicedIq:
     """Put the models of an evidence on a frozen scale and return a whole scoring of them.

@@ -25,8 +25,7 @@ from mensura.core.results import Result
 from mensura.evidence import RATE_UNITS, Evidence, distinct_scores, trials
 from mensura.evidence.measurements import score_variance
 from mensura.iq.dimensions import score_dimensions
-from mensura.iq.filling import fill_benchmarks
-from mensura.iq.joint import at_once, draw_log_odds, fill_drawn
+from mensura.iq.joint import at_once, draw_log_odds, fill_benchmarks, fill_drawn
 from mensura.iq.ladders import HIGHEST, LOWEST
 from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.own_mask import MaskCorrection, uncorrected
@@ -48,12 +47,28 @@ class IqDraws(Result):
     subjects: tuple[str, ...]
     composites: Floats
     dimensions: Floats
-    benchmarks: Floats
+    benchmarks: Floats  # past 70 and 160, where a score lies past its ladder's end
+    below: Floats | None = None  # draws × models × (composite, dimensions): IQ points lost by stopping at 70, and
+    above: Floats | None = None  # at 160
+
+    def interval(self, part: str) -> tuple[Floats, Floats]:
+        """Return the ends of the middle 90% of ``composites``, ``dimensions`` or ``benchmarks``.
+
+        What lies past the end of a ladder says "at least" or "at most": the far end of the interval passes 160 or 70
+        with it, the near end does not.
+        """
+        draws = getattr(self, part)
+        if part == "benchmarks":
+            return interval(np.minimum(draws, HIGHEST))[0], interval(np.maximum(draws, LOWEST))[1]
+        if self.below is None or self.above is None:
+            return interval(draws)
+        below, above = (past[:, :, 0] if part == "composites" else past[:, :, 1:] for past in (self.below, self.above))
+        return interval(draws - below)[0], interval(draws + above)[1]
 
     @property
     def intervals(self) -> pl.DataFrame:
         """Median and interval of each composite and rank, best first: subject, iq, low, high, rank_low, rank_high."""
-        low, high = interval(self.composites)
+        low, high = self.interval("composites")
         middle = np.median(self.composites, axis=0)
         table = {"subject": self.subjects, "iq": middle, "low": low, "high": high}
         ranks = rank_subjects(self.subjects, middle, self.composites, ~np.isnan(middle))
@@ -167,7 +182,7 @@ def _draw_jointly(
     chunks = at_once(n, matrix.iqs.size, most=_CHUNK)
     drawn = np.empty(log_odds.shape)
     for chunk in chunks:
-        drawn[chunk] = matrix.read(log_odds[chunk])
+        drawn[chunk] = matrix.read(log_odds[chunk], beyond=True)
     del log_odds  # as much memory as what comes of it
     middle = np.sum([drawn[chunk].sum(axis=0) for chunk in chunks], axis=0) / n
     correction = correction or uncorrected(len(matrix.subjects))
@@ -177,14 +192,24 @@ def _draw_jointly(
         composites=np.empty((n, models)),
         dimensions=np.empty((n, models, len(matrix.dimensions))),
         benchmarks=np.empty((n, models, len(matrix.benchmarks)), dtype=np.float32),
+        below=np.empty((n, models, 1 + len(matrix.dimensions)), dtype=np.float32),
+        above=np.empty((n, models, 1 + len(matrix.dimensions)), dtype=np.float32),
     )
+    mean_of = np.column_stack(
+        [matrix.members / matrix.members.sum(axis=0) @ weights, matrix.members / matrix.members.sum(axis=0)]
+    )
+    lowest, highest = matrix.ends
+    lowest, highest = np.fmin(lowest, matrix.iqs), np.fmax(highest, matrix.iqs)
     for chunk in chunks:
         filled = fill_drawn(matrix, rules.imputation, drawn[chunk], correction, middle)
         shaken = filled.iqs + np.where(matrix.measured, errors, 0.0) * generator.standard_normal(filled.iqs.shape)
-        filled = replace(filled, iqs=np.clip(shaken, LOWEST, HIGHEST))
+        filled = replace(filled, iqs=np.clip(shaken, lowest, highest))
         scored = score_dimensions(matrix, filled, rules, weights)
         found.composites[chunk], found.dimensions[chunk] = scored.composites, scored.dimensions
-        found.benchmarks[chunk] = filled.iqs
+        found.benchmarks[chunk] = shaken
+        found.below[chunk], found.above[chunk] = (
+            np.maximum(past, 0) @ mean_of for past in (lowest - shaken, shaken - highest)
+        )
     return found
 
 

@@ -12,7 +12,7 @@ import polars as pl
 from mensura.core.arrays import Ints
 from mensura.core.errors import MensuraError
 from mensura.iq.dimensions import STATUSES, score_dimensions
-from mensura.iq.filling import fill_benchmarks
+from mensura.iq.joint import fill_benchmarks
 from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.result import IqResult
 from mensura.iq.waterfall import STEPS

@@ -1,7 +1,7 @@
 """Who is ranked and who leads: one rule for every scale.
 
-A model is ranked when its 90% interval is narrow enough to say something. Ranks follow the estimates. A chance of being
-first comes from joint draws of all ranked models. How much of a model was measured is told beside its rank.
+A model is ranked when enough of it was measured: at least three tests, in two dimensions where tests have one. Ranks
+follow the estimates. A chance of being first comes from joint draws of all ranked models.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import polars as pl
 
 from mensura.core.arrays import DIGITS, Floats, Mask
 
-WIDEST_IQ = 12.0
-"""Widest 90% interval of a ranked model, in IQ points."""
+FEWEST_TESTS, FEWEST_DIMENSIONS = 3, 2
+"""Tests on which a ranked model was measured, and dimensions to which they belong, at least."""
 WIDEST_SPREAD = 0.9
-"""The same for capability, in standard deviations among the models: 12 IQ points are about as much of it."""
+"""Widest 90% interval of a ranked capability, in standard deviations among the models."""
 TAIL = 0.05
 """Share of draws left out at either end of an interval."""
 _SURE, _LIKELY = 0.95, 0.5

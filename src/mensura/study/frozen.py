@@ -18,7 +18,7 @@ from mensura.core.errors import listed_names
 from mensura.core.frames import sort_highest
 from mensura.core.results import set_computed
 from mensura.evidence import Evidence
-from mensura.evidence.measurements import chance_over
+from mensura.evidence.measurements import beyond_guessing, chance_over
 from mensura.iq import IqResult, SplicedIq, frozen_evidence, kept_scores, left_out, splice_iq
 from mensura.scale import Calibration
 from mensura.stitching import FrozenScale, load_scale
@@ -99,7 +99,8 @@ class FrozenStudy(Study):
         if not self.placed:
             return self.edition.over_people
         tests: dict[str, list[tuple[str, float, float]]] = {}
-        for subject, benchmark, score, variance, _ in self._own_scores.iter_rows():
+        telling = self._own_scores.join(beyond_guessing(self.evidence), on=["subject", "benchmark"], how="semi")
+        for subject, benchmark, score, variance, _ in telling.iter_rows():
             tests.setdefault(benchmark, []).append((subject, score, variance))
         chances = {}
         for row in self.people.tests.filter(pl.col("status") != "constructed").iter_rows(named=True):

@@ -17,7 +17,7 @@ import polars as pl
 
 from mensura.core.arrays import expit
 from mensura.core.frames import read_csv
-from mensura.scale.ranking import WIDEST_IQ, rank_subjects, say_chance, say_leader
+from mensura.scale.ranking import FEWEST_DIMENSIONS, FEWEST_TESTS, rank_subjects, say_chance, say_leader
 from mensura.study.leaders import comparable_people
 from mensura.study.study import Study
 from mensura.study.units import show
@@ -44,8 +44,8 @@ def ranked_sentence(study: Study) -> str:
             "benchmarks is ranked, by its IQ. Fixed rules fill the gaps of each model."
         )
     return (
-        f"Every model whose 90% interval spans at most {WIDEST_IQ:.0f} IQ points is ranked, by its IQ. What was not "
-        "measured is estimated from all scores."
+        f"Every model with scores on {FEWEST_TESTS} tests in {FEWEST_DIMENSIONS} dimensions is ranked, by its IQ. What "
+        "was not measured is estimated from all scores."
     )
 
 

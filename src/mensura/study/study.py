@@ -14,6 +14,7 @@ from mensura.core.cache import find_kept, recall
 from mensura.core.processes import Processes
 from mensura.core.results import Result, set_computed
 from mensura.evidence import Evidence
+from mensura.evidence.measurements import beyond_guessing
 from mensura.iq import CostResult, IqResult, score_costs, score_iq
 from mensura.scale import Calibration
 from mensura.stitching import People, Stitch, information_curves, place_people, stitch
@@ -252,10 +253,13 @@ class Study(Result):
 
     @cached_property
     def over_people(self) -> dict[tuple[str, str], dict[str, float]]:
-        """For each test and group of people, the chance that each model that took the test scores above them."""
+        """For each test and group of people, the chance that each model that took the test scores above them.
+
+        A model that did no better than guessing has none.
+        """
         placed = set(self.fit.data.subjects)
         takers: dict[str, list[str]] = {}
-        for benchmark, subject in self.evidence.primary_scores.select("benchmark", "subject").iter_rows():
+        for benchmark, subject in beyond_guessing(self.evidence).select("benchmark", "subject").iter_rows():
             if subject in placed:
                 takers.setdefault(benchmark, []).append(subject)
         return {
