@@ -6,8 +6,7 @@ import time
 
 import pytest
 
-from mensura.charts.estimates import progress
-from mensura.cli import main
+from mensura.cli import main, output
 from mensura.cli.asking import asking_bar
 from mensura.cli.output import console, print_json, progress_bar, waiting
 from mensura.llm import Standing
@@ -56,7 +55,7 @@ def run_silently(monkeypatch, command):
     """Run ``command`` as ``mensura where`` on a terminal that loses its patience at once; return what it got."""
     screen = Screen()
     be_a_terminal(monkeypatch)
-    monkeypatch.setattr(progress, "SILENCE", 0.01)
+    monkeypatch.setattr(output, "SILENCE", 0.01)
     monkeypatch.setattr(sys, "argv", ["mensura", "where"])
     monkeypatch.setattr(sys, "stdout", screen)
     monkeypatch.setattr(sys, "stderr", screen)
