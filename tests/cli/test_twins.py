@@ -14,7 +14,7 @@ READERS = {
     "iq": ["--add", "{added}"],
     "stitch": ["{scores}"],
     "trends": ["{scores}", "--no-watch"],
-    "trends --set models": ["{kept_scores}", "--set", "models={scores}", "--no-watch"],
+    "trends --models": ["{kept_scores}", "--set", "models={scores}", "--no-watch"],
     "acceleration watch": ["{scores}", "--set", "streams=19"],
     "calibrate --rates": ["--rates", "{rates}", "--demands", "{kept_demands}"],
     "calibrate --demands": ["--rates", "{kept_rates}", "--demands", "{demands}"],
@@ -80,14 +80,15 @@ def bomb(file):
 def call(command, inputs, spoil, tmp_path):
     words = []
     for word in READERS[command]:
-        name, _, inner = word.replace("{", "").replace("}", "").partition("/")
-        if not word.startswith("{"):
+        setting, _, place = word.partition("{")
+        name, _, inner = place.replace("}", "").partition("/")
+        if not place:
             words.append(word)
         elif name.startswith("kept_"):
             words += filled(["{" + name.removeprefix("kept_") + "}"], inputs, tmp_path)
         else:
             (path, *_) = filled(["{" + name + "}"], inputs, tmp_path)
-            words.append(str(spoilt(path, spoil, tmp_path, inner)))
+            words.append(f"{setting}{spoilt(path, spoil, tmp_path, inner)}")
     words += ["--out", str(tmp_path / "out")] if command in WRITES else []
     return [word for word in command.split() if not word.startswith("--")] + words
 
