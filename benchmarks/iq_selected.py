@@ -28,7 +28,6 @@ from mensura.core.arrays import Floats, Ints, logit
 from mensura.core.frames import text_table
 from mensura.evidence import Evidence
 from mensura.iq.matrix import ScoreMatrix
-from mensura.iq.own_mask import MAKERS
 from mensura.stitching import evidence_scores, stitch
 
 KNOWN, Z90 = 8, 1.645
@@ -93,13 +92,10 @@ def entries(
 
 
 def by_makers(evidence: Evidence, subjects: list[str]) -> Evidence:
-    """Return the evidence with all scores of these models from a vendor's report."""
-    vendor = evidence.sources.filter(pl.col("kind") == MAKERS)["source"][0]
+    """Return the evidence with all scores of these models measured by the vendor."""
     mine = pl.col("subject").is_in(subjects)
-    return replace(
-        evidence,
-        scores=evidence.scores.with_columns(source=pl.when(mine).then(pl.lit(vendor)).otherwise("source")),
-    )
+    by = pl.when(mine).then(pl.lit("vendor")).otherwise("measured_by")
+    return replace(evidence, scores=evidence.scores.with_columns(measured_by=by))
 
 
 def chosen(matrix: ScoreMatrix, row: int, condition: str, scores: int, rng: np.random.Generator) -> Ints:
@@ -135,12 +131,11 @@ def summarise(found: pl.DataFrame) -> pl.DataFrame:
 
 def ask_makers(evidence: Evidence) -> None:
     """Compare the scores that makers report with those that independent scores of the same models predict."""
-    vendors = evidence.sources.filter(pl.col("kind") == MAKERS)["source"].implode()
-    reported = pl.col("source").is_in(vendors)
+    reported = (pl.col("measured_by") == "vendor").fill_null(False)
     independent, _ = evidence_scores(replace(evidence, scores=evidence.scores.filter(~reported)))
     known = independent.group_by("subject").len().filter(pl.col("len") >= KNOWN)
-    cells, _ = evidence_scores(evidence)
-    cells = cells.filter(reported).join(known, on="subject", how="semi").join(independent, on="benchmark", how="semi")
+    cells, _ = evidence_scores(replace(evidence, scores=evidence.scores.filter(reported)))
+    cells = cells.join(known, on="subject", how="semi").join(independent, on="benchmark", how="semi")
     predicted = stitch(independent).predict(cells)
     expected, low, high, score = (logit(frame[name].to_numpy().clip(0.005, 0.995)) for frame, name in (
         (predicted, "score"), (predicted, "low"), (predicted, "high"), (cells, "score")

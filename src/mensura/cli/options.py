@@ -90,7 +90,7 @@ EvidencePath = Annotated[Path | None, infile("Folder or store instead of the emb
 AddedScores = Annotated[list[Path] | None, infile("Scores of your own (see mensura add); repeatable.", "--add")]
 ScoreUnit = Annotated[str | None, opt("percent or fraction: the unit of SCORES, where it does not say.", "--unit")]
 Method = Annotated[str | None, opt("IQ method: joint (default) or published.", callback=_check_method)]
-Scale = Annotated[str | None, opt("Frozen scale, such as 2026-11; no score changes on it.")]
+Scale = Annotated[str | None, opt("Frozen scale, such as 2026-12; no score changes on it.")]
 
 
 def check_options(program: Any, words: list[str], moved: Mapping[str, str]) -> None:  # noqa: ANN401

@@ -111,7 +111,7 @@ def build_report(
     earlier : sequence of Edition, optional
         The editions before this one, newest first; those that the folder remembers when not given.
     scale : str, optional
-        The frozen scale that everything stands on, such as 2026-11; without it all scores make the scale.
+        The frozen scale that everything stands on, such as 2026-12; without it all scores make the scale.
     method : str, optional
         How IQs are scored (:func:`mensura.score_iq`); a banner on every page names another method than the
         default.

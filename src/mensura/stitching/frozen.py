@@ -201,7 +201,7 @@ def freeze(fit: Stitch, name: str, evidence: Evidence) -> FrozenScale:
     fit : Stitch
         A fit of the default method.
     name : str
-        Name of the scale: its date, such as 2026-11.
+        Name of the scale: its date, such as 2026-12.
     evidence : Evidence
         What was fitted; it gives the opponents of Elo ratings.
 
@@ -270,7 +270,7 @@ def load_scale(name: str | Path) -> FrozenScale:
     Parameters
     ----------
     name : str or Path
-        Name of a scale, such as 2026-11, or a file that :meth:`FrozenScale.write` wrote.
+        Name of a scale, such as 2026-12, or a file that :meth:`FrozenScale.write` wrote.
 
     Returns
     -------
