@@ -190,9 +190,9 @@ def _print_profile(result: ProfileResult) -> None:
     noted: dict[str, list[str]] = {}
     for row in result.positions.filter(result.positions["note"] != "").iter_rows(named=True):
         noted.setdefault(row["note"], []).append(f"{row['subject']} {row['dimension']}")
-    for note, places in noted.items():
-        more = f" and {len(places) - MOST_NAMED} more" if len(places) > MOST_NAMED else ""
-        print_note(f"{', '.join(places[:MOST_NAMED])}{more}: {note}")
+    for note, whose in noted.items():
+        more = f" and {len(whose) - MOST_NAMED} more" if len(whose) > MOST_NAMED else ""
+        print_note(f"{', '.join(whose[:MOST_NAMED])}{more}: {note}")
     print_notes(result.warnings, "warning")
     about = "ability: level with its 90% interval; percentile from–to: 90%, with the error of the calibrated line."
     console.print(about, style="dim")

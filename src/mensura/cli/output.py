@@ -266,7 +266,7 @@ def emit(
     out: Path | None,
     as_json: bool,
     *,
-    texts: Mapping[str, str] | None = None,
+    texts: Any = None,  # noqa: ANN401 -- a mapping of texts by file name; facts of any kind come beside it
     **facts: object,
 ) -> bool:
     """Serve ``--out`` and ``--json`` alike for every command; true when JSON was printed.

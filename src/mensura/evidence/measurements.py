@@ -219,7 +219,8 @@ def score_variance(rate: Number, n: Number | float) -> Number:
 
 def guess_limit(chance: Number, n: Number) -> Number:
     """Return the highest rate on ``n`` tries that guessing explains: 95 of 100 who guess stay below it."""
-    return chance + _GUESSES * (chance * (1 - chance) / n) ** 0.5
+    limit: Number = chance + _GUESSES * (chance * (1 - chance) / n) ** 0.5
+    return limit
 
 
 def beyond_guessing(evidence: Evidence) -> pl.DataFrame:

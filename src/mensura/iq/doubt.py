@@ -48,13 +48,13 @@ class Doubt:
 
     def of(self, columns: Ints) -> Doubt:
         """Return what is said of some of the benchmarks."""
-        parts = (self.odds, self.rates, self.tries, self.guessed, self.floor, self.top)
-        return Doubt(*(part[..., columns] for part in parts))
+        odds, rates, tries = (part[:, columns] for part in (self.odds, self.rates, self.tries))
+        return Doubt(odds, rates, tries, self.guessed[:, columns], self.floor[columns], self.top[columns])
 
     def among(self, measured: Mask) -> Doubt:
         """Return what is said of some of the scores; the others are gone."""
-        hidden = (np.where(measured, part, np.nan) for part in (self.odds, self.rates, self.tries))
-        return Doubt(*hidden, self.guessed & measured, self.floor, self.top)
+        odds, rates, tries = (np.where(measured, part, np.nan) for part in (self.odds, self.rates, self.tries))
+        return Doubt(odds, rates, tries, self.guessed & measured, self.floor, self.top)
 
     def match(self, mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
         """Return mean and variance of the normal likelihood of each doubtful score, by row and column.

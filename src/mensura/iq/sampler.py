@@ -67,9 +67,9 @@ class Readings:
     def of(cls, odds: Floats, doubt: Floats) -> Readings:
         """Read scores, NaN where there is none."""
         few = (~np.isnan(odds)).sum(axis=1, keepdims=True) < ENOUGH
-        fitted, leap = (np.where(few, *pair) for pair in zip(shorten(odds), (odds, 0.0), strict=True))
+        shortened, leap = shorten(odds)
         doubt = np.where(np.isnan(odds), np.inf, doubt)
-        return cls(np.nan_to_num(odds), doubt, np.nan_to_num(fitted), leap)
+        return cls(np.nan_to_num(odds), doubt, np.nan_to_num(np.where(few, shortened, odds)), np.where(few, leap, 0.0))
 
     def weights(self, scatter: Floats) -> Floats:
         """Return what each score counts for beside the scatter of its test: ψ / (ψ + its variance)."""
@@ -143,7 +143,7 @@ def sample(
     data = GibbsData(readings.fitted, readings.doubt, dimension_of, members, regressors, Descent.of(parents))
     cells = np.nonzero(np.zeros(eta.shape) if doubt is None else doubt.doubtful)
     chains = CHAINS if len(eta) < MANY_MODELS else FEWER_CHAINS
-    state, burn_in = start_chains(replace(data, weights=readings.weights(START_NOISE)), chains), BURN_IN
+    state, burn_in = start_chains(replace(data, weights=readings.weights(np.array(START_NOISE))), chains), BURN_IN
     if doubt is not None and cells[0].size:
         centre = np.nanmean(eta[:, np.unique(cells[1])], axis=0)[np.unique(cells[1], return_inverse=True)[1]]
         readings = readings.replaced(cells, *doubt.match(centre, np.full(centre.size, START_SPREAD)))

@@ -187,17 +187,11 @@ def _draw_jointly(
     middle = np.sum([drawn[chunk].sum(axis=0) for chunk in chunks], axis=0) / n
     correction = correction or uncorrected(len(matrix.subjects))
     models = len(matrix.subjects)
-    found = IqDraws(
-        matrix.subjects,
-        composites=np.empty((n, models)),
-        dimensions=np.empty((n, models, len(matrix.dimensions))),
-        benchmarks=np.empty((n, models, len(matrix.benchmarks)), dtype=np.float32),
-        below=np.empty((n, models, 1 + len(matrix.dimensions)), dtype=np.float32),
-        above=np.empty((n, models, 1 + len(matrix.dimensions)), dtype=np.float32),
-    )
-    mean_of = np.column_stack(
-        [matrix.members / matrix.members.sum(axis=0) @ weights, matrix.members / matrix.members.sum(axis=0)]
-    )
+    composites, dimensions = np.empty((n, models)), np.empty((n, models, len(matrix.dimensions)))
+    benchmarks = np.empty((n, models, len(matrix.benchmarks)), dtype=np.float32)
+    below, above = (np.empty((n, models, 1 + len(matrix.dimensions)), dtype=np.float32) for _ in range(2))
+    means = matrix.members / matrix.members.sum(axis=0)
+    means = np.column_stack([means @ weights, means])
     lowest, highest = matrix.ends
     lowest, highest = np.fmin(lowest, matrix.iqs), np.fmax(highest, matrix.iqs)
     for chunk in chunks:
@@ -205,12 +199,10 @@ def _draw_jointly(
         shaken = filled.iqs + np.where(matrix.measured, errors, 0.0) * generator.standard_normal(filled.iqs.shape)
         filled = replace(filled, iqs=np.clip(shaken, lowest, highest))
         scored = score_dimensions(matrix, filled, rules, weights)
-        found.composites[chunk], found.dimensions[chunk] = scored.composites, scored.dimensions
-        found.benchmarks[chunk] = shaken
-        found.below[chunk], found.above[chunk] = (
-            np.maximum(past, 0) @ mean_of for past in (lowest - shaken, shaken - highest)
-        )
-    return found
+        composites[chunk], dimensions[chunk], benchmarks[chunk] = scored.composites, scored.dimensions, shaken
+        below[chunk] = np.maximum(lowest - shaken, 0) @ means
+        above[chunk] = np.maximum(shaken - highest, 0) @ means
+    return IqDraws(matrix.subjects, composites, dimensions, benchmarks, below, above)
 
 
 def score_errors(evidence: Evidence, matrix: ScoreMatrix, rules: IqRules) -> Floats:

@@ -223,11 +223,15 @@ def encode(frame: pl.DataFrame, duplicates: Duplicates) -> ScoreSet:
     )
     subjects, benchmarks = merged["subject"].unique().sort(), merged["benchmark"].unique().sort()
     chance, ceiling, chance_given, ceiling_given = _levels(frame, benchmarks)
+    y, as_printed, counts, sampling = merged.select("y", "printed", "counts", "sampling").cast(pl.Float64).to_numpy().T
     return ScoreSet(
         subjects=tuple(subjects),
         benchmarks=tuple(benchmarks),
         layout=ScoreLayout.of(subjects.search_sorted(merged["subject"]), benchmarks.search_sorted(merged["benchmark"])),
-        **{name: merged[name].to_numpy().astype(float) for name in ("y", "printed", "counts", "sampling")},
+        y=np.ascontiguousarray(y),
+        printed=np.ascontiguousarray(as_printed),
+        counts=np.ascontiguousarray(counts),
+        sampling=np.ascontiguousarray(sampling),
         chance=chance,
         ceiling=ceiling,
         years=_years(frame, subjects),
