@@ -207,7 +207,7 @@ def _draw_jointly(
 
 def _single(*shape: int) -> Floats:
     """Return an empty array of single precision, which takes half the memory."""
-    return np.empty(shape, dtype=np.float32)  # type: ignore[return-value]
+    return np.empty(shape, dtype=np.float32)
 
 
 def score_errors(evidence: Evidence, matrix: ScoreMatrix, rules: IqRules) -> Floats:
