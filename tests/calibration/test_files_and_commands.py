@@ -203,9 +203,9 @@ def test_commands_read_any_format_and_take_columns_by_map(mensura_command, tmp_p
         "--method",
         "means",
     )
-    run = mensura_command(*call, "--map", "rate=p", "--draws", "20", "--json")
+    run = mensura_command(*call, "--map", "rate=p", "--set", "draws=20", "--json")
     assert {row["dimension"] for row in json.loads(run.out)["bases"]} == {"KNc", "VO"}
-    refused = mensura_command(*call, "--map", "rate=p", "--readers", "0.9")
+    refused = mensura_command(*call, "--map", "rate=p", "--set", "readers=0.9")
     assert refused.code == 2 and "readers: the method means does not use it" in refused.err
     answers = pl.DataFrame(
         {"model": "m", "item": items, "correct": ["yes" if at % 4 < 2 else "no" for at in range(24)]}

@@ -278,7 +278,7 @@ def test_an_inspect_log_meets_demands_by_id_alone(mensura_command, tmp_path):
         (["gpt4"], "did you mean gpt4o"),
         (["gpt4o", "--method", "joint"], "needs outcomes item by item"),
         (["gpt4o", "--demands", "d.csv"], "--demands goes with --outcomes"),
-        (["--pool", "closed"], "is not known; expected open"),
+        (["--pool", "closed"], "is not known; the embedded one is open"),
         (["--outcomes", "o.csv"], "needs --demands"),
         (["nobody", "--pool", "open"], "has no outcomes here"),
     ],

@@ -24,7 +24,7 @@ def test_what_was_understood_is_shown_and_written(mensura_command, tmp_path):
     again = mensura_command("evidence", "summary", "--add", tmp_path / "mine.csv", "--json")
     assert again.code == 0, again.err
     assert "added" in again.err
-    assert json.loads(again.out)["scores"] == 2821
+    assert json.loads(again.out)["scores"] == 3067
 
 
 def test_other_commands_name_the_command_that_settles_a_name(mensura_command, tmp_path, monkeypatch):

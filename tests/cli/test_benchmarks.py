@@ -15,7 +15,7 @@ def test_the_benchmarks_of_the_iq_are_listed_with_their_dimension(mensura_comman
     assert "(now 4)" in found["osworld_2"]["because"]
     assert found["arena_overall"]["because"] == "a diagnostic test of emotional-reasoning, never part of the IQ"
     assert found["attunebench"]["counts_for"] == "neither"
-    assert found["hle"]["newest"] == "2026-09-24"
+    assert found["hle"]["newest"] == "2026-10-07"
     assert mensura_command("benchmarks", "--out", tmp_path / "out").code == 0
     assert pl.read_csv(tmp_path / "out" / "benchmarks.csv").height == 44
 

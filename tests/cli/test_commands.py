@@ -70,7 +70,7 @@ def test_what_a_careless_user_types(mensura_command, arguments, message):
 def test_evidence_summary_counts(mensura_command, tmp_path):
     run = mensura_command("evidence", "summary", "--json", "--out", tmp_path)
     counts = json.loads(run.out)
-    assert (counts["models"], counts["benchmarks"], counts["scores"]) == (138, 44, 2819)
+    assert (counts["models"], counts["benchmarks"], counts["scores"]) == (166, 44, 3065)
     assert pl.read_csv(tmp_path / "benchmark_coverage.csv").height == 44
 
 
@@ -81,13 +81,13 @@ def test_evidence_models_export_and_check(mensura_command, tmp_path):
 
 
 def test_a_capability_is_explained_on_a_frozen_scale(mensura_command):
-    told = json.loads(mensura_command("stitch", "--scale", "2026-11", "--at", "1.5", "--json").out)
+    told = json.loads(mensura_command("stitch", "--scale", "2026-12", "--at", "1.5", "--json").out)
     assert all(row["score"] < row["score_above"] for row in told["expected"] if row["benchmark"] == "hle")
     near = [row["capability"] for row in told["neighbours"]]
     assert near == sorted(near, reverse=True)
     assert near[0] > 1.5 > near[-1]
     assert mensura_command("stitch", "--at", "1.5").code == 2
-    assert "finite number" in mensura_command("stitch", "--scale", "2026-11", "--at", "nan").err
+    assert "finite number" in mensura_command("stitch", "--scale", "2026-12", "--at", "nan").err
 
 
 def test_intervals_are_printed_with_how_often_they_held(mensura_command):

@@ -28,13 +28,14 @@ def test_a_model_without_an_iq_is_told_what_is_missing_and_gets_no_empty_table(m
 
 
 def test_a_model_too_new_to_rank_is_told_what_a_rank_needs(mensura_command):
-    run = mensura_command("where", "gpt-5.6-luna")
-    assert "5 of 32 benchmarks measured), too new to rank: it needs more scores: its interval spans" in run.out
+    run = mensura_command("where", "claude-haiku-5.5")
+    needs = "too new to rank: it needs scores on 3 tests in 2 dimensions; it has 2 in 2"
+    assert f"2 of 32 benchmarks measured), {needs}" in run.out
 
 
-def test_a_new_model_with_two_scores_is_ranked_with_its_chance_of_being_first(mensura_command):
+def test_a_new_model_with_enough_scores_is_ranked_with_its_chance_of_being_first(mensura_command):
     run = mensura_command("where", "claude-opus-5.5")
-    assert re.search(r"2 of 32 benchmarks measured\), rank \d+ \(\d+ to \d+; .* chance of being first\)", run.out)
+    assert re.search(r"10 of 32 benchmarks measured\), rank \d+ \(\d+ to \d+; .* chance of being first\)", run.out)
 
 
 @pytest.mark.slow

@@ -53,7 +53,7 @@ def test_columns_that_cannot_be_told_apart_are_refused():
 
 def test_results_go_out_to_pandas():
     tables = mensura.load().to_pandas()
-    assert tables["models"].shape[0] == 138
+    assert tables["models"].shape[0] == 166
     assert tables["scores"]["score"].dtype.kind == "f"
 
 

@@ -52,7 +52,7 @@ def test_a_cost_without_a_known_price_is_unknown(serve, tmp_path, mensura_comman
     ended = mensura_command(*ANNOTATE, "--set", f"base_url={server.url}", settings={"journal": tmp_path / "j.sqlite"})
     assert "cost unknown" in ended.out
     assert "0.00 US dollars" not in ended.out
-    assert "total cost is unknown" in mensura_command("llm", "cost", tmp_path / "j.sqlite").out
+    assert "total cost is unknown" in mensura_command("llm", "status", tmp_path / "j.sqlite").out
 
 
 def test_ctrl_c_names_what_is_kept_and_the_command_that_goes_on(serve, tmp_path):

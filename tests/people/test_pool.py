@@ -205,7 +205,7 @@ def test_a_folder_of_tables_in_any_format_is_a_pool(form, tmp_path):
     assert_frame_equal(found.rates, expected.rates)
     assert found.items["item"].to_list() == expected.items["item"].to_list()
     ITEMS.write_csv(other / "items.csv")
-    with pytest.raises(MensuraError, match=r"both items\.csv and items\."):
+    with pytest.raises(MensuraError, match=r"both items\.\w+ and items\."):
         ItemPool.read(other)
 
 

@@ -159,7 +159,8 @@ def test_chances_are_packed_pair_by_pair_and_add_up_to_one(study):
 def test_people_are_compared_on_their_own_test_only(study):
     records = comparison_records(study)
     chances = records["beats"]["gpqa_diamond"]["experts in the field"]
-    assert chances["gpt-3.5-turbo"] == "under 1%"
+    assert chances["gpt-4o"] == "under 1%"
+    assert "gpt-3.5-turbo" not in chances, "it did no better than guessing"
     assert chances["gpt-6-astra"] == "over 99%"
     assert "guessing among four options" not in records["groups"]
     assert records["groups"]["experts in the field"]["scores"]["gpqa_diamond"]["status"] == "measured"
@@ -204,10 +205,13 @@ def test_a_model_without_an_iq_says_why(study):
         assert "Fewer than two dimensions" not in text
 
 
-def test_a_model_is_ranked_when_its_interval_spans_at_most_twelve_points(study):
+def test_a_model_is_ranked_when_it_was_measured_on_three_tests_in_two_dimensions(study):
     assert study.ranked["rank"].to_list() == list(range(1, study.ranked.height + 1))
-    width = study.models.select("subject", width=pl.col("iq_high") - pl.col("iq_low"))
-    assert set(study.ranked["subject"]) == set(width.filter(pl.col("width") <= 12)["subject"])
+    tests = study.iq.matrix.telling @ study.iq.matrix.members
+    enough = (tests.sum(axis=1) >= 3) & ((tests > 0).sum(axis=1) >= 2)
+    assert set(study.ranked["subject"]) == {
+        name for name, is_ in zip(study.iq.matrix.subjects, enough, strict=True) if is_
+    }
     assert study.ranked["p_first"].sum() == pytest.approx(1)
     assert set(study.too_new["subject"]) == set(study.models["subject"]) - set(study.ranked["subject"])
     assert study.too_new["missing"].null_count() == 0

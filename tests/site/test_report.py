@@ -86,7 +86,7 @@ def test_pages_are_counted_before_they_are_made(report, evidence):
 def test_downloads_are_the_evidence(report):
     for suffix, read in (("csv", pl.read_csv), ("parquet", pl.read_parquet)):
         assert read(report / f"data/scores.{suffix}").height == mensura.load().scores.height
-    assert len(json.loads((report / "data/models.json").read_text(encoding="utf-8"))) == 138
+    assert len(json.loads((report / "data/models.json").read_text(encoding="utf-8"))) == 166
 
 
 def test_rankings_are_the_composites(report, evidence):
@@ -311,7 +311,7 @@ def test_a_drawing_is_made_once(monkeypatch, tmp_path):
 
 def test_an_edition_says_what_changed_and_why(study):
     first = next_edition(study, [], date(2026, 11, 1))
-    assert first[0].changes[0].startswith("First edition: 138 models")
+    assert first[0].changes[0].startswith("First edition: 166 models")
     assert next_edition(study, first, date(2026, 11, 2)) == first, "a build without a change is no edition"
     fewer = replace(
         first[0],

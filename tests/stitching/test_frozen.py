@@ -16,7 +16,7 @@ from .conftest import simulate
 
 @pytest.fixture(scope="module")
 def scale():
-    return load_scale("2026-11")
+    return load_scale("2026-12")
 
 
 def added(**scores):
@@ -54,7 +54,7 @@ def test_better_scores_stand_higher_and_more_scores_are_surer(scale):
 
 
 def test_a_subject_without_a_benchmark_of_the_scale_is_refused(scale):
-    with pytest.raises(MensuraError, match="me has no score on a benchmark of the scale 2026-11"):
+    with pytest.raises(MensuraError, match="me has no score on a benchmark of the scale 2026-12"):
         scale.place({"model": ["me"], "benchmark": ["my own test"], "score": [0.5]})
 
 
@@ -66,7 +66,7 @@ def test_a_scale_written_is_the_same_read(scale, tmp_path):
 
 
 def test_what_is_no_scale_is_refused(tmp_path):
-    assert "2026-11" in frozen_scales()
+    assert "2026-12" in frozen_scales()
     with pytest.raises(MensuraError, match="'2031-01' is not known; expected one of 2026-11"):
         load_scale("2031-01")
     (tmp_path / "x.json").write_text('{"format": "else"}', encoding="utf-8")
@@ -79,16 +79,16 @@ def test_the_command_places_on_the_scale_and_says_what_it_rests_on(mensura_comma
         "model,benchmark,score,released\nmy-model,HLE,30%,2026-10-01\nmy-model,GPQA Diamond,80%,2026-10-01\n",
         encoding="utf-8",
     )
-    run = mensura_command("stitch", "--scale", "2026-11", "--add", tmp_path / "mine.csv", "--json")
+    run = mensura_command("stitch", "--scale", "2026-12", "--add", tmp_path / "mine.csv", "--json")
     assert run.code == 0, run.err
     told = json.loads(run.out)
-    assert told["scale"] == "2026-11"
+    assert told["scale"] == "2026-12"
     assert [row["subject"] for row in told["capabilities"] if row["status"] == "placed"] == ["my-model"]
     about = told["provenance"]
     assert about["command"] == "stitch"
-    assert about["settings"]["scale"] == "2026-11"
-    assert about["settings"]["ridge"] == 0.1
-    assert about["evidence"]["edition"] == "2026-11"
+    assert about["settings"]["scale"] == "2026-12"
+    assert about["settings"]["ridge"] is None
+    assert about["evidence"]["edition"] == "2026-12"
     assert about["evidence"]["origin"] == "embedded + mine.csv"
     assert about["evidence"]["fingerprint"] != mensura.load().fingerprint
 

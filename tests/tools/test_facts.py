@@ -62,5 +62,11 @@ def test_import_of_collected_facts(shared):
     accepted = import_facts(shared / "data/models", via=["lookup", "seed"]).scores
     key = ["subject", "benchmark", "source", "score"]
     moved = accepted.join(load().scores, on=key, how="anti")
-    assert set(moved["benchmark"]) == {"frontiermath_t1_3", "frontiermath_t4", "arc_agi_1", "arc_agi_2"}  # corrected
-    assert moved.height == 31
+    assert set(moved["benchmark"]) == {
+        "frontiermath_t1_3",
+        "frontiermath_t4",
+        "arc_agi_1",
+        "arc_agi_2",
+        "arc_agi_3",
+    }  # corrected
+    assert moved.height == 32

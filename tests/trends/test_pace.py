@@ -182,7 +182,7 @@ def test_the_worse_of_the_two_models_of_the_unit_cannot_be_the_better_one(scores
 def test_every_command_counts_capability_in_one_unit():
     fit = mensura.stitch()
     assert fit.unit == measure_pace().unit == "the distance from gpt-4o to gpt-5"
-    frozen = mensura.stitching.load_scale("2026-11").capabilities
+    frozen = mensura.stitching.load_scale("2026-12").capabilities
     both = fit.capabilities.join(frozen, on="subject", suffix="_frozen")
     assert both["capability"].to_list() == pytest.approx(both["capability_frozen"].to_list(), abs=1e-4)
 

@@ -96,7 +96,9 @@ def _emit_models(results: dict[str, Extrapolation], by: str, out: Path | None, a
     """Emit the rates of one model, or those of several below each other with their mean."""
     for result in results.values():
         if not result.table["rate"].count():
-            raise MensuraError(f"extrapolate: {result.warnings[0]}")
+            raise MensuraError(
+                f"extrapolate: no rate could be estimated; {result.warnings[0]}. Give other items or options"
+            )
     first = next(iter(results.values()))
     if len(results) == 1:
         _emit(first, {}, by, out, as_json)

@@ -49,7 +49,7 @@ class StitchSettings:
 
     duplicates: Annotated[str | None, "Several scores of one cell: max (rosetta), mean (pooled) or all."] = None
     dimensions: Annotated[int, "Latent dimensions of the pooled method, capability included."] = 4
-    ridge: Annotated[float, "Strength of the published penalty (rosetta)."] = 0.1
+    ridge: Annotated[float | None, "Strength of the published penalty (rosetta; 0.1)."] = None
     parts: Annotated[str, "Parts no score connects: refuse them, keep the largest, or keep all."] = "refuse"
     fewest_benchmarks: Annotated[int, "Benchmarks a subject needs (published: 4)."] = 1
     kind: Annotated[str, "Bootstrap over scores within subjects, subjects or benchmarks."] = "within"

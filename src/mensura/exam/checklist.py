@@ -27,7 +27,7 @@ UNSTATED = "not stated"
 def checklist(report: ExamReport) -> pl.DataFrame:
     """Return stage, field and answer; "not stated" where neither the exam nor its organiser says it."""
     facts = {name: UNSTATED if value is None else value for name, value in _facts(report).items()}
-    fields = pl.read_csv(FIELDS)
+    fields = pl.read_csv(FIELDS, glob=False)
     return fields.with_columns(answer=pl.Series([answer.format_map(facts) for answer in fields["answer"]]))
 
 

@@ -217,7 +217,7 @@ def is_sample_log(path: Path, subjects: Collection[str] = ()) -> bool:
     if suffix == ".json":
         return re.search(r'"(eval|instance_id)"\s*:', start) is not None
     line = start.lstrip().partition("\n")[0]
-    return '"doc_id"' in line and not any(f'"{name}":' in line for name in subjects)
+    return not any(f'"{name}":' in line for name in subjects) and not ('"item":' in line and '"doc_id"' not in line)
 
 
 def read_samples(path: Path, *, subject: str | None = None) -> Iterator[SampleOutcome]:

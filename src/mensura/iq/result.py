@@ -201,7 +201,8 @@ class IqResult(Result):
 
     def about_scores(self, subject: str) -> tuple[str, ...]:
         """Say which scores of a model tell little: those that guessing explains, of few answers, or at an end."""
-        row, matrix = self.matrix.row(subject), self.matrix
+        subject, matrix = self._known(subject), self.matrix
+        row = matrix.row(subject)
         notes = []
         for column in np.flatnonzero(matrix.measured[row]):
             name, score = matrix.benchmarks[column], matrix.scores[row, column]
