@@ -187,7 +187,7 @@ def test_on_a_phone_a_press_beside_a_mark_of_a_chart_counts_for_it(visit):
     page.locator("#iq-eq .chart").scroll_into_view_if_needed()
     lonely = """() => {
       const marks = [...document.querySelectorAll('#iq-eq .only-narrow [data-subject][aria-label]')];
-      const places = marks.map((mark) => mark.getBoundingClientRect()).map((box) => [box.x + box.width / 2, box.y + box.height / 2]);
+      const places = marks.map((mark) => (mark.querySelector('.sign') || mark).getBoundingClientRect()).map((box) => [box.x + box.width / 2, box.y + box.height / 2]);
       const others = (place) => places.filter((one) => one !== place).map((one) => Math.hypot(one[0] - place[0], one[1] - place[1]));
       const seen = places.filter((place) => place[1] > 80 && place[1] < 740);
       const alone = seen.map((place) => Math.min(...others(place)));
@@ -427,7 +427,7 @@ def test_a_models_page_says_where_it_stands_without_a_script(visit):
     assert re.search(
         r"At \$35 for a million tokens in and a million out, \d+ of the \d+ others within 3 IQ points", said
     )
-    assert "Charts show it by default" in said
+    assert "Charts leave it out by default: its generation is" in said
     page.click("#over-people td[data-label='its score'] a >> nth=0")
     assert "#on-" in page.url
 

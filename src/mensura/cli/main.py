@@ -100,7 +100,7 @@ def run(words: list[str]) -> None:
     """Run the command that these words call."""
     gone = COMMANDS.get(words[0], {}).get("gone", {}) if len(words) > 1 else {}
     if hint := gone.get(words[1] if gone else ""):
-        raise MensuraError(f"mensura {words[0]} {words[1]}: no such command; {hint}")
+        raise MensuraError(f"mensura {words[0]} {words[1]}: no such command; instead, {hint}")
     program = typer.main.get_command(build_app(called_command(words)))
     check_options(program, words, _texts(words).get("moved", {}))
     program(words, prog_name="mensura")

@@ -204,10 +204,11 @@ SAMPLE_SUFFIXES = (".eval", ".jsonl", ".json")
 _FIRST_RECORD = 2**16  # characters that hold the first record of a table
 
 
-def is_sample_log(path: Path, subjects: Collection[str] = ()) -> bool:
+def is_sample_log(path: Path, subjects: Collection[str] | None = None) -> bool:
     """Return whether a file is an evaluation log: by its name, a JSON file by its first bytes.
 
-    ``subjects``: names of columns that say who answered. JSON lines with one of them are a table.
+    ``subjects``: names of columns that say who answered. JSON lines with one of them are a table, and so are those
+    without the samples' own id. Where nobody gives such names, only lines with an item and no such id are a table.
     """
     suffix = path.suffix.lower()
     if suffix not in SAMPLE_SUFFIXES or suffix == ".eval" or not path.is_file():
@@ -217,7 +218,9 @@ def is_sample_log(path: Path, subjects: Collection[str] = ()) -> bool:
     if suffix == ".json":
         return re.search(r'"(eval|instance_id)"\s*:', start) is not None
     line = start.lstrip().partition("\n")[0]
-    return not any(f'"{name}":' in line for name in subjects) and not ('"item":' in line and '"doc_id"' not in line)
+    if subjects is None:
+        return '"doc_id"' in line or '"item":' not in line
+    return '"doc_id"' in line and not any(f'"{name}":' in line for name in subjects)
 
 
 def read_samples(path: Path, *, subject: str | None = None) -> Iterator[SampleOutcome]:
