@@ -19,13 +19,15 @@ pytestmark = pytest.mark.slow
         (["--method", "rosetta"], "nan", "ridge: got nan; expected a number of zero or more"),
         (["--method", "rosetta"], "inf", "ridge: got inf"),
         (["--method", "rosetta"], -1, "ridge: got -1.0"),
-        (["--anchor", "m1=nan", "--anchor", "m2=1"], 0.1, "two subjects with two different values are expected"),
-        (["--anchor", "m1=inf", "--anchor", "m2=1"], 0.1, "two subjects with two different values are expected"),
+        (["--anchor", "m1=nan", "--anchor", "m2=1"], None, "two subjects with two different values are expected"),
+        (["--anchor", "m1=inf", "--anchor", "m2=1"], None, "two subjects with two different values are expected"),
     ],
 )
 def test_numbers_that_are_none_are_refused(options, ridge, message, mensura_command, tmp_path):
     table(sensible()).write_csv(tmp_path / "scores.csv")
-    run = mensura_command("stitch", tmp_path / "scores.csv", *options, settings={"ridge": ridge})
+    run = mensura_command(
+        "stitch", tmp_path / "scores.csv", *options, settings={} if ridge is None else {"ridge": ridge}
+    )
     assert run.code == 2
     assert message in run.err
 

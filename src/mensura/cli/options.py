@@ -108,8 +108,8 @@ def check_options(program: Any, words: list[str], moved: Mapping[str, str]) -> N
         if one is None and name != "--help" and (hint := _hint(name, options, command.epilog or "", moved)):
             raise MensuraError(f"{name}: no such option; {hint}")
         if one is not None and not (one.multiple or one.is_flag) and given.count(name) > 1:
-            times = given.count(name)
-            raise MensuraError(f"{name}: given {times} times; expected once. Separate several values by commas")
+            several = "Where it takes several values, separate them by commas"
+            raise MensuraError(f"{name}: given {given.count(name)} times; expected once. {several}")
 
 
 def _hint(name: str, options: Mapping[str, object], epilog: str, moved: Mapping[str, str]) -> str | None:
