@@ -197,3 +197,10 @@ def test_a_guesser_has_no_chance_to_be_above_people():
 
     assert above(25) == []
     assert len(above(60)) == 2
+
+
+def test_five_right_answers_on_a_test_outside_the_iq_are_no_champion_either():
+    """MMLU-Pro has no ladder and is read through models that took both: five right answers gave IQ 147 (144 to 161)."""
+    _, few = scored(("mmlu_pro", 100), n=5)
+    assert few["iq"] < 130 and width(few) > 20
+    assert few["missing"] == "scores on 3 tests in 2 dimensions; it has 0 in 0"

@@ -225,8 +225,12 @@ def _relatives(evidence: Evidence, scores: pl.DataFrame) -> Relatives:
     used = evidence.benchmarks.filter(tracked)
     names = used["benchmark"].to_list()
     laid = _laid_out(scores, evidence.models["subject"].to_list(), names)
-    odds = [Metric.of(unit, laid[:, j]).log_odds(laid[:, j]) for j, unit in enumerate(used["unit"])]
-    return Relatives(tuple(names), np.column_stack(odds) if odds else laid)
+    metrics = [Metric.of(unit, laid[:, j]) for j, unit in enumerate(used["unit"])]
+    if not metrics:
+        return Relatives(tuple(names), laid)
+    tries = _laid_out(with_tries(evidence, scores), evidence.models["subject"].to_list(), names, "tries")
+    doubt = weigh_scores(laid, tries, metrics, *(used[name].to_list() for name in ("chance", "ceiling")))
+    return Relatives(tuple(names), doubt.odds, doubt)
 
 
 def count_teachers(evidence: Evidence) -> dict[str, int]:

@@ -13,11 +13,12 @@ the line and are not moved by it. A test that few of them took teaches nothing, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from mensura.core.arrays import Floats, Ints, Mask
+from mensura.iq.doubt import Doubt, shorten
 
 ENOUGH = 3
 """Scores on benchmarks that count from which a model's relatives are no longer asked."""
@@ -33,11 +34,32 @@ class Relatives:
 
     names: tuple[str, ...]
     odds: Floats  # models × relatives
+    doubt: Doubt | None = None  # what each of these scores tells
 
     def connected(self, measured: Mask) -> Relatives:
         """Return the relatives that enough models with scores enough have taken (``measured``: models × benchmarks)."""
         kept = np.flatnonzero(self.teachers(measured) >= TEACHERS)
-        return replace(self, names=tuple(self.names[place] for place in kept), odds=self.odds[:, kept])
+        doubt = None if self.doubt is None else self.doubt.of(kept)
+        return Relatives(tuple(self.names[place] for place in kept), self.odds[:, kept], doubt)
+
+    def reading(self, row: int, places: Ints, predicted: Floats) -> tuple[Floats, Floats]:
+        """Return a model's scores beside what is predicted of them (draws × places), and the variance of each.
+
+        As on the benchmarks that count, few answers, an end of the test and a leap past all others make it unsure.
+        """
+        odds, variance = self.odds[row, places].copy(), np.zeros(places.size)
+        if self.doubt is None:
+            return odds, variance
+        unsure = self.doubt.doubtful[row, places]
+        if unsure.any():
+            mine = np.zeros(self.odds.shape, dtype=bool)
+            mine[row, places[unsure]] = True
+            prior = predicted[:, unsure].mean(axis=0), predicted[:, unsure].var(axis=0)
+            odds[unsure], variance[unsure] = self.doubt.among(mine).match(*prior)
+        columns = self.odds[:, places].copy()
+        columns[row] = odds
+        shortened, leap = shorten(columns)
+        return shortened[row], variance + leap[row]
 
     def teachers(self, measured: Mask) -> Ints:
         """Return how many models with scores enough have taken each relative."""
@@ -71,8 +93,11 @@ def condition(
         level, taken = own @ shares, [lines[int(place)] for place in places]
         said = np.stack([a + b * level + noise * rng.standard_normal(level.size) for a, b, noise in taken], axis=1)
         about = own - own.mean(axis=0)
-        seen = relatives.odds[row, places] - said
-        spread = np.atleast_2d(np.cov(said, rowvar=False))
+        reading, variance = relatives.reading(int(row), places, said)
+        if variance.any():
+            reading = reading + np.sqrt(variance) * rng.standard_normal(said.shape)
+        seen = reading - said
+        spread = np.atleast_2d(np.cov(said, rowvar=False)) + np.diag(variance)
         gain = np.linalg.solve(spread, (said - said.mean(axis=0)).T @ about / (len(own) - 1))
         moved[:, row] = np.where(measured[row], own, own + seen @ gain)
     return moved

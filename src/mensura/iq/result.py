@@ -166,7 +166,7 @@ class IqResult(Result):
             return f"scores on {self.ranked_from} benchmarks; it has {int(self.matrix.measured[row].sum())}"
         tests, dimensions = (int(count[row]) for count in self._tests_that_tell)
         needed = f"scores on {FEWEST_TESTS} tests in {FEWEST_DIMENSIONS} dimensions"
-        if not tests:
+        if not tests and self.matrix.measured[row].any():
             return f"{needed}; so far it does no better than guessing"
         return f"{needed}; it has {tests} in {dimensions}"
 
