@@ -24,6 +24,8 @@ def main() -> None:
         ("slope", fit.benchmarks, "benchmark"),
     ):
         figures[f"largest_difference_{kind}"] = difference(found, reference, key, kind, f"{kind}_converged")
+    ranks = fit.laplace.ranks
+    figures |= {"models": ranks.height, "without_rank": ranks["rank"].null_count()}
     capabilities, difficulties = sens5(fit)
     for kind, found, key in (("capability", capabilities, "subject"), ("difficulty", difficulties, "benchmark")):
         for end, name in (("low", "lower"), ("high", "upper")):
@@ -37,6 +39,7 @@ def main() -> None:
         figures[f"frontier_slope_ridge_{ridge:g}"] = frontier_line(other).slope
     for name, value in figures.items():
         print(f"{name:42} {value:.6g}")
+    print("first by estimate: " + ", ".join(ranks["subject"].head(3)))
     finish(figures)
 
 

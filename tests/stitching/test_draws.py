@@ -50,6 +50,19 @@ def test_a_subject_with_too_wide_an_interval_has_no_rank(draws):
     ]
 
 
+def test_an_error_that_all_subjects_share_takes_no_rank_away():
+    """The zero and the unit of every draw differ, as an anchor's error makes them; the order never does."""
+    rng = np.random.default_rng(3)
+    estimate = np.linspace(-1.0, 1.0, 9)[None, :, None]
+    theta = rng.normal(0, 2, (200, 1, 1)) + rng.uniform(0.5, 2, (200, 1, 1)) * estimate
+    benchmark = np.array([[[0.0, 1.0]]])
+    names = tuple("abcdefghi")
+    draws = PositionDraws("anchored", names, ("x",), Positions(estimate, benchmark), Positions(theta, benchmark))
+    assert draws.ranks["subject"].to_list() == list(names[::-1])
+    assert draws.ranks["rank"].to_list() == list(range(1, 10))
+    assert draws.ranks["p_first"].to_list() == [1.0] + [0.0] * 8
+
+
 def test_comparisons_count_draws(draws):
     assert draws.better("a", "b") == pytest.approx(50 / 101)
     assert draws.pairs(2).rows() == [("b", "a", pytest.approx(51 / 101)), ("a", "b", pytest.approx(50 / 101))]

@@ -153,6 +153,9 @@ def test_reference_fit_to_1e_4(shared, mensura_command, tmp_path):
         joined = pl.read_csv(tmp_path / f"{file}.csv").join(expected, on=key)
         assert joined.height == expected.height
         assert (joined[column] - joined["value"]).abs().max() < 1e-4
+    ranks = pl.read_csv(tmp_path / "ranks.csv")
+    assert ranks["rank"].null_count() < 10
+    assert all(name.startswith("gpt-5") for name in ranks["subject"].head(3))
 
 
 def test_arrives_where_the_second_derivatives_are_not_definite():

@@ -90,7 +90,7 @@ def trends(
 
     Without SCORES the embedded evidence is used. The file of --compute has the columns subject, training_compute_flop
     and family, that of --horizons subject and minutes. Forecasts reach one to three years ahead unless --to names days.
-    With --method rosetta: the published analyses, exactly as printed, instead.
+    With --method rosetta: the published analyses instead.
     """
     days = tuple(day.date() for day in to or ())
     rare = read_settings(settings, TrendSettings)

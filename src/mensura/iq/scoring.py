@@ -41,7 +41,7 @@ def score_iq(
     """Score every model: benchmarks through ladders, dimensions, composite, each missing value filled by the method.
 
     ``evidence``: the embedded one when not given. ``method`` is ``joint`` (the default: gaps drawn from one model of
-    all scores, ladders ``recut``) or ``published`` (the page's waterfall and ladders, to the digit); not given, the
+    all scores, ladders ``recut``) or ``published`` (the page's waterfall and ladders); not given, the
     rules say how gaps are filled. ``ladders`` names another set, a CSV file or a table; ``source`` keeps the scores of
     one source; ``rules`` is a TOML file or :class:`IqRules`; ``weights`` gives dimensions other weights than equal
     ones; ``selected`` names models whose scores were chosen by those who profit from them, and whose estimates the

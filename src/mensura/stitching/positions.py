@@ -203,11 +203,16 @@ class PositionDraws(Result):
     def ranks(self) -> pl.DataFrame:
         """Rank of every subject whose interval is narrow enough, best first; then the others, without a rank.
 
+        An error of zero and unit, such as an anchor's, moves all subjects together and changes no order. So the width
+        is the smaller of two: as drawn, and with the same mean and spread of the subjects in every draw.
         Columns: rank, subject, rank_low, rank_high, p_first (chance of being first among all ranked), capability.
         """
         estimate, drawn = self.estimate.capability[0], self.positions.capability
+        centre, spread = np.nanmean(drawn, axis=1, keepdims=True), np.nanstd(drawn, axis=1, keepdims=True)
+        own = np.nanstd(estimate)
         low, high = self._interval(drawn, estimate)
-        narrow = high - low <= WIDEST_SPREAD * np.nanstd(estimate)
+        aligned = np.subtract(*central_interval((drawn - centre) / np.maximum(spread, SMALLEST_SPREAD))[::-1])
+        narrow = np.fmin(high - low, own * aligned) <= WIDEST_SPREAD * own
         filled = np.where(np.isnan(drawn), estimate, drawn)
         ranked = rank_subjects(self.subjects, estimate, filled, narrow)
         return (

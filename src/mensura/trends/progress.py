@@ -6,7 +6,7 @@ year, and a capability costs exp(ḃ / k) = exp(c / k − f) times less each yea
 
 Defaults: a record is the best of its day; years are days / 365.25; the error of k (from the spread of the families)
 and that of ḃ are combined with Satterthwaite's degrees of freedom; the ratio of the joint regression gets Fieller's
-interval. ``method="rosetta"`` follows the published notebook to the digit: the calendar year plus day of the year /
+interval. ``method="rosetta"`` follows the published notebook: the calendar year plus day of the year /
 365.25, records in the order the table lists the subjects of a day, the error of k left out (or put in with the
 degrees of freedom of the wrong regression), the covariance in the joint regression left out.
 """
