@@ -19,9 +19,10 @@ import polars as pl
 
 from benchmarks import development_data
 from mensura.core.arrays import Floats, expit
-from mensura.extrapolation import Case, cases_of, learn_priors
+from mensura.extrapolation import Case, cases_of
 from mensura.extrapolation.descriptions import read_description
 from mensura.people import ItemPool
+from tools.learn_priors import learn_priors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,8 +9,8 @@ import polars as pl
 
 from benchmarks.extrapolation_pools import development_pools
 from mensura.core.files import write_csv
-from mensura.extrapolation import learn_priors
 from mensura.extrapolation.facts import DATA
+from tools.learn_priors import learn_priors
 
 
 def learned() -> pl.DataFrame:

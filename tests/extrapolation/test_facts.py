@@ -24,7 +24,7 @@ from mensura.extrapolation.facts import (
     expected,
     logits_per_unit,
 )
-from mensura.extrapolation.priors import prior_for, shipped_priors
+from mensura.extrapolation.line_methods import prior_for, shipped_priors
 from mensura.people import WORLD, Ability, Population
 
 

@@ -4,11 +4,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mensura.extrapolation import Described, learn_priors
+from mensura.extrapolation import Described
 from mensura.extrapolation.breakdown import published_distances, published_errors
 from mensura.extrapolation.facts import ability_of, logits_per_unit
-from mensura.extrapolation.priors import learn_lines, prior_for, published_spreads, ratio_spread
+from mensura.extrapolation.line_methods import prior_for
 from mensura.extrapolation.straight_line import Prior
+from tools.learn_priors import learn_lines, learn_priors, published_spreads, ratio_spread
 
 TRUTH = Prior(shift_sd=0.15, slope=0.95, slope_sd=0.05, interaction=0.2)
 

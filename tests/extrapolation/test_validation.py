@@ -6,12 +6,13 @@ import pytest
 
 import mensura
 from mensura.core.errors import MensuraError
-from mensura.extrapolation import METHODS, SITUATIONS, cases_of, extrapolate, learn_priors, validate
+from mensura.extrapolation import METHODS, SITUATIONS, cases_of, extrapolate, validate
 from mensura.extrapolation.cases import pairs_of
 from mensura.extrapolation.scoring import trials_of
 from mensura.extrapolation.straight_line import Prior
 from mensura.extrapolation.validate import SUMMARY
 from mensura.people import ItemPool
+from tools.learn_priors import learn_priors
 
 
 def fewer(situation, draws):

@@ -2,7 +2,7 @@
 
 In: an item pool with rates of a focal group, and a target population. Out: a rate with its interval per item.
 Read first: ``protocol`` (the contract of every method) and ``extrapolate`` (the verb and the table of methods).
-Statistical methods: ``line_methods``, on ``straight_line``, ``priors``, ``slices``, ``facts`` and ``descriptions``. The
+Statistical methods: ``line_methods``, on ``straight_line``, ``slices``, ``facts`` and ``descriptions``. The
 world: ``poststratification``, on ``transfer``, ``mixture`` and ``abilities``. Language models: ``whole_pool`` and
 ``item_by_item``, on ``prompts``, ``percentages`` and ``correction``. Hidden rates, predicted and scored: ``validate``,
 on ``cases``, ``scoring`` and ``breakdown``.
@@ -29,7 +29,6 @@ from mensura.extrapolation.item_by_item import ItemByItem
 from mensura.extrapolation.line_methods import Described, Hierarchical, Identity, Linked
 from mensura.extrapolation.percentages import read_percentage
 from mensura.extrapolation.poststratification import PostStratification
-from mensura.extrapolation.priors import learn_priors
 from mensura.extrapolation.protocol import Extrapolator, Prediction, Slices, Task, make_task
 from mensura.extrapolation.validate import Validation, validate
 from mensura.extrapolation.whole_pool import WholePool
@@ -56,7 +55,6 @@ __all__ = [
     "dominant_dimensions",
     "extrapolate",
     "learn_correction",
-    "learn_priors",
     "make_method",
     "make_task",
     "measure_distance",

@@ -3,13 +3,13 @@
 The statistical methods, from plain to informed; their settings are their fields.
 
 Each predicts all rows of a task's links at once. ``priors`` replaces the shipped table of priors
-(:func:`~mensura.extrapolation.priors.learn_priors`).
+(kind, basis and ``PRIOR_COLUMNS``).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -17,17 +17,50 @@ import polars as pl
 
 from mensura.core.arrays import expit, logit
 from mensura.core.errors import MensuraError
-from mensura.extrapolation.facts import concentration_of, expected
-from mensura.extrapolation.priors import prior_for
+from mensura.core.frames import require_columns
+from mensura.extrapolation.descriptions import KINDS, OTHER
+from mensura.extrapolation.facts import DATA, concentration_of, expected
 from mensura.extrapolation.protocol import LEVEL, SENSITIVITY_COLUMNS, Prediction, Task, check_level, empty_sensitivity
 from mensura.extrapolation.slices import feature_variances, features_of, fold_mean, learn_prior
 from mensura.extrapolation.straight_line import NEARLY_NORMAL, Contrast, FittedLine, Prior, fit_line, student_reach
+from mensura.intake.tables import read_table
 
 if TYPE_CHECKING:
     from mensura.core.arrays import Floats
 
 INTERVAL = "prior or posterior of shift, slope and item-by-group interaction, with sampling error"
 SHIFT, SLOPE, INTERACTION = "shift", "slope", "item-by-group interaction"
+
+
+PRIOR_COLUMNS = ("shift_sd", "gap_shift", "slope", "slope_sd", "gap_slope", "interaction", "gap_interaction", "weight")
+
+
+def prior_for(kind: str, basis: str, table: pl.DataFrame | None = None) -> Prior:
+    """Return the prior of a kind of covariate (see ``descriptions.KINDS``) and basis of its fact.
+
+    ``basis``: ``matched`` (same test, or a fact of this kind of group), ``general`` (a country's mean in other
+    tests) or ``none``. ``table`` replaces the shipped one; a kind it lacks counts as ``other``.
+    """
+    if kind not in {*KINDS, OTHER}:
+        raise MensuraError(f"unknown kind {kind!r}; expected one of {', '.join([*KINDS, OTHER])}")
+    rows = shipped_priors() if table is None else _rows(table)
+    row = rows.get((kind, basis)) or rows.get((OTHER, "none" if basis == "none" else "matched"))
+    if row is None:
+        raise MensuraError(
+            f"priors: no row for kind {kind!r} and basis {basis!r}, and none for kind {OTHER!r}; add one of these rows"
+        )
+    return Prior(**{name: row[name] for name in PRIOR_COLUMNS})
+
+
+@cache
+def shipped_priors() -> dict[tuple[str, str], dict[str, float]]:
+    """Return the shipped table by kind and basis."""
+    return _rows(read_table(DATA / "priors.csv"))
+
+
+def _rows(table: pl.DataFrame) -> dict[tuple[str, str], dict[str, float]]:
+    require_columns(table, ["kind", "basis", *PRIOR_COLUMNS], name="priors")
+    return {(row["kind"], row["basis"]): row for row in table.iter_rows(named=True)}
 
 
 @dataclass(frozen=True, eq=False)
