@@ -41,7 +41,7 @@ ALLOWED = {
 
 EXTRAPOLATION = (
     {"protocol"},
-    {"descriptions", "facts", "straight_line", "priors", "slices", "line_methods"},
+    {"descriptions", "facts", "straight_line", "slices", "line_methods"},
     {"abilities", "mixture", "transfer", "poststratification"},
     {"prompts", "percentages", "correction", "item_by_item", "whole_pool"},
     {"extrapolate"},
