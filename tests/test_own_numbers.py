@@ -7,6 +7,7 @@ import pytest
 
 import mensura
 from mensura.evidence import EvidenceError, with_tries
+from mensura.site.pictures.benchmark import score_rows
 from mensura.study import Study
 
 RELEASED = "2026-10-01"
@@ -72,7 +73,7 @@ def test_an_impossible_number_of_answers_or_error_is_refused_with_its_row(column
 def test_a_partial_run_says_so():
     evidence = mensura.load().add(own(("gpqa_diamond", 100), n=5))
     assert evidence.warnings[0] == (
-        "mine on gpqa_diamond: a partial run, 5 of 198 items; the score of a full run may be 69.4 to 100 percent (90%)"
+        "mine on gpqa_diamond: a partial run, 5 of 198 items; the score of a full run may be 64.9 to 100 percent (90%)"
     )
     assert not any("partial" in text for text in mensura.load().add(own(("gpqa_diamond", 80), n=198)).warnings)
 
@@ -204,3 +205,15 @@ def test_five_right_answers_on_a_test_outside_the_iq_are_no_champion_either():
     _, few = scored(("mmlu_pro", 100), n=5)
     assert few["iq"] < 130 and width(few) > 20
     assert few["missing"] == "scores on 3 tests in 2 dimensions; it has 0 in 0"
+
+
+def test_a_score_at_a_tests_end_has_an_interval_on_its_benchmarks_page():
+    """Of 0% and 100% once 53 scores had an interval of width 0."""
+    own_scores = own(("gpqa_diamond", 100), ("scicode", 0))
+    study = Study.open(mensura.load().add(own_scores))
+    rows = [score_rows(study, benchmark) for benchmark in study.evidence.benchmarks["benchmark"]]
+    with_interval = pl.concat(rows, how="vertical_relaxed").drop_nulls("low")
+    assert with_interval.height > 1000
+    assert with_interval.filter(pl.col("high") - pl.col("low") < 1e-3).is_empty()
+    ends = with_interval.filter(subject="mine").sort("score")
+    assert ends["low"].to_list()[0] == 0 and ends["high"].to_list()[-1] == 100

@@ -162,12 +162,12 @@ def test_the_pace_in_the_finding_is_that_of_the_study(study, figure):
 
 
 def test_bars_of_a_benchmark_are_the_sampling_error_of_its_items(study):
-    """198 questions at a share p: 1.645 √(p (1 − p) / 198), in percent."""
-    rows = benchmark_scores(study, "gpqa_diamond")
-    for row in rows.head(5).iter_rows(named=True):
-        share = row["score"] / 100
-        half = 164.5 * (share * (1 - share) / 198) ** 0.5
-        assert row["score"] - row["low"] == pytest.approx(half, rel=1e-3)
+    """198 questions: at the low end p the score lies 1.645 √(p (1 − p) / 198) above, in percent."""
+    rows = benchmark_scores(study, "gpqa_diamond").head(5)
+    assert rows.height == 5
+    for row in rows.iter_rows(named=True):
+        end = row["low"] / 100
+        assert row["score"] - row["low"] == pytest.approx(164.485 * (end * (1 - end) / 198) ** 0.5, rel=1e-3)
 
 
 def test_the_line_of_a_history_is_the_record_and_people_stand_over_it():

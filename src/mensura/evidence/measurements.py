@@ -10,6 +10,7 @@ import polars as pl
 from mensura.core.arrays import Floats, just_above, just_below
 from mensura.evidence.evidence import Evidence
 from mensura.intake.figures import RATE_UNITS
+from mensura.scale import Z90
 
 if TYPE_CHECKING:
     from datetime import date
@@ -173,7 +174,6 @@ PRIOR_TRIALS = 20
 so that a perfect score still errs."""
 RANGE_ERRORS = 2 * 1.645
 """Standard errors in a source's range, read as a central 90% interval of a normal distribution."""
-_GUESSES = 1.645  # standard errors above chance
 ABOUT_ZERO = 0.02
 """A judged score of "about zero" says: at most this."""
 
@@ -218,8 +218,11 @@ def score_variance(rate: Number, n: Number | float) -> Number:
 
 
 def guess_limit(chance: Number, n: Number) -> Number:
-    """Return the highest rate on ``n`` tries that guessing explains: 95 of 100 who guess stay below it."""
-    limit: Number = chance + _GUESSES * (chance * (1 - chance) / n) ** 0.5
+    """Return the highest rate on ``n`` tries that guessing explains: 95 of 100 who guess stay below it.
+
+    The low end of the 90% interval of that rate is chance.
+    """
+    limit: Number = chance + Z90 * (chance * (1 - chance) / n) ** 0.5
     return limit
 
 

@@ -12,12 +12,13 @@ import scipy
 from mensura.core.arrays import Floats, Mask, just_below
 from mensura.core.errors import MensuraError
 from mensura.exam.file import Exam
-from mensura.exam.rates import AnswerMatrix, MeanRate, item_rates, jeffreys, mean_rate, shared_variance
+from mensura.exam.rates import AnswerMatrix, MeanRate, item_rates, mean_rate, shared_variance
 from mensura.exam.scoring import MODELS, NO_ANSWER, PEOPLE
 from mensura.exam.weights import count_people
 from mensura.responses import CountRules, FitOptions, ResponseFit, fit_responses, place_among
 from mensura.responses.irt.differences import empty_dif
 from mensura.responses.result import Z90
+from mensura.scale import rate_interval
 
 _COMPARISON = {
     "subject": pl.String,
@@ -68,7 +69,7 @@ def _model_row(exam: Exam, own: pl.DataFrame, answers: AnswerMatrix, place: dict
     taken = np.isfinite(score)
     n = int(taken.sum())
     rate = float(np.mean(score[taken])) if n else float("nan")
-    low, high = jeffreys(np.array([rate * n]), np.array([float(n)]))
+    low, high = rate_interval(rate * n, n)
     repeats = scored.group_by("repeat").agg(pl.col("score").mean())["score"]
     right = float(own["score"].sum())
     costs, seconds = own["cost"].drop_nulls(), own["seconds"].drop_nulls()
@@ -76,8 +77,8 @@ def _model_row(exam: Exam, own: pl.DataFrame, answers: AnswerMatrix, place: dict
         "subject": own["subject"][0],
         "kind": MODELS,
         "rate": rate,
-        "low": low[0],
-        "high": high[0],
+        "low": float(low),
+        "high": float(high),
         "n": n,
         "spread": repeats.std() if repeats.len() > 1 else None,
         "no_answer": own.filter(pl.col("outcome").is_in(NO_ANSWER)).height / max(1, own.height),

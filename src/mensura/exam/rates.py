@@ -14,6 +14,7 @@ import scipy
 
 from mensura.core.arrays import Floats, Mask, logit
 from mensura.core.errors import MensuraError
+from mensura.scale import rate_interval
 
 LEVEL = 0.9
 
@@ -48,13 +49,13 @@ def answer_matrix(outcomes: pl.DataFrame, items: list[str], weights: dict[str, f
 
 
 def item_rates(answers: AnswerMatrix) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return rate, low, high (Jeffreys) and effective number of every item; not a number where nobody answered."""
+    """Return rate, low, high (90%) and effective number of every item; not a number where nobody answered."""
     weight = answers.weight[:, None] * answers.given
     mass = weight.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         rate = (weight * answers.score).sum(axis=0) / mass
         effective = mass**2 / (weight**2).sum(axis=0)
-        low, high = jeffreys(rate * effective, effective)
+        low, high = rate_interval(rate * effective, effective)
     return rate, low, high, np.nan_to_num(effective)
 
 
@@ -78,14 +79,6 @@ def rates_by_regression(answers: AnswerMatrix) -> tuple[Floats, Floats]:
     everybody = (weight * others).sum(axis=0) / weight.sum()
     explained = joint**2 / (own * theirs) * (1.0 - n * (weight**2).sum() / weight.sum() ** 2)
     return np.clip(rate - joint / own * (of_takers - everybody), 0.0, 1.0), n / (1.0 - explained)
-
-
-def jeffreys(right: Floats, n: Floats) -> tuple[Floats, Floats]:
-    """Return the 90% interval of a rate, ``right`` of ``n`` (Jeffreys); it reaches 0 and 1 where all were alike."""
-    tail = (1.0 - LEVEL) / 2.0
-    low = scipy.stats.beta.ppf(tail, right + 0.5, n - right + 0.5)
-    high = scipy.stats.beta.ppf(1.0 - tail, right + 0.5, n - right + 0.5)
-    return np.where(right <= 0, 0.0, low), np.where(right >= n, 1.0, high)
 
 
 def mean_rate(answers: AnswerMatrix, among: Mask | None = None) -> MeanRate:

@@ -19,6 +19,7 @@ from mensura.responses.irt.fitting import Fitted
 from mensura.responses.irt.information import Information
 from mensura.responses.irt.model import Groups, Parameters, chances, curve_derivatives, log_chances
 from mensura.responses.irt.passes import PassSums
+from mensura.scale import rate_interval
 
 _GRID = np.linspace(-8.0, 8.0, 321)
 
@@ -260,7 +261,7 @@ _FAR = 6.0
 
 
 def observed_rates(fitted: Fitted, sums: PassSums, items: pl.Series) -> pl.DataFrame:
-    """Return item, ability, rate, low, high (90%, Wilson), n: shares right over ranges of ability.
+    """Return item, ability, rate, low, high (90%), n: shares right over ranges of ability.
 
     Subjects count in each range with the posterior chance of being there.
     """
@@ -272,8 +273,7 @@ def observed_rates(fitted: Fitted, sums: PassSums, items: pl.Series) -> pl.DataF
     right = np.clip(sums.right @ within, 0.0, taken)
     at, where = np.nonzero(taken >= LEAST_OBSERVED)
     n, k = taken[at, where], right[at, where]
-    middle, half = k + Z90**2 / 2.0, Z90 * np.sqrt(k * (n - k) / n + Z90**2 / 4.0)
-    low, high = (middle - half) / (n + Z90**2), (middle + half) / (n + Z90**2)
+    low, high = rate_interval(k, n)
     columns = {"ability": bins[where] * BIN, "rate": k / n, "low": low, "high": high, "n": n}
     return pl.DataFrame({"item": items.gather(at.astype(np.uint32)), **columns})
 

@@ -9,6 +9,7 @@ from mensura.scale.calibration import Calibration, LevelLine, scaling_of
 from mensura.scale.position import Position, Reading
 from mensura.scale.ruler import (
     EDGE_SHARE,
+    Z90,
     band_of,
     iq_to_rate,
     level_to_rate,
@@ -26,6 +27,7 @@ from mensura.scale.ruler import (
 
 __all__ = [
     "EDGE_SHARE",
+    "Z90",
     "Calibration",
     "LevelLine",
     "Position",

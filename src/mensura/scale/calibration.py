@@ -10,12 +10,11 @@ from numpy.typing import ArrayLike
 
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
-from mensura.scale.ruler import level_to_rate, rate_to_level
+from mensura.scale.ruler import Z90, level_to_rate, rate_to_level
 
 USABLE = ("High", "Standard", "Invariant")
 """Verdicts under which a line is a ruler."""
 _EVERYBODY = rate_to_level(1.0)  # the empirical level of a rate of 1
-_Z90 = 1.6448536269514722  # normal quantile at 0.95
 _ROUNDING = 1e-12  # a level this little below the line's start is the start, printed and read again
 _LEVELS_OF_MEANS = (1.0, 5.0)  # the published lines go through the means of these levels
 
@@ -204,7 +203,7 @@ def _line(dimension: str, row: Mapping[str, object]) -> LevelLine:
 def _slope_error(row: Mapping[str, object]) -> float | None:
     """Return the standard error of log10 of the base, from its 90% interval."""
     low, high = _number(row, "low"), _number(row, "high")
-    return None if not low or not high or low > high else float(np.log10(high / low)) / (2.0 * _Z90)
+    return None if not low or not high or low > high else float(np.log10(high / low)) / (2.0 * Z90)
 
 
 def _number(row: Mapping[str, object], column: str) -> float | None:

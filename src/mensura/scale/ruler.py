@@ -36,8 +36,11 @@ So every IQ in range has a rate below 1, and every rate an IQ in range.
 Below about IQ 25 a rate as a double is so near 1 that neighbouring IQs begin to share it.
 """
 
-INTERVAL = 0.9
-"""Coverage of the interval of a rate."""
+Side: TypeAlias = Literal["both", "lower", "upper"]
+Z90 = 1.6448536269514722
+"""Normal quantile at 0.95: 90% lie between -Z90 and Z90."""
+_Z90_ONE_SIDE = 1.2815515655446004  # normal quantile at 0.9
+_FEWEST = 1e-12  # tries below which nobody tried
 _MEAN_IQ, _SD_IQ = 100.0, 15.0  # by the definition of an IQ
 _SMALLEST_LOOSE = SMALLEST_RATE * (1.0 - 1e-9)  # so that the readings of the smallest rate lead back to it
 _OFFSETS = {"adele": 0.5, "calibrated": 0.0}  # the level at which everybody succeeds
@@ -46,31 +49,45 @@ _WHOLE_FROM = 1000.0  # rarities from here are said without a decimal point
 _HIGHEST_PERCENTILE = float(np.nextafter(100.0, 0.0))  # so that no rate, however small, gives a percentile of 100
 
 
-def rate_interval(right: ArrayLike, n: ArrayLike) -> tuple[Floats, Floats]:
-    """Return the 90% interval of a rate (Jeffreys).
+def rate_interval(right: ArrayLike, n: ArrayLike, side: Side = "both") -> tuple[Floats, Floats]:
+    """Return the 90% interval of a rate (Wilson's), also where all tries or none succeeded.
+
+    Every interval of a rate in Mensura comes from here. An end is the rate from which the observed share lies 1.645
+    standard errors away.
 
     Parameters
     ----------
     right, n : float or array
-        Successes and tries.
+        Successes and tries; they need not be whole, as with weighted answers.
+    side : {"both", "lower", "upper"}
+        "lower" and "upper" bound the rate from one side only, with the same 90%; the other end is then 1 or 0.
 
     Returns
     -------
     tuple of arrays
-        Ends of the interval; they reach 0 and 1 if all tries were alike.
+        Ends of the interval, 0 and 1 where nobody tried.
+
+    References
+    ----------
+    L. D. Brown, T. T. Cai and A. DasGupta, Interval estimation for a binomial proportion, Statistical Science 16
+    (2001) 101-133.
 
     Examples
     --------
     >>> from mensura.scale import rate_interval
     >>> [round(float(end), 2) for end in rate_interval(7, 10)]
-    [0.44, 0.89]
+    [0.44, 0.88]
+    >>> [round(float(end), 3) for end in rate_interval(70, 70)]
+    [0.963, 1.0]
 
     """
-    from scipy.special import betaincinv
-
-    right, n, tail = np.asarray(right, dtype=float), np.asarray(n, dtype=float), (1.0 - INTERVAL) / 2.0
-    low, high = (betaincinv(right + 0.5, n - right + 0.5, share) for share in (tail, 1.0 - tail))
-    return np.where(right <= 0, 0.0, low), np.where(right >= n, 1.0, high)
+    z = Z90 if side == "both" else _Z90_ONE_SIDE
+    k, n = np.asarray(right, dtype=float), np.asarray(n, dtype=float)
+    with np.errstate(invalid="ignore"):
+        half = z * np.sqrt(np.maximum(k * (n - k), 0.0) / np.maximum(n, _FEWEST) + z**2 / 4.0)
+    low, high = ((k + z**2 / 2.0 + sign * half) / (n + z**2) for sign in (-1.0, 1.0))
+    low = np.where((k <= 0) | (side == "upper"), 0.0, low)
+    return low, np.where((k >= n) | (side == "lower"), 1.0, high)
 
 
 @overload

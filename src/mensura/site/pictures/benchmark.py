@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -10,7 +11,8 @@ import polars as pl
 from mensura.charts import Drawing, Mark, Reference, Strip, draw_forest, draw_history, draw_ladder
 from mensura.charts.theme import ROOT
 from mensura.core.errors import MensuraError
-from mensura.evidence import Evidence, slug
+from mensura.evidence import RATE_UNITS, Evidence, slug, with_tries
+from mensura.scale import rate_interval
 from mensura.site.pictures.registry import Figure, model_link, worded
 from mensura.study.headlines import short_name
 from mensura.study.study import Study
@@ -19,7 +21,6 @@ from mensura.study.units import factor, show, show_range, unit_name
 SHOWN = 25
 """Models drawn; the table below the picture has all."""
 _LADDER_IQS = (70, 85, 100, 115, 130, 145, 160)
-_Z90 = 1.6448536269514722
 _JUDGED = {"estimated": "judged"}
 Point = tuple[float, float]
 """Score and IQ of a ladder's step."""
@@ -43,24 +44,20 @@ def benchmark_scores(study: Study, benchmark: str) -> pl.DataFrame:
 def score_rows(study: Study, benchmark: str) -> pl.DataFrame:
     """Return the models with a primary score, best first: score, low, high (90%, where known), source and date.
 
-    The interval is the sampling error of a share of the benchmark's items (normal, clipped to the range), null where
-    the number of items is not known or the unit is no share.
+    The interval is that of a share of the score's answers, null where nobody knows how many or the unit is no share.
     """
     facts = _facts(study, benchmark)
-    scale = {"percent": 100.0, "fraction": 1.0}.get(facts["unit"])
     names = study.evidence.models.select("subject", "name", "provider", "released")
     rows = (
-        study.evidence.primary_scores.filter(benchmark=benchmark)
-        .select("subject", "score", "source", "date", "note")
+        with_tries(study.evidence, study.evidence.primary_scores.filter(benchmark=benchmark))
+        .select("subject", "score", "source", "date", "note", "tries")
         .join(names, on="subject", maintain_order="left")
         .sort("score", descending=True)
     )
-    trials = None if facts["items"] is None or scale is None else facts["items"] * (facts["repeats"] or 1)
-    if trials is None or scale is None:
-        return rows.with_columns(low=pl.lit(None, pl.Float64), high=pl.lit(None, pl.Float64))
-    share = pl.col("score") / scale
-    half = _Z90 * (share * (1 - share) / trials).sqrt() * scale
-    return rows.with_columns(low=(pl.col("score") - half).clip(0, scale), high=(pl.col("score") + half).clip(0, scale))
+    scale = RATE_UNITS.get(facts["unit"], math.nan)
+    tries = rows["tries"].to_numpy()
+    low, high = (scale * end for end in rate_interval(rows["score"].to_numpy() / scale * tries, tries))
+    return rows.with_columns(low=pl.Series(low, nan_to_null=True), high=pl.Series(high, nan_to_null=True))
 
 
 def people_on(study: Study, benchmark: str) -> list[dict[str, Any]]:

@@ -13,12 +13,12 @@ from mensura import charts
 from mensura.calibration import CalibrationResult, open_items
 from mensura.core.frames import read_csv
 from mensura.evidence import Evidence
+from mensura.scale import rate_interval
 from mensura.site.pictures.registry import Figure, picture, worded
 from mensura.study.slow_parts import observed_and_world
 from mensura.study.study import Study
 
 _SHOWN = {"gpt4o": "GPT-4o", "o1-mini": "o1-mini", "llama3d1-405b": "Llama 3.1 405B", "llama3d2-1b": "Llama 3.2 1B"}
-_Z90 = 1.6448536269514722  # the normal quantile at 0.95: between −z and z lie 90%
 _NAMES = Path(__file__).parents[1] / "data" / "demand_dimensions.csv"
 _ALIGNMENT = _NAMES.with_name("country_alignment.csv")
 FEWEST_DECIDED = 5
@@ -80,14 +80,11 @@ def demand_curves(study: Study) -> Figure:
 
 
 def outcome_rates(evidence: Evidence) -> pl.DataFrame:
-    """Return the success rate at each level with its 90% Wilson interval."""
-    z = _Z90
-    n, p = pl.col("n"), pl.col("correct") / pl.col("n")
-    centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z / (1 + z**2 / n) * (p * (1 - p) / n + z**2 / (4 * n**2)).sqrt()
-    return evidence.demand_outcomes.select(
-        "subject", "dimension", "level", rate=p, low=centre - half, high=centre + half
-    )
+    """Return the success rate at each level with its 90% interval."""
+    table = evidence.demand_outcomes
+    low, high = rate_interval(table["correct"], table["n"])
+    rate = pl.col("correct") / pl.col("n")
+    return table.select("subject", "dimension", "level", rate=rate, low=pl.Series(low), high=pl.Series(high))
 
 
 def short_names() -> dict[str, str]:
