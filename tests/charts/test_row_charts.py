@@ -196,3 +196,9 @@ def test_tests_are_ranges_with_a_stroke_at_their_peak_under_a_row_of_models():
     assert svg.index(">B<") < svg.index(">A<"), "hardest first"
     signs = re.findall(r'class="sign" transform="translate\(([\d.]+),([\d.]+)\)"', svg)
     assert len(signs) == 3 and len({y for _, y in signs}) == 1
+
+
+def test_the_picture_of_no_estimates_has_the_right_article():
+    empty = {"driver": [], "effect": [], "low": [], "high": []}
+    drawing = charts.estimates(empty, label="driver", value="effect", x_title="Change")
+    assert drawing.description == "nothing to show: no driver has an effect"

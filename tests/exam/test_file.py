@@ -70,6 +70,17 @@ def test_settings_and_items_must_fit_together(tmp_path):
     assert "item capital, section: empty; give one of one" in faults
 
 
+@pytest.mark.parametrize("name", ["left", "seconds", "subject", "person"])
+def test_a_question_named_like_a_column_of_the_takers_is_refused(tmp_path, name):
+    faults = inspect_exam(write_exam(tmp_path / "bad", TOML.replace('name = "age"', f'name = "{name}"')))[1]
+    assert faults == [f"exam.toml, questions: {name!r} is a column of the takers; rename the question"]
+
+
+def test_an_item_named_like_the_column_of_persons_is_refused(tmp_path):
+    faults = inspect_exam(write_exam(tmp_path / "bad", TOML, ITEMS.replace("\nhalf,", "\nperson,")))[1]
+    assert faults == ["item person: a table of answers calls a column of its own so; rename the item"]
+
+
 @pytest.mark.parametrize(
     ("name", "data", "said"),
     [

@@ -1,6 +1,8 @@
 """Reading: every form of responses, and the rules for what is repeated, doubled, missing or half right."""
 
 import json
+import subprocess
+import sys
 import zipfile
 import zlib
 
@@ -326,3 +328,26 @@ def test_a_wide_table_grouped_by_a_column_leaves_out_rows_without_it(tmp_path):
 def test_a_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(MensuraError, match=r"missing\.csv: no such file; check the name"):
         read_responses(tmp_path / "missing.csv")
+
+
+PEAK = """
+import re, sys
+import polars, scipy.sparse
+from pathlib import Path
+from mensura.responses import read_responses
+peak = lambda: int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1])
+before = peak()
+read_responses(sys.argv[1])
+print(peak() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the peak of a process is read from Linux")
+def test_reading_a_wide_table_keeps_no_second_copy_of_it(tmp_path):
+    rng = np.random.default_rng(0)
+    columns = {f"q{place}": rng.integers(0, 2, 20_000) for place in range(250)}
+    path = tmp_path / "wide.parquet"
+    pl.DataFrame({"subject": [f"s{row}" for row in range(20_000)], **columns}).write_parquet(path)
+    done = subprocess.run([sys.executable, "-c", PEAK, path], capture_output=True, text=True, check=True)
+    answers = 20_000 * 250  # 8 bytes in the file's table, 4 as an outcome, 2 as counts; the rest is room to work in
+    assert int(done.stdout) * 1024 < 28 * answers

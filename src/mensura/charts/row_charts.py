@@ -11,7 +11,7 @@ from mensura.charts.forest import Strip, draw_forest
 from mensura.charts.plot import Mark, Reference, draw_nothing
 from mensura.charts.render import Drawing
 from mensura.charts.values import PEOPLE_STATUSES, counted, listed, rows_of, say, say_alike, say_range
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, with_article
 
 _BARS = ("subject", "name", "provider", "value", "low", "high", "status")
 _SENSORS = ("benchmark", "name", "low", "peak", "high")
@@ -221,7 +221,7 @@ def estimates(
     rows = rows_of(points, (label, value, "low", "high"), needed=[label, value])
     rows = sorted((row for row in rows if row[value] > 0 or not log), key=lambda row: -order(row[value]))
     if not rows:
-        return draw_nothing(f"no {label} has a {value}")
+        return draw_nothing(f"no {label} has {with_article(value)}")
     values = [row[value] for row in rows]
     texts = [(text or say)(one) for one in values] if text or log else say_alike(values)
     notes = [say_range(row["low"], row["high"], tick).removeprefix(", ") for row in rows]

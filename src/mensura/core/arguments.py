@@ -14,7 +14,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 import numpy as np
 import polars as pl
 
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, with_article
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -135,11 +135,7 @@ def _words(kind: Any) -> str:  # noqa: ANN401
     if kind in WORDS:
         return WORDS[kind]
     name = getattr(origin or kind, "__name__", str(kind))
-    return (
-        "evidence, as mensura.load() returns it"
-        if name == "Evidence"
-        else f"{'an' if name[:1] in 'AEIOU' else 'a'} {name}"
-    )
+    return "evidence, as mensura.load() returns it" if name == "Evidence" else with_article(name)
 
 
 def _shown(value: Any) -> str:  # noqa: ANN401

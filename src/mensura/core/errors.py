@@ -28,3 +28,8 @@ def listed_names(names: Sequence[str]) -> str:
 def counted(number: int, noun: str) -> str:
     """Return "1 model" or "12 models"."""
     return f"{number} {noun}{'s' * (number != 1)}"
+
+
+def with_article(noun: str) -> str:
+    """Return a noun with its article: "an effect", "a rate"."""
+    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"

@@ -9,11 +9,13 @@ import hashlib
 import json
 import shutil
 import tomllib
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from mensura.core.errors import MensuraError
@@ -25,6 +27,19 @@ FILE = "exam.toml"
 WRITER = "exam new"
 EXAMPLE = Path(__file__).parent / "example"
 _SHOWN = 20
+PERSON = "person"
+"""The column of a pool's answers that names who gave them."""
+TAKERS = {
+    "subject": pl.String,
+    "items": pl.Int64,
+    "answered": pl.Int64,
+    "late": pl.Int64,
+    "finished": pl.Boolean,
+    "seconds": pl.Float64,
+    "left": pl.Int64,
+    "failed_checks": pl.Int64,
+}
+"""Columns of the table of takers, which has one more for each question about the person."""
 Line = Annotated[str, Field(min_length=1, max_length=SHORT)]
 Text = Annotated[str, Field(max_length=LONG)]
 
@@ -289,10 +304,12 @@ def _joint_faults(file: Path, settings: ExamSettings, items: list[ExamItem]) -> 
         if item.section == "" and sections and not item.check:
             faults.append(f"item {item.item}, section: empty; give one of {', '.join(sorted(sections))}")
         faults += [f"item {item.item}, picture: {wrong}" for wrong in check_picture(file.parent, item.picture)]
-    names = [question.name for question in settings.questions]
-    faults += [
-        f"{file.name}, questions: {name!r} is there twice; rename one" for name in set(names) if names.count(name) > 1
-    ]
+        if item.item == PERSON:
+            faults.append(f"item {PERSON}: a table of answers calls a column of its own so; rename the item")
+    names = Counter(question.name for question in settings.questions)
+    faults += [f"{file.name}, questions: {name!r} is there twice; rename one" for name in names if names[name] > 1]
+    own = [name for name in names if name in (*TAKERS, PERSON)]
+    faults += [f"{file.name}, questions: {name!r} is a column of the takers; rename the question" for name in own]
     return faults
 
 

@@ -14,7 +14,7 @@ import polars as pl
 
 from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns
-from mensura.exam.file import Exam
+from mensura.exam.file import TAKERS, Exam
 from mensura.exam.items import ExamItem
 from mensura.exam.scoring import PEOPLE, Given, answer_text, is_blank, name_outcome, score
 from mensura.exam.store import STALE, AnswerStore
@@ -33,16 +33,6 @@ OUTCOMES = {
     "answer": pl.String,
 }
 """Columns of a table of outcomes. ``score``: share of full credit, null where there is none to give."""
-TAKERS = {
-    "subject": pl.String,
-    "items": pl.Int64,
-    "answered": pl.Int64,
-    "late": pl.Int64,
-    "finished": pl.Boolean,
-    "seconds": pl.Float64,
-    "left": pl.Int64,
-    "failed_checks": pl.Int64,
-}
 SITTINGS = "sittings.csv"
 """The file in which ``mensura exam sit`` keeps a model's sittings."""
 

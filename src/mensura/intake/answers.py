@@ -44,7 +44,7 @@ CODES = frozenset(
 """Numbers that surveys write for a missing answer."""
 _OUTSIDE = 2
 """A code is a missing answer where it is further than this from all other numbers."""
-_BLOCK = 8_000_000
+_BLOCK = 1_000_000
 """Values of a wide frame that are converted at a time."""
 _EXAMPLE = "subject=pupil,item=task,correct=points"
 _UNNAMED = "If each row is one subject and each column one item, say: mensura responses read {} --set header=false"
@@ -154,17 +154,17 @@ def read_answers(
     fields = FieldMap.parse(columns, FIELDS, _EXAMPLE)
     table = None if isinstance(source, str | Path) else read_answer_table(source)
     if table is not None:
-        yield from _of_table(table, fields, by, group, "responses", log)
+        yield _of_table(table, fields, by, group, "responses", log)
         return
     path, files = Path(source), _parquet_files(source)
     for file in files:
-        for piece in _of_table(NotedTable(read_parquet(file)), fields, by, group, str(file), log):
-            if isinstance(piece, WideAnswers) and len(files) > 1:
-                raise MensuraError(
-                    f"{file}: no columns subject, item and correct; expected them in each file of a folder. Give wide "
-                    "tables one by one"
-                )
-            yield piece
+        piece = _of_table(NotedTable(read_parquet(file)), fields, by, group, str(file), log)
+        if isinstance(piece, WideAnswers) and len(files) > 1:
+            raise MensuraError(
+                f"{file}: no columns subject, item and correct; expected them in each file of a folder. Give wide "
+                "tables one by one"
+            )
+        yield piece
     if files:
         return
     if path.is_dir():
@@ -181,7 +181,7 @@ def read_answers(
     if wide is not None:
         yield wide
         return
-    yield from _of_table(_read_table(path, header, unnamed), fields, by, group, str(source), log)
+    yield _of_table(_read_table(path, header, unnamed), fields, by, group, str(source), log)
 
 
 def read_answer_table(source: Any, *, header: bool = True) -> NotedTable | None:  # noqa: ANN401
@@ -269,7 +269,7 @@ def _note(notes: tuple[str, ...], log: AnswerLog) -> None:
 
 def _of_table(
     table: NotedTable, fields: FieldMap, by: str | None, group: str | None, name: str, log: AnswerLog
-) -> Iterator[Answers]:
+) -> Answers:
     frame = table.frame
     _note(table.notes, log)
     chosen = fields.columns_of(frame.columns, name)
@@ -285,14 +285,13 @@ def _of_table(
         if {"item", "correct"} & set(fields.columns):
             raise MensuraError(f"{name}: a row per answer needs both: --map item=COLUMN,correct=COLUMN")
         owners = frame.select(pl.repeat(group or ALL, pl.len()) if grouped is None else owner).to_series().to_list()
-        yield _wide(frame.drop([grouped] if grouped else []), who, owners, name, log)
-        return
+        return _wide(frame.drop([grouped] if grouped else []), who, owners, name, log)
     numbers = typed(frame.select([title for title in (value, n) if title is not None]), BLANK)[0]
     _check_numbers(numbers[value], pl.Float64(), "outcomes are no numbers", "0 (wrong) to 1 (right) or blank")
     if n is not None:
         _check_numbers(numbers[n], pl.Int64(), "counts are no whole numbers", "how often an item was tried")
     outcomes = numbers[value].cast(pl.Float64).to_numpy()
-    yield frame.select(
+    return frame.select(
         pl.col(who).cast(pl.String).alias("subject"),
         owner.alias("group"),
         pl.col(item).cast(pl.String).alias("item"),

@@ -63,7 +63,7 @@ class CountRules:
                 raise MensuraError(f"{field.name}: got {chosen!r}; expected one of {', '.join(allowed)}")
 
 
-_BLOCK = 8_000_000
+_BLOCK = 1_000_000
 """Values of a wide table that are counted at a time."""
 
 
