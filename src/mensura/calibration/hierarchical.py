@@ -212,8 +212,7 @@ def _moving_along(items: RatedItems, demanded: Demanded) -> Floats:
     covariance = centred.T @ centred
     own = np.diag(covariance)
     varied = own > LEAST_VARIANCE * len(centred)
-    along: Floats = np.where(varied[:, None], covariance / np.where(varied, own, 1.0)[:, None], np.eye(len(own)))
-    return along
+    return np.asarray(np.where(varied[:, None], covariance / np.where(varied, own, 1.0)[:, None], np.eye(len(own))))
 
 
 def _line_weights(items: RatedItems, demanded: Demanded, along: Floats) -> Floats:

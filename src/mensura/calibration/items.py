@@ -74,8 +74,7 @@ def published_groups() -> dict[str, list[str]]:
 
 def empirical_levels(rates: Floats) -> Floats:
     """Return −log10(p / √10) of rates above 0."""
-    levels: Floats = TOP - np.log10(rates)
-    return levels
+    return np.asarray(TOP - np.log10(rates))
 
 
 def lift_zeros(rates: Floats, n: Floats, high: Floats) -> Floats:
@@ -87,8 +86,7 @@ def lift_zeros(rates: Floats, n: Floats, high: Floats) -> Floats:
         raise MensuraError("rates: every rate is 0; a base needs items that somebody solves")
     least = rates[~zero].min() / 2 if not zero.all() else np.nan
     by_interval = np.where(high > 0, high / 2, least)
-    lifted: Floats = np.where(zero, np.where(n > 0, 0.5 / (n + 1), by_interval), rates)
-    return lifted
+    return np.asarray(np.where(zero, np.where(n > 0, 0.5 / (n + 1), by_interval), rates))
 
 
 @dataclass(frozen=True, eq=False)

@@ -64,8 +64,7 @@ def predicted_levels(levels: Floats, pool: Ints, readings: Ints, level_error: Fl
 def pool_means(values: Floats, pool: Ints) -> Floats:
     """Return the mean of each column in each pool."""
     sums = np.column_stack([np.bincount(pool, weights=column) for column in values.T])
-    means: Floats = sums / np.bincount(pool)[:, None]
-    return means
+    return np.asarray(sums / np.bincount(pool)[:, None])
 
 
 def reading_noise(levels: Floats, spread: float) -> float:

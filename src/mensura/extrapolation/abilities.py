@@ -266,8 +266,7 @@ def _growth_left(domain: Domain, age: Floats) -> Floats:
     """Return the gain between ``age`` and 15 at the stated yearly gains, linear within a year."""
     years, gains = domain.curves["growth"]
     left = np.concatenate([np.cumsum(gains[::-1])[::-1], [0.0]])
-    remaining: Floats = np.interp(age, np.append(years, years[-1] + 1), left)
-    return remaining
+    return np.asarray(np.interp(age, np.append(years, years[-1] + 1), left))
 
 
 def _able(strata: Strata, kinds: Kinds, value: AssumptionDraws, domain: Domain, off: frozenset[str]) -> Floats:

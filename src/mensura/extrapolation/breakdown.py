@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from math import erfc
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -96,43 +95,36 @@ def differential_items(cases: Sequence[Case]) -> pl.DataFrame:
     rows = [row for case in cases for row in _residuals(case)]
     if not rows:
         return pl.DataFrame(schema=_DIF)
-    table = pl.DataFrame(rows, schema=_DIF | {"p": pl.Float64}, orient="row").drop("q")
-    table = table.with_columns(q=scipy.stats.false_discovery_control(table["p"].to_numpy()))
-    found = table.filter((pl.col("q") <= FALSE_SHARE) & (pl.col("size") != "A"))
-    return found.sort(pl.col("difference").abs(), descending=True).select(list(_DIF))
+    table = pl.DataFrame(rows, schema=_DIF, orient="row")
+    table = table.with_columns(q=scipy.stats.false_discovery_control(table["q"].to_numpy()))
+    departing = table.filter((pl.col("q") <= FALSE_SHARE) & (pl.col("size") != "A"))
+    return departing.sort(pl.col("difference").abs(), descending=True)
 
 
+_NUMBERS = ("pearson", "mae")
 _CLUSTERED = {
     "group": pl.String,
-    "pearson": pl.Float64,
-    "mae": pl.Float64,
+    **dict.fromkeys(_NUMBERS, pl.Float64),
     "cluster": pl.Int64,
-    "cluster_pearson": pl.Float64,
-    "cluster_mae": pl.Float64,
+    **{f"cluster_{name}": pl.Float64 for name in _NUMBERS},
 }
 _DIF = {
-    "item": pl.String,
-    "covariate": pl.String,
-    "group": pl.String,
-    "difference": pl.Float64,
-    "se": pl.Float64,
-    "q": pl.Float64,
+    **dict.fromkeys(("item", "covariate", "group"), pl.String),
+    **dict.fromkeys(("difference", "se", "q"), pl.Float64),
     "size": pl.String,
 }
 
 
 def _residuals(case: Case) -> list[tuple[object, ...]]:
+    """Return the columns of ``dif`` for every item of a group, with the p-value in place of q."""
     fit = fit_slice(case.revealed)
     if fit is None:
         return []
-    rows: list[tuple[object, ...]] = []
-    for item, residual, variance in zip(fit.items, -fit.residuals, fit.noise, strict=True):
-        se = float(np.sqrt(variance))
-        delta = abs(float(residual)) * ETS_UNIT
-        size = "A" if delta < MODERATE else "B" if delta < LARGE else "C"
-        p = erfc(abs(float(residual)) / se / 2**0.5)
-        rows.append((item, case.covariate, case.group, float(residual), se, 1.0, size, p))
-    return rows
+    difference, se = -fit.residuals, np.sqrt(fit.noise)
+    p = scipy.special.erfc(np.abs(difference) / se / 2**0.5)
+    size = np.array(["A", "B", "C"])[np.digitize(np.abs(difference) * ETS_UNIT, [MODERATE, LARGE])]
+    columns = (difference.tolist(), se.tolist(), p.tolist(), size.tolist())
+    return [(item, case.covariate, case.group, *row) for item, *row in zip(fit.items, *columns, strict=True)]
 
 
 ENGLISH = frozenset({"AUS", "CAN", "GBR", "IRL", "NZL", "USA"})
@@ -167,18 +159,13 @@ def by_distance(pairs: pl.DataFrame) -> pl.DataFrame:
     """Return group, distance, mae, bias, coverage, mae_identity: each country, predicted from every other one."""
     if pairs.is_empty():
         return pl.DataFrame(schema=DISTANCE_COLUMNS)
-    names = pairs["reference"].unique(maintain_order=True).to_list()
-    steps = {name: cultural_distance(str(name).rpartition("=")[2]) for name in names}
-    known = {name: value for name, value in steps.items() if value is not None}
-    if len(known) < FEWEST_COUNTRIES:
-        return pl.DataFrame(schema=DISTANCE_COLUMNS)
     means = pl.col("mae", "bias", "coverage", "mae_identity").mean()
-    table = pairs.group_by(group="reference", maintain_order=True).agg(means).filter(pl.col("group").is_in(list(known)))
-    return (
-        table.with_columns(distance=pl.col("group").replace_strict(known, return_dtype=pl.Float64))
-        .select(list(DISTANCE_COLUMNS))
-        .sort("distance", "group")
-    )
+    table = pairs.group_by(group="reference", maintain_order=True).agg(means)
+    steps = [cultural_distance(str(name).rpartition("=")[2]) for name in table["group"]]
+    table = table.with_columns(distance=pl.Series(steps, dtype=pl.Float64)).drop_nulls("distance")
+    if table.height < FEWEST_COUNTRIES:
+        return pl.DataFrame(schema=DISTANCE_COLUMNS)
+    return table.select(list(DISTANCE_COLUMNS)).sort("distance", "group")
 
 
 def distance_slopes(countries: pl.DataFrame) -> pl.DataFrame:
@@ -231,33 +218,29 @@ def comparison(description: str, ours: Mapping[str, object], method: str, predic
     test = re.search(r"(?<![a-z])(icar|pisa|timss)", description.lower())
     if test is None:
         return pl.DataFrame(schema=dict.fromkeys(COLUMNS, pl.String))
-    rows = published_errors().filter(pl.col("pool") == test[1].upper())
-    theirs = rows.select(
-        "method",
-        origin=pl.lit("paper"),
-        n=pl.col("n").cast(pl.Float64),
-        mae="mae",
-        rmse="rmse",
-        pearson="pearson",
-        spearman="spearman",
-        correlations=pl.when(pl.col("task") == "baseline").then(pl.lit("within")).otherwise(pl.lit("pooled")),
-        note=pl.lit(_NOTE),
+    figures = ("mae", "rmse", "pearson", "spearman")
+    theirs = (
+        published_errors()
+        .filter(pl.col("pool") == test[1].upper())
+        .select(
+            *("method", pl.lit("paper").alias("origin"), pl.col("n").cast(pl.Float64), *figures),
+            correlations=pl.when(pl.col("task") == "baseline").then(pl.lit("within")).otherwise(pl.lit("pooled")),
+            note=pl.lit(_NOTE),
+        )
     )
+    kinds = {"pooled": "errors: mean over groups; correlations: all pairs", "within": "mean over groups"}
     own = [
-        {
-            "method": method,
-            "origin": "here",
-            "n": float(predictions),
-            "mae": ours["mae"],
-            "rmse": ours["rmse"],
-            "pearson": ours[f"pearson_{kind}"],
-            "spearman": ours[f"spearman_{kind}"],
-            "correlations": kind,
-            "note": "mean over groups" if kind == "within" else "errors: mean over groups; correlations: all pairs",
-        }
-        for kind in ("pooled", "within")
+        (
+            method,
+            "here",
+            float(predictions),
+            *(ours.get(name, ours.get(f"{name}_{kind}")) for name in figures),
+            kind,
+            note,
+        )
+        for kind, note in kinds.items()
     ]
-    return pl.concat([pl.DataFrame(own, schema=theirs.schema), theirs])
+    return pl.concat([pl.DataFrame(own, schema=theirs.schema, orient="row"), theirs])
 
 
 SEVERAL = "several"
@@ -270,11 +253,12 @@ def score_answers(method: AskingMethod, cases: Sequence[Case]) -> pl.DataFrame:
     One row per answer, uncorrected, and one for the mean of an item's answers. ``n`` counts what could be read, as
     published; ``unread`` what could not.
     """
-    parts = []
-    for case in cases:
-        truth = pl.DataFrame({"item": case.items, "truth": case.truth}, schema={"item": pl.String, "truth": pl.Float64})
-        parts.append(method.ask(case.task).answers.join(truth, on="item").with_columns(group=pl.lit(case.group)))
-    answers = pl.concat(parts)
+    answers = pl.concat(
+        method.ask(case.task)
+        .answers.join(pl.DataFrame({"item": case.items, "truth": case.truth}), on="item")
+        .with_columns(group=pl.lit(case.group))
+        for case in cases
+    )
     read = answers.drop_nulls("rate")
     means = read.group_by("group", "item", maintain_order=True).agg(pl.col("rate", "truth").mean())
     silent = answers.select("group", "item").unique().height - means.height
@@ -295,8 +279,8 @@ def _errors(table: pl.DataFrame) -> dict[str, float | None]:
 
 
 def _correlations(one: Floats, other: Floats) -> dict[str, float | None]:
-    found = {"pearson": float(pearson(one, other)), "spearman": float(spearman(one, other))}
-    return {name: value if np.isfinite(value) else None for name, value in found.items()}
+    correlations = {"pearson": float(pearson(one, other)), "spearman": float(spearman(one, other))}
+    return {name: value if np.isfinite(value) else None for name, value in correlations.items()}
 
 
 def measure_distance(observed: pl.DataFrame, estimates: Mapping[str, Extrapolation | pl.DataFrame]) -> pl.DataFrame:
@@ -308,18 +292,17 @@ def measure_distance(observed: pl.DataFrame, estimates: Mapping[str, Extrapolati
     knows the truth for the world, and a method that moves nothing would have none.
     """
     rows = []
-    for name, found in estimates.items():
-        table = found if isinstance(found, pl.DataFrame) else found.table
+    for name, estimate in estimates.items():
+        table = estimate if isinstance(estimate, pl.DataFrame) else estimate.table
         both = observed.select("item", observed="rate").join(table.select("item", "rate"), on="item").drop_nulls()
         if both.is_empty():
             raise MensuraError(
                 f"estimates: {name!r} has no item in common with the observed rates; use the same item names"
             )
-        world, seen = both["rate"].to_numpy(), both["observed"].to_numpy()
-        gap = world - seen
+        world, tested = both["rate"].to_numpy(), both["observed"].to_numpy()
+        gap = world - tested
         distances = {"distance": np.abs(gap).mean(), "rms_distance": np.sqrt((gap**2).mean()), "shift": gap.mean()}
-        plain = {key: float(value) for key, value in distances.items()}
-        rows.append({"method": name, "n": both.height, **plain, **_correlations(world, seen)})
+        rows.append({"method": name, "n": both.height, **distances, **_correlations(world, tested)})
     return pl.DataFrame(rows)
 
 
@@ -329,5 +312,5 @@ def dominant_dimensions(demands: pl.DataFrame) -> pl.DataFrame:
     ``demands``: item, dimension, level, as ``mensura annotate`` writes them.
     """
     top = demands.filter(pl.col("level") == pl.col("level").max().over("item"))
-    alone = pl.when(pl.len() == 1).then(pl.col("dimension").first()).otherwise(pl.lit(SEVERAL))
-    return top.group_by("item", maintain_order=True).agg(dimension=alone)
+    only = pl.when(pl.len() == 1).then(pl.col("dimension").first()).otherwise(pl.lit(SEVERAL))
+    return top.group_by("item", maintain_order=True).agg(dimension=only)

@@ -223,8 +223,7 @@ def published_correction() -> Correction:
 
 
 def _inside(rate: Floats) -> Floats:
-    inside: Floats = np.clip(rate, NEAREST, 1 - NEAREST)
-    return inside
+    return np.asarray(np.clip(rate, NEAREST, 1 - NEAREST))
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,8 +250,8 @@ class AskingMethod:
     one, the method's own. ``template``: a prompt of your own.
     """
 
-    NAME: ClassVar[str] = ""
-    INTERVAL: ClassVar[str] = ""
+    name: ClassVar[str]
+    INTERVAL: ClassVar[str]
 
     asker: Asker | None = None
     repeats: int = 1
@@ -264,13 +263,8 @@ class AskingMethod:
         check_level(self.level)
         if self.asker is None:
             raise MensuraError(
-                f"method {self.NAME!r} needs asker, a language model: mensura.llm.open_asker(NAME), or --model NAME"
+                f"method {self.name!r} needs asker, a language model: mensura.llm.open_asker(NAME), or --model NAME"
             )
-
-    @property
-    def name(self) -> str:
-        """The name used in tables and by ``--method``."""
-        return self.NAME
 
     @property
     def model(self) -> str:

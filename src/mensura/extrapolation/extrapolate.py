@@ -19,6 +19,7 @@ from mensura.core.errors import MensuraError
 from mensura.core.frames import read_csv
 from mensura.core.results import Result
 from mensura.demands.views import item_table
+from mensura.extrapolation.correction import AskingMethod
 from mensura.extrapolation.descriptions import read_description
 from mensura.extrapolation.item_by_item import ItemByItem
 from mensura.extrapolation.line_methods import Described, Hierarchical, Identity, Linked
@@ -40,11 +41,6 @@ class MethodEntry:
     method: type[Any]
     situations: tuple[str, ...]
     unused: tuple[str, ...] = ()
-
-    @property
-    def settings(self) -> tuple[str, ...]:
-        """The names of the settings it takes."""
-        return tuple(entry.name for entry in fields(self.method))
 
 
 METHODS: dict[str, MethodEntry] = {
@@ -87,13 +83,13 @@ def make_method(name: str, **settings: object) -> Extrapolator:
     """
     if name not in METHODS:
         raise MensuraError(f"unknown method {name!r}; expected one of {', '.join(METHODS)}")
-    entry = METHODS[name]
-    unknown = [setting for setting in settings if setting not in entry.settings]
+    names = [entry.name for entry in fields(METHODS[name].method)]
+    unknown = [setting for setting in settings if setting not in names]
     if unknown:
         raise MensuraError(
-            f"method {name!r} has no setting {', '.join(map(repr, unknown))}; expected {', '.join(entry.settings)}"
+            f"method {name!r} has no setting {', '.join(map(repr, unknown))}; expected {', '.join(names)}"
         )
-    made: Extrapolator = entry.method(**settings)
+    made: Extrapolator = METHODS[name].method(**settings)
     return made
 
 
@@ -162,22 +158,17 @@ class Extrapolation(Result):
     def of(cls, task: Task, method: Extrapolator, prediction: Prediction) -> Extrapolation:
         """Return the first draw of a prediction as tables; rates that were known stay as measured."""
         known, links = task.known[0], task.links[0]
-        rate, low, high = (
-            np.where(known, links, part[0]) for part in (prediction.rate, prediction.low, prediction.high)
-        )
+        parts = {"rate": prediction.rate, "low": prediction.low, "high": prediction.high}
         table = pl.DataFrame(
             {
                 "item": task.items["item"],
-                "rate": rate,
-                "low": low,
-                "high": high,
+                **{name: np.where(known, links, part[0]) for name, part in parts.items()},
+                **({} if prediction.calls is None else {"calls": prediction.calls}),
                 "status": np.where(known, "measured", "extrapolated"),
-                "method": pl.repeat(method.name, task.size, eager=True),
+                "method": [method.name] * task.size,
             },
             nan_to_null=True,
         )
-        if prediction.calls is not None:
-            table.insert_column(table.get_column_index("high") + 1, pl.Series("calls", prediction.calls))
         return cls(
             table=table,
             task=task,
@@ -288,44 +279,30 @@ def extrapolate(
 
     """
     tables = world or World.load()
-    if isinstance(method, str) and method in METHODS and "world" in METHODS[method].settings:
+    if method == PostStratification.name:
         settings = {"world": tables, **settings}
     chosen = method_from(method, settings)
     _check_use(chosen, {"links": links, "kind": kind})
     source = ItemPool.of(pool)
     rates = source.rates_of(group)
-    told = description or (source.name if isinstance(pool, ItemPool) else read_description(pool))
+    description = description or (source.name if isinstance(pool, ItemPool) else read_description(pool))
     if focal is None:
-        focal = _focal(source, group, told, tables, in_words="asker" in settings_named(chosen))
+        focal = _focal(source, group, description, tables, in_words=isinstance(chosen, AskingMethod))
     observed, wanted = (tables.population(who) if isinstance(who, str) else who for who in (focal, to))
-    task = make_task(
-        source.items,
-        rates,
-        observed,
-        wanted,
-        links=links,
-        kind=kind or "country",
-        pool=source.name,
-        description=told,
-        group=group,
-    )
+    words = {"kind": kind or "country", "pool": source.name, "description": description, "group": group}
+    task = make_task(source.items, rates, observed, wanted, links=links, **words)
     return Extrapolation.of(task, chosen, chosen.predict(task))
 
 
-def _focal(pool: ItemPool, group: str, told: str, tables: World, *, in_words: bool) -> Population:
-    """Return who a group of a pool is; ``in_words``: a description will do where the covariates tell no structure."""
+def _focal(pool: ItemPool, group: str, description: str, tables: World, *, in_words: bool) -> Population:
+    """Return who a group of a pool is; ``in_words``: prose will do where the covariates have no structure."""
     try:
         whole = describe(pool, tables)
     except MensuraError:
         if not in_words:
             raise
-        whole = Population(pool.name, f"The people tested: {told}")
+        whole = Population(pool.name, f"The people tested: {description}")
     return population_of(group, whole, tables)
-
-
-def settings_named(method: Extrapolator) -> tuple[str, ...]:
-    """Return the names of a method's settings."""
-    return tuple(entry.name for entry in fields(method)) if is_dataclass(method) else ()
 
 
 def _check_use(method: Extrapolator, given: Mapping[str, object]) -> None:

@@ -66,8 +66,7 @@ def expected(task: Task) -> tuple[Floats, str]:
 
 def shift_for(gap: Floats, basis: str) -> Floats:
     """Return the logit shift to expect of a gap in ability: 0 where it is unknown, damped by the basis of the fact."""
-    shift: Floats = TRANSFER[basis] * logits_per_unit() * np.nan_to_num(gap)
-    return shift
+    return np.asarray(TRANSFER[basis] * logits_per_unit() * np.nan_to_num(gap))
 
 
 def concentration_of(task: Task) -> float:

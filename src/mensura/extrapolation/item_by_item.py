@@ -163,14 +163,12 @@ def _effects(answers: Answers, n: Ints, design: Floats) -> Floats:
         return np.zeros(columns)
     means = np.stack([_mean_by(answers.item, X[:, k], n) for k in range(columns)], axis=1)
     inside, left = X - means[answers.item], y - _mean_by(answers.item, y, n)[answers.item]
-    effects: Floats = np.linalg.lstsq(inside, left, rcond=None)[0].astype(np.float64, copy=False)
-    return effects
+    return np.asarray(np.linalg.lstsq(inside, left, rcond=None)[0].astype(np.float64, copy=False))
 
 
 def _mean_by(item: Ints, values: Floats, n: Ints) -> Floats:
     total = np.bincount(item, values, minlength=len(n))
-    mean: Floats = np.where(n > 0, total / np.maximum(n, 1), np.nan)
-    return mean
+    return np.asarray(np.where(n > 0, total / np.maximum(n, 1), np.nan))
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +180,7 @@ class ItemByItem(AskingMethod):
     of free text. Without a ``correction``, intervals have the published error level.
     """
 
-    NAME: ClassVar[str] = "item-by-item"
+    name: ClassVar[str] = "item-by-item"
     INTERVAL: ClassVar[str] = "errors of such estimates elsewhere ({origin}) and of the mean over calls"
 
     variants: int = 27

@@ -78,19 +78,17 @@ class Setting:
         prior = prior_for(task.kind, basis, priors).widened(1 + concentration_of(task))
         return cls(Contrast.of(task, offset), prior, basis)
 
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What the reader should know of the facts."""
-        if self.basis != "none":
-            return ()
-        return ("no public fact tells the two populations apart: no shift expected",)
+    def predict(self, contrast: Contrast, line: FittedLine, level: float) -> Prediction:
+        """Return the rates of a line, with a warning where no fact was behind it."""
+        warning = "no public fact tells the two populations apart: no shift expected"
+        return replace(predict_line(contrast, line, level), warnings=(warning,) if self.basis == "none" else ())
 
 
 def predict_line(contrast: Contrast, line: FittedLine, level: float) -> Prediction:
-    """Turn a line into reference rates with ``level`` intervals; what they hang on is left to the method."""
+    """Turn a line into reference rates with ``level`` intervals and their sensitivity."""
     reach = line.half_width(level)
     rate, low, high = (contrast.mix(line.logit + side) for side in (0.0, -reach, reach))
-    return Prediction(rate, low, high, interval=INTERVAL)
+    return Prediction(rate, low, high, partial(line_sensitivity, contrast, line, level), interval=INTERVAL)
 
 
 def line_sensitivity(contrast: Contrast, line: FittedLine, level: float) -> pl.DataFrame:
@@ -144,18 +142,13 @@ _RATE_EDGE = 1e-4  # the same, of observed rates
 class LineMethod:
     """Share what the line methods have: the ``level`` of intervals, the ``priors`` that replace the shipped ones."""
 
-    NAME: ClassVar[str] = ""
+    name: ClassVar[str]
 
     level: float = LEVEL
     priors: pl.DataFrame | None = None
 
     def __post_init__(self) -> None:
         check_level(self.level)
-
-    @property
-    def name(self) -> str:
-        """The name used in tables and by ``--method``."""
-        return self.NAME
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +158,7 @@ class Identity(LineMethod):
     It assumes nothing that could be otherwise, so its sensitivity is empty.
     """
 
-    NAME: ClassVar[str] = "identity"
+    name: ClassVar[str] = "identity"
 
     def predict(self, task: Task) -> Prediction:
         """Return the focal rates, whatever is known."""
@@ -174,33 +167,32 @@ class Identity(LineMethod):
         plain = replace(setting.contrast.unlinked(), offset=np.zeros(task.size))
         prior = replace(setting.prior, shift_sd=(setting.prior.shift_variance(gap) + gap**2) ** 0.5, slope=1.0)
         around = predict_line(plain, fit_line(plain, prior), self.level)
-        return spread_draws(_centred(task.rate, around), task.draws)
+        return spread_draws(replace(_centred(task.rate, around), account=empty_sensitivity), task.draws)
 
 
 @dataclass(frozen=True, eq=False)
 class Described(LineMethod):
     """The line with the shift that public facts predict, whatever links there are: nothing but descriptions."""
 
-    NAME: ClassVar[str] = "described"
+    name: ClassVar[str] = "described"
 
     def predict(self, task: Task) -> Prediction:
         """Return the prediction of the prior."""
         setting = Setting.of(task, self.priors)
-        alone = setting.contrast.unlinked()
-        return spread_draws(_line_prediction(setting, alone, fit_line(alone, setting.prior), self.level), task.draws)
+        contrast = setting.contrast.unlinked()
+        return spread_draws(setting.predict(contrast, fit_line(contrast, setting.prior), self.level), task.draws)
 
 
 @dataclass(frozen=True, eq=False)
 class Linked(LineMethod):
     """The line updated by the links: a shift damped towards what the descriptions predict."""
 
-    NAME: ClassVar[str] = "linked"
+    name: ClassVar[str] = "linked"
 
     def predict(self, task: Task) -> Prediction:
         """Return the prediction of the posterior given each row of links."""
         setting = Setting.of(task, self.priors)
-        line = fit_line(setting.contrast, setting.prior)
-        return _line_prediction(setting, setting.contrast, line, self.level)
+        return setting.predict(setting.contrast, fit_line(setting.contrast, setting.prior), self.level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +203,7 @@ class Hierarchical(LineMethod):
     any one of them (that is what the leave-one-group-out regression knows).
     """
 
-    NAME: ClassVar[str] = "hierarchical"
+    name: ClassVar[str] = "hierarchical"
 
     means: bool = True
 
@@ -227,13 +219,7 @@ class Hierarchical(LineMethod):
         prior = learn_prior(task, task.slices, setting.prior, contrast.reliability)
         line = fit_line(contrast, prior, features_of(task.items)[0], feature_variances(task, task.slices))
         line = fold_mean(task, task.slices, contrast, line) if self.means else line
-        return _line_prediction(setting, contrast, line, self.level)
-
-
-def _line_prediction(setting: Setting, contrast: Contrast, line: FittedLine, level: float) -> Prediction:
-    """Return the rates of a line with its own sensitivity and what is to be said of the facts."""
-    found = predict_line(contrast, line, level)
-    return replace(found, account=partial(line_sensitivity, contrast, line, level), warnings=setting.warnings)
+        return setting.predict(contrast, line, self.level)
 
 
 def _centred(rate: Floats, around: Prediction) -> Prediction:

@@ -53,8 +53,7 @@ class Success:
         probit = np.empty_like(difficulty)
         for draw in range(self.able.size):
             probit[:, draw] = np.interp(difficulty[:, draw], DIFFICULTY, self.probit[draw])
-        known: Floats = floor * self.present + (1 - floor) * self.able * scipy.special.ndtr(probit)
-        return known
+        return np.asarray(floor * self.present + (1 - floor) * self.able * scipy.special.ndtr(probit))
 
 
 def success(weight: Floats, strata: Abilities, kernel: Floats, slope: Floats) -> Success:

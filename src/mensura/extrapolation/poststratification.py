@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
 from math import factorial, sqrt
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -154,6 +154,8 @@ class PostStratification:
     ``draws`` and ``seed`` govern the interval of probability ``level``; ``domain`` overrides the items' own.
     """
 
+    name: ClassVar[str] = "poststratification"
+
     world: World = field(default_factory=World.load)
     draws: int = 1000
     seed: int = 0
@@ -164,11 +166,6 @@ class PostStratification:
         if self.draws < FEWEST_DRAWS:
             raise MensuraError(f"draws: at least {FEWEST_DRAWS} are needed for an interval, got {self.draws}")
         check_level(self.level)
-
-    @property
-    def name(self) -> str:
-        """The name used in tables and by ``--method``."""
-        return "poststratification"
 
     def predict(self, task: Task) -> Prediction:
         """Return the reference population's rate for each item, with intervals and what they hang on."""

@@ -24,18 +24,13 @@ if TYPE_CHECKING:
     from mensura.people import Population
 
 LEVEL = 0.9
-"""Probability of the intervals, unless a method is told otherwise."""
+"""Probability of the intervals, unless a method has another."""
 SENSITIVITY_COLUMNS = ("assumption", "value", "low", "high", "rate_low", "rate_high", "swing", "share")
-
-
-_NO_SENSITIVITY = pl.DataFrame(
-    schema={name: pl.String if name == "assumption" else pl.Float64 for name in SENSITIVITY_COLUMNS}
-)
 
 
 def empty_sensitivity() -> pl.DataFrame:
     """Return a sensitivity table without rows."""
-    return _NO_SENSITIVITY.clone()
+    return pl.DataFrame(schema=dict.fromkeys(SENSITIVITY_COLUMNS, pl.Float64) | {"assumption": pl.String})
 
 
 def check_level(level: float) -> None:
@@ -94,8 +89,9 @@ class Task:
                 f"focal rates: {self.names[first]!r} has a rate of exactly {self.rate[first]:.0f} and no n; "
                 "give n (how many answered), so that it can be read as (correct + ½) / (n + 1)"
             )
-        for row in self.links if np.any((self.links < 0) | (self.links > 1)) else ():
-            self._refuse((row < 0) | (row > 1), row, "links: rate must lie between 0 and 1")
+        outside = (self.links < 0) | (self.links > 1)
+        row = int(np.argmax(outside.any(axis=1)))
+        self._refuse(outside[row], self.links[row], "links: rate must lie between 0 and 1")
         self._refuse(~(self.links_n > 0), self.links_n, "links: n must be above 0")
 
     @cached_property
@@ -224,11 +220,8 @@ def make_task(
     apart. ``pool``, ``description``, ``group``: where the rates come from, in words.
     """
     table = _rate_table(as_frame(rates, name="focal rates"))
-    known = as_frame(items, name="items")
-    require_columns(known, ["item"], name="items")
-    _refuse_twice(known, "items", "each item has one row")
-    known = known.with_columns(pl.col("item").cast(pl.String))
-    aligned = table.select("item").join(known, on="item", how="left", maintain_order="left")
+    listed = _with_items(as_frame(items, name="items"), ["item"], "items", "each item has one row")
+    aligned = table.select("item").join(listed, on="item", how="left", maintain_order="left")
     rate, n = number_column(table, "rate"), number_column(table, "n")
     if np.isnan(rate).any():
         raise MensuraError(f"focal rates: {table['item'][int(np.argmax(np.isnan(rate)))]!r} has no rate; leave it out")
@@ -241,22 +234,20 @@ def _rate_table(rates: pl.DataFrame) -> pl.DataFrame:
     """Return the focal rates with a ``rate``, one row per item."""
     if "rate" not in rates.columns and {"correct", "n"} <= set(rates.columns):
         rates = rates.with_columns(rate=pl.col("correct") / pl.col("n"))
-    require_columns(rates, ["item", "rate"], name="focal rates")
-    if rates.is_empty():
+    table = _with_items(rates, ["item", "rate"], "focal rates", "give the rates of one group")
+    if table.is_empty():
         raise MensuraError("focal rates: no rows; add at least one item with its rate")
-    _refuse_twice(rates, "focal rates", "give the rates of one group")
-    return rates.with_columns(pl.col("item").cast(pl.String))
+    return table
 
 
 def _links(links: Any, names: list[str]) -> tuple[Floats, Floats]:  # noqa: ANN401
     """Return the known rates of the reference (one draw) and the answers behind each rate, infinite where unknown."""
     rate, n = np.full(len(names), np.nan), np.full(len(names), np.inf)
     if links is not None:
-        table = as_frame(links, name="links")
-        require_columns(table, ["item", "rate"], name="links")
-        _refuse_twice(table, "links", "give each item's rate once")
+        frame = as_frame(links, name="links")
+        table = _with_items(frame, ["item", "rate"], "links", "give each item's rate once")
         where = {name: index for index, name in enumerate(names)}
-        rows = zip(table["item"].cast(pl.String), number_column(table, "rate"), number_column(table, "n"), strict=True)
+        rows = zip(table["item"], number_column(table, "rate"), number_column(table, "n"), strict=True)
         for item, value, answers in rows:
             if item not in where:
                 raise MensuraError(f"links: item {item!r} has no focal rate; add its rate or remove the link")
@@ -267,10 +258,13 @@ def _links(links: Any, names: list[str]) -> tuple[Floats, Floats]:  # noqa: ANN4
     return rate[None], n
 
 
-def _refuse_twice(table: pl.DataFrame, name: str, rule: str) -> None:
+def _with_items(table: pl.DataFrame, columns: list[str], name: str, rule: str) -> pl.DataFrame:
+    """Return a table with these columns and one row per item, whose names are text."""
+    require_columns(table, columns, name=name)
     twice = table.filter(pl.col("item").is_duplicated())
     if twice.height:
         raise MensuraError(f"{name}: item {twice['item'][0]!r} occurs more than once; remove the others, {rule}")
+    return table.with_columns(pl.col("item").cast(pl.String))
 
 
 def number_column(table: pl.DataFrame, name: str) -> Floats:

@@ -16,6 +16,7 @@ Predictions of one focal group against the hidden reference, scored over draws a
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,10 +46,8 @@ def pearson(a: Floats, b: Floats) -> Floats:
     """Return the product-moment correlation; NaN where one side does not vary."""
     da, db = a - a.mean(axis=-1, keepdims=True), b - b.mean(axis=-1, keepdims=True)
     spread = np.sqrt((da**2).sum(axis=-1) * (db**2).sum(axis=-1))
-    found: Floats = np.where(
-        spread > _SMALLEST_SPREAD, (da * db).sum(axis=-1) / np.maximum(spread, _SMALLEST_SPREAD), np.nan
-    )
-    return found
+    correlation = (da * db).sum(axis=-1) / np.maximum(spread, _SMALLEST_SPREAD)
+    return np.where(spread > _SMALLEST_SPREAD, correlation, np.nan)
 
 
 def spearman(a: Floats, b: Floats) -> Floats:
@@ -98,6 +97,11 @@ class Trial:
     tasks: tuple[Task, ...]
     hidden: Mask
 
+    @classmethod
+    def whole(cls, case: Case) -> Trial:
+        """Return the trial in which every item is hidden."""
+        return cls(case, (case.task,), np.ones((1, case.task.size), dtype=np.bool_))
+
     @property
     def is_partition(self) -> bool:
         """Whether every item is hidden in exactly one task, as in folds."""
@@ -110,12 +114,11 @@ def trials_of(
     """Return one trial per case; None where a case has too few items."""
     if situation not in SITUATIONS:
         raise MensuraError(f"unknown situation {situation!r}; expected one of {', '.join(SITUATIONS)}")
-    folds = _Folds.deal(cases, rng)
+    items = sorted({item for case in cases for item in case.items})
+    dealt = dict(zip(items, rng.permutation(np.arange(len(items)) % FOLDS).tolist(), strict=True))
     if situation == DESCRIBED:
-        return [Trial(case, (case.task,), np.ones((1, case.task.size), dtype=np.bool_)) for case in cases]
-    if situation == LINKED:
-        return [_linked(case, links, draws, rng) for case in cases]
-    return [folds.trial(case) for case in cases]
+        return [Trial.whole(case) for case in cases]
+    return [_linked(case, links, draws, rng) for case in cases] if situation == LINKED else [*_folded(cases, dealt)]
 
 
 def _linked(case: Case, links: int, draws: int, rng: np.random.Generator) -> Trial | None:
@@ -126,60 +129,38 @@ def _linked(case: Case, links: int, draws: int, rng: np.random.Generator) -> Tri
     return Trial(case, (case.linked(~hidden),), hidden)
 
 
-class _Folds:
-    """The folds of a pool's items, and every group masked to what may be known outside each fold."""
+def _folded(cases: Sequence[Case], dealt: dict[str, int]) -> list[Trial]:
+    """Return per case one task for each fold that it has items of; ``dealt``: the fold of each item.
 
-    def __init__(self, cases: Sequence[Case], fold: dict[str, int]) -> None:
-        self._cases = cases
-        self._fold = [np.array([fold[item] for item in case.items]) for case in cases]
-        self._where = {case: index for index, case in enumerate(cases)}
-        self._masked: dict[tuple[int, int], Task] = {}
-        self._means: dict[tuple[int, int, frozenset[str]], tuple[float, int]] = {}
+    Of the other groups a task has what may be known outside its fold.
+    """
+    fold_of = [np.array([dealt[item] for item in case.items]) for case in cases]
 
-    @classmethod
-    def deal(cls, cases: Sequence[Case], rng: np.random.Generator) -> _Folds:
-        """Deal the items of the pool into folds, the same for all groups."""
-        items = sorted({item for case in cases for item in case.items})
-        return cls(cases, dict(zip(items, rng.permutation(np.arange(len(items)) % FOLDS).tolist(), strict=True)))
-
-    def trial(self, case: Case) -> Trial:
-        """Return one task per fold that the case has items of."""
-        own = self._fold[self._where[case]]
-        folds = [k for k in range(FOLDS) if (own == k).any()]
-        hidden = np.stack([own == k for k in folds])
-        tasks = [
-            replace(case.linked(~row[None]), slices=self._others(case, k)) for k, row in zip(folds, hidden, strict=True)
-        ]
-        return Trial(case, tuple(tasks), hidden)
-
-    def _others(self, case: Case, fold: int) -> Slices:
-        own = self._fold[self._where[case]]
-        names = frozenset(item for item, k in zip(case.items, own, strict=True) if k == fold)
-        others = [index for index, other in enumerate(self._cases) if other is not case]
-        means = [self._mean(index, fold, names) for index in others]
-        return Slices(
-            tuple(self._mask(index, fold) for index in others),
-            hidden_logit=np.array([mean for mean, _ in means]),
-            hidden_count=np.array([float(count) for _, count in means]),
-        )
-
-    def _mask(self, index: int, fold: int) -> Task:
+    @cache
+    def masked(at: int, fold: int) -> Task:
         """Return a group's task with its rates and the reference's known outside the fold."""
-        if (index, fold) not in self._masked:
-            case, known = self._cases[index], self._fold[index] != fold
-            rate = np.where(known, case.task.rate, np.nan)
-            self._masked[index, fold] = replace(case.linked(known[None]), rate=rate)
-        return self._masked[index, fold]
+        case, known = cases[at], fold_of[at] != fold
+        return replace(case.linked(known[None]), rate=np.where(known, case.task.rate, np.nan))
 
-    def _mean(self, index: int, fold: int, names: frozenset[str]) -> tuple[float, int]:
-        """Return a group's mean logit over those items of the fold that are among ``names``, and their number."""
-        key = index, fold, names
-        if key not in self._means:
-            case = self._cases[index]
-            shared = np.array([item in names for item in case.items])
-            logits = focal_logit(case.task.rate[shared], case.task.n[shared])
-            self._means[key] = (float(logits.mean()), len(logits)) if len(logits) else (float("nan"), 0)
-        return self._means[key]
+    @cache
+    def fold_mean(at: int, names: frozenset[str]) -> tuple[float, float]:
+        """Return a group's mean logit over those of its items that are among ``names``, and their number."""
+        task, shared = cases[at].task, np.array([item in names for item in cases[at].items])
+        return float(focal_logit(task.rate[shared], task.n[shared]).mean()) if shared.any() else np.nan, shared.sum()
+
+    def slices(own: int, fold: int) -> Slices:
+        names = frozenset(item for item in cases[own].items if dealt[item] == fold)
+        others = [at for at in range(len(cases)) if at != own]
+        means, counts = np.array([fold_mean(at, names) for at in others]).reshape(-1, 2).T
+        return Slices(tuple(masked(at, fold) for at in others), means, counts)
+
+    trials = []
+    for at, case in enumerate(cases):
+        folds = [fold for fold in range(FOLDS) if (fold_of[at] == fold).any()]
+        hidden = np.stack([fold_of[at] == fold for fold in folds])
+        tasks = (replace(case.linked(~row[None]), slices=slices(at, k)) for k, row in zip(folds, hidden, strict=True))
+        trials.append(Trial(case, tuple(tasks), hidden))
+    return trials
 
 
 SAMPLES = 500  # bootstrap samples of items
@@ -189,7 +170,7 @@ SAMPLES = 500  # bootstrap samples of items
 class ScoredCase:
     """One focal group: predicted rates (draws × items) and which of them are scored, the reference being hidden."""
 
-    case: Case
+    trial: Trial
     rate: Floats
     low: Floats
     high: Floats
@@ -199,17 +180,28 @@ class ScoredCase:
     def of(cls, trial: Trial, predictions: Sequence[Prediction]) -> ScoredCase:
         """Score the predictions of a trial's tasks; folds are put together, every item as predicted while hidden."""
         rate, low, high = (
-            np.concatenate([getattr(found, name) for found in predictions]) for name in ("rate", "low", "high")
+            np.concatenate([getattr(one, name) for one in predictions]) for name in ("rate", "low", "high")
         )
         if not trial.is_partition:
-            return cls(trial.case, rate, low, high, trial.hidden)
+            return cls(trial, rate, low, high, trial.hidden)
         pick = np.argmax(trial.hidden, axis=0), np.arange(trial.hidden.shape[1])
         everything = np.ones((1, trial.hidden.shape[1]), dtype=np.bool_)
-        return cls(trial.case, rate[pick][None], low[pick][None], high[pick][None], everything)
+        return cls(trial, rate[pick][None], low[pick][None], high[pick][None], everything)
+
+    @property
+    def case(self) -> Case:
+        """The group and its truth."""
+        return self.trial.case
+
+    @property
+    def identity_error(self) -> float:
+        """The mean absolute difference of focal and reference rates on the scored items, mean over the draws."""
+        error = np.broadcast_to(np.abs(self.case.task.rate - self.case.truth), self.hidden.shape)
+        return float(error[self.hidden].reshape(len(self.hidden), -1).mean(axis=1).mean())
 
     @property
     def answered(self) -> bool:
-        """Whether any hidden item was predicted; a language model may have said nothing readable."""
+        """Whether any hidden item was predicted; a language model may have given no readable answer."""
         return bool(np.isfinite(self.rate[self.hidden]).any())
 
     def metrics(self) -> dict[str, float]:
@@ -217,8 +209,8 @@ class ScoredCase:
         truth = np.broadcast_to(self.case.truth, self.hidden.shape)
         parts = (self.rate, truth, self.low, self.high)
         if np.isfinite(self.rate[self.hidden]).all():
-            found = agreement(*(part[self.hidden].reshape(len(self.hidden), -1) for part in parts))
-            return {name: _mean_of(values) for name, values in found.items()}
+            metrics = agreement(*(part[self.hidden].reshape(len(self.hidden), -1) for part in parts))
+            return {name: _mean_of(values) for name, values in metrics.items()}
         scored = [row & np.isfinite(rate) for row, rate in zip(self.hidden, self.rate, strict=True)]
         each = [agreement(*(part[k][row] for part in parts)) for k, row in enumerate(scored) if row.any()]
         return {name: _mean_of(np.array([one[name] for one in each])) for name in METRICS}
@@ -228,14 +220,14 @@ class ScoredCase:
 
         Errors and coverage are means over the draws that hid an item; correlations are those of the mean prediction.
         """
-        seen = self.hidden.any(axis=0) & np.isfinite(self.rate).all(axis=0)
+        scored = self.hidden.any(axis=0) & np.isfinite(self.rate).all(axis=0)
         gap = self.rate - self.case.truth
         inside = (self.low <= self.case.truth) & (self.case.truth <= self.high)
-        pick = rng.integers(0, seen.sum(), (SAMPLES, seen.sum()))
+        pick = rng.integers(0, scored.sum(), (SAMPLES, scored.sum()))
         absolute, square, plain, cover, rate = (
-            self._mean(values)[seen][pick] for values in (np.abs(gap), gap**2, gap, inside, self.rate)
+            self._mean(values)[scored][pick] for values in (np.abs(gap), gap**2, gap, inside, self.rate)
         )
-        reference = self.case.truth[seen][pick]
+        reference = self.case.truth[scored][pick]
         return {
             "mae": absolute.mean(axis=-1),
             "rmse": np.sqrt(square.mean(axis=-1)),
@@ -266,14 +258,13 @@ class ScoredCase:
     def _mean(self, values: Floats | Mask) -> Floats:
         times = self.hidden.sum(axis=0)
         total = np.where(self.hidden, values, 0.0).sum(axis=0)
-        mean: Floats = np.where(times > 0, total / np.maximum(times, 1), np.nan)
-        return mean
+        return np.asarray(np.where(times > 0, total / np.maximum(times, 1), np.nan))
 
 
 def shift_error(trial: Trial) -> float:
     """Return the mean absolute error of one undamped logit shift, the mean difference on each row of links."""
     rates = np.concatenate([_shifted(task) for task in trial.tasks])
-    return ScoredCase(trial.case, rates, rates, rates, trial.hidden).metrics()["mae"]
+    return ScoredCase(trial, rates, rates, rates, trial.hidden).metrics()["mae"]
 
 
 def _shifted(task: Task) -> Floats:

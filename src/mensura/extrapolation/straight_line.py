@@ -98,8 +98,7 @@ def _table(level: float, shift_df: float, interaction_df: float) -> Floats:
         middle = (low + high) / 2
         below = (scipy.special.ndtr(middle[..., None, None] / sd) * weight).sum(axis=(-2, -1)) < target
         low, high = np.where(below, middle, low), np.where(below, high, middle)
-    table: Floats = (low + high) / 2
-    return table
+    return np.asarray((low + high) / 2)
 
 
 SHIFT_DF = 4.0  # of the Student prior of δ: heavy enough for links that agree to overrule it, with a variance
@@ -147,13 +146,11 @@ class Prior:
 
     def interaction_variance(self, gap: Floats) -> Floats:
         """Return τ² between groups that differ by ``gap`` logits."""
-        variance: Floats = self.interaction**2 + (self.gap_interaction * np.minimum(gap, LARGEST_GAP)) ** 2
-        return variance
+        return np.asarray(self.interaction**2 + (self.gap_interaction * np.minimum(gap, LARGEST_GAP)) ** 2)
 
     def slope_mean(self, gap: Floats) -> Floats:
         """Return the mean of β between groups that differ by ``gap`` logits."""
-        mean: Floats = self.slope - self.gap_slope * np.minimum(gap, LARGEST_GAP)
-        return mean
+        return np.asarray(self.slope - self.gap_slope * np.minimum(gap, LARGEST_GAP))
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,8 +205,7 @@ class Contrast:
 
     def mix(self, y: Floats) -> Floats:
         """Return the reference's rates when the rest's logits are ``y``."""
-        mixed: Floats = self.share * self.rate + (1.0 - self.share) * expit(y)
-        return mixed
+        return np.asarray(self.share * self.rate + (1.0 - self.share) * expit(y))
 
     @cached_property
     def reliability(self) -> float:
@@ -243,8 +239,7 @@ class FittedLine:
         for pair in sorted(set(zip(self.shift_df.tolist(), self.interaction_df.tolist(), strict=True))):
             rows = (self.shift_df == pair[0]) & (self.interaction_df == pair[1])
             reach[rows] = student_reach(level, shift[rows], interaction[rows], *pair)
-        width: Floats = reach * np.sqrt(self.variance)
-        return width
+        return np.asarray(reach * np.sqrt(self.variance))
 
 
 def fit_line(
@@ -350,14 +345,12 @@ class _Evidence:
     def excess(self, b: Floats, C: Floats) -> Floats:
         """Return, per draw, the squared residuals of the links beyond what sampling and parameters explain."""
         residual = self.difference - b @ self.X.T
-        excess: Floats = np.where(self.known, residual**2 + _leverage(self.X, C) - self.noise, 0.0).sum(axis=1)
-        return excess
+        return np.asarray(np.where(self.known, residual**2 + _leverage(self.X, C) - self.noise, 0.0).sum(axis=1))
 
 
 def _leverage(X: Floats, C: Floats) -> Floats:
     """Return x' C x for each item and draw."""
-    leverage: Floats = ((X @ C) * X).sum(axis=-1)
-    return leverage
+    return np.asarray(((X @ C) * X).sum(axis=-1))
 
 
 def focal_logit(rate: Floats, n: Floats) -> Floats:
@@ -368,11 +361,9 @@ def focal_logit(rate: Floats, n: Floats) -> Floats:
 def smooth(rate: Floats, n: Floats) -> Floats:
     """Return the rate with half an answer added on either side."""
     finite = np.where(np.isfinite(n), n, 1 / _TINY)
-    smoothed: Floats = (rate * finite + 0.5) / (finite + 1.0)
-    return smoothed
+    return np.asarray((rate * finite + 0.5) / (finite + 1.0))
 
 
 def _noise(rate: Floats, n: Floats) -> Floats:
     """Return the sampling variance of a logit: 1 / (n p (1 − p))."""
-    noise: Floats = 1.0 / (np.maximum(n, 1.0) * np.maximum(rate * (1.0 - rate), _SMALLEST_PRODUCT))
-    return noise
+    return np.asarray(1.0 / (np.maximum(n, 1.0) * np.maximum(rate * (1.0 - rate), _SMALLEST_PRODUCT)))

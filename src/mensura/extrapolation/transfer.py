@@ -300,8 +300,7 @@ class Transfer:
 def depart(rate: Floats, departure: Floats, present: Floats) -> Floats:
     """Move rates by probit ``departure`` within what those old enough to answer can reach."""
     share = np.clip(rate / present, TINY, 1 - TINY)
-    moved: Floats = present * scipy.special.ndtr(scipy.special.ndtri(share) + departure)
-    return moved
+    return np.asarray(present * scipy.special.ndtr(scipy.special.ndtri(share) + departure))
 
 
 def _country_shares(population: Population, cells: pl.DataFrame, world: World) -> dict[str, float]:
@@ -330,5 +329,4 @@ def _mean_of(population: Population) -> str:
 
 
 def _least(group: Abilities) -> Floats:
-    least: Floats = group.variance.min(axis=1)
-    return least
+    return np.asarray(group.variance.min(axis=1))

@@ -7,7 +7,7 @@ Three situations, never mixed, because they know different things: see
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
@@ -35,11 +35,10 @@ from mensura.extrapolation.extrapolate import (
     methods_of,
     settings_of,
 )
-from mensura.extrapolation.protocol import LEVEL, Extrapolator, Prediction
+from mensura.extrapolation.protocol import LEVEL, Extrapolator
 from mensura.extrapolation.scoring import (
     FEWEST_LEFT,
     FOLDS,
-    METRICS,
     ScoredCase,
     Trial,
     interval,
@@ -72,17 +71,8 @@ class Validation(Result):
     """
 
     TABLES: ClassVar[tuple[str, ...]] = (
-        "summary",
-        "overall",
-        "intervals",
-        "items",
-        "predictions",
-        "pairs",
-        "clusters",
-        "dif",
-        "comparison",
-        "distance",
-        "distance_slopes",
+        *("summary", "overall", "intervals", "items", "predictions", "pairs", "clusters", "dif", "comparison"),
+        *("distance", "distance_slopes"),
     )
 
     pool: str
@@ -193,59 +183,49 @@ def validate(
     cases = cases_of(source, description)
     rng = np.random.default_rng(seed)
     trials = trials_of(situation, cases, links=links, draws=draws, rng=rng)
-    run = _run(chosen, trials, advance)
+    scored, warnings, calls = _run(chosen, trials, advance)
+    if not scored and warnings:
+        raise MensuraError(
+            f"pool {source.name!r}: nothing could be predicted ({warnings[0]}); choose another method or situation"
+        )
+    if not scored:
+        raise MensuraError(
+            f"pool {source.name!r}: no group has {links + FEWEST_LEFT} items or more for {links} links; choose fewer "
+            "links"
+        )
     left_out = [
         f"{case.group}: {len(case.items)} items are too few for {links} links; left out"
         for case, trial in zip(cases, trials, strict=True)
         if trial is None
     ]
-    if not run.scored and run.warnings:
-        raise MensuraError(
-            f"pool {source.name!r}: nothing could be predicted ({run.warnings[0]}); choose another method or situation"
-        )
-    if not run.scored:
-        raise MensuraError(
-            f"pool {source.name!r}: no group has {links + FEWEST_LEFT} items or more for {links} links; choose fewer "
-            "links"
-        )
-    summary = _summary(run.scored)
-    overall = _overall(run, summary, situation)
-    predictions = pl.concat([found.table() for found in run.scored])
-    alone = chosen if situation == DESCRIBED and not run.calls else make_method(DESCRIBED)
-    known_as = description if situation == DESCRIBED else ""
-    pairs = _pairs(pairs_of(source, cases, description), alone)
+    summary = _summary(scored)
+    overall = _overall(scored, summary, situation)
+    predictions = pl.concat([one.table() for one in scored])
+    by_descriptions = chosen if situation == DESCRIBED and not calls else make_method(DESCRIBED)
+    pairs = _pairs(pairs_of(source, cases, description), by_descriptions)
     countries = by_distance(pairs)
     used = {LINKED: {"links": links, "draws": draws}, DESCRIBED: {}}.get(situation, {"folds": FOLDS})
-    stated = {**used, "seed": seed, "description": description}
+    asked = {"calls": calls} if calls else {}
+    assessment = description if situation == DESCRIBED else ""
     return Validation(
         pool=source.name,
         situation=situation,
         method=chosen.name,
         summary=summary.select(SUMMARY),
         overall=overall,
-        intervals=_intervals(run.scored, summary, rng),
+        intervals=_intervals(scored, summary, rng),
         items=_per_item(predictions),
         predictions=predictions,
         pairs=pairs,
         clusters=cluster_countries(cases, summary),
         dif=differential_items(cases),
-        comparison=comparison(known_as, overall.row(-1, named=True), chosen.name, predictions.height),
+        comparison=comparison(assessment, overall.row(-1, named=True), chosen.name, predictions.height),
         distance=countries,
         distance_slopes=distance_slopes(countries),
         level=chosen.level,
-        settings={**stated, "method": settings_of(chosen), **({"calls": run.calls} if run.calls else {})},
-        warnings=tuple(dict.fromkeys([*source.warnings, *left_out, *run.warnings])),
+        settings={**used, "seed": seed, "description": description, "method": settings_of(chosen), **asked},
+        warnings=tuple(dict.fromkeys([*source.warnings, *left_out, *warnings])),
     )
-
-
-@dataclass(frozen=True, eq=False)
-class _Run:
-    """The trials of a method that could be scored, with what it said of them."""
-
-    trials: list[Trial]
-    scored: list[ScoredCase]
-    warnings: list[str]
-    calls: int
 
 
 def _method_for(method: str | Extrapolator | None, situation: str, settings: Mapping[str, object]) -> Extrapolator:
@@ -259,22 +239,24 @@ def _method_for(method: str | Extrapolator | None, situation: str, settings: Map
     return method_from(allowed[0] if method is None else method, settings)
 
 
-def _run(method: Extrapolator, trials: Sequence[Trial | None], advance: Callable[[], object] | None) -> _Run:
-    """Predict and score every trial; the method sees its tasks, never the truth."""
-    run = _Run([], [], [], 0)
-    calls = 0
+def _run(
+    method: Extrapolator, trials: Sequence[Trial | None], advance: Callable[[], object] | None
+) -> tuple[list[ScoredCase], list[str], int]:
+    """Predict every trial; return those that could be scored, the method's warnings and its calls to a model.
+
+    The method sees its tasks, never the truth.
+    """
+    scored, warnings, calls = list[ScoredCase](), list[str](), 0
     for trial in trials:
         if trial is not None:
-            found = [method.predict(task) for task in trial.tasks]
-            scored = ScoredCase.of(trial, found)
-            if scored.answered:
-                run.trials.append(trial)
-                run.scored.append(scored)
-            run.warnings.extend(f"{trial.case.group}: {text}" for part in found for text in part.warnings)
-            calls += sum(_calls(part) for part in found)
+            predictions = [method.predict(task) for task in trial.tasks]
+            one = ScoredCase.of(trial, predictions)
+            scored += [one] if one.answered else []
+            warnings += [f"{trial.case.group}: {text}" for part in predictions for text in part.warnings]
+            calls += sum(int(part.calls.sum()) for part in predictions if part.calls is not None)
         if advance is not None:
             advance()
-    return replace(run, calls=calls)
+    return scored, warnings, calls
 
 
 def _summary(scored: Sequence[ScoredCase]) -> pl.DataFrame:
@@ -285,62 +267,43 @@ def _summary(scored: Sequence[ScoredCase]) -> pl.DataFrame:
     return pl.DataFrame(rows, infer_schema_length=None, nan_to_null=True)
 
 
-def _overall(run: _Run, summary: pl.DataFrame, situation: str) -> pl.DataFrame:
+def _overall(scored: Sequence[ScoredCase], summary: pl.DataFrame, situation: str) -> pl.DataFrame:
     """Return the means per covariate and over all groups, plain methods beside, correlations of both kinds."""
-    scored = run.scored
-    plain = {"mae_identity": np.array([_identity_error(found) for found in scored])}
-    if situation == LINKED:
-        plain["mae_shift"] = np.array([shift_error(trial) for trial in run.trials])
-    covariates = list(dict.fromkeys(s.case.covariate for s in scored))
-    chosen = {c: [k for k, s in enumerate(scored) if s.case.covariate == c] for c in covariates}
+    covariates = list(dict.fromkeys(one.case.covariate for one in scored))
+    places = {name: [k for k, one in enumerate(scored) if one.case.covariate == name] for name in covariates}
     if len(covariates) > 1:
-        chosen[EVERYBODY] = list(range(len(scored)))
+        places[EVERYBODY] = list(range(len(scored)))
     rows = []
-    for covariate, places in chosen.items():
-        group, mine = [scored[k] for k in places], summary[places]
-        table = pl.concat([s.table() for s in group]).drop_nulls("rate")
+    for covariate, chosen in places.items():
+        group, mine = [scored[k] for k in chosen], summary[chosen]
+        table = pl.concat([one.table() for one in group]).drop_nulls("rate")
         predicted, observed = table["rate"].to_numpy(), table["reference"].to_numpy()
-        means = {name: float(mine[name].to_numpy().mean()) for name in ("mae", "rmse", "bias", "coverage")}
+        shifts = [shift_error(one.trial) for one in group] if situation == LINKED else []
         rows.append(
             {
                 "covariate": covariate,
                 "groups": len(group),
-                "n_items": len({item for s in group for item in s.case.items}),
-                **means,
+                "n_items": len({item for one in group for item in one.case.items}),
+                **{name: float(mine[name].to_numpy().mean()) for name in ("mae", "rmse", "bias", "coverage")},
                 "pearson_within": mean_correlation(mine["pearson"].drop_nulls().to_numpy()),
                 "pearson_pooled": float(pearson(predicted, observed)),
                 "spearman_within": mean_correlation(mine["spearman"].drop_nulls().to_numpy()),
                 "spearman_pooled": float(spearman(predicted, observed)),
-                **{name: float(values[places].mean()) for name, values in plain.items()},
+                "mae_identity": float(np.mean([one.identity_error for one in group])),
+                "mae_shift": float(np.mean(shifts)) if shifts else None,
             }
         )
-    table = pl.DataFrame(rows)
-    return table if "mae_shift" in plain else table.with_columns(mae_shift=pl.lit(None, pl.Float64))
-
-
-def _identity_error(found: ScoredCase) -> float:
-    """Return the mean absolute difference of focal and reference rates on the scored items, mean over the draws."""
-    wrong = np.broadcast_to(np.abs(found.case.task.rate - found.case.truth), found.hidden.shape)
-    return float(wrong[found.hidden].reshape(len(found.hidden), -1).mean(axis=1).mean())
-
-
-def _score(method: Extrapolator, trial: Trial) -> ScoredCase:
-    return ScoredCase.of(trial, [method.predict(task) for task in trial.tasks])
-
-
-def _calls(prediction: Prediction) -> int:
-    return 0 if prediction.calls is None else int(prediction.calls.sum())
+    return pl.DataFrame(rows, schema_overrides={"mae_shift": pl.Float64})
 
 
 def _intervals(scored: Sequence[ScoredCase], summary: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
     """Return 90% bootstrap intervals over items of each group's metrics."""
-    rows = []
-    for s, row in zip(scored, summary.iter_rows(named=True), strict=True):
-        for name, values in s.resampled(rng).items():
-            low, high = interval(values)
-            where = {"covariate": row["covariate"], "group": row["group"], "metric": name}
-            rows.append({**where, "value": row[name], "low": low, "high": high})
-    return pl.DataFrame(rows)
+    rows = [
+        (row["covariate"], row["group"], name, row[name], *interval(values))
+        for one, row in zip(scored, summary.iter_rows(named=True), strict=True)
+        for name, values in one.resampled(rng).items()
+    ]
+    return pl.DataFrame(rows, schema=["covariate", "group", "metric", "value", "low", "high"], orient="row")
 
 
 def _per_item(predictions: pl.DataFrame) -> pl.DataFrame:
@@ -358,16 +321,7 @@ def _pairs(cases: Sequence[Case], method: Extrapolator) -> pl.DataFrame:
     """Return every country predicted from every other one, with identity beside."""
     rows = []
     for case in cases:
-        trial = Trial(case, (case.task,), np.ones((1, case.task.size), dtype=np.bool_))
-        scored = _score(method, trial)
-        found = scored.metrics()
-        rows.append(
-            {
-                "focal": case.group,
-                "reference": case.task.reference.name,
-                "n_items": case.task.size,
-                **{name: found[name] for name in METRICS},
-                "mae_identity": _identity_error(scored),
-            }
-        )
+        scored = ScoredCase.of(Trial.whole(case), [method.predict(case.task)])
+        names = {"focal": case.group, "reference": case.task.reference.name, "n_items": case.task.size}
+        rows.append({**names, **scored.metrics(), "mae_identity": scored.identity_error})
     return pl.DataFrame(rows)

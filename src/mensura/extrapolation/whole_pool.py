@@ -186,7 +186,7 @@ class WholePool(AskingMethod):
     shipped one counts, which leaves out the pool at hand.
     """
 
-    NAME: ClassVar[str] = "whole-pool"
+    name: ClassVar[str] = "whole-pool"
     INTERVAL: ClassVar[str] = "the model's own intervals, set right by its errors elsewhere ({origin})"
 
     chunk: int = CHUNK
