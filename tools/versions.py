@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-_ROOMS = ("test_imports.py", "test_docs.py", "test_folders.py", "scale", "evidence", "people", "iq", "charts", "cli")
+_ROOMS = ("test_imports.py", "test_docs.py", "scale", "evidence", "people", "iq", "charts", "cli")
 QUICK = tuple(f"tests/{room}" for room in _ROOMS)
 """The tests of the edges, where other versions show first; ``--tests tests`` runs everything."""
 EVERY_COMMAND = ("tests/cli/test_every_command.py",)
