@@ -175,7 +175,7 @@ def test_a_score_at_the_end_of_a_test_says_at_least():
     rows = {score: scored(("gpqa_diamond", score))[1] for score in (25, 95, 98, 100)}
     assert width(rows[95]) < width(rows[98]) < width(rows[100])
     assert min(map(width, rows.values())) > 15
-    assert rows[25]["iq"] < rows[95]["iq"] < rows[98]["iq"]
+    assert rows[25]["iq"] < rows[95]["iq"] < rows[98]["iq"] <= rows[100]["iq"]
     assert rows[25]["low"] < 70 < rows[25]["high"]
 
 

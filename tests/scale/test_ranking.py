@@ -58,7 +58,15 @@ def test_a_rank_interval_leaves_out_less_than_a_twentieth_at_either_end(shares, 
     ],
 )
 def test_who_leads_is_said_with_the_chance(chance, words):
-    assert say_leader("A", chance, 9).startswith(words)
+    assert say_leader("A", [chance], 9).startswith(words)
+
+
+def test_the_least_sure_way_decides_how_strongly_a_lead_is_said():
+    assert say_leader("A", [0.88, 0.6, 0.73], 9) == (
+        "A probably leads: a 60 to 88% chance of being first among all 9 ranked models, by method."
+    )
+    assert say_leader("A", [0.35, 0.71], 9).startswith("A may lead: a 35 to 71% chance")
+    assert say_leader("A", [0.712, 0.709], 9).endswith("a 71% chance of being first among all 9 ranked models.")
 
 
 def test_chances_near_the_ends_are_said_as_bounds():

@@ -14,7 +14,6 @@ import pytest
 import mensura
 from mensura.evidence import slug
 from mensura.iq import Explanation
-from mensura.scale.ranking import say_leader
 from mensura.site.api import ranged, to_json
 from mensura.site.pages import compare, model
 from mensura.site.pages.charts import cheapest_section
@@ -26,7 +25,7 @@ from mensura.site.pictures.first_screen import FirstScreen
 from mensura.site.pictures.iq import cheapest_rows
 from mensura.site.pictures.registry import labelled
 from mensura.site.subjects import chance_layers, comparison_records, group_records, model_records
-from mensura.study.headlines import leader_sentence, people_sentence, unit_sentences
+from mensura.study.headlines import people_sentence, unit_sentences
 from mensura.study.leaders import MOST_DIMENSIONS, OWN_SCORES, comparable_people, leaders_beside_people
 
 MODEL = "claude-opus-4.8"
@@ -320,17 +319,6 @@ def test_people_nobody_expects_to_take_a_test_are_named_with_the_reason_and_left
     known = set(study.evidence.human_references.select("benchmark", "group").iter_rows())
     assert set(listed.select("benchmark", "group").iter_rows()) <= known
     assert listed["reason"].null_count() == 0
-
-
-@pytest.mark.parametrize("chances", [[0.992, 0.004, 0.004], [0.6, 0.1, 0.3], [0.4, 0.2, 0.2, 0.15, 0.05]])
-def test_who_leads_is_said_with_the_chance(chances):
-    names = ["Ann", "Bob", "Cid", "Dan", "Eve"][: len(chances)]
-    models = pl.DataFrame({"name": names, "iq": range(130, 130 - len(names), -1), "p_first": chances}).with_columns(
-        iq_low=pl.col("iq") - 4.4, iq_high=pl.col("iq") + 3.4
-    )
-    study = SimpleNamespace(ranked=models, ranked_iqs=models)
-    said = say_leader("Ann", chances[0], len(names))
-    assert leader_sentence(study) == f"{said} Its IQ is 130 (90% interval 126 to 133)."
 
 
 def test_a_derivation_is_open_at_the_top_and_marks_what_is_estimated():

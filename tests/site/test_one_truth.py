@@ -4,7 +4,7 @@ import json
 import re
 
 from mensura.scale.ranking import say_chance, say_leader
-from mensura.study.headlines import capability_leader_sentence
+from mensura.study.headlines import capability_leader_sentence, say_lead
 from mensura.study.study import Study
 
 
@@ -16,14 +16,18 @@ def words(text):
 def test_every_front_names_the_same_leader_with_the_same_chance(report, evidence, evidence_folder, mensura_command):
     study = Study.open(evidence)
     leader = study.ranked.row(0, named=True)
-    said = say_leader(leader["name"], leader["p_first"], study.ranked.height)
+    said, basis = say_lead(study)
+    assert said == say_leader(leader["name"], list(study.lead.chances.values()), study.ranked.height)
     for page in ("index.html", "iq.html", "stitched.html"):
         assert said in words((report / page).read_text(encoding="utf-8")), page
-    ranked = json.loads((report / "api/v1/rankings.json").read_text(encoding="utf-8"))["rankings"]
+        assert basis in words((report / page).read_text(encoding="utf-8")), page
+    listed = json.loads((report / "api/v1/rankings.json").read_text(encoding="utf-8"))
+    assert (listed["lead"]["sentence"], listed["lead"]["basis"]) == (said, basis)
+    ranked = listed["rankings"]
     assert (ranked[0]["subject"], ranked[0]["p_first"]) == (leader["subject"], leader["p_first"])
     assert len(ranked) == study.ranked.height
     printed = " ".join(mensura_command("iq", "--evidence", evidence_folder).out.split())
-    assert say_leader(leader["subject"], leader["p_first"], study.ranked.height) in printed
+    assert f"{said} {basis}" in printed
     told = mensura_command("where", leader["subject"], "--evidence", evidence_folder).out
     assert f"rank 1 (1 to {leader['rank_high']}; {say_chance(leader['p_first'])} chance of being first)" in told
 

@@ -44,7 +44,7 @@ def test_the_leader_is_that_of_the_published_method(published):
     found = score_iq(evidence, method="published", draws=1000)
     best = found.ranking.row(0, named=True)
     name = evidence.models.filter(subject=best["subject"])["name"][0]
-    said = say_leader(name, best["p_first"], found.ranking.height)
+    said = say_leader(name, [best["p_first"]], found.ranking.height)
     for page in ("index.html", "iq.html"):
         assert said in words((folder / page).read_text(encoding="utf-8")), page
     told = json.loads((folder / "api/v1/rankings.json").read_text(encoding="utf-8"))

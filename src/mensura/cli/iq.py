@@ -18,6 +18,7 @@ from mensura.core.errors import MensuraError, counted, listed_names
 if TYPE_CHECKING:
     from mensura.evidence import Evidence
     from mensura.iq import Explanation, IqResult
+    from mensura.study.lead import Lead
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +102,9 @@ def iq(
             before = score_iq(load_evidence(None if against == "embedded" else Path(against)), **how)
         _print_changes(before, result, model, out, as_json)
     elif model is None:
-        _print_all(result, rare.least_measured, out, as_json)
+        usual = rare.draws and not any(how.values()) and (selected, rare.least_measured) == (None, None)
+        lead = keep("lead", loaded, more, lambda: _find_lead(result)) if usual else None
+        _print_all(result, rare.least_measured, lead, out, as_json)
     else:
         _print_one(result, model, explain, out, as_json)
 
@@ -133,7 +136,15 @@ def _on_frozen(
             print_table(table.drop("scored_dimensions", "missing", strict=False), title=name.capitalize(), digits=1)
 
 
-def _print_all(result: IqResult, least: float | None, out: Path | None, as_json: bool) -> None:
+def _find_lead(result: IqResult) -> Lead | None:
+    """Return how sure it is who leads, by every way of reckoning."""
+    from mensura.stitching import stitch
+    from mensura.study.lead import find_lead
+
+    return find_lead(result, lambda: stitch(result.evidence).laplace.ranks)
+
+
+def _print_all(result: IqResult, least: float | None, lead: Lead | None, out: Path | None, as_json: bool) -> None:
     import polars as pl
 
     from mensura.scale.ranking import say_leader
@@ -141,6 +152,7 @@ def _print_all(result: IqResult, least: float | None, out: Path | None, as_json:
     ranking = result.rank(least)
     facts = {name: getattr(result, name) for name in ("method", "ladders", "source")}
     facts |= {"left_out": result.composites["iq"].count() - ranking.height, "warnings": list(result.warnings)}
+    facts["lead"] = None if lead is None else lead.to_dict(result.evidence)
     if emit(result.tables() | {"ranking": ranking}, out, as_json, **facts):
         return
     ends = [pl.col(name).round(0).cast(pl.Int64) for name in ("low", "high")]
@@ -162,9 +174,11 @@ def _print_all(result: IqResult, least: float | None, out: Path | None, as_json:
         table = result.not_ranked.select("subject", "iq", "measured", "missing")
         print_table(table, title="Too new to rank, and what a rank would need", keys=1)
     print_notes(result.about_selection)
-    if ranking.height:
+    if lead is not None:
+        console.print(f"{lead.headline(result.evidence)} {lead.basis(result.evidence)}")
+    elif ranking.height:
         best = ranking.row(0, named=True)
-        console.print(say_leader(best["subject"], best["p_first"], ranking.height))
+        console.print(say_leader(best["subject"], [best["p_first"]], ranking.height))
     if result.n_draws:
         print_trust("iq")
 

@@ -23,8 +23,7 @@ from mensura.iq.ladders import Metric
 _USUAL = 1.5
 """A usual score errs by up to this many times the median variance of the scores on its test."""
 _WIDE = 4.0  # squared logits: what is predicted before anything is known, so wide that a flat side shows
-_LEAP = 0.5  # logits past all others from which on a score adds less: about the scatter of a test
-_LEAP_VARIANCE = 0.1  # squared logits per logit by which a leap is shortened
+_LEAP = 1.0  # logits past all others from which on a score adds less
 _GRID = np.linspace(-6.0, 6.0, 121)  # standard deviations around a prediction, and around the score
 _FLAT = 0.05  # precision below which a score tells nothing
 _END = 1e-9  # rates stay this far from 0 and 1, where no likelihood is finite
@@ -104,21 +103,19 @@ def weigh_scores(
     return Doubt(odds, rates, beyond, (floor > 0) & (rates <= lucky), floor, top)
 
 
-def shorten(odds: Floats) -> tuple[Floats, Floats]:
-    """Return log odds (models × benchmarks) with leaps past all other scores on a test shortened, and variances.
+def shorten(odds: Floats) -> Floats:
+    """Return log odds (models × benchmarks) with leaps past all other scores on a test shortened.
 
     A score far past all others may be a leak or a misprint. It still tells, and a higher one tells of a better model.
-    But twice the leap is less than twice the news, and the further, the less sure.
+    But twice the leap is less than twice the news.
     """
-    shortened, variance = odds.copy(), np.zeros_like(odds)
+    shortened = odds.copy()
     for column in range(odds.shape[1]):
         order = np.argsort(odds[:, column], kind="stable")[: int((~np.isnan(odds[:, column])).sum())]
         for end, near in ((order[0], order[1]), (order[-1], order[-2])) if order.size > 1 else ():
             leap = odds[end, column] - odds[near, column]
-            kept = _LEAP * np.log1p(abs(leap) / _LEAP)
-            shortened[end, column] = odds[near, column] + np.sign(leap) * kept
-            variance[end, column] = _LEAP_VARIANCE * (abs(leap) - kept)
-    return shortened, variance
+            shortened[end, column] = odds[near, column] + np.sign(leap) * _LEAP * np.log1p(abs(leap) / _LEAP)
+    return shortened
 
 
 def _match(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mensura.core.arrays import Floats, Mask
+from mensura.core.arrays import Floats, Ints, Mask
 from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.own_mask import Entries, MaskCorrection, correct, find_entries, in_parts
 from mensura.iq.relatives import condition
@@ -19,6 +19,7 @@ POINT_DRAWS = 400
 """Draws behind a plain scoring, whose values are their means; a composite then errs by about 0.15 from sampling."""
 _CELLS = 500_000
 """Values worked on at once: draws × models × benchmarks; a few megabytes, which a processor's memory holds."""
+_ROUNDS = 20  # of draws for a model without one of its scores: their mean then errs by about 0.1
 _PARTS = 4  # parts of the well-measured models left out of a fit in turn, each fit keeping most of what is known
 
 
@@ -130,6 +131,22 @@ def _enter(matrix: ScoreMatrix, entries: Entries, sampled: Sampled, rng: np.rand
         unseen = np.isin(np.arange(len(matrix.subjects)), entries.donors[part])
         entered[:, part] = sampled.without(unseen, rng).draw_new(eta[part], doubt[part], regressors[part], rng)
     return entered
+
+
+def draw_without_each(matrix: ScoreMatrix, row: int, own: Ints) -> Floats:
+    """Return a model's mean IQs when it is new and has all its scores, then all but each of ``own`` in turn.
+
+    Rows are these cases, columns the benchmarks; a score that is there keeps its IQ.
+    """
+    rng = np.random.default_rng(0)
+    sampled = _fit(matrix, STATES_KEPT, rng)
+    unseen = sampled.without(np.arange(len(matrix.subjects)) == row, rng)
+    eta = np.repeat(_log_odds(matrix)[[row]], own.size + 1, axis=0)
+    eta[1 + np.arange(own.size), own] = np.nan
+    doubt = np.repeat(np.where(matrix.measured[row], sampled.readings.doubt[row], 0.0)[None], len(eta), axis=0)
+    regressors = np.repeat(_regressors(matrix)[[row]], len(eta), axis=0)
+    drawn = [matrix.read(unseen.draw_new(eta, doubt, regressors, rng)).mean(axis=0) for _ in range(_ROUNDS)]
+    return np.asarray(np.where(np.isnan(eta), np.mean(drawn, axis=0), matrix.iqs[row]))
 
 
 def _log_odds(matrix: ScoreMatrix) -> Floats:

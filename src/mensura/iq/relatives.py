@@ -45,7 +45,7 @@ class Relatives:
     def reading(self, row: int, places: Ints, predicted: Floats) -> tuple[Floats, Floats]:
         """Return a model's scores beside what is predicted of them (draws × places), and the variance of each.
 
-        As on the benchmarks that count, few answers, an end of the test and a leap past all others make it unsure.
+        As on the benchmarks that count, few answers and an end of the test make it unsure, and a leap counts for less.
         """
         odds, variance = self.odds[row, places].copy(), np.zeros(places.size)
         if self.doubt is None:
@@ -58,8 +58,7 @@ class Relatives:
             odds[unsure], variance[unsure] = self.doubt.among(mine).match(*prior)
         columns = self.odds[:, places].copy()
         columns[row] = odds
-        shortened, leap = shorten(columns)
-        return shortened[row], variance + leap[row]
+        return shorten(columns)[row], variance
 
     def teachers(self, measured: Mask) -> Ints:
         """Return how many models with scores enough have taken each relative."""

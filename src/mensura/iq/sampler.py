@@ -61,19 +61,17 @@ class Readings:
     odds: Floats
     doubt: Floats  # variance beyond that of a usual score, infinite where there is no score
     fitted: Floats  # as the model is fitted to them: a leap past all others by a model with few scores is shortened
-    leap: Floats  # variance that a leap adds in the fit
 
     @classmethod
     def of(cls, odds: Floats, doubt: Floats) -> Readings:
         """Read scores, NaN where there is none."""
         few = (~np.isnan(odds)).sum(axis=1, keepdims=True) < ENOUGH
-        shortened, leap = shorten(odds)
         doubt = np.where(np.isnan(odds), np.inf, doubt)
-        return cls(np.nan_to_num(odds), doubt, np.nan_to_num(np.where(few, shortened, odds)), np.where(few, leap, 0.0))
+        return cls(np.nan_to_num(odds), doubt, np.nan_to_num(np.where(few, shorten(odds), odds)))
 
     def weights(self, scatter: Floats) -> Floats:
         """Return what each score counts for beside the scatter of its test: ψ / (ψ + its variance)."""
-        return np.asarray(scatter / (scatter + self.doubt + self.leap))
+        return np.asarray(scatter / (scatter + self.doubt))
 
     def replaced(self, cells: Cells, odds: Floats, doubt: Floats) -> Readings:
         """Return the readings with others of some scores."""

@@ -62,19 +62,25 @@ def rank_interval(ranks: Floats) -> tuple[Floats, Floats]:
     return best, worst
 
 
-def say_leader(name: str, p_first: float | None, ranked: int, when: str = "") -> str:
+def say_leader(name: str, chances: Sequence[float | None], ranked: int, when: str = "") -> str:
     """Say in a sentence that a model leads, with its chance of being first among all ranked models.
 
-    ``when``: a past month in words, such as March 2025; the sentence then says who led.
+    ``chances``: one for each way of reckoning; the least sure way decides how strongly the sentence speaks. ``when``: a
+    past month in words, such as March 2025; the sentence then says who led.
     """
-    if p_first is None:
+    numbers = [chance for chance in chances if chance is not None]
+    if not numbers:
         return f"{name} has the highest estimate of {ranked} models; without draws nobody knows how sure that is."
+    low, high = min(numbers), max(numbers)
     verbs = ("led", "have led") if when else ("leads", "lead")
-    sure = "almost certainly " if p_first > _SURE else "probably " if p_first > _LIKELY else ""
+    sure = "almost certainly " if low > _SURE else "probably " if low > _LIKELY else ""
     verb = f"{sure}{verbs[0]}" if sure else f"may {verbs[1]}"
-    article = "an" if p_first > _CERTAIN or round(100 * p_first) in _AN else "a"
+    article = "an" if low > _CERTAIN or round(100 * low) in _AN else "a"
     models = f"all {ranked} ranked models" if ranked > 1 else "1 ranked model"
-    sentence = f"{name} {verb}: {article} {say_chance(p_first)} chance of being first among {models}."
+    chance, by_method = say_chance(low), ""
+    if say_chance(high) != chance:
+        chance, by_method = f"{chance.removesuffix('%')} to {say_chance(high)}", ", by method"
+    sentence = f"{name} {verb}: {article} {chance} chance of being first among {models}{by_method}."
     return f"In {when}, {sentence}" if when else sentence
 
 

@@ -37,9 +37,9 @@ _REFUSALS = {
 }
 
 
-def listing(name: str, rows: Iterable[Mapping[str, object] | JsonText], scale: str = "") -> str:
+def listing(name: str, rows: Iterable[Mapping[str, object] | JsonText], scale: str = "", **facts: object) -> str:
     """Return the JSON text of a listing file, rows in the order of the schema; ``scale`` says on which they stand."""
-    head = to_json({"version": VERSION, **({"scale": scale} if scale else {})})
+    head = to_json({"version": VERSION, **({"scale": scale} if scale else {}), **facts})
     listed = ",".join(row if isinstance(row, JsonText) else to_json(row) for row in rows)
     return f"{head[:-1]},{to_json(name)}:[{listed}]}}"
 

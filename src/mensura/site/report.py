@@ -272,6 +272,7 @@ def _write_api(study: Study, screen: FirstScreen, records: Records, out: Path) -
                 for row in ranked
             ),
             study.scale_said,
+            lead=None if study.lead is None else study.lead.to_dict(study.evidence),
         ),
         "benchmarks": listing(
             "benchmarks",

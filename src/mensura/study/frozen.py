@@ -22,6 +22,7 @@ from mensura.evidence.measurements import beyond_guessing, chance_over
 from mensura.iq import IqResult, SplicedIq, frozen_evidence, kept_scores, left_out, splice_iq
 from mensura.scale import Calibration
 from mensura.stitching import FrozenScale, load_scale
+from mensura.study.lead import Lead, newest_score
 from mensura.study.policy import apply_policy
 from mensura.study.study import SLOW_PARTS, Study
 
@@ -63,6 +64,15 @@ class FrozenStudy(Study):
         if subject in self.placed:
             return f"Placed on the frozen scale {self.scale} by its own scores alone; nobody moved for it."
         return f"Stands where the frozen scale {self.scale} has it."
+
+    @cached_property
+    def lead(self) -> Lead | None:
+        """Who leads: as the edition says, unless a placed model has passed its leader."""
+        best, ranked = self.iq.ranking.row(0, named=True), self.iq.ranking.height
+        lead = self.edition.lead
+        if lead is not None and lead.subject == best["subject"]:
+            return replace(lead, ranked=ranked)
+        return Lead(best["subject"], ranked, {"joint": best["p_first"]}, day=newest_score(self.evidence))
 
     @cached_property
     def capabilities(self) -> pl.DataFrame:

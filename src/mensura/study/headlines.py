@@ -17,7 +17,7 @@ import polars as pl
 
 from mensura.core.arrays import expit
 from mensura.core.frames import read_csv
-from mensura.scale.ranking import FEWEST_DIMENSIONS, FEWEST_TESTS, rank_subjects, say_chance, say_leader
+from mensura.scale.ranking import FEWEST_DIMENSIONS, FEWEST_TESTS, rank_subjects, say_chance
 from mensura.study.leaders import comparable_people
 from mensura.study.study import Study
 from mensura.study.units import show
@@ -26,14 +26,20 @@ _EXPLAINED = ("gpqa_diamond", "hle", "swe_bench_pro", "arc_agi_2")
 """Benchmarks that say what capability is worth: known, of four dimensions, hard and easy."""
 
 
+def say_lead(study: Study) -> tuple[str, str]:
+    """Say who leads and how surely, and on what that rests (empty where nobody knows)."""
+    if study.lead is None:
+        return "No model is known well enough to be ranked.", ""
+    return study.lead.headline(study.evidence), study.lead.basis(study.evidence)
+
+
 def leader_sentence(study: Study) -> str:
     """Say who leads, with the chance of being first among all ranked models and the interval of the IQ."""
-    ranked = study.ranked_iqs
-    if ranked.is_empty():
-        return "No model is known well enough to be ranked."
-    best = ranked.row(0, named=True)
-    leads = say_leader(best["name"], best["p_first"], ranked.height)
-    return f"{leads} Its IQ is {best['iq']} (90% interval {best['iq_low']:.0f} to {best['iq_high']:.0f})."
+    headline, basis = say_lead(study)
+    if study.lead is None:
+        return headline
+    best = study.ranked_iqs.row(0, named=True)
+    return f"{headline} {basis} Its IQ is {best['iq']} (90% interval {best['iq_low']:.0f} to {best['iq_high']:.0f})."
 
 
 def ranked_sentence(study: Study) -> str:

@@ -19,6 +19,7 @@ from mensura.iq import CostResult, IqResult, score_costs, score_iq
 from mensura.scale import Calibration
 from mensura.stitching import People, Stitch, information_curves, place_people, stitch
 from mensura.stitching.influence import win_chances
+from mensura.study.lead import Lead, find_lead
 from mensura.study.leaders import OWN_SCORES, leaders_beside_people
 from mensura.study.policy import PlainRows, Policy, apply_policy, list_models, load_policy
 from mensura.study.slow_parts import (
@@ -101,7 +102,7 @@ class Study(Result):
             _ = self.iq.drawn
             _ = self.world  # here: the other process has more to do
             set_computed(self, **others.result())
-        for part in ("models", *SLOW_PARTS):
+        for part in ("models", "lead", *SLOW_PARTS):
             getattr(self, part)
         return self
 
@@ -214,6 +215,11 @@ class Study(Result):
         drawn = self.iq.drawn
         first, second = (drawn.composites[:, drawn.places[name]] for name in (subject, other))
         return float(np.mean(first > second))
+
+    @cached_property
+    def lead(self) -> Lead | None:
+        """Who leads, and how sure that is by each way of reckoning."""
+        return find_lead(self.iq, lambda: self.capability_ranks)
 
     @cached_property
     def rows(self) -> PlainRows:

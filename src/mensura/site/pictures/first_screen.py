@@ -27,7 +27,7 @@ from mensura.site.pictures.first_parts import (
     who_was_passed,
 )
 from mensura.site.pictures.registry import Figure, iq_mark, picture, worded
-from mensura.study.headlines import Month, lead_by_month
+from mensura.study.headlines import Month, lead_by_month, say_lead
 from mensura.study.study import Study
 from mensura.study.units import show, show_range
 
@@ -96,17 +96,17 @@ class FirstScreen:
 
     def _standing(self, month: Month | None) -> dict[str, Any]:
         """Return the words of a month, or of today: sentence, deck, chances, and what the dark dots are."""
+        headline, basis = say_lead(self._study)
         if not self._rows:
-            nobody = "No model is known well enough to be ranked."
-            return {"sentence": nobody, "deck": "", "chances": [], "said": ("", ""), "dark": 0}
+            return {"sentence": headline, "deck": "", "chances": [], "said": ("", ""), "dark": 0}
         pairs = month.by_chance if month else [(row["subject"], row["p_first"]) for row in self._rows]
         subjects = month.subjects if month else [row["subject"] for row in self._rows]
         best = self._by_subject[subjects[0]]
         chance = dict(pairs)[best["subject"]]
         iq = round(best["exact_iq"])
         return {
-            "sentence": say_leader(best["name"], chance, len(subjects), month.name if month else ""),
-            "deck": self._deck(best, [self._by_subject[name] for name in subjects]),
+            "sentence": say_leader(best["name"], [chance], len(subjects), month.name) if month else headline,
+            "deck": self._deck(best, [self._by_subject[name] for name in subjects]) + ("" if month else f" {basis}"),
             "chances": self._chances(pairs),
             "dark": crowd_above(iq),
             "said": (f"{crowd_above(iq)} in 1,000 people", f"at {iq} or above"),

@@ -1,0 +1,70 @@
+"""How sure it is who leads: three ways of reckoning, and the score on which the answer hangs."""
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from mensura.iq import score_iq
+from mensura.iq.leading import moves_without, uncorrected_draws
+from mensura.study.headlines import leader_sentence
+from mensura.study.lead import Lead, find_lead
+
+
+def test_the_chances_of_the_leader_are_those_of_each_way(study):
+    lead = study.lead
+    best = study.iq.ranking.row(0, named=True)
+    stitched = dict(study.capability_ranks.select("subject", "p_first").iter_rows())
+    assert (lead.subject, lead.ranked) == (best["subject"], study.iq.ranking.height)
+    assert lead.chances["joint"] == best["p_first"]
+    assert lead.chances["stitched"] == (stitched[lead.subject] or 0.0)
+    assert abs(lead.chances["uncorrected"] - best["p_first"]) < 0.3
+
+
+def test_the_score_that_moves_a_lead_most_is_named_with_the_chance_without_it(study):
+    lead, evidence = study.lead, study.evidence
+    dropped = (pl.col("subject") == lead.subject) & (pl.col("benchmark") == lead.mover)
+    thinner = replace(evidence, scores=evidence.scores.filter(~dropped))
+    again = score_iq(thinner, selected=study.iq.matrix.selected, draws=study.iq.n_draws)
+    chances = dict(again.ranking.select("subject", "p_first").iter_rows())
+    assert lead.without == (chances.get(lead.subject) or 0.0)
+    assert abs(lead.without - lead.chances["joint"]) > 0.02
+
+
+def test_a_score_that_flatters_its_model_moves_it_down_when_it_goes(study):
+    leader = (pl.col("subject") == study.lead.subject) & pl.col("primary")
+    own = study.evidence.scores.filter(leader)["benchmark"]
+    moves = {}
+    for score in (45.0, 99.0):
+        changed = pl.when(leader & (pl.col("benchmark") == "gpqa_diamond")).then(score).otherwise("score")
+        scores = study.evidence.scores.with_columns(score=changed)
+        moves[score] = moves_without(score_iq(replace(study.evidence, scores=scores)), study.lead.subject)
+        assert set(moves[score]) <= set(own)
+    assert moves[99.0]["gpqa_diamond"] < 0 < moves[45.0]["gpqa_diamond"]
+
+
+def test_without_the_correction_only_models_with_chosen_scores_move(study):
+    subject = study.iq.ranking["subject"][1]
+    result = score_iq(study.evidence, selected=[subject], draws=200)
+    moved = (uncorrected_draws(result) - result.drawn.composites).mean(axis=0)
+    row = result.matrix.row(subject)
+    others = np.delete(moved, row)
+    assert np.abs(others[~np.isnan(others)]).max() == 0
+    assert np.sign(moved[row]) == -np.sign(result.filled.correction.shift[row]) != 0
+
+
+def test_a_lead_is_said_with_its_basis(study):
+    lead = replace(study.lead, mover="gpqa_diamond", without=0.2, published=None, day=None)
+    assert lead.basis(study.evidence) == "Its score on GPQA Diamond moves this most: without it the chance is 20%."
+    other = study.iq.ranking["subject"][1]
+    named = study.evidence.models.filter(subject=other)["name"][0]
+    assert f"The published method puts {named} first." in replace(lead, published=other).basis(study.evidence)
+    sentence = leader_sentence(study)
+    assert sentence.startswith(study.lead.headline(study.evidence)) and "Its IQ is" in sentence
+
+
+def test_nobody_leads_where_nothing_was_drawn(study):
+    assert find_lead(score_iq(study.evidence), lambda: pytest.fail("no need to stitch")) is None
+    only = find_lead(score_iq(study.evidence, method="published", draws=50), lambda: pytest.fail("one way alone"))
+    assert isinstance(only, Lead) and list(only.chances) == ["published"] and only.mover is None
