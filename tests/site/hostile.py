@@ -57,7 +57,7 @@ def hostile_evidence(folder: Path) -> None:
     for column in ("subject", "predecessor", "predecessor2"):
         models = models.with_columns(pl.col(column).replace(RENAMED))
     models.write_csv(folder / "models.csv")
-    for table in ("scores", "costs"):
+    for table in ("scores", "costs", "aliases"):
         _read(folder, table).with_columns(pl.col("subject").replace(RENAMED)).write_csv(folder / f"{table}.csv")
     tests = _read(folder, "benchmarks")
     tests.with_columns(name=pl.when(pl.col("benchmark") == BENCHMARK).then(pl.lit(TEST)).otherwise("name")).write_csv(

@@ -141,12 +141,10 @@ def _fitted(data: object, settings: dict[str, Any]) -> Stitch:
 def _by_id(data: object, benchmark: str | None, subjects: dict[str, float] | None) -> dict[str, object]:
     """Return the anchors under the ids that the evidence has for their names; names of a file stay as they are."""
     from mensura.evidence import Evidence, require_subject
-    from mensura.intake.names import KnownNames
 
     if isinstance(data, Evidence):
         subjects = None if subjects is None else {require_subject(data, name): at for name, at in subjects.items()}
-        names = KnownNames(data.benchmarks.select("benchmark", "name").iter_rows())
-        benchmark = benchmark and (names.match(benchmark).id or benchmark)
+        benchmark = benchmark and (data.names["benchmark"].match(benchmark).id or benchmark)
     return {"anchor_benchmark": benchmark, "anchor_subjects": subjects}
 
 

@@ -17,6 +17,7 @@ from mensura.core.results import Result
 from mensura.evidence.additions import assumptions, partial_runs, with_scores
 from mensura.evidence.checks import RawTable, check_table, reference_faults
 from mensura.evidence.consistency import consistency_faults
+from mensura.evidence.names import benchmark_names, model_names
 from mensura.evidence.schema import TABLES
 from mensura.evidence.store import (
     EMBEDDED_EDITION,
@@ -64,6 +65,7 @@ class Evidence(Result):
     validations: pl.DataFrame
     policy: pl.DataFrame
     chart_rules: pl.DataFrame
+    aliases: pl.DataFrame
     origin: str
     warnings: tuple[str, ...]
 
@@ -77,6 +79,14 @@ class Evidence(Result):
         """What to cite: origin, year and month of the embedded tables (None: of one's own), fingerprint."""
         dated = EMBEDDED_EDITION if self.origin.split(" + ")[0] == "embedded" else None
         return {"origin": self.origin, "edition": dated, "fingerprint": self.fingerprint}
+
+    @cached_property
+    def names(self) -> dict[str, KnownNames]:
+        """Names by which people and services call a ``model`` and a ``benchmark``, with the ids they mean."""
+        models, benchmarks, aliases = (
+            as_text(table).to_dicts() for table in (self.models, self.benchmarks, self.aliases)
+        )
+        return {"model": model_names(models, aliases), "benchmark": benchmark_names(benchmarks, aliases)}
 
     @property
     def primary_scores(self) -> pl.DataFrame:
@@ -109,7 +119,7 @@ class Evidence(Result):
         The notes of the reading say what was chosen and assumed.
         """
         allowed = Allowed(unit, accept_near, tuple(new), new_model)
-        reading = read_scores_of(source, self.models, self.benchmarks, allowed=allowed)
+        reading = read_scores_of(source, self.names, self.benchmarks, allowed=allowed)
         return replace(reading, warnings=(*partial_runs(reading, self.benchmarks), *assumptions(reading)))
 
     def add(
@@ -232,7 +242,8 @@ def completed(raws: dict[str, RawTable]) -> dict[str, RawTable]:
             for column in TABLES[name].columns:
                 target, _, key = column.references.partition(".")
                 if column.references and target in raws and key in raws[target].frame.columns:
-                    frame = frame.filter(pl.col(column.name).is_in(raws[target].frame[key].to_list()))
+                    named = pl.col(column.name)
+                    frame = frame.filter(named.is_null() | named.is_in(raws[target].frame[key].to_list()))
             complete[name] = RawTable(f"embedded {name}.csv", frame)
     return complete
 
@@ -319,10 +330,9 @@ def require_subject(evidence: Evidence, subject: str) -> str:
     """
     if subject in evidence.models["subject"]:  # names are read only where needed: a report asks once per model
         return subject
-    found = KnownNames(evidence.models.select("subject", "name").iter_rows()).match(subject)
-    if found.id is not None:
-        return found.id
-    hint = f"; did you mean {', '.join(found.near)}?" if found.near else ""
+    match = evidence.names["model"].match(subject)
+    if match.id is not None:
+        return match.id
     raise MensuraError(
-        f"model: {subject!r} is not in the evidence{hint} (run mensura evidence models to list them all)"
+        f"model: {subject!r} is not in the evidence{match.hint} (run mensura evidence models to list them all)"
     )

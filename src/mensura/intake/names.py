@@ -30,6 +30,12 @@ class NameMatch(NamedTuple):
     near: tuple[str, ...] = ()
 
     @property
+    def hint(self) -> str:
+        """What to say of a name that stands for nothing: why, and what may have been meant."""
+        why = "" if self.how == "unknown" else f": {self.how}"
+        return f"{why}; did you mean {', '.join(self.near)}?" if self.near else why
+
+    @property
     def nearest(self) -> str | None:
         """The nearest candidate that may be taken; None where they differ in a number, as versions and years do."""
         mine = _digits(self.written)
@@ -39,29 +45,38 @@ class NameMatch(NamedTuple):
 
 
 class KnownNames:
-    """Ids and display names; two ids that are spelled alike answer to neither spelling."""
+    """Ids, display names and aliases; two ids that are spelled alike answer to neither spelling."""
 
-    def __init__(self, rows: Iterable[tuple[str, str]]) -> None:
-        self._ids: dict[str, str] = {}
+    def __init__(self, rows: Iterable[tuple[str, str]], aliases: Iterable[tuple[str, str]] = ()) -> None:
+        """Take ids, each with its name, and further names by which an id is called."""
+        self._ids = dict(rows)
+        self._aliases = {alias: ident for ident, alias in aliases}
         self._spelled: dict[str, set[str]] = {}
-        for ident, name in rows:
-            self._ids[ident] = name
+        for ident, name in [*self._ids.items(), *((ident, alias) for alias, ident in self._aliases.items())]:
             for text in (ident, name):
                 for spelled in {spelling(text), _SHORT_YEAR.sub("", spelling(text))}:
                     self._spelled.setdefault(spelled, set()).add(ident)
         self._comparers: dict[str, SequenceMatcher[str]] = {}
+        self._found: dict[str, NameMatch | None] = {}
 
     def ident(self, written: str) -> str | None:
         """Return the id a name stands for, None where it stands for none or two; cheap, for names by the thousand."""
-        if written in self._ids:
-            return written
-        alike = self._spelled.get(spelling(written), set())
-        if alike:
-            return next(iter(alike)) if len(alike) == 1 else None
-        return self.ident(written.rsplit("/", 1)[1]) if "/" in written else None
+        found = self._find(written)
+        return None if found is None else found.id
 
     def match(self, written: str) -> NameMatch:
         """Find what a name stands for; one that is only near is offered, never taken."""
+        return self._find(written) or NameMatch(written, None, "unknown", self._near(written.rsplit("/", 1)[-1]))
+
+    def _find(self, written: str) -> NameMatch | None:
+        if written not in self._found:
+            self._found[written] = self._as_written(written) or self._decorated(written)
+        return self._found[written]
+
+    def _as_written(self, written: str) -> NameMatch | None:
+        """Return the match of an id, an alias, a name or another spelling of one."""
+        if written in self._aliases:
+            return NameMatch(written, self._aliases[written], "alias")
         if written in self._ids:
             return NameMatch(written, written, "id")
         alike = self._spelled.get(spelling(written), set())
@@ -69,12 +84,12 @@ class KnownNames:
             (ident,) = alike
             how = "name" if written == self._ids[ident] else "spelling"
             return NameMatch(written, ident, how)
-        if alike:
-            return NameMatch(written, None, "two ids are spelled like this", tuple(sorted(alike)))
-        if "/" in written:
-            inner = self.match(written.rsplit("/", 1)[1])
-            return NameMatch(written, inner.id, "without its provider" if inner.id else inner.how, inner.near)
-        return NameMatch(written, None, "unknown", self._near(written))
+        return NameMatch(written, None, "two ids are spelled like this", tuple(sorted(alike))) if alike else None
+
+    def _decorated(self, written: str) -> NameMatch | None:
+        """Return the match of a name behind the folders of a path."""
+        inner = self._find(written.rsplit("/", 1)[1]) if "/" in written else None
+        return inner and inner._replace(written=written, how="without its provider" if inner.id else inner.how)
 
     def _near(self, written: str) -> tuple[str, ...]:
         """Return the ids most like a name, best first."""

@@ -85,7 +85,7 @@ class ScoreReading(Result):
 
 def read_scores_of(
     source: Any,  # noqa: ANN401
-    models: pl.DataFrame,
+    known: Mapping[str, KnownNames],
     benchmarks: pl.DataFrame,
     *,
     allowed: Allowed = Allowed(),  # noqa: B008
@@ -94,13 +94,11 @@ def read_scores_of(
     """Read a table of scores of any usual form, as rows that name known models and benchmarks.
 
     ``source``: a file (CSV, TSV, Parquet, JSON, evaluation log) or a frame; one row per score, or one per model with a
-    column per benchmark, or the other way round. ``models`` (subject, name) and ``benchmarks`` (benchmark, name, unit)
-    are the evidence's. Raises :class:`EvidenceError` with every fault at once; nothing is guessed.
+    column per benchmark, or the other way round. ``known``: names of every ``model`` and ``benchmark``. ``benchmarks``
+    (benchmark, unit) are the evidence's. Raises :class:`EvidenceError` with every fault at once; nothing is guessed.
     """
     if allowed.unit is not None and allowed.unit not in RATE_UNITS:
         raise MensuraError(f"unit: got {allowed.unit!r}; expected {' or '.join(RATE_UNITS)} (a column says others)")
-    known = {"model": KnownNames(models.select("subject", "name").iter_rows())}
-    known["benchmark"] = KnownNames(benchmarks.select("benchmark", "name").iter_rows())
     cells = read_cells(source, name=name)
     shape = shape_of(cells, known)
     shape = without_words(cells, shape, known["benchmark" if shape.kind == "wide" else "model"])
@@ -203,7 +201,7 @@ def _is_declared_new(kind: str, entry: WrittenScore, allowed: Allowed, match: Na
 
 def _what_to_do(kind: str, match: NameMatch) -> str:
     taken = f" (--accept-near takes {match.nearest})" if match.nearest else ""
-    near = f"did you mean {', '.join(match.near)}?{taken}; " if match.near else ""
+    near = f"{match.hint.lstrip(':; ')}{taken}; " if match.hint else ""
     new = (
         "its release date (--released, or a column released)"
         if kind == "model"

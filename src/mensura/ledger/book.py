@@ -17,9 +17,9 @@ from mensura.evidence.evidence import Evidence, completed, from_raw
 from mensura.evidence.schema import CHART_SETTINGS
 from mensura.evidence.store import Cells, fingerprint_of, refuse_newer
 from mensura.intake.faults import EvidenceError
-from mensura.intake.names import KnownNames
 from mensura.ledger import log
 from mensura.ledger.captures import Capture, capture_table, find_capture, keep_capture, new_capture
+from mensura.ledger.naming import names_of_models
 from mensura.ledger.store import (
     BACKUP,
     ConflictError,
@@ -324,9 +324,8 @@ def _policy_changes(cells: Cells, subject: str, fields: Mapping[str, str | None]
 
 
 def _model(cells: Cells, written: str) -> str:
-    match = KnownNames((key[0], row.get("name", "")) for key, row in cells["models"].items()).match(written)
-    if match.id is None and match.near:
-        raise MensuraError(f"model: {written!r} is not in the evidence; did you mean {', '.join(match.near)}?")
+    match = names_of_models(cells).match(written)
     if match.id is None:
-        raise MensuraError(f"model: {written!r} is not in the evidence; run mensura evidence models to list them")
+        advice = match.hint or "; run mensura evidence models to list them"
+        raise MensuraError(f"model: {written!r} is not in the evidence{advice}")
     return match.id

@@ -11,7 +11,6 @@ from mensura.evidence.store import Cells
 from mensura.intake.documents import read_rows
 from mensura.intake.faults import EvidenceError, Fault
 from mensura.intake.figures import read_figure, uses_decimal_commas
-from mensura.intake.names import KnownNames
 from mensura.intake.source_rows import clean_text
 from mensura.ledger.captures import Capture
 from mensura.ledger.mapping import IN_BRACES, FigureRule, SourceMapping
@@ -25,6 +24,7 @@ from mensura.ledger.naming import (
     kept_rows,
     model_proposals,
     named_rows,
+    names_of_models,
     source_changes,
     unmatched_names,
 )
@@ -74,7 +74,7 @@ def extract_update(capture: Capture, mapping: SourceMapping, cells: Cells) -> Up
     name = f"capture {capture.capture[:12]}"
     rows = read_rows(capture.data, mapping.layout, mapping.columns, name)
     kept, skipped = kept_rows(rows, mapping)
-    names = KnownNames((key[0], row.get("name", key[0])) for key, row in cells["models"].items())
+    names = names_of_models(cells)
     named, strange, left = named_rows(kept, mapping, names)
     chosen, lower = at_best_effort(named, mapping)
     chosen, worse = best_rows(chosen, mapping, name)

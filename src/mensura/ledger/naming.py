@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from mensura.evidence.checks import id_fault
+from mensura.evidence.names import model_names
 from mensura.evidence.schema import TABLES
 from mensura.evidence.store import Cells
 from mensura.intake.faults import EvidenceError, Fault
 from mensura.intake.figures import read_figure
+from mensura.intake.model_names import ModelNames
 from mensura.intake.names import KnownNames, spelling
 from mensura.intake.source_rows import SourceRow
 from mensura.ledger.captures import Capture
@@ -79,6 +81,12 @@ def named_rows(
         named_row = NamedRow(row, subject or "", written, base, "" if exact else effort)
         (named if subject else strange).append(named_row)
     return named, strange, left
+
+
+def names_of_models(cells: Cells) -> ModelNames:
+    """Return the names by which the models of a ledger are called."""
+    models = ({"subject": key[0], **row} for key, row in cells["models"].items())
+    return model_names(models, ({"alias": key[0], **row} for key, row in cells.get("aliases", {}).items()))
 
 
 def _subject(text: str, aliases: Mapping[str, str], names: KnownNames) -> str | None:

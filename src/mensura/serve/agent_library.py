@@ -89,12 +89,11 @@ class Library:
 
     def find(self, kind: str, written: str) -> str:
         """Return the id of a name, else refuse with the nearest."""
-        match = KnownNames(self.names_of(kind)).match(written)
+        match = (self.evidence.names.get(kind) or KnownNames(self.names_of(kind))).match(written)
         if match.id is None:
-            hint = f"; did you mean {', '.join(match.near)}?" if match.near else ""
             raise MensuraError(
-                f"{kind}: {written!r} is not in the evidence{hint} (call list_names with kind {kind}; use a name it "
-                "lists)"
+                f"{kind}: {written!r} is not in the evidence{match.hint} "
+                f"(call list_names with kind {kind}; use a name it lists)"
             )
         return match.id
 
