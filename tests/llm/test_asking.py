@@ -11,7 +11,7 @@ from mensura.core.errors import MensuraError
 from mensura.llm import AnswerReading, Prices, Question, UnreadableError, open_asker
 from mensura.llm.endpoint import reply_of
 from mensura.llm.protocol import CallError
-from mensura.llm.record import JournalWriter
+from mensura.llm.record import Record
 from tests.llm.conftest import questions, read_level
 from tests.llm.server import level_answer
 
@@ -392,13 +392,13 @@ def test_questions_that_rest_after_a_failure_are_given_back_when_the_asker_is_cl
 ):
     """A disk slow in closing gave their timers time to order claims back from a writer that took no more orders."""
     server = serve(broken=1.0)
-    close = JournalWriter.close
+    close = Record.close
 
     def slowly(writer):
         close(writer)
         time.sleep(1.2)
 
-    monkeypatch.setattr(JournalWriter, "close", slowly)
+    monkeypatch.setattr(Record, "close", slowly)
     asker = open_asker("mine", journal=tmp_path / "j.sqlite", base_url=server.url)
     with asker, ThreadPoolExecutor(1) as pool:
         asked = pool.submit(asker.ask, questions(20), read_level)

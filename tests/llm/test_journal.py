@@ -8,7 +8,7 @@ import pytest
 from mensura.core.errors import MensuraError
 from mensura.llm import Journal, Question, Settings, audit_table, open_asker
 from mensura.llm.endpoint import plain_url, redactor, secrets_of
-from mensura.llm.journal import Entry, Hold
+from mensura.llm.journal import Entry, State
 from mensura.llm.protocol import KeyMaker
 from tests.llm.conftest import locked_elsewhere, questions, read_level
 
@@ -24,7 +24,7 @@ def claim(journal, question=QUESTION):
 
 def test_a_claim_is_on_the_disk_before_the_call_and_gives_the_answer_afterwards(tmp_path):
     with Journal(tmp_path / "j.sqlite") as first, Journal(tmp_path / "j.sqlite") as second:
-        assert claim(first) is Hold.MINE
+        assert claim(first) is State.CLAIMED
         assert audit_table(tmp_path / "j.sqlite")["state"].to_list() == ["claimed"]
         assert second.find([KEY]) == {}
         with first.transaction():
@@ -68,9 +68,9 @@ def test_a_failed_or_abandoned_question_may_be_asked_again(tmp_path):
         claim(journal)
         with journal.transaction():
             journal.fail(KEY, Entry("", error="HTTP 500", attempts=6))
-        assert claim(journal) is Hold.MINE
+        assert claim(journal) is State.CLAIMED
     with Journal(tmp_path / "j.sqlite") as other:
-        assert claim(other) is Hold.MINE
+        assert claim(other) is State.CLAIMED
 
 
 def test_one_process_asks_with_a_journal_and_others_may_read_it(tmp_path):
@@ -80,11 +80,11 @@ def test_one_process_asks_with_a_journal_and_others_may_read_it(tmp_path):
             with pytest.raises(MensuraError, match="another process is using the journal"):
                 claim(journal)
             assert audit_table(path).is_empty()
-        assert claim(journal) is Hold.MINE, "the lock of a killed process is free at once"
+        assert claim(journal) is State.CLAIMED, "the lock of a killed process is free at once"
         with Journal(path) as second:
-            assert claim(second, Question("another")) is Hold.MINE, "one process may open a journal several times"
+            assert claim(second, Question("another")) is State.CLAIMED, "one process may open a journal several times"
         with locked_elsewhere(path):
-            assert claim(journal, Question("a third")) is Hold.MINE
+            assert claim(journal, Question("a third")) is State.CLAIMED
 
 
 def test_a_rolled_back_claim_leaves_nothing_behind(tmp_path):
@@ -92,7 +92,7 @@ def test_a_rolled_back_claim_leaves_nothing_behind(tmp_path):
         with pytest.raises(ZeroDivisionError), journal.transaction():
             journal.claim(KEY, QUESTION, SETTINGS.text())
             raise ZeroDivisionError
-        assert claim(journal) is Hold.MINE
+        assert claim(journal) is State.CLAIMED
     assert audit_table(tmp_path / "j.sqlite")["system"].to_list() == ["You judge."]
 
 

@@ -96,19 +96,13 @@ def test_an_estimate_says_what_is_stored_and_what_the_rest_would_take(serve, tmp
     assert before.tokens_in == sum(-(-len(question.prompt) // 4) for question in asked)
     assert before.cost == before.cost_at_most == pytest.approx((before.tokens_in + 10 * 10_000) / 1e6)
     with open_asker("mine", journal=journal, base_url=server.url, max_tokens=100) as asker:
-        answers = asker.ask(asked[:19], read_level)
-        guessed = estimate(asked, "mine", journal=journal, max_tokens=100)
-        assert guessed.tokens_out == 81 * 100, "19 answers say too little about the length of the next"
-        answers += asker.ask(asked[19:20], read_level)
-        assert estimate(asked, "mine", journal=journal, max_tokens=100).tokens_out < 80 * 100
-        answers += asker.ask(asked[20:40], read_level)
-    after = estimate(asked, "mine", journal=journal, max_tokens=100, prices=Prices(1, 10))
-    told = sum(answer.tokens_in for answer in answers) / 40
-    written = sum(answer.tokens_out for answer in answers) / 40
+        asker.ask(asked[:40], read_level)
+    after = estimate(asked, "mine", journal=journal, max_tokens=100, prices=Prices(1, 10), tokens_out=30)
     assert (after.stored, after.calls) == (40, 60)
-    assert after.tokens_in == pytest.approx(60 * told, rel=0.02)
-    assert after.tokens_out == pytest.approx(60 * written, abs=1)
-    assert after.cost < after.cost_at_most
+    assert after.tokens_in == sum(-(-len(question.prompt) // 4) for question in asked[40:])
+    assert after.tokens_out == 60 * 30
+    assert after.cost == pytest.approx((after.tokens_in + 10 * 60 * 30) / 1e6)
+    assert after.cost_at_most == pytest.approx((after.tokens_in + 10 * 60 * 100) / 1e6)
     assert "40 answered already, 60 calls" in str(after)
     assert sum(server.log.requests.values()) == 40
 

@@ -25,7 +25,7 @@ from mensura.llm.pacing import Pacer
 from mensura.llm.protocol import DEFAULT_MAX_TOKENS, Answer, Prices, Provider, Question, Reader, Settings
 from mensura.llm.providers import PREFIX, InspectProvider, RecordedProvider, read_recording
 from mensura.llm.queue import Queue
-from mensura.llm.record import JournalWriter, Record
+from mensura.llm.record import Record
 
 DEFAULT_TIMEOUT = 120.0
 DEFAULT_CONCURRENCY = 32
@@ -66,46 +66,24 @@ class ModelAsker:
     """A model behind the journal, made by :func:`mensura.llm.open_asker`. Close it, or use it in a ``with`` block."""
 
     def __init__(
-        self,
-        settings: Settings,
-        provider: Provider,
-        *,
-        journal: Path | None,
-        secrets: Sequence[str] = (),
-        prices: Prices | None = None,
-        max_cost: float | None = None,
-        max_calls: int | None = None,
-        concurrency: int = 32,
-        retry: Collection[str] = (),
-        advance: Advance | None = None,
+        self, caller: Caller, journal: Path | None, concurrency: int, retry: Collection[str], advance: Advance | None
     ) -> None:
-        self.settings = settings
-        self.journal = journal
-        self._prices = prices
-        self._budget = Budget(settings, prices, max_cost, max_calls)
-        self._advance = advance
+        self._caller, self._advance = caller, advance
         self._begun: float | None = None
+        self._record = Record(Journal(journal, redact=caller.redact), caller.settings, caller.redact, retry)
         self._loop = asyncio.new_event_loop()
-        redact = redactor(secrets)
-        try:
-            self._writer = JournalWriter(lambda: Journal(journal, redact=redact))
-        except BaseException:
-            self._loop.close()
-            raise
         self._thread = threading.Thread(target=self._loop.run_forever, name="mensura-asker", daemon=True)
         self._thread.start()
 
-        caller = Caller(provider, settings, prices=prices, budget=self._budget, redact=redact)
-
         async def make_queue() -> Queue:
-            return Queue(caller, Record(self._writer, settings, redact, retry), Pacer(concurrency))
+            return Queue(caller, self._record, Pacer(concurrency))
 
         self._queue = asyncio.run_coroutine_threadsafe(make_queue(), self._loop).result()
 
     @property
     def model(self) -> str:
         """The model's name, as ``--model`` takes it."""
-        return self.settings.model
+        return self._caller.settings.model
 
     @property
     def stopped(self) -> str:
@@ -115,12 +93,12 @@ class ModelAsker:
     @property
     def calls(self) -> int:
         """Requests sent so far, repeated ones included."""
-        return self._budget.calls
+        return self._caller.budget.calls
 
     @property
     def cost(self) -> float | None:
         """US dollars that this asker has spent so far, None where no price is known."""
-        return None if self._prices is None else self._queue.tally.cost
+        return None if self._caller.prices is None else self._queue.tally.cost
 
     @property
     def answered(self) -> int:
@@ -143,11 +121,11 @@ class ModelAsker:
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
             self._loop.close()
-            self._writer.close()
+            self._record.close()
 
     async def _close(self) -> None:
         await self._queue.close()
-        await self._writer.finish()
+        await self._record.finish()
 
     def ask(self, questions: Sequence[Question], read: Reader) -> list[Answer]:
         """Return one answer per question, in their order; a failed question has an ``error``, it does not raise.
@@ -289,18 +267,9 @@ def open_asker(
         prices = prices or Prices(0.0, 0.0)
     else:
         provider, key = _provider(settings, base_url, timeout, concurrency, interface)
-    return ModelAsker(
-        settings,
-        provider,
-        journal=None if journal is None else Path(journal),
-        secrets=secrets_of(os.environ, key),
-        prices=prices,
-        max_cost=max_cost,
-        max_calls=max_calls,
-        concurrency=concurrency,
-        retry=retry,
-        advance=advance,
-    )
+    budget = Budget(settings, prices, max_cost, max_calls)
+    caller = Caller(provider, settings, prices, budget, redactor(secrets_of(os.environ, key)))
+    return ModelAsker(caller, None if journal is None else Path(journal), concurrency, retry, advance)
 
 
 def open_endpoint(name: str, base_url: str | None, timeout: float) -> tuple[Endpoint, str | None]:

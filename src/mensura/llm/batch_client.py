@@ -15,12 +15,11 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from http import HTTPStatus
 from typing import Any
 
-from mensura.llm.calls import Budget, withheld
+from mensura.llm.calls import Caller, withheld
 from mensura.llm.endpoint import Endpoint, chat_body, reply_of
-from mensura.llm.journal import Entry, Hold, Journal
-from mensura.llm.journal_file import Redact, storable
+from mensura.llm.journal import Entry, Journal, State
 from mensura.llm.pacing import LONGEST_WAIT
-from mensura.llm.protocol import Answer, CallError, Prices, Question, Reader, Settings, Trouble
+from mensura.llm.protocol import Answer, CallError, Question, Reader, Trouble
 from mensura.llm.record import note_readings, stored_answers
 
 MOST_PER_BATCH, MOST_BYTES = 50_000, 100_000_000
@@ -42,17 +41,9 @@ _INTEND = "INSERT INTO batches (reference, model, endpoint, state, calls, made) 
 class BatchClient:
     """Submit batches to a provider and collect them."""
 
-    def __init__(
-        self,
-        endpoint: Endpoint,
-        journal: Journal,
-        settings: Settings,
-        prices: Prices | None,
-        budget: Budget,
-        redact: Redact,
-    ) -> None:
-        self._endpoint, self._journal, self._settings = endpoint, journal, settings
-        self._prices, self._budget, self._redact = prices, budget, redact
+    def __init__(self, endpoint: Endpoint, journal: Journal, caller: Caller) -> None:
+        self._endpoint, self._journal, self._caller = endpoint, journal, caller
+        self._settings, self._budget = caller.settings, caller.budget
         self.refused = ""
         self._troubles: dict[int, str] = {}
 
@@ -68,13 +59,13 @@ class BatchClient:
                 await asyncio.sleep(max(0.0, min(poll, deadline - time.monotonic())))
                 await self._collect()
         finally:
-            await self._endpoint.close()
+            await self._caller.close()
 
     def answers(self, keys: Sequence[bytes], questions: Sequence[Question], read: Reader) -> list[Answer]:
         """Return the answers that the journal contains now, and write down the values that the reader takes."""
         stored = stored_answers(self._journal, keys, questions, read)
         with self._journal.transaction():
-            note_readings(self._journal, stored.reread, self._redact)
+            note_readings(self._journal, stored.reread, self._caller.redact)
         waiting = self.waiting(keys)
         failed = dict(self._journal.rows("SELECT key, error FROM calls WHERE state = 2"))
         answers = []
@@ -101,7 +92,7 @@ class BatchClient:
         settings = self._settings.text()
         with self._journal.transaction():
             for key, question in questions.items():
-                if self._journal.claim(key, question, settings) is not Hold.MINE:
+                if self._journal.claim(key, question, settings) is not State.CLAIMED:
                     continue
                 if self._budget.take(self._budget.worst_case(question)):
                     mine[key] = question
@@ -196,7 +187,7 @@ class BatchClient:
                 if batch.get("status") in _ENDED:
                     await self._take_in(number, remote, batch)
             except CallError as failure:
-                self._troubles[number] = self._redact(storable(failure.message))
+                self._troubles[number] = self._caller.shown(failure.message)
 
     async def _take_in(self, number: int, remote: str, batch: dict[str, Any]) -> None:
         """Write down the results of a batch; a line that cannot be read fails its question alone."""
@@ -214,7 +205,7 @@ class BatchClient:
             missing = f"the result of batch {remote} has no readable line for this question{unreadable}"
             left = "SELECT key FROM calls WHERE batch = ? AND state = 3"
             for (key,) in list(self._journal.rows(left, number)):
-                self._journal.fail(key, Entry("", error=self._redact(storable(missing))))
+                self._journal.fail(key, Entry("", error=self._caller.shown(missing)))
         self._finish(number, "collected")
 
     def _entry(self, line: bytes) -> tuple[bytes, Entry] | None:
@@ -232,14 +223,12 @@ class BatchClient:
                 raise CallError(Trouble.QUESTION, f"refused in the batch: {refusal}")
             reply = reply_of(json.dumps(body).encode("ascii"))
         except CallError as failure:
-            return key, Entry("", error=self._redact(storable(failure.message)))
+            return key, Entry("", error=self._caller.shown(failure.message))
         tokens = (reply.tokens_in or 0, reply.tokens_out or 0)
-        cost = None if self._prices is None else self._prices.cost(*tokens)
-        text = storable(reply.text)
+        cost = None if self._caller.prices is None else self._caller.prices.cost(*tokens)
+        text = self._caller.shown(reply.text)
         error = withheld(reply, text).error if reply.withheld else ""
-        return key, Entry(text, error=error, tokens_in=tokens[0], tokens_out=tokens[1], cost=cost).redacted(
-            self._redact
-        )
+        return key, Entry(text, error=error, tokens_in=tokens[0], tokens_out=tokens[1], cost=cost)
 
     async def _listed(self) -> dict[str, str]:
         """Return the provider's batches of ours: reference → id."""

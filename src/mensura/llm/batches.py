@@ -12,8 +12,8 @@ from typing import Any
 from mensura.core.errors import MensuraError
 from mensura.llm.asker import DEFAULT_TIMEOUT, open_endpoint
 from mensura.llm.batch_client import BatchClient
-from mensura.llm.calls import Budget
-from mensura.llm.endpoint import redactor, secrets_of
+from mensura.llm.calls import Budget, Caller
+from mensura.llm.endpoint import EndpointProvider, redactor, secrets_of
 from mensura.llm.journal import Journal
 from mensura.llm.protocol import DEFAULT_MAX_TOKENS, Answer, CallError, KeyMaker, Prices, Question, Reader, Settings
 
@@ -82,7 +82,9 @@ class BatchAsker:
         redact = redactor(secrets_of(os.environ, key))
         with Journal(self._journal_path, redact=redact) as journal:
             journal.lock()
-            client = BatchClient(endpoint, journal, self._settings, self._prices, self._budget, redact)
+            provider = EndpointProvider(endpoint, self._settings)
+            caller = Caller(provider, self._settings, self._prices, self._budget, redact)
+            client = BatchClient(endpoint, journal, caller)
             keys = [self._key(question) for question in questions]
             work = client.work(dict(zip(keys, questions, strict=True)), self._wait, self._poll)
             try:  # in a thread of its own, for a notebook has an event loop running already
@@ -119,6 +121,10 @@ def ask_batch(name: str, questions: Sequence[Question], read: Reader, **settings
     ------
     MensuraError
         If the provider refuses the batch, or another process uses the journal.
+
+    Examples
+    --------
+    >>> ask_batch("openai/gpt-5", questions, read, journal="journal.sqlite", wait=0)  # doctest: +SKIP
 
     """
     return BatchAsker(name, **settings).ask(questions, read)

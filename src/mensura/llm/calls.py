@@ -39,8 +39,6 @@ MESSAGE_OVERHEAD = 64
 PICTURE_TOKENS = 4000
 """Tokens that a picture may count for at most."""
 _BYTES_PER_TOKEN = 4
-_ENOUGH = 20
-"""Answers of a model in the journal from which its token counts are taken rather than guessed."""
 
 
 class Budget:
@@ -167,14 +165,14 @@ class Caller:
     """A provider with its prices and its budget; no key leaves it in a text."""
 
     def __init__(
-        self, provider: Provider, settings: Settings, *, prices: Prices | None, budget: Budget, redact: Redact
+        self, provider: Provider, settings: Settings, prices: Prices | None, budget: Budget, redact: Redact
     ) -> None:
-        self._provider, self._prices, self._redact = provider, prices, redact
-        self.settings, self.budget = settings, budget
+        self._provider, self.settings, self.prices = provider, settings, prices
+        self.budget, self.redact = budget, redact
 
     def shown(self, text: str) -> str:
         """Return a text that may be stored and shown: without keys and halves of characters."""
-        return self._redact(storable(text))
+        return self.redact(storable(text))
 
     async def call(self, slot: Slot) -> Reply | CallError:
         """Send one request, and settle the budget whatever happens."""
@@ -203,14 +201,14 @@ class Caller:
             read = read._replace(error=read.error + cut)
         rationale, error = self.shown(read.reading.rationale), self.shown(read.error)
         tokens, cost = _tokens(slot.question, reply), self._cost(slot.question, reply)
-        return read, Entry(text, self._redact(read.value), rationale, error, *tokens, cost, seconds, slot.attempts)
+        return read, Entry(text, self.redact(read.value), rationale, error, *tokens, cost, seconds, slot.attempts)
 
     async def close(self) -> None:
         """Close the provider's connections."""
         await self._provider.close()
 
     def _cost(self, question: Question, reply: Reply) -> float | None:
-        return None if self._prices is None else self._prices.cost(*_tokens(question, reply))
+        return None if self.prices is None else self.prices.cost(*_tokens(question, reply))
 
 
 def withheld(reply: Reply, text: str) -> Read:
@@ -230,7 +228,7 @@ def _tokens(question: Question, reply: Reply) -> tuple[int, int]:
 class Estimate:
     """The expected effort of asking: ``stored`` answers exist already, ``calls`` would be made.
 
-    Token counts are guesses: a quarter of the bytes, or from 20 answers of this model in the journal on, their ratio.
+    Token counts are guesses: one token for four bytes.
     ``cost`` is the expected cost, ``cost_at_most`` if every answer used all its tokens; US dollars, None where no
     price is known.
     """
@@ -273,13 +271,13 @@ def estimate(
     name : str
         The model, as :func:`mensura.llm.open_asker` takes it.
     journal : path, optional
-        Shows the answered questions and the usual length of answers; it need not exist.
+        Shows the answered questions; it need not exist.
     temperature, max_tokens
         As :func:`mensura.llm.open_asker` takes them; they are part of an answer's key.
     prices : Prices, optional
         US dollars per million tokens.
     tokens_out : int, optional
-        Expected length of an answer where the journal shows none; all of ``max_tokens`` when not given.
+        Expected length of an answer; all of ``max_tokens`` when not given.
 
     Returns
     -------
@@ -300,36 +298,21 @@ def estimate(
     if tokens_out is not None and tokens_out < 0:
         raise MensuraError(f"tokens_out: expected a number of at least 0, got {tokens_out!r}")
     asked = list(questions)
-    known = set[bytes]()
-    scale, length = 1.0, float(max_tokens if tokens_out is None else tokens_out)
+    answered = set[bytes]()
     keys = list(map(KeyMaker(settings), asked))
     if journal is not None and Path(journal).exists():
         with Journal(journal, create=False) as book:
-            known = book.answered(keys)
-            scale, length = _observed(book, settings, scale, length)
-    fresh = {key: question for key, question in zip(keys, asked, strict=True) if key not in known}
-    tokens_in = round(scale * sum(map(likely_tokens_in, fresh.values())))
-    expected = round(min(length, max_tokens) * len(fresh))
+            answered = book.answered(keys)
+    fresh = {key: question for key, question in zip(keys, asked, strict=True) if key not in answered}
+    tokens_in = sum(map(likely_tokens_in, fresh.values()))
+    expected = min(max_tokens if tokens_out is None else tokens_out, max_tokens) * len(fresh)
     return Estimate(
         model=name,
         questions=len(asked),
-        stored=sum(key in known for key in keys),
+        stored=sum(key in answered for key in keys),
         calls=len(fresh),
         tokens_in=tokens_in,
         tokens_out=expected,
         cost=None if prices is None else prices.cost(tokens_in, expected),
         cost_at_most=None if prices is None else prices.cost(tokens_in, max_tokens * len(fresh)),
     )
-
-
-def _observed(journal: Journal, settings: Settings, scale: float, length: float) -> tuple[float, float]:
-    """Return how this model's token counts compare with the guess, and the mean length of its answers."""
-    guessed = told = answers = written = 0
-    for question, entry in journal.questions(settings.text(), limit=10 * _ENOUGH):
-        guessed += likely_tokens_in(question)
-        told += entry.tokens_in
-        written += entry.tokens_out
-        answers += 1
-    if answers < _ENOUGH or not guessed:
-        return scale, length
-    return told / guessed, written / answers

@@ -11,7 +11,7 @@ import json
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from enum import Enum, IntEnum
+from enum import IntEnum
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,7 +43,7 @@ _ROW = f"key, answer, checksum, {CHECKED}"
 _QUESTIONS = f"""
 SELECT question, texts.body, forms.body, {", ".join(f"calls.{name.strip()}" for name in _ROW.split(","))}
 FROM calls JOIN texts ON texts.id = calls.system JOIN texts forms ON forms.id = calls.schema
-WHERE state = 1 AND (? IS NULL OR settings = ?) ORDER BY calls.id LIMIT ?
+WHERE state = 1 ORDER BY calls.id
 """
 
 
@@ -59,11 +59,6 @@ class Entry(NamedTuple):
     cost: float | None = None
     seconds: float = 0.0
     attempts: int = 1
-
-    def redacted(self, redact: Redact) -> Entry:
-        """Return the entry without keys."""
-        value, error = redact(self.value), redact(self.error)
-        return self._replace(text=redact(self.text), value=value, rationale=redact(self.rationale), error=error)
 
 
 encoded = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
@@ -83,13 +78,6 @@ class State(IntEnum):
     ANSWERED = 1
     FAILED = 2
     BATCHED = 3
-
-
-class Hold(Enum):
-    """The holder of a question that has no answer yet."""
-
-    MINE = "mine"
-    BATCH = "a batch"
 
 
 class Journal:
@@ -156,15 +144,9 @@ class Journal:
 
     # Reading
 
-    def questions(self, settings: str | None = None, limit: int = -1) -> Iterator[tuple[Question, Entry]]:
-        """Yield answered questions with their entries, in the order they were first asked.
-
-        ``settings`` (as :meth:`Settings.text` gives them): only those asked so. ``limit``: at most so many.
-        """
-        number = None if settings is None else self.texts.number(settings)
-        if settings is not None and number is None:
-            return
-        for body, system, schema, *row in self.connection.execute(_QUESTIONS, (number, number, limit)):
+    def questions(self) -> Iterator[tuple[Question, Entry]]:
+        """Yield answered questions with their entries, in the order they were first asked."""
+        for body, system, schema, *row in self.connection.execute(_QUESTIONS):
             prompt, repeat, about = json.loads(self.texts.unpack(body))
             form = self.texts.unpack(schema)
             question = Question(prompt, self.texts.unpack(system), json.loads(form) if form else None, repeat, about)
@@ -201,25 +183,26 @@ class Journal:
 
     # Writing; inside a transaction
 
-    def claim(self, key: bytes, question: Question, settings: str) -> Hold | Entry:
-        """Take one question for asking; return the batch's hold or the answer, where there is one.
+    def claim(self, key: bytes, question: Question, settings: str) -> State | Entry:
+        """Take one question for asking; return its answer where there is one, else its state.
 
-        ``settings`` as :meth:`Settings.text` gives them.
+        The state is ``CLAIMED``, or ``BATCHED`` where a batch contains the question. ``settings`` as
+        :meth:`Settings.text` gives them.
         """
         self.lock()
         body = encoded([question.prompt, question.repeat, dict(question.about)])
         texts = (settings, question.system, schema_text(question.schema))
         row = (key, *map(self.texts.keep, texts), self.texts.pack(body), time.time())
         if self.connection.execute(_INSERT, row).rowcount:
-            return Hold.MINE
+            return State.CLAIMED
         (state,) = self.connection.execute("SELECT state FROM calls WHERE key = ?", (key,)).fetchone()
         if state == State.ANSWERED:
             return self.find([key])[key]
         if state == State.BATCHED:
-            return Hold.BATCH
+            return State.BATCHED
         again = "UPDATE calls SET state = 0, error = NULL, asked = ? WHERE key = ?"
         self.connection.execute(again, (time.time(), key))
-        return Hold.MINE
+        return State.CLAIMED
 
     def answer(self, key: bytes, entry: Entry) -> Entry:
         """Record an answer, and return the record: the first answer."""

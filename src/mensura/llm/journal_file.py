@@ -1,19 +1,15 @@
-"""The file of a journal: tables, packed texts with checksums, the lock of the process that asks, and recovery."""
+"""The file of a journal: tables, packed texts with checksums, and the lock of the process that asks."""
 
 from __future__ import annotations
 
 import hashlib
-import shutil
 import sqlite3
-import tempfile
 import threading
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass
-from itertools import chain, count
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import zstandard
 
@@ -25,8 +21,6 @@ _FORMAT = 2
 _LOCK_SECONDS = 120.0
 _CACHE_KIB = 65_536
 _TEXTS_REMEMBERED = 10_000
-_AT_ONCE = 1000
-_UNREADABLE_IN_A_ROW = 20_000
 _CALLS = """
   id INTEGER PRIMARY KEY, key BLOB NOT NULL {unique}, state INTEGER NOT NULL, owner INTEGER, batch INTEGER,
   settings INTEGER NOT NULL, system INTEGER NOT NULL, schema INTEGER NOT NULL, question BLOB NOT NULL,
@@ -202,159 +196,3 @@ def unlock(path: Path) -> None:
         if users == 1:
             del _locks[path]
             beside.close()
-
-
-# Recovery of a damaged journal
-
-
-@dataclass(frozen=True)
-class Recovery:
-    """Report the outcome of a recovery.
-
-    Attributes
-    ----------
-    answers : int
-        Answers kept.
-    lost : int
-        Calls that could not be read; they will be asked again.
-    damaged : Path
-        The place of the damaged file.
-
-    """
-
-    answers: int
-    lost: int
-    damaged: Path
-
-    def __str__(self) -> str:
-        rest = "no call was lost" if not self.lost else f"{self.lost:,} calls could not be read and will be asked again"
-        return f"{self.answers:,} answers recovered; {rest}. The damaged file is kept as {self.damaged}"
-
-
-def recover_journal(path: str | Path) -> Recovery:
-    """Replace a damaged journal by one with everything that can still be read and whose checksums agree.
-
-    Parameters
-    ----------
-    path : path
-        The journal; the damaged file is kept beside it.
-
-    Returns
-    -------
-    Recovery
-        Answers kept, calls lost, and the place of the damaged file.
-
-    Raises
-    ------
-    MensuraError
-        If there is no such file, another process uses it, or nothing can be read from it.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from mensura.llm import Journal, recover_journal
-    >>> path = tempfile.mkdtemp() + "/journal.sqlite"
-    >>> Journal(path).close()
-    >>> recover_journal(path).lost
-    0
-
-    """
-    path = Path(path)
-    if not path.is_file():
-        raise MensuraError(f"{path}: no such journal; check the name of the journal")
-    lock(path)
-    try:
-        return _recover(path)
-    finally:
-        unlock(path)
-
-
-def _recover(path: Path) -> Recovery:
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
-        copy, fresh = Path(folder) / "old.sqlite", Path(folder) / "new.sqlite"
-        for ending in ("", "-wal"):
-            if (part := path.with_name(path.name + ending)).exists():
-                shutil.copyfile(part, copy.with_name(copy.name + ending))
-        with closing(sqlite3.connect(copy, isolation_level=None)) as old, closing(connect(fresh, create=True)) as new:
-            try:
-                answers, lost = _salvage(old, new)
-            except sqlite3.Error as fault:
-                raise MensuraError(f"{path}: nothing can be read from it ({fault}). Restore a backup.") from fault
-            new.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        names = chain([f"{path.name}.damaged"], (f"{path.name}.damaged-{number}" for number in count(2)))
-        damaged = next(free for name in names if not (free := path.with_name(name)).exists())
-        path.rename(damaged)
-        for ending in ("-wal", "-shm"):
-            path.with_name(path.name + ending).unlink(missing_ok=True)
-        fresh.rename(path)
-    return Recovery(answers, lost, damaged)
-
-
-def _salvage(old: sqlite3.Connection, new: sqlite3.Connection) -> tuple[int, int]:
-    """Copy what can be read; return the number of answers and of lost calls."""
-    store = TextStore(new, str)
-    old.execute("SELECT name FROM sqlite_master").fetchall()  # raises for a file that is no database
-    new.execute("BEGIN IMMEDIATE")
-    texts = set()
-    for row in _readable(old, "texts", "id, digest, body"):
-        with suppress(DamagedError, TypeError):
-            store.unpack(row[2])
-            new.execute("INSERT OR IGNORE INTO texts VALUES (?, ?, ?)", row)
-            texts.add(row[0])
-    columns = {
-        "batches": "id, reference, model, endpoint, remote, state, calls, made",
-        **dict.fromkeys(
-            ("calls", "replaced"), f"id, key, state, batch, question, answer, asked, answered, checksum, {CHECKED}"
-        ),
-    }
-    lost = answers = 0
-    for table, names in columns.items():
-        insert = f"INSERT OR IGNORE INTO {table} ({names}) VALUES ({', '.join('?' * (names.count(',') + 1))})"
-        for row in _readable(old, table, names):
-            if row is not None and (table == "batches" or _is_whole(row, store, texts)):
-                new.execute(insert, row)
-                answers += table == "calls" and row[2] == 1
-            else:
-                lost += table != "batches"
-    new.execute("COMMIT")
-    return answers, lost
-
-
-def _is_whole(row: tuple[Any, ...], store: TextStore, texts: set[int]) -> bool:
-    """Return whether a call can be read whole and its checksum agrees."""
-    _, key, state, _, question, answer, _, _, checksum, *cells = row
-    try:
-        store.unpack(question)
-        if answer is not None:
-            split_answer(store.unpack(answer))
-        known = state in range(4) and set(cells[:3]) <= texts
-        return known and (answer is None or checksum == row_checksum(key, *cells))
-    except (DamagedError, TypeError, ValueError, AttributeError):
-        return False
-
-
-def _readable(connection: sqlite3.Connection, table: str, columns: str) -> Iterator[Any]:
-    """Yield the rows of a table; None for each call that cannot be read."""
-    start = unreadable = 0
-    while unreadable < _UNREADABLE_IN_A_ROW:
-        statement = f"SELECT {columns} FROM {table} WHERE id >= ? ORDER BY id LIMIT ?"
-        try:
-            rows = connection.execute(statement, (start, _AT_ONCE)).fetchall()
-        except sqlite3.Error:
-            for number in range(start, start + _AT_ONCE):
-                try:
-                    row = connection.execute(f"SELECT {columns} FROM {table} WHERE id = ?", (number,)).fetchone()
-                except sqlite3.Error:
-                    unreadable += 1
-                    if table not in ("texts", "batches"):
-                        yield None
-                    continue
-                if row is not None:
-                    unreadable = 0
-                    yield row
-            start += _AT_ONCE
-            continue
-        if not rows:
-            return
-        yield from rows
-        start, unreadable = rows[-1][0] + 1, 0

@@ -13,7 +13,7 @@ from collections.abc import Coroutine, Sequence
 
 from mensura.core.errors import MensuraError
 from mensura.llm.calls import Caller, Order, Slot, Tally
-from mensura.llm.journal import Entry, Hold
+from mensura.llm.journal import Entry, State
 from mensura.llm.pacing import CallFailures, Pacer, Ticket
 from mensura.llm.protocol import Answer, CallError, Question, Reader, Reply, Trouble
 from mensura.llm.record import Read, Record, answer_of, read_entry
@@ -138,20 +138,20 @@ class Queue:
             if self._wanted(slot):
                 group.append(slot)
         try:
-            holds = await self._record.claim([(slot.key, slot.question) for slot in group])
+            claims = await self._record.claim([(slot.key, slot.question) for slot in group])
         except Exception as fault:
             self._todo.extendleft(reversed(group))
             self._break(fault)
             return
         finally:
             self._claiming = False
-        for slot, hold in zip(group, holds, strict=True):
-            if hold is Hold.MINE:
-                self._ready.append(slot)
-            elif hold is Hold.BATCH:
+        for slot, claim in zip(group, claims, strict=True):
+            if isinstance(claim, Entry):
+                self._settle_entry(slot, claim, stored=True)
+            elif claim is State.BATCHED:
                 self._settle_failed(slot, "waits in a batch; collect it first")
             else:
-                self._settle_entry(slot, hold, stored=True)
+                self._ready.append(slot)
         self._pump()
 
     def _wanted(self, slot: Slot) -> bool:
@@ -203,7 +203,7 @@ class Queue:
         self._failures.succeeded(self._loop.time())
         try:
             read, entry = self._caller.entry_of(slot, reply)
-            kept = await self._record.answer(slot.key, entry)
+            kept = await self._record.write(lambda journal: journal.answer(slot.key, entry))
         except MensuraError:
             raise  # the journal cannot be written: nothing more may be asked
         except Exception as fault:
@@ -232,7 +232,8 @@ class Queue:
 
     async def _give_up(self, slot: Slot, failure: CallError, message: str) -> None:
         """Record that a question found no answer; where that happens to all, leave the rest alone."""
-        await self._record.fail(slot.key, Entry("", error=message, attempts=slot.attempts))
+        entry = Entry("", error=message, attempts=slot.attempts)
+        await self._record.write(lambda journal: journal.fail(slot.key, entry))
         self._settle_failed(slot, message, slot.attempts)
         reason = self._failures.given_up(failure.trouble, message, none_answered=not self.tally.answered)
         if reason:

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeAlias
 
 from mensura.core.errors import MensuraError
-from mensura.llm.journal import Entry, Hold, Journal, encoded
+from mensura.llm.journal import Entry, Journal, State, encoded
 from mensura.llm.journal_file import Redact, recovery_hint, storable
 from mensura.llm.protocol import Answer, AnswerReading, KeyMaker, Question, Reader, Settings, UnreadableError
 
@@ -89,21 +89,59 @@ def note_readings(journal: Journal, reread: Mapping[bytes, Read], redact: Redact
         journal.reread(key, redact(read.value), redact(read.reading.rationale), redact(read.error))
 
 
-class JournalWriter:
-    """Run work on a journal in a thread of its own, for an event loop that must not wait for the disk.
+class Record:
+    """The journal of one model, read and written in a thread of its own: an event loop must not wait for the disk.
 
     All writes that wait share one transaction. A write is reported done only after that transaction is on the disk.
+    ``retry``: kinds of errors ("refused", "unreadable") whose answers are set aside, once, and asked for again.
     """
 
-    def __init__(self, open_journal: Callable[[], Journal]) -> None:
+    def __init__(self, journal: Journal, settings: Settings, redact: Redact, retry: Collection[str] = ()) -> None:
+        self._journal, self._settings, self._redact = journal, settings.text(), redact
+        self._key = KeyMaker(settings)
+        self._retry = tuple(kind for name in retry for kind in (WITHHELD if name == "refused" else (name,)))
+        self._retried: set[bytes] = set()
         self._orders: list[_Order] = []
         self._running: asyncio.Task[None] | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="mensura-journal")
-        self._journal = open_journal()
 
-    async def read(self, work: Work) -> Any:  # noqa: ANN401
-        """Return the result of ``work``, which only reads."""
-        return await self._order(work, writes=False)
+    async def look_up(self, questions: Sequence[Question], read: Reader) -> tuple[list[bytes], Stored]:
+        """Return the key of every question, and its stored answer."""
+
+        def work(journal: Journal) -> tuple[list[bytes], Stored]:
+            keys = list(map(self._key, questions))
+            return keys, stored_answers(journal, keys, questions, read)
+
+        keys, stored = await self._order(work, writes=False)
+        if self._retry:
+            await self._set_aside(keys, stored)
+        return keys, stored
+
+    async def _set_aside(self, keys: Sequence[bytes], stored: Stored) -> None:
+        again = {
+            key
+            for key, answer in zip(keys, stored.answers, strict=True)
+            if answer is not None and answer.error.startswith(self._retry) and key not in self._retried
+        }
+        self._retried |= again
+        await self.write(lambda journal: journal.reopen(sorted(again)))
+        for place, key in enumerate(keys):
+            if key in again:
+                stored.answers[place] = None
+                stored.reread.pop(key, None)
+
+    async def claim(self, questions: Sequence[tuple[bytes, Question]]) -> list[State | Entry]:
+        """Claim questions before they are sent."""
+
+        def work(journal: Journal) -> list[State | Entry]:
+            return [journal.claim(key, question, self._settings) for key, question in questions]
+
+        claims: list[State | Entry] = await self.write(work)
+        return claims
+
+    async def reread(self, reread: Mapping[bytes, Read]) -> None:
+        """Write down the values that the present reader takes from stored texts."""
+        await self.write(lambda journal: note_readings(journal, reread, self._redact))
 
     async def write(self, work: Work) -> Any:  # noqa: ANN401
         """Return the result of ``work``, once its writes are on the disk."""
@@ -173,66 +211,3 @@ class JournalWriter:
                 if writes:
                     self._journal.connection.execute("ROLLBACK TO one")
         return done
-
-
-class Record:
-    """The record of one model: keys made, stored answers read, claims and outcomes written down.
-
-    ``retry``: kinds of errors ("refused", "unreadable") whose answers are set aside, once, and asked for again.
-    """
-
-    def __init__(self, writer: JournalWriter, settings: Settings, redact: Redact, retry: Collection[str] = ()) -> None:
-        self._writer, self._redact = writer, redact
-        self._settings = settings.text()
-        self._key = KeyMaker(settings)
-        self._retry = tuple(kind for name in retry for kind in (WITHHELD if name == "refused" else (name,)))
-        self._retried: set[bytes] = set()
-
-    async def look_up(self, questions: Sequence[Question], read: Reader) -> tuple[list[bytes], Stored]:
-        """Return the key of every question, and its stored answer."""
-
-        def work(journal: Journal) -> tuple[list[bytes], Stored]:
-            keys = list(map(self._key, questions))
-            return keys, stored_answers(journal, keys, questions, read)
-
-        keys, stored = await self._writer.read(work)
-        if self._retry:
-            await self._set_aside(keys, stored)
-        return keys, stored
-
-    async def _set_aside(self, keys: Sequence[bytes], stored: Stored) -> None:
-        again = {
-            key
-            for key, answer in zip(keys, stored.answers, strict=True)
-            if answer is not None and answer.error.startswith(self._retry) and key not in self._retried
-        }
-        if not again:
-            return
-        self._retried |= again
-        await self._writer.write(lambda journal: journal.reopen(sorted(again)))
-        for place, key in enumerate(keys):
-            if key in again:
-                stored.answers[place] = None
-                stored.reread.pop(key, None)
-
-    async def reread(self, reread: Mapping[bytes, Read]) -> None:
-        """Write down the values that the present reader takes from stored texts."""
-        await self._writer.write(lambda journal: note_readings(journal, reread, self._redact))
-
-    async def claim(self, questions: Sequence[tuple[bytes, Question]]) -> list[Hold | Entry]:
-        """Claim questions before they are sent."""
-
-        def work(journal: Journal) -> list[Hold | Entry]:
-            return [journal.claim(key, question, self._settings) for key, question in questions]
-
-        holds: list[Hold | Entry] = await self._writer.write(work)
-        return holds
-
-    async def answer(self, key: bytes, entry: Entry) -> Entry:
-        """Write an answer down, and return the record: the first answer."""
-        kept: Entry = await self._writer.write(lambda journal: journal.answer(key, entry))
-        return kept
-
-    async def fail(self, key: bytes, entry: Entry) -> None:
-        """Write down that no answer came."""
-        await self._writer.write(lambda journal: journal.fail(key, entry))
