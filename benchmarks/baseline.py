@@ -15,10 +15,11 @@ import numpy as np
 import polars as pl
 
 from benchmarks import measured, run
+from benchmarks.baseline_learning import USUAL, Usual, learn
 from benchmarks.baseline_persons import ESTIMATED, learn_persons, scores_of
 from benchmarks.baseline_pools import LARGE, MODELS, RUNS, TESTS, Recordings, correlation_of_runs, read
 from mensura.baseline.estimator import PooledEstimates, PoolEstimate, estimate_pool
-from mensura.baseline.learning import USUAL, Learned, Usual, learn
+from mensura.baseline.learning import Learned
 from mensura.baseline.persons import score_persons
 from mensura.core.arrays import Floats, Mask
 from mensura.core.frames import text_table

@@ -6,9 +6,10 @@ from functools import cache
 
 import numpy as np
 import polars as pl
+from scipy.optimize import brentq
 
 from benchmarks import development_data
-from mensura.baseline.persons import PersonSpread, ability_sd, slope_spread
+from mensura.baseline.persons import PersonSpread, score_curve
 from mensura.core.arrays import Floats
 
 _TIDY = {
@@ -63,3 +64,30 @@ def learn_persons(besides: str = "") -> PersonSpread:
 def scores_of(pool: str, items: list[str]) -> Floats:
     """Return the real scores of persons on some items of a pool."""
     return answers()[pool].select(items).to_numpy().astype(np.float64).mean(axis=1)
+
+
+def ability_sd(answers: Floats) -> float:
+    """Return the SD of ability in logits with which the rates reproduce the spread of persons' scores.
+
+    ``answers``: persons × items of 0 and 1, complete.
+    """
+    rate, observed = answers.mean(axis=0), float(answers.mean(axis=1).var(ddof=1))
+
+    def surplus(sd: float) -> float:
+        mean, variance = score_curve(rate, np.full(rate.size, sd))
+        return float(mean.var() + variance.mean() / rate.size) - observed
+
+    return float(brentq(surplus, 1e-3, 6.0)) if surplus(1e-3) < 0 < surplus(6.0) else 1e-3
+
+
+def slope_spread(answers: Floats) -> float:
+    """Return the SD over items of the logarithm of the slope, from each item's covariance with the other items."""
+    total, rate = answers.sum(axis=1), answers.mean(axis=0)
+    usable = (rate > 0.1) & (rate < 0.9)
+    slopes = [
+        np.cov(column, total - column)[0, 1] / max(p * (1 - p), 1e-6)
+        for column, p, use in zip(answers.T, rate, usable, strict=True)
+        if use
+    ]
+    positive = np.array([slope for slope in slopes if slope > 0])
+    return float(np.log(positive).std(ddof=1)) if positive.size > 2 else 0.0

@@ -13,9 +13,9 @@ import numpy as np
 import polars as pl
 
 from benchmarks import development_data
+from benchmarks.baseline_learning import Recorded
 from mensura.baseline.estimator import PooledEstimates, logit_rate, pool_estimates
 from mensura.baseline.kinds import describe_people, kind_of_domain, kind_of_format, kind_of_report
-from mensura.baseline.learning import Recorded
 from mensura.core.arrays import Floats
 from mensura.people import World
 

@@ -24,7 +24,7 @@ ALLOWED = {
     "demands": BASE | {"scale", "evidence", "llm", "people"},
     "ledger": BASE | {"scale", "evidence"},
     "extrapolation": BASE | DATA | {"evidence", "demands"},
-    "baseline": BASE | DATA | {"evidence", "demands", "extrapolation"},
+    "baseline": BASE | OBSERVED | {"extrapolation"},
     "calibration": BASE | DATA | {"evidence", "demands", "extrapolation"},
     "iq": BASE | DATA | {"evidence"},
     "responses": BASE | {"scale", "people", "evidence"},

@@ -12,9 +12,10 @@ import polars as pl
 
 from benchmarks import development_data
 from benchmarks.baseline import USUAL_SPREAD, leave_pools_out, summarise
+from benchmarks.baseline_learning import learn
 from benchmarks.baseline_persons import learn_persons
 from benchmarks.baseline_pools import FACTS, MODELS, RUNS, TESTS, read
-from mensura.baseline.learning import FILE, learn
+from mensura.baseline.learning import FILE
 from mensura.core.files import write_csv, write_text
 
 _SEVERAL_PEOPLE = ("aser_india", "aser_pakistan_2012", "vocab_checklist_web", "wellcome_2018_144c", "hq_trivia_2018")

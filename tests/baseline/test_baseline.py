@@ -236,12 +236,18 @@ def test_the_cards_say_that_nobody_measured(items, said):
 def test_the_card_draws_people_warm_and_hollow_with_their_whole_name_and_mean(items, said):
     drawn = card_svg(estimate(items, said, scores=pl.DataFrame({"subject": ["a"], "score": [0.7]})))
     warm = {LIGHT.people, LIGHT.people_strong}
-    assert "university students in Germany</text>" in drawn
-    assert re.search(r">\d+% \(\d+% to \d+%\)</text>", drawn)
+    assert re.search(r">university students in Germany: [\d.]+, [\d.]+ to [\d.]+, estimated</text>", drawn)
     assert warm <= set(re.findall(r"#[0-9a-f]{6}", drawn))
-    assert f'fill="{LIGHT.surface}" stroke="{LIGHT.people_strong}"' in drawn
-    model = re.search(r'stroke="([^"]+)" stroke-width="2"><title>a: 70%', drawn)[1]
+    assert f'fill="{LIGHT.surface}" stroke="{LIGHT.people}"' in drawn
+    model = re.search(r'aria-label="a: 70, measured">.*?fill="([^"]+)"', drawn)[1]
     assert model not in warm
+
+
+def test_the_card_without_models_draws_one_row_per_population_with_its_mean(items, said):
+    found = estimate(items, said)
+    drawn = card_svg(found)
+    assert "university students in Germany" in drawn
+    assert f">{100 * found.baseline['mean'][0]:.1f}</text>" in drawn
 
 
 def test_a_plan_names_a_panel_that_halves_the_interval_and_more_people_never_hurt(items, said):

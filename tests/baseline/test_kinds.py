@@ -149,8 +149,8 @@ def test_people_of_poor_countries_are_far_and_the_answer_says_so(world):
     near, far = describe_people("adults in Sweden", world), describe_people("adults in Niger", world)
     assert near.distance == 0
     assert far.distance > 1
-    assert "far from" in far.told
-    assert "NER" in far.told
+    assert "far from" in far.distance_words
+    assert "NER" in far.distance_words
 
 
 def test_rural_people_are_far_even_where_no_country_is_named(world):
@@ -158,8 +158,8 @@ def test_rural_people_are_far_even_where_no_country_is_named(world):
 
 
 def test_two_letters_in_capitals_are_a_country_only_where_they_stand_apart(world):
-    assert describe_people("IT professionals", world).told.startswith("no country")
-    assert "PAK" in describe_people("visitors of a site; PK, 2018", world).told
+    assert describe_people("IT professionals", world).distance_words.startswith("no country")
+    assert "PAK" in describe_people("visitors of a site; PK, 2018", world).distance_words
 
 
 def test_the_world_is_of_no_kind_and_schools_are_pupils(world):

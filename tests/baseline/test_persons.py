@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from mensura.baseline.persons import PersonScores, PersonSpread, ability_sd, score_persons, slope_spread
+from benchmarks.baseline_persons import ability_sd, slope_spread
+from mensura.baseline.persons import PersonScores, PersonSpread, score_persons
 from mensura.core.arrays import expit
 
 

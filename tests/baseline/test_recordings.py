@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from benchmarks import baseline_pools as pools, optional_data
-from mensura.baseline.learning import learn, shipped_errors
+from benchmarks.baseline_learning import learn
+from mensura.baseline.learning import shipped_errors
 
 needs_data = pytest.mark.skipif(not optional_data("items", "zero_shot.csv"), reason="the development data are not here")
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from mensura.baseline.inputs import COLUMNS
-from mensura.core.errors import MensuraError
+from mensura.baseline.estimate_files import COLUMNS
+from mensura.core.errors import MensuraError, listed_names
 from mensura.extrapolation.whole_pool import REMEMBERING, Matched, deal, label_of, match, read_estimates
 from mensura.intake.item_keys import LETTERS
 from mensura.llm import Question
@@ -51,7 +51,7 @@ _ORDERS = re.compile(
     re.IGNORECASE,
 )
 _ROUNDS = 2
-_LISTED, _SHOWN = 5, 100
+_SHOWN = 100
 _REPLIED = ("unreadable", "refused", "filtered")
 """Errors of a reply; others mean that none came."""
 
@@ -78,19 +78,42 @@ def ask_models(
 
 
 def plan_questions(items: BaselineItems, populations: Sequence[Population], runs: int) -> list[Question]:
-    """Return the questions of a first round, for an estimate of the cost."""
+    """Write the questions of a first round, for an estimate of the cost.
+
+    Parameters
+    ----------
+    items : BaselineItems
+        The items.
+    populations : sequence of Population
+        The people to judge.
+    runs : int
+        How often each model is asked.
+
+    Returns
+    -------
+    list of Question
+        The questions to one model.
+
+    Examples
+    --------
+    >>> from mensura.baseline import find_people, plan_questions, read_items
+    >>> from mensura.people import World
+    >>> items = read_items({"item": ["sum"], "question": ["2 + 2 = ?"], "answer": ["4"]})
+    >>> len(plan_questions(items, [find_people("world", World.load())], runs=2))
+    2
+
+    """
     places = deal(range(items.table.height), CHUNK)
     return [write_question(items, who, part, run) for who in populations for run in range(runs) for part in places]
 
 
 def flag_orders(items: BaselineItems) -> list[str]:
-    """Say which items try to give orders to whoever reads them."""
+    """Warn of items that try to give orders to their reader."""
     rows = items.table.select("item", "text", "answer", "options").iter_rows()
-    found = [item for item, text, key, options in rows if _ORDERS.search(" ".join([text, key, *options]))]
-    if not found:
+    suspects = [item for item, text, key, options in rows if _ORDERS.search(" ".join([text, key, *options]))]
+    if not suspects:
         return []
-    shown = ", ".join(found[:_LISTED]) + (f", … {len(found) - _LISTED} more" if len(found) > _LISTED else "")
-    return [f"{len(found)} items contain orders to the reader ({shown}); check their estimates"]
+    return [f"{len(suspects)} items contain orders to the reader ({listed_names(suspects)}); check their estimates"]
 
 
 def write_question(
@@ -158,8 +181,8 @@ class _Asked:
                 self.came = self.came or " ".join(answer.text.split())[:_SHOWN]
             for at, one in matched.estimates.items():
                 item = self.items.table["item"][part[at]]
-                told = (one.rate, one.low, one.high, self.asker.model, str(run + 1), one.remembered, self.who.name)
-                self.rows.append((item, *told))
+                origin = (self.asker.model, str(run + 1), one.remembered, self.who.name)
+                self.rows.append((item, one.rate, one.low, one.high, *origin))
         return sorted(left)
 
     def _are_shares(self, matched: Matched, part: Sequence[int], attempt: int) -> bool:
@@ -167,13 +190,14 @@ class _Asked:
 
         Where nothing can be guessed, the ends of the intervals are 1 or less, too; the reminder settles such a case.
         """
-        told, options = list(matched.estimates.values()), self.items.n_options
-        if not told or any(one.rate > _ONE_PER_CENT for one in told) or not any(one.rate for one in told):
+        estimates, options = list(matched.estimates.values()), self.items.n_options
+        rates = [one.rate for one in estimates]
+        if any(rate > _ONE_PER_CENT for rate in rates) or not any(rates):
             return False
         chance = float(np.mean([1.0 / count if count and count > 1 else 0.0 for count in (options[at] for at in part)]))
         if chance:
-            return sum(one.rate for one in told) / len(told) < chance
-        return attempt == 0 and all(one.high <= _ONE_PER_CENT for one in told)
+            return sum(rates) / len(rates) < chance
+        return attempt == 0 and all(one.high <= _ONE_PER_CENT for one in estimates)
 
     def failures(self) -> list[str]:
         """Return a sentence about the items without an answer: how many, how often asked, why, and what came."""

@@ -9,9 +9,19 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from mensura.baseline.estimate_files import read_anchors, read_estimates
 from mensura.baseline.estimator import STUDY, PooledEstimates, PoolEstimate, estimate_pool, pool_estimates
-from mensura.baseline.inputs import BaselineItems, read_anchors, read_estimates, read_items
-from mensura.baseline.kinds import FAR, PeopleKind, describe_people, kind_of_domain, kind_of_format, kind_of_report
+from mensura.baseline.inputs import BaselineItems, read_items
+from mensura.baseline.kinds import (
+    FAR,
+    PeopleKind,
+    describe_people,
+    find_people,
+    kind_of_domain,
+    kind_of_format,
+    kind_of_report,
+    list_people,
+)
 from mensura.baseline.learning import shipped, shipped_errors
 from mensura.baseline.persons import PersonSpread, score_persons
 from mensura.baseline.result import Baseline, PopulationPart
@@ -25,12 +35,20 @@ from mensura.people import Population, World
 DRAWS, FEWER = 400, 100
 _MANY = 5000  # items, from which fewer draws are enough and memory is not
 _CONTRADICTS = 4.0
-_SHORTEST = 3  # letters of a description of people
 
 
 @dataclass(frozen=True)
 class KnownMean:
-    """The mean rate of a population on these items, known from ``n`` people."""
+    """State the mean rate of a population on these items, known from some people.
+
+    Attributes
+    ----------
+    mean : float
+        The mean rate, between 0 and 1.
+    n : int
+        The number of people.
+
+    """
 
     mean: float
     n: int
@@ -69,7 +87,7 @@ def estimate_baseline(
     people : str, Population, or a sequence of them
         Named populations, countries or prose.
     estimates : optional
-        What language models said (see :func:`read_estimates`).
+        Estimates of language models (see :func:`read_estimates`).
     askers : sequence of Asker
         Models to ask instead.
     runs : int
@@ -106,8 +124,8 @@ def estimate_baseline(
     >>> import mensura
     >>> import polars as pl
     >>> items = pl.DataFrame({"item": ["sum", "prime"], "question": ["2 + 2 = ?", "Is 91 a prime number?"]})
-    >>> said = pl.DataFrame({"item": ["sum", "prime"], "rate": [0.96, 0.41], "low": [0.9, 0.3], "high": [0.99, 0.55]})
-    >>> card = mensura.estimate_baseline(items, people="world", estimates=said)
+    >>> rates = pl.DataFrame({"item": ["sum", "prime"], "rate": [0.96, 0.41], "low": [0.9, 0.3], "high": [0.99, 0.55]})
+    >>> card = mensura.estimate_baseline(items, people="world", estimates=rates)
     >>> card.shown.columns[:4]
     ['population', 'mean', 'low', 'high']
 
@@ -127,48 +145,16 @@ def estimate_baseline(
         from mensura.baseline.asking import ask_models
 
         benchmark.refuse_unaskable()
-        table, told = ask_models(benchmark, populations, askers, runs)
-        warnings += told
+        table, remarks = ask_models(benchmark, populations, askers, runs)
+        warnings += remarks
     else:
         raise MensuraError("estimate_baseline: nobody to ask; give --estimates FILE or --model NAME")
-    known = read_anchors(anchors) if anchors is not None else None
+    human_rates = read_anchors(anchors) if anchors is not None else None
     parts = []
     for who in populations:
         one = _Estimating(benchmark, who, describe_people(who, world, kind=kind, timed=timed), domain, seed)
-        parts.append(one.part(table, known, known_mean, warnings, alone=len(populations) == 1))
+        parts.append(one.part(table, human_rates, known_mean, warnings, single=len(populations) == 1))
     return Baseline.of(benchmark, parts, scores, tuple(dict.fromkeys(warnings)))
-
-
-def find_people(who: str | Population, world: World) -> Population:
-    """Return a population by name or country, or prose as a population of its own; refuse a description of nobody."""
-    if isinstance(who, Population):
-        return who
-    text = who.strip()
-    try:
-        return world.population(text)
-    except MensuraError as fault:
-        if " " not in text or len(text) < _SHORTEST:
-            raise MensuraError(
-                f"--people {who!r}: a population that nobody described; expected a name (mensura people populations "
-                "lists them), a country, or a sentence such as 'university students in Germany'"
-            ) from fault
-    return Population(name=text, prose=text)
-
-
-def list_people(people: str | Population | Sequence[str | Population], world: World) -> list[str | Population]:
-    """Return the populations one by one; names and countries may also be joined by commas, a sentence stays whole."""
-    listed = [people] if isinstance(people, str | Population) else list(people)
-    if not listed:
-        raise MensuraError("--people: nobody is named; give a population, a country or a sentence")
-    found: list[str | Population] = []
-    for who in listed:
-        parts = [part.strip() for part in who.split(",")] if isinstance(who, str) else []
-        found += parts if len(parts) > 1 and all(_is_known(part, world) for part in parts) else [who]
-    return found
-
-
-def _is_known(name: str, world: World) -> bool:
-    return name.lower() in world.populations["population"].to_list() or world.knows(name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,10 +174,10 @@ class _Estimating:
         known_mean: KnownMean | None,
         warnings: list[str],
         *,
-        alone: bool,
+        single: bool,
     ) -> PopulationPart:
         """Return the items, draws and facts of this population; ``warnings`` grow."""
-        rows = self._own_rows(table, warnings, alone)
+        rows = self._own_rows(table, warnings, single)
         judged, flagged = _without_memory(rows, self.who.name, warnings)
         learned = shipped_errors()
         pooled = pool_estimates(judged, learned.usual_spread)
@@ -202,14 +188,14 @@ class _Estimating:
         if known_mean is not None:
             estimate = self._settle(estimate, known_mean, warnings)
         if self.kind.distance >= FAR:
-            warnings.append(f"{self.who.name}: {self.kind.told}")
+            warnings.append(f"{self.who.name}: {self.kind.distance_words}")
         rng = np.random.default_rng(self.seed)
         count = DRAWS if self.items.table.height <= _MANY else FEWER
         drawn = estimate.draws(count, rng)
         persons = score_persons(drawn, PersonSpread(**shipped()["persons"]), rng)
         low, high = estimate.interval()
         recalled = set(judged.filter("remembered")["item"])
-        found = pl.DataFrame(
+        table = pl.DataFrame(
             {
                 "item": pooled.items,
                 "rate": estimate.rate,
@@ -225,20 +211,20 @@ class _Estimating:
         )
         models = tuple(judged["model"].unique().sort().to_list())
         means = drawn.mean(axis=1) + self._sampling(drawn, rng)
-        return PopulationPart(self.who, self.kind, estimate, found, means, persons, models)
+        return PopulationPart(self.who, self.kind, estimate, table, means, persons, models)
 
-    def _own_rows(self, table: pl.DataFrame, warnings: list[str], alone: bool) -> pl.DataFrame:
-        """Return the estimates of these people and these items, and say what is left over."""
+    def _own_rows(self, table: pl.DataFrame, warnings: list[str], single: bool) -> pl.DataFrame:
+        """Return the estimates of these people and these items; warn of what is left over."""
         named = table["population"].drop_nulls()
         mine = table.filter(
             pl.col("population").is_null() | pl.col("population").is_in([self.who.name, self.who.prose])
         )
         if named.len() and not mine.height:
-            if not alone:
-                known = ", ".join(named.unique().sort().head(5))
-                raise MensuraError(f"--estimates: none for population {self.who.name!r}; expected one of {known}")
+            if not single:
+                names = ", ".join(named.unique().sort().head(5))
+                raise MensuraError(f"--estimates: none for population {self.who.name!r}; expected one of {names}")
             mine = table
-        if not named.len() and not alone:
+        if not named.len() and not single:
             warnings.append("the estimates name no population: the same ones serve every population")
         ids = self.items.table["item"].implode()
         rows = mine.filter(pl.col("item").is_in(ids))

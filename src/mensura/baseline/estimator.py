@@ -1,4 +1,4 @@
-"""Pool what several runs and models said of an item into one logit and one stated spread.
+"""Pool the estimates of several runs and models for an item into one logit and one stated spread.
 
 Turn pooled estimates into human rates with intervals: learned errors, a shift per pool, an error per item.
 
@@ -181,14 +181,14 @@ class PoolEstimate:
             chance = np.clip(expit(logits), 1e-6, 1 - 1e-6)
             weight = chance * (1 - chance)
             logits, noise = logits + (rate - chance) / weight, 1 / (n * weight)
-            seen, after = logits, self.anchored(at, logits, noise)
+            counted, after = logits, self.anchored(at, logits, noise)
             logits = after.centre[at]
-        return after, seen, noise
+        return after, counted, noise
 
     def _rescaled(self, at: np.ndarray, rate: Floats, n: Floats) -> PoolEstimate:
         """Return the estimate with the size of its items' errors that the counted items suggest."""
-        _, seen, noise = self._settled(at, rate, n)
-        gap = seen - self.centre[at]
+        _, counted, noise = self._settled(at, rate, n)
+        gap = counted - self.centre[at]
         factor = np.exp(2 * self.scale * (_SCALES - self.scale))
         fits = [_log_likelihood(self, at, gap, self.own_variance[at] * size + noise) for size in factor]
         chance = np.exp(np.array(fits) - max(fits) - 0.5 * _SCALES**2)
@@ -232,8 +232,8 @@ def estimate_pool(
     size = pooled.logit.size
     slope = pooled.logit - learned.centre
     places = {name: place for place, name in enumerate(learned.names)}
-    known = np.zeros((size, len(places)))
-    known[:, places["one"]], known[:, places["slope"]] = 1.0, slope
+    learned_effects = np.zeros((size, len(places)))
+    learned_effects[:, places["one"]], learned_effects[:, places["slope"]] = 1.0, slope
     unknown = np.zeros((size, len(GROUPS)))
     for at, group in enumerate(GROUPS):
         for item, kind in enumerate(levels[group]):
@@ -241,7 +241,7 @@ def estimate_pool(
             if place is None:
                 unknown[item, at] = 1.0
             else:
-                known[item, place] = 1.0
+                learned_effects[item, place] = 1.0
     new = np.stack([np.ones(size), slope, np.full(size, distance)], axis=1)
     spreads = learned.spreads
     shift = np.hypot(spreads["pool"], spreads["group"])
@@ -252,7 +252,7 @@ def estimate_pool(
     share = pooled.share_of_error(learned.runs, learned.models)
     own = (spreads["item"] ** 2 + (spreads["stated"] * pooled.spread) ** 2) * share
     return PoolEstimate(
-        np.hstack([known, new, unknown]),
+        np.hstack([learned_effects, new, unknown]),
         np.concatenate([learned.mean, np.zeros(len(extra))]),
         covariance,
         np.zeros(size),

@@ -27,6 +27,7 @@ POOR = 1.0
 """Least distance of people described as poor, rural or unschooled where no country is named."""
 FAR = 0.5
 """Distance from which the answer warns: about 80 points below the mean of rich countries."""
+_SHORTEST = 3  # letters of a description of people
 PEOPLE_KINDS = ("experts", "pupils", "students", "crowd", "people")
 """What ``kind`` takes; the last are people at large."""
 _WORDS = tomllib.loads((Path(__file__).parent / "data" / "descriptions.toml").read_text(encoding="utf-8"))
@@ -65,14 +66,98 @@ class PeopleKind:
     """What the estimator knows of the people: their kind, time pressure, and distance from well-described people.
 
     ``distance``: by how many hundred points their learning score is below :data:`NEAR`; 0 for people near it.
-    ``told``: the same for readers. ``read``: how the description was understood, in words.
+    ``distance_words``: the same for readers. ``read``: how the description was understood, in words.
     """
 
     kind: str
     timed: bool
     distance: float
-    told: str
+    distance_words: str
     read: str = ""
+
+
+def find_people(who: str | Population, world: World) -> Population:
+    """Find a population by its name, its country or a description.
+
+    Parameters
+    ----------
+    who : str or Population
+        A named population, a country, or a sentence about people; a population is returned as it is.
+    world : World
+        The world tables.
+
+    Returns
+    -------
+    Population
+        The population; a sentence becomes one of its own.
+
+    Raises
+    ------
+    MensuraError
+        If the text is no name and describes nobody.
+
+    Examples
+    --------
+    >>> from mensura.baseline import find_people
+    >>> from mensura.people import World
+    >>> find_people("DEU", World.load()).countries
+    ('DEU',)
+
+    """
+    if isinstance(who, Population):
+        return who
+    text = who.strip()
+    try:
+        return world.population(text)
+    except MensuraError as fault:
+        if " " not in text or len(text) < _SHORTEST:
+            raise MensuraError(
+                f"--people {who!r}: a population that nobody described; expected a name (mensura people populations "
+                "lists them), a country, or a sentence such as 'university students in Germany'"
+            ) from fault
+    return Population(name=text, prose=text)
+
+
+def list_people(people: str | Population | Sequence[str | Population], world: World) -> list[str | Population]:
+    """List populations one by one.
+
+    Parameters
+    ----------
+    people : str, Population, or a sequence of them
+        Names and countries may be joined by commas; a sentence stays whole.
+    world : World
+        The world tables.
+
+    Returns
+    -------
+    list of str or Population
+        One entry per population.
+
+    Raises
+    ------
+    MensuraError
+        If nobody is named.
+
+    Examples
+    --------
+    >>> from mensura.baseline import list_people
+    >>> from mensura.people import World
+    >>> list_people("DEU, IND", World.load())
+    ['DEU', 'IND']
+
+    """
+    listed = [people] if isinstance(people, str | Population) else list(people)
+    if not listed:
+        raise MensuraError("--people: nobody is named; give a population, a country or a sentence")
+    populations: list[str | Population] = []
+    for who in listed:
+        parts = [part.strip() for part in who.split(",")] if isinstance(who, str) else []
+        populations += parts if len(parts) > 1 and all(_is_named(part, world) for part in parts) else [who]
+    return populations
+
+
+def _is_named(name: str, world: World) -> bool:
+    return name.lower() in world.populations["population"].to_list() or world.knows(name)
 
 
 def describe_people(
@@ -87,18 +172,18 @@ def describe_people(
     if _mentions(_POOR, prose.casefold()):
         distance = max(distance, POOR)
     in_school = isinstance(people, Population) and people.in_school
-    found = kind or ("pupils" if in_school else kind_of_people(prose) or PEOPLE_KINDS[-1])
+    read_kind = kind or ("pupils" if in_school else kind_of_people(prose) or PEOPLE_KINDS[-1])
     hurried = timed if timed is not None else is_timed(prose)
     words = [
-        "people at large" if found == PEOPLE_KINDS[-1] else found,
+        "people at large" if read_kind == PEOPLE_KINDS[-1] else read_kind,
         "time limit not stated" if hurried is None else "time limit" if hurried else "no time limit",
         *(["home language differs"] if speaks_another_language(prose) else []),
     ]
     return PeopleKind(
-        "" if found == PEOPLE_KINDS[-1] else found,
+        "" if read_kind == PEOPLE_KINDS[-1] else read_kind,
         bool(hurried),
         round(distance, 3),
-        _told(distance, learning, where),
+        _distance_words(distance, learning, where),
         ", ".join(words),
     )
 
@@ -151,7 +236,7 @@ def kind_of_report(form: str | None) -> str:
 def kind_of_domain(words: str | None) -> str:
     """Return vocabulary, reasoning, school or knowledge; nothing where no word is known."""
     text = (words or "").casefold()
-    return next((domain for domain, known in _DOMAINS.items() if re.search(known, text)), "")
+    return next((domain for domain, pattern in _DOMAINS.items() if re.search(pattern, text)), "")
 
 
 def _learning(people: Population | str, prose: str, world: World) -> tuple[float | None, str]:
@@ -165,28 +250,25 @@ def _learning(people: Population | str, prose: str, world: World) -> tuple[float
             strata = world.strata
             weights = strata["population"].to_numpy()
             return float(np.average(strata["learning"].to_numpy(), weights=weights)), "the world"
-    found = _countries(prose, world)
-    return (_mean_learning(found, (), world), ", ".join(found[:3])) if found else (None, "")
+    codes = _countries(prose, world)
+    return (_mean_learning(codes, (), world), ", ".join(codes[:3])) if codes else (None, "")
 
 
 def _countries(prose: str, world: World) -> list[str]:
     """Return the codes of the countries that a text names, in words or as capital codes."""
     text = prose.casefold()
-    found = []
-    for name, code in zip(world.countries["name"], world.countries["country"], strict=True):
-        if name and re.search(rf"\b{re.escape(name.casefold())}\b", text):
-            found.append(code)
-    aliases = {re.escape(alias): code for alias, code in read_table(_ALIASES).iter_rows()} | _MORE
-    found += [code for words, code in aliases.items() if re.search(rf"\b{words}\b", text)]
-    found += [world.country(word) for word in _CODES.findall(prose) if world.knows(word)]
-    return list(dict.fromkeys(found))
+    names = [(re.escape(name.casefold()), code) for name, code in world.countries.select("name", "country").iter_rows()]
+    names += [(re.escape(alias), code) for alias, code in read_table(_ALIASES).iter_rows()]
+    codes = [code for words, code in (*names, *_MORE.items()) if words and re.search(rf"\b{words}\b", text)]
+    codes += [world.country(word) for word in _CODES.findall(prose) if world.knows(word)]
+    return list(dict.fromkeys(codes))
 
 
 def _mean_learning(codes: Sequence[str], shares: Sequence[float], world: World) -> float:
     return float(np.average([world.learning(code) for code in codes], weights=shares or None))
 
 
-def _told(distance: float, learning: float | None, where: str) -> str:
+def _distance_words(distance: float, learning: float | None, where: str) -> str:
     if learning is None and distance == 0:
         return "no country is named, so the people count as near to those the method was learned on"
     place = f" ({where})" if where else ""

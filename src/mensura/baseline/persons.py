@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from mensura.baseline.estimator import Z90
@@ -32,7 +31,8 @@ QUANTILES = {
     "best_of_100": 0.5 ** (1 / 100),
 }
 """Names of the percentiles of persons' scores, and the share of people below each; the best of n: its median."""
-_NODES = 61
+ABILITIES = ndtri((np.arange(61) + 0.5) / 61)
+"""Equally likely abilities of people, in standard deviations."""
 _MOST_ITEMS = 2000  # enough to draw the curve of the mean score
 _NARROWING = np.pi / 8  # of a logistic curve averaged over normal ability
 _PERSONS = 4000
@@ -75,51 +75,22 @@ def score_persons(rates: Floats, spread: PersonSpread, rng: np.random.Generator)
     if items > _MOST_ITEMS:
         rates = rates[:, rng.choice(items, _MOST_ITEMS, replace=False)]
     sds = np.exp(spread.log_sd + spread.log_sd_spread * rng.standard_normal(rates.shape[0]))
-    ability = ndtri((np.arange(_NODES) + 0.5) / _NODES)
     at = ndtri((np.arange(_PERSONS) + 0.5) / _PERSONS)
     luck = rng.standard_normal(_PERSONS)
     rows = np.empty((rates.shape[0], _PERSONS))
     for row, (rate, sd) in enumerate(zip(rates, sds, strict=True)):
         slope = sd * np.exp(spread.log_slope_spread * rng.standard_normal(rate.size))
-        mean, variance = _curve(rate, slope, ability)
-        score = np.interp(at, ability, mean) + luck * np.sqrt(np.interp(at, ability, variance) / items)
+        mean, variance = score_curve(rate, slope)
+        score = np.interp(at, ABILITIES, mean) + luck * np.sqrt(np.interp(at, ABILITIES, variance) / items)
         rows[row] = np.sort(np.clip(score, 0, 1))
     return PersonScores(rows)
 
 
-def _curve(rate: Floats, slope: Floats, ability: Floats) -> tuple[Floats, Floats]:
-    """Return mean score and mean variance of an answer at each ability."""
+def score_curve(rate: Floats, slope: Floats) -> tuple[Floats, Floats]:
+    """Return mean score and mean variance of an answer at each of :data:`ABILITIES`."""
     level = logit(np.clip(rate, 1e-4, 1 - 1e-4)) * np.sqrt(1 + _NARROWING * slope**2)
-    chance = expit(level[:, None] + slope[:, None] * ability[None, :])
+    chance = expit(level[:, None] + slope[:, None] * ABILITIES[None, :])
     return chance.mean(axis=0), (chance * (1 - chance)).mean(axis=0)
-
-
-def ability_sd(answers: Floats) -> float:
-    """Return the SD of ability in logits with which the rates reproduce the spread of persons' scores.
-
-    ``answers``: persons × items of 0 and 1, complete.
-    """
-    rate, observed = answers.mean(axis=0), float(answers.mean(axis=1).var(ddof=1))
-    ability = ndtri((np.arange(_NODES) + 0.5) / _NODES)
-
-    def surplus(sd: float) -> float:
-        mean, variance = _curve(rate, np.full(rate.size, sd), ability)
-        return float(mean.var() + variance.mean() / rate.size) - observed
-
-    return float(brentq(surplus, 1e-3, 6.0)) if surplus(1e-3) < 0 < surplus(6.0) else 1e-3
-
-
-def slope_spread(answers: Floats) -> float:
-    """Return the SD over items of the logarithm of the slope, from each item's covariance with the other items."""
-    total, rate = answers.sum(axis=1), answers.mean(axis=0)
-    usable = (rate > 0.1) & (rate < 0.9)
-    slopes = [
-        np.cov(column, total - column)[0, 1] / max(p * (1 - p), 1e-6)
-        for column, p, use in zip(answers.T, rate, usable, strict=True)
-        if use
-    ]
-    positive = np.array([slope for slope in slopes if slope > 0])
-    return float(np.log(positive).std(ddof=1)) if positive.size > 2 else 0.0
 
 
 ITEMS = (5, 10, 20, 40, 80)
@@ -128,7 +99,16 @@ PEOPLE = (10, 20, 50, 100, 200)
 
 @dataclass(frozen=True)
 class PanelCost:
-    """What a panel costs: US dollars per hour and person, seconds per answer."""
+    """State what a panel costs.
+
+    Attributes
+    ----------
+    hourly : float
+        US dollars per person and hour.
+    seconds : float
+        Seconds per answer.
+
+    """
 
     hourly: float = 12.0
     seconds: float = 45.0
@@ -141,10 +121,35 @@ class PanelCost:
 
 
 def plan_panel(estimate: PoolEstimate, ability_sd: float, cost: PanelCost) -> pl.DataFrame:
-    """Return per size of panel the width of the mean's 90% interval, whether it is halved, and the cost.
+    """Plan panels of people that would narrow the interval of a mean.
 
-    Every person answers the same items, spread over the range of difficulty. The people differ (``ability_sd`` in
-    logits), so that more items do not replace more people.
+    Every person answers the same items, spread over the range of difficulty. People differ, so that more items do not
+    replace more people.
+
+    Parameters
+    ----------
+    estimate : PoolEstimate
+        The estimate of one population (``baseline.parts[0].estimate``).
+    ability_sd : float
+        Spread of people's abilities, in logits.
+    cost : PanelCost
+        Pay and time.
+
+    Returns
+    -------
+    polars.DataFrame
+        Per size of panel the width of the 90% interval of the mean, whether it is halved, hours and cost.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.baseline import PanelCost, plan_panel
+    >>> items = {"item": ["sum", "prime"], "question": ["2 + 2 = ?", "Is 91 a prime number?"]}
+    >>> rates = {"item": ["sum", "prime"], "rate": [0.96, 0.41]}
+    >>> card = mensura.estimate_baseline(items, people="world", estimates=rates)
+    >>> plan_panel(card.parts[0].estimate, 1.1, PanelCost()).columns[:3]
+    ['items', 'people', 'answers']
+
     """
     slope = estimate.rate * (1 - estimate.rate) / estimate.rate.size
     before = _width(estimate, slope)

@@ -63,11 +63,19 @@ SAME_SCORE = 0.15
 
 @dataclass(frozen=True, eq=False, repr=False)
 class KnownBaseline(Result):
-    """The known human scores of one benchmark, and the models that passed each group.
+    """Contain the known human scores of one benchmark, and the models that passed each group.
 
-    ``people``: part, group, score, status ("measured", or "judged": somebody's guess), n, conditions, where it was
-    seen. ``passed``: of each group on the scale of the evidence, the first model above it, when, and the best one.
-    ``warnings``: figures in circulation that are none.
+    Attributes
+    ----------
+    benchmark : str
+        The benchmark.
+    people : pl.DataFrame
+        part, group, score, status ("measured", or "judged": somebody's guess), n, conditions, source and more.
+    passed : pl.DataFrame
+        Of each group on the scale of the evidence, the first model above it, when, and the best one.
+    warnings : tuple of str
+        Quoted figures that have no source.
+
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("people", "passed")
@@ -82,13 +90,26 @@ class KnownBaseline(Result):
         """How many groups were measured, and how many judged."""
         judged = self.people.filter(status="judged").height
         measured = self.people.height - judged
-        told = f"{measured or 'no'} measured human score{'' if measured == 1 else 's'}"
-        return f"{self.benchmark}: {told}" + (f", {judged} judged without a test" if judged else "")
+        scores = f"{measured or 'no'} measured human score{'' if measured == 1 else 's'}"
+        return f"{self.benchmark}: {scores}" + (f", {judged} judged without a test" if judged else "")
 
 
 @cache
 def registry() -> pl.DataFrame:
-    """Return all published human baselines that ship with the package."""
+    """Read all published human baselines that ship with the package.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row per benchmark, part and group, with its source.
+
+    Examples
+    --------
+    >>> from mensura import baseline
+    >>> baseline.registry().height > 0
+    True
+
+    """
     return _shaped(read_table(FOLDER / "registry.csv"))
 
 
@@ -106,7 +127,34 @@ def score_words(row: Mapping[str, Any]) -> str:
 
 
 def read_own(path: Path) -> pl.DataFrame:
-    """Read a user's own baselines: benchmark, group, score, and any other column of :data:`COLUMNS`."""
+    r"""Read human baselines of one's own.
+
+    Parameters
+    ----------
+    path : Path
+        A table of benchmark, group and score, perhaps n, unit, conditions, source and more.
+
+    Returns
+    -------
+    polars.DataFrame
+        The baselines with all columns of the registry.
+
+    Raises
+    ------
+    MensuraError
+        If a score is missing or outside its unit, or the unit is unknown.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from mensura.baseline import read_own
+    >>> file = Path(tempfile.mkdtemp()) / "mine.csv"
+    >>> _ = file.write_text("benchmark,group,score\nGPQA,students,40\n")
+    >>> read_own(file)["unit"].to_list()
+    ['percent']
+
+    """
     frame = read_table(path)
     require_columns(frame, ["benchmark", "group", "score"], name=str(path))
     table = _shaped(frame).with_columns(pl.col("seen").fill_null("own"), pl.col("status").fill_null("measured"))
@@ -185,9 +233,32 @@ def find_known(name: str, evidence: Evidence, own: pl.DataFrame | None = None) -
 
 
 def with_people(evidence: Evidence, own: pl.DataFrame, source: str) -> tuple[Evidence, pl.DataFrame]:
-    """Return the evidence with a user's baselines among its human references, and the rows whose benchmark is unknown.
+    """Add human baselines of one's own to the evidence.
 
     A row replaces the one of the same benchmark and group. Scores are turned into the unit of the benchmark.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        The evidence.
+    own : polars.DataFrame
+        The baselines, as :func:`read_own` returns them.
+    source : str
+        Where they come from, for rows without a source.
+
+    Returns
+    -------
+    tuple[Evidence, polars.DataFrame]
+        The evidence with them, and the rows whose benchmark or unit it does not have.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.baseline import registry, with_people
+    >>> evidence, left = with_people(mensura.load(), registry().head(0), "a study")
+    >>> left.height
+    0
+
     """
     units = dict(evidence.benchmarks.select("benchmark", "unit").iter_rows())
     ids = {_plain(name): one for one, name in evidence.benchmarks.select("benchmark", "name").iter_rows()}
@@ -195,13 +266,13 @@ def with_people(evidence: Evidence, own: pl.DataFrame, source: str) -> tuple[Evi
     named = own.with_columns(
         benchmark=pl.col("benchmark").map_elements(lambda name: ids.get(_plain(name), ""), return_dtype=pl.String)
     )
-    known = named.with_columns(wanted=pl.col("benchmark").replace_strict(units, default=None, return_dtype=pl.String))
+    matched = named.with_columns(wanted=pl.col("benchmark").replace_strict(units, default=None, return_dtype=pl.String))
     share = {"fraction": 1.0, "percent": 100.0}
     factor = pl.col("wanted").replace_strict(share, default=1.0) / pl.col("unit").replace_strict(share, default=1.0)
     usable = (pl.col("unit") == pl.col("wanted")) | (
         pl.col("unit").is_in(list(share)) & pl.col("wanted").is_in(list(share))
     )
-    rows = known.filter(usable.fill_null(False)).with_columns(
+    rows = matched.filter(usable.fill_null(False)).with_columns(
         *(pl.col(name) * factor for name in ("score", "low", "high")),
         unit="wanted",
         remark=pl.col("conditions"),
@@ -211,7 +282,7 @@ def with_people(evidence: Evidence, own: pl.DataFrame, source: str) -> tuple[Evi
     kept = references.join(rows, on=["benchmark", "group"], how="anti")
     added = rows.select([pl.col(name).cast(kind, strict=False) for name, kind in references.schema.items()])
     return replace(evidence, human_references=pl.concat([kept, added])), own.filter(
-        ~known.select(usable.fill_null(False)).to_series()
+        ~matched.select(usable.fill_null(False)).to_series()
     )
 
 
@@ -253,26 +324,25 @@ def _passed(rows: pl.DataFrame, evidence: Evidence) -> pl.DataFrame:
         ids.get(_plain(row["benchmark"] + (row["part"] or "").split(" ")[0])) or ids.get(_plain(row["benchmark"]))
         for row in rows.iter_rows(named=True)
     ]
-    percent = pl.col("score", "low", "high") / 100
     groups = (
-        rows.with_columns(said=pl.col("score"), place=pl.Series(places, dtype=pl.String))
+        rows.with_columns(percent=pl.col("score"), place=pl.Series(places, dtype=pl.String))
         .filter(pl.col("unit") == "percent")
         .join(evidence.benchmarks.select("items", place="benchmark"), on="place", maintain_order="left")
-        .with_columns(percent)
+        .with_columns(pl.col("score", "low", "high") / 100)
     )
     takers = model_rates(evidence).partition_by("benchmark", as_dict=True)
-    told = []
+    passed = []
     for row in people_rates(groups).iter_rows(named=True):
         models = takers.get((row["place"],))
         if models is None:
             continue
-        found = who_is_above(models, row["score"], row["stderr"])
-        date = None if found.passed is None else str(found.passed)
-        best = (found.best, round(100 * found.best_score, 6), round(found.chance, 3))
-        counts = (found.above, found.models, found.first, date)
-        iq = _iq(row["said"], row["place"], evidence)
-        told.append((row["part"], row["group"], row["status"], row["said"], *counts, *best, iq))
-    return pl.DataFrame(told, schema=PASSED, orient="row")
+        above = who_is_above(models, row["score"], row["stderr"])
+        date = None if above.passed is None else str(above.passed)
+        best = (above.best, round(100 * above.best_score, 6), round(above.chance, 3))
+        counts = (above.above, above.models, above.first, date)
+        iq = _iq(row["percent"], row["place"], evidence)
+        passed.append((row["part"], row["group"], row["status"], row["percent"], *counts, *best, iq))
+    return pl.DataFrame(passed, schema=PASSED, orient="row")
 
 
 def _iq(score: float, benchmark: str | None, evidence: Evidence) -> float | None:

@@ -1,0 +1,234 @@
+"""The card of a baseline, for a README or a paper: Markdown, SVG and JSON."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from mensura import __version__
+from mensura.baseline.learning import shipped
+from mensura.baseline.registry import score_words
+from mensura.scale.ranking import say_chance
+
+if TYPE_CHECKING:
+    from mensura.baseline.registry import KnownBaseline
+    from mensura.baseline.result import Baseline
+
+SENTENCE = "Estimated, not measured."
+
+
+def card_facts(baseline: Baseline) -> dict[str, object]:
+    """Return the facts of the card as plain values, as its JSON form has them."""
+    return {
+        "benchmark": baseline.name,
+        "items": baseline.sampled[0],
+        "items_of": baseline.sampled[1],
+        "status": SENTENCE,
+        "people": [
+            {
+                **row,
+                "described_as": part.who.prose,
+                "read_as": part.kind.read,
+                "models_asked": list(part.models),
+                "distance_told": part.kind.distance_words,
+            }
+            for row, part in zip(baseline.baseline.to_dicts(), baseline.parts, strict=True)
+        ],
+        "span": baseline.spans,
+        "models": baseline.models.to_dicts(),
+        "method": "language models estimate each item; their learned bias is corrected; a shift per benchmark and an "
+        "error per item widen the interval (mensura baseline)",
+        "learned_on": shipped()["origin"],
+        "validation": baseline.validation(),
+        "warnings": list(baseline.warnings),
+        "mensura": __version__,
+    }
+
+
+def card_json(baseline: Baseline) -> str:
+    """Write the card as JSON.
+
+    Parameters
+    ----------
+    baseline : Baseline
+        The estimated baseline.
+
+    Returns
+    -------
+    str
+        The facts of the card as one JSON object.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.baseline import card_json
+    >>> items = {"item": ["sum", "prime"], "question": ["2 + 2 = ?", "Is 91 a prime number?"]}
+    >>> rates = {"item": ["sum", "prime"], "rate": [0.96, 0.41]}
+    >>> card = mensura.estimate_baseline(items, people="world", estimates=rates)
+    >>> "Estimated, not measured." in card_json(card)
+    True
+
+    """
+    return json.dumps(card_facts(baseline), ensure_ascii=False, indent=1) + "\n"
+
+
+def card_markdown(baseline: Baseline) -> str:
+    """Write the card as Markdown.
+
+    Parameters
+    ----------
+    baseline : Baseline
+        The estimated baseline.
+
+    Returns
+    -------
+    str
+        The card, for a README or a paper.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.baseline import card_markdown
+    >>> items = {"item": ["sum", "prime"], "question": ["2 + 2 = ?", "Is 91 a prime number?"]}
+    >>> rates = {"item": ["sum", "prime"], "rate": [0.96, 0.41]}
+    >>> card = mensura.estimate_baseline(items, people="world", estimates=rates)
+    >>> card_markdown(card).splitlines()[0]
+    '## Human baseline: items'
+
+    """
+    errors = baseline.validation()
+    sampled, whole = baseline.sampled
+    size = f"{sampled:,} items" if sampled == whole else f"{sampled:,} of {whole:,} items"
+    lines = [
+        f"## Human baseline: {_plain(baseline.name)}",
+        "",
+        f"**{SENTENCE}** {size}; 90% intervals in brackets.",
+        "",
+        "| people | mean score | median person | best 10% | best 1% |",
+        "|---|---|---|---|---|",
+    ]
+    for row in baseline.baseline.iter_rows(named=True):
+        cells = [_span(row, "mean", ("low", "high")), *(_span(row, name) for name in ("median", "top_10", "top_1"))]
+        lines.append(f"| {_plain(row['population'])} | {' | '.join(cells)} |")
+    if baseline.models.height:
+        lines += ["", "| model | people | score | percentile | chance to be above the mean |", "|---|---|---|---|---|"]
+        lines += [
+            f"| {_plain(row['subject'])} | {_plain(row['population'])} | {row['score']:.1%} | "
+            f"{row['percentile']:.0f} ({row['low']:.0f} to {row['high']:.0f}) | {row['chance_passed']:.0%} |"
+            for row in baseline.models.iter_rows(named=True)
+        ]
+    lines += ["", *(f"- {who}: items {span}" for who, span in baseline.spans.items())]
+    for part in baseline.parts:
+        asked, distance = ", ".join(part.models) or "nobody", part.kind.distance_words
+        described = _plain(part.who.prose).rstrip(".")
+        lines.append(
+            f"- Described as: {described}; read as: {part.kind.read}. Models asked: {_plain(asked)}. "
+            f"{distance[0].upper()}{distance[1:]}."
+        )
+    lines += [
+        f"- Method: language models estimate each item, and Mensura corrects their learned bias. Learned on "
+        f"{shipped()['origin']}.",
+        f"- On pools left out, items are off by {errors['item_error']:.3f} and means by {errors['mean_error']:.3f} on "
+        f"average; {errors['item_held']:.0%} of the item intervals contain the true rate.",
+        *(f"- Note: {_plain(text)}" for text in baseline.warnings),
+        f"- Made with Mensura {__version__}.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def known_markdown(known: KnownBaseline) -> str:
+    """Write the card of a benchmark whose people were tested.
+
+    Parameters
+    ----------
+    known : KnownBaseline
+        The known human scores.
+
+    Returns
+    -------
+    str
+        Markdown: each group with its source, and the models above it.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.baseline import find_known, known_markdown
+    >>> known_markdown(find_known("GPQA", mensura.load()))[:17]
+    '## Human baseline'
+
+    """
+    lines = [f"## Human baseline: {_plain(known.benchmark)}", "", f"{_plain(known.heading)}.", ""]
+    lines += ["| people | score | status | n | conditions | source |", "|---|---|---|---|---|---|"]
+    for row in known.people.iter_rows(named=True):
+        cells = (row["group"], score_words(row), row["status"], row["n"] or "not stated")
+        lines.append(f"| {' | '.join(_plain(cell or '') for cell in (*cells, row['conditions'], row['source']))} |")
+    if known.passed.height:
+        lines += [
+            "",
+            "| people | models above | first | date | best | chance to be above |",
+            "|---|---|---|---|---|---|",
+        ]
+    for row in known.passed.iter_rows(named=True):
+        counted = f"{row['passed_by']} of {row['of']}"
+        models = (row["group"], counted, row["first"], row["date"], row["best"], say_chance(row["chance"]))
+        lines.append(f"| {' | '.join(_plain(cell or '') for cell in models)} |")
+    lines += ["", *(f"- Note: {_plain(text)}" for text in known.warnings), f"- Made with Mensura {__version__}."]
+    return "\n".join(lines) + "\n"
+
+
+def card_svg(baseline: Baseline) -> str:
+    """Draw the card: the mean score of each population with its interval, and the models beside it.
+
+    Parameters
+    ----------
+    baseline : Baseline
+        The estimated baseline.
+
+    Returns
+    -------
+    str
+        The picture as SVG, in the look of all pictures.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.baseline import card_svg
+    >>> items = {"item": ["sum", "prime"], "question": ["2 + 2 = ?", "Is 91 a prime number?"]}
+    >>> rates = {"item": ["sum", "prime"], "rate": [0.96, 0.41]}
+    >>> card = mensura.estimate_baseline(items, people="world", estimates=rates)
+    >>> card_svg(card)[:4]
+    '<svg'
+
+    """
+    from mensura import charts
+
+    ends = {"value": "mean", "low": "low", "high": "high"}
+    people = baseline.baseline.select(
+        group="population", status=pl.lit("estimated"), **{name: 100 * pl.col(column) for name, column in ends.items()}
+    )
+    title = f"Mean score on {baseline.name} in percent. {SENTENCE}"
+    if not baseline.models.height:
+        return charts.estimates(people, label="group", value="value", x_title=title).svg()
+    none = dict.fromkeys(("low", "high"), pl.lit(None, pl.Float64))
+    models = baseline.models.unique("subject", maintain_order=True).select(
+        "subject",
+        name="subject",
+        provider=pl.lit(None, pl.String),
+        value=100 * pl.col("score"),
+        **none,
+        status=pl.lit("measured"),
+    )
+    return charts.bars(models, x_title=title, references=people).svg()
+
+
+def _span(row: dict[str, object], name: str, ends: tuple[str, str] | None = None) -> str:
+    low, high = ends or (f"{name}_low", f"{name}_high")
+    return f"{row[name]:.0%} ({row[low]:.0%} to {row[high]:.0%})"
+
+
+def _plain(text: object) -> str:
+    """Return a text that cannot break a Markdown table or run as markup."""
+    return escape(" ".join(str(text).split()), quote=False).replace("|", "\\|")

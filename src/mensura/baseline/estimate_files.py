@@ -1,0 +1,210 @@
+"""Estimates of language models that exist, one row per item, model and run; and anchors, human rates on some items."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from mensura.core.arrays import MARGIN
+from mensura.core.errors import MensuraError
+from mensura.core.frames import require_columns
+from mensura.intake.tables import as_frame, read_table
+
+RECORDED = "recorded/zero-shot"
+COLUMNS = {
+    "item": pl.String,
+    "rate": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "model": pl.String,
+    "run": pl.String,
+    "remembered": pl.Boolean,
+    "population": pl.String,
+}
+"""The columns of estimates; all but item and rate may be missing."""
+_FILE = Path(__file__).parent / "data" / "zero_shot.csv"
+_ALSO = {"id": "item"}
+_TRUE = ("1", "1.0", "true", "yes")
+
+
+def read_estimates(source: Any) -> pl.DataFrame:  # noqa: ANN401
+    """Read estimates of language models.
+
+    Parameters
+    ----------
+    source
+        A file or table with item and rate, perhaps low, high, model, run, remembered and population; or
+        ``recorded/zero-shot`` for the shipped recordings.
+
+    Returns
+    -------
+    polars.DataFrame
+        The estimates with all these columns.
+
+    Raises
+    ------
+    MensuraError
+        If a rate is missing or outside 0 to 1, or an interval does not contain its rate.
+
+    Examples
+    --------
+    >>> from mensura.baseline import read_estimates
+    >>> read_estimates({"item": ["sum"], "rate": [0.96]})["model"].to_list()
+    ['unnamed']
+
+    """
+    if isinstance(source, str) and source == RECORDED:
+        return read_recorded().select(list(COLUMNS))
+    name = str(source) if isinstance(source, str | Path) else "estimates"
+    frame = read_table(Path(source)) if isinstance(source, str | Path) else as_frame(source, name=name)
+    return _checked(frame, name)
+
+
+def read_recorded(pool: str | None = None) -> pl.DataFrame:
+    """Read the recorded estimates that ship with the package, without texts and true rates.
+
+    Parameters
+    ----------
+    pool : str, optional
+        One pool; all when left out.
+
+    Returns
+    -------
+    polars.DataFrame
+        The estimates, with pool, n_options and domain.
+
+    Raises
+    ------
+    MensuraError
+        If no recording has the name.
+
+    Examples
+    --------
+    >>> from mensura.baseline import read_recorded
+    >>> read_recorded("naep")["pool"].unique().to_list()
+    ['naep']
+
+    """
+    frame = read_table(_FILE).rename({"people": "population"})
+    if pool is not None:
+        names = frame["pool"].unique().sort().to_list()
+        if pool not in names:
+            raise MensuraError(f"recorded/{pool}: no such recording; expected recorded/ and one of {', '.join(names)}")
+        frame = frame.filter(pl.col("pool") == pool)
+    return _checked(frame, RECORDED).with_columns(frame["pool"], frame["n_options"], frame["domain"])
+
+
+def _checked(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    titles = {title: title.strip().casefold() for title in frame.columns}
+    frame = frame.rename(titles)
+    if "estimate" in frame.columns:  # beside it, a rate is the truth
+        frame = frame.drop("rate", strict=False).rename({"estimate": "rate"})
+    frame = frame.rename({old: new for old, new in _ALSO.items() if old in frame.columns and new not in frame.columns})
+    missing = [column for column in ("item", "rate") if column not in frame.columns]
+    if missing:
+        raise MensuraError(
+            f"{name}: no column {missing[0]!r}; expected item, rate, low, high (and model, run, remembered), "
+            f"got {', '.join(frame.columns)}. Rename the column"
+        )
+    if not frame.height:
+        raise MensuraError(f"{name}: no estimates; expected one row per item")
+    columns = [_column(frame, column, kind) for column, kind in COLUMNS.items()]
+    table = frame.select(columns)
+    for column in ("rate", "low", "high"):
+        _refuse_numbers(frame, table, column, name)
+    swapped = table.filter((pl.col("low") > pl.col("rate") + MARGIN) | (pl.col("high") < pl.col("rate") - MARGIN))
+    if swapped.height:
+        row = swapped.row(0, named=True)
+        raise MensuraError(
+            f"{name}, item {row['item']}: the interval {row['low']} to {row['high']} does not contain the rate "
+            f"{row['rate']}; expected low ≤ rate ≤ high ({swapped.height} rows). Correct them"
+        )
+    return table
+
+
+def _column(frame: pl.DataFrame, column: str, kind: Any) -> pl.Expr:  # noqa: ANN401
+    if column not in frame.columns:
+        default = {"model": "unnamed", "run": "1", "remembered": False}.get(column)
+        return pl.lit(default, dtype=kind).alias(column)
+    if kind == pl.Boolean:
+        return pl.col(column).cast(pl.String).str.to_lowercase().is_in(_TRUE).fill_null(False).alias(column)
+    cell = pl.col(column).cast(kind, strict=False)
+    return cell.fill_null("unnamed").alias(column) if column == "model" else cell.alias(column)
+
+
+def _refuse_numbers(frame: pl.DataFrame, table: pl.DataFrame, column: str, name: str) -> None:
+    """Refuse rates that are no numbers, missing or outside 0 to 1."""
+    if column not in frame.columns:
+        return
+    given = frame[column].cast(pl.String).fill_null("")
+    value = table[column]
+    no_number = (value.is_null() | value.is_nan()) & (
+        (given != "") if column != "rate" else pl.repeat(True, len(value), eager=True)
+    )
+    wrong = no_number | ~value.fill_null(0.5).fill_nan(0.5).is_between(0, 1)
+    if wrong.any():
+        row = int(wrong.arg_true()[0])
+        percent = "; is it a percentage? Divide by 100" if (value > 1).any() else ". Correct it"
+        raise MensuraError(
+            f"{name}, item {table['item'][row]}, {column}: {given[row] or 'nothing'} is no rate; expected a number "
+            f"from 0 to 1 ({int(wrong.sum())} such rows){percent}"
+        )
+
+
+USUAL_N = 100
+"""People behind an anchor that states no n."""
+_TOO_FAR = 4.0  # standard errors between two rates of one item, from which they contradict each other
+
+
+def read_anchors(source: Any) -> pl.DataFrame:  # noqa: ANN401
+    """Return item, rate, n, population (null: of every population); refuse anchors that contradict each other.
+
+    Several rates of one item that agree within sampling error become one.
+    """
+    name = str(source) if isinstance(source, str | Path) else "anchors"
+    frame = read_table(Path(source)) if isinstance(source, str | Path) else as_frame(source, name=name)
+    require_columns(frame, ["item", "rate"], name=name)
+    columns = frame.columns
+    table = frame.select(
+        pl.col("item").cast(pl.String),
+        pl.col("rate").cast(pl.Float64, strict=False),
+        (
+            pl.col("n").cast(pl.Float64, strict=False).fill_null(USUAL_N) if "n" in columns else pl.lit(float(USUAL_N))
+        ).alias("n"),
+        (pl.col("population").cast(pl.String) if "population" in columns else pl.lit(None, pl.String)).alias(
+            "population"
+        ),
+    )
+    wrong = table.filter(pl.col("rate").is_null() | ~pl.col("rate").is_between(0, 1) | ~(pl.col("n") > 0))
+    if wrong.height:
+        row = wrong.row(0, named=True)
+        raise MensuraError(
+            f"{name}, item {row['item']}: rate {row['rate']} with n {row['n']:g} is no anchor; expected a rate "
+            "from 0 to 1 and n above 0. Correct the row"
+        )
+    return _merged(table, name)
+
+
+def _merged(table: pl.DataFrame, name: str) -> pl.DataFrame:
+    for (item, _), rows in table.group_by("item", "population", maintain_order=True):
+        if rows.height > 1 and (gap := _gap(rows)) > _TOO_FAR:
+            low, high = rows.sort("rate").row(0, named=True), rows.sort("rate").row(-1, named=True)
+            raise MensuraError(
+                f"{name}, item {item}: rates {low['rate']:g} (n {low['n']:g}) and {high['rate']:g} (n {high['n']:g}) "
+                f"contradict each other ({gap:.0f} standard errors apart); expected one rate per item and population. "
+                "Remove one, or name its population in a column"
+            )
+    return table.group_by("item", "population", maintain_order=True).agg(
+        rate=(pl.col("rate") * pl.col("n")).sum() / pl.col("n").sum(), n=pl.col("n").sum()
+    )
+
+
+def _gap(rows: pl.DataFrame) -> float:
+    ends = rows.sort("rate")
+    low, high = ends.row(0, named=True), ends.row(-1, named=True)
+    rate, n = rows["rate"].to_numpy(), rows["n"].to_numpy()
+    pooled = float(np.clip(np.average(rate, weights=n), 0.01, 0.99))
+    return float((high["rate"] - low["rate"]) / np.sqrt(pooled * (1 - pooled) * (1 / low["n"] + 1 / high["n"])))
