@@ -96,7 +96,7 @@ def test_the_embedded_evidence_becomes_a_store_and_comes_back(tmp_path):
         embedded.save(ledger.path)
 
 
-def test_a_store_of_the_older_schema_is_upgraded_after_a_backup(small_folder, tmp_path):
+def test_a_plain_store_is_refused_with_the_command_that_makes_one_with_a_history(small_folder, tmp_path):
     path = tmp_path / "old.sqlite"
     mensura.load(small_folder).save(path)
     with closing(sqlite3.connect(path)) as store:
@@ -104,16 +104,15 @@ def test_a_store_of_the_older_schema_is_upgraded_after_a_backup(small_folder, tm
             store.execute(f"DROP TABLE {name}")
         store.commit()
     before = path.read_bytes()
-    with pytest.raises(mensura.MensuraError, match="a store of schema 0 without a history"):
+    with pytest.raises(mensura.MensuraError, match=r"without a history.*evidence init --from .* --store NEW"):
         open_ledger(path)
+    ledger = init_ledger(tmp_path / "new.sqlite", path, **ANN)
     assert path.read_bytes() == before
-    ledger = open_ledger(path, writing=True)
-    backup = tmp_path / "old.sqlite.schema-0.bak"
-    kept, now = mensura.load(backup), ledger.evidence()
+    kept, now = mensura.load(path), ledger.evidence()
     assert all(now.tables()[name].equals(frame) for name, frame in kept.tables().items())
     ledger.apply(update(score("big-1", "swe_marathon", "12", "15")), **ANN)
     ledger.verify()
-    assert open_ledger(path, writing=True).version().entry == 1
+    assert open_ledger(ledger.path).version().entry == 1
 
 
 def test_a_store_of_a_newer_schema_is_refused_with_a_way_forward(ledger):

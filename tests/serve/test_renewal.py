@@ -32,7 +32,7 @@ def prints(*outcomes):
 
 def edit(store: Path, display: str) -> None:
     """Change the evidence of a store."""
-    ledger = open_ledger(store, writing=True)
+    ledger = open_ledger(store)
     subject = ledger.policy()["subject"][0]
     ledger.apply(ledger.policy_edit(subject, {"display": display}, reason="a test"), **ANN)
 

@@ -33,7 +33,7 @@ def rooms(store, monkeypatch):
         return EFFECT
 
     monkeypatch.setattr("mensura.serve.review.run_apart", known)
-    renewal = SiteRenewal(find_origin(store, writing=True), build=build)
+    renewal = SiteRenewal(find_origin(store), build=build)
     renewal.publish(small_edition())
     return live_app(renewal, secret=ReviewerSecret(SECRET))
 

@@ -61,7 +61,7 @@ def rooms(store, monkeypatch):
         return site_edition()
 
     monkeypatch.setattr("mensura.serve.review.run_apart", known)
-    renewal = SiteRenewal(find_origin(store, writing=True), build=build)
+    renewal = SiteRenewal(find_origin(store), build=build)
     with listening(live_app(renewal, secret=ReviewerSecret(SECRET))) as address:
         yield address
 

@@ -324,6 +324,14 @@ def example_description() -> str:
     return read_description(EXAMPLE)
 
 
+def single_item(rate: float | None, n: int | None, options: int | None, domain: str | None) -> ItemPool:
+    """Return a pool of one item with its rate, number of answers, number of answer options and domain."""
+    items = pl.DataFrame({"item": ["item"], "domain": [domain], "n_options": [options]}, strict=False)
+    row = {"item": "item", "covariate": ALL, "group": ALL, "n": n, "correct": None, "rate": rate, "se": None}
+    types = {"n": pl.Int64, "correct": pl.Int64, "rate": pl.Float64, "se": pl.Float64}
+    return ItemPool("item", items, pl.DataFrame([row], schema_overrides=types))
+
+
 def example_pool() -> ItemPool:
     """Return the shipped example: sixteen items, two imagined groups; nobody was tested."""
     return ItemPool.from_rates(EXAMPLE_NAME, item_table(EXAMPLE_NAME), read_csv(EXAMPLE / "group_rates.csv"))

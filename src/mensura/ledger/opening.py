@@ -1,4 +1,4 @@
-"""Making a store and opening one: from evidence, from an older schema, from a folder; and writing one as a folder.
+"""Making a store and opening one: from evidence or from a folder; and writing one as a folder.
 
 A folder has the evidence tables as CSV, and under ``ledger/`` how they came about, for git: ``entries.csv`` and
 ``cells.csv`` are the log, ``updates.csv`` and ``updates/`` the update files, ``captures.csv`` and ``captures/`` the raw
@@ -13,7 +13,7 @@ import io
 import re
 import sqlite3
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,6 @@ from mensura.ledger import log
 from mensura.ledger.book import Ledger
 from mensura.ledger.captures import MOST_BYTES
 from mensura.ledger.store import (
-    back_up,
     check_layout,
     create_tables,
     ledger_columns,
@@ -94,26 +93,18 @@ def init_ledger(path: Path, source: Evidence | Path | None = None, *, by: str, w
         origin = "embedded evidence" if source is None else str(source)
     with new_store(path) as store:
         create_tables(store, {**tables, "scores": marked_primary(tables["scores"])})
-        _first_entry(store, f"from {origin}", by, when)
+        signature = signed(by), written_time(when), fingerprint_of(read_state(store))
+        log.write_entry(store, log.LedgerEntry(0, "init", f"from {origin}", None, None, *signature), ())
     return open_ledger(path)
 
 
-def _first_entry(store: sqlite3.Connection, title: str, by: str, when: datetime) -> None:
-    made = log.LedgerEntry(
-        0, "init", title, None, None, signed(by), written_time(when), fingerprint_of(read_state(store))
-    )
-    log.write_entry(store, made, ())
-
-
-def open_ledger(path: Path, *, writing: bool = False) -> Ledger:
+def open_ledger(path: Path) -> Ledger:
     """Open a store; no connection stays open, because every call is one transaction.
 
     Parameters
     ----------
     path : Path
         The file.
-    writing : bool
-        Bring a store of an older schema up to date, after a backup.
 
     Returns
     -------
@@ -123,7 +114,7 @@ def open_ledger(path: Path, *, writing: bool = False) -> Ledger:
     Raises
     ------
     MensuraError
-        If the file is no store, is damaged, or has a newer schema.
+        If the file is no store, is damaged, has no history, or has a newer schema.
 
     Examples
     --------
@@ -133,15 +124,12 @@ def open_ledger(path: Path, *, writing: bool = False) -> Ledger:
     with transaction(path, writing=False) as store:
         version = schema_of(store)
         refuse_newer(version, path)
-        if version == SCHEMA:
-            check_layout(store, path)
-    if version < SCHEMA:
-        if not writing:
+        if version < SCHEMA:
             raise MensuraError(
-                f"{path}: a store of schema {version} without a history (--evidence reads it); mensura evidence init "
-                f"--upgrade --store {path} brings it up to date and keeps a copy"
+                f"{path}: a store without a history (--evidence reads it); "
+                f"mensura evidence init --from {path} --store NEW makes one with a history"
             )
-        _migrate(path, version)
+        check_layout(store, path)
     return Ledger(path)
 
 
@@ -172,18 +160,6 @@ def has_history(path: Path) -> bool:
             return store.execute(query).fetchone() is not None
     except MensuraError:
         return False
-
-
-def _migrate(path: Path, version: int) -> None:
-    raws = completed(read_raw(path))
-    from_raw(raws, origin=str(path))
-    copy = back_up(path, version)
-    with transaction(path, writing=True) as store:
-        if schema_of(store) == version:
-            tables = {name: raw.frame for name, raw in raws.items()}
-            create_tables(store, {**tables, "scores": marked_primary(tables["scores"])})
-            title = f"upgraded from schema {version}; the store before it is {copy.name}"
-            _first_entry(store, title, "mensura", datetime.now(UTC))
 
 
 # A ledger as a folder of text files

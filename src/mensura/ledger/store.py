@@ -73,7 +73,7 @@ def in_words(fault: sqlite3.Error, path: Path) -> MensuraError:
     return MensuraError(f"{message} ({fault})" if words else f"{message}. Run mensura evidence check on the store")
 
 
-# The tables of a store beside the evidence itself, their version, and the way up from older ones.
+# The tables of a store beside the evidence itself, and their version.
 #
 # Schema 0 is a plain store: the evidence tables, as ``Evidence.save`` writes them. Schema 1 adds the ledger.
 
@@ -111,7 +111,6 @@ def create_tables(store: sqlite3.Connection, tables: Mapping[str, pl.DataFrame])
         columns = [column.name for column in table.columns]
         quoted = ", ".join(f'"{column}" TEXT' for column in columns)
         key = ", ".join(f'"{column}"' for column in table.key)
-        store.execute(f'DROP TABLE IF EXISTS "{table.name}"')
         store.execute(f'CREATE TABLE "{table.name}" ({quoted})')
         store.execute(f'CREATE UNIQUE INDEX "{table.name}_key" ON "{table.name}" ({key})')
         frame = tables[table.name]
@@ -153,23 +152,6 @@ def check_layout(store: sqlite3.Connection, path: Path) -> None:
             raise MensuraError(f"{path}: the store is damaged, for {what} is missing; restore {BACKUP}")
     if store.execute("SELECT 1 FROM ledger_entries WHERE entry = 0").fetchone() is None:
         raise MensuraError(f"{path}: the store is damaged, for its log has no first entry; restore {BACKUP}")
-
-
-def back_up(path: Path, version: int) -> Path:
-    """Copy a store whole, beside it, before its tables are changed; an earlier copy is never written over."""
-    copy = path.with_name(f"{path.name}.schema-{version}.bak")
-    if copy.exists():
-        raise MensuraError(f"{copy}: a backup stands there already; move it away, then open the store again")
-    try:
-        with (
-            atomic_path(copy) as part,
-            closing(sqlite3.connect(path)) as old,
-            closing(sqlite3.connect(part)) as new,
-        ):
-            old.backup(new)
-    except sqlite3.Error as fault:
-        raise in_words(fault, path) from fault
-    return copy
 
 
 def written_time(when: datetime) -> str:

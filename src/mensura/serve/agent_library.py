@@ -14,8 +14,9 @@ from mensura.calibration import chosen_lines
 from mensura.core.errors import MensuraError
 from mensura.evidence import Evidence
 from mensura.extrapolation import Extrapolation, PostStratification, extrapolate
+from mensura.extrapolation.extrapolate import single_item
 from mensura.intake.names import KnownNames
-from mensura.people import ItemPool, World
+from mensura.people import World
 from mensura.scale import Position, Reading
 from mensura.serve import agent_answers as shapes
 from mensura.study.study import Study
@@ -30,7 +31,6 @@ _JUDGED = {"estimated": "judged"}  # of people: what nobody measured was judged
 _LADDERS = "published"
 _RULER = "Mensura's ruler: mean 100, standard deviation 15, of the population the rate was measured in"
 _COMMON = "common scale, base 10 (level 1 centred on 1 in √10 people)"
-_ITEM = "item"
 _PLACES = {
     "rate": Position,
     "percentile": Position.from_percentile,
@@ -223,11 +223,7 @@ class Library:
     ) -> shapes.Extrapolated:
         """Carry one item's success rate from the people observed to another population, with its interval."""
         world = World.load()
-        items = pl.DataFrame({"item": [_ITEM], "domain": [domain], "n_options": [options]}, strict=False)
-        row = {"item": _ITEM, "covariate": "all", "group": "all", "n": n, "correct": None, "rate": rate, "se": None}
-        types = {"n": pl.Int64, "correct": pl.Int64, "rate": pl.Float64, "se": pl.Float64}
-        pool = ItemPool(_ITEM, items, pl.DataFrame([row], schema_overrides=types))
-        method = PostStratification(world=world)
+        pool, method = single_item(rate, n, options, domain), PostStratification(world=world)
         result = extrapolate(pool, to=wanted_in, focal=world.population(observed_in), method=method, world=world)
         regions = method.breakdown(result.task) if detail == "full" else pl.DataFrame()
         return shapes.Extrapolated(

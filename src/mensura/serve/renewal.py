@@ -69,15 +69,13 @@ class Origin:
         return VersionedEvidence(ledger.evidence(version.entry), version.fingerprint[:DIGITS], log)
 
 
-def find_origin(store: Path | None, *, writing: bool = False) -> Origin:
+def find_origin(store: Path | None) -> Origin:
     """Find out what a store is.
 
     Parameters
     ----------
     store : Path or None
         A folder of CSV files or a store; None for the embedded evidence.
-    writing : bool
-        The store will be changed: bring one of an older schema up to date first.
 
     Returns
     -------
@@ -98,10 +96,8 @@ def find_origin(store: Path | None, *, writing: bool = False) -> Origin:
     if store is None or store.is_dir():
         return Origin(store)
     try:
-        return Origin(open_ledger(store, writing=writing).path, has_history=True)
+        return Origin(open_ledger(store).path, has_history=True)
     except MensuraError:
-        if writing:
-            raise
         load(store)  # a plain store will do for reading; anything else is refused here, with its reason
         return Origin(store)
 
@@ -110,8 +106,8 @@ def require_ledger(origin: Origin) -> Path:
     """Return the path of a store with a history, or refuse: changes need one."""
     if origin.path is None or not origin.has_history:
         raise MensuraError(
-            "reviewer: changes need a store with a history; make one with mensura evidence init FILE and give it "
-            "with --store FILE"
+            "reviewer: changes need a store with a history; make one with mensura evidence init --store FILE and give "
+            "it with --store FILE"
         )
     return origin.path
 

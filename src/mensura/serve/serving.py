@@ -164,7 +164,7 @@ def serve_site(
     """
     if not 0 < port < 65536:
         raise MensuraError(f"port: got {port}; give a port between 1 and 65535, such as 8000")
-    renewal = SiteRenewal(find_origin(store, writing=secret is not None), method=method)
+    renewal = SiteRenewal(find_origin(store), method=method)
     run_app(live_app(renewal, names=site_names(host, names), secret=secret), host=host, port=port)
 
 
