@@ -54,8 +54,6 @@ def test_scale_prints_for_people_and_carries_intervals(mensura_command):
         (["scale", "0.1", "--dimension", "charm"], "'charm' has no calibrated line; choose one of volume"),
         (["scale", "0.1", "--calibration", "nowhere.csv"], "nowhere.csv: no such file"),
         (["evidence", "check", "nowhere"], "nowhere: no such file or folder"),
-        (["evidence", "pending"], "evidence pending: no such command; instead, write mensura evidence log --pending"),
-        (["llm", "cost", "journal.sqlite"], "llm cost: no such command; instead, write mensura llm status"),
         (["report", "--add", "nowhere.csv"], "nowhere.csv: no such file"),
         (["evidence", "check", "[bold]nowhere"], "[bold]nowhere: no such file or folder"),
     ],

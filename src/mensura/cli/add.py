@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import polars as pl
+
 from mensura.cli.findings import say_counts
 from mensura.cli.inputs import check_date, load_evidence, read_added, require_new
 from mensura.cli.options import AddedScores, EvidencePath, Json, Out, arg, check_input, infile, opt, outfile
@@ -13,8 +15,6 @@ from mensura.cli.tables import print_filled, print_table
 from mensura.core.errors import MensuraError, counted, listed_names
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from mensura.evidence import Evidence, ScoreReading
 
 _REASONS = 12  # printed; of many scores --json has them all
@@ -96,8 +96,6 @@ def _add_people(evidence: Evidence, file: Path, out: Path | None, as_json: bool)
 
 def _write_table(reading: ScoreReading, out: Path) -> None:
     """Write the scores as every ``--add`` takes them, what is new declared as new; no file is replaced."""
-    import polars as pl
-
     from mensura.core.files import write_csv
     from mensura.evidence.additions import KIND
 

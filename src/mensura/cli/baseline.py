@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import polars as pl
+
 from mensura.cli.asking import Asking, AskingSettings, DryRun, MaxCost, Models
 from mensura.cli.findings import print_trust
 from mensura.cli.inputs import load_evidence
@@ -17,8 +19,6 @@ from mensura.cli.tables import print_filled, print_table
 from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from mensura.baseline import Baseline, BaselineItems
 
 PLAN, RECORDED = "plan", "recorded/"
@@ -133,8 +133,6 @@ def _items(
 
 def _read_scores(path: Path) -> pl.DataFrame:
     """Read subject and score; percentages become shares."""
-    import polars as pl
-
     from mensura.core.frames import require_columns
     from mensura.intake.tables import read_table
 
@@ -165,8 +163,6 @@ def _print_cost(
 
 
 def _print_known(name: str, evidence: Path | None, out: Path | None, as_json: bool) -> None:
-    import polars as pl
-
     from mensura.baseline import find_known, known_markdown
     from mensura.baseline.registry import score_words
     from mensura.core.frames import sort_highest
@@ -201,8 +197,6 @@ def _print_known(name: str, evidence: Path | None, out: Path | None, as_json: bo
 
 def _print_plan(result: Baseline, pay: float, seconds: float, out: Path | None, as_json: bool) -> None:
     import math
-
-    import polars as pl
 
     from mensura.baseline import PanelCost, plan_panel, shipped
 

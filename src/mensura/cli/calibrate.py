@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import polars as pl
+
 from mensura.cli.findings import print_trust, say_bases
 from mensura.cli.options import ColumnMap, Json, Out, arg, infile, opt
 from mensura.cli.output import console, emit, print_note, print_notes
@@ -14,8 +16,6 @@ from mensura.cli.tables import print_table
 from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from mensura.calibration import ProfileResult
 
 MOST_NAMED = 6  # subjects in one note
@@ -37,7 +37,6 @@ def calibrate(
     rates: Annotated[Path | None, infile("World rates: CSV of item, rate[, low, high, n, options, pool].")] = None,
     demands: Demands = None,
     pool: Annotated[str | None, opt("Instead of files: open, the embedded items.")] = None,
-    estimate: Annotated[str | None, opt("World rates of the open pool: both (default), asked or carried.")] = None,
     method: Annotated[str, opt("hierarchical, largest, chosen or means (published).")] = "hierarchical",
     groups: Annotated[bool, opt("By the published groups, such as KN.", "--groups")] = False,
     compare: Annotated[Path | None, infile("Another calibration to compare with (calibration.json).")] = None,
@@ -47,8 +46,6 @@ def calibrate(
     as_json: Json = False,
 ) -> None:
     """Find by how much success falls per demand level."""
-    import polars as pl
-
     from mensura.calibration import calibrate as find_bases, compare_calibrations, read_calibration_file
     from mensura.calibration.open_pool import READERS
     from mensura.calibration.result import calibration_text
@@ -57,7 +54,7 @@ def calibrate(
     readers = READERS if rare.readers is None and pool is not None and method != "means" else rare.readers
     how: dict[str, Any] = {"readers": readers, "level_error": rare.level_error, "draws": rare.draws, "seed": rare.seed}
     how["columns"] = columns
-    made = find_bases(*_rates_and_demands(rates, demands, pool, estimate, columns), method=method, groups=groups, **how)
+    made = find_bases(*_rates_and_demands(rates, demands, pool, columns), method=method, groups=groups, **how)
     tables = made.tables()
     if made.method == "means":
         tables["raw"] = made.raw_lines()
@@ -90,15 +87,13 @@ def calibrate(
 
 
 def _rates_and_demands(
-    rates: Path | None, demands: list[Path] | None, pool: str | None, estimate: str | None, columns: str | None
+    rates: Path | None, demands: list[Path] | None, pool: str | None, columns: str | None
 ) -> tuple[Any, Any]:
     """Return rates and demands of files, or of the open pool."""
     from mensura.calibration import open_demands, open_rates
 
     if _is_open("calibrate", pool, "--rates and --demands", rates is not None or bool(demands or columns)):
-        return open_rates(estimate or "both"), open_demands()
-    if estimate is not None:
-        raise MensuraError("estimate: it chooses the world rates of --pool open; files bring their own")
+        return open_rates(), open_demands()
     if rates is None or not demands:
         raise MensuraError("calibrate: give --rates CSV and --demands CSV, or --pool open")
     return rates, demands[0] if len(demands) == 1 else _levels(demands, columns)
@@ -165,8 +160,6 @@ def _outcomes_and_demands(
     wanted: list[str], outcomes: list[Path] | None, demands: list[Path] | None, pool: str | None, columns: str | None
 ) -> tuple[object, object]:
     """Return outcomes and demands of files, or of the open pool."""
-    import polars as pl
-
     from mensura.calibration import open_demands, open_outcomes
     from mensura.calibration.outcomes import match_items, pick_subjects, read_outcomes
 

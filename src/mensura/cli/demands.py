@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import polars as pl
+
 from mensura.cli.asking import Asking, AskingSettings, DryRun, MaxCost, Models, money
 from mensura.cli.estimating import read_pool
 from mensura.cli.findings import say_levels, say_verdicts
@@ -16,8 +18,6 @@ from mensura.cli.tables import print_filled, print_table
 from mensura.core.errors import MensuraError, counted
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from mensura.demands import Annotation
 
 
@@ -89,8 +89,6 @@ def _read_levels(tables: list[Path], rubrics: Path | None) -> pl.DataFrame:
 
 def _shown_agreement(table: pl.DataFrame) -> pl.DataFrame:
     """Return one row per dimension: each statistic, kappa with its interval, and the notes."""
-    import polars as pl
-
     wide = table.pivot("statistic", index="dimension", values="value", maintain_order=True)
     kappa = table.filter(pl.col("statistic") == "kappa")
     return wide.join(
@@ -99,8 +97,6 @@ def _shown_agreement(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _print(result: Annotation) -> None:
-    import polars as pl
-
     named_levels = pl.concat_str("dimension", pl.col("level").cast(pl.String), separator=" ")
     asked = result.demands.filter(pl.col("level") > 0).sort("level", descending=True, maintain_order=True)
     levels = asked.group_by("item").agg(levels=named_levels.str.join(", "))
@@ -131,8 +127,6 @@ def dimensions(
     as_json: Json = False,
 ) -> None:
     """List the dimensions and where borderline subjects belong, or show one rubric."""
-    import polars as pl
-
     from mensura.demands import boundary_table, dimension_table, load_rubrics
 
     chosen = load_rubrics(rubrics, None if rubric is None else [rubric])

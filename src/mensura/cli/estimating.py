@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
+import polars as pl
+
 from mensura.cli.asking import Asking, AskingSettings
 from mensura.cli.options import check_input
 from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from mensura.extrapolation import ItemByItem, WholePool
     from mensura.llm import Answer, Asker, Question, Reader
     from mensura.people import ItemPool
@@ -99,8 +99,6 @@ class NotingAsker:
 
 def stack_models(results: Mapping[str, Mapping[str, pl.DataFrame]]) -> dict[str, pl.DataFrame]:
     """Return the tables of several models below each other, with a column ``model``; those of one model as they are."""
-    import polars as pl
-
     if len(results) == 1:
         return dict(next(iter(results.values())))
     names = dict.fromkeys(name for tables in results.values() for name in tables)
@@ -117,7 +115,6 @@ def stack_models(results: Mapping[str, Mapping[str, pl.DataFrame]]) -> dict[str,
 
 def pool_models(rates: pl.DataFrame) -> pl.DataFrame:
     """Return the mean of several models per item on the logit scale: item, rate, low, high, models."""
-    import polars as pl
 
     def logit(name: str) -> pl.Expr:
         rate = pl.col(name).clip(NEAREST, 1 - NEAREST)

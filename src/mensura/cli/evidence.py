@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import polars as pl
+
 from mensura.cli.findings import say_evidence, say_models
 from mensura.cli.inputs import load_evidence
 from mensura.cli.options import AddedScores, EvidencePath, Json, Out, arg, check_input, check_output, opt
@@ -14,8 +16,6 @@ from mensura.cli.tables import print_filled, print_table
 from mensura.core.errors import MensuraError, counted
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from mensura.evidence import Evidence
     from mensura.study.preview import Preview
 
@@ -51,8 +51,6 @@ def models(
     as_json: Json = False,
 ) -> None:
     """List the models, newest first, with the number of benchmarks each was scored on."""
-    import polars as pl
-
     loaded = load_evidence(evidence, add)
     scored = loaded.primary_scores.group_by("subject").agg(pl.len().alias("benchmarks"))
     columns = ["subject", "name", "provider", "released", "reasoning", "input_price", "output_price"]
@@ -238,8 +236,6 @@ def policy(
     as_json: Json = False,
 ) -> None:
     """Show or edit which models charts show: publication, type, tier, line, generation, display, and the rules."""
-    import polars as pl
-
     from mensura.ledger import open_ledger
 
     ledger = open_ledger(store)

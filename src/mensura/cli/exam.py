@@ -5,18 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import polars as pl
+
 from mensura.cli.asking import Asking, AskingSettings, DryRun, MaxCost, Models
 from mensura.cli.findings import say_comparison
 from mensura.cli.options import Json, Out, arg, check_input, check_output, infile, opt, outfile
 from mensura.cli.output import console, emit, notices, print_note, print_notes, waiting
-from mensura.cli.serve import Host, HostNames, Port
+from mensura.cli.report import Host, HostNames, Port
 from mensura.cli.settings import Settings, read_settings, takes
 from mensura.cli.tables import print_table
 from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from mensura.exam import Exam
     from mensura.exam.report import ExamReport
 
@@ -243,8 +243,6 @@ def _write_report(report: ExamReport, out: Path | None, as_json: bool) -> bool:
 
 def _gather(exam: Exam, sources: list[Path]) -> tuple[pl.DataFrame, pl.DataFrame, tuple[str, ...]]:
     """Return the outcomes of people and models, the takers among people, and notes about the store."""
-    import polars as pl
-
     from mensura.exam import AnswerStore
     from mensura.exam.gathering import OUTCOMES, TAKERS, model_outcomes, people_outcomes, people_takers
 

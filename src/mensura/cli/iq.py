@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import polars as pl
+
 from mensura.cli.findings import print_trust
 from mensura.cli.inputs import added_subjects, load_evidence, place_frozen
 from mensura.cli.options import AddedScores, EvidencePath, Json, Method, Out, Scale, arg, check_input, infile, opt
@@ -113,8 +115,6 @@ def _on_frozen(
     evidence: Evidence, model: str | None, scale: str, rare: IqSettings, out: Path | None, as_json: bool
 ) -> None:
     """Print the IQs on a frozen scale; it stands for one way of scoring, so that nothing else can be chosen."""
-    import polars as pl
-
     of_method = ("explain", "check", "against", "curves", "method", "weight", "selected")
     others = [f"--{name}" for name in of_method if name in given_options()]
     rarer = ("source", "ladders", "rules", "least_measured")
@@ -145,8 +145,6 @@ def _find_lead(result: IqResult) -> Lead | None:
 
 
 def _print_all(result: IqResult, least: float | None, lead: Lead | None, out: Path | None, as_json: bool) -> None:
-    import polars as pl
-
     from mensura.scale.ranking import say_leader
 
     ranking = result.rank(least)
@@ -184,8 +182,6 @@ def _print_all(result: IqResult, least: float | None, lead: Lead | None, out: Pa
 
 
 def _print_one(result: IqResult, model: str, explain: bool, out: Path | None, as_json: bool) -> None:
-    import polars as pl
-
     from mensura.core.frames import sort_highest
 
     tree = result.explain(model)
@@ -293,8 +289,6 @@ def _print_imputation(result: IqResult, out: Path | None, as_json: bool) -> None
 
 def _print_changes(before: IqResult, after: IqResult, model: str | None, out: Path | None, as_json: bool) -> None:
     """Print which composites moved between two scorings, and through which input."""
-    import polars as pl
-
     from mensura.iq import compare_iq
 
     changes = compare_iq(before, after)

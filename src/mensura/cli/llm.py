@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
+import polars as pl
+
 from mensura import __version__
 from mensura.cli.asking import JOURNAL
 from mensura.cli.findings import say_journal
@@ -108,8 +110,6 @@ def cache(
 
     Safe to delete at any time. The environment variable MENSURA_CACHE names another folder, or says off.
     """
-    import polars as pl
-
     from mensura.core.cache import cache_folder, clear_cache, kept_results
 
     folder = cache_folder()

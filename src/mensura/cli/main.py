@@ -77,16 +77,11 @@ def _add_command(app: typer.Typer, name: str, texts: Mapping[str, Any], file: st
     app.command(name, epilog="\n".join([*lines, *more]), short_help=texts["about"])(function)
 
 
-def _texts(words: Sequence[str]) -> Mapping[str, Any]:
-    """Return the texts of the command that these words call."""
-    first, second = [*words, "", ""][:2]
-    texts: dict[str, Any] = COMMANDS.get(first, {})
-    return texts if "examples" in texts else dict(texts.get(second, {}))
-
-
 def next_step(words: Sequence[str]) -> str | None:
     """Return the sentence for a call, None for help, for JSON and for a call that no sentence fits."""
-    step = _texts(words).get("next")
+    first, second = [*words, "", ""][:2]
+    texts = COMMANDS.get(first, {})
+    step = (texts if "examples" in texts else texts.get(second, {})).get("next")
     return None if step is None or {"--json", "--help", "-h", "--dry-run"} & set(words) else f"Next: {step}"
 
 
@@ -98,11 +93,8 @@ def called_command(words: list[str]) -> str | None:
 
 def run(words: list[str]) -> None:
     """Run the command that these words call."""
-    gone = COMMANDS.get(words[0], {}).get("gone", {}) if len(words) > 1 else {}
-    if hint := gone.get(words[1] if gone else ""):
-        raise MensuraError(f"mensura {words[0]} {words[1]}: no such command; instead, {hint}")
     program = typer.main.get_command(build_app(called_command(words)))
-    check_options(program, words, _texts(words).get("moved", {}))
+    check_options(program, words)
     program(words, prog_name="mensura")
 
 

@@ -93,11 +93,8 @@ Method = Annotated[str | None, opt("IQ method: joint (default) or published.", c
 Scale = Annotated[str | None, opt("Frozen scale, such as 2026-12; no score changes on it.")]
 
 
-def check_options(program: Any, words: list[str], moved: Mapping[str, str]) -> None:  # noqa: ANN401
-    """Refuse an option given twice that counts once, and one that is unknown, with what to write instead.
-
-    ``moved`` maps options of earlier versions to what replaces them.
-    """
+def check_options(program: Any, words: list[str]) -> None:  # noqa: ANN401
+    """Refuse an option given twice that counts once, and one that is unknown, with what to write instead."""
     command = program
     for word in words:
         command = getattr(command, "commands", {}).get(word, command)
@@ -105,17 +102,15 @@ def check_options(program: Any, words: list[str], moved: Mapping[str, str]) -> N
     given = [word.partition("=")[0] for word in takewhile(lambda word: word != "--", words) if word.startswith("--")]
     for name in given:
         one = options.get(name)
-        if one is None and name != "--help" and (hint := _hint(name, options, command.epilog or "", moved)):
+        if one is None and name != "--help" and (hint := _hint(name, options, command.epilog or "")):
             raise MensuraError(f"{name}: no such option; {hint}")
         if one is not None and not (one.multiple or one.is_flag) and given.count(name) > 1:
             several = "Where it takes several values, separate them by commas"
             raise MensuraError(f"{name}: given {given.count(name)} times; expected once. {several}")
 
 
-def _hint(name: str, options: Mapping[str, object], epilog: str, moved: Mapping[str, str]) -> str | None:
-    """Say what to write instead of an option that is unknown: where it moved to, or the nearest."""
-    if name in moved:
-        return moved[name]
+def _hint(name: str, options: Mapping[str, object], epilog: str) -> str | None:
+    """Return what to write instead of an option that is unknown: the nearest option or setting."""
     settings = {f"--{setting.replace('_', '-')}": setting for setting in re.findall(r"^  (\w+)=", epilog, re.MULTILINE)}
     near = difflib.get_close_matches(name, [*options, *settings], n=1)
     if switched := settings.get(f"--{name.removeprefix('--no-')}"):

@@ -1,20 +1,20 @@
-"""``mensura report`` and ``figure``: the static site, and any of its pictures as a file for a paper."""
+"""``mensura report``, ``figure``, ``serve`` and ``mcp``: the static and the live site, pictures, tools for agents."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import polars as pl
+
 from mensura.cli.inputs import load_evidence
-from mensura.cli.options import AddedScores, EvidencePath, Json, Method, Scale, arg, opt, outfile
-from mensura.cli.output import console, emit, notices, print_json, progress_bar
+from mensura.cli.options import AddedScores, EvidencePath, Json, Method, Scale, arg, infile, opt, outfile
+from mensura.cli.output import console, emit, notices, print_json, progress_bar, waiting
 from mensura.cli.tables import print_table
 from mensura.core.cache import keep
 from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from mensura.evidence import Evidence
 
 
@@ -57,8 +57,6 @@ def report(
 
 def _for_people(headline: pl.DataFrame) -> pl.DataFrame:
     """Return the headline table in the width of a terminal."""
-    import polars as pl
-
     ends = [pl.col(name).round(0).cast(pl.Int64) for name in ("iq_low", "iq_high")]
     interval = pl.format("{} to {}", *ends).alias("interval")
     return headline.select(
@@ -115,3 +113,64 @@ def _drawing(evidence: Evidence, name: str, width_mm: float, method: str | None)
         return {"figure": picture.name, "title": picture.title, "caption": picture.caption, "svg": drawn}
 
     return keep("figure", evidence, {"name": name, "width": width_mm, "method": method}, compute)
+
+
+Port = Annotated[int, opt("Port to listen on.", min=1, max=65535)]
+Host = Annotated[str, opt("Address to listen on; the default is reached from this machine only.")]
+HostNames = Annotated[list[str] | None, opt("A host name of the site, such as that of a proxy; repeatable.", "--name")]
+
+
+def serve(
+    port: Port = 8000,
+    host: Host = "127.0.0.1",
+    store: Annotated[Path | None, infile("Store (mensura evidence init) or folder of CSV files.")] = None,
+    method: Method = None,
+    reviewer_secret_file: Annotated[Path | None, infile("File with the secret that opens /review.")] = None,
+    names: HostNames = None,
+) -> None:
+    """Serve the report live: the same pages and files, renewed whole when the evidence changes."""
+    try:
+        from mensura.serve import ReviewerSecret, is_loopback, is_open_to_others, serve_site
+    except ModuleNotFoundError as fault:
+        raise MensuraError(f"serve: {fault.name} is not installed; run pip install 'mensura[serve]'") from fault
+
+    secret = None
+    if reviewer_secret_file is not None:
+        secret = ReviewerSecret.read(reviewer_secret_file)
+        if is_open_to_others(reviewer_secret_file):
+            notices.print(f"warning: others on this machine can read {reviewer_secret_file}")
+        if not is_loopback(host):
+            notices.print("warning: without TLS before it the secret crosses the network unprotected")
+    if not is_loopback(host) and not names:
+        notices.print(
+            f"warning: --host {host} answers to any host name, so a page elsewhere may read it through a visitor's "
+            "browser; --name HOST names the ones that are right"
+        )
+    notices.print(f"http://{host}:{port}/ (the pages are there in a minute; Ctrl-C ends)")
+    with waiting.paused():
+        serve_site(store, host=host, port=port, names=names or [], secret=secret, method=method)
+
+
+def mcp(
+    store: Annotated[Path | None, infile("Store or folder of evidence instead of the embedded one.")] = None,
+    http: Annotated[int | None, opt("Port for HTTP (at /mcp); by default stdio.", min=1, max=65535)] = None,
+) -> None:
+    """Answer agents by the Model Context Protocol, over standard input and output or HTTP; read-only."""
+    try:
+        from mensura.serve.agent_server import agent_server
+    except ModuleNotFoundError as fault:
+        raise MensuraError(f"mcp: {fault.name} is not installed; run pip install 'mensura[mcp]'") from fault
+    from mensura.evidence import load
+
+    server = agent_server(lambda: load(store))
+    if http is None:
+        with waiting.paused():
+            server.run("stdio")
+        return
+    try:
+        from mensura.serve.serving import run_app
+    except ModuleNotFoundError as fault:
+        raise MensuraError(f"mcp: {fault.name} is not installed; run pip install 'mensura[mcp,serve]'") from fault
+    notices.print(f"http://127.0.0.1:{http}/mcp (Ctrl-C ends)")
+    with waiting.paused():
+        run_app(server.streamable_http_app(stateless_http=True, json_response=True), port=http)

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from mensura.cli.findings import interval, say_dimensions
 from mensura.cli.options import Json, Out, infile, opt
 from mensura.cli.output import console, emit, given_options, print_notes
-from mensura.cli.responses import SHOWN, CountSettings, Files, Map, few_beside_many
+from mensura.cli.responses import SHOWN, By, CountSettings, Files, Map, few_beside_many
 from mensura.cli.settings import Settings, changed, read_settings, takes
-from mensura.cli.store import By
 from mensura.cli.tables import print_filled, print_own_first, print_table
 from mensura.core.errors import MensuraError
 

@@ -8,6 +8,8 @@ from itertools import chain, count as count_from
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import polars as pl
+
 from mensura.cli.options import Json, Out, arg, check_input, infile, opt, outfile
 from mensura.cli.output import console, emit, print_notes
 from mensura.cli.settings import Settings, read_settings, takes
@@ -223,8 +225,6 @@ def _print_placed(placed: AmongPeople, own: Collection[str]) -> None:
 
 def few_beside_many(result: ResponseFit) -> list[str]:
     """Return the subjects of small groups beside a large one: a few models, whom a user looks for among many people."""
-    import polars as pl
-
     sizes = result.subjects.group_by("group").len()
     small = sizes.filter((pl.col("group") != result.reference) & (pl.col("len") <= SHOWN))["group"]
     return result.subjects.filter(pl.col("group").is_in(small.implode()))["subject"].to_list()

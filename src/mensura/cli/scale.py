@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 from mensura.cli.options import Json, Out, arg, opt
 from mensura.cli.output import console, emit, print_note, print_notes
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from mensura.scale import Calibration, LevelLine, Position, Reading
 
-DEFAULT_BASE = 10.0
 _FURTHER = "--dimension all: the level this is on each calibrated dimension."
 _WHOSE = "Rates speak of the population they were measured in or extrapolated to."
 Test = Annotated[str, arg("A pool of the embedded items, or a CSV with item, observed, rate.")]
@@ -31,29 +30,25 @@ def scale(
     high: Annotated[float | None, opt("High end of the interval, in the unit you start from.")] = None,
     dimension: Annotated[str | None, opt("Calibrated dimension, such as volume or KN; all lists each.")] = None,
     calibration: Annotated[str | None, opt("published (default), open, or a file of mensura calibrate.")] = None,
-    base: Annotated[float | None, opt("Base of --level, instead of 10 or a dimension's.")] = None,
-    convention: Annotated[str, opt("Of levels without a dimension: adele or calibrated.")] = "adele",
     out: Out = None,
     as_json: Json = False,
 ) -> None:
     """Read a success rate as level, rarity, percentile, IQ; and back.
 
-    --calibration takes calibration.json or bases.csv of mensura calibrate, or a CSV of dimension, slope, intercept. By
-    the convention adele, level 1 is centred on 1 in √base; by the convention calibrated, everybody reaches level 0.
+    --calibration takes calibration.json or bases.csv of mensura calibrate, or a CSV of dimension, slope, intercept.
+    Without a dimension, a level has base 10, and level 1 is centred on 1 in √10 people.
     """
     start = {"rate": rate, "iq": iq, "level": level, "one_in": one_in, "percentile": percentile}
     if not (dimension or calibration or out or as_json):  # a formula: nothing is read, so it is quick
-        unit = _Unit(None, base, convention)
-        _print_readings(_readings(_position(start, low, high, unit), unit), unit)
+        _print_readings(_readings(_position(start, low, high, None), None), None)
         console.print(f"{_FURTHER}\n{_WHOSE}", style="dim")
         return
     from mensura.calibration import chosen_lines
 
     lines = chosen_lines(calibration)
     line = None if dimension in (None, "all") else lines[str(dimension)]
-    unit = _Unit(line, base, convention)
-    position = _position(start, low, high, unit)
-    readings = _readings(position, unit)
+    position = _position(start, low, high, line)
+    readings = _readings(position, line)
     tables = {"scale": _table(readings), "dimensions": _dimension_table(position, lines)}
     facts: dict[str, object] = {name: reading.value for name, reading in readings.items()}
     if position.p_low is not None:
@@ -64,7 +59,7 @@ def scale(
         notes = [note for value in readings["level"] if value is not None and (note := line.outside(value))][:1]
     if emit(tables, out, as_json, **facts, notes=notes, unusable=dict(lines.unusable)):
         return
-    _print_readings(readings, unit)
+    _print_readings(readings, line)
     print_notes(notes)
     if dimension == "all" or calibration is not None:
         print_table(tables["dimensions"], title="The level this is on each calibrated dimension")
@@ -76,64 +71,47 @@ def scale(
     console.print(_WHOSE, style="dim")
 
 
-class _Unit(NamedTuple):
-    """In what levels are read: those of a calibrated line, or of a base and convention."""
-
-    line: LevelLine | None
-    base: float | None
-    convention: str
-
-    @property
-    def words(self) -> str:
-        """The unit in words."""
-        if self.line is not None:
-            return f"{self.line.dimension}, base {self.line.base:.2f} ({self.line.scaling})"
-        base = self.base or DEFAULT_BASE
-        start = f"level 1 centred on 1 in √{base:g}" if self.convention == "adele" else "level 0: everybody succeeds"
-        return f"base {base:g}, {start}"
-
-    @property
-    def rule(self) -> dict[str, Any]:
-        """Base and convention of levels without a calibrated line."""
-        return {"base": self.base or DEFAULT_BASE, "convention": self.convention}
-
-
-def _position(start: dict[str, float | None], low: float | None, high: float | None, unit: _Unit) -> Position:
+def _position(
+    start: dict[str, float | None], low: float | None, high: float | None, line: LevelLine | None
+) -> Position:
     from mensura.scale import Position
 
     given = {name: value for name, value in start.items() if value is not None}
     if len(given) != 1:
         named = ", ".join(given) or "nothing"
         raise MensuraError(f"scale: got {named}; give exactly one of a rate, --iq, --level, --one-in, --percentile")
-    if unit.line is not None and unit.base is not None:
-        raise MensuraError("scale: give --dimension or --base, not both: a dimension has its own base")
     [(name, value)] = given.items()
     if name == "rate":
         return Position(value, low, high)
-    if name == "level" and unit.line is not None:
-        return Position.from_dimension(unit.line, value, low, high)
-    if name == "level":
-        return Position.from_level(value, low, high, **unit.rule)
+    if name == "level" and line is not None:
+        return Position.from_dimension(line, value, low, high)
     position: Position = getattr(Position, f"from_{name}")(value, low, high)
     return position
 
 
-def _readings(position: Position, unit: _Unit) -> dict[str, Reading]:
-    level = position.level(**unit.rule) if unit.line is None else position.annotated_level(unit.line)
+def _readings(position: Position, line: LevelLine | None) -> dict[str, Reading]:
+    level = position.level() if line is None else position.annotated_level(line)
     others = {name: getattr(position, name) for name in ("one_in", "percentile", "iq")}
     return {"rate": position.rate, "level": level, **others}
 
 
-def _print_readings(readings: dict[str, Reading], unit: _Unit) -> None:
+def _print_readings(readings: dict[str, Reading], line: LevelLine | None) -> None:
     """Print each reading with its unit in words."""
     from rich.table import Table
 
+    from mensura.scale import band_of
+
+    common = f"base 10, level 1 centred on 1 in √10; band {band_of(readings['rate'].value)}"
     units = {
         "rate": ("success rate", "{:.3%}", "of the population succeed"),
         "one_in": ("rarity", "1 in {:,.4g}", "people"),
         "percentile": ("percentile", "{:.6g}", "percent of people do not succeed"),
         "iq": ("IQ-equivalent", "{:.1f}", "mean 100, standard deviation 15"),
-        "level": ("level", "{:.2f}", unit.words + _band(readings["rate"].value, unit)),
+        "level": (
+            "level",
+            "{:.2f}",
+            common if line is None else f"{line.dimension}, base {line.base:.2f} ({line.scaling})",
+        ),
     }
     table = Table(title="On the human ruler", title_justify="left", show_header=False)
     for name, (title, form, meaning) in units.items():
@@ -141,14 +119,6 @@ def _print_readings(readings: dict[str, Reading], unit: _Unit) -> None:
         interval = "" if low is None or high is None else f"{form.format(low)} to {form.format(high)}"
         table.add_row(title, form.format(value), *([interval] if interval else []), meaning)
     console.print(table)
-
-
-def _band(rate: float, unit: _Unit) -> str:
-    """Return the band of the common scale in words; other scales have no named bands."""
-    from mensura.scale import band_of
-
-    common = unit.line is None and unit.base in (None, DEFAULT_BASE) and unit.convention == "adele"
-    return f"; band {band_of(rate)}" if common else ""
 
 
 def _table(readings: dict[str, Reading]) -> pl.DataFrame:
@@ -181,7 +151,6 @@ def _dimension_table(position: Position, lines: Calibration) -> pl.DataFrame:
 def equate(
     one: Test,
     other: Test,
-    estimate: Annotated[str | None, opt("World rates of embedded pools: both (default), asked or carried.")] = None,
     draws: Annotated[int, opt("Bootstrap samples of items.", min=1)] = 1000,
     out: Out = None,
     as_json: Json = False,
@@ -189,10 +158,8 @@ def equate(
     """Read one test's levels and scores in another's."""
     from mensura.calibration import equate as equated
 
-    if estimate is not None and Path(one).is_file() and Path(other).is_file():
-        raise MensuraError("estimate: it chooses the world rates of embedded pools; leave --estimate out for files")
     first, second = (Path(test).name.partition(".")[0] if Path(test).is_file() else test for test in (one, other))
-    result = equated(_read_test(one, estimate), _read_test(other, estimate), names=(first, second), draws=draws)
+    result = equated(_read_test(one), _read_test(other), names=(first, second), draws=draws)
     if emit(result.tables(), out, as_json, tests=list(result.tests), items=list(result.items)):
         return
     print_table(result.levels, title=f"Levels. {result.heading}")
@@ -207,7 +174,7 @@ def equate(
     console.print(f"{about} World rates are extrapolated, so is what follows from them.", style="dim")
 
 
-def _read_test(test: str, estimate: str | None) -> pl.DataFrame:
+def _read_test(test: str) -> pl.DataFrame:
     """Return item, observed, rate, low, high, options of a file or an embedded pool."""
     import polars as pl
 
@@ -221,4 +188,4 @@ def _read_test(test: str, estimate: str | None) -> pl.DataFrame:
         pools = ", ".join(items["pool"].unique().sort())
         raise MensuraError(f"equate: {test!r} is unknown; expected a CSV file or an embedded pool ({pools})")
     chosen = items.filter(pl.col("pool") == test).select("item", observed="rate")
-    return chosen.join(open_rates(estimate or "both").drop("pool"), on="item")
+    return chosen.join(open_rates().drop("pool"), on="item")

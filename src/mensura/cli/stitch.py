@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import polars as pl
+
 from mensura.cli.findings import interval, print_trust
 from mensura.cli.inputs import added_subjects, load_evidence, new_names
 from mensura.cli.options import AddedScores, EvidencePath, Json, Out, Scale, ScoreUnit, arg, check_input, opt
@@ -17,8 +19,6 @@ from mensura.core.cache import keep
 from mensura.core.errors import MensuraError, counted
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from mensura.stitching import Stitch
 
 
@@ -211,8 +211,6 @@ def _further(
 
 def _print(tables: Mapping[str, pl.DataFrame], title: str, own: Collection[str]) -> None:
     """Print the tables for people, ``own`` subjects first, and the finding; ``title`` is that of the capabilities."""
-    import polars as pl
-
     from mensura.core.frames import sort_highest
     from mensura.stitching.people import SHOWN
 

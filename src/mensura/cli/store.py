@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import polars as pl
 import typer
 
 from mensura.cli.options import Json, Out, arg, infile, opt, outfile
@@ -16,8 +17,6 @@ from mensura.cli.tables import print_table
 from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from mensura.ledger import Ledger, Update
 
 Store = Annotated[Path, opt("SQLite file with the whole history.", "--store", envvar="MENSURA_STORE")]
@@ -37,15 +36,12 @@ def signed(by: str | None) -> dict[str, Any]:
 def init(
     store: Store = DEFAULT_STORE,
     origin: Annotated[Path | None, infile("Folder or store to begin with.", "--from")] = None,
-    upgrade: Annotated[bool, opt("Bring a store of an older Mensura up to date, after a backup.", "--upgrade")] = False,
     by: By = None,
 ) -> None:
     """Make a store that remembers every change, from the embedded evidence or from your own."""
-    from mensura.ledger import import_ledger, init_ledger, is_ledger_folder, open_ledger
+    from mensura.ledger import import_ledger, init_ledger, is_ledger_folder
 
-    if upgrade:
-        made = open_ledger(store, writing=True)
-    elif origin is not None and is_ledger_folder(origin):
+    if origin is not None and is_ledger_folder(origin):
         made = import_ledger(store, origin)
     else:
         made = init_ledger(store, origin, **signed(by))
@@ -144,8 +140,6 @@ def print_update(update: Update) -> None:
 
 def short_log(table: pl.DataFrame) -> pl.DataFrame:
     """Return a table of the ledger for a terminal: hashes shortened, times to the minute."""
-    import polars as pl
-
     short = [pl.col(name).str.slice(0, 12) for name in ("capture", "update") if name in table.columns]
     return table.with_columns(*short, pl.col("time").str.slice(0, 16).str.replace("T", " "))
 
@@ -211,8 +205,6 @@ def mappings(
     as_json: Json = False,
 ) -> None:
     """List the mappings that come with Mensura, or print one to start your own from."""
-    import polars as pl
-
     from mensura.ledger import mapping_file, read_mapping, shipped_names
 
     if name is not None:

@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import polars as pl
+
 from mensura.cli.findings import print_trust
 from mensura.cli.inputs import load_evidence, place_frozen
 from mensura.cli.options import AddedScores, EvidencePath, Json, Out, Scale, arg, opt
@@ -15,8 +17,6 @@ from mensura.core.cache import keep
 from mensura.core.errors import listed_names
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from mensura.evidence import Evidence
 
 _ROWS = 12  # of each table, the model itself always among them
@@ -81,8 +81,6 @@ def where(
 
 def _outside_composite(evidence: Evidence, subject: str) -> dict[str, list[str]]:
     """Return the scores of a model that are no part of the IQ by their use: who brought them looks for them."""
-    import polars as pl
-
     from mensura.study import say_uses
     from mensura.study.standing import CAPABILITY, FEW, NEITHER
 
@@ -97,8 +95,6 @@ def _outside_composite(evidence: Evidence, subject: str) -> dict[str, list[str]]
 
 def for_people(table: pl.DataFrame, subject: str) -> pl.DataFrame:
     """Return a table as people read it: chances in words, the model itself among the rows that are printed."""
-    import polars as pl
-
     from mensura.study.units import chance
 
     if "chance_above" in table.columns:
@@ -112,8 +108,6 @@ def for_people(table: pl.DataFrame, subject: str) -> pl.DataFrame:
 
 def _on_frozen(evidence: Evidence, subject: str, scale: str, out: Path | None, as_json: bool) -> None:
     """Say where a model stands on scales that stand still: IQ and dimensions, neighbours, capability."""
-    import polars as pl
-
     from mensura.core.frames import sort_highest
     from mensura.stitching import load_scale
 
