@@ -238,7 +238,8 @@ def test_the_card_draws_people_warm_and_hollow_with_their_whole_name_and_mean(it
     warm = {LIGHT.people, LIGHT.people_strong}
     assert re.search(r">university students in Germany: [\d.]+, [\d.]+ to [\d.]+, estimated</text>", drawn)
     assert warm <= set(re.findall(r"#[0-9a-f]{6}", drawn))
-    assert f'fill="{LIGHT.surface}" stroke="{LIGHT.people}"' in drawn
+    ground = re.search(r'<rect width="100%" height="100%" fill="(#[0-9a-f]{6})"/>', drawn)[1]
+    assert f'fill="{ground}" stroke="{LIGHT.people_strong}"' in drawn
     model = re.search(r'aria-label="a: 70, measured">.*?fill="([^"]+)"', drawn)[1]
     assert model not in warm
 
