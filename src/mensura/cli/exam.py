@@ -244,7 +244,8 @@ def _write_report(report: ExamReport, out: Path | None, as_json: bool) -> bool:
 def _gather(exam: Exam, sources: list[Path]) -> tuple[pl.DataFrame, pl.DataFrame, tuple[str, ...]]:
     """Return the outcomes of people and models, the takers among people, and notes about the store."""
     from mensura.exam import AnswerStore
-    from mensura.exam.gathering import OUTCOMES, TAKERS, model_outcomes, people_outcomes, people_takers
+    from mensura.exam.file import TAKERS
+    from mensura.exam.gathering import OUTCOMES, model_outcomes, people_outcomes, people_takers
 
     stores = [source for source in sources if source.is_file() and source.suffix != ".csv"]
     if len(stores) > 1:

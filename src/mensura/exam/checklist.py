@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from mensura.exam.design import rules_text
-from mensura.exam.gathering import TAKERS
+from mensura.exam.file import TAKERS
 from mensura.exam.rates import MeanRate
 from mensura.exam.report import ExamReport
 from mensura.exam.scoring import MODELS, PEOPLE
