@@ -42,9 +42,7 @@ def page(browser, store, monkeypatch):
         return site_edition()
 
     monkeypatch.setattr("mensura.serve.review.run_apart", known)
-    with listening(
-        live_app(SiteRenewal(find_origin(store), build=build), secret=ReviewerSecret(SECRET))
-    ) as at:
+    with listening(live_app(SiteRenewal(find_origin(store), build=build), secret=ReviewerSecret(SECRET))) as at:
         context = browser.new_context()
         context.set_default_timeout(1000 * BROWSER_PATIENCE)
         window = context.new_page()
