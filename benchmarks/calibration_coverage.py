@@ -19,7 +19,7 @@ from benchmarks import run
 from benchmarks.calibration_pools import simulate_pools
 from benchmarks.measured import percent_range, record
 from mensura.calibration import read_items
-from mensura.calibration.calibrate import calibrate_items
+from mensura.calibration.bases import calibrate_items
 from mensura.demands.rubrics import annotated_dimensions
 
 CODES = tuple(annotated_dimensions())

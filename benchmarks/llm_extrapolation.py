@@ -31,7 +31,6 @@ from mensura.extrapolation import (
     WholePool,
     cases_of,
     extrapolate,
-    learn_correction,
     measure_distance,
 )
 from mensura.extrapolation.correction import NEAREST
@@ -39,6 +38,7 @@ from mensura.extrapolation.descriptions import read_description
 from mensura.extrapolation.scoring import agreement
 from mensura.llm import Answer, Question, Reader
 from mensura.people import ItemPool
+from tools.learn_correction import learn_correction
 
 ONE_GROUP = "one-group-per-prompt"
 LM, CORRECTED, LINE, MIXED, EVEN, PLAIN = "raw", "corrected", "described", "ensemble", "even_mix", "identity"

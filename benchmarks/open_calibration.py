@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from mensura.calibration import open_demands, open_items, open_rates, read_items
-from mensura.calibration.calibrate import calibrate_items
+from mensura.calibration.bases import calibrate_items
 from mensura.calibration.hierarchical import fit_hierarchical
 from mensura.calibration.items import RatedItems
 from mensura.calibration.open_pool import READERS

@@ -21,7 +21,7 @@ from benchmarks.profile_models import MODELS, compare_models
 from mensura.calibration import chosen_lines, open_demands, open_outcomes, profile_counts
 from mensura.calibration.joint import LevelGrid, NonCompensatory, chance, fit_joint
 from mensura.calibration.outcomes import Answered, line_up
-from mensura.calibration.profile import profile_answered
+from mensura.calibration.profiles import profile_answered
 from mensura.core.frames import text_table
 from mensura.evidence import load
 

@@ -44,8 +44,8 @@ EXTRAPOLATION = (
     {"descriptions", "facts", "straight_line", "slices", "line_methods"},
     {"abilities", "mixture", "transfer", "poststratification"},
     {"prompts", "percentages", "correction", "item_by_item", "whole_pool"},
-    {"extrapolate"},
-    {"cases", "scoring", "breakdown", "validate"},
+    {"methods"},
+    {"cases", "scoring", "breakdown", "validation"},
 )
 """The inner layers of extrapolation, lowest first: a file imports none above its own."""
 

@@ -14,7 +14,7 @@ import polars as pl
 from mensura.core.arrays import expit
 from mensura.core.files import write_csv
 from mensura.demands.views import example_folder, item_table
-from mensura.extrapolation.extrapolate import EXAMPLE, example_pool
+from mensura.extrapolation.methods import EXAMPLE, example_pool
 from mensura.llm.providers import SHIPPED
 
 SEED = 20251115

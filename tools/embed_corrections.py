@@ -13,7 +13,7 @@ import polars as pl
 
 from benchmarks import development_data
 from mensura.core.files import write_csv
-from mensura.extrapolation.correction import learn_correction
+from tools.learn_correction import learn_correction
 
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = ROOT / "src" / "mensura" / "extrapolation" / "data" / "corrections.csv"

@@ -9,7 +9,7 @@ import pytest
 
 import mensura
 from benchmarks.profile_models import Compensatory, compare_models, held_out_chances
-from mensura.calibration import joint, open_demands, open_outcomes, profile, read_outcomes
+from mensura.calibration import open_demands, open_outcomes, profile, read_outcomes
 from mensura.calibration.joint import (
     LevelGrid,
     NonCompensatory,
@@ -110,20 +110,6 @@ def test_gradients_agree_with_finite_differences(model):
     ahead, behind = ([np.log(model.solving(at + s * one, grid)) for one in step] for s in (1, -1))
     slopes = model.slopes(at, grid, model.solving(at, grid))
     assert slopes == pytest.approx((np.array(ahead) - behind).T / 2e-6, rel=1e-4, abs=1e-4)
-
-
-def test_many_items_are_climbed_from_a_few_to_the_same_place(monkeypatch):
-    rng = np.random.default_rng(3)
-    grid = LevelGrid.of(rng.integers(0, 6, (5000, 3)).astype(float))
-    model, floor = NonCompensatory(3), np.full(5000, 0.2)
-    solved = (rng.random(5000) < chance(model, np.array([2.0, 3.0, 4.0, 0.3]), grid, floor)).astype(float)
-    straight = fit_joint(model, grid, solved, floor)
-    monkeypatch.setattr(joint, "MANY", 4000)
-    from_few = fit_joint(model, grid, solved, floor)
-    sd = np.sqrt(np.diag(straight.covariance))
-    assert from_few.converged
-    assert (from_few.parameters - straight.parameters) / sd == pytest.approx(np.zeros(4), abs=0.01)
-    assert from_few.covariance == pytest.approx(straight.covariance, rel=0.02)
 
 
 def test_people_and_systems_stand_on_the_same_items():

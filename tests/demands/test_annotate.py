@@ -8,7 +8,7 @@ import pytest
 import mensura
 from mensura import MensuraError
 from mensura.demands import annotate, load_rubrics
-from mensura.demands.annotate import cells_left
+from mensura.demands.annotation import cells_left
 from mensura.demands.plan import compare_plans, plan_protocols
 from mensura.demands.views import example_folder
 from tests.demands.conftest import Scripted, answering, by_text

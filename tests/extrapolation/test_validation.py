@@ -10,7 +10,7 @@ from mensura.extrapolation import METHODS, SITUATIONS, cases_of, extrapolate, va
 from mensura.extrapolation.cases import pairs_of
 from mensura.extrapolation.scoring import trials_of
 from mensura.extrapolation.straight_line import Prior
-from mensura.extrapolation.validate import SUMMARY
+from mensura.extrapolation.validation import SUMMARY
 from mensura.people import ItemPool
 from tools.learn_priors import learn_priors
 

@@ -3,14 +3,14 @@
 Sums over the 18 demands of an item are taken in two steps: first for every combination of a few dimensions' levels,
 then over the handful of combinations that make up each item.
 
-Two models of all demands of an item at once, fitted to one subject's outcomes.
+A model of all demands of an item at once, fitted to one subject's outcomes.
 
 Non-compensatory: an item is solved if every demand is met, Π_d expit(s (θ_d − x_d)) over the demands above 0; θ_d is
-the level at which a demand is met half of the time, s how sharply. Compensatory: expit(β0 − Σ_d w_d x_d), strength
-in one dimension making up for another. Over either lies the floor of guessing, P = c + (1 − c) q.
+the level at which a demand is met half of the time, s how sharply. Over it lies the floor of guessing, P = c + (1 − c)
+q. The benchmark ``profile_models`` compares it with a compensatory model.
 
 Priors are weak and stated: abilities scatter with sd 1 level around a mean of their own, which is N(2.5, 2²);
-ln s ~ N(0, 0.5²); weights ~ N(0.3, 0.5²), β0 ~ N(2, 3²). Fisher scoring finds the mode; intervals are from the normal
+ln s ~ N(0, 0.5²). Fisher scoring finds the mode; intervals are from the normal
 approximation there. Shares (of people, or of tries) scatter less around the model than single answers do: with φ the
 scatter found, Σ (y − P)²/(P (1 − P)) over the degrees of freedom, a share weighs 1/φ answers, and at least one.
 """
@@ -100,13 +100,8 @@ MEAN_ABILITY, MEAN_SPREAD, OWN_SPREAD = 2.5, 2.0, 1.0
 SHARPNESS_SPREAD = 0.5
 LEAST_SCATTER = 0.02
 """A share weighs at most 50 answers, however little it scatters: the model is not exact."""
-MANY, FEW = 6_000, 2_000
-"""With more items than MANY the climb begins on about FEW of them, where steps are cheap."""
 _STEPS, _HALVINGS, _WEIGHINGS = 60, 12, 3
-_SETTLED, _ROUGHLY = (
-    1e-2,
-    1.0,
-)  # log posterior that a step still promises: it is taken, and what remains is of its square
+_SETTLED = 1e-2  # log posterior that a step still promises: it is taken, and what remains is of its square
 _LEAST = 1e-9
 _SHARPEST = 6.0
 
@@ -169,10 +164,8 @@ def fit_joint(
     """Find the mode of a model's posterior for one subject; shares are weighed by how little they scatter."""
     begin = model.start() if start is None else start
     subject = OneSubject(grid, solved, floor)
-    if subject.whole:
-        return _climb_from_few(model, subject, begin) if len(solved) > MANY else _climb(model, subject, begin)
     fit = _climb(model, subject, begin)
-    for _ in range(_WEIGHINGS):
+    for _ in range(0 if subject.whole else _WEIGHINGS):
         weight = 1.0 / _scatter(model, fit, grid, solved, floor)
         fit = _climb(model, replace(subject, weight=weight), fit.parameters)
     return fit
@@ -198,42 +191,6 @@ class OneSubject:
             return float(np.log(np.where(self.solved > 0.0, rate, 1.0 - rate)).sum())
         return float((self.solved * np.log(rate) + (1.0 - self.solved) * np.log1p(-rate)).sum())
 
-    def some(self, rows: Ints) -> OneSubject:
-        """Return some of the answers."""
-        return OneSubject(self.grid.rows(rows), self.solved[rows], self.floor[rows], self.weight)
-
-
-def _climb_from_few(model: NonCompensatory, whole: OneSubject, begin: Floats) -> JointFit:
-    """Climb on a few items; then on all, with the information of the few in proportion, corrected as steps tell.
-
-    The correction is that of Broyden, Fletcher, Goldfarb and Shanno; a step costs a fifth of one by Fisher scoring.
-    """
-    size = len(whole.solved)
-    few = whole.some(np.arange(0, size, size // FEW))
-    now = _climb(model, few, begin, settled=_ROUGHLY).parameters
-    likelihood = information_at(model, now, few, evaluate(model, now, few)) - model.precision
-    covariance = _inverse(likelihood * (size / len(few.solved)) + model.precision)
-    here = evaluate(model, now, whole)
-    for _ in range(_STEPS):
-        step = covariance @ here.score
-        if 0.5 * here.score @ step < _SETTLED:
-            break
-        ahead = evaluate(model, now + step, whole)
-        if ahead.height < here.height:
-            break
-        covariance = _corrected(covariance, step, here.score - ahead.score)
-        now, here = now + step, ahead
-    return _climb(model, whole, now, here)
-
-
-def _corrected(covariance: Floats, step: Floats, change: Floats) -> Floats:
-    """Return an inverse Hessian that turns the change of the gradient into the step that was taken."""
-    along = step @ change
-    if along <= 0.0:
-        return covariance
-    left = np.eye(len(step)) - np.outer(step, change) / along
-    return np.asarray(left @ covariance @ left.T + np.outer(step, step) / along)
-
 
 def _scatter(model: NonCompensatory, fit: JointFit, grid: LevelGrid, solved: Floats, floor: Floats) -> float:
     """Return φ, the scatter of shares as a part of that of single answers."""
@@ -243,15 +200,13 @@ def _scatter(model: NonCompensatory, fit: JointFit, grid: LevelGrid, solved: Flo
     return float(np.clip(((solved - rate) ** 2 / (rate * (1.0 - rate))).sum() / free, LEAST_SCATTER, 1.0))
 
 
-def _climb(
-    model: NonCompensatory, subject: OneSubject, start: Floats, here: Height | None = None, *, settled: float = _SETTLED
-) -> JointFit:
-    """Climb to the mode by Fisher scoring with step halving; ``here``: the height at the start, where it is known."""
-    now, here = start, evaluate(model, start, subject) if here is None else here
+def _climb(model: NonCompensatory, subject: OneSubject, start: Floats) -> JointFit:
+    """Climb to the mode by Fisher scoring with step halving."""
+    now, here = start, evaluate(model, start, subject)
     for _ in range(_STEPS):
         information = information_at(model, now, subject, here)
         step = np.linalg.solve(information, here.score)
-        if 0.5 * here.score @ step < settled:
+        if 0.5 * here.score @ step < _SETTLED:
             return JointFit(now + step, _inverse(information), True)
         for _ in range(_HALVINGS):
             ahead = evaluate(model, now + step, subject)

@@ -131,7 +131,7 @@ def profile(
     """Find abilities per dimension, and place them among the people of the world."""
     from mensura.calibration import calibration_name, chosen_lines, say_quality
     from mensura.calibration.outcomes import pick_subjects
-    from mensura.calibration.profile import profile as profile_of, profile_counts
+    from mensura.calibration.profiles import profile as profile_of, profile_counts
     from mensura.evidence import load
 
     lines = chosen_lines(calibration)

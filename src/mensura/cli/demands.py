@@ -232,7 +232,7 @@ def protocols(
 
 def _check_pools(paths: list[Path]) -> list[Path]:
     """Check every path; the shipped pool has a name and no folder."""
-    from mensura.extrapolation.extrapolate import EXAMPLE_NAME
+    from mensura.extrapolation.methods import EXAMPLE_NAME
 
     check_input([path for path in paths if str(path) != EXAMPLE_NAME])
     return paths

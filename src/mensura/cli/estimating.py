@@ -152,7 +152,7 @@ def choose_estimating(
 def read_pool(place: Path) -> tuple[ItemPool, str]:
     """Return a pool and what its folder says of it; ``example`` is the shipped one, unless there is such a folder."""
     from mensura.extrapolation.descriptions import read_description
-    from mensura.extrapolation.extrapolate import EXAMPLE_NAME, example_description, example_pool
+    from mensura.extrapolation.methods import EXAMPLE_NAME, example_description, example_pool
     from mensura.people import ItemPool
 
     if str(place) == EXAMPLE_NAME and not place.exists():

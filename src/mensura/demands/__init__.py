@@ -1,37 +1,32 @@
 """Demands: the level that each item asks for in 18 dimensions.
 
 In: items, rubrics, and readings by language models or people. Out: demand levels with agreement and checks.
-Read first: ``rubrics`` (dimensions and definitions), ``plan`` and ``annotate`` (ask a language model), ``protocols``
+Read first: ``rubrics`` (dimensions and definitions), ``plan`` and ``annotation`` (ask a language model), ``protocols``
 (the prompts and their answers), ``readings``, ``aggregation`` and ``agreement`` (several readers), ``checking`` (do
 demands predict human success).
 """
 
-from mensura.demands.aggregation import pool_readings
-from mensura.demands.agreement import Agreement, measure_agreement
-from mensura.demands.annotate import Annotation, annotate, carry_out
-from mensura.demands.checking import DemandsCheck, check_demands
-from mensura.demands.plan import plan_annotation
-from mensura.demands.readings import combine, read_demands
-from mensura.demands.rubrics import Rubric, boundary_table, dimension_table, load_rubrics
-from mensura.demands.views import annotation_sheet, pool_rates, unguessability
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Agreement",
-    "Annotation",
-    "DemandsCheck",
-    "Rubric",
-    "annotate",
-    "annotation_sheet",
-    "boundary_table",
-    "carry_out",
-    "check_demands",
-    "combine",
-    "dimension_table",
-    "load_rubrics",
-    "measure_agreement",
-    "plan_annotation",
-    "pool_rates",
-    "pool_readings",
-    "read_demands",
-    "unguessability",
-]
+from mensura.core.exports import on_first_use
+
+if TYPE_CHECKING:
+    from mensura.demands.aggregation import pool_readings as pool_readings
+    from mensura.demands.agreement import Agreement as Agreement, measure_agreement as measure_agreement
+    from mensura.demands.annotation import Annotation as Annotation, annotate as annotate, carry_out as carry_out
+    from mensura.demands.checking import DemandsCheck as DemandsCheck, check_demands as check_demands
+    from mensura.demands.plan import plan_annotation as plan_annotation
+    from mensura.demands.readings import combine as combine, read_demands as read_demands
+    from mensura.demands.rubrics import (
+        Rubric as Rubric,
+        boundary_table as boundary_table,
+        dimension_table as dimension_table,
+        load_rubrics as load_rubrics,
+    )
+    from mensura.demands.views import (
+        annotation_sheet as annotation_sheet,
+        pool_rates as pool_rates,
+        unguessability as unguessability,
+    )
+
+__getattr__, __dir__, __all__ = on_first_use(__name__, __file__)

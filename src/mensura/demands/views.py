@@ -6,9 +6,8 @@ judged from the item alone.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,13 +16,18 @@ import polars as pl
 
 from mensura.core.errors import MensuraError
 from mensura.demands.rubrics import load_rubrics
-from mensura.intake.tables import as_frame
-from mensura.people import ItemPool
-from mensura.people.tidy import check_items, read_items
+from mensura.intake.items import FIELDS, ItemFile, read_items, read_records
+from mensura.intake.tables import find_table
+from mensura.people import ItemPool, tidy
 
-SEEN = {"text": ("text",), "options": ("options",), "key": ("key", "answer"), "scoring": ("scoring",)}
-_NUMBERED = re.compile(r"option_(\d+)")
-_SEPARATORS = ("||", "\n", " | ")
+_OWN = re.compile(r"item|text|options|option_\d+|key|answer|scoring|n_options|needs_picture")
+"""Columns of Mensura's item tables that are read here; they may also have rates, and parameters called a and b."""
+_COLUMNS: Mapping[str, Any] = {
+    "item": pl.String,
+    "text": pl.String,
+    "options": pl.List(pl.String),
+    "answer": pl.List(pl.String),
+}
 
 
 @dataclass(frozen=True)
@@ -49,12 +53,33 @@ class ItemView:
 
 
 def item_table(pool: Any) -> pl.DataFrame:  # noqa: ANN401
-    """Return the items of a pool, a tidy folder, an items file, a table, or of the shipped ``"example"``."""
+    """Return the items of a pool, a tidy folder, an items file of any layout, a table, or the shipped ``"example"``."""
     if isinstance(pool, ItemPool):
         return pool.items
-    if isinstance(pool, str | Path):
-        return read_items(example_folder() if str(pool) == "example" else Path(pool))
-    return check_items(as_frame(pool, name="pool"), name="pool")
+    place = Path(pool) if isinstance(pool, str | Path) else None
+    place = example_folder() if place == Path("example") else place
+    if place is not None and (find_table(place, "items") or not (place.is_file() or any(place.rglob("*.json")))):
+        return tidy.read_items(place)
+    file = _read_items(pool)
+    rows = [
+        {
+            **{name: item.rest.get(name) for name in ("scoring", "n_options", "needs_picture")},
+            "item": item.item,
+            "text": f"{item.context}\n\n{item.text}".strip() if item.text else "",
+            "options": item.options,
+            "answer": item.keys,
+        }
+        for item in file.items
+    ]
+    return tidy.check_items(pl.DataFrame(rows, schema_overrides=_COLUMNS, infer_schema_length=None), name=file.name)
+
+
+def _read_items(source: Any) -> ItemFile:  # noqa: ANN401
+    """Read items of any layout; of a table with Mensura's own columns, item and text, nothing but such columns."""
+    _, records = read_records(source, known={name for names in FIELDS.values() for name in names})
+    if not records or not {"item", "text"} <= set(records[0].cells):
+        return read_items(source)
+    return read_items([{name: cell for name, cell in one.cells.items() if _OWN.fullmatch(name)} for one in records])
 
 
 def example_folder() -> Path:
@@ -101,12 +126,13 @@ def pool_rates(pools: Sequence[ItemPool], group: str = "all") -> pl.DataFrame:
 def view_items(items: pl.DataFrame) -> tuple[list[ItemView], pl.DataFrame]:
     """Return the items that can be annotated as they are seen, and those that cannot: item, reason."""
     views, skipped = [], []
-    for row in items.iter_rows(named=True):
-        reason = "needs a picture" if row.get("needs_picture") is True else "" if _told(row, "text") else "no text"
+    for item in _read_items(items).items:
+        reason = "needs a picture" if item.rest.get("needs_picture") is True else "" if item.text else "no text"
         if reason:
-            skipped.append((row["item"], reason))
-            continue
-        views.append(ItemView(row["item"], _told(row, "text"), _options(row), _told(row, "key"), _told(row, "scoring")))
+            skipped.append((item.item, reason))
+        else:
+            scoring = str(item.rest.get("scoring") or "").strip()
+            views.append(ItemView(item.item, item.text, item.options, " or ".join(item.keys), scoring))
     if not views:
         raise MensuraError(
             "pool: no item can be annotated; the item table needs a column 'text' (and options, key, scoring where "
@@ -144,45 +170,18 @@ def unguessability(items: pl.DataFrame) -> pl.DataFrame:
 
     """
     rows: list[tuple[object, ...]] = []
-    for row in items.iter_rows(named=True):
-        stated, counted = row.get("n_options"), len(_options(row))
+    for item in _read_items(items).items:
+        stated, counted = item.rest.get("n_options"), len(item.options)
         if stated is not None and stated < 1:
-            raise MensuraError(f"item {row['item']!r}: n_options must be 1 or more, got {stated}")
+            raise MensuraError(f"item {item.item!r}: n_options must be 1 or more, got {stated}")
         if stated is not None:
-            rows.append((row["item"], int(stated), 100 * (1 - 1 / stated), "n_options"))
+            rows.append((item.item, int(stated), 100 * (1 - 1 / stated), "n_options"))
         elif counted > 1:
-            rows.append((row["item"], counted, 100 * (1 - 1 / counted), "options counted"))
+            rows.append((item.item, counted, 100 * (1 - 1 / counted), "options counted"))
         else:
-            rows.append((row["item"], None, 100.0, "no options: taken for open"))
+            rows.append((item.item, None, 100.0, "no options: taken for open"))
     schema = {"item": pl.String, "n_options": pl.Int64, "unguessability": pl.Float64, "basis": pl.String}
     return pl.DataFrame(rows, schema=schema, orient="row")
-
-
-def _told(row: dict[str, Any], field: str) -> str:
-    """Return what a row says of a field, from the first of its columns that is filled."""
-    values = (row.get(column) for column in SEEN[field])
-    return next((str(value).strip() for value in values if value is not None and str(value).strip()), "")
-
-
-def _options(row: dict[str, Any]) -> tuple[str, ...]:
-    """Return the options: a JSON list, parts set apart by ``||``, lines or `` | ``, or columns option_1, option_2."""
-    text = _told(row, "options")
-    if text:
-        return tuple(option.strip() for option in _split(text) if option.strip())
-    numbered = sorted((int(match[1]), name) for name in row if (match := _NUMBERED.fullmatch(name)))
-    return tuple(str(row[name]).strip() for _, name in numbered if row[name] is not None and str(row[name]).strip())
-
-
-def _split(text: str) -> list[str]:
-    if text.startswith("["):
-        try:
-            listed = json.loads(text)
-        except ValueError:
-            listed = None
-        if isinstance(listed, list):
-            return [str(option) for option in listed]
-    separator = next((separator for separator in _SEPARATORS if separator in text), None)
-    return text.split(separator) if separator else [text]
 
 
 def annotation_sheet(

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from mensura.core.arrays import Floats, Ints
     from mensura.extrapolation.cases import Case
     from mensura.extrapolation.correction import AskingMethod
-    from mensura.extrapolation.extrapolate import Extrapolation
+    from mensura.extrapolation.methods import Extrapolation
 
 ETS_UNIT = 2.35  # one logit in units of the ETS delta scale
 MODERATE, LARGE = 1.0, 1.5  # where the ETS classes B and C begin

@@ -5,9 +5,9 @@ In logits, with x the observed group's rate, e the model's estimate and h the ha
     reference_i − x_i = b + β (e_i − x_i) + ε_i,    b ~ N(0, σ_b²),    β ~ N(β₀, σ_β²),    ε_i ~ N(0, τ² + (c h_i / z)²)
 
 b and β are one draw per focal group: a model misjudges a whole group together. β₀ below 1 says that models overdo
-differences between groups. The five constants are learned on part-to-whole records of *other* pools (marginal
-likelihood, with priors that keep spreads off zero when groups are few: Chung et al., Psychometrika 78, 2013). Links
-of the pool at hand, where there are any, update b and β by the same formula.
+differences between groups. The five constants are learned on part-to-whole records of *other* pools
+(``tools.learn_correction`` of a clone). Links of the pool at hand, where there are any, update b and β by the same
+formula.
 
 :class:`AskingMethod` is what both protocols share: whom they ask, the correction of replies, and warnings.
 """
@@ -18,22 +18,19 @@ from collections import Counter
 from dataclasses import dataclass, fields
 from functools import partial
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 import polars as pl
 
 from mensura.core.arrays import Floats, Ints, Mask, expit, logit
 from mensura.core.errors import MensuraError
-from mensura.core.frames import require_columns
 from mensura.extrapolation.line_methods import ranked
 from mensura.extrapolation.protocol import LEVEL, Prediction, check_level, empty_sensitivity
 from mensura.extrapolation.straight_line import normal_reach, smooth
-from mensura.intake.tables import as_frame
 from mensura.people import WORLD
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from mensura.extrapolation.protocol import Task
@@ -44,16 +41,10 @@ STATED_LEVEL = 0.9
 Z = normal_reach(STATED_LEVEL)
 NEAREST = 0.002
 """Rates closer than this to 0 or 1 are read as this far from them: models answer 0% and mean "hardly anyone"."""
-SPREAD_SCALE = 0.2
-"""Gamma(2) prior of σ_b, σ_β and τ: mode at 0.2 logits."""
-DAMPING_PRIOR, WIDTH_PRIOR = 0.1, 0.3
-"""Prior spread of β₀ around 1, and of ln c around 0."""
 TYPICAL_SLOPE = 0.2
 """Mean of p (1 − p) over items between 10% and 90%: by how much a rate moves per logit."""
 SHIFT, DAMPING, ITEM = "shift of the group", "part of the shift that is real", "error of an item"
-FEWEST_GROUPS = 2
 _SMALLEST_VARIANCE = 1e-12
-RECORD_COLUMNS = ("pool", "group", "item", "observed", "whole", "estimate", "low", "high")
 _REASONS, _LONGEST = 3, 100  # commonest reasons of failures that a warning names, and characters of each
 _NEVER_CHECKED = (
     "no world estimate has ever been checked against the world: the intervals are those of estimates for whole "
@@ -88,8 +79,8 @@ class Correction:
         An item without an estimate (NaN) stays without one. Part of a reference is the observed group itself: no rate
         leaves the range its share allows.
         """
-        x, answered = logit(_inside(smooth(task.rate, task.n))), np.isfinite(rate)
-        gap = np.where(answered, logit(_inside(rate)) - x, 0.0)
+        x, answered = logit(inside_edges(smooth(task.rate, task.n))), np.isfinite(rate)
+        gap = np.where(answered, logit(inside_edges(rate)) - x, 0.0)
         noise = self.item_sd**2 + (self.width * np.where(answered, half, 0.0) / Z) ** 2
         mean, variance = self._predictive(task, x, gap, noise, task.known & answered)
         reach = normal_reach(level) * np.sqrt(variance)
@@ -109,8 +100,8 @@ class Correction:
         answered = np.isfinite(rate)
         if task.draws > 1 or not answered.any():
             return empty_sensitivity()
-        x = logit(_inside(smooth(task.rate, task.n)))[answered]
-        gap, z = logit(_inside(rate[answered])) - x, normal_reach(level)
+        x = logit(inside_edges(smooth(task.rate, task.n)))[answered]
+        gap, z = logit(inside_edges(rate[answered])) - x, normal_reach(level)
         own = np.sqrt(self.item_sd**2 + (self.width * half[answered] / Z) ** 2)
         rows = []
         for name, value, sd, per_sd in (
@@ -126,7 +117,7 @@ class Correction:
         """Return mean and variance of reference − x, draws × items, given the links of each draw."""
         X = np.stack([np.ones_like(gap), gap], axis=1)
         links = np.where(known, task.links, 0.5)
-        difference = logit(_inside(smooth(links, task.links_n))) - x
+        difference = logit(inside_edges(smooth(links, task.links_n))) - x
         sampling = 1 / (task.links_n * np.maximum(links * (1 - links), NEAREST))
         precision = np.where(known, 1 / np.maximum(noise + sampling, _SMALLEST_VARIANCE), 0.0)
         prior = np.maximum(np.array([self.shift_sd, self.damping_sd]) ** 2, _SMALLEST_VARIANCE)
@@ -135,71 +126,6 @@ class Correction:
         C = np.linalg.inv(A)
         theta = np.einsum("dpq,dq->dp", C, right)
         return theta @ X.T, np.einsum("ip,dpq,iq->di", X, C, X) + noise
-
-
-def learn_correction(records: Any) -> Correction:  # noqa: ANN401
-    """Learn how a language model misjudges groups, from its estimates of samples whose rates are known.
-
-    Parameters
-    ----------
-    records : table of any library, or path
-        Columns pool, group, item, observed (the group's rate), whole (the whole sample's), estimate, low, high. Each
-        pool and group is one focal group. Keep the pool to be judged out of the records.
-
-    Returns
-    -------
-    Correction
-        The constants, for ``WholePool(asker, correction=…)``.
-
-    Raises
-    ------
-    MensuraError
-        If a column is missing, or the records have fewer than two focal groups.
-
-    Examples
-    --------
-    >>> rows = [{"pool": "p", "group": g, "item": "i", "observed": 0.5, "whole": 0.4} for g in "ab"]
-    >>> learn_correction([{**row, "estimate": 0.4, "low": 0.3, "high": 0.5} for row in rows]).origin
-    '2 focal groups of p'
-
-    """
-    table = as_frame(records, name="records")
-    require_columns(table, list(RECORD_COLUMNS), name="records")
-    groups = [_in_logits(part) for _, part in table.group_by("pool", "group", maintain_order=True)]
-    if len(groups) < FEWEST_GROUPS:
-        raise MensuraError(f"records: {len(groups)} focal group; at least {FEWEST_GROUPS} are needed to learn from")
-    from scipy.optimize import minimize
-
-    start = np.array([1.0, *np.log([SPREAD_SCALE, SPREAD_SCALE, SPREAD_SCALE, 1.0])])
-    solution = minimize(_cost, start, args=(groups,), method="L-BFGS-B")
-    damping_sd, shift_sd, item_sd, width = (float(value) for value in np.exp(solution.x[1:]))
-    origin = f"{len(groups)} focal groups of {', '.join(table['pool'].unique(maintain_order=True))}"
-    return Correction(float(solution.x[0]), damping_sd, shift_sd, item_sd, width, origin)
-
-
-def _in_logits(table: pl.DataFrame) -> tuple[Floats, Floats, Floats]:
-    """Return a group's true shift, the shift that the model stated, and its half-widths."""
-    x, y, e, low, high = (logit(_inside(table[name].cast(pl.Float64).to_numpy())) for name in RECORD_COLUMNS[3:])
-    return y - x, e - x, (high - low) / 2
-
-
-def _cost(theta: Floats, groups: Sequence[tuple[Floats, Floats, Floats]]) -> float:
-    """Return the negative log posterior; spreads and width come as logarithms.
-
-    A group's covariance is diagonal plus rank two (b and β), so that determinant and inverse take 2 × 2 matrices.
-    """
-    damping, (damping_sd, shift_sd, item_sd, width) = theta[0], np.exp(theta[1:])
-    cost = 0.5 * ((damping - 1) / DAMPING_PRIOR) ** 2 + 0.5 * (np.log(width) / WIDTH_PRIOR) ** 2
-    for spread in (damping_sd, shift_sd, item_sd):
-        cost -= np.log(spread) - spread / SPREAD_SCALE
-    for truth, gap, half in groups:
-        residual, noise = truth - damping * gap, item_sd**2 + (width * half / Z) ** 2
-        common = np.stack([np.full_like(noise, shift_sd), damping_sd * gap], axis=1)
-        inner = np.eye(2) + (common.T / noise) @ common
-        shared = (common.T / noise) @ residual
-        fit = residual @ (residual / noise) - shared @ np.linalg.solve(inner, shared)
-        cost += 0.5 * (np.log(noise).sum() + np.log(np.linalg.det(inner)) + fit)
-    return float(cost)
 
 
 def shipped_correction(pool: str = "") -> Correction:
@@ -222,7 +148,8 @@ def published_correction() -> Correction:
     return Correction(1.0, 0.0, 0.0, error, 1.0, "published validation errors of five models on three tests")
 
 
-def _inside(rate: Floats) -> Floats:
+def inside_edges(rate: Floats) -> Floats:
+    """Return rates that keep their distance from 0 and 1."""
     return np.asarray(np.clip(rate, NEAREST, 1 - NEAREST))
 
 

@@ -25,7 +25,7 @@ import scipy
 
 from mensura.core.arrays import Floats, expit, logit
 from mensura.core.errors import MensuraError
-from mensura.extrapolation.extrapolate import DESCRIBED, LINKED, SITUATIONS
+from mensura.extrapolation.methods import DESCRIBED, LINKED, SITUATIONS
 from mensura.extrapolation.protocol import Slices
 from mensura.extrapolation.straight_line import focal_logit, smooth
 

@@ -6,7 +6,7 @@ import re
 import polars as pl
 import pytest
 
-from mensura.extrapolation.extrapolate import example_pool
+from mensura.extrapolation.methods import example_pool
 from tests.llm.server import ChatServer, Faults, serving
 
 

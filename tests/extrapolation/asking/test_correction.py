@@ -10,10 +10,10 @@ from mensura.core.arrays import expit, logit
 from mensura.core.errors import MensuraError
 from mensura.extrapolation.correction import (
     Correction,
-    learn_correction,
     published_correction,
     shipped_correction,
 )
+from tools.learn_correction import learn_correction
 
 TRUE = Correction(damping=0.85, damping_sd=0.08, shift_sd=0.12, item_sd=0.15, width=0.7)
 Z90 = 1.6448536

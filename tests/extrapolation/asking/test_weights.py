@@ -6,7 +6,8 @@ import pytest
 
 from benchmarks.llm_extrapolation import learn_weights
 from mensura.core.errors import MensuraError
-from mensura.extrapolation import dominant_dimensions, learn_correction, measure_distance
+from mensura.extrapolation import dominant_dimensions, measure_distance
+from tools.learn_correction import learn_correction
 
 
 def draw_errors(spread: list[float], correlation: float, cells: int = 4000, seed: int = 0) -> np.ndarray:

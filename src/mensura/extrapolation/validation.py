@@ -26,7 +26,7 @@ from mensura.extrapolation.breakdown import (
 )
 from mensura.extrapolation.cases import Case, cases_of, pairs_of
 from mensura.extrapolation.descriptions import read_description
-from mensura.extrapolation.extrapolate import (
+from mensura.extrapolation.methods import (
     DESCRIBED,
     LINKED,
     METHODS,
