@@ -54,7 +54,7 @@ _OWN_NODES, _PRIOR_NODES = np.linspace(-6, 6, 13)[:, None], np.linspace(-5, 5, 1
 """Places of the quadrature in standard deviations: around what the rate alone says, and around what the demands say."""
 _DEEPEST = 300.0  # whose share a number can still state
 _LEAST_SLOPE = 0.05
-"""Least slope of the shown depth from which the width of a rate's own likelihood is told."""
+"""Least slope of the shown depth for the width of a rate's own likelihood."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,9 +89,9 @@ def given_rates(state: Depths, items: RatedItems) -> tuple[Floats, Floats]:
     the depths of the round before: with nodes that followed these, rounds chased each other and settled nowhere.
     """
     prior = state.variance + state.extra
-    alone = plain_depth(items.rate, items.floor)
-    own = state.error / np.maximum(shown_depth(alone, items.floor)[1], _LEAST_SLOPE)
-    nodes = np.concatenate([alone + _OWN_NODES * own, state.fitted + _PRIOR_NODES * np.sqrt(prior)])
+    shown = plain_depth(items.rate, items.floor)
+    own = state.error / np.maximum(shown_depth(shown, items.floor)[1], _LEAST_SLOPE)
+    nodes = np.concatenate([shown + _OWN_NODES * own, state.fitted + _PRIOR_NODES * np.sqrt(prior)])
     nodes.sort(axis=0)
     log = _log_likelihood(nodes, state, items) - 0.5 * (nodes - state.fitted) ** 2 / prior
     ends = np.concatenate([nodes[:1], (nodes[1:] + nodes[:-1]) / 2, nodes[-1:]])

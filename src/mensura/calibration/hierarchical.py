@@ -206,7 +206,7 @@ def _level_doubt(state: Depths, items: RatedItems, demanded: Demanded, mean: Flo
 def _moving_along(items: RatedItems, demanded: Demanded) -> Floats:
     """Return dimensions × dimensions: how far each demand rises, within pools, where one of them rises by a level.
 
-    Of a demand that hardly varies nothing is told but that it moves with itself.
+    A demand that hardly varies moves with itself alone.
     """
     centred = demanded.levels - pool_means(demanded.levels, items.pool)[items.pool]
     covariance = centred.T @ centred

@@ -37,7 +37,7 @@ NEARLY_ALL = 0.9999
 
 @dataclass(frozen=True)
 class Place:
-    """The world rate of an ability with the ends of its 90% interval, and what must be said of it; or none, and why.
+    """The world rate of an ability with the ends of its 90% interval, with its reservations; or none, and why.
 
     The interval holds the errors of ability and line together. ``at_least``: the ability is rarer than the data can
     tell, so the rate is the rarest that they can.
@@ -95,7 +95,7 @@ def find_line(lines: Calibration, dimension: str) -> LevelLine | str:
 
 
 def line_error(line: LevelLine, level: float) -> tuple[float, list[str]]:
-    """Return half the width of the line's 90% interval at a level, and what is to be said where it is unknown."""
+    """Return half the width of the line's 90% interval at a level, and a note where it is unknown."""
     if line.slope_error is not None:
         low, high = line.reach
         return Z90 * line.slope_error * math.sqrt((high - low) ** 2 / 12 + (level - (low + high) / 2) ** 2), []

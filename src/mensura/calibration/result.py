@@ -1,6 +1,6 @@
 """A calibration as a result: bases with intervals and verdicts, the three stages, and lines for the ruler.
 
-A calibration as a file: what was found, how, from which inputs; read by the ruler, compared with another.
+A calibration as a file: bases, method and inputs; read by the ruler, compared with another.
 """
 
 from __future__ import annotations
@@ -114,8 +114,8 @@ class CalibrationResult(Result):
         """
         slope = pl.cov("level", "empirical") / pl.var("level")
         raw = self.points().group_by("dimension").agg(n=pl.len(), base_raw=10.0**slope)
-        found = self.together.select("dimension", "base").join(raw, on="dimension", how="left", maintain_order="left")
-        return found.select("dimension", pl.col("n").fill_null(0), "base", pl.col("base_raw").fill_nan(None))
+        joined = self.together.select("dimension", "base").join(raw, on="dimension", how="left", maintain_order="left")
+        return joined.select("dimension", pl.col("n").fill_null(0), "base", pl.col("base_raw").fill_nan(None))
 
     def points(self) -> pl.DataFrame:
         """Return dimension, item, level, empirical: every item under each dimension that decides it."""

@@ -4,7 +4,7 @@ It is the rank correlation of the predicted with the true order within each pool
 every pool alike. The plainest law is the measure for all: an item is as hard as the *largest* of its demands. A
 dimension that orders items no better than that is no ruler, however narrow the interval of its base.
 
-Rates of a pool nobody has seen, from the demands of its items alone. And what may be said of a base: one of the
+Rates of a pool nobody has seen, from the demands of its items alone. And the verdict on a base: one of the
 published classes, or that the items do not identify it, and why.
 """
 
@@ -99,7 +99,7 @@ def judge_rulers(items: RatedItems) -> pl.DataFrame:
     """Return dimension, pools, skill, largest, ruler: the order of items by each dimension and by the largest demand.
 
     Both on the pools where the dimension varies, pools counting alike. The other pools give a dimension's direction.
-    Without three such pools nothing can be said, and ``ruler`` is null.
+    Without three such pools ``ruler`` is null.
     """
     top = items.levels.max(axis=1)
     members = [np.flatnonzero(items.pool == k) for k in range(len(items.pools))]

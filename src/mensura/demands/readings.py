@@ -197,12 +197,12 @@ def _checked(long: pl.DataFrame, label: str, name: str) -> pl.DataFrame:
         pl.col("item", "dimension").cast(pl.String),
         pl.col("annotator").cast(pl.String).fill_null(label),
         pl.col("repeat").cast(pl.Int64, strict=False).fill_null(0),
-        pl.col("level").cast(pl.String).str.strip_chars().alias("told"),
-    ).filter(~pl.col("told").str.to_lowercase().is_in(BLANK).fill_null(True))
-    readings = readings.with_columns(level=pl.col("told").str.strip_suffix("+").cast(pl.Float64, strict=False))
+        pl.col("level").cast(pl.String).str.strip_chars().alias("written"),
+    ).filter(~pl.col("written").str.to_lowercase().is_in(BLANK).fill_null(True))
+    readings = readings.with_columns(level=pl.col("written").str.strip_suffix("+").cast(pl.Float64, strict=False))
     wrong = readings.filter(~pl.col("level").is_between(0, HIGHEST).fill_null(False))
     if wrong.height:
-        item, dimension, value = wrong.select("item", "dimension", "told").row(0)
+        item, dimension, value = wrong.select("item", "dimension", "written").row(0)
         raise MensuraError(
             f"{name}: {value!r} for item {item!r}, dimension {dimension}, is no level; expected a number from 0 to "
             f"{HIGHEST}, or an empty cell ({wrong.height} such cells)"

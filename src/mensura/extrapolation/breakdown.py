@@ -192,16 +192,47 @@ _NOTE = "other items, countries and years than here: orientation, no head-to-hea
 def published_errors(validations: pl.DataFrame | None = None) -> pl.DataFrame:
     """Return the published rows whose truth was known: a whole sample's rates, predicted or taken over as they are.
 
-    ``validations``: the evidence table, the packaged one when not given.
+    Parameters
+    ----------
+    validations
+        The table of an evidence; the packaged one when not given.
+
+    Returns
+    -------
+    polars.DataFrame
+        pool, task, method, n, mae, rmse, pearson, spearman, source.
+
+    Examples
+    --------
+    >>> from mensura.extrapolation import published_errors
+    >>> published_errors()["pool"].unique().sort().to_list()
+    ['ICAR', 'PISA', 'TIMSS']
+
     """
     table = load().validations if validations is None else validations
     return table.filter(pl.col("task") != _CALIBRATION)
 
 
 def published_distances(validations: pl.DataFrame | None = None) -> pl.DataFrame:
-    """Return pool, method, n, distance, rms_distance, pearson, spearman, source of the published world estimates.
+    """Return how far the published world estimates lie from the rates of the people tested.
 
-    ``distance``: mean of |world estimate − rate of the people tested|, printed as MAE in the paper.
+    Parameters
+    ----------
+    validations
+        The table of an evidence; the packaged one when not given.
+
+    Returns
+    -------
+    polars.DataFrame
+        pool, method, n, distance (mean of |world estimate − rate of the people tested|, printed as MAE in the paper),
+        rms_distance, pearson, spearman, source.
+
+    Examples
+    --------
+    >>> from mensura.extrapolation import published_distances
+    >>> "distance" in published_distances().columns
+    True
+
     """
     table = load().validations if validations is None else validations
     rows = table.filter(pl.col("task") == _CALIBRATION)
@@ -248,10 +279,26 @@ SEVERAL = "several"
 
 
 def score_answers(method: AskingMethod, cases: Sequence[Case]) -> pl.DataFrame:
-    """Return model, unit, n, unread, mae, rmse, pearson, spearman over all focal groups: the published table's form.
+    """Score the answers of a language model over all focal groups, in the form of the published table.
 
-    One row per answer, uncorrected, and one for the mean of an item's answers. ``n`` counts what could be read, as
-    published; ``unread`` what could not.
+    Parameters
+    ----------
+    method
+        A method that asks a language model.
+    cases
+        As :func:`cases_of` returns them.
+
+    Returns
+    -------
+    polars.DataFrame
+        model, unit, n, unread, mae, rmse, pearson, spearman: one row for single answers, uncorrected, and one for the
+        mean of an item's answers. ``n`` counts what could be read, as published; ``unread`` what could not.
+
+    Examples
+    --------
+    >>> from mensura.extrapolation import WholePool, score_answers
+    >>> score_answers(WholePool(asker), cases)  # doctest: +SKIP
+
     """
     answers = pl.concat(
         method.ask(case.task)
@@ -284,12 +331,37 @@ def _correlations(one: Floats, other: Floats) -> dict[str, float | None]:
 
 
 def measure_distance(observed: pl.DataFrame, estimates: Mapping[str, Extrapolation | pl.DataFrame]) -> pl.DataFrame:
-    """Return how far the world estimates of several methods lie from the rates observed: a distance, not an error.
+    """Measure how far the world estimates of several methods lie from the rates observed: a distance, not an error.
 
-    ``observed``: item, rate of the people tested. ``estimates``: by method, item and rate. Columns: method, n,
-    distance (mean of |world − observed|), rms_distance, shift (mean of world − observed), pearson, spearman. The paper
-    prints the same figures as "calibration results", with the observed rates where a truth would stand; nobody
-    knows the truth for the world, and a method that moves nothing would have none.
+    The paper prints the same figures as "calibration results", with the observed rates where a truth would stand;
+    nobody knows the truth for the world, and a method that moves nothing would have none.
+
+    Parameters
+    ----------
+    observed
+        item, rate of the people tested.
+    estimates
+        By method, item and rate.
+
+    Returns
+    -------
+    polars.DataFrame
+        method, n, distance (mean of |world − observed|), rms_distance, shift (mean of world − observed), pearson,
+        spearman.
+
+    Raises
+    ------
+    MensuraError
+        If a method and the observed rates share no item.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from mensura.extrapolation import measure_distance
+    >>> observed = pl.DataFrame({"item": ["a", "b"], "rate": [0.5, 0.75]})
+    >>> measure_distance(observed, {"half": observed.with_columns(pl.col("rate") / 2)})["shift"].item()
+    -0.3125
+
     """
     rows = []
     for name, estimate in estimates.items():
@@ -307,9 +379,26 @@ def measure_distance(observed: pl.DataFrame, estimates: Mapping[str, Extrapolati
 
 
 def dominant_dimensions(demands: pl.DataFrame) -> pl.DataFrame:
-    """Return item, dimension: the one with the highest level, ``several`` where the highest is shared.
+    """Find the dimension with the highest level of each item.
 
-    ``demands``: item, dimension, level, as ``mensura annotate`` writes them.
+    Parameters
+    ----------
+    demands
+        item, dimension, level, as ``mensura annotate`` writes them.
+
+    Returns
+    -------
+    polars.DataFrame
+        item, dimension: ``several`` where the highest level is shared.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from mensura.extrapolation import dominant_dimensions
+    >>> levels = pl.DataFrame({"item": ["a", "a"], "dimension": ["KNc", "MCr"], "level": [1, 3]})
+    >>> dominant_dimensions(levels)["dimension"].item()
+    'MCr'
+
     """
     top = demands.filter(pl.col("level") == pl.col("level").max().over("item"))
     only = pl.when(pl.len() == 1).then(pl.col("dimension").first()).otherwise(pl.lit(SEVERAL))

@@ -104,14 +104,14 @@ class _Words:
 
     def _population(self, group: str, parts: Sequence[tuple[str, str]]) -> Population:
         """Narrow the whole by each part of a crossing; a part that the world tables cannot read stays prose."""
-        found = self.whole
+        people = self.whole
         for covariate, label in parts:
             named = f"{covariate}={label}"
             try:
-                found = population_of(named, found, world_tables())
+                people = population_of(named, people, world_tables())
             except MensuraError:
-                found = found.with_(prose=f"{found.prose} Of these, those with {covariate} {label}.")
-        return found.with_(name=group)
+                people = people.with_(prose=f"{people.prose} Of these, those with {covariate} {label}.")
+        return people.with_(name=group)
 
 
 def cases_of(pool: ItemPool, description: str = "") -> list[Case]:
@@ -137,6 +137,17 @@ def cases_of(pool: ItemPool, description: str = "") -> list[Case]:
     ------
     MensuraError
         If the pool has no group ``all``, or no group has enough items.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from mensura import ItemPool
+    >>> from mensura.extrapolation import cases_of
+    >>> answers = pl.DataFrame({"person": range(60), **{f"q{at}": [1, 0] * 30 for at in range(5)}})
+    >>> persons = pl.DataFrame({"person": range(60), "sex": ["female"] * 30 + ["male"] * 30})
+    >>> pool = ItemPool.from_answers("mine", {"item": [f"q{at}" for at in range(5)]}, answers, persons)
+    >>> [case.group for case in cases_of(pool)]
+    ['sex=female', 'sex=male']
 
     """
     whole = _whole(pool)
@@ -199,8 +210,8 @@ def _whole(pool: ItemPool) -> pl.DataFrame:
 
 def _assessment(pool: ItemPool, text: str) -> Assessment | None:
     """Return the assessment that the description names, of the year the pool states, where it states one."""
-    found, year = assessment_of(text), pool.administration.year
-    return found if found is None or year is None else replace(found, year=year)
+    assessment, year = assessment_of(text), pool.administration.year
+    return assessment if assessment is None or year is None else replace(assessment, year=year)
 
 
 def _whole_population(pool: ItemPool, text: str) -> Population:

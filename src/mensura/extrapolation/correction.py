@@ -155,7 +155,7 @@ def inside_edges(rate: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Replies:
-    """What a language model said of the items of a task, uncorrected.
+    """The estimates of a language model for the items of a task, uncorrected.
 
     ``rate``: the mean estimate per item, NaN without a readable answer; ``half``: the half-width of its interval in
     logits; ``calls``: how often the item was asked about. ``answers``: item, rate, one row per answer, null where it
@@ -204,7 +204,7 @@ class AskingMethod:
         return cast("Asker", self.asker)
 
     def ask(self, task: Task) -> Replies:
-        """Ask about every item of a task and return what the model said, uncorrected."""
+        """Ask about every item of a task and return its estimates, uncorrected."""
         raise NotImplementedError
 
     def usual_correction(self, task: Task) -> Correction:

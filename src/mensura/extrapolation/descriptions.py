@@ -122,8 +122,8 @@ def truth_of(label: str, *, yes: str, no: str, bare: bool = True) -> bool | None
 
 def percentile_of(label: str) -> float | None:
     """Return the share below which a label such as ``p25`` or ``75th percentile`` puts its people, or None."""
-    found = re.fullmatch(r"p ?(\d\d?)|(\d\d?)(th|st|nd|rd)?( percentile)", words(label))
-    share = int(found[1] or found[2]) / 100 if found else 0.0
+    match = re.fullmatch(r"p ?(\d\d?)|(\d\d?)(th|st|nd|rd)?( percentile)", words(label))
+    share = int(match[1] or match[2]) / 100 if match else 0.0
     return share if share > 0 else None
 
 

@@ -153,9 +153,9 @@ def _ability(
 ) -> tuple[Floats, str]:
     if kind == "country":
         code = country_of(label)
-        found = [country_ability(code, domain, assessment) for domain in domains]
-        bases = {basis for _, basis in found}
-        return np.array([theta for theta, _ in found]), bases.pop() if len(bases) == 1 else "general"
+        facts = [country_ability(code, domain, assessment) for domain in domains]
+        bases = {basis for _, basis in facts}
+        return np.array([ability for ability, _ in facts]), bases.pop() if len(bases) == 1 else "general"
     if kind == "sex":
         theta = np.array([_sex(label, domain, assessment) for domain in domains])
     elif kind == "age":
@@ -197,9 +197,9 @@ def _one_value(kind: str, covariate: str, label: str, n_levels: int) -> float:
 
 def _born_abroad(covariate: str, label: str) -> bool | None:
     """Tell whether a label of a covariate such as ``born_in_country`` or ``immigrant`` means born elsewhere."""
-    found = truth_of(label, yes=ABROAD, no=NATIVE, bare=False)
-    if found is not None:
-        return found
+    stated = truth_of(label, yes=ABROAD, no=NATIVE, bare=False)
+    if stated is not None:
+        return stated
     plain = truth_of(label, yes=_NOTHING, no=_NOTHING)
     return None if plain is None else plain == bool(re.search(NEWCOMERS, words(covariate)))
 

@@ -212,12 +212,43 @@ def make_task(
     description: str = "",
     group: str = "",
 ) -> Task:
-    """Return the task to carry the ``rates`` of a focal population to a reference population.
+    """Make the task to carry the rates of a focal population to a reference population.
 
-    Tables of any library, or paths. ``items``: item and what is known of it. ``rates``: item, rate and, where known,
-    n (or correct and n) and share (the focal group's part of the reference's answers), one row per item. ``links``:
-    item, rate and, where known, n of the reference population on some of the items. ``kind``: what sets the two groups
-    apart. ``pool``, ``description``, ``group``: where the rates come from, in words.
+    Parameters
+    ----------
+    items
+        Table of any library, or path: item and what is known of it.
+    rates
+        The same: item, rate and, where known, n (or correct and n) and share (the focal group's part of the reference's
+        answers), one row per item.
+    focal, reference
+        Who was observed, and who is wanted.
+    links
+        item, rate and, where known, n of the reference population on some of the items.
+    kind
+        What sets the two groups apart.
+    pool, description, group
+        Where the rates come from, in words.
+
+    Returns
+    -------
+    Task
+        What ``predict`` of every method takes.
+
+    Raises
+    ------
+    MensuraError
+        If an item occurs twice, or a rate or n is impossible.
+
+    Examples
+    --------
+    >>> from mensura import WORLD
+    >>> from mensura.extrapolation import make_task
+    >>> from mensura.people import World
+    >>> pisa = World.load().population("pisa")
+    >>> make_task({"item": ["q"]}, {"item": ["q"], "rate": [0.19]}, pisa, WORLD).size
+    1
+
     """
     table = _rate_table(as_frame(rates, name="focal rates"))
     listed = _with_items(as_frame(items, name="items"), ["item"], "items", "each item has one row")

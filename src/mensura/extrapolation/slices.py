@@ -116,11 +116,11 @@ def feature_variances(task: Task, slices: Slices) -> Floats | None:
     fits, weights = _fits(task, slices)
     if not fits:
         return np.full(len(factor), SMALLEST_VARIANCE)
-    found = {
+    variances = {
         name: float(np.average([fit.between.get(name, 0.0) for fit in fits], weights=weights))
         for name in dict.fromkeys(factor)
     }
-    return np.array([max(found[name], SMALLEST_VARIANCE) for name in factor])
+    return np.array([max(variances[name], SMALLEST_VARIANCE) for name in factor])
 
 
 def fold_mean(task: Task, slices: Slices, contrast: Contrast, line: FittedLine) -> FittedLine:
@@ -131,10 +131,10 @@ def fold_mean(task: Task, slices: Slices, contrast: Contrast, line: FittedLine) 
     against the line's own prediction by the precision of either.
     """
     known = contrast.known[0]
-    found = _steps(task, slices)
-    if len(found) < 2 or not known.any() or known.all():
+    steps_of = _steps(task, slices)
+    if len(steps_of) < 2 or not known.any() or known.all():
         return line
-    steps, sizes = np.array(found).T
+    steps, sizes = np.array(steps_of).T
     observed = float(contrast.y[0, known].mean()) + float(np.average(steps, weights=sizes))
     correction = observed - float(line.logit[0, ~known].mean())
     own = float(line.interaction[0] ** 2) / (~known).sum() + LEVEL_VARIANCE
@@ -171,9 +171,9 @@ def _known_names(task: Task) -> frozenset[str]:
 def _fits(task: Task, slices: Slices) -> tuple[list[SliceFit], Floats]:
     """Return the fits of the other groups that have enough of the known items, and their weights."""
     names = _known_names(task)
-    found = [(fit_slice(other, names), other.covariate == task.covariate) for other in slices.tasks]
-    fits = [fit for fit, _ in found if fit is not None]
-    weights = [SAME_COVARIATE if same else OTHER_COVARIATE for fit, same in found if fit is not None]
+    tried = [(fit_slice(other, names), other.covariate == task.covariate) for other in slices.tasks]
+    fits = [fit for fit, _ in tried if fit is not None]
+    weights = [SAME_COVARIATE if same else OTHER_COVARIATE for fit, same in tried if fit is not None]
     return fits, np.array(weights)
 
 
@@ -201,9 +201,9 @@ def _mean_logit(task: Task, names: frozenset[str]) -> float:
 
 def _between(residuals: Floats, noise: Floats, features: Floats, factor: Sequence[str]) -> dict[str, float]:
     """Return, per grouping, the variance between its levels less what interaction and noise alone would give."""
-    found: dict[str, list[float]] = {}
+    variances: dict[str, list[float]] = {}
     sizes = features.sum(axis=1)
     for row, size, name in zip(features, sizes, factor, strict=True):
         if size > 1:
-            found.setdefault(name, []).append(float(row @ residuals / size) ** 2 - float(row @ noise / size) / size)
-    return {name: float(np.mean(values)) for name, values in found.items()}
+            variances.setdefault(name, []).append(float(row @ residuals / size) ** 2 - float(row @ noise / size) / size)
+    return {name: float(np.mean(values)) for name, values in variances.items()}

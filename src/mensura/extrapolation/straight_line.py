@@ -115,7 +115,7 @@ _TINY = 1e-9
 
 @dataclass(frozen=True)
 class Prior:
-    """What is believed of δ, β and τ before any link is seen.
+    """What is believed of δ, β and τ before any link is known.
 
     ``shift_sd`` is the SD of δ where no shift is expected (s₀), ``slope`` and ``slope_sd`` those of β,
     ``interaction`` is τ, worth ``weight`` observations. Per logit of expected shift the SD of δ grows by ``gap_shift``
@@ -175,7 +175,7 @@ class Contrast:
         return cls(task.rate, n, task.share, task.links_n * (1.0 - task.share), task.links, offset)
 
     def unlinked(self) -> Contrast:
-        """Return the contrast before any link is seen, as one draw."""
+        """Return the contrast before any link is known, as one draw."""
         return replace(self, links=np.full((1, len(self.rate)), np.nan))
 
     @cached_property
@@ -325,21 +325,21 @@ class _Evidence:
         size = self.X.shape[1]
         precision = np.where(self.known, 1.0 / (tau2[:, None] + self.noise), 0.0)
         weighted = precision[:, None, :] * self.X.T
-        gram, seen = weighted @ self.X, (weighted @ self.difference[:, :, None])[:, :, 0]
+        gram, pull = weighted @ self.X, (weighted @ self.difference[:, :, None])[:, :, 0]
         mean, (variance, weight) = belief.mean(gap, size), belief.variances(gap, size)
         A = np.repeat(gram[None], len(weight), axis=0)
         diagonal = np.arange(size)
         A[..., diagonal, diagonal] += 1.0 / variance
         C = np.linalg.inv(A)
-        right = mean / variance + seen
+        right = mean / variance + pull
         each = np.einsum("jdpq,jdq->jdp", C, right)
         fit = (each * right).sum(axis=-1) - (mean**2 / variance).sum(axis=-1)
         logs = np.log(weight)[:, None] + (fit - np.log(variance).sum(axis=-1) - np.linalg.slogdet(A)[1]) / 2
         share = np.exp(logs - logs.max(axis=0))
         share /= share.sum(axis=0)
         b: Floats = np.einsum("jd,jdp->dp", share, each)
-        apart = each - b
-        spread: Floats = np.einsum("jd,jdpq->dpq", share, C) + np.einsum("jd,jdp,jdq->dpq", share, apart, apart)
+        off = each - b
+        spread: Floats = np.einsum("jd,jdpq->dpq", share, C) + np.einsum("jd,jdp,jdq->dpq", share, off, off)
         return b, spread
 
     def excess(self, b: Floats, C: Floats) -> Floats:

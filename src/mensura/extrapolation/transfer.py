@@ -177,16 +177,16 @@ class Transfer:
         """What the reader should know of how rates and domains were read."""
         words = {self.domain} if self.domain else set(self.observed.domains)
         unknown = sorted(str(word) for word in words if self.world.domain(word) is None)
-        found = list(self.observed.warnings)
+        warnings = list(self.observed.warnings)
         if unknown:
             shown = ", ".join(unknown[:3])
             what = "no domain was given" if unknown == ["None"] else f"domain {shown} is unknown"
-            found.append(f"{what}; items are treated as {FALLBACK_DOMAIN[0]}. Name another: --domain mathematics")
+            warnings.append(f"{what}; items are treated as {FALLBACK_DOMAIN[0]}. Name another: --domain mathematics")
         if self.same_people:
-            found.append(
+            warnings.append(
                 "the world tables know no difference between the two populations: rates carried over as they are"
             )
-        return tuple(found)
+        return tuple(warnings)
 
     def distance(self, cells: pl.DataFrame) -> float:
         """Return ``√Σ(f − r)²`` of the country shares of the focal population and of ``cells`` of the reference.
@@ -209,11 +209,11 @@ class Transfer:
         """
         here = _country_shares(self.focal, self.focal_cells, self.world)
         there = _country_shares(self.reference, self.reference_cells, self.world)
-        apart = _squared_gap(here, there) / 2
+        between = _squared_gap(here, there) / 2
         low, high = self.focal.ages
         inside = self.reference_cells.filter(pl.col("age").is_between(low - 1, high + 2))
         outside = max(0.0, 1.0 - float(inside["weight"].sum()))
-        return float(np.sqrt(min(1.0, apart + outside)))
+        return float(np.sqrt(min(1.0, between + outside)))
 
     def stated(self, draws: AssumptionDraws) -> Drawn:
         """Return draws with the focal rates as observed, items that do not depart, and country scores as given."""
@@ -277,24 +277,24 @@ class Transfer:
         (name, curricular), slope, dont_know = kind
         domain = Domain(name, curricular, self._curves, dont_know)
         focal, draws = self._focal_strata, drawn.draws
-        apart = draws[f"departures_{name}"]
+        scale = draws[f"departures_{name}"]
         here = abilities(focal, draws, domain, given=_mean_of(self.focal))
         if "learning" in off:
             strata = strata.like(*moments(focal.weight, here))
         there = abilities(strata, draws, domain, given=_mean_of(self.reference), off=off)
-        there = replace(there, mean=there.mean + (apart * drawn.shift)[:, None])
+        there = replace(there, mean=there.mean + (scale * drawn.shift)[:, None])
         kernel = np.minimum(_least(here), _least(there))
         steep = draws["slope"] if slope is None else np.full(kernel.size, slope)
-        seen = success(focal.weight, here, kernel, steep)
+        observed = success(focal.weight, here, kernel, steep)
         sought = success(strata.weight, there, kernel, steep)
         rate = drawn.focal_rate
-        floor = np.minimum(self.observed.floor[rows, None] * draws["guessing"], rate / seen.present)
-        difficulty = seen.difficulty(rate, floor)
-        reached, carried = seen.rate(difficulty, floor), sought.rate(difficulty, floor)
+        floor = np.minimum(self.observed.floor[rows, None] * draws["guessing"], rate / observed.present)
+        difficulty = observed.difficulty(rate, floor)
+        reached, carried = observed.rate(difficulty, floor), sought.rate(difficulty, floor)
         # Where more of the focal group answered than the tables let answer, as many of the others do as well.
         beyond = np.maximum(rate - reached, 0.0) / np.maximum(1 - reached, TINY)
         carried = carried + beyond * (1 - carried)
-        return depart(carried, apart * drawn.departure, np.maximum(sought.present, carried))
+        return depart(carried, scale * drawn.departure, np.maximum(sought.present, carried))
 
 
 def depart(rate: Floats, departure: Floats, present: Floats) -> Floats:

@@ -52,12 +52,12 @@ class FrozenStudy(Study):
     def scale_said(self) -> str:
         """Which frozen scale this is, and what stands still on it."""
         stand = f"the {self.edition.models.height} models of that edition stand where it has them, whatever is added"
-        said = [f"On the frozen scale {self.scale}: {stand}"]
+        parts = [f"On the frozen scale {self.scale}: {stand}"]
         if self.placed:
             more = len(self.placed)
             added = "1 more was placed on it by its" if more == 1 else f"{more} more were placed on it, each by its"
-            said.append(f"{added} own scores alone ({listed_names(list(self.placed))})")
-        return "; ".join(said) + "." + "".join(f" {one}." for one in self.left_out)
+            parts.append(f"{added} own scores alone ({listed_names(list(self.placed))})")
+        return "; ".join(parts) + "." + "".join(f" {one}." for one in self.left_out)
 
     def place_said(self, subject: str) -> str:
         """Say whether a model stands on the scale as the edition has it, or was placed."""

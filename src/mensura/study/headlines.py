@@ -1,6 +1,6 @@
 """What a journalist could quote: plain sentences, which people were passed and when, who led in each month.
 
-Nothing is said more strongly than its numbers allow.
+No sentence is stronger than its numbers allow.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def ranked_sentence(study: Study) -> str:
 
 
 def capability_leader_sentence(study: Study) -> str:
-    """Say whose capability is highest, with the chance of that. Who leads is said by IQ, everywhere alike."""
+    """Say whose capability is highest, with the chance of that. Who leads is decided by IQ, everywhere alike."""
     ranked = study.capability_ranks.drop_nulls("rank")
     if ranked.is_empty():
         return "No model is known well enough to be ranked."
@@ -123,7 +123,7 @@ def unit_sentences(study: Study) -> list[str]:
 # Which people were passed, when, on which test: for each measured group the first model above it, and how surely.
 
 SURELY = 0.95
-"""Chance of scoring above a group from which a model is said to have passed it."""
+"""Chance of scoring above a group from which a model counts as having passed it."""
 LEVEL = 0.5
 """Chance from which a model is level with a group."""
 

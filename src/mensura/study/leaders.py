@@ -86,7 +86,7 @@ def leaders_beside_people(evidence: Evidence) -> pl.DataFrame:
 # How much of each model was measured: the mark beside its rank.
 #
 # Who is ranked and who leads is one rule for all scales (:mod:`mensura.scale.ranking`). A model is well measured when
-# two or more of its own scores stand behind most of its dimensions. That is told beside its rank and is a filter, no
+# two or more of its own scores stand behind most of its dimensions. That stands beside its rank and is a filter, no
 # reason to leave it out.
 #
 # The mean of the measured benchmarks alone is given too, and never ranked by: models were measured on different tests,

@@ -33,13 +33,13 @@ class Policy:
 
     @cached_property
     def exceptions(self) -> dict[str, dict[str, Any]]:
-        """What is said of single models, by subject: only the fields that say something."""
+        """The exceptions of single models, by subject: only the fields that are filled."""
         rows = self.overrides.iter_rows(named=True)
         return {row["subject"]: {key: value for key, value in row.items() if value} for row in rows}
 
 
 def load_policy(evidence: Evidence) -> Policy:
-    """Return the policy that the evidence holds; its checks have seen to it that every rule is there."""
+    """Return the policy that the evidence holds; its checks make sure that every rule is there."""
     rules = dict(evidence.chart_rules.select("setting", "value").iter_rows())
     return Policy(
         flagship_generations=int(rules["current_generations_flagship"]),
@@ -162,7 +162,7 @@ def _parts(study: Any, wanted: set[str], *, of_iq: bool) -> Iterator[pl.DataFram
         yield measured.group_by("subject").agg(pl.len().alias("own"))
 
 
-# What pages ask of a study model by model, found once: plain rows by their keys.
+# What pages ask of a study model by model, looked up once: plain rows by their keys.
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from mensura.ledger import evidence_changes
 from mensura.stitching import stitch
 
 LEAST_IQ = 0.05
-"""Points of composite IQ below which nothing is said to move: half of the last digit shown."""
+"""Points of composite IQ below which nothing counts as moved: half of the last digit shown."""
 LEAST_CAPABILITY = 0.0025
 """The same for capabilities."""
 SAMPLING = 0.6

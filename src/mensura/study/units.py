@@ -1,7 +1,7 @@
 """How every number of the pages is written: one rule per unit, in one place.
 
-Percent have at most one decimal, a fraction is said as percent, Elo and IQ are whole, an index has one decimal, dollars
-have cents below 100 and three digits below 1, a capability two decimals. A minus is a minus sign and never
+Percent have at most one decimal, a fraction is shown as percent, Elo and IQ are whole, an index has one decimal,
+dollars have cents below 100 and three digits below 1, a capability two decimals. A minus is a minus sign and never
 stands before a zero.
 """
 
@@ -111,7 +111,7 @@ def rarity(one_in: float | None, at_least: bool = False) -> str:
 
 
 def factor(unit: str) -> float:
-    """Return what a value is multiplied by where it is said: a fraction becomes percent."""
+    """Return what a value is multiplied by where it is shown: a fraction becomes percent."""
     return 100.0 if unit == "fraction" else 1.0
 
 
