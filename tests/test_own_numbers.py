@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 import mensura
+from mensura.core.errors import MensuraError
 from mensura.evidence import EvidenceError, with_tries
 from mensura.site.pictures.benchmark import score_rows
 from mensura.study import Study
@@ -217,3 +218,39 @@ def test_a_score_at_a_tests_end_has_an_interval_on_its_benchmarks_page():
     assert with_interval.filter(pl.col("high") - pl.col("low") < 1e-3).is_empty()
     ends = with_interval.filter(subject="mine").sort("score")
     assert ends["low"].to_list()[0] == 0 and ends["high"].to_list()[-1] == 100
+
+
+def harness_run(folder, **rates):
+    """Return a file of lm-evaluation-harness with the share of each task."""
+    results = {task: {"acc,none": rate, "acc_stderr,none": 0.01} for task, rate in rates.items()}
+    file = folder / "results.json"
+    file.write_text(json.dumps({"model_name": "openai/gpt-5-2025-08-07", "results": results}), encoding="utf-8")
+    return file
+
+
+def test_classics_are_said_to_count_for_nothing_and_stand_for_no_other_test(tmp_path):
+    """MMLU was once filed as MMLU-Pro, and a file with GSM8K refused as a whole."""
+    file = harness_run(tmp_path, mmlu=0.91, gsm8k=0.95, openbookqa=0.5, gpqa_diamond_zeroshot=0.85)
+    reading = mensura.load().read_scores(file, unit="fraction")
+    assert reading.scores.select("subject", "benchmark").rows() == [("gpt-5", "gpqa_diamond")]
+    assert (
+        "no model of the evidence has a score on mmlu, gsm8k, openbookqa, so these scores count for nothing"
+        in reading.notes
+    )
+    assert reading.dropped["what"].to_list() == [
+        f"openai/gpt-5-2025-08-07 on {task}" for task in ("mmlu", "gsm8k", "openbookqa")
+    ]
+    with pytest.raises(MensuraError, match="no model of the evidence has a score on mmlu, so these scores count for"):
+        mensura.load().read_scores(harness_run(tmp_path, mmlu=0.91), unit="fraction")
+
+
+def test_a_near_name_counts_only_if_it_is_confirmed_by_name(tmp_path):
+    file = harness_run(tmp_path, mmlu=0.91, gpqa=0.85)
+    with pytest.raises(EvidenceError, match=r"--accept-near gpqa=gpqa_diamond confirms it"):
+        mensura.load().read_scores(file, unit="fraction")
+    confirmed = {"gpqa": "gpqa_diamond", "mmlu": "mmlu_pro"}
+    reading = mensura.load().read_scores(file, unit="fraction", accept_near=confirmed)
+    assert reading.scores["benchmark"].to_list() == ["mmlu_pro", "gpqa_diamond"]
+    assert reading.names.filter(kind="benchmark")["how"].to_list() == ["confirmed"] * 2
+    with pytest.raises(EvidenceError, match="gpqa"):
+        mensura.load().read_scores(file, unit="fraction", accept_near={"gpqa": "no_such_test"})

@@ -36,7 +36,7 @@ def test_other_commands_name_the_command_that_settles_a_name(mensura_command, tm
     assert asked.code == 2
     settle = "mensura add results.json --released YYYY-MM-DD --new gpqa_diamond_cot --out settled.csv"
     assert settle in asked.err and "Then give --add settled.csv" in asked.err
-    run = mensura_command(*settle.replace("YYYY-MM-DD", "2026-11-01").split()[1:], "--accept-near")
+    run = mensura_command(*settle.replace("YYYY-MM-DD", "2026-11-01").split()[1:])
     assert run.code == 0, run.err
     assert mensura_command("evidence", "summary", "--add", "settled.csv").code == 0
 

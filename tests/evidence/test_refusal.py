@@ -21,6 +21,7 @@ BREAKS = {
     "bases": ("slope", "steep", "a number"),
     "validations": ("mae", "1.7", "a number from 0 to 1"),
     "policy": ("display", "maybe", "one of show, hide"),
+    "aliases": ("subject", "no-such-model", "a subject listed in models.csv"),
     "chart_rules": ("value", "two", "a whole number"),
 }
 
@@ -38,6 +39,7 @@ REQUIRED = {
     "bases": {"dimension", "slope", "intercept"},
     "validations": {"pool", "task", "method"},
     "policy": {"subject"},
+    "aliases": {"alias"},
     "chart_rules": {"setting", "value"},
 }
 

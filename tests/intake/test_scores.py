@@ -14,7 +14,7 @@ from tests.intake.messy import FILES, GPT, OPUS, archive
 @pytest.fixture(scope="module")
 def known():
     evidence = mensura.load()
-    return evidence.models, evidence.benchmarks
+    return evidence.names, evidence.benchmarks
 
 
 def read(source, known, **options):

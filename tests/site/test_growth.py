@@ -29,7 +29,7 @@ def asked(monkeypatch):
     monkeypatch.setattr(
         pl.LazyFrame, "collect", lambda self, *given, **more: found.append("frame") or collect(self, *given, **more)
     )
-    monkeypatch.setattr(KnownNames, "__init__", lambda self, rows: found.append("names") or learn(self, rows))
+    monkeypatch.setattr(KnownNames, "__init__", lambda self, *rows: found.append("names") or learn(self, *rows))
     return found
 
 

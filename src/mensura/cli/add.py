@@ -15,6 +15,8 @@ from mensura.cli.tables import print_filled, print_table
 from mensura.core.errors import MensuraError, counted, listed_names
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mensura.evidence import Evidence, ScoreReading
 
 _REASONS = 12  # printed; of many scores --json has them all
@@ -24,7 +26,7 @@ def add(
     file: Annotated[Path | None, arg("Table of scores or evaluation log.", callback=check_input)] = None,
     people: Annotated[Path | None, infile("Instead of FILE: human scores, CSV with benchmark, group, score.")] = None,
     unit: Annotated[str | None, opt("percent or fraction, for shares that could be either.", metavar="UNIT")] = None,
-    accept_near: Annotated[bool, opt("Take the nearest name where none fits.", "--accept-near")] = False,
+    accept_near: Annotated[list[str] | None, opt("Confirm what a name means; repeatable.", metavar="NAME=ID")] = None,
     new: Annotated[list[str] | None, opt("A benchmark that is new, as the file writes it; repeatable.")] = None,
     out: Annotated[Path | None, outfile("File to write: .csv for --add, or all evidence.")] = None,
     evidence: EvidencePath = None,
@@ -49,7 +51,7 @@ def add(
     if file is None:
         raise MensuraError("add: FILE is missing; give a file of scores, or --people FILE with human baselines")
     new_model = NewModel(released=released, display_name=name, provider=maker)
-    reading = read_added(present, file, new_model, unit=unit, accept_near=accept_near, new=new or ())
+    reading = read_added(present, file, new_model, unit=unit, accept_near=_confirmed(accept_near or ()), new=new or ())
     require_new(new_model, reading)
     added = present.add(reading)
     scores = say_uses(added, reading.scores)
@@ -64,6 +66,15 @@ def add(
     _print(reading, scores)
     if out is not None:
         console.print(f"wrote {out}")
+
+
+def _confirmed(pairs: Sequence[str]) -> dict[str, str]:
+    """Return the ids that a user confirms for names, from NAME=ID."""
+    halves = [pair.rpartition("=") for pair in pairs]
+    for pair, (name, _, ident) in zip(pairs, halves, strict=True):
+        if not name.strip() or not ident.strip():
+            raise MensuraError(f"--accept-near {pair}: not understood; expected NAME=ID, as in GPQA=gpqa_diamond")
+    return {name.strip(): ident.strip() for name, _, ident in halves}
 
 
 def _add_people(evidence: Evidence, file: Path, out: Path | None, as_json: bool) -> None:

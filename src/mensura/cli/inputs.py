@@ -97,7 +97,7 @@ def read_added(evidence: Evidence, file: Path, new_model: NewModel, **allowed: A
         if not allowed and (tests := [fault.value for fault in refused.faults if fault.column == "benchmark"]):
             dated = ["--released", "YYYY-MM-DD"] if unknown else []
             first = shlex.join(["mensura", "add", str(file), *dated, "--new", str(tests[0])])
-            advice = f"Settle the names first, here or with --accept-near:\n  {first} --out settled.csv"
+            advice = f"Settle the names first, here or with --accept-near NAME=ID:\n  {first} --out settled.csv"
             raise MensuraError(f"{refused}\n{advice}\nThen give --add settled.csv") from None
         if not unknown or new_model.released is not None:
             raise

@@ -110,7 +110,7 @@ class Evidence(Result):
         source: Any,  # noqa: ANN401
         *,
         unit: str | None = None,
-        accept_near: bool = False,
+        accept_near: Mapping[str, str] = {},
         new: Sequence[str] = (),
         new_model: NewModel = NewModel(),  # noqa: B008
     ) -> ScoreReading:
@@ -118,7 +118,7 @@ class Evidence(Result):
 
         The notes of the reading say what was chosen and assumed.
         """
-        allowed = Allowed(unit, accept_near, tuple(new), new_model)
+        allowed = Allowed(unit, dict(accept_near), tuple(new), new_model)
         reading = read_scores_of(source, self.names, self.benchmarks, allowed=allowed)
         return replace(reading, warnings=(*partial_runs(reading, self.benchmarks), *assumptions(reading)))
 
@@ -127,7 +127,7 @@ class Evidence(Result):
         source: Any,  # noqa: ANN401
         *,
         unit: str | None = None,
-        accept_near: bool = False,
+        accept_near: Mapping[str, str] = {},
         new: Sequence[str] = (),
         new_model: NewModel = NewModel(),  # noqa: B008
     ) -> Evidence:
@@ -136,7 +136,7 @@ class Evidence(Result):
         ``source``: a file (CSV in any usual encoding and with any separator, Parquet, JSON, results of
         lm-evaluation-harness, an Inspect log), a frame of any library, or a reading. One row per score, or one row per
         model with a column per benchmark, or the other way round; names as ids or as people write them. ``unit``:
-        percent or fraction, for shares that could be either. ``accept_near``: take the nearest name where none fits.
+        percent or fraction, for shares that could be either. ``accept_near``: ids for names that match none.
         ``new``: benchmarks that are new. A model that is new needs its release, in a column or, as evaluation logs have
         no columns for it, in ``new_model``. Raises :class:`EvidenceError` with
         every fault at once.

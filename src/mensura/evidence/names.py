@@ -22,7 +22,10 @@ def benchmark_names(benchmarks: Iterable[TextRow], aliases: Iterable[TextRow]) -
     """Return the names by which benchmarks of the tables ``benchmarks`` and ``aliases`` are called."""
     rows = [(str(row["benchmark"]), str(row["name"])) for row in benchmarks]
     known = {ident for ident, _ in rows}
-    return KnownNames(rows, [(ident, alias) for ident, alias in _aliases(aliases, "benchmark") if ident in known])
+    aliases = list(aliases)
+    absent = [str(row["alias"]) for row in aliases if not row.get("subject") and not row.get("benchmark")]
+    named = [(ident, alias) for ident, alias in _aliases(aliases, "benchmark") if ident in known]
+    return KnownNames(rows, named, absent)
 
 
 def _facts(row: TextRow) -> ModelFacts:

@@ -17,6 +17,9 @@ _NEAR = 0.72
 _INSIDE = 0.8
 """Similarity given to a name that holds another whole (GPQA in GPQA Diamond)."""
 
+ABSENT = "the evidence has no scores on it"
+"""How a test is matched that is known by its name alone; nothing near it is offered in its place."""
+
 _SHORT_YEAR = re.compile(r"(?<=[^\W\d])20(?=\d\d$)")
 """The century of a year at the end of a name: AIME25 is AIME 2025."""
 
@@ -47,8 +50,10 @@ class NameMatch(NamedTuple):
 class KnownNames:
     """Ids, display names and aliases; two ids that are spelled alike answer to neither spelling."""
 
-    def __init__(self, rows: Iterable[tuple[str, str]], aliases: Iterable[tuple[str, str]] = ()) -> None:
-        """Take ids, each with its name, and further names by which an id is called."""
+    def __init__(
+        self, rows: Iterable[tuple[str, str]], aliases: Iterable[tuple[str, str]] = (), absent: Iterable[str] = ()
+    ) -> None:
+        """Take ids, each with its name; further names by which an id is called; names of what has no id here."""
         self._ids = dict(rows)
         self._aliases = {alias: ident for ident, alias in aliases}
         self._spelled: dict[str, set[str]] = {}
@@ -56,6 +61,7 @@ class KnownNames:
             for text in (ident, name):
                 for spelled in {spelling(text), _SHORT_YEAR.sub("", spelling(text))}:
                     self._spelled.setdefault(spelled, set()).add(ident)
+        self._absent = {spelling(name) for name in absent} - set(self._spelled)
         self._comparers: dict[str, SequenceMatcher[str]] = {}
         self._found: dict[str, NameMatch | None] = {}
 
@@ -66,7 +72,10 @@ class KnownNames:
 
     def match(self, written: str) -> NameMatch:
         """Find what a name stands for; one that is only near is offered, never taken."""
-        return self._find(written) or NameMatch(written, None, "unknown", self._near(written.rsplit("/", 1)[-1]))
+        last = written.rsplit("/", 1)[-1]
+        if spelling(last) in self._absent:
+            return NameMatch(written, None, ABSENT)
+        return self._find(written) or NameMatch(written, None, "unknown", self._near(last))
 
     def _find(self, written: str) -> NameMatch | None:
         if written not in self._found:

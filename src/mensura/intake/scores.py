@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from mensura.core.errors import NAMES_SHOWN, MensuraError, listed_names
 from mensura.core.results import Result
 from mensura.intake.faults import EvidenceError, Fault
 from mensura.intake.figures import RATE_UNITS, ReadScore, read_figure, settle_units, unit_word, uses_decimal_commas
-from mensura.intake.names import KnownNames, NameMatch
+from mensura.intake.names import ABSENT, KnownNames, NameMatch
 from mensura.intake.score_columns import OPTIONAL, read_cells
 from mensura.intake.score_rows import (
     WrittenScore,
@@ -47,10 +48,10 @@ class NewModel(NamedTuple):
 
 
 class Allowed(NamedTuple):
-    """What the bringer of scores allows: a unit for shares, the nearest names, what is new."""
+    """What the bringer of scores allows: a unit for shares, ids for names that match none, what is new."""
 
     unit: str | None = None
-    accept_near: bool = False
+    accept_near: Mapping[str, str] = {}
     new: tuple[str, ...] = ()
     new_model: NewModel = NewModel()
 
@@ -107,6 +108,7 @@ def read_scores_of(
         raise MensuraError(f"{cells.name}: every score is blank; enter at least one score")
     entries, people = without_people(entries, known["model"], cells.name)
     entries, repeated = read_once(entries)
+    entries, absent = _without_absent(entries, known["benchmark"], allowed, cells.name)
     matches = _matched(entries, known, allowed, cells.name)
     entries = _with_said(entries, matches, allowed.new_model, cells.name)
     comma = uses_decimal_commas(entry.cell for entry in entries)
@@ -118,14 +120,43 @@ def read_scores_of(
     notes += [f"columns left out: {', '.join(shape.left_out)}"] if shape.left_out else []
     notes += [f"rows that repeat another, read once: {listed_names(repeated)}"] if repeated else []
     notes += [said_of_people(people)] if people else []
+    notes += [_say_absent(absent)] if absent else []
     notes += _new_names(matches)
     return ScoreReading(
         cells.name,
         _score_frame(scores, [column for column in OPTIONAL if column in {*shape.columns, *_said(scores)}]),
         pl.DataFrame(_name_rows(entries, matches), schema=_NAMES, orient="row"),
-        pl.DataFrame(dropped + [(one.row, one.subject, "people, no model") for one in people], _DROPPED, orient="row"),
+        pl.DataFrame(dropped + _rows_left_out(people, absent), _DROPPED, orient="row"),
         tuple(notes),
     )
+
+
+def _without_absent(
+    entries: Sequence[WrittenScore], benchmarks: KnownNames, allowed: Allowed, name: str
+) -> tuple[list[WrittenScore], list[WrittenScore]]:
+    """Separate scores on tests that no model of the evidence took, unless somebody declares or confirms them."""
+    wanted = {*allowed.new, *allowed.accept_near}
+    absent = [
+        entry
+        for entry in entries
+        if entry.benchmark not in wanted
+        and not {"kind", "dimension"} & set(entry.extras)
+        and benchmarks.match(entry.benchmark).how == ABSENT
+    ]
+    rest = [entry for entry in entries if entry not in absent]
+    if not rest:
+        raise MensuraError(f"{name}: {_say_absent(absent)}. Add a score on a test that mensura benchmarks lists")
+    return rest, absent
+
+
+def _say_absent(absent: Sequence[WrittenScore]) -> str:
+    tests = list(dict.fromkeys(entry.benchmark for entry in absent))
+    return f"no model of the evidence has a score on {listed_names(tests)}, so these scores count for nothing"
+
+
+def _rows_left_out(people: Sequence[WrittenScore], absent: Sequence[WrittenScore]) -> list[tuple[int, str, str]]:
+    groups = [(entry.row, entry.subject, "people, no model") for entry in people]
+    return groups + [(entry.row, f"{entry.subject} on {entry.benchmark}", ABSENT) for entry in absent]
 
 
 def _refuse_rivals(entries: Sequence[WrittenScore], matches: Mapping[tuple[str, str], NameMatch], name: str) -> None:
@@ -156,10 +187,11 @@ def _matched(
             if (kind, written) in matches:
                 continue
             match = known[kind].match(written)
-            if match.id is None and _is_declared_new(kind, entry, allowed, match):
+            if written in allowed.accept_near:
+                confirmed = known[kind].match(allowed.accept_near[written])
+                match = match._replace(id=confirmed.id, how="confirmed", near=confirmed.near)
+            elif match.id is None and _is_declared_new(kind, entry, allowed, match):
                 match = match._replace(id=written, how="new")
-            if match.id is None and allowed.accept_near and match.nearest:
-                match = match._replace(id=match.nearest, how="nearest name")
             matches[kind, written] = match
             if match.id is None:
                 faults.append(Fault(name, entry.row, kind, written, _what_to_do(kind, match)))
@@ -200,7 +232,8 @@ def _is_declared_new(kind: str, entry: WrittenScore, allowed: Allowed, match: Na
 
 
 def _what_to_do(kind: str, match: NameMatch) -> str:
-    taken = f" (--accept-near takes {match.nearest})" if match.nearest else ""
+    pair = shlex.quote(f"{match.written}={match.nearest}")
+    taken = f" (--accept-near {pair} confirms it)" if match.nearest else ""
     near = f"{match.hint.lstrip(':; ')}{taken}; " if match.hint else ""
     new = (
         "its release date (--released, or a column released)"
