@@ -80,7 +80,7 @@ def test_titles_are_known_in_any_spelling():
 def test_a_map_names_fields_and_columns_that_exist():
     with pytest.raises(MensuraError, match="--map 'who=pupil': expected FIELD=COLUMN with a field of subject, item"):
         read_responses(WIDE, columns="who=pupil")
-    with pytest.raises(MensuraError, match="--map subject=child: no such column; it has pupil, q1"):
+    with pytest.raises(MensuraError, match="--map subject=child: no such column; expected one of pupil, q1"):
         read_responses(WIDE, columns="subject=child")
     with pytest.raises(MensuraError, match="needs both: --map item=COLUMN,correct=COLUMN"):
         read_responses(WIDE, columns="subject=pupil,correct=q1")
@@ -190,4 +190,4 @@ def test_a_command_maps_columns(mensura_command, tmp_path):
     assert "12 responses: 4 subjects (4 all) × 3 items" in run.out
     refused = mensura_command("responses", "read", tmp_path / "a.csv", "--map", "subject=child")
     assert refused.code == 2
-    assert "no such column; it has pupil, task, points" in refused.err
+    assert "no such column; expected one of pupil, task, points" in refused.err

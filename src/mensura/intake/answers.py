@@ -17,7 +17,7 @@ import polars as pl
 
 from mensura.core.addresses import address_of, is_address, parquet_files, read_parquet
 from mensura.core.errors import MensuraError
-from mensura.intake.items import FieldMap
+from mensura.intake.columns import find_columns, parse_map
 from mensura.intake.matrices import WideCsv, read_matrix
 from mensura.intake.samples import is_sample_log, read_samples
 from mensura.intake.tables import NotedTable, as_frame, read_noted
@@ -151,14 +151,14 @@ def read_answers(
 
     """
     log = log or AnswerLog()
-    fields = FieldMap.parse(columns, FIELDS, _EXAMPLE)
+    mapped = parse_map(columns, FIELDS, _EXAMPLE)
     table = None if isinstance(source, str | Path) else read_answer_table(source)
     if table is not None:
-        yield _of_table(table, fields, by, group, "responses", log)
+        yield _of_table(table, mapped, by, group, "responses", log)
         return
     path, files = Path(source), _parquet_files(source)
     for file in files:
-        piece = _of_table(NotedTable(read_parquet(file)), fields, by, group, str(file), log)
+        piece = _of_table(NotedTable(read_parquet(file)), mapped, by, group, str(file), log)
         if isinstance(piece, WideAnswers) and len(files) > 1:
             raise MensuraError(
                 f"{file}: no columns subject, item and correct; expected them in each file of a folder. Give wide "
@@ -175,13 +175,13 @@ def read_answers(
         yield from _of_log(path, subject, group)
         return
     unnamed = _UNNAMED.format(path)
-    text_columns = [by or "", *fields.columns.values(), *FIELDS["subject"], *FIELDS["group"]]
+    text_columns = [by or "", *mapped.values(), *FIELDS["subject"], *FIELDS["group"]]
     matrix = read_matrix(path, texts=text_columns, header=header, unnamed=unnamed)
-    wide = None if matrix is None else _of_matrix(matrix, fields, by, group, header, str(path), log)
+    wide = None if matrix is None else _of_matrix(matrix, mapped, by, group, header, str(path), log)
     if wide is not None:
         yield wide
         return
-    yield _of_table(_read_table(path, header, unnamed), fields, by, group, str(source), log)
+    yield _of_table(_read_table(path, header, unnamed), mapped, by, group, str(source), log)
 
 
 def read_answer_table(source: Any, *, header: bool = True) -> NotedTable | None:  # noqa: ANN401
@@ -201,7 +201,7 @@ def _read_table(path: Path, header: bool, unnamed: str) -> NotedTable:
 
 def subject_column(titles: Sequence[str], name: str, columns: str | None = None) -> str:
     """Return the column of a table that says whom a row is about; ``columns`` as in :func:`read_answers`."""
-    who = FieldMap.parse(columns, FIELDS, _EXAMPLE).columns_of(titles, name)["subject"]
+    who = find_columns(titles, FIELDS, parse_map(columns, FIELDS, _EXAMPLE), name)["subject"]
     if who is None:
         some = ", ".join(titles[:8]) + (" …" if len(titles) > 8 else "")
         raise MensuraError(
@@ -241,14 +241,14 @@ def _numbered(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _of_matrix(
-    matrix: WideCsv, fields: FieldMap, by: str | None, group: str | None, header: bool, name: str, log: AnswerLog
+    matrix: WideCsv, mapped: dict[str, str], by: str | None, group: str | None, header: bool, name: str, log: AnswerLog
 ) -> WideAnswers | None:
     """Return the answers in a matrix; None where a general reader has to find out more, or what is wrong."""
     texts = {title: pl.Series(cells, dtype=pl.String) for title, cells in matrix.texts.items()}
     if not header:
         numbers = pl.Series([str(row) for row in range(1, len(matrix.values) + 1)])
         texts = {"subject": texts.pop("V1", numbers), **texts}
-    chosen = fields.columns_of(list(texts), name)
+    chosen = find_columns(list(texts), FIELDS, mapped, name)
     who, grouped = chosen["subject"], by if by in texts else chosen["group"]
     if who is None or set(texts) - {who, grouped}:
         return None
@@ -268,11 +268,11 @@ def _note(notes: tuple[str, ...], log: AnswerLog) -> None:
 
 
 def _of_table(
-    table: NotedTable, fields: FieldMap, by: str | None, group: str | None, name: str, log: AnswerLog
+    table: NotedTable, mapped: dict[str, str], by: str | None, group: str | None, name: str, log: AnswerLog
 ) -> Answers:
     frame = table.frame
     _note(table.notes, log)
-    chosen = fields.columns_of(frame.columns, name)
+    chosen = find_columns(frame.columns, FIELDS, mapped, name)
     if by is not None and by in frame.columns:
         chosen["group"] = by
         log.group(by, frame[by].null_count(), "rows")
@@ -282,7 +282,7 @@ def _of_table(
         who = subject_column(frame.columns, name)
     owner = pl.lit(group or ALL) if grouped is None else pl.col(grouped).cast(pl.String).fill_null(group or ALL)
     if item is None or value is None:
-        if {"item", "correct"} & set(fields.columns):
+        if {"item", "correct"} & set(mapped):
             raise MensuraError(f"{name}: a row per answer needs both: --map item=COLUMN,correct=COLUMN")
         owners = frame.select(pl.repeat(group or ALL, pl.len()) if grouped is None else owner).to_series().to_list()
         return _wide(frame.drop([grouped] if grouped else []), who, owners, name, log)

@@ -1,4 +1,4 @@
-"""Columns of a user's table by meaning: found by their names, or where the user says (``rate=p_correct``)."""
+"""Columns of a user's table by meaning: by their usual names, or as the user maps them (``rate=p_correct``)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, listed_names
 from mensura.intake.records import simple_name
 from mensura.intake.tables import as_frame
 from mensura.intake.text import BLANK, typed
@@ -50,6 +50,31 @@ def parse_map(text: str | None, fields: Collection[str], example: str) -> dict[s
     return columns
 
 
+def find_columns(
+    titles: Sequence[str],
+    fields: Mapping[str, Sequence[str]],
+    mapped: Mapping[str, str],
+    name: str,
+    shared: Collection[str] = (),
+) -> dict[str, str | None]:
+    """Return the column of every field: the ``mapped`` one, else the first of its usual names that a table has.
+
+    A mapped column may be a path inside a column, with dots. One of a ``shared`` field may be in another table.
+    """
+    simple = {simple_name(title): title for title in reversed(titles)} | {title: title for title in titles}
+    chosen: dict[str, str | None] = {}
+    for field, names in fields.items():
+        column = mapped.get(field)
+        if column is not None and not any(column == title or column.startswith(f"{title}.") for title in titles):
+            if field not in shared:
+                expected = listed_names(list(titles))
+                raise MensuraError(f"{name}: --map {field}={column}: no such column; expected one of {expected}")
+            column = None
+        usual = (simple[word] for word in names if word in simple and simple[word] not in chosen.values())
+        chosen[field] = column or next(usual, None)
+    return chosen
+
+
 def read_columns(
     source: Any,  # noqa: ANN401
     fields: Sequence[str],
@@ -84,18 +109,9 @@ def read_columns(
     """
     name = str(source) if isinstance(source, str | Path) else name
     frame = as_frame(source, name=name)
-    simple = {simple_name(title): title for title in reversed(frame.columns)}
-    titles: dict[str, str] = {}
-    for field in fields:
-        mapped = (columns or {}).get(field)
-        if mapped is not None and mapped not in frame.columns and field != SHARED:
-            raise MensuraError(
-                f"{name}: --map {field}={mapped}: no such column; expected one of {', '.join(frame.columns)}"
-            )
-        known = [simple[word] for word in (field, *FIELDS[field]) if word in simple]
-        title = mapped if mapped in frame.columns else field if field in frame.columns else next(iter(known), None)
-        if title is not None and title not in titles.values():
-            titles[field] = title
+    usual = {field: (field, *FIELDS[field]) for field in fields}
+    chosen = find_columns(frame.columns, usual, columns or {}, name, shared=(SHARED,))
+    titles = {field: title for field, title in chosen.items() if title is not None}
     missing = next((field for field in needed if field not in titles), None)
     if missing is not None:
         near = get_close_matches(missing, [title.strip().lower() for title in frame.columns], 1, _NEAR)

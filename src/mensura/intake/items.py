@@ -8,23 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from mensura.core.errors import MensuraError, listed_names
-from mensura.intake.columns import parse_map
-from mensura.intake.item_keys import (
-    LETTERS,
-    RawItem,
-    boxed_answer,
-    cell_words,
-    marked_option,
-    option_list,
-    options_in_text,
-    resolve_keys,
-    separate_keys,
-)
+from mensura.intake import item_keys
+from mensura.intake.columns import find_columns, parse_map
 from mensura.intake.packed import suffix_of
 from mensura.intake.records import JSON_FILES, SourceRecord, read_archive, read_json, simple_name
 from mensura.intake.tables import as_frame, read_noted
@@ -33,11 +23,11 @@ from mensura.intake.text import plain_cell, refuse_twice
 FIELDS: dict[str, tuple[str, ...]] = {
     "item": (*("item", "id", "qid", "question_id", "sample_id", "doc_id", "item_id", "record_id", "unique_id"),),
     "text": (
-        *("question.stem", "question_stem", "question", "text", "problem", "prompt", "input", "query", "stem"),
+        *("question_stem", "question", "text", "problem", "prompt", "input", "query", "stem"),
         *("goal", "sentence", "ctx"),
     ),
     "context": ("passage", "context"),
-    "options": ("question.choices", "choices", "options", "alternatives", "endings", "mc1_targets"),
+    "options": ("question_choices", "choices", "options", "alternatives", "endings", "mc1_targets"),
     "key": (
         *("answerkey", "answer_key", "key", "target", "gold", "ideal", "correct_answer", "right_answer", "best_answer"),
         *("correct_option", "answer", "label", "answer_index", "expected", "solution"),
@@ -50,42 +40,6 @@ _WRONG = re.compile(r"^(?:best_)?(?:incorrect|wrong)_(?:answer|option)s?(?:_?\d+
 _ROW = "\0row"
 _FEWEST = 5
 """Items from which it is worth a note that the right option always comes first."""
-
-
-@dataclass(frozen=True)
-class FieldMap:
-    """Where a user says that fields are: a column (dotted for nested ones) per field, and where keys count from."""
-
-    columns: Mapping[str, str]
-    first: int | None = None
-    fields: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: FIELDS)
-
-    @classmethod
-    def parse(
-        cls,
-        text: str | None,
-        fields: Mapping[str, tuple[str, ...]] = FIELDS,
-        example: str = "text=question_stem,key=answerKey",
-    ) -> FieldMap:
-        """Read ``text=question_stem,key=answer:1``; the number behind a colon is that of the first option."""
-        columns = parse_map(text, fields, example)
-        column, _, first = columns.get("key", "").rpartition(":")
-        if column and first in ("0", "1"):
-            return cls({**columns, "key": column}, int(first), fields)
-        return cls(columns, None, fields)
-
-    def columns_of(self, titles: Sequence[str], name: str) -> dict[str, str | None]:
-        """Return the column of every field: as the user says, else the first known name."""
-        simple = {_simple_path(title): title for title in reversed(titles)}
-        chosen: dict[str, str | None] = {}
-        for meaning, names in self.fields.items():
-            wanted = self.columns.get(meaning)
-            if wanted is not None and not any(wanted == title or wanted.startswith(f"{title}.") for title in titles):
-                raise MensuraError(
-                    f"{name}: --map {meaning}={wanted}: no such column; it has {listed_names(list(titles))}"
-                )
-            chosen[meaning] = wanted or next((simple[known] for known in names if known in simple), None)
-        return chosen
 
 
 @dataclass(frozen=True)
@@ -139,38 +93,42 @@ def read_items(source: Any, *, columns: str | None = None) -> ItemFile:  # noqa:
         If no column holds the questions, or a mapped column is missing.
 
     """
-    said = FieldMap.parse(columns)
+    mapped = parse_map(columns, FIELDS, "text=question_stem,key=answerKey")
+    key, _, first = mapped.get("key", "").rpartition(":")
+    counted_from = int(first) if key and first in ("0", "1") else None
+    if counted_from is not None:
+        mapped["key"] = key
     name, records = read_records(source, known={path for paths in FIELDS.values() for path in paths})
     records = [replace_nested(record) for record in records]
     if not records:
         raise MensuraError(f"{name}: no items; expected one row or JSON object per item")
     titles = list(dict.fromkeys(title for record in records for title in record.cells))
-    found = said.columns_of(titles, name)
-    if found["text"] is None and found["item"] is None:
+    chosen = find_columns(titles, FIELDS, mapped, name)
+    if chosen["text"] is None and chosen["item"] is None:
         raise MensuraError(
             f"{name}: no column holds the questions; it has {listed_names(titles)}. Say which: "
             "--map text=COLUMN,key=COLUMN,options=COLUMN"
         )
-    raws = [_raw_item(record, found) for record in records]
+    raws = [_raw_item(record, chosen) for record in records]
     notes = _option_notes(raws)
     ids = [
-        cell_words(_at(record.cells, found["item"])) if found["item"] else str(row)
+        item_keys.cell_words(_at(record.cells, chosen["item"])) if chosen["item"] else str(row)
         for row, record in enumerate(records, start=1)
     ]
-    if found["key"] is not None and simple_name(found["key"]) == "key":  # Mensura's own tables separate several keys
-        raws = [replace(raw, key=separate_keys(raw.key)) for raw in raws]
-    keys, key_notes = resolve_keys(raws, said.first)
+    if chosen["key"] is not None and simple_name(chosen["key"]) == "key":  # Mensura's own tables separate several keys
+        raws = [replace(raw, key=item_keys.separate_keys(raw.key)) for raw in raws]
+    keys, key_notes = item_keys.resolve_keys(raws, counted_from)
     items = tuple(
         TestItem(
             raw.place,
             number,
             raw.text,
-            cell_words(_at(raw.cells, found["context"])),
+            item_keys.cell_words(_at(raw.cells, chosen["context"])),
             options,
             words,
             right,
-            cell_words(_at(raw.cells, found["domain"])),
-            {title: raw.cells.get(title) for title in titles if title not in found.values()},
+            item_keys.cell_words(_at(raw.cells, chosen["domain"])),
+            {title: raw.cells.get(title) for title in titles if title not in chosen.values()},
         )
         for raw, number, (options, words, right) in zip(raws, ids, keys, strict=True)
     )
@@ -190,10 +148,6 @@ def replace_nested(record: SourceRecord) -> SourceRecord:
     return replace(record, cells=cells)
 
 
-def _simple_path(title: str) -> str:
-    return ".".join(simple_name(part) for part in title.split("."))
-
-
 def _at(cells: Mapping[str, Any], path: str | None) -> Any:  # noqa: ANN401
     """Return the cell at a column, or at a dotted path inside one; a path through a list takes that part of each."""
     if path is None or path in cells:
@@ -207,21 +161,21 @@ def _at(cells: Mapping[str, Any], path: str | None) -> Any:  # noqa: ANN401
     return value
 
 
-def _raw_item(record: SourceRecord, found: Mapping[str, str | None]) -> RawItem:
+def _raw_item(record: SourceRecord, chosen: Mapping[str, str | None]) -> item_keys.RawItem:
     cells = record.cells
-    text, key = cell_words(_at(cells, found["text"])), _at(cells, found["key"])
-    options, labels = option_list(_at(cells, found["options"]))
+    text, key = item_keys.cell_words(_at(cells, chosen["text"])), _at(cells, chosen["key"])
+    options, labels = item_keys.option_list(_at(cells, chosen["options"]))
     first_is_one = False
     if not options:
         options, key, first_is_one = _from_columns(cells, key)
-    if found["options"] is not None and simple_name(found["options"]) == "mc1_targets":
-        key = marked_option(_at(cells, found["options"]), key)
+    if chosen["options"] is not None and simple_name(chosen["options"]) == "mc1_targets":
+        key = item_keys.marked_option(_at(cells, chosen["options"]), key)
     if not options and not isinstance(key, bool | int):
-        text, options = options_in_text(text, cell_words(key))
-        labels = tuple(LETTERS[: len(options)])
-    if not options and found["key"] is not None and simple_name(found["key"]) == "solution":
-        key = boxed_answer(cell_words(key))
-    return RawItem(record.place, cells, text, options, labels, key, first_is_one)
+        text, options = item_keys.options_in_text(text, item_keys.cell_words(key))
+        labels = tuple(item_keys.LETTERS[: len(options)])
+    if not options and chosen["key"] is not None and simple_name(chosen["key"]) == "solution":
+        key = item_keys.boxed_answer(item_keys.cell_words(key))
+    return item_keys.RawItem(record.place, cells, text, options, labels, key, first_is_one)
 
 
 def _from_columns(cells: Mapping[str, Any], key: Any) -> tuple[tuple[str, ...], Any, bool]:  # noqa: ANN401
@@ -232,22 +186,22 @@ def _from_columns(cells: Mapping[str, Any], key: Any) -> tuple[tuple[str, ...], 
     simple = {simple_name(title): title for title in cells}
     wrong = [title for name, title in simple.items() if _WRONG.match(name)]
     single = [title for title in wrong if not simple_name(title).endswith("s")]
-    if wrong and cell_words(key):
-        texts = [cell_words(cells[title]) for title in single]
+    if wrong and item_keys.cell_words(key):
+        texts = [item_keys.cell_words(cells[title]) for title in single]
         if not single:
-            texts = [part.strip() for title in wrong for part in cell_words(cells[title]).split(";")]
-        return (cell_words(key), *(text for text in texts if text)), key, False
+            texts = [part.strip() for title in wrong for part in item_keys.cell_words(cells[title]).split(";")]
+        return (item_keys.cell_words(key), *(text for text in texts if text)), key, False
     numbered = {match: title for name, title in simple.items() if (match := _NUMBERED.match(name))}
     if len(numbered) < 2:
         return (), key, False
     ordered = sorted(numbered, key=lambda match: (match[1] or "", int(match[2] or 0)))
-    options = [cell_words(cells[numbered[match]]) for match in ordered]
+    options = [item_keys.cell_words(cells[numbered[match]]) for match in ordered]
     while options and not options[-1]:
         options.pop()
     return tuple(options), key, ordered[0][0].startswith(("opt", "choice")) and ordered[0][2] == "1"
 
 
-def _option_notes(raws: Sequence[RawItem]) -> list[str]:
+def _option_notes(raws: Sequence[item_keys.RawItem]) -> list[str]:
     sizes = sorted({len(raw.options) for raw in raws if raw.options})
     if len(sizes) < 2:
         return []

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mensura.core.errors import MensuraError
 from mensura.intake.packed import read_bytes, read_member
@@ -69,13 +70,45 @@ def _of_document(document: Any, name: str) -> list[SourceRecord]:  # noqa: ANN40
     return [SourceRecord(f"{name}, record {number}", one) for number, one in enumerate(document, start=1)]
 
 
-def read_archive(path: Path) -> list[SourceRecord]:
-    """Read the samples of an Inspect archive; several epochs of one sample are one record."""
+def parse_json(path: Path, advice: str = "write the log again") -> Any:  # noqa: ANN401
+    """Return what a JSON file contains."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8-sig"))
+    except (ValueError, RecursionError) as fault:
+        raise MensuraError(f"{path}: not readable as JSON ({fault}); {advice}") from fault
+
+
+class InspectArchive(NamedTuple):
+    """An open Inspect log: its header and its samples are members of a zip file."""
+
+    archive: zipfile.ZipFile
+
+    def read(self, name: str, most: int = MOST_BYTES) -> Any:  # noqa: ANN401
+        """Return a member of at most so many bytes."""
+        return json.loads(read_member(self.archive, name, most))
+
+    @property
+    def samples(self) -> list[str]:
+        """The members that are samples."""
+        names = self.archive.namelist()
+        return [name for name in names if name.startswith("samples/") and name.endswith(".json")]
+
+
+@contextmanager
+def open_inspect(path: Path) -> Iterator[InspectArchive]:
+    """Open an Inspect archive; what is none is refused."""
     try:
         with zipfile.ZipFile(path) as archive:
-            names = [name for name in archive.namelist() if name.startswith("samples/") and name.endswith(".json")]
-            samples = {name: json.loads(read_member(archive, name, MOST_BYTES)) for name in names}
+            yield InspectArchive(archive)
+    except MensuraError:
+        raise
     except (zipfile.BadZipFile, KeyError, ValueError, RecursionError) as fault:
         raise MensuraError(f"{path}: not an Inspect log ({fault}); check that the evaluation was finished") from fault
+
+
+def read_archive(path: Path) -> list[SourceRecord]:
+    """Read the samples of an Inspect archive; several epochs of one sample are one record."""
+    with open_inspect(path) as log:
+        samples = {name: log.read(name) for name in log.samples}
     first = {str(sample.get("id")): (name, sample) for name, sample in reversed(samples.items())}
     return [SourceRecord(f"{path.name}, {name}", sample) for name, sample in reversed(first.values())]

@@ -1,4 +1,4 @@
-"""One door to evaluation logs, told apart by name and content.
+"""Read evaluation logs; name and content show the kind of each.
 
 An item is called TASK:ID, after the task and the sample's id (harness: ``doc_id``; HELM: ``instance_id``). Samples
 are read one at a time where the format allows it; only their outcomes are kept.
@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-import zipfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from mensura.core.errors import MensuraError
-from mensura.intake.packed import read_member
+from mensura.intake.records import open_inspect, parse_json
 from mensura.intake.score_logs import HARNESS_METRICS, MOST_HEADER_BYTES
 
 __all__ = ["SAMPLE_SUFFIXES", "SampleOutcome", "is_sample_log", "read_samples"]
@@ -39,11 +38,11 @@ def checked_value(value: Any, where: str, expected: str = "a number from 0 to 1"
     return float(value)
 
 
-def as_object(told: object, path: Path, name: str) -> Mapping[str, Any]:
-    """Return a JSON object, or say that it is none."""
-    if not isinstance(told, Mapping):
+def as_object(value: object, path: Path, name: str) -> Mapping[str, Any]:
+    """Return a JSON object, or refuse what is none."""
+    if not isinstance(value, Mapping):
         raise MensuraError(f"{path}: {name} is not an object; expected an evaluation log")
-    return told
+    return value
 
 
 # Samples of lm-evaluation-harness: ``samples_TASK_TIME.jsonl``, read line by line.
@@ -53,8 +52,8 @@ _NAME = re.compile(r"^samples_(?P<task>.+?)(_\d{4}-\d\d-\d\dT[\d.:-]+)?$")
 
 def read_lines(path: Path, subject: str | None) -> Iterator[SampleOutcome]:
     """Yield the outcomes of a sample file; of several answer filters the first one counts."""
-    found = _NAME.match(path.stem)
-    task = found["task"] if found else path.stem
+    named = _NAME.match(path.stem)
+    task = named["task"] if named else path.stem
     who = subject or path.resolve().parent.name
     chosen: tuple[str, object] | None = None
     with path.open(encoding="utf-8") as lines:
@@ -89,34 +88,22 @@ def _metric(sample: Mapping[str, Any], path: Path) -> str:
 # Instances of HELM: ``per_instance_stats.json`` beside the ``run_spec.json`` that names model and scenario.
 
 HELM_METRICS = (
-    "exact_match",
-    "quasi_exact_match",
-    "prefix_exact_match",
-    "quasi_prefix_exact_match",
-    "final_number_exact_match",
-    "math_equiv_chain_of_thought",
-    "math_equiv",
-    "ifeval_strict_accuracy",
-    "chain_of_thought_correctness",
-    "f1_score",
+    *("exact_match", "quasi_exact_match", "prefix_exact_match", "quasi_prefix_exact_match"),
+    *("final_number_exact_match", "math_equiv_chain_of_thought", "math_equiv", "ifeval_strict_accuracy"),
+    *("chain_of_thought_correctness", "f1_score"),
 )
 """Figures that stand for an instance, the first that is there."""
 
 
-def is_instances(told: object) -> bool:
-    """Return whether a JSON file lists the figures of instances."""
-    return isinstance(told, list) and bool(told) and isinstance(told[0], Mapping) and "instance_id" in told[0]
-
-
-def read_instances(told: Sequence[Any], path: Path, subject: str | None) -> Iterator[SampleOutcome]:
+def read_instances(instances: Sequence[Any], path: Path, subject: str | None) -> Iterator[SampleOutcome]:
     """Yield the outcomes of instances as they were meant: perturbed copies of them are another test."""
     model, scenario = _run(path)
     who = subject or model
     if not who:
         raise MensuraError(f"{path}: no run_spec.json beside it names the model; give the subject")
     metric: str | None = None
-    for number, found in enumerate(told, start=1):
-        instance = as_object(found, path, f"instance {number}")
+    for number, one in enumerate(instances, start=1):
+        instance = as_object(one, path, f"instance {number}")
         if instance.get("perturbation"):
             continue
         figures = {str(stat["name"]["name"]): stat for stat in instance.get("stats") or [] if _is_stat(stat)}
@@ -138,13 +125,10 @@ def _run(path: Path) -> tuple[str, str]:
     spec = path.parent / "run_spec.json"
     if not spec.is_file():
         return "", path.resolve().parent.name
-    try:
-        told = as_object(json.loads(spec.read_text(encoding="utf-8")), spec, "the run")
-    except (ValueError, RecursionError) as fault:
-        raise MensuraError(f"{spec}: not readable as JSON ({fault}); copy the run again") from fault
-    scenario, _, options = str(told.get("name") or path.parent.name).partition(":")
+    run = as_object(parse_json(spec, "copy the run again"), spec, "the run")
+    scenario, _, options = str(run.get("name") or path.parent.name).partition(":")
     kept = [part for part in options.split(",") if part and not part.startswith("model=")]
-    adapter = told.get("adapter_spec")
+    adapter = run.get("adapter_spec")
     model = str(adapter.get("model") or "") if isinstance(adapter, Mapping) else ""
     return model, ",".join([scenario, *kept])
 
@@ -159,32 +143,19 @@ INSPECT_VALUES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 
 def read_archive(path: Path) -> Iterator[SampleOutcome]:
     """Yield the outcomes of an archive; several epochs are several outcomes of one item."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            asked = _member(archive, "header.json", path, MOST_HEADER_BYTES).get("eval") or {}
-            for name in archive.namelist():
-                if name.startswith("samples/") and name.endswith(".json"):
-                    yield _outcome(asked, _member(archive, name, path, MOST_SAMPLE_BYTES), path, name)
-    except (zipfile.BadZipFile, KeyError, ValueError, RecursionError) as fault:
-        raise MensuraError(f"{path}: not an Inspect log ({fault}); check that the evaluation was finished") from fault
+    with open_inspect(path) as log:
+        asked = as_object(log.read("header.json", MOST_HEADER_BYTES), path, "header.json").get("eval") or {}
+        for name in log.samples:
+            yield _outcome(asked, log.read(name, MOST_SAMPLE_BYTES), path, name)
 
 
-def read_whole(told: Mapping[str, Any], path: Path) -> Iterator[SampleOutcome]:
-    """Yield the outcomes of a log that is one JSON file."""
-    for number, sample in enumerate(told.get("samples") or [], start=1):
-        yield _outcome(told.get("eval") or {}, as_object(sample, path, f"sample {number}"), path, f"sample {number}")
-
-
-def _outcome(asked: Mapping[str, Any], sample: Mapping[str, Any], path: Path, name: str) -> SampleOutcome:
+def _outcome(asked: Mapping[str, Any], sample: object, path: Path, name: str) -> SampleOutcome:
+    sample = as_object(sample, path, name)
     model, task = str(asked.get("model") or ""), str(asked.get("task") or "").rsplit("/", 1)[-1]
     if not model:
         raise MensuraError(f"{path}: the header names no model; expected an Inspect log")
     run = str(asked.get("run_id") or asked.get("eval_id") or path)
     return SampleOutcome(model, f"{task}:{sample.get('id')}", _value(sample.get("scores"), path, name), run)
-
-
-def _member(archive: zipfile.ZipFile, name: str, path: Path, most: int) -> Mapping[str, Any]:
-    return as_object(json.loads(read_member(archive, name, most)), path, name)
 
 
 def _value(scores: object, path: Path, name: str) -> float | None:
@@ -236,12 +207,10 @@ def read_samples(path: Path, *, subject: str | None = None) -> Iterator[SampleOu
         return read_archive(path)
     if suffix == ".jsonl":
         return read_lines(path, subject)
-    try:
-        told = json.loads(path.read_text(encoding="utf-8-sig"))
-    except (ValueError, RecursionError) as fault:
-        raise MensuraError(f"{path}: not readable as JSON ({fault}); write the log again") from fault
-    if isinstance(told, Mapping) and "eval" in told:
-        return read_whole(told, path)
-    if is_instances(told):
-        return read_instances(told, path, subject)
+    log = parse_json(path)
+    if isinstance(log, Mapping) and "eval" in log:
+        samples = enumerate(log.get("samples") or [], start=1)
+        return (_outcome(log.get("eval") or {}, one, path, f"sample {number}") for number, one in samples)
+    if isinstance(log, list) and log and isinstance(log[0], Mapping) and "instance_id" in log[0]:
+        return read_instances(log, path, subject)
     raise MensuraError(f"{path}: unknown log; expected an Inspect log with samples or HELM's per_instance_stats.json")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from mensura.core.errors import MensuraError
-from mensura.intake.packed import read_member
+from mensura.intake.records import open_inspect, parse_json
 
 LOG_SUFFIXES = {".json", ".eval"}
 MOST_HEADER_BYTES = 16 * 2**20
@@ -29,35 +27,23 @@ class LogRows(NamedTuple):
 
 
 def read_log(path: Path) -> LogRows:
-    """Read an evaluation log, told apart by what is in it."""
-    told = _inspect_header(path) if path.suffix.lower() == ".eval" else _json(path)
-    if isinstance(told, Mapping) and isinstance(told.get("eval"), Mapping):
-        return _inspect(told, path)
-    if isinstance(told, Mapping) and isinstance(told.get("results"), Mapping):
-        return _harness(told, path)
-    if isinstance(told, list) and told and all(isinstance(record, Mapping) for record in told):
-        header = tuple(dict.fromkeys(str(key) for record in told for key in record))
-        return LogRows(header, [tuple(record.get(key) for key in header) for record in told], ())
+    """Read an evaluation log; what is in it shows its kind."""
+    if path.suffix.lower() == ".eval":
+        with open_inspect(path) as archive:  # the samples stay where they are
+            log = archive.read("header.json", MOST_HEADER_BYTES)
+    else:
+        log = parse_json(path)
+    if isinstance(log, Mapping) and isinstance(log.get("eval"), Mapping):
+        return _inspect(log, path)
+    if isinstance(log, Mapping) and isinstance(log.get("results"), Mapping):
+        return _harness(log, path)
+    if isinstance(log, list) and log and all(isinstance(record, Mapping) for record in log):
+        header = tuple(dict.fromkeys(str(key) for record in log for key in record))
+        return LogRows(header, [tuple(record.get(key) for key in header) for record in log], ())
     raise MensuraError(
         f"{path}: neither results of lm-evaluation-harness, nor an Inspect log, nor a list of records; "
         "give one of these or a CSV file"
     )
-
-
-def _json(path: Path) -> Any:  # noqa: ANN401
-    try:
-        return json.loads(path.read_text(encoding="utf-8-sig"))
-    except (ValueError, RecursionError) as fault:
-        raise MensuraError(f"{path}: not readable as JSON ({fault}); write the log again") from fault
-
-
-def _inspect_header(path: Path) -> Any:  # noqa: ANN401
-    """Return what stands at the head of an Inspect archive; the samples are left where they are."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return json.loads(read_member(archive, "header.json", MOST_HEADER_BYTES))
-    except (zipfile.BadZipFile, KeyError, ValueError, RecursionError) as fault:
-        raise MensuraError(f"{path}: not an Inspect log ({fault}); check that the evaluation was finished") from fault
 
 
 def _inspect(log: Mapping[str, Any], path: Path) -> LogRows:
@@ -69,10 +55,10 @@ def _inspect(log: Mapping[str, Any], path: Path) -> LogRows:
     if log.get("status", "success") != "success":
         raise MensuraError(f"{path}: the evaluation ended with status {log['status']!r}; run it to its end first")
     results = log.get("results") or {}
-    found = list(_inspect_scores(results.get("scores") or []))
-    if not found:
+    scores = list(_inspect_scores(results.get("scores") or []))
+    if not scores:
         raise MensuraError(f"{path}: no scorer with {' or '.join(INSPECT_METRICS)}; add one to the evaluation")
-    (scorer, metric, value, error), *others = found
+    (scorer, metric, value, error), *others = scores
     settings, items = asked.get("config") or {}, _whole((asked.get("dataset") or {}).get("samples"))
     epochs, limited = _whole(settings.get("epochs")) or 1, settings.get("limit") is not None
     answers = _whole(results.get("completed_samples")) or (None if limited else items)
@@ -110,16 +96,16 @@ def _is_error(value: object) -> bool:
     return isinstance(value, int | float) and 0 < value <= 0.5
 
 
-def _harness(told: Mapping[str, Any], path: Path) -> LogRows:
+def _harness(log: Mapping[str, Any], path: Path) -> LogRows:
     """Read a results file: one row per task or group; the parts of a group are in its figure already."""
-    groups = told.get("group_subtasks") or {}
+    groups = log.get("group_subtasks") or {}
     parts = {part for members in groups.values() for part in members}
-    model = told.get("model_name") or (told.get("config") or {}).get("model") or ""
-    counts = told.get("n-samples") or {}
+    model = log.get("model_name") or (log.get("config") or {}).get("model") or ""
+    counts = log.get("n-samples") or {}
     rows: list[tuple[object, ...]] = []
     chosen: dict[str, str] = {}
     partial = []
-    for task, figures in told["results"].items():
+    for task, figures in log["results"].items():
         picked = None if task in parts else _harness_figure(figures)
         if picked is not None:
             chosen[task] = picked[0]
@@ -133,7 +119,7 @@ def _harness(told: Mapping[str, Any], path: Path) -> LogRows:
         raise MensuraError(f"{path}: no task with a known metric; expected one of {', '.join(HARNESS_METRICS)}")
     notes = [f"lm-evaluation-harness: {', '.join(f'{task} by {metric}' for task, metric in chosen.items())}", *partial]
     if parts:
-        notes.append(f"{len(parts & set(told['results']))} parts of groups left out: they are in their groups' figures")
+        notes.append(f"{len(parts & set(log['results']))} parts of groups left out: they are in their groups' figures")
     return LogRows(_COLUMNS, rows, tuple(notes))
 
 

@@ -12,19 +12,10 @@ import polars as pl
 
 from mensura.core.errors import NAMES_SHOWN, MensuraError, listed_names
 from mensura.core.results import Result
+from mensura.intake import score_columns
 from mensura.intake.faults import EvidenceError, Fault
 from mensura.intake.figures import RATE_UNITS, ReadScore, read_figure, settle_units, unit_word, uses_decimal_commas
 from mensura.intake.names import ABSENT, KnownNames, NameMatch
-from mensura.intake.score_columns import OPTIONAL, read_cells
-from mensura.intake.score_rows import (
-    WrittenScore,
-    read_once,
-    said_of_people,
-    shape_of,
-    unfold_entries,
-    without_people,
-    without_words,
-)
 
 _DROPPED = {"row": pl.Int64, "what": pl.String, "reason": pl.String}
 _NAMES = {"kind": pl.String, "written": pl.String, "id": pl.String, "how": pl.String, "scores": pl.Int64}
@@ -100,14 +91,14 @@ def read_scores_of(
     """
     if allowed.unit is not None and allowed.unit not in RATE_UNITS:
         raise MensuraError(f"unit: got {allowed.unit!r}; expected {' or '.join(RATE_UNITS)} (a column says others)")
-    cells = read_cells(source, name=name)
-    shape = shape_of(cells, known)
-    shape = without_words(cells, shape, known["benchmark" if shape.kind == "wide" else "model"])
-    entries, dropped = unfold_entries(cells, shape)
+    cells = score_columns.read_cells(source, name=name)
+    shape = score_columns.shape_of(cells, known)
+    shape = score_columns.without_words(cells, shape, known["benchmark" if shape.kind == "wide" else "model"])
+    entries, dropped = score_columns.unfold_entries(cells, shape)
     if not entries:
         raise MensuraError(f"{cells.name}: every score is blank; enter at least one score")
-    entries, people = without_people(entries, known["model"], cells.name)
-    entries, repeated = read_once(entries)
+    entries, people = score_columns.without_people(entries, known["model"], cells.name)
+    entries, repeated = score_columns.read_once(entries)
     entries, absent = _without_absent(entries, known["benchmark"], allowed, cells.name)
     matches = _matched(entries, known, allowed, cells.name)
     entries = _with_said(entries, matches, allowed.new_model, cells.name)
@@ -119,12 +110,14 @@ def read_scores_of(
     notes += [*cells.notes, *(["decimal commas"] if comma else []), *units]
     notes += [f"columns left out: {', '.join(shape.left_out)}"] if shape.left_out else []
     notes += [f"rows that repeat another, read once: {listed_names(repeated)}"] if repeated else []
-    notes += [said_of_people(people)] if people else []
+    notes += [score_columns.left_out_people(people)] if people else []
     notes += [_say_absent(absent)] if absent else []
     notes += _new_names(matches)
     return ScoreReading(
         cells.name,
-        _score_frame(scores, [column for column in OPTIONAL if column in {*shape.columns, *_said(scores)}]),
+        _score_frame(
+            scores, [column for column in score_columns.OPTIONAL if column in {*shape.columns, *_said(scores)}]
+        ),
         pl.DataFrame(_name_rows(entries, matches), schema=_NAMES, orient="row"),
         pl.DataFrame(dropped + _rows_left_out(people, absent), _DROPPED, orient="row"),
         tuple(notes),
@@ -132,8 +125,8 @@ def read_scores_of(
 
 
 def _without_absent(
-    entries: Sequence[WrittenScore], benchmarks: KnownNames, allowed: Allowed, name: str
-) -> tuple[list[WrittenScore], list[WrittenScore]]:
+    entries: Sequence[score_columns.WrittenScore], benchmarks: KnownNames, allowed: Allowed, name: str
+) -> tuple[list[score_columns.WrittenScore], list[score_columns.WrittenScore]]:
     """Separate scores on tests that no model of the evidence took, unless somebody declares or confirms them."""
     wanted = {*allowed.new, *allowed.accept_near}
     absent = [
@@ -149,19 +142,23 @@ def _without_absent(
     return rest, absent
 
 
-def _say_absent(absent: Sequence[WrittenScore]) -> str:
+def _say_absent(absent: Sequence[score_columns.WrittenScore]) -> str:
     tests = list(dict.fromkeys(entry.benchmark for entry in absent))
     return f"no model of the evidence has a score on {listed_names(tests)}, so these scores count for nothing"
 
 
-def _rows_left_out(people: Sequence[WrittenScore], absent: Sequence[WrittenScore]) -> list[tuple[int, str, str]]:
+def _rows_left_out(
+    people: Sequence[score_columns.WrittenScore], absent: Sequence[score_columns.WrittenScore]
+) -> list[tuple[int, str, str]]:
     groups = [(entry.row, entry.subject, "people, no model") for entry in people]
     return groups + [(entry.row, f"{entry.subject} on {entry.benchmark}", ABSENT) for entry in absent]
 
 
-def _refuse_rivals(entries: Sequence[WrittenScore], matches: Mapping[tuple[str, str], NameMatch], name: str) -> None:
+def _refuse_rivals(
+    entries: Sequence[score_columns.WrittenScore], matches: Mapping[tuple[str, str], NameMatch], name: str
+) -> None:
     """Refuse two different scores of one model on one benchmark from one source."""
-    first: dict[tuple[object, ...], WrittenScore] = {}
+    first: dict[tuple[object, ...], score_columns.WrittenScore] = {}
     faults = []
     for entry in entries:
         ids = matches["model", entry.subject].id, matches["benchmark", entry.benchmark].id
@@ -177,7 +174,7 @@ def _refuse_rivals(entries: Sequence[WrittenScore], matches: Mapping[tuple[str, 
 
 
 def _matched(
-    entries: Sequence[WrittenScore], known: Mapping[str, KnownNames], allowed: Allowed, name: str
+    entries: Sequence[score_columns.WrittenScore], known: Mapping[str, KnownNames], allowed: Allowed, name: str
 ) -> dict[tuple[str, str], NameMatch]:
     """Match every written name; those that match nothing, and were not declared new, are refused together."""
     matches: dict[tuple[str, str], NameMatch] = {}
@@ -201,8 +198,11 @@ def _matched(
 
 
 def _with_said(
-    entries: Sequence[WrittenScore], matches: Mapping[tuple[str, str], NameMatch], said: NewModel, name: str
-) -> list[WrittenScore]:
+    entries: Sequence[score_columns.WrittenScore],
+    matches: Mapping[tuple[str, str], NameMatch],
+    said: NewModel,
+    name: str,
+) -> list[score_columns.WrittenScore]:
     """Let the rows of new models say what was said beside the file, where they do not say it themselves."""
     new = {entry.subject for entry in entries if matches["model", entry.subject].how == "new"}
     if said.display_name is not None and len(new) > 1:
@@ -218,7 +218,7 @@ def _said(scores: Sequence[ReadScore]) -> set[str]:
     return {column for score in scores for column in score.extras}
 
 
-def _is_declared_new(kind: str, entry: WrittenScore, allowed: Allowed, match: NameMatch) -> bool:
+def _is_declared_new(kind: str, entry: score_columns.WrittenScore, allowed: Allowed, match: NameMatch) -> bool:
     """A model is new where its release is given.
 
     A benchmark is new where it is named as new, where its kind or dimension is given, or where its unit is given and
@@ -244,7 +244,7 @@ def _what_to_do(kind: str, match: NameMatch) -> str:
 
 
 def _figures(
-    entries: Sequence[WrittenScore], matches: Mapping[tuple[str, str], NameMatch], comma: bool, name: str
+    entries: Sequence[score_columns.WrittenScore], matches: Mapping[tuple[str, str], NameMatch], comma: bool, name: str
 ) -> list[ReadScore]:
     """Read every cell as a figure; those that hold none are refused together."""
     scores, faults = [], []
@@ -276,7 +276,7 @@ def _score_frame(scores: Sequence[ReadScore], optional: Sequence[str]) -> pl.Dat
 
 
 def _name_rows(
-    entries: Sequence[WrittenScore], matches: Mapping[tuple[str, str], NameMatch]
+    entries: Sequence[score_columns.WrittenScore], matches: Mapping[tuple[str, str], NameMatch]
 ) -> list[tuple[str, str, str | None, str, int]]:
     """Return how each written name was read, with the number of scores under it."""
     counts = Counter(("model", entry.subject) for entry in entries)

@@ -13,17 +13,10 @@ import polars as pl
 
 from mensura.core.errors import MensuraError
 from mensura.core.frames import without_quotes
+from mensura.intake import statistics
 from mensura.intake.fixed_width import read_fixed_width, read_layout
 from mensura.intake.packed import PACKED_SUFFIXES, read_bytes, refuse_vast, suffix_of
 from mensura.intake.records import JSON_FILES, read_json
-from mensura.intake.statistics import (
-    R_FILES,
-    SPREADSHEETS,
-    STATISTICS,
-    read_r,
-    read_spreadsheet,
-    read_statistics,
-)
 from mensura.intake.text import BLANK, TEXT_COLUMNS, find_start, refuse_twice, typed
 
 FORMATS = (
@@ -33,7 +26,17 @@ FORMATS = (
 """What the one reader of tables reads."""
 PARQUET = (".parquet", ".pq")
 ARROW = (".arrow", ".feather", ".ipc")
-_SUFFIXES = (".csv", ".tsv", ".txt", *PARQUET, *ARROW, *JSON_FILES, *SPREADSHEETS, *STATISTICS, *R_FILES)
+_SUFFIXES = (
+    ".csv",
+    ".tsv",
+    ".txt",
+    *PARQUET,
+    *ARROW,
+    *JSON_FILES,
+    *statistics.SPREADSHEETS,
+    *statistics.STATISTICS,
+    *statistics.R_FILES,
+)
 _ACCEPTED = "a polars, pandas or Arrow table, a mapping of columns, or a path to a table"
 _ROW = "\0row"
 
@@ -119,7 +122,7 @@ def read_noted(
     except (pl.exceptions.PolarsError, OSError) as fault:
         reason = str(fault).splitlines()[0]
         raise MensuraError(f"{path}: not readable as a table ({reason}); expected {FORMATS}") from fault
-    first = 2 if suffix in SPREADSHEETS else 1
+    first = 2 if suffix in statistics.SPREADSHEETS else 1
     return table if row is None else NotedTable(table.frame.with_row_index(row, offset=first), table.notes)
 
 
@@ -129,13 +132,13 @@ def _read_binary(path: Path, suffix: str, part: str | None, keep_missing: bool) 
         return NotedTable(read_parquet(path))
     if suffix in ARROW:
         return NotedTable(pl.read_ipc(path))
-    if suffix in SPREADSHEETS:
-        return NotedTable(read_spreadsheet(path, part))
-    if suffix in STATISTICS:
-        frame, labels, codes = read_statistics(path, keep_missing=keep_missing)
+    if suffix in statistics.SPREADSHEETS:
+        return NotedTable(statistics.read_spreadsheet(path, part))
+    if suffix in statistics.STATISTICS:
+        frame, labels, codes = statistics.read_statistics(path, keep_missing=keep_missing)
         return NotedTable(frame, (), labels, codes)
-    if suffix in R_FILES:
-        return NotedTable(read_r(path, part))
+    if suffix in statistics.R_FILES:
+        return NotedTable(statistics.read_r(path, part))
     if suffix in JSON_FILES:
         records = [record.cells for record in read_json(path)]
         titles = dict.fromkeys(title for cells in records for title in cells)

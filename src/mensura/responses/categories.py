@@ -13,23 +13,13 @@ from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError, listed_names
 from mensura.core.results import Result
 from mensura.intake.answers import AnswerLog
-from mensura.responses.irt.categories import (
-    MODELS,
-    CategoryCounts,
-    CategoryFitted,
-    CategoryItems,
-    CategoryPrior,
-    begin,
-    fit_categories_held,
-    log_chances,
-    shard_posteriors,
-)
+from mensura.responses.irt import categories as irt
 from mensura.responses.irt.namespace import namespace
 from mensura.responses.reading import owned, pieces
 from mensura.responses.result import ability_table, group_table
 from mensura.responses.survey import Survey
 
-CATEGORY_MODELS = MODELS
+CATEGORY_MODELS = irt.MODELS
 MOST_CATEGORIES = 20
 """Categories that an item may have; more are a measurement, not a rating."""
 
@@ -159,7 +149,7 @@ class CategoryAnswers(NamedTuple):
     """What was fitted: counts (subjects × items and categories), subjects in the order of the fit, and the items."""
 
     counts: Any
-    items: CategoryItems
+    items: irt.CategoryItems
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -228,7 +218,7 @@ def fit_categories(
     reference: str | None = None,
     header: bool = True,
     columns: str | None = None,
-    prior: CategoryPrior | None = CategoryPrior(),  # noqa: B008
+    prior: irt.CategoryPrior | None = irt.CategoryPrior(),  # noqa: B008
     device: str = "numpy",
     survey: Survey | None = None,
 ) -> CategoryFit:
@@ -273,16 +263,16 @@ def fit_categories(
     space = namespace(device)
     table = read_categories(responses, by=by, group=group, reference=reference, header=header, columns=columns)
     subjects, groups = table.subjects, table.groups
-    shards = [CategoryCounts(space.put(own), place) for place, own in enumerate(table.counts)]
+    shards = [irt.CategoryCounts(space.put(own), place) for place, own in enumerate(table.counts)]
     survey = None if survey is None else survey.of(subjects["subject"])
     if survey is not None and survey.weights is not None:
         shards = survey.weighed(shards, survey.weights)
-    fitted = fit_categories_held(space, shards, begin(model, table.shares, len(groups)), prior)
+    fitted = irt.fit_categories_held(space, shards, irt.begin(model, table.shares, len(groups)), prior)
     if survey is not None:
         fitted = survey.category_information(space, shards, fitted, prior)
         table.log.note("subjects of a survey", subjects.height, survey.said)
-    table_of_chances = space.real(log_chances(fitted.items, fitted.grid.nodes).reshape(-1, len(fitted.grid.nodes)))
-    places = [shard_posteriors(space, shard, fitted.items, fitted.grid, table_of_chances) for shard in shards]
+    table_of_chances = space.real(irt.log_chances(fitted.items, fitted.grid.nodes).reshape(-1, len(fitted.grid.nodes)))
+    places = [irt.shard_posteriors(space, shard, fitted.items, fitted.grid, table_of_chances) for shard in shards]
     means, variances = ([space.get(getattr(one, name)) for one in places] for name in ("mean", "variance"))
     return CategoryFit(
         model,
@@ -299,7 +289,7 @@ def fit_categories(
     )
 
 
-def _item_table(fitted: CategoryFitted, answers: pl.DataFrame, items: pl.Series) -> pl.DataFrame:
+def _item_table(fitted: irt.CategoryFitted, answers: pl.DataFrame, items: pl.Series) -> pl.DataFrame:
     counts = answers.group_by("item").agg(n=pl.len(), mean=pl.col("value").mean())
     slope, error = fitted.items.values[:, 0], np.sqrt(fitted.information.item_covariance()[:, 0, 0])
     if fitted.items.model == "nominal":
@@ -312,7 +302,7 @@ def _item_table(fitted: CategoryFitted, answers: pl.DataFrame, items: pl.Series)
     )
 
 
-def _category_table(fitted: CategoryFitted, codes: pl.DataFrame) -> pl.DataFrame:
+def _category_table(fitted: irt.CategoryFitted, codes: pl.DataFrame) -> pl.DataFrame:
     """Return the parameters of every category above the lowest, difficulties by the delta method."""
     codes = codes.filter(pl.col("place") > 0)
     covariance, values, nominal = (
@@ -334,7 +324,7 @@ def _category_table(fitted: CategoryFitted, codes: pl.DataFrame) -> pl.DataFrame
     return codes.select("item", "category", *columns, "n", "share")
 
 
-def _warnings(fitted: CategoryFitted, codes: pl.DataFrame) -> tuple[str, ...]:
+def _warnings(fitted: irt.CategoryFitted, codes: pl.DataFrame) -> tuple[str, ...]:
     warnings = []
     if not fitted.converged:
         warnings.append(f"not converged in {fitted.passes} passes; the numbers are those of the best one")

@@ -20,16 +20,9 @@ from mensura.intake.tables import as_frame
 from mensura.responses.categories import CategoryFit
 from mensura.responses.dimensions import DimensionFit
 from mensura.responses.explanation import design_columns, estimates_table
+from mensura.responses.irt import latent
 from mensura.responses.irt.dimension_nodes import Places
 from mensura.responses.irt.dimensions import observed_information
-from mensura.responses.irt.latent import (
-    AbilityLikelihoods,
-    LatentRegression,
-    Likelihoods,
-    PlacedLikelihoods,
-    draw_values,
-    regress,
-)
 from mensura.responses.irt.shards import Shard
 from mensura.responses.result import ResponseFit
 from mensura.responses.survey import Survey, replicate_factor
@@ -172,14 +165,14 @@ def regress_abilities(
     weights = np.ones(len(places)) if sample is None or sample.weights is None else sample.column(sample.weights)
     several = isinstance(fit, DimensionFit)
     dimensions = fit.items["dimension"].unique(maintain_order=True).to_list() if several else [""]
-    line = regress(likelihoods, x, weights, abilities=len(dimensions))
-    if isinstance(likelihoods, PlacedLikelihoods) and isinstance(fit, DimensionFit):
+    line = latent.regress(likelihoods, x, weights, abilities=len(dimensions))
+    if isinstance(likelihoods, latent.PlacedLikelihoods) and isinstance(fit, DimensionFit):
         likelihoods = likelihoods.around(line.mean, line.variance)  # nodes under the posteriors of the covariates
-        line = regress(likelihoods, x, weights, line.values, len(dimensions))
+        line = latent.regress(likelihoods, x, weights, line.values, len(dimensions))
         covariance = _with_items(fit, likelihoods, x, weights, line, places, sample)
     else:
         covariance = _covariance(likelihoods, x, line, sample)
-    drawn = draw_values(likelihoods, x, line, covariance, draws, np.random.default_rng(seed))
+    drawn = latent.draw_values(likelihoods, x, line, covariance, draws, np.random.default_rng(seed))
     along, left = np.atleast_2d(np.cov((x @ line.coefficients).T, aweights=weights)), line.covariance
     errors = np.sqrt(np.diag(covariance))[: line.coefficients.size].reshape(line.coefficients.shape)
     explained, sd = float(np.trace(along) / np.trace(along + left)), float(np.sqrt(np.trace(left) / len(left)))
@@ -204,7 +197,7 @@ def _residuals(dimensions: Sequence[str], covariance: Floats) -> pl.DataFrame:
 
 def _likelihoods(
     fit: ResponseFit | CategoryFit | DimensionFit, table: ResponseTable | None, kept: NDArray[np.intp]
-) -> AbilityLikelihoods | PlacedLikelihoods:
+) -> latent.AbilityLikelihoods | latent.PlacedLikelihoods:
     """Return the likelihoods of the subjects at the places ``kept``."""
     if isinstance(fit, DimensionFit):
         data, items, places = fit.answers
@@ -213,18 +206,22 @@ def _likelihoods(
                 "regress: got a bifactor fit; expected correlated or exploratory dimensions. Leave one out"
             )
         trials = None if data.trials is None else data.trials[kept]
-        return PlacedLikelihoods.of(data.right[kept], trials, items, Places(places.mean[kept], places.covariance[kept]))
+        return latent.PlacedLikelihoods.of(
+            data.right[kept], trials, items, Places(places.mean[kept], places.covariance[kept])
+        )
     if isinstance(fit, CategoryFit):
-        return AbilityLikelihoods.of_categories(fit.answers.counts[kept], fit.answers.items)
+        return latent.AbilityLikelihoods.of_categories(fit.answers.counts[kept], fit.answers.items)
     if table is None:
         raise MensuraError("table: got None; expected the responses that were fitted. Give what read_responses returns")
     if table.items["item"].to_list() != fit.items["item"].to_list():
         raise MensuraError("regress: the fit has other items than the table; give the table that was fitted")
     trials = None if table.trials is None else table.trials[kept]
-    return AbilityLikelihoods.of_answers(Shard(table.right[kept], trials, 0), fit.bank.parameters)
+    return latent.AbilityLikelihoods.of_answers(Shard(table.right[kept], trials, 0), fit.bank.parameters)
 
 
-def _covariance(likelihoods: Likelihoods, x: Floats, line: LatentRegression, survey: Survey | None) -> Floats:
+def _covariance(
+    likelihoods: latent.Likelihoods, x: Floats, line: latent.LatentRegression, survey: Survey | None
+) -> Floats:
     """Return the covariance of coefficients and spread: of the model, of clusters, or of replicates."""
     inverse: Floats = np.asarray(np.linalg.inv(line.information), dtype=np.float64)
     if survey is None:
@@ -232,7 +229,7 @@ def _covariance(likelihoods: Likelihoods, x: Floats, line: LatentRegression, sur
     columns = survey.replicate_columns
     if columns:
         count = line.coefficients.shape[1]
-        fits = [regress(likelihoods, x, survey.column(name), line.values, count) for name in columns]
+        fits = [latent.regress(likelihoods, x, survey.column(name), line.values, count) for name in columns]
         again = [one.values - line.values for one in fits]
         return replicate_factor(survey.replication, len(columns)) * np.array(again).T @ np.array(again)
     return _sandwich(inverse, line.scores, survey.clusters)
@@ -240,10 +237,10 @@ def _covariance(likelihoods: Likelihoods, x: Floats, line: LatentRegression, sur
 
 def _with_items(
     fit: DimensionFit,
-    likelihoods: PlacedLikelihoods,
+    likelihoods: latent.PlacedLikelihoods,
     x: Floats,
     weights: Floats,
-    line: LatentRegression,
+    line: latent.LatentRegression,
     kept: NDArray[np.intp],
     survey: Survey | None,
 ) -> Floats:

@@ -22,31 +22,8 @@ from mensura.core.processes import Processes
 from mensura.evidence import Evidence
 from mensura.iq import COUNTS
 from mensura.scale import Calibration
-from mensura.site.api import (
-    SCHEMAS,
-    VERSION,
-    JsonText,
-    listing,
-    mapping_json,
-    openapi_document,
-    ranged,
-    script_json,
-    to_json,
-)
+from mensura.site import api, editions as editing
 from mensura.site.cards import people_cards, search_entries
-from mensura.site.editions import (
-    FILE,
-    Edition,
-    atom_feed,
-    editions_json,
-    evidence_day,
-    feed_entries,
-    json_feed,
-    next_edition,
-    read_editions,
-    shipped_editions,
-    sitemap,
-)
 from mensura.site.page_writer import PageWriter, ShareCards, placed, write
 from mensura.site.pages import (
     MORE,
@@ -66,7 +43,7 @@ from mensura.site.templating import EARLY, STATIC, page_sheet, style_sheet
 from mensura.study.frozen import open_frozen
 from mensura.study.study import Study
 
-Records = dict[str, JsonText]
+Records = dict[str, api.JsonText]
 _FOLDERS = tuple(f"{name}/" for name in ("api", "benchmarks", "charts", "data", "makers", "models", "share", "static"))
 HEADLINE = (
     *("rank", "name", "provider", "iq", "iq_low", "iq_high", "published", "measured", "inherited", "estimated"),
@@ -83,7 +60,7 @@ def build_report(
     address: str = "",
     today: date | None = None,
     log: EvidenceLog | None = None,
-    earlier: Sequence[Edition] | None = None,
+    earlier: Sequence[editing.Edition] | None = None,
     scale: str | None = None,
     method: str | None = None,
 ) -> pl.DataFrame:
@@ -153,7 +130,7 @@ def build_report(
             "more": MORE,
             "providers": study.providers,
             "evidence": study.evidence,
-            "evidence_day": evidence_day(study.evidence),
+            "evidence_day": editing.evidence_day(study.evidence),
             "today": day.isoformat(),
             "banner": study.scale_said,
             "published": study.iq.method == "published",
@@ -164,8 +141,8 @@ def build_report(
         }
         drawings = ShareCards(processes)
         writer = PageWriter(stage, drawings, shared, advance, leader_marks(study))
-        before = read_editions(out) if earlier is None else list(earlier)
-        editions = next_edition(study, before or shipped_editions(study), day, log)
+        before = editing.read_editions(out) if earlier is None else list(earlier)
+        editions = editing.next_edition(study, before or editing.shipped_editions(study), day, log)
         named = list(named_pages(study, editions))
         _write_data(study, screen_of(study), stage)
         for page in sorted(named, key=lambda page: page.file != "index.html"):
@@ -184,8 +161,8 @@ def build_report(
         drawings.finish()
         writer.place_cards()
         _write_feeds(study, editions, writer.listed, stage, address, day)
-        charts = sorted(file.stem for file in (stage / "api" / VERSION / "charts").glob("*.json"))
-        write(to_json(openapi_document(charts)), stage, "api", VERSION, "openapi.json")
+        charts = sorted(file.stem for file in (stage / "api" / api.VERSION / "charts").glob("*.json"))
+        write(api.to_json(api.openapi_document(charts)), stage, "api", api.VERSION, "openapi.json")
     headline = study.ranked.select(HEADLINE)
     keep_results("report", [(inputs, (written_state(out, "report"), headline))])
     return headline
@@ -209,7 +186,7 @@ def _write_static(out: Path) -> None:
 
 def _write_data(study: Study, screen: FirstScreen, out: Path) -> None:
     """Write everything that is no page: what scripts read, the tables, the interface for programs."""
-    records = {subject: to_json(record) for subject, record in model_records(study).items()}
+    records = {subject: api.to_json(record) for subject, record in model_records(study).items()}
     _write_subjects(study, screen, records, out)
     _write_tables(study, out)
     _write_api(study, screen, records, out)
@@ -218,7 +195,7 @@ def _write_data(study: Study, screen: FirstScreen, out: Path) -> None:
 def _write_subjects(study: Study, screen: FirstScreen, records: Records, out: Path) -> None:
     """Write what scripts read on demand, as scripts: a page opened from a folder may load nothing else."""
     parts: dict[str, Callable[[Study], object]] = {
-        "models": lambda _: mapping_json(records),
+        "models": lambda _: api.mapping_json(records),
         "compare": comparison_records,
         "chances": chance_layers,
         "scores": score_rows,
@@ -228,7 +205,7 @@ def _write_subjects(study: Study, screen: FirstScreen, records: Records, out: Pa
         "jagged": lambda _: screen.jagged.record(),
     }
     for name, payload in parts.items():  # one after the other: the largest has every pair of models
-        write(f"mensura.{name} = {script_json(payload(study))};\n", out, "data", f"{name}.js")
+        write(f"mensura.{name} = {api.script_json(payload(study))};\n", out, "data", f"{name}.js")
 
 
 def _write_tables(study: Study, out: Path) -> None:
@@ -236,22 +213,22 @@ def _write_tables(study: Study, out: Path) -> None:
     for name, frame in study.evidence.tables().items():
         neutral_cells(frame).write_csv(placed(out, "data", f"{name}.csv"))
         frame.write_parquet(placed(out, "data", f"{name}.parquet"))
-        write(to_json(frame.to_dicts()), out, "data", f"{name}.json")
+        write(api.to_json(frame.to_dicts()), out, "data", f"{name}.json")
 
 
 def _write_feeds(
     study: Study,
-    editions: list[Edition],
+    editions: list[editing.Edition],
     listed: list[str],
     out: Path,
     address: str,
     day: date,
 ) -> None:
-    entries = feed_entries(study, editions)
-    write(atom_feed(entries, address, day), out, "feed.xml")
-    write(json_feed(entries, address), out, "feed.json")
-    write(sitemap(listed, address, day), out, "sitemap.xml")
-    write(editions_json(editions), out, "data", FILE)
+    entries = editing.feed_entries(study, editions)
+    write(editing.atom_feed(entries, address, day), out, "feed.xml")
+    write(editing.json_feed(entries, address), out, "feed.json")
+    write(editing.sitemap(listed, address, day), out, "sitemap.xml")
+    write(editing.editions_json(editions), out, "data", editing.FILE)
 
 
 def _write_api(study: Study, screen: FirstScreen, records: Records, out: Path) -> None:
@@ -259,13 +236,13 @@ def _write_api(study: Study, screen: FirstScreen, records: Records, out: Path) -
     ladders = {one.benchmark: one.to_dict() for one in study.iq.matrix.ladders}
     people = study.evidence.human_references
     files = {
-        "models": listing("models", records.values(), study.scale_said),
-        "rankings": listing(
+        "models": api.listing("models", records.values(), study.scale_said),
+        "rankings": api.listing(
             "rankings",
             (
                 {
                     **{key: row[key] for key in ("rank", "rank_low", "rank_high", "subject", "status", *COUNTS)},
-                    "iq": ranged(row["iq"], row["iq_low"], row["iq_high"]),
+                    "iq": api.ranged(row["iq"], row["iq_low"], row["iq_high"]),
                     "p_first": row["p_first"],
                     "well_measured": row["well_measured"],
                 }
@@ -274,7 +251,7 @@ def _write_api(study: Study, screen: FirstScreen, records: Records, out: Path) -
             study.scale_said,
             lead=None if study.lead is None else study.lead.to_dict(study.evidence),
         ),
-        "benchmarks": listing(
+        "benchmarks": api.listing(
             "benchmarks",
             (
                 {
@@ -288,7 +265,7 @@ def _write_api(study: Study, screen: FirstScreen, records: Records, out: Path) -
                 for row in study.benchmarks.iter_rows(named=True)
             ),
         ),
-        "months": listing(
+        "months": api.listing(
             "months",
             (
                 {
@@ -302,8 +279,8 @@ def _write_api(study: Study, screen: FirstScreen, records: Records, out: Path) -
             ),
             study.scale_said,
         ),
-        "methodology": listing("parts", study_parts(study)),
-        "schema": to_json(SCHEMAS),
+        "methodology": api.listing("parts", study_parts(study)),
+        "schema": api.to_json(api.SCHEMAS),
     }
     for name, text in files.items():
-        write(text, out, "api", VERSION, f"{name}.json")
+        write(text, out, "api", api.VERSION, f"{name}.json")

@@ -18,18 +18,8 @@ from numpy.typing import NDArray
 
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
+from mensura.responses.irt import dimension_nodes as nodes
 from mensura.responses.irt.dimension_items import DimensionItems, prior_curvature, prior_gradient, stiffness
-from mensura.responses.irt.dimension_nodes import (
-    Block,
-    Chunk,
-    DimensionSums,
-    Places,
-    chunks,
-    gap_scores,
-    node_count,
-    parameter_columns,
-    pass_over,
-)
 from mensura.responses.irt.fitting import Anderson
 from mensura.responses.irt.namespace import Array
 
@@ -38,7 +28,7 @@ _MOST_EXACT = 3e11
 """Multiplications up to which the information is exact; beyond, it is that of products of scores."""
 
 
-def covariance_of(right: Array, trials: Array, p: DimensionItems, places: Places) -> Floats | None:
+def covariance_of(right: Array, trials: Array, p: DimensionItems, places: nodes.Places) -> Floats | None:
     """Return the covariance of all estimates; from products of scores where the exact one would take long.
 
     None where any turn of the abilities fits as well, or the answers do not hold all estimates apart.
@@ -51,14 +41,14 @@ def covariance_of(right: Array, trials: Array, p: DimensionItems, places: Places
     return np.asarray((vectors / values) @ vectors.T, dtype=np.float64)
 
 
-def observed_information(right: Array, trials: Array, p: DimensionItems, places: Places) -> tuple[Floats, Floats]:
+def observed_information(right: Array, trials: Array, p: DimensionItems, places: nodes.Places) -> tuple[Floats, Floats]:
     """Return the information of all estimates and of the priors, and the scores of subjects (subjects × estimates)."""
     used = p.estimated
     cut = int(used.sum())
     size = cut + len(p.pairs)
     exact = _multiplications(len(right), p, size) <= _MOST_EXACT
     missing, means = np.zeros((size, size)), []
-    for chunk in chunks(right, trials, p, places):
+    for chunk in nodes.chunks(right, trials, p, places):
         given = np.zeros((*chunk.weights.shape, size))
         given[:, :, :cut] = node_scores(p, chunk, missing if exact else None)
         given[:, :, cut:] = _correlation_scores(p, chunk.means)
@@ -68,16 +58,16 @@ def observed_information(right: Array, trials: Array, p: DimensionItems, places:
             missing += rooted.T @ rooted
     scores = np.concatenate(means)
     if exact:
-        known = _known(p, pass_over(right, trials, p, places)[0].information, len(right))
+        known = _known(p, nodes.pass_over(right, trials, p, places)[0].information, len(right))
         information = known - (missing - scores.T @ scores)
-    scores[:, :cut] += gap_scores(p, np.asarray(right))[:, used]
+    scores[:, :cut] += nodes.gap_scores(p, np.asarray(right))[:, used]
     if not exact:
         information = scores.T @ scores
     information[:cut, :cut] += prior_curvature(p)
     return (information + information.T) / 2.0, scores
 
 
-def node_scores(p: DimensionItems, chunk: Chunk, missing: Floats | None = None) -> Floats:
+def node_scores(p: DimensionItems, chunk: nodes.Chunk, missing: Floats | None = None) -> Floats:
     """Return the mean scores of slopes and intercepts at the shared nodes (subjects × nodes × estimates).
 
     ``missing``: gets the mean covariance of the scores of each part added.
@@ -86,7 +76,7 @@ def node_scores(p: DimensionItems, chunk: Chunk, missing: Floats | None = None) 
     order = np.cumsum(used).reshape(used.shape) - 1
     given = np.zeros((*chunk.weights.shape, int(used.sum())))
     for block in chunk.blocks:
-        where = p.rows[0][block.rows][:, None], parameter_columns(p, block)
+        where = p.rows[0][block.rows][:, None], nodes.parameter_columns(p, block)
         kept = np.flatnonzero(used[where])
         at, which = np.unique(order[where].ravel()[kept], return_inverse=True)
         given[:, :, at] = _within(chunk, block, kept, at, which, missing)
@@ -94,14 +84,14 @@ def node_scores(p: DimensionItems, chunk: Chunk, missing: Floats | None = None) 
 
 
 def _multiplications(subjects: int, p: DimensionItems, size: int) -> float:
-    shared, own = node_count(p)
+    shared, own = nodes.node_count(p)
     of_parts = sum(float(np.sum(p.estimated[part.items])) ** 2 for part in p.structure.parts)
     return subjects * shared * (float(size) ** 2 + (own * of_parts if own > 1 else 0.0))
 
 
 def _within(
-    chunk: Chunk,
-    block: Block,
+    chunk: nodes.Chunk,
+    block: nodes.Block,
     kept: NDArray[np.intp],
     at: NDArray[np.intp],
     which: NDArray[np.intp],
@@ -168,7 +158,7 @@ class DimensionFitted(NamedTuple):
     """A fit; ``covariance``: of estimated slopes and intercepts, item by item, then of correlations."""
 
     items: DimensionItems
-    places: Places
+    places: nodes.Places
     evidence: float
     covariance: Floats | None
     passes: int
@@ -185,11 +175,11 @@ def fit_dimensions_held(right: Array, trials: Array, begin: DimensionItems, most
         raise MensuraError(
             f"dimensions: got {dimensions}; expected at most {MOST}. Merge some, or use --bifactor with one per item"
         )
-    places = Places(np.zeros((count, dimensions)), np.tile(np.eye(dimensions), (count, 1, 1)))
+    places = nodes.Places(np.zeros((count, dimensions)), np.tile(np.eye(dimensions), (count, 1, 1)))
     here, memory, passes, left, best = begin, Anderson(), 0, np.inf, -np.inf
     while passes < most and left > _SAME:
         passes += 1
-        sums, places = pass_over(right, trials, here, places)
+        sums, places = nodes.pass_over(right, trials, here, places)
         if sums.evidence < best - _NOISE * abs(best):
             memory.forget()
         best = max(best, sums.evidence)
@@ -203,12 +193,12 @@ def fit_dimensions_held(right: Array, trials: Array, begin: DimensionItems, most
         longer = memory.improved(point, step, errors) if left < _NEAR else step
         left = max(left, float(np.max(np.abs(longer) / errors)))  # a plain step is short along any flat direction
         here = here.at(point + longer) or plain
-    sums, places = pass_over(right, trials, here, places)
+    sums, places = nodes.pass_over(right, trials, here, places)
     covariance = covariance_of(right, trials, here, places)
     return DimensionFitted(here, places, sums.evidence, covariance, passes, left <= _SAME)
 
 
-def _step(p: DimensionItems, sums: DimensionSums) -> Floats:
+def _step(p: DimensionItems, sums: nodes.DimensionSums) -> Floats:
     """Return the EM algorithm's step of slopes and intercepts; those that are not there stay 0."""
     used = p.estimated
     slope = sums.gradient * used + prior_gradient(p)

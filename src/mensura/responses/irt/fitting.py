@@ -20,16 +20,8 @@ import numpy as np
 
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
+from mensura.responses.irt import model as irt_model
 from mensura.responses.irt.information import Information, exact_information, gradient, group_slopes, information
-from mensura.responses.irt.model import (
-    Parameters,
-    Priors,
-    check_model,
-    curves,
-    group_prior_terms,
-    item_blocks,
-    prior_terms,
-)
 from mensura.responses.irt.namespace import Namespace
 from mensura.responses.irt.passes import Grid, NodeTables, PassSums, shard_posteriors, tally
 from mensura.responses.irt.shards import Held, Shard, ShardSource, chunks, fetched, thinned
@@ -84,7 +76,7 @@ _NOISE = 1e-6
 """Share of the log likelihood that single precision may blur."""
 _START_GUESS = -1.4
 
-Pass = Callable[[Parameters, Grid, bool], PassSums]
+Pass = Callable[[irt_model.Parameters, Grid, bool], PassSums]
 """One pass over all responses: parameters, grid, whether right answers are wanted by node."""
 
 
@@ -103,7 +95,7 @@ class Fitted:
     that the sums belong to.
     """
 
-    parameters: Parameters
+    parameters: irt_model.Parameters
     grid: Grid
     sums: PassSums
     information: Information
@@ -123,7 +115,7 @@ class Effort:
 def over(space: Namespace, source: ShardSource) -> Pass:
     """Return the pass over shards of one process."""
 
-    def run(parameters: Parameters, grid: Grid, by_node: bool) -> PassSums:
+    def run(parameters: irt_model.Parameters, grid: Grid, by_node: bool) -> PassSums:
         tables = NodeTables(space, parameters, grid, by_node=by_node)
         total: PassSums | None = None
         for shard in source.shards():
@@ -136,20 +128,26 @@ def over(space: Namespace, source: ShardSource) -> Pass:
     return run
 
 
-def start(model: str, rates: Floats, groups: int) -> Parameters:
+def start(model: str, rates: Floats, groups: int) -> irt_model.Parameters:
     """Return where a fit begins: slopes of one, intercepts from the share of right answers."""
-    check_model(model)
+    irt_model.check_model(model)
     within = np.clip(rates, 0.01, 0.99)
     count = len(rates)
     intercept = 1.2 * np.log(within / (1.0 - within))  # a normal ability of sd 1 flattens the curve by about that
-    return Parameters(model, np.ones(count), intercept, np.full(count, _START_GUESS), np.zeros(groups), np.ones(groups))
+    return irt_model.Parameters(
+        model, np.ones(count), intercept, np.full(count, _START_GUESS), np.zeros(groups), np.ones(groups)
+    )
 
 
 def fit_held(
-    space: Namespace, held: Held, begin: Parameters, priors: Priors | None = None, effort: Effort | None = None
+    space: Namespace,
+    held: Held,
+    begin: irt_model.Parameters,
+    priors: irt_model.Priors | None = None,
+    effort: Effort | None = None,
 ) -> Fitted:
     """Fit responses in memory; many subjects start from a sample of them."""
-    priors, effort = priors or Priors(), effort or Effort()
+    priors, effort = priors or irt_model.Priors(), effort or Effort()
     if held.subjects > 4 * SAMPLE and (sample := thinned(held, SAMPLE)) is not held:
         begin = climb(over(space, sample), begin, priors, replace(effort, tolerance=0.1, passes=30)).parameters
     fitted = climb(over(space, held), begin, priors, effort)
@@ -161,7 +159,7 @@ def fit_held(
     return replace(fitted, information=exact)
 
 
-def climb(run: Pass, begin: Parameters, priors: Priors, effort: Effort) -> Fitted:
+def climb(run: Pass, begin: irt_model.Parameters, priors: irt_model.Priors, effort: Effort) -> Fitted:
     """Take Newton's steps from ``begin`` until they are short."""
     here, best, shrink = begin, None, 1.0
     history: list[Visit] = []
@@ -169,7 +167,9 @@ def climb(run: Pass, begin: Parameters, priors: Priors, effort: Effort) -> Fitte
     for _ in range(effort.passes):
         grid = Grid.over(here.mean, here.sd)
         sums = run(here, grid, False)
-        height = sums.evidence + prior_terms(here, priors)[0] + group_prior_terms(here, priors.groups)[0]
+        height = (
+            sums.evidence + irt_model.prior_terms(here, priors)[0] + irt_model.group_prior_terms(here, priors.groups)[0]
+        )
         if best is not None and not height >= best.height - _NOISE * abs(best.height):
             shrink /= _SHORTER
             memory.forget()
@@ -205,7 +205,7 @@ class _Place(NamedTuple):
     """The best place so far."""
 
     height: float
-    parameters: Parameters
+    parameters: irt_model.Parameters
     grid: Grid
     sums: PassSums
     newton: Floats
@@ -216,7 +216,7 @@ def _flat(step: tuple[Floats, Floats]) -> Floats:
     return np.concatenate([part.ravel() for part in step])
 
 
-def _away(p: Parameters, step: Floats, share: float) -> Parameters:
+def _away(p: irt_model.Parameters, step: Floats, share: float) -> irt_model.Parameters:
     """Move by a share of a step, no parameter too far at once."""
     bounded = np.clip(share * step, -LONGEST_STEP, LONGEST_STEP)
     cut = len(p.slope) * p.of_item
@@ -244,12 +244,14 @@ def abilities(space: Namespace, shard: Shard, fitted: Fitted) -> ShardAbilities:
     return ShardAbilities(mean, np.sqrt(variance + extra), np.sqrt(variance))
 
 
-def item_error(p: Parameters, grid: Grid, inverse: Information, group: int, mean: Floats, variance: Floats) -> Floats:
+def item_error(
+    p: irt_model.Parameters, grid: Grid, inverse: Information, group: int, mean: Floats, variance: Floats
+) -> Floats:
     """Return the variance that errors of the parameters add to abilities."""
     count = len(grid.nodes)
     lone, of_ability, across = np.zeros(count), np.zeros(count), np.zeros((count, inverse.item_columns.shape[2]))
-    for rows in item_blocks(len(p.slope), count):
-        at = curves(p.of_items(rows), grid.nodes)
+    for rows in irt_model.item_blocks(len(p.slope), count):
+        at = irt_model.curves(p.of_items(rows), grid.nodes)
         slopes = at.u * at.by_ability[:, :, None]
         lone += np.sum((slopes @ inverse.item_inverse[rows]) * slopes, axis=(0, 2))
         across += np.tensordot(slopes, inverse.item_columns[rows], axes=([0, 2], [0, 1]))

@@ -27,16 +27,7 @@ from typing import Any
 import numpy as np
 
 from mensura.core.arrays import Floats
-from mensura.responses.irt.model import (
-    Groups,
-    Parameters,
-    Priors,
-    curve_derivatives,
-    curves,
-    group_prior_terms,
-    item_blocks,
-    prior_terms,
-)
+from mensura.responses.irt import model as irt_model
 from mensura.responses.irt.namespace import Array, NumpyArrays
 from mensura.responses.irt.passes import Grid, NodeTables, PassSums, shard_posteriors, tally
 from mensura.responses.irt.shards import Held, Shard, chunks
@@ -100,17 +91,17 @@ class Information:
         return covariance
 
 
-def gradient(p: Parameters, grid: Grid, sums: PassSums, priors: Priors) -> tuple[Floats, Floats]:
+def gradient(p: irt_model.Parameters, grid: Grid, sums: PassSums, priors: irt_model.Priors) -> tuple[Floats, Floats]:
     """Return the gradient of the log posterior by items' own and groups' free parameters."""
-    _, items, _ = prior_terms(p, priors)
-    for rows in item_blocks(len(p.slope), len(grid.nodes)):
-        at = curves(p.of_items(rows), grid.nodes)
+    _, items, _ = irt_model.prior_terms(p, priors)
+    for rows in irt_model.item_blocks(len(p.slope), len(grid.nodes)):
+        at = irt_model.curves(p.of_items(rows), grid.nodes)
         expected = _rows(sums.taken, rows) * at.rate
         if p.model == "3pl":
             items[rows] += np.einsum("jq,jqk->jk", sums.right[rows] - expected, at.u)
         else:
             items[rows] += sums.right[rows, 2 - p.of_item :] - expected @ at.u[0]
-    return items, group_terms(p, grid, sums.mass)[0] + group_prior_terms(p, priors.groups)[1]
+    return items, group_terms(p, grid, sums.mass)[0] + irt_model.group_prior_terms(p, priors.groups)[1]
 
 
 def _rows(taken: Floats, rows: slice) -> Floats:
@@ -118,7 +109,9 @@ def _rows(taken: Floats, rows: slice) -> Floats:
     return taken if len(taken) == 1 else taken[rows]
 
 
-def information(p: Parameters, grid: Grid, sums: PassSums, priors: Priors, *, whole: bool = False) -> Information:
+def information(
+    p: irt_model.Parameters, grid: Grid, sums: PassSums, priors: irt_model.Priors, *, whole: bool = False
+) -> Information:
     """Return the inverse information at the parameters.
 
     Without ``whole`` no direction's information can vanish (A − U V Uᵀ is a Schur complement), which is what steps
@@ -128,14 +121,14 @@ def information(p: Parameters, grid: Grid, sums: PassSums, priors: Priors, *, wh
     """
     columns = _Columns(p, grid, sums, steps=not whole)
     group_inverse = 1.0 / np.maximum(
-        group_terms(p, grid, sums.mass)[1] + group_prior_terms(p, priors.groups)[2], _RIDGE
+        group_terms(p, grid, sums.mass)[1] + irt_model.group_prior_terms(p, priors.groups)[2], _RIDGE
     )
     group_solved = group_inverse[:, None] * columns.groups
-    stiffness = prior_terms(p, priors)[2] + _RIDGE
+    stiffness = irt_model.prior_terms(p, priors)[2] + _RIDGE
     inverse, solved = np.empty((*stiffness.shape, p.of_item)), np.empty((*stiffness.shape, columns.count))
     for share in _OWN_SHARES if whole else (0.0,):
         missing = columns.groups.T @ group_solved
-        for rows in item_blocks(len(p.slope), len(grid.nodes)):
+        for rows in irt_model.item_blocks(len(p.slope), len(grid.nodes)):
             blocks, U = columns.parts(rows, share)
             blocks[:, np.arange(p.of_item), np.arange(p.of_item)] += stiffness[rows]
             inverse[rows] = np.linalg.inv(blocks)
@@ -158,12 +151,12 @@ class _Columns:
     − P is P′κ: the slope is −P′(u − κu′). Steps do without κ.
     """
 
-    def __init__(self, p: Parameters, grid: Grid, sums: PassSums, *, steps: bool) -> None:
+    def __init__(self, p: irt_model.Parameters, grid: Grid, sums: PassSums, *, steps: bool) -> None:
         self._p, self._grid, self._sums = p, grid, sums
         self._here = np.maximum(sums.mass.sum(axis=0), _RIDGE)
         of_ability = np.zeros(len(grid.nodes))
-        for rows in item_blocks(len(p.slope), len(grid.nodes)):
-            at = curves(p.of_items(rows), grid.nodes)
+        for rows in irt_model.item_blocks(len(p.slope), len(grid.nodes)):
+            at = irt_model.curves(p.of_items(rows), grid.nodes)
             of_ability += np.sum(self._taken(rows) / self._here * at.by_ability**2 / at.spread, axis=0)
         of_ability = np.maximum(of_ability, _RIDGE)
         largest = np.maximum(sums.mass, 0.0) / (of_ability + p.sd[:, None] ** -2.0)
@@ -182,7 +175,7 @@ class _Columns:
 
     def parts(self, rows: slice, own_share: float) -> tuple[Floats, Floats]:
         """Return blocks (items × k × k, without priors) and columns (items × k × columns) of some items."""
-        at, taken = curves(self._p.of_items(rows), self._grid.nodes), self._taken(rows)
+        at, taken = irt_model.curves(self._p.of_items(rows), self._grid.nodes), self._taken(rows)
         share = taken / self._here  # of the subjects at a node, those who took the item
         blocks = at.squares(taken * at.spread)
         if own_share:
@@ -222,7 +215,7 @@ def information_of_columns(columns: Floats, items: int, groups: int) -> Informat
     return Information(np.zeros((*own.shape[:2], own.shape[1])), np.zeros(groups), own, columns[cut:])
 
 
-def group_slopes(p: Groups, grid: Grid) -> Floats:
+def group_slopes(p: irt_model.Groups, grid: Grid) -> Floats:
     """Return how the scores of groups' free parameters run along θ: free × groups × nodes."""
     along = np.zeros((len(p.free), len(p.mean), len(grid.nodes)))
     for place, (name, group) in enumerate(p.free):
@@ -231,7 +224,7 @@ def group_slopes(p: Groups, grid: Grid) -> Floats:
     return along
 
 
-def group_terms(p: Groups, grid: Grid, masses: Floats) -> tuple[Floats, Floats]:
+def group_terms(p: irt_model.Groups, grid: Grid, masses: Floats) -> tuple[Floats, Floats]:
     """Return gradient and information of the free parameters of groups; ``masses``: their subjects at the nodes."""
     slope, block = np.zeros(len(p.free)), np.zeros(len(p.free))
     for place, (name, group) in enumerate(p.free):
@@ -243,7 +236,9 @@ def group_terms(p: Groups, grid: Grid, masses: Floats) -> tuple[Floats, Floats]:
     return slope, block
 
 
-def exact_information(held: Held, p: Parameters, grid: Grid, priors: Priors, scale: float = 1.0) -> Information:
+def exact_information(
+    held: Held, p: irt_model.Parameters, grid: Grid, priors: irt_model.Priors, scale: float = 1.0
+) -> Information:
     """Return the inverse information of responses in NumPy arrays; ``scale``: subjects that each of them stands for."""
     space = NumpyArrays(np.float64)
     tables = NodeTables(space, p, grid)
@@ -255,13 +250,15 @@ def exact_information(held: Held, p: Parameters, grid: Grid, priors: Priors, sca
         for chunk in chunks(space, shard):
             curvature -= _missing(p, grid, chunk, shard_posteriors(space, chunk, tables).weights)
     curvature *= scale
-    stiffness = np.concatenate([prior_terms(p, priors)[2].ravel(), group_prior_terms(p, priors.groups)[2]])
+    stiffness = np.concatenate(
+        [irt_model.prior_terms(p, priors)[2].ravel(), irt_model.group_prior_terms(p, priors.groups)[2]]
+    )
     curvature[np.diag_indices_from(curvature)] += stiffness
     return information_of_matrix(curvature, len(p.slope), len(p.free))
 
 
-def _gradient_at(grid: Grid, sums: PassSums, p: Parameters) -> tuple[Floats, Floats]:
-    return gradient(p, grid, sums, Priors(None, None, None, None))
+def _gradient_at(grid: Grid, sums: PassSums, p: irt_model.Parameters) -> tuple[Floats, Floats]:
+    return gradient(p, grid, sums, irt_model.Priors(None, None, None, None))
 
 
 def known_information(
@@ -303,9 +300,9 @@ def score_moments(weights: Floats, given: Array, scores_at: Callable[[int], Floa
     return square - (given * mean).T @ mean, mean
 
 
-def _missing(p: Parameters, grid: Grid, shard: Shard, weights: Floats) -> Floats:
+def _missing(p: irt_model.Parameters, grid: Grid, shard: Shard, weights: Floats) -> Floats:
     """Return the sum over subjects of the covariance of their complete scores."""
-    rate, by_item, _ = curve_derivatives(p, grid.nodes)
+    rate, by_item, _ = irt_model.curve_derivatives(p, grid.nodes)
     u = by_item / np.maximum(rate * (1.0 - rate), _FLOOR)[:, :, None]
     right = np.repeat(np.asarray(shard.right, dtype=np.float64), p.of_item, axis=1)
     taken = 1.0 if shard.trials is None else np.repeat(np.asarray(shard.trials, dtype=np.float64), p.of_item, axis=1)
@@ -319,7 +316,7 @@ def _missing(p: Parameters, grid: Grid, shard: Shard, weights: Floats) -> Floats
     return score_moments(weights, given, scores_at)[0]
 
 
-def group_scores(p: Groups, grid: Grid, group: int) -> Floats:
+def group_scores(p: irt_model.Groups, grid: Grid, group: int) -> Floats:
     """Return the scores of groups' free parameters of a subject of a group at every node: free × nodes."""
     scores = np.zeros((len(p.free), len(grid.nodes)))
     off = (grid.nodes - p.mean[group]) / p.sd[group]

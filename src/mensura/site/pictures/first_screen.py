@@ -14,18 +14,7 @@ from mensura.charts.theme import lab_colour, paint
 from mensura.core.errors import MensuraError
 from mensura.evidence import slug
 from mensura.scale.ranking import say_chance, say_leader
-from mensura.site.pictures.first_parts import (
-    JaggedView,
-    how_fast,
-    jagged_view,
-    people_marks,
-    said_share,
-    sign,
-    thinned,
-    what_it_costs,
-    who_leads,
-    who_was_passed,
-)
+from mensura.site.pictures import first_parts as parts
 from mensura.site.pictures.registry import Figure, iq_mark, picture, worded
 from mensura.study.headlines import Month, lead_by_month, say_lead
 from mensura.study.study import Study
@@ -63,7 +52,7 @@ class FirstScreen:
     @cached_property
     def _landmarks(self) -> list[list[Reference]]:
         """The people that a phone, a tablet and a screen have room for."""
-        marks = thinned([mark for marks in people_marks(self._study).values() for mark in marks])
+        marks = parts.thinned([mark for marks in parts.people_marks(self._study).values() for mark in marks])
         average = Reference("The average person", 100.0, note="100, by definition of the scale")
         few = [Reference("Average person", 100.0, note="100, by definition"), *marks[:1]]  # what a phone has room for
         return [few, [average, *marks[:1]], [average, *marks]]
@@ -115,7 +104,7 @@ class FirstScreen:
 
     def _deck(self, best: dict[str, Any], rows: Sequence[dict[str, Any]]) -> Markup:
         reach = Markup('Its IQ is <b>{}</b> (90%: {}), a level that about <span class="warm">{}</span> reach. ').format(
-            show(best["iq"], "iq"), show_range(best["iq_low"], best["iq_high"], "iq"), said_share(best["iq"])
+            show(best["iq"], "iq"), show_range(best["iq_low"], best["iq_high"], "iq"), parts.said_share(best["iq"])
         )
         own = f"{best['measured']} of its {self._benchmarks} tests are measured"
         full = next((row for row in rows if row["well_measured"]), None)
@@ -137,7 +126,7 @@ class FirstScreen:
                     "href": f"models/{slug(name)}.html",
                     "share": round(100 * chance, 1),
                     "chance": say_chance(chance),
-                    "sign": sign(row["provider"], full=row["well_measured"]),
+                    "sign": parts.sign(row["provider"], full=row["well_measured"]),
                     "ink": lab_colour(row["provider"]),
                     "full": row["well_measured"],
                 }
@@ -214,9 +203,9 @@ class FirstScreen:
         return records
 
     @cached_property
-    def jagged(self) -> JaggedView:
+    def jagged(self) -> parts.JaggedView:
         """The leading models in seven kinds of work."""
-        return jagged_view(self._study, self._rows)
+        return parts.jagged_view(self._study, self._rows)
 
     def _releases(self) -> Markup:
         """Draw how many models came out in each month, above the slider."""
@@ -257,10 +246,14 @@ class FirstScreen:
 
     def _questions(self, today: dict[str, Any]) -> list[dict[str, Any]]:
         return [
-            {"question": "Who leads, and how sure?", "href": "iq.html#ranking", **who_leads(today["chances"])},
-            {"question": "Which people were passed this year?", "href": "people.html", **who_was_passed(self._study)},
-            {"question": "Is it speeding up?", "href": "stitched.html#acceleration", **how_fast(self._study)},
-            {"question": "What does it cost?", "href": "cost.html#cheapest-at", **what_it_costs(self._study)},
+            {"question": "Who leads, and how sure?", "href": "iq.html#ranking", **parts.who_leads(today["chances"])},
+            {
+                "question": "Which people were passed this year?",
+                "href": "people.html",
+                **parts.who_was_passed(self._study),
+            },
+            {"question": "Is it speeding up?", "href": "stitched.html#acceleration", **parts.how_fast(self._study)},
+            {"question": "What does it cost?", "href": "cost.html#cheapest-at", **parts.what_it_costs(self._study)},
         ]
 
 
