@@ -6,7 +6,7 @@ from string import ascii_lowercase
 import pytest
 
 import mensura
-from mensura.intake import documents, html_rows, json_rows, source_rows as rows
+from mensura.intake import html_rows, json_rows, source_rows as rows
 from mensura.intake.documents import read_rows
 from mensura.intake.source_rows import RowLayout
 from mensura.ledger import CellChange, Unmatched, Update, extract_update, parse_mapping, read_mapping
@@ -94,7 +94,7 @@ def test_an_update_is_named_by_sixteen_digits():
 def test_twenty_thousand_rows_are_read(monkeypatch):
     assert len(read("Model,Score\n" + "A,1\n" * 20_000, "csv")) == 20_000
     refuses("more than 20,000 rows", read, "Model,Score\n" + "A,1\n" * 20_001, "csv")
-    for module in (rows, documents, json_rows):
+    for module in (rows, json_rows):
         monkeypatch.setattr(module, "MOST_ROWS", 3)
     forms = {
         "csv": lambda count: "Model,Score\n" + "A,1\n\n" * count,

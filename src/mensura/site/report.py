@@ -22,18 +22,9 @@ from mensura.core.processes import Processes
 from mensura.evidence import Evidence
 from mensura.iq import COUNTS
 from mensura.scale import Calibration
-from mensura.site import api, editions as editing
+from mensura.site import api, editions as editing, pages
 from mensura.site.cards import people_cards, search_entries
 from mensura.site.page_writer import PageWriter, ShareCards, placed, write
-from mensura.site.pages import (
-    MORE,
-    NAVIGATION,
-    benchmark_pages,
-    maker_pages,
-    model_pages,
-    named_pages,
-    picture_pages,
-)
 from mensura.site.pages.data import study_parts
 from mensura.site.pages.page import leader_marks
 from mensura.site.pictures.first_screen import FirstScreen, screen_of
@@ -126,8 +117,8 @@ def build_report(
         _write_static(stage)  # first: a full disk is noticed before any work
         study = Study.open(evidence, lines, method) if scale is None else open_frozen(evidence, scale, lines, advance)
         shared = {
-            "navigation": NAVIGATION,
-            "more": MORE,
+            "navigation": pages.NAVIGATION,
+            "more": pages.MORE,
             "providers": study.providers,
             "evidence": study.evidence,
             "evidence_day": editing.evidence_day(study.evidence),
@@ -143,16 +134,20 @@ def build_report(
         writer = PageWriter(stage, drawings, shared, advance, leader_marks(study))
         before = editing.read_editions(out) if earlier is None else list(earlier)
         editions = editing.next_edition(study, before or editing.shipped_editions(study), day, log)
-        named = list(named_pages(study, editions))
-        _write_data(study, screen_of(study), stage)
+        named = list(pages.named_pages(study, editions))
+        screen = screen_of(study)
+        records = {subject: api.to_json(record) for subject, record in model_records(study).items()}
+        _write_subjects(study, screen, records, stage)
+        _write_tables(study, stage)
+        _write_api(study, screen, records, stage)
         for page in sorted(named, key=lambda page: page.file != "index.html"):
             writer.add(page)
         for page in chain(
-            benchmark_pages(study), model_pages(study), maker_pages(study)
+            pages.benchmark_pages(study), pages.model_pages(study), pages.maker_pages(study)
         ):  # made, written and forgotten
             writer.add(page)
             writer.write(page)
-        single = list(picture_pages(named))
+        single = list(pages.picture_pages(named))
         for page in single:  # their pictures for shared links are drawn while the pages are written
             writer.add(page)
         drawings.start()
@@ -184,14 +179,6 @@ def _write_static(out: Path) -> None:
     write(style_sheet("fonts/"), out, "static", "style.css")
 
 
-def _write_data(study: Study, screen: FirstScreen, out: Path) -> None:
-    """Write everything that is no page: what scripts read, the tables, the interface for programs."""
-    records = {subject: api.to_json(record) for subject, record in model_records(study).items()}
-    _write_subjects(study, screen, records, out)
-    _write_tables(study, out)
-    _write_api(study, screen, records, out)
-
-
 def _write_subjects(study: Study, screen: FirstScreen, records: Records, out: Path) -> None:
     """Write what scripts read on demand, as scripts: a page opened from a folder may load nothing else."""
     parts: dict[str, Callable[[Study], object]] = {
@@ -217,12 +204,7 @@ def _write_tables(study: Study, out: Path) -> None:
 
 
 def _write_feeds(
-    study: Study,
-    editions: list[editing.Edition],
-    listed: list[str],
-    out: Path,
-    address: str,
-    day: date,
+    study: Study, editions: list[editing.Edition], listed: list[str], out: Path, address: str, day: date
 ) -> None:
     entries = editing.feed_entries(study, editions)
     write(editing.atom_feed(entries, address, day), out, "feed.xml")
@@ -232,53 +214,34 @@ def _write_feeds(
 
 
 def _write_api(study: Study, screen: FirstScreen, records: Records, out: Path) -> None:
-    ranked = study.ranked.iter_rows(named=True)
+    lead = None if study.lead is None else study.lead.to_dict(study.evidence)
     ladders = {one.benchmark: one.to_dict() for one in study.iq.matrix.ladders}
     people = study.evidence.human_references
+    places = ("rank", "rank_low", "rank_high", "subject", "status", *COUNTS)
+    facts = ("benchmark", "name", "dimension", "unit", "models", "difficulty", "slope")
+    rankings = (
+        {name: row[name] for name in places}
+        | {"iq": api.ranged(row["iq"], row["iq_low"], row["iq_high"])}
+        | {name: row[name] for name in ("p_first", "well_measured")}
+        for row in study.ranked.iter_rows(named=True)
+    )
+    benchmarks = (
+        {name: row[name] for name in facts}
+        | {"ladder": ladders.get(row["benchmark"])}
+        | {"human_references": people.filter(benchmark=row["benchmark"]).drop("benchmark").to_dicts()}
+        for row in study.benchmarks.iter_rows(named=True)
+    )
+    months = (
+        {"month": f"{month.start:%Y-%m}", "ranked": len(month.subjects), "leader": month.subjects[0]}
+        | {"p_first": {subject: chance for subject, chance in month.by_chance if chance > 0}}
+        for month in screen.months
+        if month.subjects
+    )
     files = {
         "models": api.listing("models", records.values(), study.scale_said),
-        "rankings": api.listing(
-            "rankings",
-            (
-                {
-                    **{key: row[key] for key in ("rank", "rank_low", "rank_high", "subject", "status", *COUNTS)},
-                    "iq": api.ranged(row["iq"], row["iq_low"], row["iq_high"]),
-                    "p_first": row["p_first"],
-                    "well_measured": row["well_measured"],
-                }
-                for row in ranked
-            ),
-            study.scale_said,
-            lead=None if study.lead is None else study.lead.to_dict(study.evidence),
-        ),
-        "benchmarks": api.listing(
-            "benchmarks",
-            (
-                {
-                    **{
-                        key: row[key]
-                        for key in ("benchmark", "name", "dimension", "unit", "models", "difficulty", "slope")
-                    },
-                    "ladder": ladders.get(row["benchmark"]),
-                    "human_references": people.filter(benchmark=row["benchmark"]).drop("benchmark").to_dicts(),
-                }
-                for row in study.benchmarks.iter_rows(named=True)
-            ),
-        ),
-        "months": api.listing(
-            "months",
-            (
-                {
-                    "month": f"{month.start:%Y-%m}",
-                    "ranked": len(month.subjects),
-                    "leader": month.subjects[0],
-                    "p_first": {subject: chance for subject, chance in month.by_chance if chance > 0},
-                }
-                for month in screen.months
-                if month.subjects
-            ),
-            study.scale_said,
-        ),
+        "rankings": api.listing("rankings", rankings, study.scale_said, lead=lead),
+        "benchmarks": api.listing("benchmarks", benchmarks),
+        "months": api.listing("months", months, study.scale_said),
         "methodology": api.listing("parts", study_parts(study)),
         "schema": api.to_json(api.SCHEMAS),
     }

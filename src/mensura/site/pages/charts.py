@@ -10,7 +10,7 @@ from mensura.core.frames import read_csv
 from mensura.evidence import slug
 from mensura.extrapolation import published_distances, published_errors
 from mensura.iq import EFFECTIVE_COST_NOTE
-from mensura.site.pages.page import Page, figures_of, leader_marks, page_of
+from mensura.site.pages.page import HEADS, Page, figures_of, leader_marks, page_of, section_of
 from mensura.site.pictures import Figure
 from mensura.site.pictures.benchmark import hardest_first
 from mensura.site.pictures.iq import cheapest_rows, cheapest_said, dimension_bell
@@ -20,16 +20,6 @@ from mensura.study.units import show_column, show_range
 
 LEADERS = 15
 """Models in the ranking of the IQ page; the list of models has all."""
-_HEADS = {
-    "iq": "IQ",
-    "low": "interval from",
-    "high": "to",
-    "pearson": "correlation",
-    "mae": "mean absolute error",
-    "cluster_pearson": "correlation of its cluster",
-    "cluster_mae": "error of its cluster",
-}
-"""What the head of a table says for the key of a column."""
 _KEYS = ("subject", "group", "dimension", "benchmark")
 """Columns that may hold keys."""
 _VALIDATION = Path(__file__).parents[1] / "data" / "extrapolation_validation.csv"
@@ -39,22 +29,11 @@ _POOLS = _VALIDATION.with_name("pool_names.csv")
 def iq(study: Study) -> Page:
     """IQ overall, by dimension, over time, against EQ, cost and time."""
     mathematics = hardest_first(study, "mathematical-reasoning")
+    bells = [dimension_bell(study, key) for key in study.dimension_names]
+    pictures: dict[str, Any] = {"pictures": mathematics[:1], "further": mathematics[1:]}
     sections = [
-        {
-            "id": "dimensions",
-            "title": "By dimension",
-            "about": "The same curve for each of the seven dimensions.",
-            "pictures": [dimension_bell(study, key) for key in study.dimension_names],
-        },
-        {
-            "id": "mathematics",
-            "title": "Mathematics, test by test",
-            "about": "The tests behind mathematical reasoning, that with the lowest best score first.",
-            "pictures": mathematics[:1],
-            "wide": True,
-            "further": mathematics[1:],
-            "further_said": f"{len(mathematics) - 1} further tests of mathematics",
-        },
+        section_of("dimensions", pictures=bells),
+        section_of("mathematics", facts={"further": len(mathematics) - 1}, **pictures),
     ]
     context = {
         "leader": leader_sentence(study),
@@ -85,33 +64,19 @@ def cost(study: Study) -> Page:
     """What capability costs."""
     names = ("iq-cost", "sticker-effective", "cost-bars", "task-efficiency", "iq-response")
     context = {"pictures": figures_of(study, *names), "first": [cheapest_section(study)]}
-    cheapest = f"{said}, per 1M tokens in and out. " if (said := cheapest_said(study)) else ""
+    cheapest = f"{prices}, per 1M tokens in and out. " if (prices := cheapest_said(study)) else ""
     return page_of("cost.html", context, cheapest=cheapest)
 
 
 def cheapest_section(study: Study) -> dict[str, Any]:
     """The cheapest model at or above each IQ."""
     rows, (effective, by_list, without) = cheapest_rows(study)
-    columns = [
-        ("floor", "IQ at least", "iq"),
-        ("name", "cheapest model", "model"),
-        ("iq", "its IQ", "iq"),
-        ("iq_range", "90%", None),
-        ("meter", "evidence", "meter"),
-        ("cost", "cost", "dollars"),
-        ("basis", "basis", None),
-        ("able", "models that qualify", 0),
-    ]
     for row in rows:
         row["iq_range"] = show_range(row["iq_low"], row["iq_high"], "iq")
         row["iq_href"] = f"models/{slug(row['subject'])}.html#derivation"
         row["cost_href"] = f"models/{slug(row['subject'])}.html#cost"
-    table = {"rows": rows, "columns": columns, "id": "cheapest", "caption": "Dollars per 1M tokens in + 1M out"}
-    about = (
-        f"The cheapest model that reaches each IQ. {effective} models count by effective cost, {by_list} by their "
-        f"list price; {without} have no known price. {EFFECTIVE_COST_NOTE}"
-    )
-    return {"id": "cheapest-at", "title": "Cheapest at IQ …", "about": about, "table": table}
+    facts = {"effective": effective, "by_list": by_list, "without": without, "note": EFFECTIVE_COST_NOTE}
+    return section_of("cheapest-at", rows, facts=facts)
 
 
 def human(study: Study) -> Page:
@@ -142,7 +107,7 @@ def chart_page(figure: Figure) -> Page:
     rows = [
         (_page_of(row), [(columns[key][at], texts[key][at]) for key in shown]) for at, row in enumerate(figure.points)
     ]
-    heads = [(key, _HEADS.get(head, head), key in numeric) for key, head in shown.items()]
+    heads = [(key, HEADS.get(head, head), key in numeric) for key, head in shown.items()]
     finding, shared = figure.finding or figure.title, (figure.finding or figure.title, ())
     words = {"title": figure.title, "finding": finding, "caption": figure.caption}
     context = {"figure": figure, "columns": heads, "rows": rows}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,8 @@ _WORDS: dict[str, dict[str, Any]] = tomllib.loads(
     (Path(__file__).parents[1] / "data" / "pages.toml").read_text(encoding="utf-8")
 )
 NAVIGATION, MORE = (tuple((file, label) for file, label in _WORDS["menus"][menu]) for menu in ("navigation", "more"))
+HEADS: dict[str, str] = _WORDS["heads"]
+"""What the head of a table says for the key of a column."""
 _MARKS = 15
 """Leading models in the picture of a shared link."""
 
@@ -71,6 +73,20 @@ def page_of(
     scripts = tuple(words.get("scripts", ()))
     name = f"{file}{of}.html" if of else file
     return Page(name, title, summary, words["template"], context or {}, scripts, shared, listed)
+
+
+def section_of(
+    key: str, rows: Sequence[dict[str, Any]] = (), *, facts: Mapping[str, object] | None = None, **shown: object
+) -> dict[str, Any]:
+    """Return a section of a page with its words from ``data/pages.toml``, their braces filled in by ``facts``.
+
+    ``rows``: of its table, where it has one; ``shown``: what else it shows, such as pictures.
+    """
+    words = _WORDS["sections"][key]
+    section = {name: text.format(**facts or {}) if isinstance(text, str) else text for name, text in words.items()}
+    columns = [(*column, None)[:3] for column in words.get("columns", ())]
+    table = {"rows": rows, "columns": columns, "id": words.get("table"), "caption": words.get("caption")}
+    return {**section, "id": key, "table": table if columns else None, **shown}
 
 
 def figures_of(study: Study, *names: str) -> list[Figure]:

@@ -9,7 +9,7 @@ import polars as pl
 
 from mensura.baseline.registry import registry, score_words
 from mensura.evidence import slug
-from mensura.site.pages.page import Page, figures_of, page_of
+from mensura.site.pages.page import Page, figures_of, page_of, section_of
 from mensura.site.pictures.passed import human_ladder, human_ladder_beside, passed_figure, passed_words
 from mensura.site.texts import source_link
 from mensura.study.headlines import SURELY, passed_people, people_sentence
@@ -99,29 +99,16 @@ def anchor_rows(study: Study) -> list[dict[str, object]]:
             **row,
             "kind": "people" if row["kind"] == "people" else "AI",
             "items": show(row["items"], "iq"),
-            "rarest": "–" if row["rarest"] is None else _said_rarest(row),
+            "rarest": "–"
+            if row["rarest"] is None
+            else f"{rarity(row['rarest'], row['rarest_at_least'])} in {row['rarest_dimension']}",
         }
         for row in table.iter_rows(named=True)
     ]
 
 
-def _said_rarest(row: dict[str, Any]) -> str:
-    return f"{rarity(row['rarest'], row['rarest_at_least'])} in {row['rarest_dimension']}"
-
-
 def passing_section(study: Study) -> dict[str, Any]:
     """Test by test: the first model above each group of people, when, and how surely the best model is."""
-    columns = [
-        ("test", "test", "benchmark"),
-        ("group", "group of people", None),
-        ("status", "their score is", "status"),
-        ("shown", "score", None),
-        ("first", "first score above", None),
-        ("passed", "released", None),
-        ("best", "best model", None),
-        ("best_shown", "its score", None),
-        ("chance", "chance it is above", "chance"),
-    ]
     titles = dict(study.models.select("subject", "name").iter_rows())
     units = dict(study.evidence.benchmarks.select("benchmark", "unit").iter_rows())
     printed = {(row["benchmark"], row["group"]): row for row in study.evidence.human_references.iter_rows(named=True)}
@@ -148,13 +135,7 @@ def passing_section(study: Study) -> dict[str, Any]:
                 else f"models/{slug(row['best'])}.html#on-{slug(row['benchmark'])}",
             }
         )
-    table = {"rows": rows, "columns": columns, "id": "passing", "caption": "Scores as the sources print them"}
-    about = (
-        "For each group, the first model by release with a score above it. One score above can be luck: passed, at the "
-        f"top of this page, needs a chance of {SURELY:.0%}, by the errors of both scores. Judged scores were never "
-        "measured. A panel is the union of its members. Constructed scores belong to nobody."
-    )
-    return {"id": "passing-table", "title": "People and models, test by test", "about": about, "table": table}
+    return section_of("passing-table", rows, facts={"surely": SURELY})
 
 
 def _said_score(group: dict[str, Any], unit: str) -> str:
@@ -165,17 +146,6 @@ def _said_score(group: dict[str, Any], unit: str) -> str:
 
 def people_section(study: Study) -> dict[str, Any]:
     """Where classes of people stand, and when the best model passed them."""
-    columns = [
-        ("group", "class of people", None),
-        ("status", "their scores are", "status"),
-        ("tests", "on", None),
-        ("capability", "capability", "capability"),
-        ("interval", "90%", None),
-        ("passed", "passed by the best model", None),
-        ("passed_low", "earliest", None),
-        ("passed_high", "latest", None),
-        ("probability", "chance passed by now", "chance"),
-    ]
     rows = [
         {
             **row,
@@ -185,9 +155,4 @@ def people_section(study: Study) -> dict[str, Any]:
         }
         for row in study.groups.iter_rows(named=True)
     ]
-    table = {"rows": rows, "columns": columns, "id": "people", "caption": "90% intervals"}
-    about = (
-        "One number for each class of people. Their standing differs much from test to test, so read the interval and "
-        "not the middle. A dash under a date means that the best model may not have passed them yet."
-    )
-    return {"id": "people-table", "title": "Classes of people on the scale", "about": about, "table": table}
+    return section_of("people-table", rows)
