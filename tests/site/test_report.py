@@ -213,11 +213,11 @@ def test_report_command_prints_the_headline_table(report, printed):
 def short(monkeypatch):
     """A report of two pages, which takes a moment to build."""
     monkeypatch.setattr(
-        "mensura.site.report.named_pages", lambda study, editions: [pages.method(study), pages.data(study)]
+        "mensura.site.pages.named_pages", lambda study, editions: [pages.method(study), pages.data(study)]
     )
-    monkeypatch.setattr("mensura.site.report.benchmark_pages", lambda study: iter(()))
-    monkeypatch.setattr("mensura.site.report.model_pages", lambda study: iter(()))
-    monkeypatch.setattr("mensura.site.report.maker_pages", lambda study: iter(()))
+    monkeypatch.setattr("mensura.site.pages.benchmark_pages", lambda study: iter(()))
+    monkeypatch.setattr("mensura.site.pages.model_pages", lambda study: iter(()))
+    monkeypatch.setattr("mensura.site.pages.maker_pages", lambda study: iter(()))
 
 
 def test_a_second_report_replaces_the_first_and_nothing_else(report, evidence, short, tmp_path):

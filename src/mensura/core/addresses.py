@@ -22,11 +22,11 @@ def is_address(place: object) -> bool:
 
 def address_of(place: str | Path) -> str:
     """Return an address in full: as a path it has lost a slash."""
-    found = _ADDRESS.match(str(place))
-    if found is None:
+    start = _ADDRESS.match(str(place))
+    if start is None:
         raise MensuraError(f"{place}: no address; expected one such as s3://bucket/folder")
-    slashes = "///" if found[1] in _OF_DISK else "//"
-    return f"{found[1]}:{slashes}{str(place)[found.end() :]}".rstrip("/")
+    slashes = "///" if start[1] in _OF_DISK else "//"
+    return f"{start[1]}:{slashes}{str(place)[start.end() :]}".rstrip("/")
 
 
 def opened(address: str | Path) -> tuple[Any, str]:

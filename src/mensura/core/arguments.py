@@ -139,5 +139,5 @@ def _words(kind: Any) -> str:  # noqa: ANN401
 
 
 def _shown(value: Any) -> str:  # noqa: ANN401
-    told = ascii(value) if isinstance(value, str | bytes | int | float | Path) else f"a {type(value).__name__}"
-    return told if len(told) <= SHOWN else f"{told[: SHOWN - 1]}…"
+    text = ascii(value) if isinstance(value, str | bytes | int | float | Path) else f"a {type(value).__name__}"
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"

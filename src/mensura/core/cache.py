@@ -89,12 +89,10 @@ def recall(name: str, inputs: Sequence[str], compute: Callable[[], T]) -> T:
 
     A folder or an entry that cannot be read costs time, never the result.
     """
-    found = find_kept(name, inputs)
-    if found is not None:
-        kept: T = found[0]
-        return kept
-    result = compute()
-    keep_results(name, [(inputs, result)])
+    kept = find_kept(name, inputs)
+    result: T = compute() if kept is None else kept[0]
+    if kept is None:
+        keep_results(name, [(inputs, result)])
     return result
 
 
@@ -104,11 +102,11 @@ def find_kept(name: str, inputs: Sequence[str]) -> tuple[Any] | None:
     if folder is None or not _is_ours(folder):
         return None
     file = folder / f"{name}-{_key(name, inputs)}{_SUFFIX}"
-    found = _read(file)
-    if found is not None:
+    entry = _read(file)
+    if entry is not None:
         with suppress(OSError):
             os.utime(file)
-    return found
+    return entry
 
 
 def keep_results(name: str, results: Iterable[tuple[Sequence[str], object]]) -> None:
@@ -143,12 +141,12 @@ def keep(name: str, evidence: Fingerprinted, settings: Mapping[str, object], com
 
     A setting that names a file stands for what the file holds.
     """
-    told = [f"{key}={_told(value)}" for key, value in sorted(settings.items())]
-    return recall(name, (evidence.fingerprint, evidence.origin, *evidence.warnings, *told), compute)
+    inputs = [f"{key}={_setting_text(value)}" for key, value in sorted(settings.items())]
+    return recall(name, (evidence.fingerprint, evidence.origin, *evidence.warnings, *inputs), compute)
 
 
-def _told(value: object) -> str:
-    """Say what a setting is; a file by its contents."""
+def _setting_text(value: object) -> str:
+    """Return a setting as text; a file is the digest of its contents."""
     if isinstance(value, str | Path) and Path(value).is_file():
         return hashlib.sha256(Path(value).read_bytes()).hexdigest()
     return repr(value)
@@ -156,13 +154,13 @@ def _told(value: object) -> str:
 
 def kept_results(folder: Path) -> list[KeptResult]:
     """Return the entries of a cache folder, the last used first."""
-    found = []
+    entries = []
     with suppress(FileNotFoundError):
         for file in folder.iterdir():
             if _ENTRY.fullmatch(file.name) and file.is_file():
                 facts = file.stat()
-                found.append(KeptResult(file, file.name.rpartition("-")[0], facts.st_size, facts.st_mtime))
-    return sorted(found, key=lambda entry: (-entry.used, entry.file.name))
+                entries.append(KeptResult(file, file.name.rpartition("-")[0], facts.st_size, facts.st_mtime))
+    return sorted(entries, key=lambda entry: (-entry.used, entry.file.name))
 
 
 def clear_cache(folder: Path) -> int:
@@ -243,14 +241,12 @@ def _read(file: Path) -> tuple[Any] | None:
         with file.open("rb") as source:
             if not _is_own(os.fstat(source.fileno())):
                 return None
-            held = source.read()
-        packed = memoryview(held)[_SUM_BYTES:]
-        if zlib.crc32(packed).to_bytes(_SUM_BYTES, "big") != held[:_SUM_BYTES]:
+            content = source.read()
+        packed = memoryview(content)[_SUM_BYTES:]
+        if zlib.crc32(packed).to_bytes(_SUM_BYTES, "big") != content[:_SUM_BYTES]:
             return None
         return (pickle.loads(packed),)
-    except FileNotFoundError:
-        return None
-    except Exception:  # a pickle may fail in any way; the result is then computed again
+    except Exception:  # no such file, or a pickle that fails in any way: the result is then computed again
         return None
 
 
@@ -288,6 +284,6 @@ class ResultPickler(pickle.Pickler):
         return NotImplemented
 
 
-def _read_only(held: dict[object, object]) -> MappingProxyType[object, object]:
+def _read_only(content: dict[object, object]) -> MappingProxyType[object, object]:
     """Make a read-only mapping; a function, because the type has no name a pickle could find it by."""
-    return MappingProxyType(held)
+    return MappingProxyType(content)

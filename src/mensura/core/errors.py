@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 NAMES_SHOWN = 5
 """Names that a message lists one by one."""
@@ -23,6 +23,12 @@ def listed_names(names: Sequence[str]) -> str:
     """Name the first few of a list, and how many more there are."""
     more = len(names) - NAMES_SHOWN
     return ", ".join(names[:NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def check_choice(name: str, value: object, choices: Collection[str]) -> None:
+    """Refuse a value that is none of the choices."""
+    if value not in choices:
+        raise MensuraError(f"{name}: got {value!r}; expected one of {', '.join(choices)}")
 
 
 def counted(number: int, noun: str) -> str:

@@ -39,10 +39,7 @@ def on_first_use(
 
 def _listed(source: str) -> dict[str, str]:
     """Return the module of each name imported under ``if TYPE_CHECKING:``."""
-    blocks = (node for node in ast.parse(source).body if isinstance(node, ast.If) and _is_for_types(node.test))
+    blocks = (node for node in ast.parse(source).body if isinstance(node, ast.If))
+    blocks = (node for node in blocks if isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING")
     imports = (node for block in blocks for node in block.body if isinstance(node, ast.ImportFrom))
     return {alias.name: node.module or "" for node in imports for alias in node.names}
-
-
-def _is_for_types(test: ast.expr) -> bool:
-    return isinstance(test, ast.Name) and test.id == "TYPE_CHECKING"

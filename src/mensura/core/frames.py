@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,6 @@ from mensura.core.errors import MensuraError
 _QUOTED = r"^'+[=+\-@\t\r]"
 _FORMULA = r"^'*[=+\-@\t\r]"
 """Cells a spreadsheet would compute."""
-_NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
 
 
 def without_quotes(frame: pl.DataFrame) -> pl.DataFrame:
@@ -39,11 +37,6 @@ def neutral_cells(frame: pl.DataFrame) -> pl.DataFrame:
     cells = pl.col(pl.String)
     risky = cells.str.contains(_FORMULA) & cells.cast(pl.Float64, strict=False).is_null()
     return frame.with_columns(pl.when(risky).then(pl.lit("'") + cells).otherwise(cells).name.keep())
-
-
-def neutral_text(text: str) -> str:
-    """Return one cell by the rule of :func:`neutral_cells`."""
-    return f"'{text}" if re.match(_FORMULA, text) and not re.fullmatch(_NUMBER, text) else text
 
 
 def sort_highest(frame: pl.DataFrame, value: str, *names: str) -> pl.DataFrame:

@@ -65,26 +65,26 @@ class Processes:
 
     def _run(self, function: Callable[..., T], arguments: tuple[Any, ...], named: dict[str, Any]) -> T:
         with tempfile.TemporaryDirectory(prefix="mensura-work-", ignore_cleanup_errors=True) as folder:
-            given, found = Path(folder) / "given", Path(folder) / "found"
+            given, outcome_file = Path(folder) / "given", Path(folder) / "outcome"
             _dump((function, arguments, named), given)
-            child = self._start(given, found)
+            child = self._start(given, outcome_file)
             with child:  # its standard input stays open: the end of it tells the child that this process has ended
-                said = child.stderr.read() if child.stderr else b""
+                stderr = child.stderr.read() if child.stderr else b""
             with self._lock:
                 self._running.discard(child)
             if self._closed:
                 raise CancelledError
-            if child.returncode or not found.is_file():
-                raise _ended(function, said.decode(errors="replace"))
-            with found.open("rb") as file:
+            if child.returncode or not outcome_file.is_file():
+                raise _ended(function, stderr.decode(errors="replace"))
+            with outcome_file.open("rb") as file:
                 error, result = pickle.load(file)
         if error is not None:
             raise error
         outcome: T = result
         return outcome
 
-    def _start(self, given: Path, found: Path) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-P", "-c", _CHILD, str(given), str(found), str(self._niceness)]
+    def _start(self, given: Path, outcome: Path) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-P", "-c", _CHILD, str(given), str(outcome), str(self._niceness)]
         with self._lock:
             if self._closed:
                 raise CancelledError
@@ -110,7 +110,7 @@ async def run_apart(function: Callable[..., T], *arguments: Any, niceness: int =
         return await asyncio.wrap_future(processes.submit(function, *arguments))
 
 
-def work(given: str, found: str, niceness: str) -> None:
+def work(given: str, target: str, niceness: str) -> None:
     """Do in a child process the work that :meth:`Processes.submit` wrote down."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets the terminal's interrupt and ends this process
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -124,9 +124,9 @@ def work(given: str, found: str, niceness: str) -> None:
         outcome = MensuraError(str(error)), None
     except OSError as error:
         outcome = error, None
-    part = Path(f"{found}.part")
+    part = Path(f"{target}.part")
     _dump(outcome, part)
-    part.replace(found)
+    part.replace(target)
 
 
 def _end_with_parent() -> None:
@@ -141,13 +141,13 @@ def _search_path() -> str:
     return os.pathsep.join(entry for entry in entries if entry == str(home) or entry != str(here))
 
 
-def _ended(function: Callable[..., object], said: str) -> MensuraError:
+def _ended(function: Callable[..., object], stderr: str) -> MensuraError:
     """Return the error of a child process that ended without a result, and log its last words."""
     name = getattr(function, "__name__", "work")
-    if not said.strip():
+    if not stderr.strip():
         return MensuraError(f"{name}: its process was killed before it ended; free some memory and run this again")
-    _log.error("%s failed in its process:\n%s", name, said)
-    return MensuraError(f"{name}: failed in its process ({said.strip().splitlines()[-1]}); please report this error")
+    _log.error("%s failed in its process:\n%s", name, stderr)
+    return MensuraError(f"{name}: failed in its process ({stderr.strip().splitlines()[-1]}); please report this error")
 
 
 def _dump(value: object, target: Path) -> None:

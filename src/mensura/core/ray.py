@@ -71,8 +71,8 @@ class RayTask(Generic[T]):
 
     def result(self) -> T:
         """Wait for the result and return it."""
-        found: T = collect(self._ray, self._handle)
-        return found
+        result: T = collect(self._ray, self._handle)
+        return result
 
 
 class RayTasks:

@@ -23,7 +23,7 @@ import numpy as np
 import polars as pl
 
 from mensura.core.arrays import Floats
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, check_choice
 from mensura.core.results import Result
 from mensura.responses.choosing import Contents, difficulty_line, spread_place, turn_share
 from mensura.responses.result import Z90, ItemBank, Placement
@@ -165,7 +165,7 @@ def select_items(
 
     """
     aim = aim or Aim()
-    _check_choice(choice)
+    check_choice("choice", choice, CHOICES)
     usable = bank.parameters.slope > least
     if not 1 <= size <= np.count_nonzero(usable):
         raise MensuraError(f"size: got {size}; expected 1 to {np.count_nonzero(usable)}, the usable items of the bank")
@@ -245,7 +245,7 @@ def next_items(
 
     """
     aim = aim or Aim()
-    _check_choice(choice)
+    check_choice("choice", choice, CHOICES)
     if count < 1:
         raise MensuraError(f"count: got {count}; expected at least 1")
     unknown = [item for item in answers if item not in set(bank.items)]
@@ -309,11 +309,6 @@ def items_to_go(information: Floats, place: Placement, delta: float, choice: str
     root = np.sqrt(information)
     each = float(root @ information / root.sum())
     return min(len(information), int(np.ceil(wanted / each)))
-
-
-def _check_choice(choice: str) -> None:
-    if choice not in CHOICES:
-        raise MensuraError(f"choice: got {choice!r}; expected one of {', '.join(CHOICES)}")
 
 
 def _few_subjects(bank: ItemBank) -> tuple[str, ...]:

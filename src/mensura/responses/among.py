@@ -16,7 +16,7 @@ import polars as pl
 import scipy
 
 from mensura.core.arrays import Floats, just_above, logit
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, check_choice
 from mensura.core.frames import require_columns
 from mensura.core.results import Result
 from mensura.intake.tables import as_frame
@@ -210,18 +210,15 @@ def place_among(
     rarest = scipy.special.ndtri(1.0 - 1.0 / max(people.tested, 2.0))
     rate, share_low, share_high = (scipy.special.ndtr(-end) for end in (middle, high, low))
     one_in = rate_to_one_in(np.asarray(rate))
-    columns = {
-        "rate": rate,
-        "low": share_low,
-        "high": share_high,
-        "one_in": np.minimum(one_in, people.tested),
-        "percentile": 100.0 * np.minimum(scipy.special.ndtr(middle), 1.0 - 1.0 / people.tested),
-        "iq": 100.0 + 15.0 * np.minimum(middle, rarest),
-        "iq_low": 100.0 + 15.0 * np.minimum(low, rarest),
-        "iq_high": 100.0 + 15.0 * high,
-    }
     table = fit.subjects.select("subject", "group", "ability").with_columns(
-        *(pl.Series(name, values) for name, values in columns.items()),
+        rate=rate,
+        low=share_low,
+        high=share_high,
+        one_in=np.minimum(one_in, people.tested),
+        percentile=100.0 * np.minimum(scipy.special.ndtr(middle), 1.0 - 1.0 / people.tested),
+        iq=100.0 + 15.0 * np.minimum(middle, rarest),
+        iq_low=100.0 + 15.0 * np.minimum(low, rarest),
+        iq_high=100.0 + 15.0 * high,
         population=pl.lit(people.name),
         status=pl.lit(people.status),
         at_least=pl.Series(one_in > people.tested),
@@ -241,10 +238,8 @@ def place_among(
 
 
 def _of_group(fit: ResponseFit, group: str) -> PeopleScale:
-    rows = fit.groups.filter(pl.col("group") == group)
-    if not rows.height:
-        raise MensuraError(f"group: got {group!r}; expected one of {', '.join(fit.groups['group'])}")
-    row = rows.row(0, named=True)
+    check_choice("group", group, fit.groups["group"].to_list())
+    row = fit.groups.row(by_predicate=pl.col("group") == group, named=True)
     count = max(1, row["subjects"])
     of_mean = row["se_mean"] if row["se_mean"] is not None else row["sd"] / np.sqrt(count)
     of_log_sd = (row["se_sd"] / row["sd"]) if row["se_sd"] is not None else 1.0 / np.sqrt(2.0 * count)
@@ -270,8 +265,8 @@ def _of_rates(bank: ItemBank, rates: Any, name: str) -> PeopleScale:  # noqa: AN
     def off(x: Floats) -> Floats:
         mass = np.exp(-0.5 * _NODES**2)
         implied = some.chances(x[0] + np.exp(x[1]) * _NODES) @ (mass / mass.sum())
-        found: Floats = weight * (logit(np.clip(implied, 1e-6, 1.0 - 1e-6)) - target)
-        return found
+        gaps: Floats = weight * (logit(np.clip(implied, 1e-6, 1.0 - 1e-6)) - target)
+        return gaps
 
     best = scipy.optimize.least_squares(off, np.array([0.0, 0.0]), bounds=([-8.0, -2.5], [8.0, 2.0]))
     scatter = 2.0 * best.cost / max(1, placing.height - 2)

@@ -10,13 +10,13 @@ import polars as pl
 import scipy
 
 from mensura.core.arrays import Floats
-from mensura.core.errors import MensuraError, listed_names
+from mensura.core.errors import MensuraError, check_choice, listed_names
 from mensura.core.results import Result
 from mensura.intake.answers import AnswerLog
 from mensura.responses.irt import categories as irt
 from mensura.responses.irt.namespace import namespace
 from mensura.responses.reading import owned, pieces
-from mensura.responses.result import ability_table, group_table
+from mensura.responses.result import ability_table, ending, group_table
 from mensura.responses.survey import Survey
 
 CATEGORY_MODELS = irt.MODELS
@@ -69,8 +69,7 @@ def read_categories(
     answers = _answers(responses, by, group, log, {"header": header, "columns": columns})
     groups = answers["group"].unique(maintain_order=True).to_list()
     if reference is not None:
-        if reference not in groups:
-            raise MensuraError(f"reference: got {reference!r}; expected one of {', '.join(groups)}")
+        check_choice("reference", reference, groups)
         groups.sort(key=lambda name: name != reference)
     answers, codes = _numbered(answers, log)
     items, most = codes["item"].unique(maintain_order=True), int(codes["place"].to_numpy().max()) + 1
@@ -203,10 +202,9 @@ class CategoryFit(Result):
     @property
     def heading(self) -> str:
         """The model, how much it was fitted to, and whether it converged."""
-        ended = f"in {self.passes} passes" if self.converged else f"NOT converged in {self.passes} passes"
         counts = f"{self.subjects.height:,} subjects × {self.items.height:,} items"
-        likelihood = f"log likelihood {self.log_likelihood:,.1f}"
-        return f"{self.model}, {counts}, {likelihood}, reliability {self.reliability:.2f}, {ended}"
+        quality = f"log likelihood {self.log_likelihood:,.1f}, reliability {self.reliability:.2f}"
+        return f"{self.model}, {counts}, {quality}, {ending(self.passes, self.converged)}"
 
 
 def fit_categories(
@@ -305,11 +303,8 @@ def _item_table(fitted: irt.CategoryFitted, answers: pl.DataFrame, items: pl.Ser
 def _category_table(fitted: irt.CategoryFitted, codes: pl.DataFrame) -> pl.DataFrame:
     """Return the parameters of every category above the lowest, difficulties by the delta method."""
     codes = codes.filter(pl.col("place") > 0)
-    covariance, values, nominal = (
-        fitted.information.item_covariance(),
-        fitted.items.values,
-        fitted.items.model == "nominal",
-    )
+    covariance, values = fitted.information.item_covariance(), fitted.items.values
+    nominal = fitted.items.model == "nominal"
     at, place = codes["at"].to_numpy().astype(int), codes["place"].to_numpy()
     a, d = (place - 1, fitted.items.most - 2 + place) if nominal else (0 * place, place)
     slope, intercept = values[at, a], values[at, d]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, check_choice
 from mensura.intake.answers import AnswerLog, WideAnswers
 from mensura.responses.irt.shards import is_sparse
 from mensura.responses.table import Counts, Places, ResponseTable, build_table, counts_at
@@ -58,9 +58,7 @@ class CountRules:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            chosen, allowed = getattr(self, field.name), CHOICES[field.name]
-            if chosen not in allowed:
-                raise MensuraError(f"{field.name}: got {chosen!r}; expected one of {', '.join(allowed)}")
+            check_choice(field.name, getattr(self, field.name), CHOICES[field.name])
 
 
 _BLOCK = 1_000_000

@@ -25,7 +25,7 @@ from mensura.responses.irt.dimension_nodes import DIMENSION_MODELS, Places, step
 from mensura.responses.irt.dimensions import MOST, DimensionFitted, fit_dimensions_held
 from mensura.responses.irt.shards import dense
 from mensura.responses.reading import read_responses
-from mensura.responses.result import Z90, ability_table
+from mensura.responses.result import Z90, ability_table, ending
 from mensura.responses.table import ResponseTable
 
 PROBIT = 1.702
@@ -171,7 +171,7 @@ class DimensionFit(Result):
     @property
     def heading(self) -> str:
         """How many dimensions, how much they were fitted to, and whether the fit converged."""
-        ended = f"in {self.passes} passes" if self.converged else f"NOT converged in {self.passes} passes"
+        ended = ending(self.passes, self.converged)
         count = self.items["dimension"].n_unique()
         people = self.subjects["subject"].n_unique()
         sizes = f"{people:,} subjects × {self.intercepts['item'].n_unique():,} items"

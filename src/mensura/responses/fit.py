@@ -16,7 +16,7 @@ import polars as pl
 from mensura.core.addresses import address_of, is_address
 from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, check_choice
 from mensura.responses.counting import CountRules
 from mensura.responses.findings import CHECKS, item_misfit, refuse_hopeless, refuse_unlinked, with_checks, with_findings
 from mensura.responses.irt.differences import compare_groups, discovery_rates, empty_dif
@@ -130,8 +130,7 @@ def fit_responses(
     """
     check_model(model)
     options = options or FitOptions()
-    if options.abilities not in ABILITIES:
-        raise MensuraError(f"abilities: got {options.abilities!r}; expected one of {', '.join(ABILITIES)}")
+    check_choice("abilities", options.abilities, ABILITIES)
     space, shaped = namespace(options.device), options.abilities == "estimated"
     if is_store(responses):
         responses = ResponseStore(address_of(responses) if is_address(responses) else Path(responses))
@@ -267,20 +266,10 @@ def _item_table(fitted: Fitted, sums: Any, items: pl.DataFrame) -> pl.DataFrame:
     difficulty = -p.intercept / slope
     errors = _item_errors(fitted, difficulty, slope)
     guessing = 1.0 / (1.0 + np.exp(-p.guess)) if p.model == "3pl" else np.zeros(len(slope))
-    return items.select(
-        "item",
-        pl.Series("discrimination", p.slope),
-        pl.Series("difficulty", difficulty),
-        pl.Series("guessing", guessing),
-        pl.Series("se_discrimination", errors[0]),
-        pl.Series("se_difficulty", errors[1]),
-        pl.Series("se_guessing", errors[2]),
-        pl.Series("fit", misfit),
-        pl.Series("fit_p", p_value),
-        pl.Series("fit_q", discovery_rates(p_value)),
-        "n",
-        "rate",
-    )
+    columns = {"discrimination": p.slope, "difficulty": difficulty, "guessing": guessing}
+    columns |= {f"se_{name}": error for name, error in zip(columns, errors, strict=True)}
+    columns |= {"fit": misfit, "fit_p": p_value, "fit_q": discovery_rates(p_value)}
+    return items.select("item", *(pl.Series(name, values) for name, values in columns.items()), "n", "rate")
 
 
 def _item_errors(fitted: Fitted, b: Floats, slope: Floats) -> tuple[Floats, Floats, Floats]:

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from mensura.core.arrays import Floats
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, check_choice
 from mensura.core.results import Result
 from mensura.responses.irt.model import Parameters, chances
 from mensura.responses.result import ItemBank, ResponseFit, ability_table, read_fit
@@ -99,8 +99,7 @@ def link_fits(new: Any, base: Any, *, method: str = "stocking-lord", seed: int =
     [4]
 
     """
-    if method not in METHODS:
-        raise MensuraError(f"method: got {method!r}; expected one of {', '.join(METHODS)}")
+    check_choice("method", method, METHODS)
     one, other = (fit if isinstance(fit, ResponseFit) else read_fit(Path(fit)) for fit in (new, base))
     places = {item: place for place, item in enumerate(other.bank.items)}
     common = [item for item in one.bank.items if item in places]

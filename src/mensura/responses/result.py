@@ -142,6 +142,11 @@ _NEEDED = {
 """Tables that the folder of a fit needs, and their columns."""
 
 
+def ending(passes: int, converged: bool) -> str:
+    """Return how a fit ended, for its heading."""
+    return f"{'' if converged else 'NOT converged '}in {passes} passes"
+
+
 def ability_table(subjects: pl.DataFrame, ability: Floats, error: Floats) -> pl.DataFrame:
     """Return ``subjects`` with their abilities, 90% intervals and standard errors, columns in the order of all fits."""
     low, high = ability - Z90 * error, ability + Z90 * error
@@ -211,9 +216,9 @@ class ResponseFit(Result):
     @property
     def heading(self) -> str:
         """The model, how much it was fitted to, and whether it converged."""
-        ended = f"in {self.passes} passes" if self.converged else f"NOT converged in {self.passes} passes"
         counts = f"{self.subjects.height:,} subjects × {self.items.height:,} items"
-        return f"{self.model}, {counts}, log likelihood {self.log_likelihood:,.1f}, {ended}"
+        likelihood = f"log likelihood {self.log_likelihood:,.1f}"
+        return f"{self.model}, {counts}, {likelihood}, {ending(self.passes, self.converged)}"
 
     @property
     def reference(self) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from mensura.core.arrays import Floats
-from mensura.core.errors import MensuraError, listed_names
+from mensura.core.errors import MensuraError, check_choice, listed_names
 from mensura.intake.answers import read_answer_table, subject_column
 from mensura.intake.tables import read_noted
 from mensura.people import ItemPool
@@ -53,8 +53,7 @@ def replicate_factor(replication: str, count: int) -> float:
         "jackknife1": (count - 1.0) / count,
         "jackknife2": 1.0,
     }
-    if replication not in factors:
-        raise MensuraError(f"replication: got {replication!r}; expected one of {', '.join(factors)}")
+    check_choice("replication", replication, factors)
     return factors[replication]
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 import polars as pl
 
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, check_choice
 from mensura.core.results import Result
 from mensura.responses.irt.shards import Held, Shard, ShardCounts, is_sparse
 
@@ -95,8 +95,7 @@ class ResponseTable(Result):
         """Return the same responses with another group as the first."""
         if first is None or self.groups[0] == first:
             return self
-        if first not in self.groups:
-            raise MensuraError(f"reference: got {first!r}; expected one of {', '.join(self.groups)}")
+        check_choice("reference", first, self.groups)
         order = np.argsort(np.array([name != first for name in self.subjects["group"]]), kind="stable")
         trials = None if self.trials is None else self.trials[order]
         return ResponseTable(self.subjects[order], self.items, self.log, self.right[order], trials)

@@ -9,18 +9,18 @@ result (:mod:`mensura.core.cache`). A report that is built again draws only what
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 
+import polars as pl
 from markupsafe import Markup, escape
 
 from mensura.charts import draw_share_card, resolve
 from mensura.charts.render import to_png
 from mensura.charts.theme import ROOT
 from mensura.core.cache import DRAWING, find_kept, keep_results
-from mensura.core.frames import neutral_text
+from mensura.core.frames import neutral_cells
 from mensura.core.processes import Processes
 from mensura.evidence import slug
 from mensura.site.api import VERSION, to_json
@@ -41,8 +41,6 @@ Order = tuple[str, float]
 """A drawing, and how large it becomes."""
 MOST_CARDS = 300
 """Pages with a picture of their own for shared links: the first ones, and charts. Others have that of the first."""
-
-_NEEDS_QUOTES = re.compile(r'[",\r\n]')
 
 
 class PageWriter:
@@ -164,25 +162,11 @@ def _card_path(file: str) -> str:
 
 
 def csv_text(columns: list[str], rows: list[list[object]]) -> str:
-    """Return the table of a picture as CSV."""
-    if not columns:
-        return "\n"
-    lines = [",".join(map(_quoted, columns)), *(",".join(map(_cell, row)) for row in rows)]
-    return "\n".join(lines) + "\n"
-
-
-def _cell(value: object) -> str:
-    """Return a value of a picture's table as a cell, numbers to six digits, no formulas; nothing is an empty cell."""
-    if value is None:
-        return ""
-    return _quoted(units.digits(value) if isinstance(value, float) else neutral_text(str(value)))
-
-
-def _quoted(text: str) -> str:
-    """Return a text as a cell; quotes tell an empty text from nothing."""
-    if text and not _NEEDS_QUOTES.search(text):
-        return text
-    return '"' + text.replace('"', '""') + '"'
+    """Return the table of a picture as CSV, numbers to six digits; quotes tell an empty text from nothing."""
+    cells = [[units.digits(cell) if isinstance(cell, float) else cell for cell in row] for row in rows]
+    texts = [[None if cell is None else str(cell) for cell in row] for row in cells]
+    frame = pl.DataFrame(texts, schema=dict.fromkeys(columns, pl.String), orient="row")
+    return neutral_cells(frame).write_csv()
 
 
 class ShareCards:

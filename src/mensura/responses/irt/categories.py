@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mensura.core.arrays import Floats
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, check_choice
 from mensura.responses.irt import information as louis
 from mensura.responses.irt.fitting import Anderson
 from mensura.responses.irt.information import Information
@@ -83,8 +83,7 @@ class CategoryItems:
 
 def begin(model: str, shares: Sequence[Floats], groups: int) -> CategoryItems:
     """Return where a fit begins, from each item's shares of its categories."""
-    if model not in MODELS:
-        raise MensuraError(f"model: got {model!r}; expected one of {', '.join(MODELS)}")
+    check_choice("model", model, MODELS)
     sizes = np.array([len(share) for share in shares])
     steps = int(sizes.max()) - 1
     values = np.zeros((len(sizes), 2 * steps if model == "nominal" else 1 + steps))

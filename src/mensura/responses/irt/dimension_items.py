@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mensura.core.arrays import Floats, Mask
-from mensura.core.errors import MensuraError
+from mensura.core.errors import check_choice
 
 SLOPE_SD, INTERCEPT_SD = 2.0, 3.0
 """Standard deviations of the weak normal priors of slopes and intercepts, about 0."""
@@ -195,8 +195,7 @@ def rotate(slopes: Floats, rotation: str = "varimax", seed: int = 0) -> tuple[Fl
 
     Abilities are ordered by the variance that they explain, and each has mostly positive slopes.
     """
-    if rotation not in ROTATIONS:
-        raise MensuraError(f"rotation: got {rotation!r}; expected one of {', '.join(ROTATIONS)}")
+    check_choice("rotation", rotation, ROTATIONS)
     dimensions = slopes.shape[1]
     if rotation == "none" or dimensions == 1:
         return _ordered(slopes, np.eye(dimensions))

@@ -240,13 +240,13 @@ def exact_information(
     held: Held, p: irt_model.Parameters, grid: Grid, priors: irt_model.Priors, scale: float = 1.0
 ) -> Information:
     """Return the inverse information of responses in NumPy arrays; ``scale``: subjects that each of them stands for."""
-    space = NumpyArrays(np.float64)
+    space, no_priors = NumpyArrays(np.float64), irt_model.Priors(None, None, None, None)
     tables = NodeTables(space, p, grid)
     shape = (len(p.slope), p.of_item)
     curvature = np.zeros((len(p.flat()), len(p.flat())))
     for shard in held.parts:
         sums = tally(space, shard, tables, held.groups, complete=held.complete)
-        curvature += known_information(p, shape, partial(_gradient_at, grid, sums))
+        curvature += known_information(p, shape, partial(gradient, grid=grid, sums=sums, priors=no_priors))
         for chunk in chunks(space, shard):
             curvature -= _missing(p, grid, chunk, shard_posteriors(space, chunk, tables).weights)
     curvature *= scale
@@ -255,10 +255,6 @@ def exact_information(
     )
     curvature[np.diag_indices_from(curvature)] += stiffness
     return information_of_matrix(curvature, len(p.slope), len(p.free))
-
-
-def _gradient_at(grid: Grid, sums: PassSums, p: irt_model.Parameters) -> tuple[Floats, Floats]:
-    return gradient(p, grid, sums, irt_model.Priors(None, None, None, None))
 
 
 def known_information(

@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from mensura.core.arrays import Floats
-from mensura.core.errors import MensuraError
+from mensura.core.errors import check_choice
 from mensura.responses.irt.namespace import Array
 
 MODELS = ("rasch", "2pl", "3pl")
@@ -149,8 +149,7 @@ class Parameters:
 
 def check_model(model: str) -> str:
     """Return the model, or say which there are."""
-    if model not in MODELS:
-        raise MensuraError(f"model: got {model!r}; expected one of {', '.join(MODELS)}")
+    check_choice("model", model, MODELS)
     return model
 
 

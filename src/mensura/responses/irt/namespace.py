@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from mensura.core.arrays import Floats
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, check_choice
 
 Array: TypeAlias = Any
 """An array of any library, on any device."""
@@ -137,8 +137,7 @@ Namespace: TypeAlias = NumpyArrays | TorchArrays
 
 def namespace(device: str = "numpy", *, double: bool = False) -> Namespace:
     """Return the arrays of a device: ``numpy``, or PyTorch on the processor (``cpu``) or a GPU (``cuda``)."""
-    if device not in _CHUNK_BYTES:
-        raise MensuraError(f"device: got {device!r}; expected one of {', '.join(_CHUNK_BYTES)}")
+    check_choice("device", device, _CHUNK_BYTES)
     if device == "numpy":
         return NumpyArrays(np.float64 if double else np.float32)
     if double:

@@ -16,7 +16,7 @@ stay those of the grid.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import NamedTuple
 
@@ -140,9 +140,8 @@ def _between_nodes(space: Namespace, joint: Array, grid: Grid) -> Posterior:
     weights = xp.zeros_like(joint)
     weights[subjects, places] = xp.matmul(_moments(xp, mass, at), lagrange)
     unit = _HALF * grid.spacing
-    share = (
-        width * float(_OWN_NODES[1] - _OWN_NODES[0]) * _HALF
-    )  # of one node's spacing, which the log prior stands for
+    # of one node's spacing, which the log prior stands for
+    share = width * float(_OWN_NODES[1] - _OWN_NODES[0]) * _HALF
     evidence = top + most + xp.log(total) + xp.log(share)
     centre = space.put(grid.nodes)[start] + unit
     return Posterior(weights, evidence, centre + mean * unit, variance * unit**2)
@@ -200,14 +199,7 @@ class PassSums:
     subjects: int
 
     def __add__(self, other: PassSums) -> PassSums:
-        return PassSums(
-            self.right + other.right,
-            self.taken + other.taken,
-            self.mass + other.mass,
-            self.spread + other.spread,
-            self.evidence + other.evidence,
-            self.subjects + other.subjects,
-        )
+        return PassSums(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
 
 
 class NodeTables:
