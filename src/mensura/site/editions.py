@@ -27,9 +27,9 @@ SHIPPED = Path(__file__).parent / "data" / "earlier_edition.json"
 _KEPT = 40
 """Editions remembered in the folder of the report."""
 _MOVED = 0.5
-"""IQ points by which a composite must move to be told."""
+"""IQ points by which a composite must move to be reported."""
 _NAMED = 8
-"""Changes of a kind told one by one; more are counted."""
+"""Changes of a kind listed one by one; more are counted."""
 _LOGGED = 30
 """Days of the evidence's log."""
 _RELEASES = 8
@@ -90,7 +90,9 @@ def next_edition(study: Study, earlier: list[Edition], today: date, log: Evidenc
     made = edition_of(study.evidence, iqs, today.isoformat())
     last = earlier[0] if earlier else None
     since = None if log is None else log.since(None if last is None else last.entry)
-    changes = _first(study) if last is None else _changes(study, last, made, since)
+    first = f"First edition: {study.models.height} models, {study.benchmarks.height} benchmarks, "
+    first += f"{study.evidence.scores.height:,} scores."
+    changes = [first] if last is None else _changes(study, last, made, since)
     entries = () if since is None else revisions(since, study.evidence)
     if last is not None and not changes and not entries:
         return earlier
@@ -122,19 +124,12 @@ def shipped_editions(study: Study) -> list[Edition]:
     return parse_editions(SHIPPED.read_bytes())
 
 
-def _first(study: Study) -> list[str]:
-    return [
-        f"First edition: {study.models.height} models, {study.benchmarks.height} benchmarks, "
-        f"{study.evidence.scores.height:,} scores."
-    ]
-
-
 def _changes(study: Study, last: Edition, made: Edition, log: EvidenceLog | None) -> list[str]:
     """Say which models came and went, which IQs moved and why, and which sources brought scores."""
     names = dict(study.models.select("subject", "name").iter_rows())
     iqs, scores = made.iqs, made.scores
     new = [
-        f"New: {names[one]}{_with_iq(iqs.get(one))}, {_scores(scores[one])}."
+        f"New: {names[one]}{f', IQ {iqs[one]:.0f}' if one in iqs else ''}, {_scores(scores[one])}."
         for one in names
         if one not in last.scores and one in scores
     ]
@@ -159,10 +154,6 @@ def _few(sentences: list[str], kind: str) -> list[str]:
     return [*sentences[:_NAMED], *more]
 
 
-def _with_iq(iq: float | None) -> str:
-    return "" if iq is None else f", IQ {iq:.0f}"
-
-
 def _scores(count: int) -> str:
     return f"{count:,} score{'' if count == 1 else 's'}"
 
@@ -176,11 +167,8 @@ def _sources_said(study: Study, last: Edition, made: Edition) -> list[str]:
     for source in sorted({*last.sources, *made.sources}):
         before, now = last.sources.get(source, 0), made.sources.get(source, 0)
         if now != before:
-            change = (
-                f"{_scores(now)}, a new source"
-                if not before
-                else f"{abs(now - before)} {'more' if now > before else 'fewer'} than the {before:,} before"
-            )
+            change = f"{abs(now - before)} {'more' if now > before else 'fewer'} than the {before:,} before"
+            change = change if before else f"{_scores(now)}, a new source"
             changes.append((abs(now - before), f"Source {names.get(source, source)}: {change}."))
     return [text for _, text in sorted(changes, key=lambda one: -one[0])]
 
@@ -300,6 +288,4 @@ def sitemap(files: list[str], address: str, today: date) -> str:
 
 def _whole_day(text: str) -> str:
     """Return a date that a source gives by month or year as its first day."""
-    return (
-        f"{text}-01"[:10] if len(text) == len("2026-10") else f"{text}-01-01"[:10] if len(text) == len("2026") else text
-    )
+    return text + "2026-01-01"[len(text) :] if len(text) in (len("2026"), len("2026-10")) else text

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mensura.ledger import Ledger
 
 _NAMED = 6
-"""Rows of an entry told one by one; more are counted."""
+"""Rows of an entry listed one by one; more are counted."""
 _KEY_MARK = " · "
 """Between the parts of a row's key in the log; no id holds it."""
 _BEGINNING = "init"
@@ -112,16 +112,8 @@ def revisions(log: EvidenceLog, evidence: Evidence) -> tuple[Revision, ...]:
         sentences = [] if part is None else row_sentences(part, names)
         more = [f"{len(sentences) - _NAMED} more rows"] if len(sentences) > _NAMED else []
         address = None if part is None else first_link(part["address"][0])
-        made.append(
-            Revision(
-                entry=row["entry"],
-                day=str(row["time"])[:10],
-                title=row["title"],
-                said=(*sentences[:_NAMED], *more),
-                undone_by=row["undone_by"],
-                address=address,
-            )
-        )
+        texts = (*sentences[:_NAMED], *more)
+        made.append(Revision(row["entry"], str(row["time"])[:10], row["title"], texts, row["undone_by"], address))
     return tuple(made)
 
 

@@ -105,22 +105,20 @@ def comparison_records(study: Study) -> dict[str, Any]:
     ``beats``: benchmark → group → model → chance that the model scores above the group.
     """
     primary = study.evidence.primary_scores
-    ends = primary.group_by("benchmark").agg(low=pl.col("score").min(), high=pl.col("score").max())
-    people = study.evidence.human_references.group_by("benchmark").agg(
-        p_low=pl.col("score").min(), p_high=pl.col("score").max()
-    )
-    table = study.benchmarks.join(ends, on="benchmark", how="inner", maintain_order="left").join(
-        people, on="benchmark", how="left", maintain_order="left"
-    )
-    benchmarks = {
-        row["benchmark"]: {
-            "name": row["name"],
-            "unit": row["unit"],
-            "page": slug(row["benchmark"]),
-            **dict(zip(("low", "high"), _span(row), strict=True)),
-        }
-        for row in table.iter_rows(named=True)
+    taken = set(primary["benchmark"])
+    every = pl.concat(frame.select("benchmark", "score") for frame in (primary, study.evidence.human_references))
+    ends = {
+        name: (low, high)
+        for name, low, high in every.group_by("benchmark")
+        .agg(pl.col("score").min().alias("low"), pl.col("score").max().alias("high"))
+        .iter_rows()
     }
+    spans = {"percent": (0.0, 100.0), "fraction": (0.0, 1.0)}  # the whole range of a share, what occurs of other units
+    benchmarks = {}
+    for key, name, unit in study.benchmarks.select("benchmark", "name", "unit").iter_rows():
+        if key in taken:
+            low, high = spans.get(unit, ends[key])
+            benchmarks[key] = {"name": name, "unit": unit, "page": slug(key), "low": low, "high": high}
     scores: dict[str, dict[str, list[Any]]] = {}
     for row in primary.iter_rows(named=True):
         scores.setdefault(row["subject"], {})[row["benchmark"]] = [row["score"], show(row["score"], row["unit"])]
@@ -128,14 +126,6 @@ def comparison_records(study: Study) -> dict[str, Any]:
     for (benchmark, group), chances in study.over_people.items():
         beats.setdefault(benchmark, {})[group] = {one: chance(value) for one, value in chances.items()}
     return {"benchmarks": benchmarks, "groups": group_records(study), "scores": scores, "beats": beats}
-
-
-def _span(row: dict[str, Any]) -> tuple[float, float]:
-    """Return the ends of a benchmark's axis: the whole range of a share, what occurs of any other unit."""
-    if row["unit"] in ("percent", "fraction"):
-        return 0.0, 100.0 if row["unit"] == "percent" else 1.0
-    values = [row[key] for key in ("low", "high", "p_low", "p_high") if row[key] is not None]
-    return float(min(values)), float(max(values))
 
 
 def chance_layers(study: Study) -> dict[str, Any]:
@@ -171,37 +161,26 @@ def _pairs(draws: Floats) -> bytes:
 
 def score_rows(study: Study) -> dict[str, Any]:
     """Return every score in columns for the explorer: names by number, values as they are shown."""
-    table = study.evidence.scores.join(
-        study.evidence.models.select("subject", "name", "provider", "released", "open_weights", "reasoning"),
-        on="subject",
-        maintain_order="left",
-    ).join(study.evidence.benchmarks.select("benchmark", title="name"), on="benchmark", maintain_order="left")
-    models = study.evidence.models
+    models, benchmarks = study.evidence.models, study.evidence.benchmarks
     order = {subject: place for place, subject in enumerate(models["subject"])}
-    tests = {benchmark: place for place, benchmark in enumerate(study.evidence.benchmarks["benchmark"])}
+    tests = {benchmark: place for place, benchmark in enumerate(benchmarks["benchmark"])}
     return {
         "models": [
-            [row["name"], slug(row["subject"]), row["provider"], row["released"], row["open_weights"], row["reasoning"]]
-            for row in models.iter_rows(named=True)
+            [name, slug(subject), *facts]
+            for name, subject, *facts in models.select(
+                "name", "subject", "provider", "released", "open_weights", "reasoning"
+            ).iter_rows()
         ],
-        "tests": [
-            [row["name"], slug(row["benchmark"]), row["unit"]]
-            for row in study.evidence.benchmarks.iter_rows(named=True)
-        ],
+        "tests": [[name, slug(key), unit] for name, key, unit in benchmarks.select("name", "benchmark", "unit").rows()],
         "sources": {
-            row["source"]: [row["name"], first_link(row["url"])] for row in study.evidence.sources.iter_rows(named=True)
+            source: [name, first_link(url)]
+            for source, name, url in study.evidence.sources.select("source", "name", "url").iter_rows()
         },
         "rows": [
-            [
-                order[row["subject"]],
-                tests[row["benchmark"]],
-                row["score"],
-                show(row["score"], row["unit"]),
-                1 if row["primary"] else 0,
-                row["source"],
-                row["date"],
-            ]
-            for row in table.iter_rows(named=True)
+            [order[subject], tests[benchmark], score, show(score, unit), int(primary), source, date]
+            for subject, benchmark, score, unit, primary, source, date in study.evidence.scores.select(
+                "subject", "benchmark", "score", "unit", "primary", "source", "date"
+            ).iter_rows()
         ],
     }
 
@@ -228,19 +207,11 @@ def _dimension_records(study: Study) -> dict[str, list[dict[str, Any]]]:
     values = {(row["subject"], row["dimension"]): row for row in study.dimensions.iter_rows(named=True)}
     return {
         subject: [
-            {
-                "key": key,
-                "name": name,
-                "iq": values[subject, key]["iq"],
-                "low": values[subject, key]["low"],
-                "high": values[subject, key]["high"],
-                "status": values[subject, key]["shown"],
-                "how": values[subject, key]["status"],
-                "counts": [values[subject, key][count] for count in COUNTS],
-                "benchmarks": benchmarks.get((subject, key), []),
-            }
+            {"key": key, "name": name, "iq": value["iq"], "low": value["low"], "high": value["high"]}
+            | {"status": value["shown"], "how": value["status"], "counts": [value[count] for count in COUNTS]}
+            | {"benchmarks": benchmarks.get((subject, key), [])}
             for key, name in study.dimension_names.items()
-            if (subject, key) in values
+            if (value := values.get((subject, key)))
         ]
         for subject in study.iq.dimensions["subject"].unique(maintain_order=True)
     }

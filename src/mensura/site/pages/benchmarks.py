@@ -71,19 +71,13 @@ def benchmark_list(study: Study) -> Page:
     leaders = {row["benchmark"]: row for row in study.leaders.iter_rows(named=True)}
     rows = []
     for row in study.benchmarks.iter_rows(named=True):
-        leader = leaders.get(row["benchmark"])
-        note = benchmark_notes().get(row["benchmark"], {})
-        rows.append(
-            {
-                **row,
-                "dimension_name": _dimension(study, row, "–"),
-                "leader": leader["model"] if leader else None,
-                "leader_subject": leader["subject"] if leader else None,
-                "leader_score": show(leader["score"], row["unit"]) if leader else "–",
-                "gameability": note.get("gameability", "not judged"),
-                "people": f"{leader['people']}, {leader['human_status']}" if leader and leader["people"] else "",
-            }
-        )
+        leader = leaders.get(row["benchmark"], {})
+        people = f"{leader['people']}, {leader['human_status']}" if leader.get("people") else ""
+        row |= {"dimension_name": _dimension(study, row, "–"), "people": people}
+        row |= {"leader": leader.get("model"), "leader_subject": leader.get("subject")}
+        row["leader_score"] = show(leader["score"], row["unit"]) if leader else "–"
+        row["gameability"] = benchmark_notes().get(row["benchmark"], {}).get("gameability", "not judged")
+        rows.append(row)
     taken = (one for one in rows if one["leader"])
     hardest = next((f"{one['name']} is the hardest: the best model has {one['leader_score']}. " for one in taken), "")
     shared = (f"{len(rows)} benchmarks: what each asks, who leads, and how far to trust it.", ())
@@ -152,20 +146,18 @@ def benchmark_facts(study: Study, row: dict[str, Any], best: dict[str, Any] | No
     ]
     if row["difficulty"] is not None:
         place = f"difficulty {show(row['difficulty'], 'capability')}, slope {show(row['slope'], 'capability')}"
-        facts.append(
-            ("On the stitched scale", f"{place}: a model of that capability is halfway from chance to ceiling")
-        )
+        meaning = "a model of that capability is halfway from chance to ceiling"
+        facts.append(("On the stitched scale", f"{place}: {meaning}"))
     spread = study.residuals.filter(benchmark=row["benchmark"])["residual"]
     if spread.len():
         size = sqrt(sum(value**2 for value in spread) / spread.len())
-        facts.append(
-            ("Residuals", f"{show(size, 'fraction')} of the range, root mean square over {spread.len()} models")
-        )
+        words = f"{show(size, 'fraction')} of the range, root mean square over {spread.len()} models"
+        facts.append(("Residuals", words))
     return facts
 
 
 def _dimension(study: Study, row: dict[str, Any], none: str) -> str:
-    """Return the name of a benchmark's dimension; one outside the composite is said by its key, as words."""
+    """Return the name of a benchmark's dimension; for one outside the composite its key, as words."""
     key = row["dimension"]
     return study.dimension_names.get(key, key.replace("-", " ").capitalize()) if key else none
 

@@ -31,9 +31,8 @@ _FEWEST = 2
 
 def benchmark_scores(study: Study, benchmark: str) -> pl.DataFrame:
     """Return :func:`score_rows` with the IQ that each score stands for, its interval, and the residual."""
-    trail = study.iq.trail.filter(benchmark=benchmark, status="measured").select(
-        "subject", "iq", iq_low="low", iq_high="high"
-    )
+    trail = study.iq.trail.filter(benchmark=benchmark, status="measured")
+    trail = trail.select("subject", "iq", iq_low="low", iq_high="high")
     residuals = study.residuals.filter(benchmark=benchmark).select("subject", "residual")
     rows = score_rows(study, benchmark)
     for part in (trail, residuals):
@@ -93,12 +92,8 @@ def scores_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: list
     unit, test, top = facts["unit"], facts["name"], rows.head(SHOWN).to_dicts()
     strips = []
     for row in top:
-        about: dict[str, Any] = {
-            "provider": row["provider"],
-            "href": model_link(row["subject"]),
-            "subject": row["subject"],
-        }
-        about["note"] = show_range(row["low"], row["high"], unit)
+        about: dict[str, Any] = {"provider": row["provider"], "subject": row["subject"]}
+        about |= {"href": model_link(row["subject"]), "note": show_range(row["low"], row["high"], unit)}
         strips.append(Strip.of(row, "name", "score", show(row["score"], unit), **about))
     leads = f"{top[0]['name']} leads with {show(top[0]['score'], unit)}"
     drawing = draw_forest(
@@ -225,19 +220,14 @@ def history_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: lis
 
 
 def _references(people: list[dict[str, Any]], unit: str) -> list[Reference]:
-    return [
-        Reference(
-            said_group(row, unit),
-            row["score"],
-            row["low"],
-            row["high"],
-            row["status"],
-            f"{ROOT}benchmarks/{slug(row['benchmark'])}.html#people",
-            group_subject(row["benchmark"], row["group"]),
-        )
-        for row in people
-        if row["status"] in ("measured", "judged")
-    ]
+    references = []
+    for row in people:
+        if row["status"] in ("measured", "judged"):
+            values = (row["score"], row["low"], row["high"], row["status"])
+            href = f"{ROOT}benchmarks/{slug(row['benchmark'])}.html#people"
+            subject = group_subject(row["benchmark"], row["group"])
+            references.append(Reference(said_group(row, unit), *values, href, subject))
+    return references
 
 
 def maker_figure(study: Study, provider: str) -> Figure | None:

@@ -21,7 +21,7 @@ from mensura.study.study import Study
 from mensura.study.units import show, show_range
 
 _CHANCES = 3
-"""Models whose chance of being first is told by name."""
+"""Models whose chance of being first is shown by name."""
 _LONG = 90
 """Letters from which a sentence is set smaller."""
 _OTHERS = (
@@ -120,25 +120,15 @@ class FirstScreen:
         shown = []
         for name, chance in ordered[:_CHANCES]:
             row = self._by_subject[name]
-            shown.append(
-                {
-                    "name": row["name"],
-                    "href": f"models/{slug(name)}.html",
-                    "share": round(100 * chance, 1),
-                    "chance": say_chance(chance),
-                    "sign": parts.sign(row["provider"], full=row["well_measured"]),
-                    "ink": lab_colour(row["provider"]),
-                    "full": row["well_measured"],
-                }
-            )
+            look = {"ink": lab_colour(row["provider"]), "full": row["well_measured"]}
+            look["sign"] = parts.sign(row["provider"], full=row["well_measured"])
+            shown.append({"name": row["name"], "href": f"models/{slug(name)}.html", **_share(chance), **look})
         rest = len(ordered) - len(shown)
         if rest > 0:
             left = max(0.0, 1 - sum(chance for _, chance in ordered[:_CHANCES]))
             name = "the other one" if rest == 1 else f"all {rest} others"
-            shown.append(
-                {"name": name, "href": "", "share": round(100 * left, 1), "chance": say_chance(left)}
-                | {"sign": Markup(_OTHERS), "ink": paint.line, "full": True}
-            )
+            look = {"sign": Markup(_OTHERS), "ink": paint.line, "full": True}
+            shown.append({"name": name, "href": "", **_share(left), **look})
         return shown
 
     @cached_property
@@ -191,15 +181,11 @@ class FirstScreen:
             last = step == len(self.months) - 1
             words = self._standing(None if last else month)
             shown = [places[name] for name in month.subjects]
-            records.append(
-                {
-                    "name": "Today" if last else month.name,
-                    **{key: str(words[key]) for key in ("sentence", "deck")},
-                    **{key: words[key] for key in ("chances", "said", "short_said", "dark")},
-                    "shown": shown,
-                    "rows": {name: bell.rows(shown) for name, bell in self._bells.items()},
-                }
-            )
+            record = {"name": "Today" if last else month.name}
+            record |= {key: str(words[key]) for key in ("sentence", "deck")}
+            record |= {key: words[key] for key in ("chances", "said", "short_said", "dark")}
+            rows = {name: bell.rows(shown) for name, bell in self._bells.items()}
+            records.append({**record, "shown": shown, "rows": rows})
         return records
 
     @cached_property
@@ -255,6 +241,10 @@ class FirstScreen:
             {"question": "Is it speeding up?", "href": "stitched.html#acceleration", **parts.how_fast(self._study)},
             {"question": "What does it cost?", "href": "cost.html#cheapest-at", **parts.what_it_costs(self._study)},
         ]
+
+
+def _share(chance: float) -> dict[str, Any]:
+    return {"share": round(100 * chance, 1), "chance": say_chance(chance)}
 
 
 @lru_cache(maxsize=1)

@@ -60,17 +60,10 @@ def against_people(study: Study, row: dict[str, Any]) -> Figure | None:
         if people["unit"] not in _SHARES or one["chance_above"] is None:
             continue
         factor = 100.0 if people["unit"] == "fraction" else 1.0
-        duels.append(
-            Duel(
-                short_name(one["benchmark"], one["group"]),
-                one["test"],
-                factor * people["score"],
-                factor * own[one["benchmark"]],
-                show(one["chance_above"], "chance"),
-                one["verdict"],
-                one["status"].startswith("measured"),
-            )
-        )
+        scores = factor * people["score"], factor * own[one["benchmark"]]
+        words = show(one["chance_above"], "chance"), one["verdict"]
+        group, measured = short_name(one["benchmark"], one["group"]), one["status"].startswith("measured")
+        duels.append(Duel(group, one["test"], *scores, *words, measured))
     duels.sort(key=lambda one: not one.measured)
     duels = duels[:_DUELS]
     if not duels:
