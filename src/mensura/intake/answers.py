@@ -6,7 +6,7 @@ which; where they do not, the user maps fields to columns: ``subject=pupil,item=
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -17,21 +17,14 @@ import polars as pl
 
 from mensura.core.addresses import address_of, is_address, parquet_files, read_parquet
 from mensura.core.errors import MensuraError
-from mensura.intake.columns import find_columns, parse_map
+from mensura.intake.columns import NAMES, find_columns, parse_map
 from mensura.intake.matrices import WideCsv, read_matrix
 from mensura.intake.samples import is_sample_log, read_samples
 from mensura.intake.tables import NotedTable, as_frame, read_noted
 from mensura.intake.text import BLANK, typed
 
-FIELDS: dict[str, tuple[str, ...]] = {
-    "subject": ("subject", "model", "person", "student", "respondent", "name", "id"),
-    "item": ("item", "question", "question_id", "doc_id", "instance_id", "sample_id", "task_id"),
-    "correct": ("correct", "right", "outcome", "score", "value", "rate", "acc", "resp"),
-    "n": ("n", "trials", "attempts", "n_runs", "n_orders"),
-    "group": ("group", "population"),
-}
-"""Columns by meaning, in simple spelling; the first that a table has counts. ``id, item, resp`` is the Item Response
-Warehouse's."""
+FIELDS: Mapping[str, Sequence[str]] = NAMES["answers"]
+"""Columns by meaning, in simple spelling; the first that a table has counts."""
 OUTCOMES = {"subject": pl.String, "group": pl.String, "item": pl.String, "value": pl.Float64, "n": pl.Int64}
 """Columns of long answers: ``value`` is the outcome, a share of ``n`` trials; null where it is missing."""
 BATCH = 200_000

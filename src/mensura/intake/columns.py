@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -14,23 +15,11 @@ from mensura.intake.records import simple_name
 from mensura.intake.tables import as_frame
 from mensura.intake.text import BLANK, typed
 
-FIELDS: Mapping[str, tuple[str, ...]] = {
-    "subject": ("model", "person", "student", "respondent"),
-    "item": ("item_id", "question_id", "qid", "doc_id", "instance_id", "sample_id", "task_id", "id"),
-    "correct": ("right", "outcome", "score", "value", "acc"),
-    "rate": ("p_correct", "proportion_correct", "share_correct", "success_rate", "p_value", "proportion", "share"),
-    "low": ("lower", "ci_low"),
-    "high": ("upper", "ci_high"),
-    "n": ("n_people", "n_answers", "answers", "trials"),
-    "options": ("n_options", "choices"),
-    "pool": ("test",),
-    "observed": ("observed_rate",),
-    "dimension": ("demand",),
-    "level": ("demand_level",),
-    "annotator": ("rater", "judge"),
-    "repeat": ("run",),
-    "spread": (),
-}
+NAMES: dict[str, dict[str, Any]] = tomllib.loads(
+    (Path(__file__).parent / "data" / "columns.toml").read_text(encoding="utf-8")
+)
+"""Names that columns go by, by the kind of table and what they mean."""
+FIELDS: Mapping[str, Sequence[str]] = NAMES["rates"]
 """Other names of the columns of rates, levels and outcomes, in simple spelling; the first that a table has counts."""
 SHARED = "item"
 """The field that several tables of one question have, each under a name of its own."""

@@ -14,26 +14,13 @@ from typing import Any
 
 from mensura.core.errors import MensuraError, listed_names
 from mensura.intake import item_keys
-from mensura.intake.columns import find_columns, parse_map
+from mensura.intake.columns import NAMES, find_columns, parse_map
 from mensura.intake.packed import suffix_of
 from mensura.intake.records import JSON_FILES, SourceRecord, read_archive, read_json, simple_name
 from mensura.intake.tables import as_frame, read_noted
 from mensura.intake.text import plain_cell, refuse_twice
 
-FIELDS: dict[str, tuple[str, ...]] = {
-    "item": (*("item", "id", "qid", "question_id", "sample_id", "doc_id", "item_id", "record_id", "unique_id"),),
-    "text": (
-        *("question_stem", "question", "text", "problem", "prompt", "input", "query", "stem"),
-        *("goal", "sentence", "ctx"),
-    ),
-    "context": ("passage", "context"),
-    "options": ("question_choices", "choices", "options", "alternatives", "endings", "mc1_targets"),
-    "key": (
-        *("answerkey", "answer_key", "key", "target", "gold", "ideal", "correct_answer", "right_answer", "best_answer"),
-        *("correct_option", "answer", "label", "answer_index", "expected", "solution"),
-    ),
-    "domain": ("domain", "high_level_domain", "subject", "category", "topic"),
-}
+FIELDS: Mapping[str, Sequence[str]] = NAMES["items"]
 """Columns by meaning, in simple spelling; the first that a file has counts."""
 _NUMBERED = re.compile(r"^(?:option|choice|opt|sol|ending|answer)?_?(?:([a-j])|(\d{1,2}))$")
 _WRONG = re.compile(r"^(?:best_)?(?:incorrect|wrong)_(?:answer|option)s?(?:_?\d+)?$|^distractor_?\d+$")

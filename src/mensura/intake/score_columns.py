@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mensura.core.errors import MensuraError, listed_names
+from mensura.intake.columns import NAMES
 from mensura.intake.figures import read_figure
 from mensura.intake.names import KnownNames
 from mensura.intake.packed import suffix_of
@@ -16,32 +17,8 @@ from mensura.intake.score_logs import LOG_SUFFIXES, LogRows, read_log
 from mensura.intake.tables import as_frame, read_noted
 from mensura.intake.text import plain_cell
 
-_VARIANTS = {
-    "subject": "subject|model|model name|model id|model version|system|llm|model_name|name",
-    "benchmark": "benchmark|task|dataset|test|eval|evaluation|benchmark name|benchmark id|task name",
-    "score": "score|accuracy|acc|value|result|performance|pass rate|pass 1|percent correct|score value|mean",
-}
-OPTIONAL = {
-    "unit": ("unit|units", "percent, fraction, elo, index or composite; the benchmark's own where it is clear"),
-    "n": ("n|samples|sample size|n samples|num samples|questions", "answers behind the score; all items where empty"),
-    "stderr": ("stderr|std err|se|sem|standard error", "standard error of the score, in its unit"),
-    "source": ("source|reference", "where the figure stands; user where empty"),
-    "date": ("date|score date|evaluated", "day or month of the figure"),
-    "note": ("note|notes|comment|remark", "variant or protocol"),
-    "released": ("released|release date|release", "day of release; needed for a model that is new"),
-    "provider": ("provider|organisation|organization|org|maker|developer|lab|company|vendor", "who offers a new model"),
-    "display_name": ("display name", "what tables and pages call a new model"),
-    "reasoning": ("reasoning|thinking", "yes where a new model thinks before it answers"),
-    "tier": ("tier|provider tier", "a new model's place in its line: 0 flagship, below 0 smaller"),
-    "line": ("line|model line|family", "the line of models a new one belongs to"),
-    "open_weights": ("open weights|open|open source", "yes where a new model's weights are published"),
-    "input_price": ("input price|price in", "US dollars per million tokens read"),
-    "output_price": ("output price|price out", "US dollars per million tokens written"),
-    "predecessor": ("predecessor", "id of the model that a new one follows"),
-    "dimension": ("dimension", "IQ dimension of a benchmark that is new"),
-    "kind": ("kind", "frontier, saturating, diagnostic or tracked; declares a benchmark that is new"),
-}
-"""Optional columns: the headers they go by, and what they say."""
+OPTIONAL: dict[str, dict[str, Any]] = NAMES["optional"]
+"""Optional columns: the names of headers they go by, and what each is about."""
 _IGNORED = {"rank", "index", "row", "id", "ci", "unnamed 0"}
 
 
@@ -96,8 +73,7 @@ def _first_column(header: Sequence[str], models: KnownNames, benchmarks: KnownNa
 
 
 def _known_columns(header: Sequence[str], name: str) -> tuple[dict[str, int], list[int]]:
-    variants = {target: text.split("|") for target, text in _VARIANTS.items()}
-    variants |= {target: [target, *text.split("|")] for target, (text, _) in OPTIONAL.items()}
+    variants = NAMES["scores"] | {target: [target, *column["names"]] for target, column in OPTIONAL.items()}
     targets = {_simple(variant): target for target, names in variants.items() for variant in names}
     found: dict[str, int] = {}
     rest = []
@@ -122,7 +98,7 @@ def rename_columns(header: Sequence[str], name: str) -> list[str]:
 
 def header_row(rows: Sequence[Sequence[str | None]]) -> int | None:
     """Return the place of the first row that reads like a header: a title above the table hides it."""
-    names = {*_VARIANTS["subject"].split("|"), *_VARIANTS["benchmark"].split("|")}
+    names = {*NAMES["scores"]["subject"], *NAMES["scores"]["benchmark"]}
     for place, row in enumerate(rows):
         titles = [_simple(bare_title(cell)) for cell in row if cell is not None]
         if len(titles) > 1 and names & set(titles):
