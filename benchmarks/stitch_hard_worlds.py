@@ -25,8 +25,10 @@ from mensura.core.arrays import Floats, Mask, expit, logit
 from mensura.stitching import Stitch, battery_intervals, stitch, to_date
 
 MODELS, TESTS, FILLED, HELD = 70, 22, 0.4, 0.1
-CEILING, SATURATED, EASIER = 0.93, 0.9, 2.0
-"""In the simulation with ceilings, this share of benchmarks is easier by so many units of capability."""
+CEILING, CEILINGS, SATURATED, EASIER = 0.93, (0.85, 0.99), 0.9, 2.0
+"""In the simulations with ceilings, this share of benchmarks is easier by so many units of capability."""
+PUBLISHED, DRIFTING, DRIFT = (52.5, 55.5), 0.5, 0.45
+"""Years in which tests come out; share of tests that leak slowly, and what later models gain on them, in logits a year."""
 LEAKED_MODELS, LEAKED_TESTS, LEAK = 0.2, 1 / 3, (0.8, 2.0)
 DEGREES, HEAVY_SCALE, HUMPS, STEEPER = 1.5, 0.25, 3.0, 2.0
 DOMAINS, GENERAL = 4, 0.25
@@ -35,7 +37,16 @@ DOMAINS, GENERAL = 4, 0.25
 factor on their slope."""
 NOISE = 0.01
 """Share of f (1 − f) that is the variance of a score in the other simulations."""
-WORLDS = {"plain": 0.88, "ceiling": 0.85, "leaked": 0.87, "heavy tails": 0.87, "two humps": 0.83, "batteries": np.nan}
+WORLDS = {
+    "plain": 0.88,
+    "ceiling": 0.85,
+    "ceilings": 0.85,
+    "leaked": 0.87,
+    "slow leaks": 0.85,
+    "heavy tails": 0.87,
+    "two humps": 0.83,
+    "batteries": np.nan,
+}
 """The simulations, and the coverage that is asked of each."""
 AFFECTED = 0.75
 COLUMNS = ("coverage", "top", "rmse", "affected", "found", "right", "listed", "new score", "batteries")
@@ -104,9 +115,14 @@ def simulate(world: str, rng: np.random.Generator) -> tuple[pl.DataFrame, pl.Dat
     years = np.sort(rng.uniform(53, 57, MODELS))
     true = (years - 55) * 0.7 + rng.normal(0, 0.7, MODELS)
     difficulty, slope = rng.normal(0, 1.2, TESTS), np.exp(rng.normal(0.3, 0.3, TESTS))
-    if world == "ceiling":
+    if world in ("ceiling", "ceilings"):
         difficulty -= np.where(np.arange(TESTS) < SATURATED * TESTS, EASIER, 0.0)
-    ceiling = CEILING if world == "ceiling" else 1.0
+    ceiling = np.full(TESTS, CEILING if world == "ceiling" else 1.0)
+    published, drift = np.full(TESTS, PUBLISHED[0]), np.zeros(TESTS)
+    if world == "ceilings":
+        ceiling = rng.uniform(*CEILINGS, TESTS)
+    if world == "slow leaks":
+        published, drift = rng.uniform(*PUBLISHED, TESTS), DRIFT * (rng.permutation(TESTS) < DRIFTING * TESTS)
     level = np.repeat(true[:, None], TESTS, axis=1)
     if world == "batteries":
         own = true.mean() + true.std() * rng.standard_normal((MODELS, DOMAINS))
@@ -119,7 +135,8 @@ def simulate(world: str, rng: np.random.Generator) -> tuple[pl.DataFrame, pl.Dat
         f = ceiling * expit(eta)
     leaked = rng.permutation(MODELS) < LEAKED_MODELS * MODELS if world == "leaked" else np.zeros(MODELS, dtype=bool)
     leak = leaked[:, None] & (rng.random((MODELS, TESTS)) < LEAKED_TESTS)
-    lifted = expit(logit(np.clip(f, 1e-6, 1 - 1e-6)) + np.where(leak, rng.uniform(*LEAK, leak.shape), 0.0))
+    gain = np.where(leak, rng.uniform(*LEAK, leak.shape), drift * np.maximum(years[:, None] - published, 0.0))
+    lifted = expit(logit(np.clip(f, 1e-6, 1 - 1e-6)) + gain)
     if world == "heavy tails":
         noise = HEAVY_SCALE * rng.standard_t(DEGREES, f.shape)
         score = unseen = expit(logit(np.clip(f, 1e-6, 1 - 1e-6)) + noise)

@@ -87,15 +87,17 @@ def solve_pooled(
     fit = start if start is not None else _start(cells, dimensions, pooling)
     at = expect(cells, fit)
     warm = 0 if start is not None or dimensions > 1 else WARM_SWEEPS
-    damping = Damping.begin(fit.phi.shape, fit.length)
+    damping, theta_damping = Damping.begin(fit.phi.shape, fit.length), Damping.begin(fit.theta.shape, fit.theta_length)
     for iteration in range(1, max_iterations + 1):
         response, precision = linearise(cells, fit, at)
-        fit = update_subjects(cells, fit, response, precision)
+        updated = update_subjects(cells, fit, response, precision)
+        theta_damping = theta_damping.after(updated.theta - fit.theta)
+        fit = replace(updated, theta=fit.theta + theta_damping.taken, theta_length=theta_damping.length)
         if learn and iteration > warm:
             fit = learn_subject_prior(cells, fit)
-        found = update_benchmarks(cells, fit, response, precision, pooling)
-        damping = damping.after(found.phi - fit.phi)
-        fit = replace(found, phi=fit.phi + damping.taken, length=damping.length)
+        updated = update_benchmarks(cells, fit, response, precision, pooling)
+        damping = damping.after(updated.phi - fit.phi)
+        fit = replace(updated, phi=fit.phi + damping.taken, length=damping.length)
         if learn and iteration > warm:
             fit = learn_benchmark_prior(fit)
         before, at = at, expect(cells, fit)

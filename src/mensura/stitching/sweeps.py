@@ -75,7 +75,8 @@ class Pooled:
     ``theta`` (subjects, K), ``phi`` (benchmarks, 1 + K): intercept, then loadings; ``gamma`` (q, K); ``phi_mean``
     (1 + K,) and ``phi_spread`` (1 + K, 1 + K) are the benchmarks' prior; ``dispersion`` (benchmarks,) is ρ.
     ``surprise`` says how much each score counts, and why (:mod:`mensura.stitching.surprise`).
-    ``length`` is the part of its steps that each benchmark takes (:mod:`mensura.stitching.pooled`).
+    ``length`` and ``theta_length`` are the part of its steps that each benchmark and each subject takes
+    (:mod:`mensura.stitching.pooled`).
     ``iterations`` counts the sweeps, ``change`` is the last change of any η, ``tolerance`` what it had to come below.
     """
 
@@ -89,6 +90,7 @@ class Pooled:
     dispersion: Floats
     surprise: Surprise = NO_SURPRISE
     length: Floats = field(default_factory=lambda: np.ones(1))
+    theta_length: Floats = field(default_factory=lambda: np.ones(1))
     iterations: int = 0
     change: float = np.inf
     tolerance: float = 0.0
