@@ -23,6 +23,7 @@ from mensura.stitching.checks import (
     warnings_of,
 )
 from mensura.stitching.fitted import Model, PooledModel, RosettaModel
+from mensura.stitching.leaks import GAINING
 from mensura.stitching.links import adjust_sources, evidence_scores, offset_notes
 from mensura.stitching.positions import Scale, principal
 from mensura.stitching.result import REFERENCES, Stitch
@@ -254,6 +255,16 @@ def _model_notes(model: PooledModel) -> Iterator[str]:
         yield f"chance level estimated for {unknown} of {len(model.data.benchmarks)} benchmarks, which state none"
     if step:
         yield f"success rises in two steps, {2 * step:g} logits apart: easy and hard questions, few between them"
+    leaking = [
+        f"{name} {rate:.2f}"
+        for name, rate in zip(model.data.benchmarks, model.leaks.rate, strict=True)
+        if rate > GAINING
+    ]
+    if leaking:
+        yield (
+            "slow leaks: later models gain on some tests more than on the others, in logits a year after publication "
+            f"(taken off capabilities): {listed_names(leaking)}"
+        )
     if not model.joint:
         yield (
             "too many subjects and benchmarks for a joint posterior: each side varies by itself, and intervals are "

@@ -13,11 +13,12 @@ from mensura.stitching.checks import Convergence
 from mensura.stitching.floors import Asymptotes, choose_curve
 from mensura.stitching.laplace import ArrowPrecision, draw_deviations, factorise
 from mensura.stitching.layout import pack_squares, unpack, variance_shape
+from mensura.stitching.leaks import Leaks, estimate_leaks, loose_leaks
 from mensura.stitching.pooled import Placed, SubjectPrior, calibrated, place_subjects, solve_pooled
 from mensura.stitching.positions import LEVEL, Positions, joined
 from mensura.stitching.scores import ScoreSet
 from mensura.stitching.surprise import Background, benchmark_weights, mixed_variance, unsure_which
-from mensura.stitching.sweeps import Cells, Pooled, posterior_precision
+from mensura.stitching.sweeps import Cells, Loose, Pooled, loose_ceilings, posterior_precision
 
 WIDENING = 1.12
 """Factor on the spread of the default model's draws: what a Gaussian approximation at an estimated prior leaves out,
@@ -41,6 +42,7 @@ class PooledModel:
     fitted: Pooled
     pooling: float
     floors: Asymptotes
+    leaks: Leaks
     background: Background
     shares: Floats
 
@@ -70,12 +72,17 @@ class PooledModel:
         plain = np.ones((len(data.subjects), 1))
         cells = Cells(data.layout, data.y, data.chance, data.ceiling, data.sampling, weights, plain, single)
         unknown, unknown_ceiling = (~given & (not single) for given in (data.chance_given, data.ceiling_given))
+        first = np.nanmin(np.append(data.years, np.inf))  # tests that do not say when they came out count from there
+        data = replace(data, published=np.where(np.isfinite(data.published), data.published, first))
         step, floors = choose_curve(cells, unknown, unknown_ceiling, pooling, shares)
         data = replace(data, chance=floors.chance, ceiling=floors.ceiling, step=step)
         cells = replace(cells, chance=floors.chance, ceiling=floors.ceiling, step=step)
-        cells = replace(cells, x=background.x, lasting=background.lasting)
+        leaks = estimate_leaks(cells, _exposure(data) if informed else np.zeros_like(data.y), pooling, shares)
+        data = replace(data, leak=leaks.rate)
+        gain = data.gain(data.layout.rows, data.layout.cols)
+        cells = replace(cells, x=background.x, lasting=background.lasting, gain=gain)
         fitted = solve_pooled(cells, dimensions, pooling=pooling)
-        return cls(data, cells, fitted, pooling, floors, background, shares)
+        return cls(data, cells, fitted, pooling, floors, leaks, background, shares)
 
     @property
     def positions(self) -> Positions:
@@ -122,7 +129,7 @@ class PooledModel:
         """Draw both sides together; when too large for that, each side by itself (mean field)."""
         fit = self.fitted
         unsure = unsure_which(self.cells, fit)
-        precision = posterior_precision(self.cells, unsure, self.pooling, self.floors.ceiling_error > 0)
+        precision = posterior_precision(self.cells, unsure, self.pooling, self._loose(unsure))
         if not precision.factorable:
             theta = _draw(fit.theta, fit.theta_cov, n, rng)
             return Positions(theta, _draw(fit.phi, fit.phi_cov, n, rng))
@@ -131,6 +138,12 @@ class PooledModel:
             deviations *= WIDENING
             deviations[:, :, : mean.shape[1]] += mean
         return Positions(drawn[0], drawn[1][:, :, : fit.phi.shape[1]])
+
+    def _loose(self, fit: Pooled) -> list[Loose]:
+        """Return what else is uncertain about benchmarks: ceilings and slow leaks where they were estimated."""
+        unsure = self.floors.ceiling_error > 0
+        ceilings = [loose_ceilings(self.cells, fit, unsure)] if unsure.any() else []
+        return ceilings + ([loose_leaks(self.leaks, _exposure(self.data))] if self.leaks.spread else [])
 
     def noise(self, expected: Floats, cols: Ints) -> Floats:
         """Overdispersion of the benchmark at that expectation."""
@@ -172,6 +185,10 @@ class PooledModel:
         mean = np.where(known[:, None], x @ fit.gamma, 0.0)
         precision = np.where(known[:, None, None], np.eye(fit.dimensions), np.linalg.inv(total))
         return SubjectPrior(mean, np.broadcast_to(precision, (n, fit.dimensions, fit.dimensions)))
+
+
+def _exposure(data: ScoreSet) -> Floats:
+    return data.exposure(data.layout.rows, data.layout.cols)
 
 
 def _draw(mean: Floats, covariance: Floats, n: int, rng: np.random.Generator) -> Floats:

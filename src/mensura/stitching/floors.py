@@ -17,12 +17,13 @@ answer keys or unclear questions, makes all the best subjects look alike.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from mensura.core.arrays import Floats, Mask, expit, logit
+from mensura.core.arrays import Floats, Mask, expit
 from mensura.stitching.layout import levels, unpack, variance_shape
 from mensura.stitching.pooled import solve_pooled
 from mensura.stitching.sweeps import CEILING_SPREAD, Cells, Expected, Pooled, expect, extended, score_variance
@@ -105,20 +106,21 @@ def _alternated(
             now = replace(cells, chance=chance, ceiling=ceiling)
             fit = solve_pooled(now, 1, start=fit, surprise=False, pooling=pooling, max_iterations=FLOOR_SWEEPS)
         likely = replace(now, weights=now.weights / shares[now.layout.cols])
-        centre, variance = _likelihood(likely, fit, pooling, unknown, unknown_ceiling)
-        before = chance, ceiling
-        chance, error, weights = _learned(
+        lifts = asymptote_slopes(likely, expect(likely, fit))
+        step, variance = likely_levels(likely, fit, pooling, lifts, (unknown, unknown_ceiling))
+        before, centre = (chance, ceiling), (chance + step[0], ceiling + step[1])
+        chance, error, weights = learned(
             chance, centre[0], variance[0], FLOORS, weights, FIRST_WEIGHTS, unknown, shares
         )
-        ceiling, ceiling_error, ceiling_weights = _learned(
+        ceiling, ceiling_error, ceiling_weights = learned(
             ceiling, centre[1], variance[1], CEILINGS, ceiling_weights, FIRST_CEILING_WEIGHTS, unknown_ceiling, shares
         )
         if max(float(np.abs(chance - before[0]).max()), float(np.abs(ceiling - before[1]).max())) < FLOOR_TOLERANCE:
             break
-    return Asymptotes(chance, error, ceiling, ceiling_error, _explained(now, fit))
+    return Asymptotes(chance, error, ceiling, ceiling_error, explained_by(now, fit))
 
 
-def _explained(cells: Cells, fit: Pooled) -> float:
+def explained_by(cells: Cells, fit: Pooled) -> float:
     """Evidence lower bound of a fit, up to a constant: expected log-likelihood less divergence from the prior."""
     at = expect(cells, fit)
     variance = cells.sampling + fit.dispersion[cells.layout.cols] * variance_shape(at.f)
@@ -146,7 +148,7 @@ def _first_ceilings(cells: Cells) -> Floats:
     return first
 
 
-def _learned(
+def learned(
     level: Floats,
     centre: Floats,
     variance: Floats,
@@ -175,12 +177,13 @@ def _posterior(centre: Floats, variance: Floats, possible: Floats, weights: Floa
     return np.asarray(odds / odds.sum(axis=1, keepdims=True))
 
 
-def _likelihood(
-    cells: Cells, fit: Pooled, pooling: float, unknown: Mask, unknown_ceiling: Mask
+def likely_levels(
+    cells: Cells, fit: Pooled, pooling: float, lifts: Sequence[Floats], free: Sequence[Mask]
 ) -> tuple[Floats, Floats]:
-    """Centre and variance (2, benchmarks) of the likelihoods of floors and ceilings.
+    """Steps to the centres, and variances (levels, benchmarks), of the likelihoods of levels such as floors.
 
-    Intercept and slope are free to follow within their prior, and so is the other asymptote where it is unknown.
+    ``lifts`` are the derivatives of every expected score in each level of its benchmark. Intercept and slope follow
+    within their prior, and so do the other levels where they are ``free``.
     """
     layout, cols = cells.layout, cells.layout.cols
     at = expect(cells, fit)
@@ -188,19 +191,18 @@ def _likelihood(
     first, second = extended(fit.theta, fit.theta_cov)
     prior = max(pooling, LEAST_POOLING) * np.linalg.inv(fit.phi_spread)
     n, k = fit.phi.shape
-    matrix, right = np.empty((n, k + 2, k + 2)), np.empty((n, k + 2))
+    matrix, right = np.empty((n, k + len(lifts), k + len(lifts))), np.empty((n, k + len(lifts)))
     matrix[:, :k, :k] = unpack(layout.matrix(w * at.slope**2).T @ second, k) + prior
     residual = w * (cells.y - at.f)
     right[:, :k] = layout.matrix(residual * at.slope).T @ first + (fit.phi_mean - fit.phi) @ prior
-    lifts = asymptote_slopes(cells, at)
-    for place, (lift, free) in enumerate(zip(lifts, (unknown, unknown_ceiling), strict=True), start=k):
+    for place, lift in enumerate(lifts, start=k):
         matrix[:, :k, place] = matrix[:, place, :k] = layout.matrix(w * at.slope * lift).T @ first
-        matrix[:, place, place] = np.bincount(cols, w * lift**2, n) + np.where(free, SLIGHT_INFORMATION, FIRM)
+        for other, second_lift in enumerate(lifts, start=k):
+            matrix[:, place, other] = np.bincount(cols, w * lift * second_lift, n)
+        matrix[:, place, place] += np.where(free[place - k], SLIGHT_INFORMATION, FIRM)
         right[:, place] = np.bincount(cols, residual * lift, n)
-    matrix[:, k, k + 1] = matrix[:, k + 1, k] = np.bincount(cols, w * lifts[0] * lifts[1], n)
     step = np.linalg.solve(matrix, right[:, :, None])[:, k:, 0].T
-    variance = np.linalg.inv(matrix)[:, [k, k + 1], [k, k + 1]].T
-    return np.stack((cells.chance, cells.ceiling)) + step, variance.astype(float)
+    return step, np.diagonal(np.linalg.inv(matrix), axis1=1, axis2=2)[:, k:].T.astype(float)
 
 
 def asymptote_slopes(cells: Cells, at: Expected) -> tuple[Floats, Floats]:
@@ -280,7 +282,7 @@ def _integrated(
         variance = np.linalg.inv(matrix)[:, 2, 2].astype(float)
         total = variance + spread
         log_odds = (
-            logit(sound)
+            np.log(sound / (1 - sound))
             + (np.log(total / variance) - (1 - likely) ** 2 / variance + (centre - likely) ** 2 / total) / 2
         )
         chance_sound = expit(log_odds)

@@ -33,13 +33,16 @@ def on_benchmarks(
         name = own.benchmarks[int(np.flatnonzero(cols < 0)[0])]
         raise MensuraError(f"scores: benchmark {name!r} is not in the fit; expected one of {', '.join(benchmarks)}")
     layout = ScoreLayout(own.layout.rows, cols[own.layout.cols], len(own.subjects), len(benchmarks))
-    return replace(own, benchmarks=benchmarks, layout=layout, chance=chance, ceiling=ceiling, step=step)
+    unknown, none = np.full(len(benchmarks), np.nan), np.zeros(len(benchmarks))
+    known = {"chance": chance, "ceiling": ceiling, "step": step}
+    return replace(own, benchmarks=benchmarks, layout=layout, published=unknown, leak=none, **known)  # type: ignore[arg-type]
 
 
 def on_benchmarks_of(fit: Stitch, frame: pl.DataFrame) -> ScoreSet:
     """Encode new scores on the benchmarks of a fit."""
     data = fit.data
-    return on_benchmarks(frame, data.benchmarks, data.chance, data.ceiling, data.step)
+    own = on_benchmarks(frame, data.benchmarks, data.chance, data.ceiling, data.step)
+    return replace(own, published=data.published, leak=data.leak)
 
 
 def place(fit: Stitch, scores: Any, *, seed: int = 0) -> PositionDraws:  # noqa: ANN401

@@ -292,12 +292,13 @@ def place_subjects(
     """
     layout = new.layout
     loadings, offset, squares = phi[layout.cols, 1:], phi[layout.cols, 0], pack_squares(phi[:, 1:])
+    gain = new.gain(layout.rows, layout.cols)
     theta, covariance = prior.mean.copy(), np.linalg.inv(prior.precision).astype(float)
     pull = np.einsum("mij,mj->mi", prior.precision, prior.mean)
     step, length, arrived = np.zeros_like(theta), np.ones((layout.n_subjects, 1)), False
     for _ in range(PLACING_SWEEPS):
         eta = offset + np.einsum("ij,ij->i", loadings, theta[layout.rows])
-        f, slope = levels(new.chance[layout.cols], new.ceiling[layout.cols], eta, new.step)
+        f, slope = levels(new.chance[layout.cols], new.ceiling[layout.cols], eta + gain, new.step)
         slope = np.maximum(slope, SMALLEST_PLACING_SLOPE)
         noise: Floats = variance(f)
         if phi_cov is not None:

@@ -26,9 +26,11 @@ SMALLEST_MEAN, SMALLEST_SIZE = 1e-4, 0.05
 
 
 def expected_scores(model: Model, positions: Positions, rows: Ints, cols: Ints) -> Floats:
-    """Return f = chance + (ceiling − chance) σ(η) of every pair in every draw: (draws, pairs)."""
+    """Return f = chance + (ceiling − chance) σ(η) of every pair in every draw, slow leaks included: (draws, pairs)."""
     data = model.data
-    return levels(data.chance[cols], data.ceiling[cols], positions.eta(rows, cols), data.step)[0]
+    return levels(data.chance[cols], data.ceiling[cols], positions.eta(rows, cols) + data.gain(rows, cols), data.step)[
+        0
+    ]
 
 
 def predictive(model: Model, draws: Positions, rows: Ints, cols: Ints, level: float) -> tuple[Floats, Floats, Floats]:
@@ -61,7 +63,7 @@ def point_scores(model: Model, rows: Ints, cols: Ints) -> Floats:
     For normal η, E σ(η) ≈ σ(mean / √(1 + π·variance/8)).
     """
     data = model.data
-    eta = model.positions.eta(rows, cols)[0]
+    eta = model.positions.eta(rows, cols)[0] + data.gain(rows, cols)
     if isinstance(model, PooledModel):
         eta = eta / np.sqrt(1 + np.pi * eta_variance(model.fitted, rows, cols) / 8)
     return levels(data.chance[cols], data.ceiling[cols], eta, data.step)[0]

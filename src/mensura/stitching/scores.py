@@ -3,7 +3,7 @@
 A score table has one row per score: ``subject`` (or ``model``), ``benchmark`` (or ``item``), ``score`` in [0, 1] (0 or
 1 for item-level data). Used when there: ``stderr``, ``n`` (items behind it) and ``epochs`` (runs of each item) for its
 sampling error, ``source``,
-``released`` (or ``release_date``), ``chance`` and ``ceiling`` of the benchmark.
+``released`` (or ``release_date``), ``chance`` and ``ceiling`` of the benchmark, ``benchmark_released``.
 A chance level that is not given is unknown, not 0, and a ceiling not 1 (:mod:`mensura.stitching.floors`).
 """
 
@@ -43,8 +43,9 @@ class ScoreSet(Result):
     ``counts`` tells how many rows made each score (1 unless all rows count); ``sampling`` is its known sampling
     variance (0 unknown), ``chance`` and ``ceiling`` belong to the benchmarks (``chance_given`` and ``ceiling_given``
     say for which somebody stated them; they are 0 and 1 elsewhere until estimated), ``years`` (release, since
-    1970-01-01; NaN unknown) to the subjects. ``step`` is the shape of the curve that a fit found
-    (:mod:`mensura.stitching.floors`). ``table``: subject, benchmark, score.
+    1970-01-01; NaN unknown) to the subjects, ``published`` to the benchmarks in the same way. ``step``, the shape of
+    the curve (:mod:`mensura.stitching.floors`), and ``leak`` (:mod:`mensura.stitching.leaks`) come from a fit.
+    ``table``: subject, benchmark, score.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("table",)
@@ -61,7 +62,17 @@ class ScoreSet(Result):
     years: Floats
     chance_given: Mask
     ceiling_given: Mask
+    published: Floats
+    leak: Floats
     step: float = 0.0
+
+    def exposure(self, rows: Ints, cols: Ints) -> Floats:
+        """Years from the publication of benchmarks to the release of subjects; 0 where unknown or earlier."""
+        return np.nan_to_num(np.maximum(self.years[rows] - self.published[cols], 0.0))
+
+    def gain(self, rows: Ints, cols: Ints) -> Floats:
+        """Return what slow leaks add to η of pairs of subject and benchmark."""
+        return self.leak[cols] * self.exposure(rows, cols)
 
     @property
     def heading(self) -> str:
@@ -234,9 +245,11 @@ def encode(frame: pl.DataFrame, duplicates: Duplicates) -> ScoreSet:
         sampling=np.ascontiguousarray(sampling),
         chance=chance,
         ceiling=ceiling,
-        years=_years(frame, subjects),
+        years=_years(frame, subjects, "subject", "released"),
         chance_given=chance_given,
         ceiling_given=ceiling_given,
+        published=_years(frame, benchmarks, "benchmark", "benchmark_released"),
+        leak=np.zeros(len(benchmarks)),
     )
 
 
@@ -274,27 +287,26 @@ def _levels(frame: pl.DataFrame, benchmarks: pl.Series) -> tuple[Floats, Floats,
     return chance, ceiling, given[0], given[1]
 
 
-def _years(frame: pl.DataFrame, subjects: pl.Series) -> Floats:
-    """First release of every subject in years since 1970-01-01, NaN where unknown."""
-    if "released" not in frame.columns:
-        return np.full(len(subjects), np.nan)
-    dates = frame["released"]
+def _years(frame: pl.DataFrame, names: pl.Series, of: str, column: str) -> Floats:
+    """First date of every subject or benchmark in years since 1970-01-01, NaN where unknown."""
+    if column not in frame.columns:
+        return np.full(len(names), np.nan)
+    dates = frame[column]
     if dates.dtype == pl.String:
         parsed = dates.str.to_date("%Y-%m-%d", strict=False)
-        bad = frame.filter(parsed.is_null() & dates.is_not_null() & (dates != ""))
-        if bad.height:
+        bad = dates.filter(parsed.is_null() & dates.is_not_null() & (dates != ""))
+        if bad.len():
             raise MensuraError(
-                f"scores: {bad.height} release dates are not YYYY-MM-DD, the first is {bad['released'][0]!r}; correct "
-                "them"
+                f"scores: {bad.len()} release dates are not YYYY-MM-DD, the first is {bad[0]!r}; correct them"
             )
         dates = parsed
     elif not dates.dtype.is_temporal() and dates.dtype != pl.Null:
         given = dates.drop_nulls().first()
         raise MensuraError(
-            f"scores: released holds numbers ({given!r}), no dates; write YYYY-MM-DD, such as 2018-06-30"
+            f"scores: {column} holds numbers ({given!r}), no dates; write YYYY-MM-DD, such as 2018-06-30"
         )
-    first = frame.select("subject").with_columns(day=dates.cast(pl.Date, strict=False)).group_by("subject").min()
-    joined = subjects.to_frame("subject").join(first, on="subject", how="left", maintain_order="left")
+    first = frame.select(of).with_columns(day=dates.cast(pl.Date, strict=False)).group_by(of).min()
+    joined = names.to_frame(of).join(first, on=of, how="left", maintain_order="left")
     return to_years(joined["day"])
 
 

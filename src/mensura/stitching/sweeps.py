@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -31,7 +32,8 @@ class Cells:
     ``sampling`` (scores,) is the known sampling variance of each score (0 where unknown); ``weights`` (scores,) count
     each score (bootstrap); ``x`` (subjects, q) are the prior's regressors, a constant first, of which the first
     ``lasting`` inform the residual dimensions too (default all). ``right_or_wrong`` marks single answers, 0 or 1, whose
-    variance is f (1 − f) and needs no overdispersion. ``step`` is the shape of the curve (:mod:`.floors`).
+    variance is f (1 − f) and needs no overdispersion. ``step`` is the shape of the curve (:mod:`.floors`), ``gain``
+    (scores,) what a slow leak adds to η.
     """
 
     layout: ScoreLayout
@@ -44,6 +46,7 @@ class Cells:
     right_or_wrong: bool = False
     lasting: int | None = None
     step: float = 0.0
+    gain: Floats | float = 0.0
 
     @cached_property
     def bounds(self) -> tuple[Floats, Floats]:
@@ -107,7 +110,7 @@ class Pooled:
 
 
 class Expected(NamedTuple):
-    """What a fit expects of every score: η, the score f and its derivative in η."""
+    """What a fit expects of every score: η without the gain of a leak, the score f and its derivative in η."""
 
     eta: Floats
     f: Floats
@@ -117,7 +120,7 @@ class Expected(NamedTuple):
 def expect(cells: Cells, fit: Pooled) -> Expected:
     """Return η, expected score and its derivative of every score at the posterior means."""
     eta = fitted_eta(cells.layout, fit)
-    return Expected(eta, *levels(*cells.bounds, eta, cells.step))
+    return Expected(eta, *levels(*cells.bounds, eta + cells.gain, cells.step))
 
 
 def fitted_eta(layout: ScoreLayout, fit: Pooled) -> Floats:
@@ -276,34 +279,39 @@ def learn_dispersion(cells: Cells, fit: Pooled, at: Expected, eta_var: Floats) -
     return replace(fit, dispersion=np.maximum((PRIOR_WEIGHT * common + total) / (PRIOR_WEIGHT + n), SMALLEST_SPREAD))
 
 
-def posterior_precision(cells: Cells, fit: Pooled, pooling: float, loose: Mask | None = None) -> ArrowPrecision:
-    """Joint posterior precision of both sides at the fitted means (Gauss-Newton).
+class Loose(NamedTuple):
+    """One more unknown of every benchmark: what it adds to η at every score, and the precision of its prior."""
 
-    With ``loose`` (benchmarks,) the ceilings of these benchmarks vary too, as one more unknown of every benchmark.
-    """
-    layout, k = cells.layout, fit.dimensions
-    at = expect(cells, fit)
-    _, w = linearise(cells, fit, at)
+    lift: Floats
+    precision: Floats
+
+
+def loose_ceilings(cells: Cells, fit: Pooled, which: Mask) -> Loose:
+    """Let the ceilings of some benchmarks vary."""
+    at, (chance, ceiling) = expect(cells, fit), cells.bounds
+    lift = (at.f - chance) / ((ceiling - chance) * np.maximum(at.slope, SMALLEST_SLOPE))
+    return Loose(which[cells.layout.cols] * lift, np.full(which.size, CEILING_SPREAD**-2))
+
+
+def posterior_precision(cells: Cells, fit: Pooled, pooling: float, loose: Sequence[Loose] = ()) -> ArrowPrecision:
+    """Joint posterior precision of both sides at the fitted means (Gauss-Newton), with more unknowns of benchmarks."""
+    layout, k, more = cells.layout, fit.dimensions, len(loose)
+    _, w = linearise(cells, fit, expect(cells, fit))
     weights, loadings, first = layout.matrix(w), fit.phi[:, 1:], with_constant(fit.theta)
     subjects = unpack(weights @ pack_squares(loadings), k) + np.eye(k)
-    benchmarks = unpack(weights.T @ pack_squares(first), 1 + k) + pooling * np.linalg.inv(fit.phi_spread)
-    if loose is None or not loose.any():
+    benchmarks = np.zeros((len(fit.phi), 1 + k + more, 1 + k + more))
+    benchmarks[:, : 1 + k, : 1 + k] = unpack(weights.T @ pack_squares(first), 1 + k)
+    benchmarks[:, : 1 + k, : 1 + k] += pooling * np.linalg.inv(fit.phi_spread)
+    lifts = np.stack([part.lift for part in loose], axis=1) if more else np.empty((layout.n_scores, 0))
+    for i, part in enumerate(loose, start=1 + k):
+        benchmarks[:, i, : 1 + k] = benchmarks[:, : 1 + k, i] = layout.matrix(w * part.lift).T @ first
+        for j, other in enumerate(loose, start=1 + k):
+            benchmarks[:, i, j] = np.bincount(layout.cols, w * part.lift * other.lift, len(benchmarks))
+        benchmarks[:, i, i] += part.precision
 
-        def coupling(scores: slice | Ints) -> Floats:
-            toward = w[scores, None] * loadings[layout.cols[scores]]
-            return np.asarray(toward[:, :, None] * first[layout.rows[scores]][:, None])
-
-        return ArrowPrecision(layout, subjects, benchmarks, coupling)
-    chance, ceiling = cells.bounds
-    lift = loose[layout.cols] * (at.f - chance) / ((ceiling - chance) * np.maximum(at.slope, SMALLEST_SLOPE))
-    wider = np.zeros((len(benchmarks), k + 2, k + 2))
-    wider[:, :-1, :-1] = benchmarks
-    wider[:, -1, :-1] = wider[:, :-1, -1] = layout.matrix(w * lift).T @ first
-    wider[:, -1, -1] = np.bincount(layout.cols, w * lift**2, len(benchmarks)) + CEILING_SPREAD**-2
-
-    def coupling_with_ceilings(scores: slice | Ints) -> Floats:
+    def coupling(scores: slice | Ints) -> Floats:
         toward = w[scores, None] * loadings[layout.cols[scores]]
-        both = np.concatenate((first[layout.rows[scores]], lift[scores, None]), axis=1)
+        both = np.concatenate((first[layout.rows[scores]], lifts[scores]), axis=1)
         return np.asarray(toward[:, :, None] * both[:, None])
 
-    return ArrowPrecision(layout, subjects, wider, coupling_with_ceilings)
+    return ArrowPrecision(layout, subjects, benchmarks, coupling)
