@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import ClassVar, TypeAlias
 
@@ -127,15 +128,10 @@ def measure_agreement(readings: pl.DataFrame, *, draws: int = DRAWS, seed: int =
     return Agreement(table, _pair_table(grid, levels), grid.rater_names, int(keep.sum()))
 
 
-def exact(levels: Floats, weights: Floats) -> Floats:
-    """Return the share of items on which a pair gives the same level; ``levels`` raters × items, one value per draw."""
-    return _mean_of_pairs(levels, weights, lambda a, b, w: _ratio(w @ (a == b).astype(float), w.sum(axis=1)))
-
-
-def within_one(levels: Floats, weights: Floats) -> Floats:
-    """Return the share of items on which a pair is at most one level apart."""
+def within(steps: int, levels: Floats, weights: Floats) -> Floats:
+    """Return the share of items on which a pair is at most so many levels apart; one value per draw of ``weights``."""
     return _mean_of_pairs(
-        levels, weights, lambda a, b, w: _ratio(w @ (np.abs(a - b) <= 1).astype(float), w.sum(axis=1))
+        levels, weights, lambda a, b, w: _ratio(w @ (np.abs(a - b) <= steps).astype(float), w.sum(axis=1))
     )
 
 
@@ -167,8 +163,8 @@ def alpha_interval(levels: Floats, weights: Floats) -> Floats:
 
 
 STATISTICS: dict[str, Statistic] = {
-    "exact": exact,
-    "within_one": within_one,
+    "exact": partial(within, 0),
+    "within_one": partial(within, 1),
     "kappa": quadratic_kappa,
     "alpha_ordinal": alpha_ordinal,
     "alpha_interval": alpha_interval,

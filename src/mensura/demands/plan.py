@@ -249,56 +249,44 @@ def compare_plans(plans: Mapping[str, AnnotationPlan], model: Asker, *, seed: in
             f"protocols: no level could be read by {', '.join(lost)} ({reason}), so nothing can be compared; try "
             "another model"
         )
-    retest = {name: _retest(part, seed) for name, part in asked.items()}
-    with_first = {name: _against(asked[FIRST], part, seed) for name, part in asked.items() if name != FIRST}
     rows, parts = [], []
     for name, part in asked.items():
-        figures = _figures(with_first.get(name))
-        rows.append({"protocol": name, **_spent(part), **figures, "retest_kappa": _kappa(retest[name])})
-        if name in with_first:
-            parts.append(with_first[name].agreement.with_columns(protocol=pl.lit(name)))
+        retest = measure_agreement(part.readings, seed=seed) if part.readings["repeat"].n_unique() > 1 else None
+        agreement = None if name == FIRST else _against(asked[FIRST], part, seed)
+        rows.append(
+            {
+                "protocol": name,
+                "calls": part.calls + part.stored,
+                "tokens": part.tokens,
+                "cost": part.price,
+                "unparsed": part.unparsed.height,
+                **_figures(agreement),
+                "retest_kappa": None if retest is None else retest.value("kappa"),
+            }
+        )
+        parts += [] if agreement is None else [agreement.agreement.select(pl.lit(name).alias("protocol"), pl.all())]
     table = pl.DataFrame(rows, infer_schema_length=None)
-    recommended, warnings = _recommend(table, _kappa(retest[FIRST]))
-    dimensions = pl.concat(parts).select("protocol", pl.exclude("protocol"))
-    annotator = asked[FIRST].readings["annotator"][0]
-    return ProtocolComparison(table, dimensions, recommended, annotator, len(plans[FIRST].views), warnings)
-
-
-def _spent(part: Asked) -> dict[str, object]:
-    calls = part.calls + part.stored
-    return {"calls": calls, "tokens": part.tokens, "cost": part.price, "unparsed": part.unparsed.height}
-
-
-def _retest(part: Asked, seed: int) -> Agreement | None:
-    """Agreement of a protocol's repeats with one another; None where only one repeat could be read."""
-    if part.readings["repeat"].n_unique() < 2:
-        return None
-    return measure_agreement(part.readings, seed=seed)
+    recommended, warnings = _recommend(table, table.filter(protocol=FIRST)["retest_kappa"].item())
+    annotator, items = asked[FIRST].readings["annotator"][0], len(plans[FIRST].views)
+    return ProtocolComparison(table, pl.concat(parts), recommended, annotator, items, warnings)
 
 
 def _against(first: Asked, other: Asked, seed: int) -> Agreement:
     """Agreement of one repeat of each of two protocols, the first of either."""
     parts = []
     for label, part in (("first", first), ("other", other)):
-        repeat = part.readings["repeat"].min()
-        once = part.readings.filter(pl.col("repeat") == repeat)
+        once = part.readings.filter(pl.col("repeat") == pl.col("repeat").min())
         parts.append(once.with_columns(annotator=pl.lit(label), repeat=pl.lit(0, dtype=pl.Int64)))
     return measure_agreement(pl.concat(parts), seed=seed)
-
-
-def _kappa(agreement: Agreement | None) -> float | None:
-    return None if agreement is None else agreement.value("kappa")
 
 
 def _figures(agreement: Agreement | None) -> dict[str, float | None]:
     names = ("kappa", "low", "high", "exact", "within_one", "shift")
     if agreement is None:
         return dict.fromkeys(names)
-    mean = agreement.agreement.filter((pl.col("dimension") == "mean") & (pl.col("statistic") == "kappa"))
-    value, low, high = mean.select("value", "low", "high").row(0)
-    pair = agreement.pairs.row(0, named=True)
-    figures = (value, low, high, pair["exact"], pair["within_one"], pair["shift"])
-    return dict(zip(names, figures, strict=True))
+    mean = agreement.agreement.filter(dimension="mean", statistic="kappa").select("value", "low", "high").row(0)
+    pair = agreement.pairs.select(names[3:]).row(0)
+    return dict(zip(names, (*mean, *pair), strict=True))
 
 
 def _recommend(table: pl.DataFrame, bar: float | None) -> tuple[str, tuple[str, ...]]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -202,94 +202,60 @@ def read_rubric(path: Path, dimension: Dimension | None = None) -> Rubric:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (UnicodeDecodeError, OSError) as fault:
         raise MensuraError(f"{path}: not a readable UTF-8 text file ({fault}); save it as UTF-8") from fault
-    draft = _parse(path, lines)
-    if len(draft.levels) != len(LEVELS):
+    headings = [(at, match) for at, line in enumerate(lines) if (match := _LEVEL.match(line.strip()))]
+    _check_headings(path, headings, len(lines))
+    head = [line.strip() for line in lines[: headings[0][0]] if line.strip()]
+    title = head.pop(0).lstrip("#").strip() if head and head[0].startswith("#") else ""
+    ends = [*(at for at, _ in headings[1:]), len(lines)]
+    levels = [
+        _read_level(path, at + 1, number, [match[2], *lines[at + 1 : end]])
+        for number, ((at, match), end) in enumerate(zip(headings, ends, strict=True))
+    ]
+    name = title or path.stem
+    return Rubric(dimension or Dimension(path.stem, path.stem, name, name, "own", ""), " ".join(head), tuple(levels))
+
+
+def _check_headings(path: Path, headings: list[tuple[int, re.Match[str]]], lines: int) -> None:
+    """Refuse levels that are not 0 to 5, in order."""
+    if not headings:
+        raise MensuraError(f"{path}, line {max(lines, 1)}: no level found; expected a line 'Level 0: …'")
+    for expected, (at, match) in enumerate(headings):
+        if int(match[1]) != expected or expected > HIGHEST:
+            wanted = f"'Level {expected}: …'" if expected <= HIGHEST else f"the end of the file after level {HIGHEST}"
+            raise MensuraError(
+                f"{path}, line {at + 1}: expected {wanted}, got 'Level {match[1]}' (levels 0 to {HIGHEST}, in order)"
+            )
+    if len(headings) != len(LEVELS):
         raise MensuraError(
-            f"{path}, line {len(lines)}: the file ends after level {len(draft.levels) - 1}; "
-            f"expected 'Level {len(draft.levels)}: …' (levels 0 to {HIGHEST}, in order)"
+            f"{path}, line {lines}: the file ends after level {len(headings) - 1}; "
+            f"expected 'Level {len(headings)}: …' (levels 0 to {HIGHEST}, in order)"
         )
-    described = dimension or Dimension(
-        path.stem, path.stem, draft.title or path.stem, draft.title or path.stem, "own", ""
-    )
-    about = " ".join(draft.about)
-    return Rubric(described, about, tuple(_finish(path, level) for level in draft.levels))
 
 
-@dataclass
-class _LevelDraft:
-    level: int
-    line: int
-    text: list[str]
-    examples: list[str] = field(default_factory=list)
-    in_examples: bool = False
-
-
-@dataclass
-class _Draft:
-    title: str = ""
-    about: list[str] = field(default_factory=list)
-    levels: list[_LevelDraft] = field(default_factory=list)
-
-
-def _parse(path: Path, lines: list[str]) -> _Draft:
-    """Sort the lines of a file into title, introduction, levels and examples."""
-    draft = _Draft()
-    for number, line in enumerate(map(str.strip, lines), 1):
-        if not line:
-            continue
-        heading = _LEVEL.match(line)
-        if heading:
-            _open_level(path, number, int(heading[1]), heading[2], draft)
-        elif draft.levels:
-            _add(draft.levels[-1], line)
-        elif line.startswith("#") and not draft.about and not draft.title:
-            draft.title = line.lstrip("#").strip()
+def _read_level(path: Path, number: int, level: int, lines: list[str]) -> RubricLevel:
+    """Read one level, from line ``number`` on: a paragraph, then examples behind bullets or the word "Examples"."""
+    words: list[str] = []
+    examples: list[str] | None = None
+    for line in filter(None, map(str.strip, lines)):
+        bullet, opening = _BULLET.match(line), _EXAMPLES.match(line)
+        if opening and examples is None:
+            examples = []
+            words += [opening[1]] if opening[1] else []
+        elif bullet and (examples is not None or words):
+            examples = [*(examples or []), bullet[1]]
+        elif examples:
+            examples[-1] += f" {line}"
         else:
-            draft.about.append(line)
-    if not draft.levels:
-        raise MensuraError(f"{path}, line {max(len(lines), 1)}: no level found; expected a line 'Level 0: …'")
-    return draft
-
-
-def _open_level(path: Path, number: int, level: int, rest: str, draft: _Draft) -> None:
-    expected = len(draft.levels)
-    if level != expected or level > HIGHEST:
-        wanted = f"'Level {expected}: …'" if expected <= HIGHEST else f"the end of the file after level {HIGHEST}"
-        raise MensuraError(
-            f"{path}, line {number}: expected {wanted}, got 'Level {level}' (levels 0 to {HIGHEST}, in order)"
-        )
-    draft.levels.append(_LevelDraft(level, number, []))
-    if rest:
-        _add(draft.levels[-1], rest)
-
-
-def _add(draft: _LevelDraft, line: str) -> None:
-    """Add a line to a level: a word that opens the examples, an example, or the next line of either."""
-    bullet = _BULLET.match(line)
-    opening = _EXAMPLES.match(line)
-    if opening and not draft.in_examples:
-        draft.in_examples = True
-        if opening[1]:
-            draft.text.append(opening[1])
-    elif bullet and (draft.in_examples or draft.text):
-        draft.in_examples = True
-        draft.examples.append(bullet[1])
-    elif draft.in_examples and draft.examples:
-        draft.examples[-1] += f" {line}"
-    else:
-        draft.text.append(line)
-
-
-def _finish(path: Path, draft: _LevelDraft) -> RubricLevel:
-    text = " ".join(draft.text)
+            words.append(line)
+    text = " ".join(words)
     label = _LABEL.match(text)
     rest = text[label.end() :] if label else text
     if len(rest.split()) < 2:
         raise MensuraError(
-            f"{path}, line {draft.line}: level {draft.level} has no description; "
-            f"expected 'Level {draft.level}: Label. What this level asks for.'"
+            f"{path}, line {number}: level {level} has no description; "
+            f"expected 'Level {level}: Label. What this level asks for.'"
         )
-    return RubricLevel(draft.level, label[1] if label else "", rest, tuple(draft.examples))
+    return RubricLevel(level, label[1] if label else "", rest, tuple(examples or ()))
 
 
 def _read_folder(folder: Path, known: Mapping[str, Dimension]) -> dict[str, Rubric]:
