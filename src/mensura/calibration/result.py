@@ -238,16 +238,15 @@ def read_calibration_file(path: str | Path) -> CalibrationFile:
         table = read_table(path)
         require_columns(table, _ROW, name=str(path))
         return CalibrationFile(table, table, str(path))
+    expected = "expected the calibration.json of mensura calibrate"
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise MensuraError(f"{path}: no such file; expected a calibration.json of mensura calibrate") from None
+        raise MensuraError(f"{path}: no such file; {expected}") from None
     except (ValueError, OSError) as fault:
-        raise MensuraError(
-            f"{path}: not a calibration file ({fault}); expected the calibration.json of mensura calibrate"
-        ) from fault
+        raise MensuraError(f"{path}: not a calibration file ({fault}); {expected}") from fault
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise MensuraError(f"{path}: not a calibration file; expected the calibration.json of mensura calibrate")
+        raise MensuraError(f"{path}: not a calibration file; {expected}")
     if content.get("version") != VERSION:
         raise MensuraError(
             f"{path}: version {content.get('version')!r} of the format; expected {VERSION}. Run mensura calibrate again"
@@ -255,14 +254,15 @@ def read_calibration_file(path: str | Path) -> CalibrationFile:
     lacking = [key for key in ("method", "dimensions", "bases", "items", "pools") if key not in content]
     if lacking:
         raise MensuraError(f"{path}: lacks {', '.join(lacking)}; write it again with mensura calibrate")
-    tables = []
-    for key in ("dimensions", "bases"):
-        rows = content[key]
-        whole = isinstance(rows, list) and all(isinstance(row, dict) and set(_ROW) <= set(row) for row in rows)
-        if not rows or not whole:
-            raise MensuraError(f"{path}: {key} must be a list of lines with {', '.join(_ROW)}")
-        tables.append(pl.DataFrame(rows, infer_schema_length=None))
-    return CalibrationFile(tables[0], tables[1], str(path), content.get("inputs") or {})
+    lines, bases = (_line_table(content[key], f"{path}: {key}") for key in ("dimensions", "bases"))
+    return CalibrationFile(lines, bases, str(path), content.get("inputs") or {})
+
+
+def _line_table(rows: Any, name: str) -> pl.DataFrame:  # noqa: ANN401
+    whole = isinstance(rows, list) and rows and all(isinstance(row, dict) and set(_ROW) <= set(row) for row in rows)
+    if not whole:
+        raise MensuraError(f"{name} must be a list of lines with {', '.join(_ROW)}")
+    return pl.DataFrame(rows, infer_schema_length=None)
 
 
 def compare_calibrations(one: CalibrationResult | CalibrationFile, other: CalibrationFile) -> pl.DataFrame:

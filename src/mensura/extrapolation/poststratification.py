@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise
 from math import factorial, sqrt
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -47,8 +47,7 @@ SMALLEST = 1e-9  # distance from 0 and 1 at which rates are read as probits
 ROUNDING = 1e-16  # variance of a probit rate below which only arithmetic moved it
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(NamedTuple):
     """A source of uncertainty: the items' rates with it at its low and high end, all else as stated.
 
     ``sd`` is its standard deviation as a share of the distance between the ends; ``row`` its row of the
@@ -83,20 +82,14 @@ def sensitivity_table(sources: Sequence[Source]) -> pl.DataFrame:
     variance = ((probit[:, 1] - probit[:, 0]) * np.array([[source.sd] for source in sources])) ** 2
     variance[variance < ROUNDING] = 0
     share = (variance / np.maximum(variance.sum(axis=0), ROUNDING)).mean(axis=1)
-    rows = [
-        {
-            "assumption": source.name,
-            "value": source.row.get("value"),
-            "low": source.row.get("low"),
-            "high": source.row.get("high"),
-            "rate_low": source.low.mean(),
-            "rate_high": source.high.mean(),
-            "swing": abs(source.high.mean() - source.low.mean()),
-            "share": part,
-        }
-        for source, part in zip(sources, share.tolist(), strict=True)
-    ]
-    table = pl.DataFrame(rows, schema_overrides=dict.fromkeys(("value", "low", "high"), pl.Float64))
+    columns = {
+        "assumption": [source.name for source in sources],
+        **{name: [source.row.get(name) for source in sources] for name in ("value", "low", "high")},
+        "rate_low": [source.low.mean() for source in sources],
+        "rate_high": [source.high.mean() for source in sources],
+    }
+    table = pl.DataFrame(columns, schema_overrides=dict.fromkeys(("value", "low", "high"), pl.Float64))
+    table = table.with_columns(swing=(pl.col("rate_high") - pl.col("rate_low")).abs(), share=pl.Series(share))
     return sort_highest(table.filter(pl.col("share") > 0), "share")
 
 
@@ -218,16 +211,11 @@ class PostStratification:
     def _sources(self, transfer: Transfer, drawn: Drawn) -> list[Source]:
         """Return every source of uncertainty, with the items' rates at its ends."""
         ends = transfer.rates(transfer.stated(one_at_a_time(transfer.assumptions)))
-        sources = {
-            row["assumption"]: Source(
-                row["assumption"],
-                ends[:, 2 * index],
-                ends[:, 2 * index + 1],
-                triangular_sd(row["low"], row["value"], row["high"]),
-                row,
-            )
-            for index, row in enumerate(transfer.assumptions.iter_rows(named=True))
-        }
+        sources = {}
+        for index, row in enumerate(transfer.assumptions.iter_rows(named=True)):
+            sd = triangular_sd(row["low"], row["value"], row["high"])
+            low, high = ends[:, 2 * index : 2 * index + 2].T
+            sources[row["assumption"]] = Source(row["assumption"], low, high, sd, row)
         stated = transfer.stated(central(transfer.assumptions))
         normal_sd = 1 / (2 * NormalDist().inv_cdf(self._tails[1]))
         for name, field_name in _RANDOM.items():
@@ -236,8 +224,7 @@ class PostStratification:
                 transfer.rates(replace(stated, **{field_name: np.quantile(values, [tail], axis=-1).T}))[:, 0]
                 for tail in self._tails
             )
-            row = sources[name].row if name in sources else {}
-            sources[name] = Source(name, low, high, normal_sd, row)
+            sources[name] = Source(name, low, high, normal_sd, sources[name].row if name in sources else {})
         return list(sources.values())
 
 

@@ -39,6 +39,7 @@ FALLBACK_DOMAIN = ("literacy", False)
 CHUNK = 128  # draws at a time: strata × draws stay in the processor's cache
 SLOPE_RATIO = 1.1  # between neighbouring values that known slopes are rounded to
 
+_RANGE = {"assumption": pl.String, **dict.fromkeys(("value", "low", "high"), pl.Float64)}
 _Kind = tuple[tuple[str, bool], float | None, bool]
 
 
@@ -145,17 +146,12 @@ class Transfer:
     def assumptions(self) -> pl.DataFrame:
         """The assumptions table, with a row for each mean that a population states of itself."""
         rows = [
-            {
-                "assumption": _mean_of(population),
-                "value": population.ability.mean,
-                "low": population.ability.low,
-                "high": population.ability.high,
-            }
+            (_mean_of(population), population.ability.mean, population.ability.low, population.ability.high)
             for population in dict.fromkeys((self.focal, self.reference))
             if population.ability is not None
         ]
-        table = self.world.assumptions
-        return pl.concat([table, pl.DataFrame(rows)], how="diagonal_relaxed") if rows else table
+        stated = pl.DataFrame(rows, schema=_RANGE, orient="row")
+        return pl.concat([self.world.assumptions, stated], how="diagonal_relaxed")
 
     @property
     def same_people(self) -> bool:
