@@ -49,7 +49,7 @@ def test_both_lies_between_what_was_asked_and_what_was_carried():
     assert (
         pl.DataFrame({"b": both, "l": pl.select(low).to_series()}).filter(pl.col("b") < pl.col("l") - 1e-9).is_empty()
     )
-    with pytest.raises(MensuraError, match="estimate: 'guessed' is not known; choose one of both, asked, carried"):
+    with pytest.raises(MensuraError, match="estimate: got 'guessed'; expected one of both, asked, carried"):
         open_rates("guessed")
 
 

@@ -62,7 +62,7 @@ def test_the_world_model_is_validated_like_any_other_method(mensura_command, poo
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--situation", "guessed"], "unknown situation 'guessed'"),
+        (["--situation", "guessed"], "situation: got 'guessed'"),
         (["--method", "linked"], "does not fit situation 'described'"),
         (["--method", "oracle"], "expected described, poststratification, identity"),
         (["--situation", "linked", "--links", "19"], "for 19 links"),

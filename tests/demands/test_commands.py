@@ -85,7 +85,7 @@ def test_a_budget_stops_and_says_so(mensura_command, tmp_path):
         (["annotate", "nowhere", "--model", "recorded/example"], "nowhere: no such folder or file"),
         (
             ["annotate", "example", "--model", "recorded/example", "--protocol", "x"],
-            "'x' is unknown; expected one of bundle, item, cell",
+            "protocol: got 'x'; expected one of bundle, item, cell",
         ),
         (["annotate", "example", "--model", "recorded/example", "--protocol", "cell"], "no level could be read"),
         (

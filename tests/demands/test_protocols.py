@@ -152,7 +152,7 @@ def test_answers_without_any_level_are_an_error_that_says_why(items, protocol, t
 def test_settings_are_checked(items):
     asker = Scripted(answering(by_text))
     for settings, message in [
-        ({"protocol": "cheap"}, "'cheap' is unknown; expected one of bundle, item, cell"),
+        ({"protocol": "cheap"}, "protocol: got 'cheap'; expected one of bundle, item, cell"),
         ({"repeats": 0}, "repeats: expected 1 to 100, got 0"),
         ({"items_per_call": 0}, "items_per_call: expected 1 to 200, got 0"),
         ({"aggregate": "mean"}, "'mean' is unknown; expected one of median, ordinal"),

@@ -283,7 +283,7 @@ def test_unknown_settings_are_refused_naming_those_allowed(name):
 
 
 def test_what_extrapolate_needs_is_said(small):
-    with pytest.raises(MensuraError, match="unknown method 'oracle'; expected one of hierarchical"):
+    with pytest.raises(MensuraError, match="method: got 'oracle'; expected one of hierarchical"):
         extrapolate(small, method="oracle")
     with pytest.raises(MensuraError, match="no setting 'drows'; expected world, draws, seed, level, domain"):
         extrapolate(small, drows=3)
@@ -295,7 +295,7 @@ def test_what_extrapolate_needs_is_said(small):
         extrapolate(small, method=3)
     with pytest.raises(MensuraError, match="settings 'level': give them to the method object"):
         extrapolate(small, method=Identity(), level=0.5)
-    with pytest.raises(MensuraError, match="unknown kind 'contry'"):
+    with pytest.raises(MensuraError, match="kind: got 'contry'"):
         extrapolate(small, method="described", kind="contry")
     with pytest.raises(MensuraError, match="pool: got 3; expected an ItemPool"):
         extrapolate(3)

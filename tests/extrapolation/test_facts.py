@@ -183,7 +183,7 @@ def test_every_kind_and_basis_has_a_prior():
             assert 0 < prior.slope <= 1
     assert prior_for("country", "matched").shift_sd < prior_for("country", "none").shift_sd
     assert len(shipped_priors()) >= 10
-    with pytest.raises(MensuraError, match="unknown kind 'contry'; expected one of migration, country"):
+    with pytest.raises(MensuraError, match="kind: got 'contry'; expected one of migration, country"):
         prior_for("contry", "none")
 
 

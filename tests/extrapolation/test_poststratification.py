@@ -342,7 +342,7 @@ def test_settings_out_of_range_are_refused():
         PostStratification(draws=5)
     with pytest.raises(MensuraError, match="between 0 and 1"):
         PostStratification(level=90)
-    with pytest.raises(MensuraError, match="by: expected one of region"):
+    with pytest.raises(MensuraError, match="by: got 'mood'; expected one of region"):
         PostStratification(draws=20).breakdown(task([0.3]), by="mood")
 
 
@@ -367,7 +367,7 @@ def test_extrapolate_reads_who_was_tested_from_the_pool():
     assert whole.focal.countries == ("CHL", "JPN")
     assert part.focal.countries == ("JPN",)
     assert part.reference.countries == ("CHL",)
-    with pytest.raises(MensuraError, match="unknown method 'magic'; expected one of"):
+    with pytest.raises(MensuraError, match="method: got 'magic'; expected one of"):
         extrapolate(pool, method="magic")
 
 

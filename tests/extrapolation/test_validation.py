@@ -169,7 +169,7 @@ def test_a_group_as_large_as_the_whole_is_a_separate_sample(pool):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"situation": "guessed"}, "unknown situation 'guessed'; expected one of described, linked, slices"),
+        ({"situation": "guessed"}, "situation: got 'guessed'; expected one of described, linked, slices"),
         ({"situation": "linked", "links": 0}, "links must be 1 or more, got 0"),
         ({"situation": "linked", "draws": 0}, "draws must be 1 or more, got 0"),
         ({"situation": "described", "method": "linked"}, "'linked' does not fit situation 'described'; expected"),

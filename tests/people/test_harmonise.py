@@ -89,7 +89,7 @@ def test_pictures_may_stay():
 
 
 def test_bad_rules_and_duplicate_persons_are_refused():
-    with pytest.raises(MensuraError, match="credit: expected one of full, half, any, got 'most'"):
+    with pytest.raises(MensuraError, match="credit: got 'most'; expected one of full, half, any"):
         HarmonisingRules("most")
     with pytest.raises(MensuraError, match="both as absent and as omitted"):
         HarmonisingRules(absent=["9"], omitted=["9"])

@@ -134,7 +134,7 @@ def test_tables_can_be_swapped_and_are_checked(world, tmp_path):
     world.assumptions.filter(pl.col("assumption") != "language").write_csv(tmp_path / "assumptions.csv")
     with pytest.raises(MensuraError, match=r"no row 'language' \(1 missing\)"):
         World.load(tmp_path)
-    with pytest.raises(MensuraError, match="no assumption 'charm'"):
+    with pytest.raises(MensuraError, match="assumption: got 'charm'"):
         world.assume(charm=1.0)
     with pytest.raises(MensuraError, match="no world table 'weather'"):
         world.with_tables(weather=pl.DataFrame())

@@ -33,7 +33,7 @@ from mensura.calibration.skill import (
 )
 from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats, Ints
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, check_choice
 from mensura.demands.rubrics import annotated_dimensions
 from mensura.intake.tables import as_frame
 
@@ -111,7 +111,7 @@ def calibrate(
     ['KNc']
 
     """
-    check_method(method)
+    check_choice("method", method, METHODS)
     for name, value in (("level_error", level_error), ("readers", readers)):
         if method == "means" and value is not None:
             raise MensuraError(
@@ -125,17 +125,11 @@ def calibrate(
     return replace(result, inputs=inputs, settings=settings)
 
 
-def check_method(method: str) -> None:
-    """Refuse a method that is not known."""
-    if method not in METHODS:
-        raise MensuraError(f"method: {method!r} is not known; choose one of {', '.join(METHODS)}")
-
-
 def calibrate_items(
     items: RatedItems, *, method: str = "hierarchical", groups: bool = False, draws: int = DRAWS, seed: int = 0
 ) -> CalibrationResult:
     """Find the base of every dimension from items that are lined up already."""
-    check_method(method)
+    check_choice("method", method, METHODS)
     if draws < 1:
         raise MensuraError(f"draws: got {draws}; expected 1 or more")
     if items.size < FEWEST_ITEMS_AT_ALL:

@@ -27,7 +27,7 @@ from mensura.calibration.items import read_items
 from mensura.calibration.result import read_calibration_file
 from mensura.calibration.skill import predict_by_lines, skill_of
 from mensura.core.arrays import Floats, expit, logit
-from mensura.core.errors import MensuraError
+from mensura.core.errors import check_choice
 from mensura.core.frames import read_csv
 from mensura.evidence import load, read_calibration
 from mensura.intake.tables import as_frame
@@ -115,8 +115,7 @@ def open_rates(estimate: str = "both") -> pl.DataFrame:
     ['item', 'pool', 'options', 'rate', 'low', 'high']
 
     """
-    if estimate not in ESTIMATES:
-        raise MensuraError(f"estimate: {estimate!r} is not known; choose one of {', '.join(ESTIMATES)}")
+    check_choice("estimate", estimate, ESTIMATES)
     table = open_items()
     if estimate == "both":
         asked, carried = (_triple(table, how) for how in ("asked", "carried"))
@@ -162,8 +161,7 @@ def open_demands(run: str | None = None) -> pl.DataFrame:
     table = read_csv(FOLDER / "open_levels.csv")
     if run is None:
         return table
-    if run not in RUNS:
-        raise MensuraError(f"run: {run!r} is not known; choose one of {', '.join(RUNS)}")
+    check_choice("run", run, RUNS)
     return table.filter(annotator=run)
 
 

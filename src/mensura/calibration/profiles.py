@@ -16,7 +16,7 @@ from mensura.calibration.open_pool import chosen_lines
 from mensura.calibration.outcomes import Answered, level_table, line_up
 from mensura.calibration.placing import placed_tables
 from mensura.core.arguments import check_arguments
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, check_choice
 from mensura.core.frames import require_columns
 from mensura.core.results import Result
 from mensura.demands.rubrics import annotated_dimensions
@@ -161,14 +161,9 @@ def profile(
     ['subject', 'dimension']
 
     """
-    _check_method(method)
+    check_choice("method", method, METHODS)
     answered = line_up(outcomes, demands, columns)
     return profile_answered(answered, method=method, calibration=calibration, draws=draws, seed=seed)
-
-
-def _check_method(method: str) -> None:
-    if method not in METHODS:
-        raise MensuraError(f"method: {method!r} is not known; choose one of {', '.join(METHODS)}")
 
 
 def profile_answered(
@@ -180,7 +175,7 @@ def profile_answered(
     seed: int = 0,
 ) -> ProfileResult:
     """Find the abilities of subjects from outcomes that are lined up with demands already."""
-    _check_method(method)
+    check_choice("method", method, METHODS)
     if method == "adele":
         abilities = abilities_by_curves(answered.subjects, answered.dimensions, *answered.counts(), draws, seed)
         return replace(_placed(abilities, calibration, method), warnings=answered.warnings)

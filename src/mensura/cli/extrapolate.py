@@ -55,7 +55,7 @@ def extrapolate(
 ) -> None:
     """Carry success rates to another population, with intervals and what they depend on."""
     from mensura.extrapolation import PostStratification, extrapolate as carry, make_method
-    from mensura.extrapolation.extrapolate import single_item
+    from mensura.extrapolation.methods import single_item
     from mensura.people import World
 
     rare = read_settings(settings, ExtrapolateSettings)

@@ -17,7 +17,7 @@ import polars as pl
 import scipy
 
 from mensura.core.arrays import Floats, Ints
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, check_choice
 from mensura.demands.readings import ReadingGrid
 from mensura.demands.rubrics import LEVELS
 
@@ -73,8 +73,7 @@ def pool_readings(readings: pl.DataFrame, how: str = "median") -> PooledLevels:
     [2]
 
     """
-    if how not in AGGREGATIONS:
-        raise MensuraError(f"aggregate: {how!r} is unknown; expected one of {', '.join(AGGREGATIONS)}")
+    check_choice("aggregate", how, AGGREGATIONS)
     grid = ReadingGrid.of(readings)
     annotators = tuple(dict.fromkeys(name for name, _ in grid.raters))
     if how == "median":

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from mensura.core.arguments import check_arguments
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, check_choice
 from mensura.core.results import Result
 from mensura.demands.aggregation import AGGREGATIONS, pool_readings
 from mensura.demands.agreement import Agreement, measure_agreement
@@ -196,8 +196,7 @@ def carry_out(
     1
 
     """
-    if aggregate not in AGGREGATIONS:
-        raise MensuraError(f"aggregate: {aggregate!r} is unknown; expected one of {', '.join(AGGREGATIONS)}")
+    check_choice("aggregate", aggregate, AGGREGATIONS)
     names = [one if isinstance(one, str) else one.model for one in models]
     if not models or len(set(names)) < len(names):
         raise MensuraError(f"model: expected one or more, each once, got {names}; ask one several times with repeats")

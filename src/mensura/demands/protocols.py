@@ -16,7 +16,7 @@ from itertools import pairwise
 from string import Template
 from typing import Any, TypeAlias
 
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, check_choice
 from mensura.demands.rubrics import DATA, HIGHEST, LEVELS, Rubric, boundary_table
 from mensura.demands.views import ItemView
 from mensura.llm import AnswerReading, Question, UnreadableError
@@ -72,8 +72,7 @@ class AnnotationProtocol:
     items_per_call: int = ITEMS_PER_CALL
 
     def __post_init__(self) -> None:
-        if self.name not in PROTOCOLS:
-            raise MensuraError(f"protocol: {self.name!r} is unknown; expected one of {', '.join(PROTOCOLS)}")
+        check_choice("protocol", self.name, PROTOCOLS)
         if not 1 <= self.items_per_call <= MOST_ITEMS_PER_CALL:
             raise MensuraError(f"items_per_call: expected 1 to {MOST_ITEMS_PER_CALL}, got {self.items_per_call}")
         if self.name != "bundle" and self.items_per_call != ITEMS_PER_CALL:

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from mensura.core.arrays import expit, logit
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, check_choice
 from mensura.core.frames import require_columns
 from mensura.extrapolation.descriptions import KINDS, OTHER
 from mensura.extrapolation.facts import DATA, concentration_of, expected
@@ -41,8 +41,7 @@ def prior_for(kind: str, basis: str, table: pl.DataFrame | None = None) -> Prior
     ``basis``: ``matched`` (same test, or a fact of this kind of group), ``general`` (a country's mean in other
     tests) or ``none``. ``table`` replaces the shipped one; a kind it lacks counts as ``other``.
     """
-    if kind not in {*KINDS, OTHER}:
-        raise MensuraError(f"unknown kind {kind!r}; expected one of {', '.join([*KINDS, OTHER])}")
+    check_choice("kind", kind, [*KINDS, OTHER])
     rows = shipped_priors() if table is None else _rows(table)
     row = rows.get((kind, basis)) or rows.get((OTHER, "none" if basis == "none" else "matched"))
     if row is None:

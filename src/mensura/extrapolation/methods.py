@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from mensura.core.arguments import check_arguments
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, check_choice
 from mensura.core.frames import read_csv
 from mensura.core.results import Result
 from mensura.demands.views import item_table
@@ -81,8 +81,7 @@ def make_method(name: str, **settings: object) -> Extrapolator:
     0.8
 
     """
-    if name not in METHODS:
-        raise MensuraError(f"unknown method {name!r}; expected one of {', '.join(METHODS)}")
+    check_choice("method", name, METHODS)
     names = [entry.name for entry in fields(METHODS[name].method)]
     unknown = [setting for setting in settings if setting not in names]
     if unknown:
@@ -113,8 +112,7 @@ def methods_of(situation: str) -> tuple[str, ...]:
     'linked'
 
     """
-    if situation not in SITUATIONS:
-        raise MensuraError(f"unknown situation {situation!r}; expected one of {', '.join(SITUATIONS)}")
+    check_choice("situation", situation, SITUATIONS)
     return tuple(name for name, entry in METHODS.items() if situation in entry.situations)
 
 

@@ -30,7 +30,7 @@ import polars as pl
 import scipy
 
 from mensura.core.arrays import Floats
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, check_choice
 from mensura.core.frames import sort_highest
 from mensura.extrapolation.abilities import DRIVERS, central, one_at_a_time
 from mensura.extrapolation.mixture import TINY
@@ -182,8 +182,7 @@ class PostStratification:
         Columns: ``by``, share (of the reference population), rate, low, high. ``by``: region, subregion, age,
         attainment or country.
         """
-        if by not in BREAKDOWNS:
-            raise MensuraError(f"by: expected one of {', '.join(BREAKDOWNS)}, got {by!r}")
+        check_choice("by", by, BREAKDOWNS)
         transfer = Transfer(self.world, task, self.domain)
         drawn = transfer.sampled(self.draws, np.random.default_rng(self.seed))
         stated = transfer.stated(central(transfer.assumptions))

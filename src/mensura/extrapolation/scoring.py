@@ -24,7 +24,7 @@ import polars as pl
 import scipy
 
 from mensura.core.arrays import Floats, expit, logit
-from mensura.core.errors import MensuraError
+from mensura.core.errors import check_choice
 from mensura.extrapolation.methods import DESCRIBED, LINKED, SITUATIONS
 from mensura.extrapolation.protocol import Slices
 from mensura.extrapolation.straight_line import focal_logit, smooth
@@ -112,8 +112,7 @@ def trials_of(
     situation: str, cases: Sequence[Case], *, links: int, draws: int, rng: np.random.Generator
 ) -> list[Trial | None]:
     """Return one trial per case; None where a case has too few items."""
-    if situation not in SITUATIONS:
-        raise MensuraError(f"unknown situation {situation!r}; expected one of {', '.join(SITUATIONS)}")
+    check_choice("situation", situation, SITUATIONS)
     items = sorted({item for case in cases for item in case.items})
     dealt = dict(zip(items, rng.permutation(np.arange(len(items)) % FOLDS).tolist(), strict=True))
     if situation == DESCRIBED:

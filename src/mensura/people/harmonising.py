@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, check_choice
 from mensura.intake.tables import as_frame
 from mensura.intake.text import BLANK
 from mensura.people.pool import ItemPool, empty_log
@@ -56,8 +56,7 @@ class HarmonisingRules:
     several_keys: bool = False
 
     def __post_init__(self) -> None:
-        if self.credit not in CREDITS:
-            raise MensuraError(f"credit: expected one of {', '.join(CREDITS)}, got {self.credit!r}")
+        check_choice("credit", self.credit, CREDITS)
         if both := set(self.absent) & set(self.omitted):
             raise MensuraError(f"code {both.pop()!r} is given both as absent and as omitted; choose one")
 

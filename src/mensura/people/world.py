@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, check_choice
 from mensura.core.frames import require_columns
 from mensura.intake.tables import as_frame, find_table, read_table
 
@@ -204,8 +204,7 @@ class World:
         """Return a copy with some assumptions fixed at a value, without a range."""
         names = self.assumptions["assumption"].to_list()
         for name in values:
-            if name not in names:
-                raise MensuraError(f"no assumption {name!r}; expected one of {', '.join(names)}")
+            check_choice("assumption", name, names)
         value = pl.col("assumption").replace_strict(values, default=None, return_dtype=pl.Float64)
         columns = [pl.coalesce(value, pl.col(name)).alias(name) for name in ("value", "low", "high")]
         return replace(self, assumptions=self.assumptions.with_columns(columns))

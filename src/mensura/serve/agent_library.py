@@ -14,7 +14,7 @@ from mensura.calibration import chosen_lines
 from mensura.core.errors import MensuraError
 from mensura.evidence import Evidence
 from mensura.extrapolation import Extrapolation, PostStratification, extrapolate
-from mensura.extrapolation.extrapolate import single_item
+from mensura.extrapolation.methods import single_item
 from mensura.intake.names import KnownNames
 from mensura.people import World
 from mensura.scale import Position, Reading
