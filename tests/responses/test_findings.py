@@ -91,4 +91,4 @@ def test_guessing_that_no_answer_tells_of_has_the_error_of_its_prior(drawn):
     ],
 )
 def test_a_factor_beyond_ability_is_weighed_against_chance(share, said):
-    assert Dimensionality(share, 0.1, 20, 1000, np.zeros(1)).said.startswith(said)
+    assert Dimensionality(share, 0.1, 20, 1000, np.zeros(1)).words.startswith(said)

@@ -29,16 +29,16 @@ class WrittenFigure(NamedTuple):
 
 def read_figure(text: str, *, decimal_comma: bool = False) -> WrittenFigure | None:
     """Return the figure a cell holds, None where it holds none; ``70.4 ± 1.2`` has an error of 1.2."""
-    found = _NUMBER.fullmatch(text.strip())
-    if found is None:
+    match = _NUMBER.fullmatch(text.strip())
+    if match is None:
         return None
-    digits = _plain_digits(found["digits"], decimal_comma=decimal_comma)
+    digits = _plain_digits(match["digits"], decimal_comma=decimal_comma)
     if digits is None:
         return None
-    sign = "-" if found["sign"] in ("-", "−") else ""
-    error = _plain_digits((found["error"] or found["inside"] or "").strip(".,"), decimal_comma=decimal_comma)
-    value = float(f"{sign}{digits}{found['exponent'] or ''}")
-    return WrittenFigure(value, bool(found["percent"]), float(error) if error else None)
+    sign = "-" if match["sign"] in ("-", "−") else ""
+    error = _plain_digits((match["error"] or match["inside"] or "").strip(".,"), decimal_comma=decimal_comma)
+    value = float(f"{sign}{digits}{match['exponent'] or ''}")
+    return WrittenFigure(value, bool(match["percent"]), float(error) if error else None)
 
 
 def _plain_digits(digits: str, *, decimal_comma: bool) -> str | None:
@@ -95,7 +95,7 @@ _WORDS = {"%": "percent", "percentage": "percent", "pct": "percent", "proportion
 
 @dataclass(frozen=True)
 class ReadScore:
-    """One score that was read: its row, the ids it is about, value, unit if said, and what else its row says."""
+    """One score that was read: its row, the ids it is about, value, unit if stated, and what else its row says."""
 
     row: int
     subject: str
@@ -105,9 +105,9 @@ class ReadScore:
     extras: Mapping[str, str]
 
 
-def unit_word(said: str | None) -> str | None:
+def unit_word(written: str | None) -> str | None:
     """Return a unit by the name the evidence has for it."""
-    return None if said is None else _WORDS.get(said.casefold(), said.casefold())
+    return None if written is None else _WORDS.get(written.casefold(), written.casefold())
 
 
 def settle_units(
@@ -125,16 +125,16 @@ def settle_units(
             )
         if score.unit is None:
             silent.setdefault(score.benchmark, []).append(score.value)
-    found = {benchmark: _unit_of(benchmark, values, own_units, unit, name) for benchmark, values in silent.items()}
-    unclear = [f"{benchmark}: {why}" for benchmark, (settled, why) in found.items() if settled is None]
+    units = {benchmark: _unit_of(benchmark, values, own_units, unit, name) for benchmark, values in silent.items()}
+    unclear = [f"{benchmark}: {why}" for benchmark, (settled, why) in units.items() if settled is None]
     if unclear:
         raise MensuraError(
             f"{name}: fractions or percents? {'; '.join(unclear)}. Give a column unit, or say mensura add {name} "
             "--unit fraction or --unit percent (unit= in Python)"
         )
-    settled = [replace(score, unit=score.unit or found[score.benchmark][0]) for score in scores]
+    settled = [replace(score, unit=score.unit or units[score.benchmark][0]) for score in scores]
     alike: dict[tuple[str | None, str], list[str]] = {}
-    for benchmark, reason in found.items():
+    for benchmark, reason in units.items():
         alike.setdefault(reason, []).append(benchmark)
     return settled, [f"{', '.join(those)}: {settled_unit} ({why})" for (settled_unit, why), those in alike.items()]
 
@@ -142,7 +142,7 @@ def settle_units(
 def _unit_of(
     benchmark: str, values: Sequence[float], own_units: Mapping[str, str], unit: str | None, name: str
 ) -> tuple[str | None, str]:
-    """Return the unit of one benchmark's figures and why, or no unit and why it has to be said.
+    """Return the unit of one benchmark's figures and why, or no unit and why it has to be stated.
 
     A value beyond 1 can only be a percent. Values within 0 to 1 are fractions where that is the benchmark's own unit;
     where its own unit is the percent they could be either. Zero is zero in both.

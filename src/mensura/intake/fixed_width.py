@@ -49,11 +49,10 @@ class FixedLayout:
     def __post_init__(self) -> None:
         if not self.fields:
             raise MensuraError("the control file lists no variables with columns; expected lines such as NAME 1-4")
-        seen: set[str] = set()
-        for entry in self.fields:
-            if entry.name in seen:
-                raise MensuraError(f"variable {entry.name!r} is listed twice; remove one")
-            seen.add(entry.name)
+        names = [entry.name for entry in self.fields]
+        for name in names:
+            if names.count(name) > 1:
+                raise MensuraError(f"variable {name!r} is listed twice; remove one")
 
     @property
     def width(self) -> int:
@@ -62,7 +61,7 @@ class FixedLayout:
 
 
 def read_layout(path: Path, *, encoding: str = "utf-8") -> FixedLayout:
-    """Read a control file; SPSS and SAS are told apart by their commands."""
+    """Read a control file; the commands show whether it is of SPSS or SAS."""
     if path.is_file() and path.stat().st_size > MOST_SYNTAX:
         raise MensuraError(f"{path}: {path.stat().st_size:,} bytes; a control file has at most {MOST_SYNTAX:,}")
     source = _squeezed(decoded(path, encoding))
@@ -128,13 +127,7 @@ def _column(lines: pl.Series, entry: FixedField, path: Path) -> pl.Series:
 
 def _spss_fields(body: str) -> tuple[FixedField, ...]:
     return tuple(
-        FixedField(
-            name,
-            int(start),
-            int(end or start),
-            text=kind.upper().startswith("A"),
-            decimals=int(decimals or 0),
-        )
+        FixedField(name, int(start), int(end or start), kind.upper().startswith("A"), int(decimals or 0))
         for name, start, end, kind, decimals in _SPSS_FIELD.findall(body)
     )
 

@@ -1,4 +1,4 @@
-"""Rows of an HTML table: markup is told from text by Python's own parser and then forgotten; nothing of it is run."""
+"""Rows of an HTML table: Python's own parser separates markup from text and drops it; nothing of it is run."""
 
 from __future__ import annotations
 
@@ -76,13 +76,13 @@ class _Tables(HTMLParser):
             if not table.rows:
                 table.rows.append((self.getpos()[0], []))
             table.cell, table.length = [], 0
-            told = dict(attrs)
-            table.span = self._span(told.get("colspan")), self._span(told.get("rowspan"))
+            spans = dict(attrs)
+            table.span = self._span(spans.get("colspan")), self._span(spans.get("rowspan"))
         if tag in _BREAKS and table.cell is not None:
             table.cell.append(" ")
 
-    def _span(self, said: str | None) -> int:
-        text = (said or "1").strip()
+    def _span(self, attribute: str | None) -> int:
+        text = (attribute or "1").strip()
         if not (text.isascii() and text.isdigit()) or not 1 <= int(text[:9]) <= MOST_COLUMNS:
             raise MensuraError(
                 f"{self._name}, line {self.getpos()[0]}: a cell spans {text[:20]!r}; expected 1 to {MOST_COLUMNS}"
@@ -162,11 +162,11 @@ def html_rows(text: str, columns: frozenset[str], name: str) -> list[SourceRow]:
     if parser.rawdata.strip() or parser.unfinished:
         line = parser.getpos()[0]
         raise MensuraError(f"{name}, line {line}: the page breaks off inside a table, comment or script; take it anew")
-    found = [(table, place) for table in parser.tables if (place := _header(table, columns)) is not None]
-    if len(found) != 1:
-        count = "no table has" if not found else f"{len(found)} tables have"
+    matches = [(table, place) for table in parser.tables if (place := _header(table, columns)) is not None]
+    if len(matches) != 1:
+        count = "no table has" if not matches else f"{len(matches)} tables have"
         raise MensuraError(f"{name}: {count} the columns {', '.join(sorted(columns))}; expected one")
-    table, place = found[0]
+    table, place = matches[0]
     header = table.rows[place][1]
     refuse_twins(header, columns, name)
     rows: list[SourceRow] = []

@@ -38,18 +38,18 @@ def read_path(path: str, name: str) -> tuple[PathStep, ...]:
     """Return the steps of a path such as ``boards[name=Verified].results`` or ``tags[Model: *]``."""
     steps, place = [], 0
     while place < len(path):
-        found = _SEGMENT.match(path, place)
-        if found is None or (found.end() < len(path) and path[found.end()] != "."):
+        segment = _SEGMENT.match(path, place)
+        if segment is None or (segment.end() < len(path) and path[segment.end()] != "."):
             raise MensuraError(f"{name}: {path[:80]!r} is no path; expected keys joined by dots, such as data.models")
-        chosen = found[2] or ""
+        chosen = segment[2] or ""
         if chosen.endswith("*"):
             field, value = "", chosen[:-1]
         else:
             field, _, value = chosen.partition("=")
-        if found[2] is not None and not value:
-            raise MensuraError(f"{name}: {found[0]!r} picks nothing; expected [field=value] or [beginning*]")
-        steps.append(PathStep(found[1].strip(), field.strip(), value))
-        place = found.end() + 1
+        if segment[2] is not None and not value:
+            raise MensuraError(f"{name}: {segment[0]!r} picks nothing; expected [field=value] or [beginning*]")
+        steps.append(PathStep(segment[1].strip(), field.strip(), value))
+        place = segment.end() + 1
     return tuple(steps)
 
 
@@ -71,13 +71,13 @@ class _Reader:
         raise MensuraError(f"{self._name}: {text} is not a JSON value; replace it by null or a number")
 
     def _placed(self, pairs: list[tuple[str, Any]]) -> _Placed:
-        found = _Placed(pairs)
-        found.line = bisect.bisect_left(self._breaks, next(self._starts)) + 1
-        if len(found) != len(pairs):
+        placed = _Placed(pairs)
+        placed.line = bisect.bisect_left(self._breaks, next(self._starts)) + 1
+        if len(placed) != len(pairs):
             keys = [key for key, _ in pairs]
             twice = next(key for key in keys if keys.count(key) > 1)
-            raise MensuraError(f"{self._name}, line {found.line}: the key {twice[:80]!r} occurs twice; remove one")
-        return found
+            raise MensuraError(f"{self._name}, line {placed.line}: the key {twice[:80]!r} occurs twice; remove one")
+        return placed
 
     def _find_starts(self, text: str) -> Iterator[int]:
         """Return the places where objects begin, in the order in which they end; refuse what is nested too deep."""
@@ -98,10 +98,10 @@ class _Reader:
 def json_rows(text: str, path: str, columns: frozenset[str], name: str) -> list[SourceRow]:
     """Return the objects of the list at ``path``, with the cells that ``columns``, paths within a row, name."""
     try:
-        found = _Reader(text, name).read(text)
+        document = _Reader(text, name).read(text)
     except json.JSONDecodeError as fault:
         raise MensuraError(f"{name}, line {fault.lineno}: not JSON ({fault.msg}); save the page again") from fault
-    rows = _walk(found, read_path(path, "rows.path"), name)
+    rows = _walk(document, read_path(path, "rows.path"), name)
     if not isinstance(rows, list) or not all(isinstance(row, _Placed) for row in rows):
         raise MensuraError(
             f"{name}: {path or 'the whole'!r} (rows.path) is not a list of objects; set rows.path in the mapping to "
@@ -145,13 +145,13 @@ def _has(row: _Placed, steps: Sequence[PathStep], name: str) -> bool:
 
 def _picked(values: list[Any], step: PathStep, name: str) -> Any:  # noqa: ANN401
     if step.field:
-        found = [value for value in values if isinstance(value, dict) and value.get(step.field) == step.value]
-        if len(found) > 1:
+        matches = [value for value in values if isinstance(value, dict) and value.get(step.field) == step.value]
+        if len(matches) > 1:
             raise MensuraError(
-                f"{name}: {len(found)} elements of {step.key!r} have {step.field} = {step.value!r}; expected one. "
+                f"{name}: {len(matches)} elements of {step.key!r} have {step.field} = {step.value!r}; expected one. "
                 "Change the path of the column"
             )
-        return found[0] if found else None
+        return matches[0] if matches else None
     return [value.removeprefix(step.value) for value in values if _begins(value, step.value)]
 
 

@@ -32,7 +32,7 @@ class WideCsv:
 def read_matrix(path: Path, *, texts: Collection[str], header: bool = True, unnamed: str = "") -> WideCsv | None:
     """Read a plain CSV of at least ``LEAST_COLUMNS`` columns; None for every table that is not such a one.
 
-    ``texts``: titles in small letters of columns that stay text. Other columns of text are found in the first row. A
+    ``texts``: titles in small letters of columns that stay text. Other columns of text are words_of in the first row. A
     quoted cell, a row of another length or a word among numbers also gives None: ``tables.read_noted``
     reads the table then, and names what is wrong. ``header`` and ``unnamed`` are those of that function.
     """
@@ -57,9 +57,9 @@ def _is_wide(path: Path) -> bool:
 def _parsed(lines: list[bytes], start: TextStart, known: set[str]) -> WideCsv | None:
     width, mark = len(start.titles), ord(start.separator)
     texts = {place for place, title in enumerate(start.titles) if title.casefold() in known}
-    found: dict[int, list[str | None]] = {}
+    words_of: dict[int, list[str | None]] = {}
     values = np.empty((len(lines), width), dtype=np.float32)
-    seen: dict[bytes, float | None] = {}
+    numbers_of: dict[bytes, float | None] = {}
     for row, line in enumerate(lines):
         signs = np.frombuffer(line, dtype=np.uint8)
         ends = np.append(np.flatnonzero(signs == mark), len(line))
@@ -71,9 +71,9 @@ def _parsed(lines: list[bytes], start: TextStart, known: set[str]) -> WideCsv | 
         values[row] = np.where(plain, digits, np.nan)
         for place in np.flatnonzero(~plain & (ends > starts)):
             cell = line[starts[place] : ends[place]]
-            if cell not in seen:
-                seen[cell] = _number(cell)
-            number = seen[cell]
+            if cell not in numbers_of:
+                numbers_of[cell] = _number(cell)
+            number = numbers_of[cell]
             if number is not None:
                 values[row, place] = number
             elif row == 0:
@@ -83,11 +83,11 @@ def _parsed(lines: list[bytes], start: TextStart, known: set[str]) -> WideCsv | 
         if len(texts) > _MOST_TEXTS:
             return None
         for text in texts:
-            found.setdefault(text, []).append(plain_cell(line[starts[text] : ends[text]].decode()))
+            words_of.setdefault(text, []).append(plain_cell(line[starts[text] : ends[text]].decode()))
     kept = [place for place in range(width) if place not in texts]
     if len(kept) < width:
         values = values[:, kept]
-    words = {start.titles[place]: found.get(place, []) for place in sorted(texts)}
+    words = {start.titles[place]: words_of.get(place, []) for place in sorted(texts)}
     return WideCsv(words, [start.titles[place] for place in kept], values, start.notes)
 
 

@@ -22,8 +22,8 @@ _NUMBERS = ("stderr", "n", "chance", "ceiling")
 _SHARES = ("score", "stderr")
 """Columns that a percent scale makes a hundred times as large."""
 _ROW = "_row"
-_SAID = {"_sign": "the cell", "_header": "the header", "_column": "the column 'unit'", "_option": "--unit"}
-"""Where the unit of a score is said, the strongest first."""
+_UNIT_PLACES = {"_sign": "the cell", "_header": "the header", "_column": "the column 'unit'", "_option": "--unit"}
+"""Where the unit of a score may stand, the strongest first."""
 NOBODY = KnownNames(())
 
 
@@ -57,9 +57,9 @@ def _table(source: Any, name: str) -> pl.DataFrame:  # noqa: ANN401
         return as_frame(source, name=name).with_row_index(_ROW, offset=1)
     path = Path(source)
     if path.suffix.lower() in LOG_SUFFIXES:
-        told = read_log(path)
-        rows = [[plain_cell(value) for value in row] for row in told.rows]
-        schema = dict.fromkeys(told.header, pl.String)
+        log = read_log(path)
+        rows = [[plain_cell(value) for value in row] for row in log.rows]
+        schema = dict.fromkeys(log.header, pl.String)
         return pl.DataFrame(rows, schema=schema, orient="row").with_row_index(_ROW, offset=1)
     return read_noted(path, row=_ROW).frame
 
@@ -68,9 +68,9 @@ def _header(titles: Sequence[str], name: str) -> list[str]:
     """Return the columns under the names they have here; a table that has those names keeps all others."""
     if not all(names & set(titles) for names in _PLAIN):
         return rename_columns(titles, name)
-    known = {old: new for old, new in _ALIASES.items() if new not in titles}
-    known |= {title: "unit" for title in titles if title.casefold() in ("unit", "units")}
-    return [known.get(title, title) for title in titles]
+    renamed = {old: new for old, new in _ALIASES.items() if new not in titles}
+    renamed |= {title: "unit" for title in titles if title.casefold() in ("unit", "units")}
+    return [renamed.get(title, title) for title in titles]
 
 
 def _unfolded(frame: pl.DataFrame, titles: Sequence[str], shape: Shape) -> pl.DataFrame:
@@ -93,14 +93,14 @@ def _unfolded(frame: pl.DataFrame, titles: Sequence[str], shape: Shape) -> pl.Da
 def _as_fractions(frame: pl.DataFrame, unit: str | None, name: str) -> pl.DataFrame:
     """Read the scores as numbers, each in its unit, and return them as fractions."""
     words = frame["unit"].cast(pl.String) if "unit" in frame.columns else pl.Series([None], dtype=pl.String)
-    known = {word: unit_word(plain_cell(word)) for word in words.unique()}
+    units = {word: unit_word(plain_cell(word)) for word in words.unique()}
     frame = _with_figures(frame, name).with_columns(
-        _column=words.replace_strict(known, return_dtype=pl.String)
+        _column=words.replace_strict(units, return_dtype=pl.String)
         if "unit" in frame.columns
         else pl.lit(None, pl.String),
         _option=pl.lit(unit, pl.String),
     )
-    frame = frame.with_columns(_unit=pl.coalesce(*_SAID))
+    frame = frame.with_columns(_unit=pl.coalesce(*_UNIT_PLACES))
     _refuse_other_units(frame, name)
     silent = frame.filter(pl.col("_unit").is_null(), pl.col("score") > 1)
     if silent.height and words.count():
@@ -114,7 +114,7 @@ def _as_fractions(frame: pl.DataFrame, unit: str | None, name: str) -> pl.DataFr
     shares = [title for title in _SHARES if title in frame.columns and frame[title].dtype.is_numeric()]
     percent = pl.col("_unit") == "percent"
     frame = frame.with_columns(pl.when(percent).then(pl.col(one) / 100).otherwise(one).alias(one) for one in shares)
-    return frame.drop(_ROW, "_unit", "unit", *_SAID, strict=False)
+    return frame.drop(_ROW, "_unit", "unit", *_UNIT_PLACES, strict=False)
 
 
 def _with_figures(frame: pl.DataFrame, name: str) -> pl.DataFrame:
@@ -142,9 +142,9 @@ def _refuse_other_units(frame: pl.DataFrame, name: str) -> None:
         raise MensuraError(
             f"{name}, row {row[_ROW]}: unit {row['_unit']!r}; expected {' or '.join(RATE_UNITS)}. Leave such rows out"
         )
-    for weaker, where in _SAID.items():
+    for weaker, where in _UNIT_PLACES.items():
         for row in frame.filter(pl.col(weaker) != pl.col("_unit")).head(1).iter_rows(named=True):
-            stronger = next(place for column, place in _SAID.items() if row[column] is not None)
+            stronger = next(place for column, place in _UNIT_PLACES.items() if row[column] is not None)
             raise MensuraError(
                 f"{name}, row {row[_ROW]}: {stronger} says {row['_unit']}, but {where} says {row[weaker]}; "
                 + ("leave --unit out" if where == "--unit" else "correct one of them")

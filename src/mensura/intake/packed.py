@@ -105,9 +105,9 @@ def _by_zstandard(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
     with archive.open(as_stored) as packed:
         frames = zstandard.ZstdDecompressor().stream_reader(io.BytesIO(packed.read()), read_across_frames=True)
     try:
-        told: bytes = frames.read(member.file_size + 1)
+        content: bytes = frames.read(member.file_size + 1)
     except zstandard.ZstdError as fault:
         raise zipfile.BadZipFile(f"{member.filename}: {fault}") from fault
-    if len(told) != member.file_size or zlib.crc32(told) != member.CRC:
+    if len(content) != member.file_size or zlib.crc32(content) != member.CRC:
         raise zipfile.BadZipFile(f"{member.filename} is damaged")
-    return told
+    return content

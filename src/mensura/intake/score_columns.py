@@ -39,20 +39,20 @@ class Shape:
 
 def find_shape(header: Sequence[str], models: KnownNames, benchmarks: KnownNames, *, name: str) -> Shape:
     """Say how a table holds its scores, or what is missing."""
-    found, rest = _known_columns(header, name)
+    columns, rest = _known_columns(header, name)
     percent = frozenset(place for place, title in enumerate(header) if _says_percent(title))
     ignored = tuple(header[place] for place in rest if _simple(header[place]) in _IGNORED or not header[place])
     across = tuple(place for place in rest if header[place] not in ignored)
-    if {"subject", "benchmark", "score"} <= set(found):
+    if {"subject", "benchmark", "score"} <= set(columns):
         if across:
             _refuse_unknown([header[place] for place in across], name)
-        return Shape("tidy", found, (), percent, ignored)
-    if "score" not in found and across:
-        if "subject" in found and "benchmark" not in found:
-            return Shape("wide", found, across, percent, ignored)
-        if "benchmark" in found and "subject" not in found:
-            return Shape("turned", found, across, percent, ignored)
-    if not found and len(header) > 1:
+        return Shape("tidy", columns, (), percent, ignored)
+    if "score" not in columns and across:
+        if "subject" in columns and "benchmark" not in columns:
+            return Shape("wide", columns, across, percent, ignored)
+        if "benchmark" in columns and "subject" not in columns:
+            return Shape("turned", columns, across, percent, ignored)
+    if not columns and len(header) > 1:
         first = _first_column(header, models, benchmarks)
         if first is not None:
             return first
@@ -75,25 +75,25 @@ def _first_column(header: Sequence[str], models: KnownNames, benchmarks: KnownNa
 def _known_columns(header: Sequence[str], name: str) -> tuple[dict[str, int], list[int]]:
     variants = NAMES["scores"] | {target: [target, *column["names"]] for target, column in OPTIONAL.items()}
     targets = {_simple(variant): target for target, names in variants.items() for variant in names}
-    found: dict[str, int] = {}
+    columns: dict[str, int] = {}
     rest = []
     for place, title in enumerate(header):
         target = targets.get(_simple(bare_title(title)))
         if target is None:
             rest.append(place)
-        elif target in found:
-            twins = f"{header[found[target]]!r} and {title!r}"
+        elif target in columns:
+            twins = f"{header[columns[target]]!r} and {title!r}"
             raise MensuraError(f"{name}: columns {twins} both look like the {target}; rename or drop one")
         else:
-            found[target] = place
-    return found, rest
+            columns[target] = place
+    return columns, rest
 
 
 def rename_columns(header: Sequence[str], name: str) -> list[str]:
     """Return the header with known columns under the names they have in the evidence, the others as they are."""
-    found, _ = _known_columns(header, name)
-    known = {place: target for target, place in found.items()}
-    return [known.get(place, title) for place, title in enumerate(header)]
+    columns, _ = _known_columns(header, name)
+    targets = {place: target for target, place in columns.items()}
+    return [targets.get(place, title) for place, title in enumerate(header)]
 
 
 def header_row(rows: Sequence[Sequence[str | None]]) -> int | None:
@@ -107,9 +107,9 @@ def header_row(rows: Sequence[Sequence[str | None]]) -> int | None:
 
 
 def _refuse_unknown(titles: Sequence[str], name: str) -> None:
-    known = ", ".join(OPTIONAL)
+    optional = ", ".join(OPTIONAL)
     raise MensuraError(
-        f"{name}: unknown column {', '.join(map(repr, titles))}; rename or remove it (optional columns: {known})"
+        f"{name}: unknown column {', '.join(map(repr, titles))}; rename or remove it (optional columns: {optional})"
     )
 
 
@@ -169,9 +169,9 @@ def _from_frame(source: Any, name: str, notes: tuple[str, ...] = ()) -> CellTabl
     return _checked(CellTable(name, tuple(frame.columns), rows, numbers, notes))
 
 
-def _from_log(found: LogRows, name: str) -> CellTable:
-    rows = tuple(tuple(plain_cell(value) for value in row) for row in found.rows)
-    return CellTable(name, found.header, rows, tuple(range(1, len(rows) + 1)), found.notes)
+def _from_log(log: LogRows, name: str) -> CellTable:
+    rows = tuple(tuple(plain_cell(value) for value in row) for row in log.rows)
+    return CellTable(name, log.header, rows, tuple(range(1, len(rows) + 1)), log.notes)
 
 
 def _checked(cells: CellTable) -> CellTable:

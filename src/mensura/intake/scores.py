@@ -1,4 +1,4 @@
-"""Understanding a table of scores: its shape, names and units, with everything that was chosen said aloud."""
+"""Understanding a table of scores: its shape, names and units, and a note of every choice made."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _KINDS = {
 
 
 class NewModel(NamedTuple):
-    """What is said of models that are new and whose rows do not say it: evaluation logs have no columns for it."""
+    """Facts of models that are new, where their rows do not state them: evaluation logs have no columns for it."""
 
     released: str | None = None
     display_name: str | None = None
@@ -34,8 +34,8 @@ class NewModel(NamedTuple):
 
     @property
     def columns(self) -> dict[str, str]:
-        """What was said, by the column it would stand in."""
-        return {column: said for column, said in self._asdict().items() if said is not None}
+        """The facts given, by the column they would stand in."""
+        return {column: fact for column, fact in self._asdict().items() if fact is not None}
 
 
 class Allowed(NamedTuple):
@@ -101,7 +101,7 @@ def read_scores_of(
     entries, repeated = score_columns.read_once(entries)
     entries, absent = _without_absent(entries, known["benchmark"], allowed, cells.name)
     matches = _matched(entries, known, allowed, cells.name)
-    entries = _with_said(entries, matches, allowed.new_model, cells.name)
+    entries = _with_facts(entries, matches, allowed.new_model, cells.name)
     comma = uses_decimal_commas(entry.cell for entry in entries)
     own_units = dict(benchmarks.select("benchmark", "unit").iter_rows())
     _refuse_rivals(entries, matches, cells.name)
@@ -164,11 +164,11 @@ def _refuse_rivals(
         ids = matches["model", entry.subject].id, matches["benchmark", entry.benchmark].id
         other = first.setdefault((*ids, entry.extras.get("source")), entry)
         if other is not entry:
-            told = (
+            expected = (
                 f"one score of {ids[0]} on {ids[1]} from one source; row {other.row} has {other.cell}. Remove one, or "
                 "name their sources in a column source"
             )
-            faults.append(Fault(name, entry.row, "score", entry.cell, told))
+            faults.append(Fault(name, entry.row, "score", entry.cell, expected))
     if faults:
         raise EvidenceError(faults)
 
@@ -197,20 +197,20 @@ def _matched(
     return matches
 
 
-def _with_said(
+def _with_facts(
     entries: Sequence[score_columns.WrittenScore],
     matches: Mapping[tuple[str, str], NameMatch],
-    said: NewModel,
+    facts: NewModel,
     name: str,
 ) -> list[score_columns.WrittenScore]:
-    """Let the rows of new models say what was said beside the file, where they do not say it themselves."""
+    """Give the rows of new models the facts that came beside the file, where they state none themselves."""
     new = {entry.subject for entry in entries if matches["model", entry.subject].how == "new"}
-    if said.display_name is not None and len(new) > 1:
+    if facts.display_name is not None and len(new) > 1:
         raise MensuraError(
             f"{name}: one name for {len(new)} new models ({listed_names(sorted(new))}); use a column display_name"
         )
     return [
-        entry._replace(extras={**said.columns, **entry.extras}) if entry.subject in new else entry for entry in entries
+        entry._replace(extras={**facts.columns, **entry.extras}) if entry.subject in new else entry for entry in entries
     ]
 
 
@@ -255,8 +255,10 @@ def _figures(
             continue
         subject, benchmark = matches["model", entry.subject].id, matches["benchmark", entry.benchmark].id
         unit = "percent" if figure.percent or entry.percent else unit_word(entry.extras.get("unit"))
-        said = {} if figure.error is None else {"stderr": f"{figure.error:g}"}
-        scores.append(ReadScore(entry.row, str(subject), str(benchmark), figure.value, unit, said | dict(entry.extras)))
+        error = {} if figure.error is None else {"stderr": f"{figure.error:g}"}
+        scores.append(
+            ReadScore(entry.row, str(subject), str(benchmark), figure.value, unit, error | dict(entry.extras))
+        )
     if faults:
         raise EvidenceError(faults)
     return scores
@@ -286,11 +288,11 @@ def _name_rows(
 
 def _new_names(matches: Mapping[tuple[str, str], NameMatch]) -> list[str]:
     """Say which names are new, many of a kind in one line."""
-    told = []
+    notes = []
     for kind in ("model", "benchmark"):
         new = [written for (of, written), match in matches.items() if of == kind and match.how == "new"]
         if len(new) <= NAMES_SHOWN:
-            told += [f"new {kind}: {written}" for written in new]
+            notes += [f"new {kind}: {written}" for written in new]
         else:
-            told.append(f"{len(new)} new {kind}s: {listed_names(new)}")
-    return told
+            notes.append(f"{len(new)} new {kind}s: {listed_names(new)}")
+    return notes

@@ -27,7 +27,7 @@ def read_statistics(path: Path, *, keep_missing: bool = False) -> Labelled:
     """Read a file of SPSS, Stata or SAS.
 
     Values that the file declares as missing become blank; with ``keep_missing`` those of SPSS stay as they are, so that
-    omitted and not reached can be told apart.
+    omitted and not reached stay different.
     """
     reader, suffix = _library("pyreadstat"), path.suffix.lower()
     read: Callable[..., Any] = {

@@ -43,12 +43,12 @@ def decoded_text(data: bytes, name: str, encoding: str | None = None) -> tuple[s
             raise MensuraError(f"{name}: not {encoding} ({fault}); leave --encoding out or give another") from fault
     marked = next((encoding for mark, encoding in _MARKS if data.startswith(mark)), None)
     zeros = data[:_SNIFFED].count(0)
-    found = marked or ("utf-8" if not zeros else "utf-16-le" if data[1:2] == b"\0" else "utf-16-be")
+    coding = marked or ("utf-8" if not zeros else "utf-16-le" if data[1:2] == b"\0" else "utf-16-be")
     try:
-        return data.decode(found), found.removesuffix("-sig")
+        return data.decode(coding), coding.removesuffix("-sig")
     except UnicodeDecodeError:
-        if found != "utf-8":
-            raise MensuraError(f"{name}: not readable as {found}; save it as UTF-8") from None
+        if coding != "utf-8":
+            raise MensuraError(f"{name}: not readable as {coding}; save it as UTF-8") from None
     try:
         return data.decode("cp1252"), "Windows-1252 (it is not UTF-8)"
     except UnicodeDecodeError:
@@ -62,8 +62,8 @@ def separator_of(text: str, name: str) -> str:
         widths: list[int] = []
         try:
             widths.extend(len(record) for _, record in _first(written_records(text, separator)))
-        except csv.Error as found:
-            fault = found  # a cell too long; the records before it decide
+        except csv.Error as error:
+            fault = error  # a cell too long; the records before it decide
         if widths and widths[0] > most and sum(width == widths[0] for width in widths) > len(widths) / 2:
             best, most = separator, widths[0]
     if fault is not None and most == 1:
@@ -116,7 +116,7 @@ def start_of_text(path: Path, *, header: bool, unnamed: str) -> TextStart:
 
 def find_start(data: bytes, name: str, encoding: str | None, header: bool, unnamed: str) -> TextStart:
     """Find the encoding, the separator and the header of the bytes of a table."""
-    data, found = _as_utf8(data, name, encoding)
+    data, coding = _as_utf8(data, name, encoding)
     start = data[:_HEAD]
     start = start[: start.rfind(b"\n") + 1] if len(data) > _HEAD and b"\n" in start else start
     head = start.decode(errors="ignore")
@@ -128,17 +128,17 @@ def find_start(data: bytes, name: str, encoding: str | None, header: bool, unnam
         refuse_twice(titles, name)
     else:
         titles, first, end = [f"V{place}" for place in range(1, len(titles) + 1)], 0, 0
-    notes = [] if found.casefold() in _UTF8 else [f"read as {found}"]
+    notes = [] if coding.casefold() in _UTF8 else [f"read as {coding}"]
     notes += [f"columns separated by {SEPARATORS[separator]}"] if separator != "," else []
     return TextStart(data, separator, titles, first, end, tuple(notes))
 
 
 def _as_utf8(data: bytes, name: str, encoding: str | None) -> tuple[bytes, str]:
     """Return the bytes of a table as UTF-8 with line feeds, and the encoding they had."""
-    text, found = decoded_text(data, name, encoding)
+    text, coding = decoded_text(data, name, encoding)
     if "\r" in text[:_HEAD] and "\n" not in text[:_HEAD]:
-        return text.replace("\r", "\n").encode(), found
-    return (data.removeprefix(codecs.BOM_UTF8) if found.casefold() in _UTF8 else text.encode()), found
+        return text.replace("\r", "\n").encode(), coding
+    return (data.removeprefix(codecs.BOM_UTF8) if coding.casefold() in _UTF8 else text.encode()), coding
 
 
 def _header(head: str, separator: str, name: str) -> tuple[list[str], int, int]:
@@ -210,7 +210,7 @@ def typed(frame: pl.DataFrame, blank: Sequence[str]) -> tuple[pl.DataFrame, bool
         name: column.str.replace(",", ".", literal=True) if comma and name in commas else column
         for name, column in cells.items()
     }
-    numbers = {name: found for name, column in read.items() if (found := _as_numbers(column)) is not None}
+    numbers = {name: column_read for name, column in read.items() if (column_read := _as_numbers(column)) is not None}
     return frame.with_columns(numbers.values()), comma
 
 
@@ -233,9 +233,9 @@ def _as_numbers(column: pl.Series) -> pl.Series | None:
         plain = column.str.replace("−", "-", literal=True)
         if plain.drop_nulls().head(_TRIED).cast(kind, strict=False).null_count():
             continue
-        found = plain.cast(kind, strict=False)
-        if found.null_count() == column.null_count():
-            return found
+        numbers = plain.cast(kind, strict=False)
+        if numbers.null_count() == column.null_count():
+            return numbers
     if some.str.to_lowercase().is_in(["true", "false"]).all():
         return column.str.to_lowercase() == "true"
     return None

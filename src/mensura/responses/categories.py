@@ -268,7 +268,7 @@ def fit_categories(
     fitted = irt.fit_categories_held(space, shards, irt.begin(model, table.shares, len(groups)), prior)
     if survey is not None:
         fitted = survey.category_information(space, shards, fitted, prior)
-        table.log.note("subjects of a survey", subjects.height, survey.said)
+        table.log.note("subjects of a survey", subjects.height, survey.summary)
     table_of_chances = space.real(irt.log_chances(fitted.items, fitted.grid.nodes).reshape(-1, len(fitted.grid.nodes)))
     places = [irt.shard_posteriors(space, shard, fitted.items, fitted.grid, table_of_chances) for shard in shards]
     means, variances = ([space.get(getattr(one, name)) for one in places] for name in ("mean", "variance"))

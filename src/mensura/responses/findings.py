@@ -80,7 +80,7 @@ class Dimensionality:
     ability: Floats
 
     @property
-    def said(self) -> str:
+    def words(self) -> str:
         """The finding in words."""
         factor = f"the largest factor beyond ability explains {self.share:.1%} of the residual variance"
         chance = f"chance alone up to {self.by_chance:.1%} ({self.subjects:,} subjects, {self.items:,} items)"
@@ -129,7 +129,7 @@ def _largest_factor(right: Any, trials: Floats, rate: Floats) -> float:  # noqa:
 POOR_FIT = 0.1
 """Root mean square gap between answers and curve from which an item is named."""
 FEW_SUBJECTS = 50
-"""Subjects below which discriminations are said to be mostly the prior's."""
+"""Subjects below which discriminations are mostly the prior's."""
 CHECKS = {"check": pl.String, "value": pl.Float64, "said": pl.String}
 """Columns of the table of checks."""
 _ALIKE = 0.1
@@ -192,7 +192,7 @@ def with_checks(home: Held, fitted: Fitted, result: ResponseFit, seed: int) -> R
     if len(rows) < 3:
         return result
     factor = dimensionality(sample, some, fitted.grid, rng)
-    finding = [("dimensions", factor.share, factor.said), *_repeats(sample, some, factor.ability)]
+    finding = [("dimensions", factor.share, factor.words), *_repeats(sample, some, factor.ability)]
     return replace(result, checks=pl.DataFrame(finding, schema=CHECKS, orient="row"))
 
 
@@ -229,8 +229,8 @@ def with_findings(result: ResponseFit) -> ResponseFit:
         ),
     }
     poor = items.filter((pl.col("fit") > POOR_FIT) & (pl.col("fit_q") < RATE))["item"].to_list()
-    said = f"{len(poor)} of {items.height} items depart from their curve by more than {POOR_FIT:g} (RMSD; {_RATE_SAID})"
-    rows = [("item fit", float(len(poor)), said + (f": {listed_names(poor)}" if poor else ""))]
+    text = f"{len(poor)} of {items.height} items depart from their curve by more than {POOR_FIT:g} (RMSD; {_RATE_SAID})"
+    rows = [("item fit", float(len(poor)), text + (f": {listed_names(poor)}" if poor else ""))]
     if result.dif.height:
         flagged = result.dif.filter("flagged")
         count = flagged["item"].n_unique()

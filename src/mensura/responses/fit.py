@@ -71,7 +71,7 @@ NO_DIFFERENCES = (
     "Items are not compared between groups, because the test does not know the design of the survey. Fit each group "
     "with its weights, and compare the items with mensura responses link."
 )
-"""Said of a survey with several groups."""
+"""The check of a survey with several groups."""
 
 
 @check_arguments
@@ -178,7 +178,7 @@ def _fit_table(
         dif = compare_groups(space, home, fitted, options.priors, table.groups, table.items["item"])
         result = replace(result, dif=dif)
     result = with_findings(with_checks(home, fitted, result, options.seed) if options.checks else result)
-    notes: list[tuple[str, Any, str]] = [] if survey is None else [("survey", None, survey.said)]
+    notes: list[tuple[str, Any, str]] = [] if survey is None else [("survey", None, survey.summary)]
     if several and survey is not None:
         notes.append(("differences between groups", None, NO_DIFFERENCES))
     if fitted.parameters.shapes is not None:
@@ -213,7 +213,7 @@ def _fit_store(
     )
     _, result = _laid_out(space, on_device, fitted, options, run, survey, names, items, store.group_names)
     return _noted(
-        with_findings(replace(result, log=store.log)), [] if survey is None else [("survey", None, survey.said)]
+        with_findings(replace(result, log=store.log)), [] if survey is None else [("survey", None, survey.summary)]
     )
 
 

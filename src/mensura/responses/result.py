@@ -255,7 +255,7 @@ def read_fit(folder: Path) -> ResponseFit:
 BIN = 0.5
 """Width of the ranges of ability that observed rates are taken over, in standard deviations of the first group."""
 LEAST_OBSERVED = 2.0
-"""Answers in a range below which its rate is not told."""
+"""Answers in a range below which its rate is not reported."""
 MOST_MARKS = 150
 """Items, and subjects of a group, on an item map. Of more, those at equal steps by position are drawn."""
 MOST_INTERVALS = 60

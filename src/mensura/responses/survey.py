@@ -223,7 +223,7 @@ class Survey:
         return self.people[self.cluster].cast(pl.String).rank("dense").to_numpy().astype(np.int64) - 1
 
     @property
-    def said(self) -> str:
+    def summary(self) -> str:
         """What the errors are, in words."""
         if self.replicates is not None:
             return f"Errors come from {len(self.replicate_columns)} replicate weights ({self.replication})."

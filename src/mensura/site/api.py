@@ -61,7 +61,7 @@ _AS_THEY_ARE = frozenset((str, int, bool, type(None)))
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401
-    """Return a value as JSON has it; the usual types are told at once, for a large report has millions of them."""
+    """Return a value as JSON has it; the usual types come first, for a large report has millions of them."""
     kind = type(value)
     if kind in _AS_THEY_ARE:
         return value

@@ -24,7 +24,7 @@ Entry = tuple[str, str, str, str, float]
 """Name, kind, page, other names, and how many points it is ahead of others that match as well."""
 _SEARCHED: dict[str, Any] = tomllib.loads((Path(__file__).parent / "data" / "search.toml").read_text(encoding="utf-8"))
 CardLine = tuple[str, str, str | None]
-"""A label, what is said, and where it leads: an address, a page of the report, or nowhere."""
+"""A label, a text, and where it leads: an address, a page of the report, or nowhere."""
 _TEST_SOURCES = {
     "ENEM": ("item parameters of Brazil's national exam, INEP", "https://www.gov.br/inep/pt-br"),
     "NAEP": ("released items of the Nation's Report Card, NCES", "https://nces.ed.gov/nationsreportcard/"),

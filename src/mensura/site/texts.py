@@ -29,7 +29,7 @@ _FROZEN = (
     "above it, so that two placed models may share one. Pace, watch, people and charts' default choice are the "
     "edition's. What two models' errors share is counted between models of the edition only."
 )
-"""Said of every frozen scale."""
+"""Part of the method of every frozen scale."""
 
 
 @cache

@@ -105,7 +105,7 @@ def worded(
 ) -> Figure:
     """Return a picture with its words from ``data/pictures.toml``, their braces filled in by ``facts``.
 
-    ``name``: of the picture, or of its family, whose member is then told by ``of``.
+    ``name``: of the picture, or of its family, whose member ``of`` then names.
     """
     words = picture_words()[name]
     title, caption, source = (
