@@ -12,6 +12,8 @@ from typing import Any
 
 from mensura.intake.records import simple_name
 
+_NUMPY_LISTS = re.compile(r"['\"](\w+)['\"]:\s*(\[[^\]]*\])")
+"""The lists of a mapping that NumPy wrote, by their names."""
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _LABEL = re.compile(r"^\(?([A-Z]|\d{1,2})[).:]\s+(?=\S)")
 _IN_TEXT = re.compile(r"^\s*\(?([A-Z])[).:]\s*(\S.*)$")
@@ -90,14 +92,9 @@ def _parsed(cell: str) -> Any:  # noqa: ANN401
                 return strings if len(strings) != len(value) else value  # NumPy leaves the commas out
             if not isinstance(value, Mapping) or plain == text:
                 return value
-            return {name: _parsed(part) for name, part in _mapping_parts(plain).items()} or value
+            return {name: _parsed(part) for name, part in _NUMPY_LISTS.findall(plain)} or value
     mark = next((mark for mark in ("||", "\n", " | ", "|", ";") if mark in text), None)
     return [part.strip() for part in text.split(mark) if part.strip()] if mark else [text] if text else []
-
-
-def _mapping_parts(text: str) -> dict[str, str]:
-    """Return the lists of a mapping that NumPy wrote, each as text, by their names."""
-    return dict(re.findall(r"['\"](\w+)['\"]:\s*(\[[^\]]*\])", text))
 
 
 def _bare(key: str) -> str:

@@ -252,8 +252,10 @@ def _from_table(path: Path, known: set[str]) -> list[SourceRecord]:
     frame = read_noted(path, infer=False, header=False, row=_ROW).frame
     rows, cells = frame[_ROW].to_list(), frame.drop(_ROW).rows()
     first = ["" if cell is None else str(cell).strip() for cell in cells[0]]
+    width = len(first) - 2  # in such a file every row ends in the letter of one of the cells before it
+    ends_in_letters = width > 1 and all(row[-1] in tuple("ABCDEFGHIJ"[:width]) for row in cells)
     titles, start = ["question", *"ABCDEFGHIJ"[: len(first) - 2], "answer"], 0
-    if not known or known & set(map(simple_name, first)) or not _ends_in_letters(cells):
+    if not known or known & set(map(simple_name, first)) or not ends_in_letters:
         refuse_twice(first, str(path))
         titles, start = [title or f"column {place}" for place, title in enumerate(first, start=1)], 1
     return [
@@ -262,12 +264,6 @@ def _from_table(path: Path, known: set[str]) -> list[SourceRecord]:
         )
         for row, values in zip(rows[start:], cells[start:], strict=True)
     ]
-
-
-def _ends_in_letters(rows: list[tuple[Any, ...]]) -> bool:
-    """Tell whether every row ends in the letter of one of the cells before it."""
-    width = len(rows[0]) - 2
-    return width > 1 and all(row[-1] in tuple("ABCDEFGHIJ"[:width]) for row in rows)
 
 
 def _with_labels(records: list[SourceRecord], path: Path) -> list[SourceRecord]:

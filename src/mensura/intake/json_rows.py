@@ -152,11 +152,9 @@ def _picked(values: list[Any], step: PathStep, name: str) -> Any:  # noqa: ANN40
                 "Change the path of the column"
             )
         return matches[0] if matches else None
-    return [value.removeprefix(step.value) for value in values if _begins(value, step.value)]
-
-
-def _begins(value: object, beginning: str) -> bool:
-    return isinstance(value, str) and value.startswith(beginning)
+    return [
+        value.removeprefix(step.value) for value in values if isinstance(value, str) and value.startswith(step.value)
+    ]
 
 
 def _cell(row: _Placed, steps: Sequence[PathStep], name: str) -> str:

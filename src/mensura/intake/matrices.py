@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from mensura.intake.packed import measure, refuse_vast
-from mensura.intake.text import TextStart, plain_cell, start_of_text
+from mensura.intake.packed import measure, read_bytes, refuse_vast
+from mensura.intake.text import TextStart, find_start, plain_cell
 
 LEAST_COLUMNS = 2000
 """Columns from which a table is read into one array."""
@@ -38,7 +38,7 @@ def read_matrix(path: Path, *, texts: Collection[str], header: bool = True, unna
     """
     if not _is_wide(path):
         return None
-    start = start_of_text(path, header=header, unnamed=unnamed)
+    start = find_start(read_bytes(path), str(path), None, header, unnamed)
     if b'"' in start.data or not all(start.titles):
         return None
     lines = [line for line in start.data[start.end :].splitlines() if line.strip(start.separator.encode() + b" \t")]

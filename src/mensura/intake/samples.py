@@ -106,7 +106,8 @@ def read_instances(instances: Sequence[Any], path: Path, subject: str | None) ->
         instance = as_object(one, path, f"instance {number}")
         if instance.get("perturbation"):
             continue
-        figures = {str(stat["name"]["name"]): stat for stat in instance.get("stats") or [] if _is_stat(stat)}
+        stats = [stat for stat in instance.get("stats") or [] if isinstance(stat, Mapping) and "sum" in stat]
+        figures = {str(stat["name"]["name"]): stat for stat in stats if isinstance(stat.get("name"), Mapping)}
         metric = metric or next((name for name in HELM_METRICS if name in figures), None)
         if metric is None:
             raise MensuraError(f"{path}: no known metric; expected one of {', '.join(HELM_METRICS)}")
@@ -114,10 +115,6 @@ def read_instances(instances: Sequence[Any], path: Path, subject: str | None) ->
         count = float(stat.get("count") or 0.0) if stat else 0.0
         share = None if not stat or not count else checked_value(stat["sum"] / count, f"{path}: instance {number}")
         yield SampleOutcome(who, f"{scenario}:{instance['instance_id']}", share, str(path))
-
-
-def _is_stat(stat: object) -> bool:
-    return isinstance(stat, Mapping) and isinstance(stat.get("name"), Mapping) and "sum" in stat
 
 
 def _run(path: Path) -> tuple[str, str]:

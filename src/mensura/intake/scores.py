@@ -113,11 +113,10 @@ def read_scores_of(
     notes += [score_columns.left_out_people(people)] if people else []
     notes += [_say_absent(absent)] if absent else []
     notes += _new_names(matches)
+    stated = {column for score in scores for column in score.extras}
     return ScoreReading(
         cells.name,
-        _score_frame(
-            scores, [column for column in score_columns.OPTIONAL if column in {*shape.columns, *_said(scores)}]
-        ),
+        _score_frame(scores, [column for column in score_columns.OPTIONAL if column in {*shape.columns, *stated}]),
         pl.DataFrame(_name_rows(entries, matches), schema=_NAMES, orient="row"),
         pl.DataFrame(dropped + _rows_left_out(people, absent), _DROPPED, orient="row"),
         tuple(notes),
@@ -212,10 +211,6 @@ def _with_facts(
     return [
         entry._replace(extras={**facts.columns, **entry.extras}) if entry.subject in new else entry for entry in entries
     ]
-
-
-def _said(scores: Sequence[ReadScore]) -> set[str]:
-    return {column for score in scores for column in score.extras}
 
 
 def _is_declared_new(kind: str, entry: score_columns.WrittenScore, allowed: Allowed, match: NameMatch) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -179,16 +180,9 @@ def as_frame(table: Any, *, name: str = "table") -> pl.DataFrame:  # noqa: ANN40
     if hasattr(table, "iloc") and hasattr(table, "columns"):
         return _from_pandas(table, name)
     if hasattr(table, "__arrow_c_stream__"):
-        return _from_arrow(table, name)
+        with suppress(pl.exceptions.PolarsError):  # a single column lends itself as Arrow does too, and is no table
+            return pl.DataFrame(table)
     raise MensuraError(f"{name}: cannot read {type(table).__name__}; expected {_ACCEPTED}")
-
-
-def _from_arrow(table: Any, name: str) -> pl.DataFrame:  # noqa: ANN401
-    """Read what lends itself as Arrow does; a single column does too, and is no table."""
-    try:
-        return pl.DataFrame(table)
-    except pl.exceptions.PolarsError as fault:
-        raise MensuraError(f"{name}: cannot read {type(table).__name__}; expected {_ACCEPTED}") from fault
 
 
 def _from_mapping(table: Mapping[str, Any], name: str) -> pl.DataFrame:
@@ -227,15 +221,6 @@ def _series(title: str, column: Any) -> pl.Series:  # noqa: ANN401
 def _python(value: Any) -> Any:  # noqa: ANN401
     """Return a scalar of numpy as Python's own."""
     return value.item() if hasattr(value, "item") else value
-
-
-def refuse_wide(records: Iterable[tuple[int, Sequence[str]]], width: int, name: str) -> None:
-    """Refuse a record with more filled cells than the header has names."""
-    for number, record in records:
-        if any(cell.strip() for cell in record[width:]):
-            raise MensuraError(
-                f"{name}, row {number}: {len(record)} cells under a header of {width}; check for a missing quote"
-            )
 
 
 def _read_text(
@@ -295,7 +280,11 @@ def _laid_out(body: bytes, width: int, separator: str, name: str, number: int) -
         records = list(enumerate(reader, start=number))
     except csv.Error as fault:
         raise MensuraError(f"{name}: not a table of text ({fault}); expected CSV with a header, or Parquet") from fault
-    refuse_wide(records, width, name)
+    for row, record in records:
+        if any(cell.strip() for cell in record[width:]):
+            raise MensuraError(
+                f"{name}, row {row}: {len(record)} cells under a header of {width}; check for a missing quote"
+            )
     again = io.StringIO()
     writer = csv.writer(again, delimiter=separator, lineterminator="\n")
     writer.writerows([*record, *[""] * width][:width] for _, record in records)

@@ -8,12 +8,10 @@ import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 
 import polars as pl
 
 from mensura.core.errors import MensuraError, listed_names
-from mensura.intake.packed import read_bytes
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 BLANK = ("", ".", "-", "–", "—", "n/a", "na", "nan", "null", "none", "?", "tbd", "#n/a")
@@ -61,7 +59,7 @@ def separator_of(text: str, name: str) -> str:
     for separator in SEPARATORS:
         widths: list[int] = []
         try:
-            widths.extend(len(record) for _, record in _first(written_records(text, separator)))
+            widths.extend(len(record) for _, record in islice(written_records(text, separator), _LOOKED_AT))
         except csv.Error as error:
             fault = error  # a cell too long; the records before it decide
         if widths and widths[0] > most and sum(width == widths[0] for width in widths) > len(widths) / 2:
@@ -77,10 +75,6 @@ def written_records(text: str, separator: str) -> Iterable[tuple[int, list[str]]
     for number, record in enumerate(reader, start=1):
         if any(cell.strip() for cell in record):
             yield number, record
-
-
-def _first(records: Iterable[tuple[int, list[str]]]) -> Iterable[tuple[int, list[str]]]:
-    return islice(records, _LOOKED_AT)
 
 
 def plain_cell(value: object) -> str | None:
@@ -107,11 +101,6 @@ class TextStart:
     row: int
     end: int
     notes: tuple[str, ...]
-
-
-def start_of_text(path: Path, *, header: bool, unnamed: str) -> TextStart:
-    """Read the bytes and the header of a file of text; see :func:`read_noted`."""
-    return find_start(read_bytes(path), str(path), None, header, unnamed)
 
 
 def find_start(data: bytes, name: str, encoding: str | None, header: bool, unnamed: str) -> TextStart:
@@ -202,7 +191,7 @@ _SURE_COMMA = r"^[-−+]?(0?,\d+|\d+,(\d{1,2}|\d{4,}))$"
 def typed(frame: pl.DataFrame, blank: Sequence[str]) -> tuple[pl.DataFrame, bool]:
     """Give columns of text that hold numbers their type: words for missing values and decimal commas are read."""
     texts = [name for name, dtype in frame.schema.items() if dtype == pl.String and name.casefold() not in TEXT_COLUMNS]
-    cells = {name: _without_words(frame[name], blank) for name in texts}
+    cells = {name: frame[name].set(frame[name].str.to_lowercase().is_in(blank), None) for name in texts}
     commas = [name for name, column in cells.items() if _all_match(column, f"{_COMMA_NUMBER}|^[-−+]?\\d+$")]
     points = any(dtype.is_float() for dtype in frame.dtypes)
     comma = not points and any(cells[name].str.contains(_SURE_COMMA).any() for name in commas)
@@ -212,11 +201,6 @@ def typed(frame: pl.DataFrame, blank: Sequence[str]) -> tuple[pl.DataFrame, bool
     }
     numbers = {name: column_read for name, column in read.items() if (column_read := _as_numbers(column)) is not None}
     return frame.with_columns(numbers.values()), comma
-
-
-def _without_words(column: pl.Series, blank: Sequence[str]) -> pl.Series:
-    """Return the cells of a column without words for missing values."""
-    return column.set(column.str.to_lowercase().is_in(blank), None)
 
 
 def _all_match(column: pl.Series, pattern: str) -> bool:

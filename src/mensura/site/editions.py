@@ -52,6 +52,11 @@ class Edition:
     revisions: tuple[Revision, ...] = ()
     sources: dict[str, int] = field(default_factory=dict)
 
+    @property
+    def text(self) -> str:
+        """The edition in one text: what changed, and the entries of the log behind it."""
+        return " ".join([*self.changes, *(f"Entry {one.entry}: {one.title}." for one in self.revisions)])
+
 
 def evidence_day(evidence: Evidence) -> str:
     """Return the date of the newest score."""
@@ -225,7 +230,7 @@ class FeedEntry:
 def feed_entries(study: Study, editions: list[Edition]) -> list[FeedEntry]:
     """Return editions, arrivals of evidence and releases, newest first."""
     entries = [
-        FeedEntry(f"edition-{one.day}-{place}", one.day, f"Edition of {one.day}", _edition_text(one), "changes.html")
+        FeedEntry(f"edition-{one.day}-{place}", one.day, f"Edition of {one.day}", one.text, "changes.html")
         for place, one in enumerate(editions)
     ]
     entries += [
@@ -250,11 +255,6 @@ def feed_entries(study: Study, editions: list[Edition]) -> list[FeedEntry]:
         for row in newest.iter_rows(named=True)
     ]
     return sorted(entries, key=lambda one: (one.day, one.key), reverse=True)
-
-
-def _edition_text(edition: Edition) -> str:
-    """Say an edition in one text: what changed, and the entries of the log behind it."""
-    return " ".join([*edition.changes, *(f"Entry {one.entry}: {one.title}." for one in edition.revisions)])
 
 
 def atom_feed(entries: list[FeedEntry], address: str, today: date) -> str:
