@@ -8,10 +8,11 @@ import tempfile
 import time
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from mensura.core.errors import MensuraError
-from mensura.core.files import locked_part, part_prefix, write_text
+from mensura.core.files import atomic_path, locked_part, part_prefix, write_text
 
 
 @pytest.fixture
@@ -119,3 +120,9 @@ def test_a_folder_in_the_place_of_a_file_is_refused(tmp_path, names):
     with pytest.raises(MensuraError, match="a folder stands where a file is to be written"):
         write_text(tmp_path / "table.csv", "a")
     assert names() == ["table.csv"]
+
+
+def test_a_full_disk_is_named_with_its_file_also_in_the_words_of_older_polars(tmp_path):
+    with pytest.raises(OSError, match="File too large") as caught, atomic_path(tmp_path / "table.parquet"):
+        raise pl.exceptions.ComputeError("parquet: underlying IO error: File too large (os error 27)")
+    assert caught.value.filename == str(tmp_path / "table.parquet")

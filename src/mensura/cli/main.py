@@ -20,6 +20,7 @@ from mensura.cli.options import check_options, opt
 from mensura.cli.output import console, exit_codes, notices, waiting
 from mensura.cli.settings import list_settings
 from mensura.core.errors import MensuraError
+from mensura.core.files import is_of_the_disk
 from mensura.core.processes import ONE_THREAD
 
 COMMANDS: dict[str, Any] = tomllib.loads((Path(__file__).parent / "commands.toml").read_text(encoding="utf-8"))
@@ -117,7 +118,7 @@ def main() -> None:
     except OSError as fault:  # a disk that is full or cannot be written, a path that is too long
         _refuse(f"{fault.filename or 'the system'}: {fault.strerror or fault}; nothing was changed there")
     except Exception as fault:
-        if not _is_of_the_disk(fault):
+        if not is_of_the_disk(fault):
             raise
         _refuse(f"{fault}; nothing was changed there")
 
@@ -143,11 +144,6 @@ def _end_when_asked() -> None:
 
     atexit.register(die)  # before all others, so that it comes last
     signal.signal(signal.SIGTERM, end)
-
-
-def _is_of_the_disk(fault: Exception) -> bool:
-    """Whether this is the system's own error in the words of older polars, which raise no OSError for it."""
-    return type(fault).__module__.startswith("polars") and "(os error " in str(fault)
 
 
 def _refuse(message: str) -> None:

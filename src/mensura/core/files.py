@@ -46,6 +46,15 @@ def naming(path: Path) -> Iterator[None]:
         if fault.errno not in _TAKES_NO_MORE:
             raise
         raise OSError(fault.errno, fault.strerror or str(fault), str(path)) from fault
+    except Exception as fault:
+        if not is_of_the_disk(fault):
+            raise
+        raise OSError(None, str(fault), str(path)) from fault
+
+
+def is_of_the_disk(fault: Exception) -> bool:
+    """Whether this is the system's own error in the words of older polars, which raise no OSError for it."""
+    return type(fault).__module__.startswith("polars") and "(os error " in str(fault)
 
 
 @contextmanager
