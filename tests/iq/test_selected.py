@@ -47,12 +47,12 @@ def test_a_flattering_choice_is_corrected_and_nobody_else_moves(chosen):
 
     assert bias(plain) > 2
     assert abs(bias(told)) < bias(plain) / 2
-    rest = [row for row, name in enumerate(matrix.subjects) if name not in hidden]
+    rest = np.flatnonzero(told.lowered == 0)
     moved = (told.scored.composites - plain.scored.composites)[0, rest]
     assert np.nanmax(np.abs(moved)) < 1  # what random draws do
-    words = [text for text in told.warnings if "chosen by its maker, who profits" in text]
+    words = [text for text in told.about_selection if text.split(":")[0] in hidden]
     assert len(words) == len(hidden)
-    assert all("lower" in text for text in words)
+    assert all("lower for that" in text for text in words)
 
 
 def test_only_models_of_the_evidence_can_be_called_selected(chosen):
@@ -60,22 +60,49 @@ def test_only_models_of_the_evidence_can_be_called_selected(chosen):
         mensura.score_iq(chosen[0], selected=["nobody"])
 
 
-def test_scores_say_which_models_their_makers_report_on():
-    """Most scores of Claude Opus 5 come from its system card; of Claude Haiku 5.5 there are too few scores."""
-    found = mensura.iq.reported_by_makers(mensura.load())
-    assert found == ["claude-opus-5"]
-
-
-def test_models_that_makers_report_on_are_corrected_unless_one_asks_for_none(mensura_command):
+def test_models_with_scores_of_their_makers_are_lowered_unless_one_asks_for_none(mensura_command):
     plain, corrected = (
         json.loads(mensura_command("iq", "--set", "draws=0", "--json", *more).out) for more in (("--no-selected",), ())
     )
-    before, after = ({row["subject"]: row["iq"] for row in made["composites"]} for made in (plain, corrected))
-    lower = {name for name in before if before[name] is not None and after[name] < before[name] - 1}
-    assert lower == {"claude-opus-5"}
-    assert after["gpt-5.5"] == before["gpt-5.5"]
-    notes = [text for text in corrected["warnings"] if "its maker, who profits" in text]
-    assert [text.split(":")[0] for text in notes] == sorted(lower)
+    assert all(row["lowered"] == 0 for row in plain["composites"])
+    lowered = {row["subject"]: row["lowered"] for row in corrected["composites"] if row["lowered"] > 0}
+    assert {"claude-opus-5", "claude-haiku-5.5", "gpt-6-astra"} <= set(lowered)
+    assert "gpt-4o" not in lowered
+    assert lowered["claude-haiku-5.5"] > lowered["gpt-6-astra"]  # all of its scores are its maker's, or one of many
+    notes = [text for text in corrected["warnings"] if "chosen by its maker, who profits" in text]
+    assert set(lowered) <= {text.split(":")[0] for text in notes}
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_the_correction_starts_at_one_score_and_never_raises(count):
+    evidence = mensura.load()
+    matrix = mensura.score_iq(evidence, method="published", ladders="recut").matrix
+    subject = "gpt-5.5"
+    own = [matrix.benchmarks[place] for place in np.flatnonzero(matrix.measured[matrix.row(subject)])][:count]
+    mine = pl.col("subject") == subject
+    scores = evidence.scores.filter(~mine | pl.col("benchmark").is_in(own))
+    scores = scores.with_columns(measured_by=pl.when(mine).then(pl.lit("vendor")).otherwise("measured_by"))
+    result = mensura.score_iq(replace(evidence, scores=scores))
+    assert (result.lowered >= 0).all()
+    assert result.lowered[result.matrix.row(subject)] > 0.5
+
+
+def test_scores_that_spread_as_nobody_chose_them_are_lowered_less(chosen):
+    """The best of many scores lie close together; the same model's first scores do not, and cost it less."""
+    evidence, matrix, hidden = chosen
+    told = mensura.score_iq(evidence, selected=list(hidden))
+    whole = mensura.load()
+    first = {name: np.flatnonzero(matrix.measured[matrix.row(name)])[:FIVE] for name in hidden}
+    pairs = pl.DataFrame(
+        [(name, matrix.benchmarks[place]) for name, places in first.items() for place in places],
+        schema=["subject", "benchmark"],
+        orient="row",
+    )
+    mine = pl.col("subject").is_in(list(hidden))
+    scores = pl.concat([whole.scores.filter(~mine), whole.scores.join(pairs, on=["subject", "benchmark"], how="semi")])
+    plainly = mensura.score_iq(replace(whole, scores=scores), selected=list(hidden))
+    rows = [matrix.row(name) for name in hidden]
+    assert plainly.lowered[rows].mean() < told.lowered[rows].mean()
 
 
 def test_the_same_scores_are_corrected_only_where_their_maker_measured_them(chosen):

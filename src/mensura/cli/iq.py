@@ -59,7 +59,7 @@ def iq(
     gaps from one model of all scores, with the recut ladders.
     """
     from mensura.evidence import require_subject
-    from mensura.iq import reported_by_makers, score_iq
+    from mensura.iq import score_iq
 
     if explain and model is None:
         raise MensuraError("--explain: name the model, as in mensura iq claude-opus-4.8 --explain")
@@ -83,7 +83,7 @@ def iq(
         "rules": rare.rules,
         "weights": read_pairs("--weight", weight or [], "NAME=NUMBER, as in mathematical-reasoning=2"),
     }
-    chosen = None if selected is None else sorted({*added_subjects(), *reported_by_makers(loaded)}) if selected else []
+    chosen = [] if selected is False else (selected and sorted(added_subjects())) or None
     more: dict[str, Any] = {"selected": chosen, "draws": 0 if check or against else rare.draws, "seed": rare.seed}
 
     def compute() -> IqResult:

@@ -22,7 +22,6 @@ from mensura.iq.frozen import IQ_SCALES, FrozenIq, beside, frozen_evidence, kept
 from mensura.iq.human_ladders import DerivedLadders, derive_ladders
 from mensura.iq.ladders import Ladder, ladder_table
 from mensura.iq.matrix import count_teachers
-from mensura.iq.own_mask import reported_by_makers
 from mensura.iq.relatives import ENOUGH, TEACHERS
 from mensura.iq.result import COUNTS, IqResult
 from mensura.iq.rules import IqRules, read_rules
@@ -66,7 +65,6 @@ __all__ = [
     "new_subjects",
     "place_iq",
     "read_rules",
-    "reported_by_makers",
     "require_axis",
     "score_costs",
     "score_iq",

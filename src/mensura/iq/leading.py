@@ -11,13 +11,7 @@ from mensura.iq.result import IqResult
 
 def uncorrected_draws(result: IqResult) -> Floats:
     """Return the drawn composites (draws × models) without what was taken off for scores that makers chose."""
-    matrix, correction = result.matrix, result.filled.correction
-    draws = np.asarray(result.drawn.composites, dtype=np.float64)
-    if correction is None or not matrix.selected:
-        return draws
-    chosen = np.isin(matrix.subjects, list(matrix.selected))
-    estimated = np.where(matrix.measured, 0.0, _shares(result)).sum(axis=1)
-    return np.asarray(draws - np.where(chosen, correction.shift * estimated, 0.0))
+    return np.asarray(result.drawn.composites + result.lowered, dtype=np.float64)
 
 
 def moves_without(result: IqResult, subject: str) -> dict[str, float]:
@@ -28,11 +22,5 @@ def moves_without(result: IqResult, subject: str) -> dict[str, float]:
     matrix = result.matrix
     row = matrix.row(subject)
     own = np.flatnonzero(matrix.measured[row])
-    composites = draw_without_each(matrix, row, own) @ _shares(result)
+    composites = draw_without_each(matrix, row, own) @ result.shares
     return {matrix.benchmarks[place]: float(composites[1 + i] - composites[0]) for i, place in enumerate(own)}
-
-
-def _shares(result: IqResult) -> Floats:
-    """Return what each benchmark counts for in the composite."""
-    members = result.matrix.members
-    return np.asarray(members / members.sum(axis=0) @ result.weights)

@@ -52,12 +52,17 @@ class ScoreMatrix:
     by_peers: Mask  # per benchmark
     zero_before: Ints  # per benchmark
     relatives: Relatives  # tests that are no part of the IQ, every model's scores on them
-    selected: frozenset[str] = frozenset()  # models whose scores were chosen by those who profit from them
+    chosen: Mask  # models × benchmarks: scores that those chose who profit from them
 
     @cached_property
     def measured(self) -> Mask:
         """Where there is a source value."""
         return ~np.isnan(self.iqs)
+
+    @property
+    def from_makers(self) -> Mask:
+        """Which models have scores that those chose who profit from them."""
+        return np.asarray(self.chosen.any(axis=1))
 
     @cached_property
     def doubtful(self) -> Mask:
@@ -154,6 +159,7 @@ class ScoreMatrix:
             scores=self.scores[:, columns],
             iqs=self.iqs[:, columns],
             doubt=self.doubt.of(columns),
+            chosen=self.chosen[:, columns],
             dimension_of=np.searchsorted(places, self.dimension_of[columns]),
             by_peers=self.by_peers[columns],
             zero_before=self.zero_before[columns],
@@ -186,15 +192,17 @@ def build_matrix(
     )
     benchmarks, models = used["benchmark"].to_list(), evidence.models
     steps = read_ladders(ladder_table(evidence, ladders), benchmarks)
-    chosen = scores_of(evidence, source)
-    scores = _laid_out(chosen, models["subject"].to_list(), benchmarks)
+    primary = scores_of(evidence, source).with_columns(by_maker=(pl.col("measured_by") == "vendor").fill_null(False))
+    scores, by_maker = (
+        _laid_out(primary, models["subject"].to_list(), benchmarks, name) for name in ("score", "by_maker")
+    )
     iqs = np.column_stack([ladder.iq(scores[:, column]) for column, ladder in enumerate(steps)])
     missing_rules = [rule or "" for rule in used["missing_rule"]]
     metrics = tuple(
         Metric.of(unit, scores[:, j], middle=float(steps[j].score(np.array(_AVERAGE))))
         for j, unit in enumerate(used["unit"])
     )
-    tries = _laid_out(with_tries(evidence, chosen), models["subject"].to_list(), benchmarks, "tries")
+    tries = _laid_out(with_tries(evidence, primary), models["subject"].to_list(), benchmarks, "tries")
     doubt = weigh_scores(scores, tries, metrics, *(used[name].to_list() for name in ("chance", "ceiling")))
     return ScoreMatrix(
         subjects=tuple(models["subject"]),
@@ -215,7 +223,8 @@ def build_matrix(
         ancestors=_ancestors(models),
         by_peers=np.array([rule.startswith("peers") for rule in missing_rules]),
         zero_before=np.array([_zero_before(rule) for rule in missing_rules]),
-        relatives=_relatives(evidence, chosen),
+        relatives=_relatives(evidence, primary),
+        chosen=(by_maker == 1) & (source is None),
     )
 
 

@@ -12,7 +12,7 @@ import polars as pl
 
 from mensura import __version__
 from mensura.core.arrays import Floats, Ints, Mask
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, counted
 from mensura.core.results import Result
 from mensura.evidence import Evidence, require_subject
 from mensura.evidence.additions import USER
@@ -35,11 +35,12 @@ class IqResult(Result):
     """Every IQ of one scoring. Imputed values live only here, with their step, inputs and error.
 
     Tables: ``composites`` (subject, iq, low, high, published, measured, inherited, estimated, scored_dimensions,
-    status, missing), ``dimensions`` (subject, dimension, iq, low, high, measured, inherited, estimated, status),
-    ``benchmark_iqs`` (subject, benchmark, iq, status, step), ``trail`` (all of that with scores, sources and errors),
-    ``ranking`` and ``emotional``. ``low`` and ``high`` are null unless draws were asked for; ``published`` is the
-    composite of the published method; ``measured``, ``inherited`` and ``estimated`` count benchmarks behind a value;
-    ``missing`` is what a model without an IQ or without a rank would need, null for all others.
+    status, lowered, missing), ``dimensions`` (subject, dimension, iq, low, high, measured, inherited, estimated,
+    status), ``benchmark_iqs`` (subject, benchmark, iq, status, step), ``trail`` (all of that with scores, sources and
+    errors), ``ranking`` and ``emotional``. ``low`` and ``high`` are null unless draws were asked for; ``published`` is
+    the composite of the published method; ``measured``, ``inherited`` and ``estimated`` count benchmarks behind a
+    value; ``lowered`` is what scores that a maker chose took off the composite; ``missing`` is what a model without an
+    IQ or without a rank would need, null for all others.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = (
@@ -64,7 +65,7 @@ class IqResult(Result):
         """One row per model: rounded composite, interval, published one, counts, status, what a rank would need."""
         exact = self.scored.composites[0]
         low, high = self._interval("composites", exact)
-        counted = zip(self.measured_share, ~np.isnan(exact), strict=True)
+        known = zip(self.measured_share, ~np.isnan(exact), strict=True)
         ranked = self.ranked_by()
         return pl.DataFrame(
             {
@@ -75,12 +76,25 @@ class IqResult(Result):
                 "published": pl.Series(rounded(self.published), nan_to_null=True).cast(pl.Int64),
                 **{name: counts.sum(axis=1) for name, counts in self._counts.items()},
                 "scored_dimensions": self.scored.scored.sum(axis=1),
-                "status": [self.rules.status.of(float(share), composite=bool(has)) for share, has in counted],
+                "status": [self.rules.status.of(float(share), composite=bool(has)) for share, has in known],
+                "lowered": self.lowered,
                 "missing": pl.Series(
                     [None if ranked[row] else self._what_is_missing(row) for row in range(len(ranked))], dtype=pl.String
                 ),
             }
         )
+
+    @cached_property
+    def shares(self) -> Floats:
+        """What each benchmark counts for in the composite."""
+        return np.asarray(self.matrix.members / self.matrix.members.sum(axis=0) @ self.weights)
+
+    @cached_property
+    def lowered(self) -> Floats:
+        """IQ points by which each composite is lower because makers chose some of its scores."""
+        if self.filled.correction is None:
+            return np.zeros(len(self.matrix.subjects))
+        return np.asarray(-self.filled.correction.chosen * np.where(self.matrix.measured, 0.0, self.shares).sum(axis=1))
 
     @property
     def exact(self) -> pl.DataFrame:
@@ -218,15 +232,14 @@ class IqResult(Result):
 
     @property
     def about_selection(self) -> tuple[str, ...]:
-        """Say of every model whose scores were chosen how much its estimates were corrected."""
-        correction = self.filled.correction
-        if correction is None:
+        """Say of every model with scores that its maker chose how much its estimates were lowered."""
+        if self.filled.correction is None:
             return ()
-        shifts = ((name, float(correction.shift[self.matrix.row(name)])) for name in self.matrix.selected)
+        points = zip(self.matrix.subjects, self.lowered, self.matrix.chosen.sum(axis=1), strict=True)
         return tuple(
-            f"{name}: its scores are taken as chosen by its maker, who profits; its missing scores are estimated "
-            f"{abs(shift):.1f} IQ points {'lower' if shift < 0 else 'higher'} for that"
-            for name, shift in sorted(shifts)
+            f"{name}: {counted(int(count), 'score')} chosen by its maker, who profits; IQ {lower:.1f} lower for that"
+            for name, lower, count in sorted(points)
+            if count
         )
 
     def why_none(self, subject: str) -> str:
@@ -349,4 +362,4 @@ class IqResult(Result):
     def shown(self) -> pl.DataFrame:
         """The composites of the ranked models, best first."""
         shown = self.ranking.select("rank", "subject").join(self.composites, on="subject", maintain_order="left")
-        return shown.drop("scored_dimensions", "missing")
+        return shown.drop("scored_dimensions", "lowered", "missing")

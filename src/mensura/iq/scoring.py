@@ -17,7 +17,6 @@ from mensura.iq.dimensions import score_dimensions
 from mensura.iq.joint import fill_benchmarks
 from mensura.iq.ladders import PUBLISHED, RECUT
 from mensura.iq.matrix import build_matrix
-from mensura.iq.own_mask import reported_by_makers
 from mensura.iq.result import IqResult
 from mensura.iq.rules import IqRules, as_rules
 
@@ -44,10 +43,9 @@ def score_iq(
     all scores, ladders ``recut``) or ``published`` (the page's waterfall and ladders); not given, the
     rules say how gaps are filled. ``ladders`` names another set, a CSV file or a table; ``source`` keeps the scores of
     one source; ``rules`` is a TOML file or :class:`IqRules`; ``weights`` gives dimensions other weights than equal
-    ones; ``selected`` names models whose scores were chosen by those who profit from them, and whose estimates the
-    joint method corrects for that (default: those that their makers report on,
-    :func:`mensura.iq.reported_by_makers`; ``()``: nobody). With ``draws`` the result has intervals (1,000 are enough
-    for whole IQ points). The evidence is never changed.
+    ones; ``selected`` names models whose scores, besides all that makers measured, were chosen by those who profit from
+    them; the joint method lowers their estimates for that (``()``: nobody's). With ``draws`` the result has intervals
+    (1,000 are enough for whole IQ points). The evidence is never changed.
 
     >>> import mensura
     >>> result = mensura.score_iq(method="published")
@@ -62,12 +60,12 @@ def score_iq(
         ladders = RECUT if method is None else METHODS[method][1]
     shares = _shares(weights, rules)
     matrix = build_matrix(evidence, used, ladders=ladders, source=source)
-    if selected is None:
-        selected = reported_by_makers(evidence) if source is None else ()
-    unknown = sorted(set(selected) - set(matrix.subjects))
+    unknown = sorted(set(selected or ()) - set(matrix.subjects))
     if unknown:
         raise MensuraError(f"selected: {unknown[0]!r} is no model of the evidence; expected a name of mensura iq")
-    matrix = replace(matrix, selected=frozenset(selected))
+    if selected is not None:
+        named = np.isin(matrix.subjects, list(selected))
+        matrix = replace(matrix, chosen=(matrix.chosen | named[:, None] & matrix.measured) & bool(selected))
     filled = fill_benchmarks(matrix, matrix.iqs[None], used)
     scored = score_dimensions(matrix, filled, used, shares)
     name = "table" if isinstance(ladders, pl.DataFrame) else str(ladders)

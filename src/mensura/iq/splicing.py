@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from operator import attrgetter
 from typing import Any
 
@@ -169,8 +169,8 @@ def _filled(edition: IqResult, placed: Placed) -> Filled:
     arrays = {name: _rows(edition, placed, f"filled.{name}", axis) for name, axis in axes.items()}
     correction = None
     if edition.filled.correction is not None:
-        shift, factor = (_rows(edition, placed, f"filled.correction.{name}") for name in ("shift", "factor"))
-        correction = MaskCorrection(shift, factor)
+        parts = [_rows(edition, placed, f"filled.correction.{part.name}") for part in fields(MaskCorrection)]
+        correction = MaskCorrection(*parts)
     return replace(edition.filled, **arrays, correction=correction)
 
 

@@ -22,7 +22,7 @@ from mensura.study.units import chance, rarity, show
 
 _PLAIN = (
     *("eq", "input_price", "output_price", "sticker_price", "effective_cost", "task_efficiency", "response_time"),
-    *("output_speed", "open_weights", "reasoning", "own_dimensions", "rank", "p_first", "well_measured"),
+    *("output_speed", "open_weights", "reasoning", "own_dimensions", "rank", "p_first", "well_measured", "lowered"),
 )
 _NO_CHANCE = 255
 """Stands for a pair of which one has no value."""

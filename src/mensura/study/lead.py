@@ -110,7 +110,7 @@ def _most_moving(result: IqResult, subject: str) -> tuple[str | None, float | No
     mover = max(changes, key=lambda name: (round(changes[name], 9), name))
     dropped = (pl.col("subject") == subject) & (pl.col("benchmark") == mover)
     evidence = replace(result.evidence, scores=result.evidence.scores.filter(~dropped))
-    again = score_iq(evidence, selected=result.matrix.selected, draws=result.n_draws, seed=result.seed)
+    again = score_iq(evidence, draws=result.n_draws, seed=result.seed)
     left = dict(again.ranking.select("subject", "p_first").iter_rows())
     return mover, left.get(subject) or 0.0
 

@@ -49,7 +49,7 @@
       ["Effective cost", model.effective_cost === null ? [money(model.sticker_price), of("list, per 1M in + out")] : [money(model.effective_cost), of("per 1M in + out")]],
       ["Task efficiency", model.task_efficiency === null ? "–" : [times(model.task_efficiency), of("1 is typical")]],
       ["Release date", day(model.released)],
-      ["Evidence", `${model.measured} of ${whole(model)} tests measured`],
+      ["Evidence", [`${model.measured} of ${whole(model)} tests measured`, model.lowered ? of(`IQ ${number(model.lowered, 1)} lower: its maker chose some scores`) : null]],
     ]),
     model.dimensions.length ? blocks(model) : null,
     make("p", { class: "small soft" }, model.iq ? `One block per test, in its seven groups.${model.p_first === null ? "" : ` Chance of being first: ${model.p_first < 0.01 ? "under 1%" : Math.round(100 * model.p_first) + "%"}.`}` : ""),
