@@ -33,6 +33,9 @@ from mensura.stitching import evidence_scores, stitch
 KNOWN, Z90 = 8, 1.645
 """Independent scores that say enough of a model, and the half-width of a 90% interval in standard deviations."""
 CONDITIONS = ("random five", "better half", "best five", "worst five")
+FIVE = 5
+RECORDED = (("worst five", "plain"), ("random five", "selected"))
+"""Further figures that the documentation states."""
 DAYS = 274
 """Days within which a model is a peer."""
 
@@ -60,8 +63,10 @@ def main() -> None:
     print(text_table(table, rows=table.height, digits=2))
     print(json.dumps({"figures": table.to_dicts(), "seed": given.seed}))
     for condition, reading, bias, coverage in table.select("condition", "reading", "bias", "covered").iter_rows():
-        key = f"iq.{condition.replace(' ', '_')}_{reading}"
-        if condition in ("best five", "better half") or (condition, reading) == ("worst five", "plain"):
+        key = f"iq.{condition.replace(' ', '_')}_{reading}".replace(
+            "five", "five" if given.scores == FIVE else str(given.scores)
+        )
+        if condition in ("best five", "better half") or (condition, reading) in RECORDED:
             record(key, f"{bias:+.1f}")
             record(f"{key}_coverage", f"{coverage:.0%}")
 
