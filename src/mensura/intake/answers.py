@@ -29,7 +29,7 @@ OUTCOMES = {"subject": pl.String, "group": pl.String, "item": pl.String, "value"
 """Columns of long answers: ``value`` is the outcome, a share of ``n`` trials; null where it is missing."""
 BATCH = 200_000
 """Outcomes of a log, or some more of a wide table, that are in memory at a time as long answers."""
-MODELS, ALL = "models", "all"
+MODELS, PEOPLE, ALL = "models", "people", "all"
 """Groups of subjects of logs, and of tables that name no group."""
 CODES = frozenset(
     sign * code for code in (7, 8, 9, 77, 88, 97, 98, 99, 777, 888, 997, 998, 999, 9999) for sign in (1, -1)
@@ -219,7 +219,10 @@ def _of_log(path: Path, subject: str | None, group: str | None) -> Iterator[pl.D
     samples, empty = read_samples(path, subject=subject), True
     while batch := list(islice(samples, BATCH)):
         empty = False
-        rows = [(sample.subject, group or MODELS, sample.item, sample.value, 1) for sample in batch]
+        rows = [
+            (sample.subject, group or (PEOPLE if sample.of_person else MODELS), sample.item, sample.value, 1)
+            for sample in batch
+        ]
         yield pl.DataFrame(rows, schema=OUTCOMES, orient="row")
     if empty:
         raise MensuraError(f"{path}: no sample with an outcome; check that the evaluation was scored")

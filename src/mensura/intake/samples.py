@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from mensura.core.errors import MensuraError
 from mensura.intake.records import open_inspect, parse_json
-from mensura.intake.score_logs import HARNESS_METRICS, MOST_HEADER_BYTES
+from mensura.intake.score_logs import HARNESS_METRICS, MOST_HEADER_BYTES, is_of_person
 
 __all__ = ["SAMPLE_SUFFIXES", "SampleOutcome", "is_sample_log", "read_samples"]
 
@@ -29,6 +29,7 @@ class SampleOutcome(NamedTuple):
     item: str
     value: float | None
     run: str
+    of_person: bool = False
 
 
 def checked_value(value: Any, where: str, expected: str = "a number from 0 to 1") -> float:  # noqa: ANN401
@@ -134,6 +135,7 @@ def _run(path: Path) -> tuple[str, str]:
 
 MOST_SAMPLE_BYTES = 256 * 2**20
 """Largest sample that is read: transcripts of agents can be long, beyond this one is no sample."""
+_PERSON_KEYS = ("person", "participant", "subject", "annotator", "user")
 INSPECT_VALUES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 """Inspect's letters: correct, incorrect, partial, no answer."""
 
@@ -141,18 +143,27 @@ INSPECT_VALUES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 def read_archive(path: Path) -> Iterator[SampleOutcome]:
     """Yield the outcomes of an archive; several epochs are several outcomes of one item."""
     with open_inspect(path) as log:
-        asked = as_object(log.read("header.json", MOST_HEADER_BYTES), path, "header.json").get("eval") or {}
+        head = as_object(log.read("header.json", MOST_HEADER_BYTES), path, "header.json")
         for name in log.samples:
-            yield _outcome(asked, log.read(name, MOST_SAMPLE_BYTES), path, name)
+            yield _outcome(head, log.read(name, MOST_SAMPLE_BYTES), path, name)
 
 
-def _outcome(asked: Mapping[str, Any], sample: object, path: Path, name: str) -> SampleOutcome:
-    sample = as_object(sample, path, name)
-    model, task = str(asked.get("model") or ""), str(asked.get("task") or "").rsplit("/", 1)[-1]
-    if not model:
+def _outcome(head: Mapping[str, Any], sample: object, path: Path, name: str) -> SampleOutcome:
+    asked, sample = head.get("eval") or {}, as_object(sample, path, name)
+    of_person = is_of_person(head, sample)
+    who = _person(asked, path) if of_person else str(asked.get("model") or "")
+    if not who:
         raise MensuraError(f"{path}: the header names no model; expected an Inspect log")
+    item = f"{str(asked.get('task') or '').rsplit('/', 1)[-1]}:{sample.get('id')}"
     run = str(asked.get("run_id") or asked.get("eval_id") or path)
-    return SampleOutcome(model, f"{task}:{sample.get('id')}", _value(sample.get("scores"), path, name), run)
+    return SampleOutcome(who, item, _value(sample.get("scores"), path, name), run, of_person)
+
+
+def _person(asked: Mapping[str, Any], path: Path) -> str:
+    """Return who took an evaluation by hand: as its metadata say, else the name of the file."""
+    stated = asked.get("metadata")
+    names = [stated.get(key) for key in _PERSON_KEYS] if isinstance(stated, Mapping) else []
+    return next((str(name) for name in names if name), path.stem)
 
 
 def _value(scores: object, path: Path, name: str) -> float | None:
@@ -207,7 +218,7 @@ def read_samples(path: Path, *, subject: str | None = None) -> Iterator[SampleOu
     log = parse_json(path)
     if isinstance(log, Mapping) and "eval" in log:
         samples = enumerate(log.get("samples") or [], start=1)
-        return (_outcome(log.get("eval") or {}, one, path, f"sample {number}") for number, one in samples)
+        return (_outcome(log, one, path, f"sample {number}") for number, one in samples)
     if isinstance(log, list) and log and isinstance(log[0], Mapping) and "instance_id" in log[0]:
         return read_instances(log, path, subject)
     raise MensuraError(f"{path}: unknown log; expected an Inspect log with samples or HELM's per_instance_stats.json")

@@ -14,6 +14,9 @@ MOST_HEADER_BYTES = 16 * 2**20
 HARNESS_METRICS = ("exact_match", "acc", "pass@1", "acc_norm", "mc2", "f1", "em", "prompt_level_strict_acc")
 """The figure that stands for a task of lm-evaluation-harness: the first of these that it has."""
 INSPECT_METRICS = ("accuracy", "mean")
+HUMAN_SOLVERS = {"human_cli", "human_agent"}
+"""Inspect's solvers with which people take an evaluation."""
+_HUMAN_STATE = "HumanAgentState:"  # how their keys begin in the store of a sample
 _MOST_ITEMS = 10**9  # of a test; a larger count in a log is none
 _COLUMNS = ("model", "task", "score", "unit", "n", "stderr")
 
@@ -54,6 +57,11 @@ def _inspect(log: Mapping[str, Any], path: Path) -> LogRows:
     asked = log["eval"]
     if log.get("status", "success") != "success":
         raise MensuraError(f"{path}: the evaluation ended with status {log['status']!r}; run it to its end first")
+    if is_of_person(log, next(iter(log.get("samples") or []), None)):
+        raise MensuraError(
+            f"{path}: people took this evaluation (Inspect's human agent), so its score is no model's; give it as "
+            f"people's with --people, or read the answers with mensura responses read {path}"
+        )
     results = log.get("results") or {}
     scores = list(_inspect_scores(results.get("scores") or []))
     if not scores:
@@ -70,6 +78,18 @@ def _inspect(log: Mapping[str, Any], path: Path) -> LogRows:
         answers = max(1, answers // epochs)
         notes.append(_partial(task, answers, items))
     return LogRows(_COLUMNS, [(asked.get("model"), task, value, "fraction", answers, error)], tuple(notes))
+
+
+def is_of_person(head: Mapping[str, Any], sample: Mapping[str, Any] | None = None) -> bool:
+    """Tell whether a person took an evaluation, whatever model its header names: by the solver, or by a sample."""
+    steps = (head.get("plan") or {}).get("steps") or []
+    solvers = [step.get("solver") for step in steps if isinstance(step, Mapping)]
+    solvers.append((head.get("eval") or {}).get("solver"))
+    if any(str(solver).rsplit("/", 1)[-1] in HUMAN_SOLVERS for solver in solvers):
+        return True
+    output, store = ((sample or {}).get(part) for part in ("output", "store"))
+    by_output = isinstance(output, Mapping) and output.get("model") in HUMAN_SOLVERS
+    return by_output or (isinstance(store, Mapping) and any(str(key).startswith(_HUMAN_STATE) for key in store))
 
 
 def _whole(value: object) -> int | None:
