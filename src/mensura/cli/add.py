@@ -61,8 +61,7 @@ def add(
         else:
             added.save(out)
     facts = {name: list(getattr(reading, name)) for name in ("notes", "warnings")}
-    if emit(reading.tables() | {"scores": scores}, None, as_json, heading=reading.heading, **facts):
-        return
+    emit(reading.tables() | {"scores": scores}, None, as_json, heading=reading.heading, **facts)
     _print(reading, scores)
     if out is not None:
         console.print(f"wrote {out}")
@@ -88,8 +87,7 @@ def _add_people(evidence: Evidence, file: Path, out: Path | None, as_json: bool)
         if out.suffix.lower() == ".csv":
             raise MensuraError(f"{out}: human scores go into an evidence of your own; give a folder or .sqlite file")
         added.save(out)
-    if emit({"people": own, "unknown": unknown}, None, as_json, added=taken):
-        return
+    emit({"people": own, "unknown": unknown}, None, as_json, added=taken)
     columns = ["benchmark", "part", "group", "score", "unit", "n", "source"]
     print_table(own.select(columns), title="Human baselines", rows=20)
     console.print(f"{counted(taken, 'human baseline')} understood" + (f"; wrote {out}" if out is not None else ""))
@@ -154,8 +152,7 @@ def benchmarks(
         listed = listed.filter([any(spelling(search) in spelling(text or "") for text in row) for row in texts])
         if not listed.height:
             raise MensuraError(f"--search: no benchmark has {search!r} in its name; mensura benchmarks lists all")
-    if emit({"benchmarks": listed}, out, as_json):
-        return
+    emit({"benchmarks": listed}, out, as_json)
     counts = dict(listed["counts_for"].value_counts().iter_rows())
     heading = ", ".join(f"{counts[use]} {use}" for use in listed["counts_for"].unique(maintain_order=True))
     title = f"Benchmarks, and what a score counts for ({heading})"

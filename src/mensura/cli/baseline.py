@@ -169,8 +169,7 @@ def _print_known(name: str, evidence: Path | None, out: Path | None, as_json: bo
     from mensura.scale.ranking import say_chance
 
     registered = find_known(name, load_evidence(evidence))
-    if emit(registered, out, as_json, texts={"card.md": known_markdown(registered)}, benchmark=registered.benchmark):
-        return
+    emit(registered, out, as_json, texts={"card.md": known_markdown(registered)}, benchmark=registered.benchmark)
     print_notes(registered.warnings)
     columns = ["part", "group", "score", "unit", "status", "n", "conditions", "year", "source", "seen"]
     people = registered.people.select(columns)
@@ -203,8 +202,7 @@ def _print_plan(result: Baseline, pay: float, seconds: float, out: Path | None, 
     sd = math.exp(shipped()["persons"]["log_sd"])
     panels = {part.who.name: plan_panel(part.estimate, sd, PanelCost(pay, seconds)) for part in result.parts}
     named = [panel.select(pl.lit(who).alias("population"), pl.all()) for who, panel in panels.items()]
-    if emit({"plan": pl.concat(named)}, out, as_json):
-        return
+    emit({"plan": pl.concat(named)}, out, as_json)
     for who, panel in panels.items():
         print_table(panel, title=f"Panels for {who}, cheapest first", rows=30, digits=2)
         enough = panel.filter("halved")
@@ -225,8 +223,7 @@ def _print(result: Baseline, out: Path | None, as_json: bool) -> None:
     read_as = {part.who.name: part.kind.read for part in result.parts}
     facts = {"benchmark": result.name, "status": "estimated", "read_as": read_as, "span": result.spans}
     tables = {name: result.tables()[name] for name in ("items", "baseline", "models")}
-    if emit(tables, out, as_json, texts=texts, **facts, warnings=list(result.warnings)):
-        return
+    emit(tables, out, as_json, texts=texts, **facts, warnings=list(result.warnings))
     console.print(result.heading)
     for who, kind in read_as.items():
         console.print(f"{who}, read as: {kind}. If that is wrong: --set kind=, --set timed=.")

@@ -62,8 +62,7 @@ def calibrate(
         tables["comparison"] = compare_calibrations(made, read_calibration_file(compare))
     facts = {"method": made.method, "items": made.items.size, "pools": len(made.items.pools)}
     facts |= {"inputs": dict(made.inputs), "warnings": list(made.warnings)}
-    if emit(tables, out, as_json, texts={"calibration.json": calibration_text(made)}, **facts):
-        return
+    emit(tables, out, as_json, texts={"calibration.json": calibration_text(made)}, **facts)
     print_table(tables["bases"], title=made.heading)
     if made.method != "means":
         title = "Items as they are: the other demands move along (levels are read off these lines)"
@@ -149,8 +148,7 @@ def profile(
     else:
         table, levels = _outcomes_and_demands(wanted, outcomes, demands, pool, columns)
         result = profile_of(table, levels, method=method or "joint", calibration=lines, draws=draws)
-    if emit(result, out, as_json, method=result.method):
-        return
+    emit(result, out, as_json, method=result.method)
     _print_profile(result)
     other = "published" if calibration_name(lines) == "open" else "open"
     console.print(f"{say_quality(lines)} Compare with --calibration {other}.", style="dim")

@@ -70,8 +70,8 @@ def annotate(
     with asking.open("annotating") as asker:
         result = carry_out(plan, [asker], aggregate=rare.aggregate, seed=rare.seed)
     facts = {name: getattr(result, name) for name in ("protocol", "calls", "stored", "cost")}
-    if not emit(result, out, as_json, **facts):
-        _print(result)
+    emit(result, out, as_json, **facts)
+    _print(result)
 
 
 def _plan(repeats: int, rare: BundleSettings, rubrics: Path | None, dimensions: str) -> dict[str, Any]:
@@ -141,8 +141,7 @@ def dimensions(
     named = dimension_table()
     both = [named.filter(pl.col("dimension").is_in([*chosen, "UG"])), pl.DataFrame(own, named.columns, orient="row")]
     table = pl.concat(both).unique("dimension", keep="first", maintain_order=True)
-    if emit({"dimensions": table, "levels": levels, "boundaries": boundary_table()}, out, as_json):
-        return
+    emit({"dimensions": table, "levels": levels, "boundaries": boundary_table()}, out, as_json)
     if rubric is not None:
         console.print(chosen[rubric].as_text())
         return
@@ -159,9 +158,9 @@ def sheet(
     from mensura.demands import annotation_sheet
 
     table = annotation_sheet(pool, rubrics=rubrics, dimensions=split_names(dimensions) or None)
-    if not emit({"sheet": table}, out, as_json):
-        print_table(table.select("item", "text"), title="Items of the sheet (write it with --out)", rows=20)
-        console.print(f"{counted(table.height, 'item')} to annotate: write a level from 0 to 5 into each column.")
+    emit({"sheet": table}, out, as_json)
+    print_table(table.select("item", "text"), title="Items of the sheet (write it with --out)", rows=20)
+    console.print(f"{counted(table.height, 'item')} to annotate: write a level from 0 to 5 into each column.")
 
 
 def agreement(tables: Tables, rubrics: Rubrics = None, out: Out = None, as_json: Json = False) -> None:
@@ -169,8 +168,7 @@ def agreement(tables: Tables, rubrics: Rubrics = None, out: Out = None, as_json:
     from mensura.demands import measure_agreement
 
     result = measure_agreement(_read_levels(tables, rubrics))
-    if emit(result.tables(), out, as_json, raters=list(result.raters), items=result.items):
-        return
+    emit(result.tables(), out, as_json, raters=list(result.raters), items=result.items)
     shown = _shown_agreement(result.agreement)
     print_table(shown, title=result.heading, spare=("alpha_interval", "alpha_ordinal", "n"))
     title = "Pairs of raters, all dimensions (shift: second less first, in levels)"
@@ -190,8 +188,7 @@ def merge(
 
     pooled = pool_readings(_read_levels(tables, rubrics), aggregate)
     parts = {"demands": pooled.demands, "annotators": pooled.annotators}
-    if emit({name: table for name, table in parts.items() if table.height}, out, as_json):
-        return
+    emit({name: table for name, table in parts.items() if table.height}, out, as_json)
     print_table(pooled.demands, title="Levels", rows=20)
     print_filled(pooled.annotators, title="Annotators: leaning and error in levels", rows=40)
     console.print(say_levels(pooled.demands))
@@ -223,8 +220,7 @@ def protocols(
     with asking.open("comparing") as asker:
         result = compare_plans(plans, asker, seed=rare.seed)
     facts = {name: getattr(result, name) for name in ("recommended", "model", "items")}
-    if emit(result, out, as_json, **facts):
-        return
+    emit(result, out, as_json, **facts)
     print_table(result.protocols, title=f"Protocols on {result.items} items by {result.model}")
     print_notes(result.warnings)
     console.print(f"The cheapest protocol that is as good as one call per cell: {result.recommended}.")
@@ -256,8 +252,7 @@ def check(
         raise MensuraError("check: give the folders of one or more pools, and last the file of levels (demands.csv)")
     rates = pool_rates([read_pool(folder)[0] for folder in folders], group)
     result = check_demands(rates, _read_levels([demands], rubrics), draws=draws)
-    if emit(result, out, as_json, pools=result.pools, items=result.items):
-        return
+    emit(result, out, as_json, pools=result.pools, items=result.items)
     print_table(result.overall, title=f"{result.heading}; negative: more demand, fewer succeed")
     sums = result.correlations.filter(dimension="sum").drop("dimension")
     print_table(sums, title="Sum of levels, pool by pool", rows=40)

@@ -32,8 +32,7 @@ def summary(evidence: EvidencePath = None, add: AddedScores = None, out: Out = N
         "source_disagreement": source_disagreement(loaded),
     }
     counts = {name: getattr(loaded, name).height for name in ("models", "benchmarks", "scores")}
-    if emit(tables, out, as_json, **counts, primary_scores=loaded.primary_scores.height):
-        return
+    emit(tables, out, as_json, **counts, primary_scores=loaded.primary_scores.height)
     print_table(tables["tables"], title=f"Evidence ({loaded.origin})")
     spare = ("first", "last", "second_sources")
     print_table(tables["benchmark_coverage"], title="Benchmarks: models with a score", spare=spare)
@@ -58,9 +57,9 @@ def models(
     listed = listed.sort("released", "subject", descending=[True, False])
     if provider is not None:
         listed = listed.filter(pl.col("provider").str.to_lowercase() == provider.lower())
-    if not emit({"models": listed}, out, as_json):
-        print_table(listed, title="Models (prices: US dollars per million tokens)")
-        console.print(say_models(listed))
+    emit({"models": listed}, out, as_json)
+    print_table(listed, title="Models (prices: US dollars per million tokens)")
+    console.print(say_models(listed))
 
 
 def check(
@@ -134,18 +133,18 @@ def log(
             print_note(f"no entry changed a row with {text!r}: it is as the store began")
     else:
         tables, title = {"entries": ledger.entries()}, "Entries, newest first"
-    if not emit(tables, out, as_json):
-        [table] = tables.values()
-        spare = ("address", "title", "table") if "history" in tables else ("fingerprint",)
-        shown = short_log(table).drop(spare, strict=False)
-        if entry is not None and shown.height:
-            made = shown.row(0, named=True)
-            title = f"Entry {entry} by {made['by']}, {made['time']}: {table['title'][0]}"
-            shown = shown.drop("entry", "by", "time")
-        print_table(shown, title=title, rows=100)
-        console.print(f"{counted(table.height, _KINDS[next(iter(tables))])}{_newest(shown)}.")
-        if pending and table.height:
-            console.print(f"Look at the first: mensura evidence preview {table['update'][0][:12]}.")
+    emit(tables, out, as_json)
+    [table] = tables.values()
+    spare = ("address", "title", "table") if "history" in tables else ("fingerprint",)
+    shown = short_log(table).drop(spare, strict=False)
+    if entry is not None and shown.height:
+        made = shown.row(0, named=True)
+        title = f"Entry {entry} by {made['by']}, {made['time']}: {table['title'][0]}"
+        shown = shown.drop("entry", "by", "time")
+    print_table(shown, title=title, rows=100)
+    console.print(f"{counted(table.height, _KINDS[next(iter(tables))])}{_newest(shown)}.")
+    if pending and table.height:
+        console.print(f"Look at the first: mensura evidence preview {table['update'][0][:12]}.")
 
 
 def _newest(shown: pl.DataFrame) -> str:
@@ -172,8 +171,7 @@ def diff(
         _print_effects(score_both(old, new), out, as_json)
         return
     cells = evidence_changes(old, new)
-    if emit({"cells": cells}, out, as_json):
-        return
+    emit({"cells": cells}, out, as_json)
     if cells.is_empty():
         console.print(f"no cell differs: {old.origin} and {new.origin} hold the same")
     else:
@@ -213,8 +211,7 @@ def preview(
 
 
 def _print_effects(result: Preview, out: Path | None, as_json: bool) -> None:
-    if emit(result.tables(), out, as_json, heading=result.heading):
-        return
+    emit(result.tables(), out, as_json, heading=result.heading)
     titles = {
         "composites": "Composite IQs and ranks that move",
         "inputs": "Through which input",
@@ -253,13 +250,13 @@ def policy(
 
         table = table.filter(pl.col("subject") == require_subject(evidence, model))
     tables = {"policy": table, "chart_rules": evidence.chart_rules}
-    if not emit(tables, out, as_json):
-        if model != "chart_rules":
-            print_table(table, title="Policy fields (blank: the rules decide)")
-        print_table(evidence.chart_rules, title="Chart rules")
-        own = table.select(pl.any_horizontal(pl.exclude("subject").is_not_null())).to_series().to_list().count(True)
-        rules = f"{evidence.chart_rules.height} rules decide the rest"
-        console.print(f"{counted(own, 'model')} with fields of its own; {rules}.")
+    emit(tables, out, as_json)
+    if model != "chart_rules":
+        print_table(table, title="Policy fields (blank: the rules decide)")
+    print_table(evidence.chart_rules, title="Chart rules")
+    own = table.select(pl.any_horizontal(pl.exclude("subject").is_not_null())).to_series().to_list().count(True)
+    rules = f"{evidence.chart_rules.height} rules decide the rest"
+    console.print(f"{counted(own, 'model')} with fields of its own; {rules}.")
 
 
 def _pair(text: str) -> tuple[str, str]:

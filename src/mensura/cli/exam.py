@@ -137,8 +137,7 @@ def sit(
         return
     with asking.open("sitting") as asker:
         sat = sit_exam(read, asker, repeats=repeats, pictures=pictures)
-    if emit(sat, out, as_json):
-        return
+    emit(sat, out, as_json)
     print_table(sat.outcomes, title=sat.heading)
     print_notes(sat.warnings, "warning")
     right = sum(sat.outcomes.filter(outcome="right")["n"])
@@ -178,8 +177,7 @@ def report(
 
         to_pool(made, takers).write(pool)
         notices.print(f"wrote a pool to {pool}", style="dim")
-    if _write_report(made, out, as_json):
-        return
+    _write_report(made, out, as_json)
     print_table(made.comparison.select(*_SHOWN, "at_least"), title=made.heading, spare=("no_answer",))
     print_notes(made.warnings)
     console.print(say_comparison(made.comparison))
@@ -209,8 +207,7 @@ def plan(
         by_item = {str(item): float(rate) for item, rate in table.select("item", "rate").iter_rows()}
     pay = pay_per_hour if pay_per_hour is not None else read.settings.study.pay_per_hour
     made = plan_exam(read, PlanTerms(precision, seconds_per_item, pay, fee), by_item)
-    if emit(made.tables(), out, as_json):
-        return
+    emit(made.tables(), out, as_json)
     title = f"Designs that reach ±{precision:g} (90%), least time first"
     print_table(made.plan, title=title, rows=12, digits=2, spare=("items", "half_width", "answers_per_item"))
     console.print(f"{made.heading}.")
@@ -228,8 +225,8 @@ def forget(code: Annotated[str, arg("The person's code.")], store: StorePath) ->
         )
 
 
-def _write_report(report: ExamReport, out: Path | None, as_json: bool) -> bool:
-    """Write a report's folder where asked; true when JSON was printed."""
+def _write_report(report: ExamReport, out: Path | None, as_json: bool) -> None:
+    """Write a report's folder where asked, or print JSON and end the command."""
     from mensura.exam.checklist import checklist, checklist_text
 
     tables = {**report.tables(), "checklist": checklist(report)}
@@ -238,7 +235,7 @@ def _write_report(report: ExamReport, out: Path | None, as_json: bool) -> bool:
 
         texts = {"checklist.md": checklist_text(report), "report.html": exam_page(report)}
         emit({**tables, "responses": report.responses}, out, False, texts=texts)
-    return emit(tables, None, as_json, warnings=list(report.warnings))
+    emit(tables, None, as_json, warnings=list(report.warnings))
 
 
 def _gather(exam: Exam, sources: list[Path]) -> tuple[pl.DataFrame, pl.DataFrame, tuple[str, ...]]:

@@ -110,8 +110,7 @@ def _emit_models(results: dict[str, Extrapolation], by: str, out: Path | None, a
     parts["pooled"] = pool_models(parts["rates"])
     warnings = list(dict.fromkeys(text for result in results.values() for text in result.warnings))
     facts = {"method": first.method, "from": first.focal.name, "to": first.reference.name, "level": first.level}
-    if emit(parts, out, as_json, **facts, models=list(results), warnings=warnings):
-        return
+    emit(parts, out, as_json, **facts, models=list(results), warnings=warnings)
     print_notes(warnings)
     title = f"{first.focal.name} → {first.reference.name}, mean of {len(results)} models on the logit scale"
     print_table(parts["pooled"], title=title, rows=30, digits=4)
@@ -128,8 +127,8 @@ def _emit(result: Extrapolation, extra: dict[str, pl.DataFrame], by: str, out: P
         observed = pl.DataFrame({"item": result.task.names, "rate": result.task.rate})
         parts["distance"] = measure_distance(observed, {result.method: result})
     facts = {"method": result.method, "from": result.focal.name, "to": result.reference.name, "level": result.level}
-    if not emit(parts, out, as_json, **facts, warnings=list(result.warnings)):
-        _print(result, parts, by)
+    emit(parts, out, as_json, **facts, warnings=list(result.warnings))
+    _print(result, parts, by)
 
 
 def _settled_domain(pool: ItemPool, domain: str | None, world: World, needed: bool) -> str | None:
@@ -258,8 +257,7 @@ def validate(
     facts["warnings"] = list(result.warnings)
     if models is not None:
         facts["variants"] = _variants(result)
-    if emit(parts, out, as_json, **facts):
-        return
+    emit(parts, out, as_json, **facts)
     if models is not None:
         by = ", ".join(result.summary["covariate"].unique(maintain_order=True))
         console.print(f"Prompt variants per item: {_variants(result)}; errors by {by} are in 'By focal group'.")
@@ -298,8 +296,7 @@ def _emit_validations(
 ) -> None:
     """Emit the validations of several models below each other."""
     parts = stack_models(by_model)
-    if emit(parts, out, as_json, pool=pool, situation=situation, models_asked=list(by_model)):
-        return
+    emit(parts, out, as_json, pool=pool, situation=situation, models_asked=list(by_model))
     columns = ["model", "covariate", "groups", "mae", "rmse", "bias", "coverage", "mae_identity"]
     title = f"{pool}: {situation}, {len(by_model)} models side by side"
     print_table(parts["overall"].select(columns), title=title, rows=40, digits=3)

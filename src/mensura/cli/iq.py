@@ -128,8 +128,7 @@ def _on_frozen(
     if model is not None:
         tables = {name: table.filter(pl.col("subject") == model) for name, table in tables.items()}
         tables["neighbours"] = placed.neighbours_of(model)
-    if emit(tables, out, as_json, scale=scale, heading=placed.heading):
-        return
+    emit(tables, out, as_json, scale=scale, heading=placed.heading)
     console.print(placed.heading)
     for name, table in tables.items():
         if model is not None or name == "composites":
@@ -151,8 +150,7 @@ def _print_all(result: IqResult, least: float | None, lead: Lead | None, out: Pa
     facts = {name: getattr(result, name) for name in ("method", "ladders", "source")}
     facts |= {"left_out": result.composites["iq"].count() - ranking.height, "warnings": list(result.warnings)}
     facts["lead"] = None if lead is None else lead.to_dict(result.evidence)
-    if emit(result.tables() | {"ranking": ranking}, out, as_json, **facts):
-        return
+    emit(result.tables() | {"ranking": ranking}, out, as_json, **facts)
     ends = [pl.col(name).round(0).cast(pl.Int64) for name in ("low", "high")]
     own = result.composites.filter(pl.col("subject").is_in(added_subjects()))
     columns = ("rank", "subject", "iq", pl.format("{}–{}", *ends).alias("90%"), "measured")
@@ -190,8 +188,7 @@ def _print_one(result: IqResult, model: str, explain: bool, out: Path | None, as
     if result.n_draws and tables["composites"]["iq"][0] is not None:
         pairs = result.drawn.pairs(model)
         tables["not_told_apart"] = pairs.filter(~pl.col("told_apart")).drop("told_apart")
-    if emit(tables, out, as_json, explanation=tree.to_dict()):
-        return
+    emit(tables, out, as_json, explanation=tree.to_dict())
     print_notes(warning for warning in result.warnings if warning.startswith(f"{model}: "))
     if explain:
         _print_tree(tree)
@@ -249,8 +246,7 @@ def _print_derived_ladders(evidence: Evidence, curves: Path, out: Path | None, a
         own = [name for name in ("chance", "ceiling") if name in levels.columns]
         table = table.join(levels.select("benchmark", *own), on="benchmark", how="left")
     derived = derive_ladders(evidence, table)
-    if emit(derived.tables(), out, as_json, slope=derived.slope, spread=derived.spread):
-        return
+    emit(derived.tables(), out, as_json, slope=derived.slope, spread=derived.spread)
     print_table(derived.anchors.drop("basis", strict=False), title="Human groups on the stitched scale")
     print_table(derived.offsets, title="Where the average person stands, by benchmark")
     print_table(derived.ladders.drop("set"), title="Ladders from people (use with --set ladders=FILE)")
@@ -263,11 +259,11 @@ def _print_sensitivity(result: IqResult, out: Path | None, as_json: bool) -> Non
 
     with progress_bar("changes", count_changes(result)) as advance:
         moves = sensitivity(result, advance=advance)
-    if not emit({"sensitivity": moves.summary, "moves": moves.moves}, out, as_json):
-        print_table(moves.summary, title="How far composites move, in IQ points", rows=30)
-        most = moves.summary.sort("largest_move", descending=True).row(0, named=True)
-        cause = f"{most['change']} {most['name']}"
-        console.print(f"The largest move: {most['mover']}, by {most['largest_move']:.1f} IQ points ({cause}).")
+    emit({"sensitivity": moves.summary, "moves": moves.moves}, out, as_json)
+    print_table(moves.summary, title="How far composites move, in IQ points", rows=30)
+    most = moves.summary.sort("largest_move", descending=True).row(0, named=True)
+    cause = f"{most['change']} {most['name']}"
+    console.print(f"The largest move: {most['mover']}, by {most['largest_move']:.1f} IQ points ({cause}).")
 
 
 def _print_imputation(result: IqResult, out: Path | None, as_json: bool) -> None:
@@ -279,12 +275,12 @@ def _print_imputation(result: IqResult, out: Path | None, as_json: bool) -> None
     with progress_bar("hidings", FOLDS if joint else int(result.matrix.measured.sum())) as advance:
         outcomes = hide_and_impute(result, by="fold" if joint else "score", advance=advance)
     tables = {"by_step": summarise(outcomes), "by_benchmark": summarise(outcomes, "benchmark"), "outcomes": outcomes}
-    if not emit(tables, out, as_json):
-        print_table(tables["by_step"], title="Imputed less measured, in IQ points, by step")
-        print_table(tables["by_benchmark"], title="… and by benchmark")
-        off = outcomes["error"].drop_nulls().to_numpy()
-        mean, bias = abs(off).mean(), off.mean()
-        console.print(f"Imputed IQs are off by {mean:.1f} points on average, with a bias of {bias:+.1f}.")
+    emit(tables, out, as_json)
+    print_table(tables["by_step"], title="Imputed less measured, in IQ points, by step")
+    print_table(tables["by_benchmark"], title="… and by benchmark")
+    off = outcomes["error"].drop_nulls().to_numpy()
+    mean, bias = abs(off).mean(), off.mean()
+    console.print(f"Imputed IQs are off by {mean:.1f} points on average, with a bias of {bias:+.1f}.")
 
 
 def _print_changes(before: IqResult, after: IqResult, model: str | None, out: Path | None, as_json: bool) -> None:
@@ -297,8 +293,7 @@ def _print_changes(before: IqResult, after: IqResult, model: str | None, out: Pa
             table.filter(pl.col("subject") == model) for table in (changes.composites, changes.inputs)
         )
         changes = replace(changes, composites=composites, inputs=inputs)
-    if emit({"changes": changes.composites, "inputs": changes.inputs}, out, as_json):
-        return
+    emit({"changes": changes.composites, "inputs": changes.inputs}, out, as_json)
     moved = changes.shown
     print_table(moved, title="Composites that moved", rows=30)
     print_table(changes.inputs, title="Through which input (contribution in points of the composite)", rows=30)

@@ -39,8 +39,7 @@ def status(
     tables = {**journal_status(journal), "cost": journal_cost(journal, prices)}
     costs = tables["cost"]
     total = float(costs["cost"].sum()) if costs["cost"].count() else None
-    if emit(tables, out, as_json, total=total):
-        return
+    emit(tables, out, as_json, total=total)
     print_table(tables["models"], title=f"Journal {journal}", digits=4)
     print_filled(tables["batches"], title="Batches")
     console.print(say_journal(tables["models"]))
@@ -92,8 +91,7 @@ def cite(
         "bibtex": "\n".join(["@software{mensura,", ",\n".join(lines), "}"]),
         "apa": f"{AUTHOR}. ({YEAR}). {TITLE} (Version {__version__}) [Computer software]. {base.capitalize()}.",
     }
-    if emit({}, None, as_json, **forms, version=__version__, **edition, scale=scale):
-        return
+    emit({}, None, as_json, **forms, version=__version__, **edition, scale=scale)
     if style is not None:
         print(forms[style])  # as it is: a file of references is no prose to wrap
         return
@@ -114,13 +112,13 @@ def cache(
 
     folder = cache_folder()
     if folder is None:
-        if not emit({}, None, as_json, folder=None):
-            console.print("Nothing is kept: MENSURA_CACHE is off.")
+        emit({}, None, as_json, folder=None)
+        console.print("Nothing is kept: MENSURA_CACHE is off.")
         return
     if clear:
         removed = clear_cache(folder)
-        if not emit({}, None, as_json, folder=folder, removed=removed):
-            console.print(f"removed {counted(removed, 'result')} from {folder}")
+        emit({}, None, as_json, folder=folder, removed=removed)
+        console.print(f"removed {counted(removed, 'result')} from {folder}")
         return
     entries = [
         (entry.name, entry.size / 1e6, f"{datetime.fromtimestamp(entry.used, UTC):%Y-%m-%d %H:%M}", entry.file.name)
@@ -128,5 +126,5 @@ def cache(
     ]
     schema = {"result": pl.String, "megabytes": pl.Float64, "used": pl.String, "file": pl.String}
     kept = pl.DataFrame(entries, schema=schema, orient="row")
-    if not emit({"kept": kept}, None, as_json, folder=folder):
-        print_table(kept, title=f"Kept in {folder} (times in UTC)")
+    emit({"kept": kept}, None, as_json, folder=folder)
+    print_table(kept, title=f"Kept in {folder} (times in UTC)")

@@ -268,11 +268,11 @@ def emit(
     *,
     texts: Any = None,  # noqa: ANN401 -- a mapping of texts by file name; facts of any kind come beside it
     **facts: object,
-) -> bool:
-    """Serve ``--out`` and ``--json`` alike for every command; true when JSON was printed.
+) -> None:
+    """Serve ``--out`` and ``--json`` alike for every command; a command that prints JSON ends here.
 
-    ``texts``: further files for ``--out``. The JSON object holds ``facts`` (of a result its warnings too), each table
-    as a list of rows under its name, and ``provenance``.
+    ``texts``: further files for ``--out``. The JSON object contains ``facts`` (of a result its warnings too), each
+    table as a list of rows under its name, and ``provenance``.
     """
     if not isinstance(tables, Mapping):
         facts = {**facts, "warnings": list(getattr(tables, "warnings", ()))}
@@ -282,10 +282,10 @@ def emit(
     if as_json:
         rows = {name: frame.to_dicts() for name, frame in tables.items()}
         print_json({**facts, **rows, "provenance": provenance()})
-    elif out is not None:
+        raise typer.Exit
+    if out is not None:
         files = [*(f"{name}.csv" for name in tables), *(texts or ())]
         notices.print(f"wrote {', '.join(files)} to {out}", style="dim")
-    return as_json
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401

@@ -45,8 +45,7 @@ def summary(
     tables = {"domains": domains, "groups": pool.groups, "exclusions": screen(pool).exclusions}
     persons = None if pool.persons is None else pool.persons.height
     facts = {"pool": pool.name, "items": pool.items.height, "persons": persons}
-    if emit(tables, out, as_json, **facts, **pool.administration.table().row(0, named=True)):
-        return
+    emit(tables, out, as_json, **facts, **pool.administration.table().row(0, named=True))
     who = "published rates only" if persons is None else f"{persons:,} persons"
     given = f" ({pool.administration})" if pool.administration.known else ""
     print_table(domains, title=f"{pool.name}{given}: {pool.items.height} items, {who}; rates of the whole sample")
@@ -60,9 +59,9 @@ def _list_pools(out: Path | None, as_json: bool) -> None:
     from mensura.calibration import list_pools
 
     table = list_pools()
-    if not emit({"pools": table}, out, as_json):
-        print_table(table, title="Pools of the published calibration (its Table 1) and of the open one", keys=2)
-        console.print(say_pools(table))
+    emit({"pools": table}, out, as_json)
+    print_table(table, title="Pools of the published calibration (its Table 1) and of the open one", keys=2)
+    console.print(say_pools(table))
 
 
 def rates(
@@ -77,9 +76,9 @@ def rates(
 
     pool = ItemPool.read(folder)
     table = pool.tabulate(split_crossings(by), weight=weight)
-    if not emit({"rates": table}, out, as_json):
-        print_table(table, title=f"{pool.name}: success rates", rows=40, digits=3)
-        console.print(_mean_rate(pool, table))
+    emit({"rates": table}, out, as_json)
+    print_table(table, title=f"{pool.name}: success rates", rows=40, digits=3)
+    console.print(_mean_rate(pool, table))
 
 
 def populations(out: Out = None, as_json: Json = False) -> None:
@@ -87,11 +86,11 @@ def populations(out: Out = None, as_json: Json = False) -> None:
     from mensura.people import World
 
     table = World.load().populations
-    if not emit({"populations": table}, out, as_json):
-        columns = ["population", "prose", "age_low", "age_high", "ability_mean", "ability_low", "ability_high"]
-        title = "Populations (ability: 0 = 500 points of PISA, 1 = 100 points)"
-        print_table(table.select(columns), title=title, spare=("ability_high", "ability_low"))
-        console.print(say_populations(table))
+    emit({"populations": table}, out, as_json)
+    columns = ["population", "prose", "age_low", "age_high", "ability_mean", "ability_low", "ability_high"]
+    title = "Populations (ability: 0 = 500 points of PISA, 1 = 100 points)"
+    print_table(table.select(columns), title=title, spare=("ability_high", "ability_low"))
+    console.print(say_populations(table))
 
 
 def strata(
@@ -104,10 +103,10 @@ def strata(
     from mensura.people.strata import build_world
 
     tables = build_world(folder, World.load().countries)
-    if not emit(tables, out, as_json):
-        title = "World strata (thousands of people; learning 0 = 500 points)"
-        print_table(tables["strata"], title=title, rows=20, spare=("spread", "learning"))
-        console.print(say_strata(tables["strata"], tables["countries"]))
+    emit(tables, out, as_json)
+    title = "World strata (thousands of people; learning 0 = 500 points)"
+    print_table(tables["strata"], title=title, rows=20, spare=("spread", "learning"))
+    console.print(say_strata(tables["strata"], tables["countries"]))
 
 
 def _mean_rate(pool: ItemPool, table: pl.DataFrame) -> str:
@@ -194,11 +193,11 @@ def import_(
     pool.write(out)
     notes += _about_points(read_points(answers, rules), points)
     facts = {"pool": str(out), "items": pool.items.height, "persons": answers.height, "notes": notes}
-    if not emit({"groups": pool.groups, "exclusions": pool.exclusions}, None, as_json, **facts):
-        print_table(pool.groups, title=f"{pool.heading}; n: median answers per item", rows=40, digits=0)
-        print_notes(notes)
-        print_filled(pool.exclusions, title="Left out", rows=20)
-        console.print(say_import(str(out), pool.items.height, answers.height, pool.exclusions))
+    emit({"groups": pool.groups, "exclusions": pool.exclusions}, None, as_json, **facts)
+    print_table(pool.groups, title=f"{pool.heading}; n: median answers per item", rows=40, digits=0)
+    print_notes(notes)
+    print_filled(pool.exclusions, title="Left out", rows=20)
+    console.print(say_import(str(out), pool.items.height, answers.height, pool.exclusions))
 
 
 def split_crossings(text: str) -> list[tuple[str, ...]]:

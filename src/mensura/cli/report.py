@@ -80,8 +80,8 @@ def figure(
         from mensura.site.pictures import picture_table
 
         listed = picture_table()
-        if not emit({"figures": listed}, None, as_json):
-            print_table(listed, title="Pictures")
+        emit({"figures": listed}, None, as_json)
+        print_table(listed, title="Pictures")
         return
     if name is None or out is None:
         raise MensuraError("figure: give a NAME and --out FILE.svg (or .png); mensura figure --list names them all")
@@ -96,8 +96,8 @@ def figure(
     drawing = _drawing(load_evidence(evidence, add), name, millimetres, method)
     write_drawing(drawing["svg"], out, dpi)
     words = {key: drawing[key] for key in ("figure", "title", "caption")}
-    if not emit({}, None, as_json, **words, file=out):
-        console.print(f"wrote {out}: {drawing['title']}")
+    emit({}, None, as_json, **words, file=out)
+    console.print(f"wrote {out}: {drawing['title']}")
 
 
 def _drawing(evidence: Evidence, name: str, width_mm: float, method: str | None) -> dict[str, str]:

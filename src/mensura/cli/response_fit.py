@@ -97,8 +97,7 @@ def fit(
     if is_rated and dimensions is None:
         facts["reliability"] = result.reliability  # type: ignore[union-attr]
     tables = result.tables() | {name: one for part in more for name, one in part.tables().items()}
-    if emit(tables, out, as_json, model=model, **facts, warnings=list(result.warnings)):
-        return
+    emit(tables, out, as_json, model=model, **facts, warnings=list(result.warnings))
     if isinstance(result, responses.DimensionFit):
         _print_dimensions(result, more)
     else:

@@ -78,13 +78,12 @@ def read(
     if store is not None:
         written = write_store(list(files), store, **how)
         facts = {"store": store, "subjects": written.subjects, "items": written.items}
-        if not emit({"log": written.log}, out, as_json, **facts):
-            size = f"{written.subjects:,} subjects × {written.items:,} items"
-            console.print(f"wrote {size} to {store}, {len(written.parts)} parts")
+        emit({"log": written.log}, out, as_json, **facts)
+        size = f"{written.subjects:,} subjects × {written.items:,} items"
+        console.print(f"wrote {size} to {store}, {len(written.parts)} parts")
         return
     table = read_responses(list(files), **how)
-    if emit(table.tables(), out, as_json):
-        return
+    emit(table.tables(), out, as_json)
     print_table(table.subjects, title="Subjects", rows=SHOWN)
     print_table(table.items, title="Items", rows=10)
     print_filled(table.log, title="What rules decided")
@@ -107,8 +106,7 @@ def surprises(
 
     table = read_responses(list(files), **read_settings(settings, CountSettings).reading(by, columns))
     result = find_surprises(table, model=model, rate=rate)
-    if emit(result, out, as_json, rate=rate):
-        return
+    emit(result, out, as_json, rate=rate)
     print_table(result.answers, title="Answers far above ability (leaked items?)", rows=SHOWN)
     print_table(result.subjects, title="Subjects, the least expected first (q: false discovery rate)", rows=10)
     print_notes(result.warnings, "warning")
@@ -175,8 +173,7 @@ def link(
     from mensura.responses import link_fits
 
     linked = link_fits(new, base, method=method)
-    if emit(linked, out, as_json):
-        return
+    emit(linked, out, as_json)
     print_table(linked.items, title="Common items on the scale of the base", rows=10)
     ranked = sort_highest(linked.subjects, "ability", "subject")
     print_table(ranked, title="Subjects on the scale of the base", rows=SHOWN)
@@ -202,8 +199,7 @@ def place(
     if files:
         fitted = score_new(fitted, read_responses(list(files)))
     placed = place_among(fitted, group=group, rates=rates)
-    if emit(placed, out, as_json):
-        return
+    emit(placed, out, as_json)
     _print_placed(placed, () if files else few_beside_many(fitted))
 
 
@@ -245,8 +241,7 @@ def select(
 
     bank, contents = _bank(items, content)
     form = select_items(bank, size, aim=Aim(mean, sd), content=contents, choice=choice)
-    if emit(form, out, as_json):
-        return
+    emit(form, out, as_json)
     print_table(form.form, title="The form, item by item (error: with the items so far)", rows=40)
     print_notes(form.warnings, "warning")
     console.print(f"{form.heading}.")
@@ -271,8 +266,7 @@ def next_(
     bank, contents = _bank(items, content)
     answers = {} if log is None else _answers(log, subject, bank)
     result = next_items(bank, answers, count=count, aim=Aim(mean, sd, within), content=contents, choice=choice)
-    if emit(result, out, as_json):
-        return
+    emit(result, out, as_json)
     if not result.standing["done"][0]:
         print_table(result.next, title="Run next")
     print_notes(result.warnings, "warning")

@@ -57,8 +57,7 @@ def scale(
     if line is not None:
         facts["dimension"] = line.dimension
         notes = [note for value in readings["level"] if value is not None and (note := line.outside(value))][:1]
-    if emit(tables, out, as_json, **facts, notes=notes, unusable=dict(lines.unusable)):
-        return
+    emit(tables, out, as_json, **facts, notes=notes, unusable=dict(lines.unusable))
     _print_readings(readings, line)
     print_notes(notes)
     if dimension == "all" or calibration is not None:
@@ -160,8 +159,7 @@ def equate(
 
     first, second = (Path(test).name.partition(".")[0] if Path(test).is_file() else test for test in (one, other))
     result = equated(_read_test(one), _read_test(other), names=(first, second), draws=draws)
-    if emit(result.tables(), out, as_json, tests=list(result.tests), items=list(result.items)):
-        return
+    emit(result.tables(), out, as_json, tests=list(result.tests), items=list(result.items))
     print_table(result.levels, title=f"Levels. {result.heading}")
     print_table(result.scores, title=f"Scores (share correct) of {result.tests[0]} in those of {result.tests[1]}")
     if result.scores.height:

@@ -115,8 +115,7 @@ def stitch(
     tables, warnings = tables | more, [*warnings, *about]
     end = {name: getattr(fit.convergence, name) for name in ("converged", "iterations", "gradient")}
     facts = {"settings": fit.settings, "convergence": end, "warnings": warnings, "notes": fit.notes}
-    if emit(tables, out, as_json, **facts):
-        return
+    emit(tables, out, as_json, **facts)
     for text in fit.notes:
         console.print(text)
     print_notes(warnings, "warning")
@@ -272,8 +271,7 @@ def _explain_capability(name: str | None, capability: float, out: Path | None, a
         raise MensuraError("--at goes with --scale NAME: a number has a meaning on a scale that stands still")
     frozen = load_scale(name)
     tables = {"expected": frozen.expected_at(capability), "neighbours": frozen.neighbours_of(capability)}
-    if emit(tables, out, as_json, scale=frozen.name, capability=capability):
-        return
+    emit(tables, out, as_json, scale=frozen.name, capability=capability)
     print_table(tables["neighbours"], title=f"Nearest to {capability:g} on the scale {frozen.name}")
     print_table(tables["expected"], title=f"Expected at {capability:g}, and one unit above (no special strengths)")
     near = tables["neighbours"].sort((tables["neighbours"]["capability"] - capability).abs())["subject"][0]
@@ -287,8 +285,7 @@ def _show_frozen(name: str, data: object, out: Path | None, as_json: bool) -> No
 
     frozen = load_scale(name)
     tables = {"capabilities": frozen.place(data), "benchmarks": frozen.benchmarks}
-    if emit(tables, out, as_json, scale=frozen.name, settings=frozen.settings):
-        return
+    emit(tables, out, as_json, scale=frozen.name, settings=frozen.settings)
     placed = tables["capabilities"].filter(tables["capabilities"]["status"] == "placed")
     print_filled(placed, title=f"Placed on the scale {frozen.name} (90% intervals)")
     title = f"Everybody on the scale {frozen.name}"

@@ -112,11 +112,11 @@ def extract(
         ledger.propose(update, **signed(by))
     if file is not None:
         write_text(file, update.text())
-    if not emit(update_tables(update), out, as_json, update=update.id, title=update.title):
-        print_update(update)
-        if update.changes or update.proposals:
-            hint = f"next: mensura evidence preview {update.id}, then mensura evidence apply {update.id}"
-            console.print(hint, style="dim")
+    emit(update_tables(update), out, as_json, update=update.id, title=update.title)
+    print_update(update)
+    if update.changes or update.proposals:
+        hint = f"next: mensura evidence preview {update.id}, then mensura evidence apply {update.id}"
+        console.print(hint, style="dim")
 
 
 def print_update(update: Update) -> None:
@@ -213,7 +213,7 @@ def mappings(
     shipped = [read_mapping(name) for name in shipped_names()]
     rows = [(m.name, m.layout.form, ", ".join(rule.target for rule in m.figures), m.about) for m in shipped]
     table = pl.DataFrame(rows, schema=["mapping", "format", "figures", "about"], orient="row")
-    if not emit({"mappings": table}, out, as_json):
-        print_table(table, title="Mappings")
-        example = f"mensura evidence mappings {shipped[0].name}"
-        console.print(f"{table.height} mappings. {example} prints one to start your own from.")
+    emit({"mappings": table}, out, as_json)
+    print_table(table, title="Mappings")
+    example = f"mensura evidence mappings {shipped[0].name}"
+    console.print(f"{table.height} mappings. {example} prints one to start your own from.")

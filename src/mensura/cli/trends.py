@@ -108,8 +108,7 @@ def trends(
     files = {"compute": compute, "horizons": horizons, "levels": levels}
     how = {"method": method, "anchor": anchor_benchmark, "days": days, "watch": watch, **asdict(rare), **files}
     tables, facts = kept_for("trends", data, how, lambda: _follow(dated_scores(data, rare.models, unit), how, data))
-    if emit(tables, out, as_json, **facts):
-        return
+    emit(tables, out, as_json, **facts)
     _print(tables, facts, rare.level)
 
 
@@ -156,8 +155,7 @@ def _follow(
 def _show_published(published: PublishedTrends, out: Path | None, as_json: bool) -> None:
     """Write or print the published analyses."""
     tables = {name: table for name, table in published.tables().items() if table.height}
-    if emit(tables, out, as_json, method="rosetta", heading=published.heading):
-        return
+    emit(tables, out, as_json, method="rosetta", heading=published.heading)
     titles = {
         "trend": "Slope of capability per year (95%): the line through the records, and that of all releases",
         "forecast": "Forecast of the record line (95%, of its mean)",
@@ -267,8 +265,7 @@ def watch(
     how |= {name: getattr(rare, name) for name in ("until", "streams", "seed")}
     data = scores or load_evidence(evidence, add)
     result = kept_for("watch", data, how, lambda: _watched(dated_scores(data, rare.models), how))
-    if emit({"looks": result.looks, "plan": result.plan.table}, out, as_json, **result.facts):
-        return
+    emit({"looks": result.looks, "plan": result.plan.table}, out, as_json, **result.facts)
     title = "Monthly checks: the statistic, in standard deviations without a change, and the boundary it must pass"
     print_table(result.looks, title=title)
     print_notes(result.warnings, "warning")
@@ -308,8 +305,7 @@ def simulate(
         detection = simulate_detection(
             factors, runs=runs, change=year, window=rolling and rolling / MONTHS, advance=advance, **asdict(rare)
         )
-    if emit({"detection": detection.table}, out, as_json, noise=rare.noise, streams=rare.streams):
-        return
+    emit({"detection": detection.table}, out, as_json, noise=rare.noise, streams=rare.streams)
     print_table(detection.table, title=detection.heading)
     console.print(say_detection(detection.table))
 
@@ -332,8 +328,7 @@ def slopes(
     fit = stitch(dated_scores(scores or load_evidence(evidence, add), rare.models))
     ratios = slope_ratios(fit, at=at, streams=rare.streams, seed=rare.seed)
     alarms = {"chosen_alarms": ratios.chosen_alarms, "any_alarms": ratios.any_alarms}
-    if emit({"slopes": ratios.table}, out, as_json, **alarms):
-        return
+    emit({"slopes": ratios.table}, out, as_json, **alarms)
     title = "Slope ratio at every record: pace after over pace before; faster: chance of a faster pace"
     print_table(ratios.table, title=title, spare=("faster",))
     console.print(ratios.heading)

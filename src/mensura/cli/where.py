@@ -48,8 +48,7 @@ def where(
         return
     result = find_whereabouts(Study.open(loaded), subject)
     tables = result.tables()
-    if emit(tables, out, as_json, heading=result.heading):
-        return
+    emit(tables, out, as_json, heading=result.heading)
     row = result.standing.row(0, named=True)
     console.print(result.heading)
     if row["capability"] is not None:
@@ -121,8 +120,7 @@ def _on_frozen(evidence: Evidence, subject: str, scale: str, out: Path | None, a
     }
     if tables["standing"]["iq"][0] is not None:
         tables["neighbours"] = placed.neighbours_of(subject)
-    if emit(tables, out, as_json, scale=scale, heading=placed.heading):
-        return
+    emit(tables, out, as_json, scale=scale, heading=placed.heading)
     console.print(placed.heading)
     for name, table in ((name, table) for name, table in tables.items() if table.height):
         print_table(table, title=f"{name.capitalize()} on the scale {scale}", digits=1 if name != "capability" else 2)
@@ -154,8 +152,7 @@ def cost(
     else:
         beside = costs.costs.join(iqs, on="subject", how="left", maintain_order="left")
         tables = {"costs": beside, "signals": costs.signals, "fits": costs.fits}
-    if emit(tables, out, as_json, note=iq.EFFECTIVE_COST_NOTE):
-        return
+    emit(tables, out, as_json, note=iq.EFFECTIVE_COST_NOTE)
     if frontier:
         for axis in iq.COST_AXES:
             shown = tables[f"frontier_{axis}"].select("subject", "iq", axis)
