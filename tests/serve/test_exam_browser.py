@@ -329,7 +329,7 @@ def test_a_lost_connection_loses_nothing(visit, store):
 
 
 BUSY = {
-    **{status: {"status": status, "json": {"saved": False, "said": "Wait."}} for status in (408, 425, 429, 500, 503)},
+    **{status: {"status": status, "json": {"saved": False, "message": "Wait."}} for status in (408, 425, 429, 500, 503)},
     "a gateway": {"status": 403, "body": "<h1>Sign in to this network</h1>", "content_type": "text/html"},
     "a hotel": {"status": 200, "body": "<h1>Welcome</h1>", "content_type": "text/html"},
 }
@@ -354,7 +354,7 @@ def test_a_server_that_names_a_time_is_not_asked_before(visit, store):
 
     def refuse(route):
         asked.append(time.monotonic())
-        route.fulfill(status=429, headers={"retry-after": "4"}, json={"saved": False, "said": "Wait."})
+        route.fulfill(status=429, headers={"retry-after": "4"}, json={"saved": False, "message": "Wait."})
 
     page.route("**/answer", refuse, times=1)
     page.get_by_label("Kisumu").check()

@@ -274,17 +274,17 @@ class _Estimating:
         after = estimate.counted(at, rows["rate"].to_numpy(), rows["n"].to_numpy())
         return after, dict(rows.select("item", pl.col("n").cast(pl.Float64)).iter_rows())
 
-    def _settle(self, estimate: PoolEstimate, known: KnownMean, warnings: list[str]) -> PoolEstimate:
+    def _settle(self, estimate: PoolEstimate, given: KnownMean, warnings: list[str]) -> PoolEstimate:
         """Take a known mean into account; its error is that of n people who differ."""
-        spread = float(np.exp(shipped()["persons"]["log_sd"])) * known.mean * (1 - known.mean)
-        variance = spread**2 / known.n + known.mean * (1 - known.mean) / (known.n * estimate.own_mean.size)
+        spread = float(np.exp(shipped()["persons"]["log_sd"])) * given.mean * (1 - given.mean)
+        variance = spread**2 / given.n + given.mean * (1 - given.mean) / (given.n * estimate.own_mean.size)
         drawn = estimate.draws(FEWER, np.random.default_rng(self.seed)).mean(axis=1)
-        if abs(known.mean - drawn.mean()) > _CONTRADICTS * np.sqrt(drawn.var() + variance):
+        if abs(given.mean - drawn.mean()) > _CONTRADICTS * np.sqrt(drawn.var() + variance):
             warnings.append(
-                f"the known mean {known.mean:g} is far from the estimate {drawn.mean():.2f}; the known mean counts. "
+                f"the known mean {given.mean:g} is far from the estimate {drawn.mean():.2f}; the known mean counts. "
                 "Check that both are about the same people and items"
             )
-        return estimate.with_mean(known.mean, variance)
+        return estimate.with_mean(given.mean, variance)
 
     def _sampling(self, drawn: Floats, rng: np.random.Generator) -> Floats:
         """Return draws of the error of the mean that a sample of items adds."""

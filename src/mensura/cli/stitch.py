@@ -170,7 +170,7 @@ def _labels(pairs: pl.DataFrame) -> dict[str, str]:
 def _further(
     fit: Stitch, data: object, people: bool, checks: Sequence[str]
 ) -> tuple[dict[str, pl.DataFrame], list[str]]:
-    """Work out the tables that were asked for beside the fit, and what is to be said about them."""
+    """Work out the tables that were asked for beside the fit, and warnings about them."""
     from mensura import stitching
     from mensura.evidence import Evidence
     from mensura.trends import check_inclusion, mark_passed

@@ -160,7 +160,7 @@ def _combined(answers: AnswerMatrix, names: list[str], estimates: pl.DataFrame |
 
 
 def _takers(exam: Exam, scored: pl.DataFrame, raked: RakedWeights, scaled: ExamScale) -> pl.DataFrame:
-    """Return one row per person and model: pseudonymous, without what people told about themselves."""
+    """Return one row per person and model: pseudonymous, without people's answers about themselves."""
     worth = pl.col("item").replace_strict({item.item: item.points for item in exam.scored}, return_dtype=pl.Float64)
     table = scored.group_by("subject", "kind", maintain_order=True).agg(
         n=pl.col("item").n_unique(),

@@ -1,4 +1,4 @@
-"""Captures: what a source said, byte for byte, with where and when; fetched, kept for good and read again at will.
+"""Captures: the text of a source, byte for byte, with its address and time; fetched, kept and read again.
 
 The text of a capture is hostile: it is data to parse within limits, and never a name, a path, a query or a page. Nor
 does the owner of a page choose where we connect. Only http and https are fetched; every address a name resolves to must
@@ -45,7 +45,7 @@ class Capture:
     by, time : str
         Who captured it, and when.
     form : str or None
-        How to read it: csv, json, html or text; None where nobody said.
+        How to read it: csv, json, html or text; None where it is not stated.
     data : bytes
         The text.
 

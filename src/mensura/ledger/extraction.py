@@ -145,7 +145,7 @@ def _wrong_scale(readings: Sequence[ReadFigure], rule: FigureRule, name: str) ->
 
 
 def _note(row: NamedRow, rule: FigureRule, mapping: SourceMapping) -> str:
-    """Return what is said with a score: the mapping's words with cells put in, whose row it is, the effort.
+    """Return the note of a score: the mapping's words with cells put in, whose row it is, the effort.
 
     The words are left out where a cell they name is blank.
     """

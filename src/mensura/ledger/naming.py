@@ -181,7 +181,7 @@ _FLAGS = {"yes": "yes", "true": "yes", "1": "yes", "no": "no", "false": "no", "0
 
 
 class ReadFigure(NamedTuple):
-    """One figure of a source: the rule it was read by, whose it is, value, line and what is said with it."""
+    """One figure of a source: the rule it was read by, whose it is, value, line and note."""
 
     rule: FigureRule
     subject: str

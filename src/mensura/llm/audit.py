@@ -203,7 +203,7 @@ def _when(seconds: float) -> str:
 def _recording_table(path: str | Path) -> pl.DataFrame:
     """Return the answers of a journal as a recording: what each is about, ``repeat``, ``answer``, tokens and model.
 
-    Raises where two answers are about the same, for a recording could not tell them apart.
+    Raises where two answers are about the same: a recording could answer only one of them.
     """
     import polars as pl
 
@@ -245,7 +245,7 @@ def write_audit(path: str | Path, target: str | Path, *, recording: bool = False
     Raises
     ------
     MensuraError
-        If the ending is unknown, or answers cannot be told apart in a recording.
+        If the ending is unknown, or two answers of a recording are about the same.
 
     Examples
     --------

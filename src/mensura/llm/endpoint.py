@@ -106,9 +106,9 @@ class Endpoint:
         return body
 
     def _refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> CallError:
-        told = _error_text(body)
-        message = f"HTTP {status}: {told}" if told else f"HTTP {status}"
-        if status in _FATAL or "insufficient_quota" in told:
+        reason = _error_text(body)
+        message = f"HTTP {status}: {reason}" if reason else f"HTTP {status}"
+        if status in _FATAL or "insufficient_quota" in reason:
             meaning = _FATAL.get(status, "the account has no credit")
             hint = f"; the key comes from the environment variable {self._key_variable}"
             auth = status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
@@ -118,7 +118,7 @@ class Endpoint:
         if status in _PATIENCE:
             return CallError(Trouble.BUSY, message, wait=retry_after(headers))
         if status in _QUESTION:
-            filtered = f"{FILTERED} (" if _CONTENT_FILTER in told else ""
+            filtered = f"{FILTERED} (" if _CONTENT_FILTER in reason else ""
             return CallError(Trouble.QUESTION, f"{filtered}{message}{')' if filtered else ''}")
         return CallError(Trouble.PASSING, message, wait=retry_after(headers), billed=status >= 500)
 
@@ -231,8 +231,8 @@ def _content(content: object) -> str:
 
 def _error_text(body: bytes) -> str:
     try:
-        told = json.loads(body)
-        error = told.get("error", told)
+        reply = json.loads(body)
+        error = reply.get("error", reply)
         if isinstance(error, dict):
             parts = (error.get("code"), error.get("message"))
             return _shortened(": ".join(str(part) for part in parts if part).encode())
@@ -254,10 +254,10 @@ _SHORTEST = 8
 
 
 def secrets_of(environment: Mapping[str, str] = os.environ, *more: str | None) -> tuple[str, ...]:
-    """Return what may not be seen: values of environment variables named like keys, and those given."""
+    """Return the secrets: values of environment variables that are named like keys, and those given."""
     named = (value for name, value in environment.items() if name.upper().endswith(_SECRET_NAMES))
-    found = {text for text in (*named, *more) if text and len(text) >= _SHORTEST}
-    return tuple(sorted(found, key=len, reverse=True))
+    secrets = {text for text in (*named, *more) if text and len(text) >= _SHORTEST}
+    return tuple(sorted(secrets, key=len, reverse=True))
 
 
 def redactor(secrets: Iterable[str]) -> Callable[[str], str]:

@@ -98,7 +98,7 @@ class Rate:
     """Find the number of requests per second that a provider takes; ``value`` is None until it is known.
 
     The estimate is the number of answers over the last two stretches between refusals, pauses included. An overloaded
-    provider refuses at any rate: where slowing down does not help, the rate goes back to the best one seen.
+    provider refuses at any rate: where slowing down does not help, the rate goes back to the best one.
     """
 
     def __init__(self) -> None:
@@ -135,16 +135,15 @@ class Rate:
             return
         answers, seconds = self._answers, resume_at - self._since
         if self._before is not None:
-            seen = (answers + self._before[0]) / (seconds + self._before[1])
-            self._slow_down(seen)
+            self._slow_down((answers + self._before[0]) / (seconds + self._before[1]))
         self._before = (answers, seconds)
         self._since, self._answers = resume_at, 0
 
-    def _slow_down(self, seen: float) -> None:
+    def _slow_down(self, observed: float) -> None:
         self._estimates += 1
         if self._estimates > _BURST:
-            self._best = max(self._best, seen)
-        self.value = seen if self.value is None else min(seen, _SLOWER * self.value)
+            self._best = max(self._best, observed)
+        self.value = observed if self.value is None else min(observed, _SLOWER * self.value)
         if self.value < _FALLEN * self._best:
             self.value, self._best = self._best, 0.0
             self._trusted, self._next_trusted = self._next_trusted, 2 * self._next_trusted

@@ -54,7 +54,7 @@ class ScoreFound(AgentAnswer):
     score: Quantity
     unit: str
     primary: bool = Field(description="Whether this is the score the instruments use; others are second sources.")
-    date: str | None = Field(default=None, description="When the source said so.")
+    date: str | None = Field(default=None, description="Date of the source.")
     note: str = ""
 
 

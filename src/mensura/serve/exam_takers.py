@@ -186,7 +186,7 @@ class TakerPages:
         by_script = request.headers.get("accept", "") == "application/json"
         reply: Facts = {
             "saved": False,
-            "said": "This answer did not come from a page of your exam. Open the exam again.",
+            "message": "This answer did not come from a page of your exam. Open the exam again.",
         }
         status = 403
         if sitting is not None and form is not None and form.get("person") in (None, sitting.person):
@@ -196,15 +196,15 @@ class TakerPages:
             except OvertakenError as fault:
                 name = form["item"]
                 fields = fields_of(fault.stored.given, sitting.form.options[name], self._exam.by_name[name].scoring)
-                reply |= {"said": str(fault), "stored": fault.stored.edit, "newer": fault.is_newer, "fields": fields}
+                reply |= {"message": str(fault), "stored": fault.stored.edit, "newer": fault.is_newer, "fields": fields}
                 status = fault.status
             except RefusedError as fault:
-                reply, status = reply | {"said": str(fault)}, fault.status
+                reply, status = reply | {"message": str(fault)}, fault.status
             if status == 200 and not by_script:
                 return _go(_next_page(sitting, form))
         if by_script:
             return JSONResponse(reply | {"now": self._store.now()}, status, headers=UNSTORED)
-        return self._refusal(reply["said"], status)
+        return self._refusal(reply["message"], status)
 
     def _store_answer(self, sitting: Sitting, form: Form, by_script: bool) -> StoredAnswer:
         """Store the answer of a form. One without scripts is sent by a press, so it is the person's last."""

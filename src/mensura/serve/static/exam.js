@@ -43,7 +43,7 @@
     if (document.hidden) { seconds = inView(); since = null; left += 1; flush(); } else since = performance.now();
   });
 
-  // The answer in the form. `version` is the one that the server said is stored. `made`: when the person changed it here.
+  // The answer in the form. `version` is the stored one, by the server's word. `made`: when the person changed it here.
   const content = () => new URLSearchParams(new FormData(form)).toString();
   let version = form && Number(form.dataset.version), shown = form && content(), made = null;
   function fill(fields) {
@@ -101,7 +101,7 @@
       if (here && behind) fill(reply.fields);
       if (change.again) continue;
       stay = here;
-      const why = behind ? "This answer was changed later on another page or device. The later answer counts." : "Not saved. " + reply.said;
+      const why = behind ? "This answer was changed later on another page or device. The later answer counts." : "Not saved. " + reply.message;
       say(here ? why : "Question " + change.at + ": " + why);
     }
     return true;
