@@ -329,7 +329,9 @@ def test_a_lost_connection_loses_nothing(visit, store):
 
 
 BUSY = {
-    **{status: {"status": status, "json": {"saved": False, "message": "Wait."}} for status in (408, 425, 429, 500, 503)},
+    **{
+        status: {"status": status, "json": {"saved": False, "message": "Wait."}} for status in (408, 425, 429, 500, 503)
+    },
     "a gateway": {"status": 403, "body": "<h1>Sign in to this network</h1>", "content_type": "text/html"},
     "a hotel": {"status": 200, "body": "<h1>Welcome</h1>", "content_type": "text/html"},
 }
