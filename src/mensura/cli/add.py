@@ -9,7 +9,7 @@ import polars as pl
 
 from mensura.cli.findings import say_counts
 from mensura.cli.inputs import check_date, load_evidence, read_added, require_new
-from mensura.cli.options import AddedScores, EvidencePath, Json, Out, arg, check_input, infile, opt, outfile
+from mensura.cli.options import AddedScores, EvidencePath, Json, Out, inarg, infile, opt, outfile
 from mensura.cli.output import console, emit, print_note, print_notes
 from mensura.cli.tables import print_filled, print_table
 from mensura.core.errors import MensuraError, counted, listed_names
@@ -23,11 +23,11 @@ _REASONS = 12  # printed; of many scores --json has them all
 
 
 def add(
-    file: Annotated[Path | None, arg("Table of scores or evaluation log.", callback=check_input)] = None,
+    file: Annotated[Path | None, inarg("Table of scores or evaluation log.")] = None,
     people: Annotated[Path | None, infile("Instead of FILE: human scores, CSV with benchmark, group, score.")] = None,
     unit: Annotated[str | None, opt("percent or fraction, for shares that could be either.", metavar="UNIT")] = None,
     accept_near: Annotated[list[str] | None, opt("Confirm what a name means; repeatable.", metavar="NAME=ID")] = None,
-    new: Annotated[list[str] | None, opt("A benchmark that is new, as the file writes it; repeatable.")] = None,
+    new: Annotated[list[str] | None, opt("Accept this name in the file as a new benchmark; repeatable.")] = None,
     out: Annotated[Path | None, outfile("File to write: .csv for --add, or all evidence.")] = None,
     evidence: EvidencePath = None,
     released: Annotated[str | None, opt("Release date of a new model: 2026-11-01.", callback=check_date)] = None,

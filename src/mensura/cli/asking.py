@@ -31,8 +31,8 @@ _LONG_WAIT = 5.0
 """Seconds from which a wait for the provider is reported."""
 
 Models = Annotated[list[str] | None, opt("Language model, such as openai/gpt-5 or recorded/NAME.", "--model")]
-MaxCost = Annotated[float | None, opt("Stop before US dollars spent pass this.")]
-DryRun = Annotated[bool, opt("Print calls, tokens and money; ask nothing.", "--dry-run")]
+MaxCost = Annotated[float | None, opt("Stop before more US dollars are spent.")]
+DryRun = Annotated[bool, opt("Print calls, tokens and cost; ask nothing.", "--dry-run")]
 
 
 @dataclass(frozen=True, kw_only=True)

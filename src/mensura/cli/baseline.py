@@ -17,6 +17,7 @@ from mensura.cli.output import console, emit, print_note, print_notes
 from mensura.cli.settings import Settings, read_settings, takes
 from mensura.cli.tables import print_filled, print_table
 from mensura.core.errors import MensuraError
+from mensura.core.frames import require_columns, sort_highest
 
 if TYPE_CHECKING:
     from mensura.baseline import Baseline, BaselineItems
@@ -133,7 +134,6 @@ def _items(
 
 def _read_scores(path: Path) -> pl.DataFrame:
     """Read subject and score; percentages become shares."""
-    from mensura.core.frames import require_columns
     from mensura.intake.tables import read_table
 
     frame = read_table(path)
@@ -165,7 +165,6 @@ def _print_cost(
 def _print_known(name: str, evidence: Path | None, out: Path | None, as_json: bool) -> None:
     from mensura.baseline import find_known, known_markdown
     from mensura.baseline.registry import score_words
-    from mensura.core.frames import sort_highest
     from mensura.scale.ranking import say_chance
 
     registered = find_known(name, load_evidence(evidence))

@@ -26,7 +26,7 @@ Demands = Annotated[list[Path] | None, infile("Levels: demands.csv or a filled s
 class CalibrateSettings:
     """The rarer settings of ``mensura calibrate``."""
 
-    readers: Annotated[float | None, "Share of people who can read the items and so guess (1; open pool 0.86)."] = None
+    readers: Annotated[float | None, "Share of people who can read the items and guess (1; open pool 0.86)."] = None
     level_error: Annotated[float | None, "Error of one reading of a level; learned from repeats when left out."] = None
     draws: Annotated[int, "Draws of the posterior, or bootstrap samples."] = 1000
     seed: Annotated[int, "Seed of the draws."] = 0
@@ -38,7 +38,7 @@ def calibrate(
     demands: Demands = None,
     pool: Annotated[str | None, opt("Instead of files: open, the embedded items.")] = None,
     method: Annotated[str, opt("hierarchical, largest, chosen or means (published).")] = "hierarchical",
-    groups: Annotated[bool, opt("By the published groups, such as KN.", "--groups")] = False,
+    groups: Annotated[bool, opt("Use the published groups of dimensions, such as KN.", "--groups")] = False,
     compare: Annotated[Path | None, infile("Another calibration to compare with (calibration.json).")] = None,
     columns: ColumnMap = None,
     settings: Settings = None,

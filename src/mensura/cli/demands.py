@@ -11,7 +11,7 @@ import polars as pl
 from mensura.cli.asking import Asking, AskingSettings, DryRun, MaxCost, Models, money
 from mensura.cli.estimating import read_pool
 from mensura.cli.findings import say_levels, say_verdicts
-from mensura.cli.options import Json, Out, arg, check_input, infile, opt
+from mensura.cli.options import Json, Out, arg, check_input, inarg, infile, opt
 from mensura.cli.output import console, emit, print_notes
 from mensura.cli.settings import Settings, read_settings, split_names, takes
 from mensura.cli.tables import print_filled, print_table
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mensura.demands import Annotation
 
 
-Tables = Annotated[list[Path], arg("Files of levels or filled sheets.", callback=check_input)]
+Tables = Annotated[list[Path], inarg("Files of levels or filled sheets.")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -235,9 +235,7 @@ def _check_pools(paths: list[Path]) -> list[Path]:
 
 
 def check(
-    pools_and_demands: Annotated[
-        list[Path], arg("Pools with rates, or 'example', and last the file of levels.", callback=_check_pools)
-    ],
+    pools_and_demands: Annotated[list[Path], arg("Pools with rates, last the file of levels.", callback=_check_pools)],
     group: Annotated[str, opt("Group whose rates are used, such as country=JPN.")] = "all",
     rubrics: Rubrics = None,
     draws: Annotated[int, opt("Bootstrap draws.", min=1)] = 1000,

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import polars as pl
 
+from mensura import ledger
 from mensura.cli.findings import say_evidence, say_models
 from mensura.cli.inputs import load_evidence
-from mensura.cli.options import AddedScores, EvidencePath, Json, Out, arg, check_input, check_output, opt
+from mensura.cli.options import AddedScores, EvidencePath, Json, Out, arg, check_output, inarg, opt
 from mensura.cli.output import console, emit, print_note
 from mensura.cli.store import DEFAULT_STORE, By, Store, find_update, print_update, short_log, signed
 from mensura.cli.tables import print_filled, print_table
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def summary(evidence: EvidencePath = None, add: AddedScores = None, out: Out = None, as_json: Json = False) -> None:
-    """Show how far the evidence reaches: tables, benchmarks, sources, and how sources disagree."""
+    """Count the tables, benchmarks and sources of the evidence, and show how far sources disagree."""
     from mensura.evidence import benchmark_coverage, source_coverage, source_disagreement
 
     loaded = load_evidence(evidence, add)
@@ -63,7 +64,7 @@ def models(
 
 
 def check(
-    path: Annotated[Path, arg("Folder of CSV files or SQLite store.", callback=check_input)],
+    path: Annotated[Path, inarg("Folder of CSV files or SQLite store.")],
 ) -> None:
     """Check a folder or store; every fault is listed with file, row, column, value and what was expected.
 
@@ -71,11 +72,10 @@ def check(
     those of the model before in the same line are listed, because a version or a mode may have been mixed up.
     """
     from mensura.evidence import far_below_predecessor, load
-    from mensura.ledger import has_history, open_ledger
 
     loaded = load(path)
-    if has_history(path):
-        open_ledger(path).verify()
+    if ledger.has_history(path):
+        ledger.open_ledger(path).verify()
     print_table(loaded.summary(), title=f"Tables of {path}")
     odd = far_below_predecessor(loaded)
     print_filled(odd, title="Look again: far below the model before. Is it another version of the test or mode?")
@@ -93,12 +93,11 @@ def export(
     A store with a history (--evidence FILE) is written to a folder with all of it: entries, updates, captures.
     """
     from mensura.evidence.store import STORE_SUFFIXES
-    from mensura.ledger import export_ledger, has_history, open_ledger
 
-    if evidence is not None and has_history(evidence) and not add and path.suffix.lower() not in STORE_SUFFIXES:
-        ledger = open_ledger(evidence)
-        export_ledger(ledger, path)
-        console.print(f"wrote {path} with {ledger.version().entry + 1} entries of history")
+    if evidence is not None and ledger.has_history(evidence) and not add and path.suffix.lower() not in STORE_SUFFIXES:
+        book = ledger.open_ledger(evidence)
+        ledger.export_ledger(book, path)
+        console.print(f"wrote {path} with {book.version().entry + 1} entries of history")
         return
     loaded = load_evidence(evidence, add)
     loaded.save(path)
@@ -110,29 +109,27 @@ _KINDS = {"captures": "capture", "pending": "update", "history": "change", "entr
 
 
 def log(
-    text: Annotated[str | None, arg("History of the cells whose row holds this: a model, benchmark or source.")] = None,
+    text: Annotated[str | None, arg("Show the changes of rows with this text: a model, benchmark or source.")] = None,
     entry: Annotated[int | None, opt("The cells that one entry changed.")] = None,
     captures: Annotated[bool, opt("List the captures instead.", "--captures")] = False,
-    pending: Annotated[bool, opt("List the updates that wait for review instead.", "--pending")] = False,
+    pending: Annotated[bool, opt("List the queued updates instead.", "--pending")] = False,
     store: Store = DEFAULT_STORE,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Say who changed what when, and from which line of which capture a number came."""
-    from mensura.ledger import open_ledger
-
-    ledger = open_ledger(store)
+    """Show who changed which cells, when, and from which line of which capture."""
+    book = ledger.open_ledger(store)
     if captures:
-        tables, title = {"captures": ledger.captures()}, "Captures"
+        tables, title = {"captures": book.captures()}, "Captures"
     elif pending:
-        tables, title = {"pending": ledger.pending()}, "Updates that wait for review"
+        tables, title = {"pending": book.pending()}, "Updates that wait for review"
     elif text is not None or entry is not None:
-        cells = ledger.history(text=text, entry=entry)
+        cells = book.history(text=text, entry=entry)
         tables, title = {"history": cells}, "Changes of cells, newest first"
         if cells.is_empty() and text is not None:
             print_note(f"no entry changed a row with {text!r}: it is as the store began")
     else:
-        tables, title = {"entries": ledger.entries()}, "Entries, newest first"
+        tables, title = {"entries": book.entries()}, "Entries, newest first"
     emit(tables, out, as_json)
     [table] = tables.values()
     spare = ("address", "title", "table") if "history" in tables else ("fingerprint",)
@@ -155,22 +152,20 @@ def _newest(shown: pl.DataFrame) -> str:
 
 def diff(
     before: Annotated[str, arg("An entry of the store, a folder or store, or 'embedded'.")],
-    after: Annotated[str, arg("The other one; the store as it is where not given.")] = "now",
+    after: Annotated[str, arg("The other version; by default the present store.")] = "now",
     effects: Annotated[bool, opt("Score both and show which IQs, ranks and capabilities move.", "--effects")] = False,
     store: Store = DEFAULT_STORE,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Say what two versions of the evidence differ in; with --effects, what that does to IQs, ranks, capabilities."""
-    from mensura.ledger import evidence_changes
-
+    """Compare two versions of the evidence cell by cell; with --effects also IQs, ranks and capabilities."""
     old, new = (_version(given, store) for given in (before, after))
     if effects:
         from mensura.study.preview import preview as score_both
 
         _print_effects(score_both(old, new), out, as_json)
         return
-    cells = evidence_changes(old, new)
+    cells = ledger.evidence_changes(old, new)
     emit({"cells": cells}, out, as_json)
     if cells.is_empty():
         console.print(f"no cell differs: {old.origin} and {new.origin} hold the same")
@@ -181,30 +176,28 @@ def diff(
 
 def _version(given: str, store: Path) -> Evidence:
     from mensura.evidence import load
-    from mensura.ledger import open_ledger
 
     if given == "embedded":
         return load()
     if given == "now":
-        return open_ledger(store).evidence()
+        return ledger.open_ledger(store).evidence()
     if given.isascii() and given.isdigit():
-        return open_ledger(store).evidence(int(given[:12]))
+        return ledger.open_ledger(store).evidence(int(given[:12]))
     return load(given)
 
 
 def preview(
-    update: Annotated[str, arg("An update file, or the first digits of an update that waits.")],
+    update: Annotated[str, arg("An update file, or the first digits of a queued update.")],
     store: Store = DEFAULT_STORE,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
     """Score a copy with an update applied: which composites, ranks and capabilities would move, through which input."""
-    from mensura.ledger import open_ledger
     from mensura.study.preview import preview as score_both
 
-    ledger = open_ledger(store)
-    chosen = find_update(ledger, update)
-    result = score_both(ledger.evidence(), ledger.with_update(chosen))
+    book = ledger.open_ledger(store)
+    chosen = find_update(book, update)
+    result = score_both(book.evidence(), book.with_update(chosen))
     if not as_json and out is None:
         print_update(chosen)
     _print_effects(result, out, as_json)
@@ -226,25 +219,23 @@ def _print_effects(result: Preview, out: Path | None, as_json: bool) -> None:
 def policy(
     model: Annotated[str | None, arg("A model, or chart_rules for the rules; all models where not given.")] = None,
     settings: Annotated[list[str] | None, opt("FIELD=VALUE, blank to clear it; repeatable.", "--set")] = None,
-    reason: Annotated[str, opt("Why; shown with the model.")] = "",
+    reason: Annotated[str, opt("Reason, shown with the model.")] = "",
     by: By = None,
     store: Store = DEFAULT_STORE,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
     """Show or edit which models charts show: publication, type, tier, line, generation, display, and the rules."""
-    from mensura.ledger import open_ledger
-
-    ledger = open_ledger(store)
+    book = ledger.open_ledger(store)
     if settings:
         if model is None:
             raise MensuraError("model: --set needs a model, or chart_rules")
-        edit = ledger.policy_edit(model, dict(map(_pair, settings)), reason=reason)
-        version = ledger.apply(edit, **signed(by))
+        edit = book.policy_edit(model, dict(map(_pair, settings)), reason=reason)
+        version = book.apply(edit, **signed(by))
         console.print(f"entry {version.entry}: {'; '.join(map(str, edit.changes))}")
         return
-    evidence = ledger.evidence()
-    table = ledger.policy()
+    evidence = book.evidence()
+    table = book.policy()
     if model is not None and model != "chart_rules":
         from mensura.evidence import require_subject
 

@@ -9,12 +9,13 @@ import polars as pl
 
 from mensura.cli.asking import Asking, AskingSettings, DryRun, MaxCost, Models
 from mensura.cli.findings import say_comparison
-from mensura.cli.options import Json, Out, arg, check_input, check_output, infile, opt, outfile
+from mensura.cli.options import Json, Out, arg, check_output, inarg, infile, opt, outfile
 from mensura.cli.output import console, emit, notices, print_note, print_notes, waiting
 from mensura.cli.report import Host, HostNames, Port
 from mensura.cli.settings import Settings, read_settings, takes
 from mensura.cli.tables import print_table
 from mensura.core.errors import MensuraError
+from mensura.intake.tables import read_table
 
 if TYPE_CHECKING:
     from mensura.exam import Exam
@@ -55,7 +56,7 @@ def check(exam: ExamPath) -> None:
 
 
 def from_(
-    source: Annotated[Path, arg("Pool with texts, Inspect .eval or harness samples .jsonl.", callback=check_input)],
+    source: Annotated[Path, inarg("Pool with texts, Inspect .eval or harness samples .jsonl.")],
     folder: NewFolder,
 ) -> None:
     """Make an exam from a pool or an evaluation log."""
@@ -147,7 +148,7 @@ def sit(
 @takes(AskingSettings)
 def report(
     exam: ExamPath,
-    sources: Annotated[list[Path], arg("Store of people's answers; folders of sittings.", callback=check_input)],
+    sources: Annotated[list[Path], inarg("Store of people's answers; folders of sittings.")],
     margins: Annotated[Path | None, infile("Table of question, answer, share: weight people to a population.")] = None,
     estimates: Annotated[Path | None, infile("Table of item, rate: combine with estimates made before.")] = None,
     grader: Annotated[str | None, opt("Language model that grades items with a rubric.")] = None,
@@ -159,7 +160,6 @@ def report(
     """Compare people and models: rates, percentiles, items, errors, effort."""
     from mensura.exam import read_exam
     from mensura.exam.report import report_exam
-    from mensura.intake.tables import read_table
 
     rare = read_settings(settings, AskingSettings)
     read = read_exam(exam)
@@ -185,7 +185,7 @@ def report(
 
 def plan(
     exam: ExamPath,
-    precision: Annotated[float, opt("Half of the 90% interval of people's mean rate.")] = 0.03,
+    precision: Annotated[float, opt("Wanted half width of the 90% interval of people's mean rate.")] = 0.03,
     rates: Annotated[Path | None, infile("Table of item, rate: estimates of people's rates.")] = None,
     seconds_per_item: Annotated[float, opt("Seconds a person needs for an item.", min=1.0)] = 45.0,
     pay_per_hour: Annotated[float | None, opt("Pay per hour; that of exam.toml where left out.")] = None,
@@ -197,7 +197,6 @@ def plan(
     from mensura.core.frames import require_columns
     from mensura.exam import read_exam
     from mensura.exam.design import PlanTerms, plan_exam
-    from mensura.intake.tables import read_table
 
     read = read_exam(exam)
     by_item = None

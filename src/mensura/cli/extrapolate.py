@@ -215,10 +215,8 @@ class ValidateSettings(MethodSettings):
 @takes(ValidateSettings)
 def validate(
     pool_folder: Annotated[Path, arg("Folder with items.csv and group_rates.csv (tidy form), or example.")],
-    situation: Annotated[str, opt("What is known: described, linked or slices.")] = "described",
-    links: Annotated[
-        int | None, opt("Linking items with known reference rates (linked; 3 when left out).", min=1)
-    ] = None,
+    situation: Annotated[str, opt("Known data: described, linked or slices.")] = "described",
+    links: Annotated[int | None, opt("Items with known reference rates (linked; default 3).", min=1)] = None,
     method: Annotated[str | None, opt("Method by name; the best of the situation when left out.")] = None,
     model: Models = None,
     max_cost: MaxCost = None,

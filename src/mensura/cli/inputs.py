@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from mensura.cli.options import arg, check_input
+from mensura.cli.options import check_input, inarg
 from mensura.cli.output import note_evidence, notices, progress_bar, waiting
 from mensura.core.cache import keep, recall
 from mensura.core.errors import MensuraError, listed_names
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 DAY = "%Y-%m-%d"
 """How commands read a day."""
-ScoresFile = Annotated[
-    Path | None, arg("CSV with model, benchmark, score from 0 to 1 and released.", callback=check_input)
-]
+ScoresFile = Annotated[Path | None, inarg("CSV with model, benchmark, score from 0 to 1 and released.")]
 _OPTIONS = {"released": "--released", "display_name": "--name", "provider": "--maker"}
 """Options of ``mensura add`` by the column they stand for: evaluation logs have no such columns."""
 _ADDED: ContextVar[tuple[str, ...]] = ContextVar("added", default=())

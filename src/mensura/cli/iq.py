@@ -16,6 +16,7 @@ from mensura.cli.settings import Settings, read_pairs, read_settings, takes
 from mensura.cli.tables import print_filled, print_table
 from mensura.core.cache import keep
 from mensura.core.errors import MensuraError, counted, listed_names
+from mensura.scale.ranking import say_chance, say_leader
 
 if TYPE_CHECKING:
     from mensura.evidence import Evidence
@@ -44,7 +45,7 @@ def iq(
     curves: Annotated[Path | None, infile("Derive ladders from people: benchmarks.csv of mensura stitch.")] = None,
     method: Method = None,
     weight: Annotated[list[str] | None, opt("Weight of a dimension; repeatable.", metavar="NAME=W")] = None,
-    selected: Annotated[bool | None, opt("Correct chosen scores.", "--selected/--no-selected")] = None,
+    selected: Annotated[bool | None, opt("Correct for scores chosen by makers.", "--selected/--no-selected")] = None,
     scale: Scale = None,
     settings: Settings = None,
     evidence: EvidencePath = None,
@@ -144,8 +145,6 @@ def _find_lead(result: IqResult) -> Lead | None:
 
 
 def _print_all(result: IqResult, least: float | None, lead: Lead | None, out: Path | None, as_json: bool) -> None:
-    from mensura.scale.ranking import say_leader
-
     ranking = result.rank(least)
     facts = {name: getattr(result, name) for name in ("method", "ladders", "source")}
     facts |= {"left_out": result.composites["iq"].count() - ranking.height, "warnings": list(result.warnings)}
@@ -230,8 +229,6 @@ def _print_tree(tree: Explanation) -> None:
 
 def _short_chance(chance: float) -> str:
     """Return a chance in one word, so that a model takes one line."""
-    from mensura.scale.ranking import say_chance
-
     return say_chance(chance).replace("under ", "<").replace("over ", ">")
 
 

@@ -12,7 +12,7 @@ from mensura import __version__
 from mensura.cli.asking import JOURNAL
 from mensura.cli.findings import say_journal
 from mensura.cli.inputs import load_evidence
-from mensura.cli.options import EvidencePath, Json, Out, arg, check_input, check_output, opt
+from mensura.cli.options import EvidencePath, Json, Out, arg, check_output, inarg, opt
 from mensura.cli.output import console, emit
 from mensura.cli.tables import print_filled, print_table
 from mensura.core.errors import MensuraError, counted
@@ -20,7 +20,7 @@ from mensura.core.errors import MensuraError, counted
 AUTHOR, YEAR = "The Mensura founders", 2026
 TITLE = "Mensura: human-anchored scales for AI models, benchmarks, test items and groups of people"
 FORMATS = ("bibtex", "apa")
-JournalFile = Annotated[Path, arg("The journal.", callback=check_input)]
+JournalFile = Annotated[Path, inarg("The journal.")]
 
 
 def status(

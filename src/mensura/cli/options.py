@@ -55,6 +55,11 @@ def arg(text: str, **more: Any) -> Any:  # noqa: ANN401
     return typer.Argument(help=text, **more)
 
 
+def inarg(text: str, **more: Any) -> Any:  # noqa: ANN401
+    """Declare an argument that takes a file or folder to read."""
+    return typer.Argument(help=text, callback=check_input, **more)
+
+
 def infile(text: str, *names: str, **more: Any) -> Any:  # noqa: ANN401
     """Declare an option that takes a file or folder to read."""
     return typer.Option(*names, help=text, callback=check_input, **{"metavar": "FILE", **more})

@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import polars as pl
 
 from mensura.cli.findings import say_import, say_pool, say_pools, say_populations, say_strata
-from mensura.cli.options import Json, Out, arg, check_input, infile, opt, outfile
+from mensura.cli.options import Json, Out, inarg, infile, opt, outfile
 from mensura.cli.output import console, emit, print_notes
 from mensura.cli.settings import Settings, read_settings, split_names, takes
 from mensura.cli.tables import print_filled, print_table
 from mensura.core.errors import MensuraError, counted, listed_names
+from mensura.intake.tables import NotedTable, read_noted, read_table
 
 if TYPE_CHECKING:
-    from mensura.intake.tables import NotedTable
     from mensura.people import ItemPool
 
 
-Folder = Annotated[Path, arg("Folder of an item pool in the tidy form.", callback=check_input)]
+Folder = Annotated[Path, inarg("Folder of an item pool in the tidy form.")]
 Names = Annotated[str, opt("Covariates, separated by commas; + crosses them: age_band,country+sex.")]
 
 
 def summary(
-    folder: Annotated[Path | None, arg("Folder of a pool; by default the shipped ones.", callback=check_input)] = None,
+    folder: Annotated[Path | None, inarg("Folder of a pool; by default the shipped ones.")] = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -94,7 +94,7 @@ def populations(out: Out = None, as_json: Json = False) -> None:
 
 
 def strata(
-    folder: Annotated[Path, arg("Folder of country tables (see docs/extrapolation-world.md).", callback=check_input)],
+    folder: Annotated[Path, inarg("Folder of country tables (see docs/extrapolation-world.md).")],
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -128,7 +128,7 @@ class ImportSettings:
     """The rarer settings of ``mensura people import``."""
 
     header: Annotated[bool, "Whether a CSV names its columns; else they are V1, V2, …."] = True
-    encoding: Annotated[str | None, "Encoding of text files; found by itself if not given."] = None
+    encoding: Annotated[str | None, "Encoding of text files; detected when left out."] = None
     part: Annotated[str | None, "Object in an R file."] = None
     domain: Annotated[str | None, "Domain of items that have none, such as mathematics or reading."] = None
     credit: Annotated[str, "Partial credit is right when full, half or any."] = "full"
@@ -141,15 +141,15 @@ class ImportSettings:
 
 @takes(ImportSettings)
 def import_(
-    file: Annotated[Path, arg("CSV, Parquet, SPSS, R, or fixed-width text with --layout.", callback=check_input)],
+    file: Annotated[Path, inarg("CSV, Parquet, SPSS, R, or fixed-width text with --layout.")],
     out: Annotated[Path, outfile("Folder to write the pool into.")],
     items: Annotated[str, opt("Item columns: a wildcard ('q*'), names (q1,q2), a regular expression, or a CSV.")],
     person: Annotated[str, opt("Columns that identify a person, separated by commas.")] = "",
     covariates: Annotated[str, opt("Columns to keep as covariates, besides those of --by.")] = "",
     by: Names = "",
     weight: Annotated[str | None, opt("Covariate that holds survey weights.")] = None,
-    absent: Annotated[str, opt("Codes of questions not given or not reached: no answer.")] = "",
-    omitted: Annotated[str, opt("Codes of questions left out or spoilt: wrong.")] = "",
+    absent: Annotated[str, opt("Codes of questions not given or not reached; they do not count.")] = "",
+    omitted: Annotated[str, opt("Codes of omitted or invalid answers; they count as wrong.")] = "",
     long: Annotated[str | None, opt("One row per answer: its columns, such as item,correct.", "--long")] = None,
     label: Annotated[list[str] | None, opt("Names for codes: sex=1:female,2:male; repeatable.")] = None,
     rename: Annotated[list[str] | None, opt("New name of a column, before all else: CNT=country; repeatable.")] = None,
@@ -160,7 +160,6 @@ def import_(
 ) -> None:
     """Turn a published file into a pool: scored 0/1, exclusions logged, rates of groups."""
     from mensura.intake.persons import split_persons
-    from mensura.intake.tables import read_noted
     from mensura.people import Administration, HarmonisingRules, harmonise, read_points
     from mensura.people.tidy import check_items
 
@@ -250,7 +249,6 @@ def _item_table(items: str, raw: NotedTable, used: list[str]) -> tuple[pl.DataFr
     A column that names or describes persons (``used``), or holds words, is no item.
     """
     from mensura.intake.persons import choose_columns
-    from mensura.intake.tables import read_table
 
     if Path(items).is_file() or items.endswith(".csv"):
         return read_table(Path(items)), []

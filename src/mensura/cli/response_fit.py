@@ -29,7 +29,7 @@ class FitSettings(CountSettings):
     abilities: Annotated[str, "Density of abilities: normal, or estimated (skewed, two humps)."] = "normal"
     replicates: Annotated[str | None, "Columns of replicate weights, such as W_FSTR*."] = None
     replication: Annotated[str, "Design of the replicates: fay (PISA), brr, jackknife1 or jackknife2 (TIMSS)."] = "fay"
-    cluster: Annotated[str | None, "Column of what was drawn at once, such as a school."] = None
+    cluster: Annotated[str | None, "Column of the sampling unit, such as a school."] = None
     rotation: Annotated[str, "Of --dimensions N: varimax, oblimin or none."] = "varimax"
     device: Annotated[str, "numpy, or PyTorch on cpu or cuda."] = "numpy"
     ray: Annotated[str | None, "Run on Ray: local, or the address of a cluster."] = None
@@ -43,10 +43,10 @@ def fit(
     map_: Map = None,
     weights: Annotated[str | None, opt("Column of survey weights.", metavar="COLUMN")] = None,
     regress: Annotated[list[str] | None, opt("Column to regress abilities on; repeatable.")] = None,
-    people: Annotated[Path | None, infile("Table of subject and such columns, if the responses lack them.")] = None,
-    explain: Annotated[Path | None, infile("Table of item and numbers, such as demands, behind difficulties.")] = None,
+    people: Annotated[Path | None, infile("Table of subject and these columns, if the answers lack them.")] = None,
+    explain: Annotated[Path | None, infile("Table of item and numbers that may explain difficulties.")] = None,
     dimensions: Annotated[str | None, opt("Several abilities: 2 to 4, or a table of item and dimension.")] = None,
-    bifactor: Annotated[bool, opt("All items also ask for a general ability.", "--bifactor")] = False,
+    bifactor: Annotated[bool, opt("Add a general ability that all items measure.", "--bifactor")] = False,
     model: Annotated[str, opt("rasch, 2pl or 3pl; for categories graded, partial-credit or nominal.")] = "2pl",
     reference: Annotated[str | None, opt("Group whose abilities have mean 0 and sd 1 (default: people).")] = None,
     settings: Settings = None,

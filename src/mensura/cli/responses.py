@@ -10,30 +10,29 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import polars as pl
 
-from mensura.cli.options import Json, Out, arg, check_input, infile, opt, outfile
+from mensura import responses
+from mensura.cli.options import Json, Out, inarg, infile, opt, outfile
 from mensura.cli.output import console, emit, print_notes
 from mensura.cli.settings import Settings, read_settings, takes
 from mensura.cli.tables import print_filled, print_own_first, print_table
 from mensura.core.errors import MensuraError
+from mensura.core.frames import require_columns, sort_highest
 
 if TYPE_CHECKING:
     from mensura.charts import Drawing
-    from mensura.responses import AmongPeople, ItemBank, ResponseFit
 
 SHOWN = 20
 """Rows of subjects that a command prints."""
 WORST = 3
 """Items whose curves are drawn where none is asked for: those that depart most from theirs."""
-Files = Annotated[
-    list[Path], arg("Tables or evaluation logs, folders of them, pools, or a response store.", callback=check_input)
-]
+Files = Annotated[list[Path], inarg("Tables, logs, folders of them, pools, or a response store.")]
 By = Annotated[str | None, opt("Column that makes groups: of a pool's persons, or of a table.")]
 Map = Annotated[str | None, opt("Columns of the answers: subject=pupil,item=task,correct=points.", "--map")]
-Folder = Annotated[Path, arg("Folder that mensura responses fit --out wrote.", callback=check_input)]
-Items = Annotated[Path, arg("items.csv of a fit, or the folder that holds it.", callback=check_input)]
+Folder = Annotated[Path, inarg("Folder that mensura responses fit --out wrote.")]
+Items = Annotated[Path, inarg("items.csv of a fit, or the folder that holds it.")]
 Mean = Annotated[float, opt("Mean ability of those to be placed, on the scale of the fit.")]
-Sd = Annotated[float, opt("Their standard deviation.")]
-Content = Annotated[str | None, opt("Column of items.csv whose shares are kept.")]
+Sd = Annotated[float, opt("Standard deviation of their abilities.")]
+Content = Annotated[str | None, opt("Column of items.csv, such as domain, whose shares stay the same.")]
 Choice = Annotated[str, opt("spread (from hard to easy, by information) or best (most information).")]
 
 
@@ -46,7 +45,7 @@ class CountSettings:
     missing: Annotated[str, "Blank outcomes: ignore (left out) or wrong."] = "ignore"
     duplicates: Annotated[str, "The same subject and item in several files: pool, first, last, refuse."] = "pool"
     repeats: Annotated[str, "Repeats of an item: count (k of n trials) or average (one trial)."] = "count"
-    subject: Annotated[str | None, "Whose samples a log holds that does not say so itself."] = None
+    subject: Annotated[str | None, "Subject of a log that does not name its own."] = None
 
     def reading(self, by: str | None, columns: str | None = None) -> dict[str, Any]:
         """Return the arguments of :func:`mensura.responses.read_responses` that say how to read."""
@@ -72,17 +71,15 @@ def read(
     samples .jsonl, HELM per_instance_stats.json, folders of such logs, pools of people, a response store, or a
     folder of Parquet files (also s3://…).
     """
-    from mensura.responses import read_responses, write_store
-
     how = read_settings(settings, CountSettings).reading(by, columns)
     if store is not None:
-        written = write_store(list(files), store, **how)
+        written = responses.write_store(list(files), store, **how)
         facts = {"store": store, "subjects": written.subjects, "items": written.items}
         emit({"log": written.log}, out, as_json, **facts)
         size = f"{written.subjects:,} subjects × {written.items:,} items"
         console.print(f"wrote {size} to {store}, {len(written.parts)} parts")
         return
-    table = read_responses(list(files), **how)
+    table = responses.read_responses(list(files), **how)
     emit(table.tables(), out, as_json)
     print_table(table.subjects, title="Subjects", rows=SHOWN)
     print_table(table.items, title="Items", rows=10)
@@ -102,10 +99,8 @@ def surprises(
     as_json: Json = False,
 ) -> None:
     """List answers far above a subject's ability, and odd subjects."""
-    from mensura.responses import find_surprises, read_responses
-
-    table = read_responses(list(files), **read_settings(settings, CountSettings).reading(by, columns))
-    result = find_surprises(table, model=model, rate=rate)
+    table = responses.read_responses(list(files), **read_settings(settings, CountSettings).reading(by, columns))
+    result = responses.find_surprises(table, model=model, rate=rate)
     emit(result, out, as_json, rate=rate)
     print_table(result.answers, title="Answers far above ability (leaked items?)", rows=SHOWN)
     print_table(result.subjects, title="Subjects, the least expected first (q: false discovery rate)", rows=10)
@@ -133,10 +128,9 @@ def draw(
     console.print(f"wrote {', '.join(f'{name}.{ending}' for name in drawn)} to {out}")
 
 
-def draw_fit(fit: ResponseFit, items: Sequence[str] | None) -> dict[str, Drawing]:
+def draw_fit(fit: responses.ResponseFit, items: Sequence[str] | None) -> dict[str, Drawing]:
     """Return charts by file name: item map, information, curves of items, differences of every group."""
     from mensura.charts import information_curve, item_characteristic, item_differences, item_map
-    from mensura.core.frames import sort_highest
     from mensura.evidence.checks import readable
     from mensura.responses.result import curve_points, difference_points, information_points, map_points
 
@@ -163,16 +157,13 @@ def _free_name(name: str, taken: Container[str]) -> str:
 
 def link(
     new: Folder,
-    base: Annotated[Path, arg("Folder of the fit whose scale is kept.", callback=check_input)],
+    base: Annotated[Path, inarg("Folder of the fit whose scale is kept.")],
     method: Annotated[str, opt("stocking-lord, haebara or mean-sigma.")] = "stocking-lord",
     out: Out = None,
     as_json: Json = False,
 ) -> None:
     """Put a fit on the scale of another by common items."""
-    from mensura.core.frames import sort_highest
-    from mensura.responses import link_fits
-
-    linked = link_fits(new, base, method=method)
+    linked = responses.link_fits(new, base, method=method)
     emit(linked, out, as_json)
     print_table(linked.items, title="Common items on the scale of the base", rows=10)
     ranked = sort_highest(linked.subjects, "ability", "subject")
@@ -183,30 +174,25 @@ def link(
 
 def place(
     folder: Folder,
-    files: Annotated[
-        list[Path] | None, arg("Answers of new subjects; by default those of the fit.", callback=check_input)
-    ] = None,
+    files: Annotated[list[Path] | None, inarg("Answers of new subjects; default: those of the fit.")] = None,
     group: Annotated[str | None, opt("Group of people of the fit.")] = None,
     rates: Annotated[Path | None, infile("Table of item, rate[, low, high or n] of a population.")] = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
     """Place abilities among people: share with as much, percentile, IQ-equivalent, with intervals."""
-    from mensura.responses import place_among, read_responses, score_new
     from mensura.responses.result import read_fit
 
     fitted = read_fit(folder)
     if files:
-        fitted = score_new(fitted, read_responses(list(files)))
-    placed = place_among(fitted, group=group, rates=rates)
+        fitted = responses.score_new(fitted, responses.read_responses(list(files)))
+    placed = responses.place_among(fitted, group=group, rates=rates)
     emit(placed, out, as_json)
     _print_placed(placed, () if files else few_beside_many(fitted))
 
 
-def _print_placed(placed: AmongPeople, own: Collection[str]) -> None:
+def _print_placed(placed: responses.AmongPeople, own: Collection[str]) -> None:
     """Print subjects among people, those of small groups first."""
-    from mensura.core.frames import sort_highest
-
     ranked = sort_highest(placed.subjects, "ability", "subject")
     spare = ("population", "status", "rate", "low", "high", "group")
     print_own_first(ranked, own, title=placed.heading, rows=SHOWN, spare=spare)
@@ -219,7 +205,7 @@ def _print_placed(placed: AmongPeople, own: Collection[str]) -> None:
     console.print(f"{first['subject']}: IQ-equivalent {iq} among {first['population']}.")
 
 
-def few_beside_many(result: ResponseFit) -> list[str]:
+def few_beside_many(result: responses.ResponseFit) -> list[str]:
     """Return the subjects of small groups beside a large one: a few models, whom a user looks for among many people."""
     sizes = result.subjects.group_by("group").len()
     small = sizes.filter((pl.col("group") != result.reference) & (pl.col("len") <= SHOWN))["group"]
@@ -237,10 +223,8 @@ def select(
     as_json: Json = False,
 ) -> None:
     """Choose a fixed short form: the items that place a group best."""
-    from mensura.responses import Aim, select_items
-
     bank, contents = _bank(items, content)
-    form = select_items(bank, size, aim=Aim(mean, sd), content=contents, choice=choice)
+    form = responses.select_items(bank, size, aim=responses.Aim(mean, sd), content=contents, choice=choice)
     emit(form, out, as_json)
     print_table(form.form, title="The form, item by item (error: with the items so far)", rows=40)
     print_notes(form.warnings, "warning")
@@ -249,23 +233,23 @@ def select(
 
 def next_(
     items: Items,
-    log: Annotated[Path | None, arg("Answers so far: a log or table.", callback=check_input)] = None,
+    log: Annotated[Path | None, inarg("Answers so far: a log or table.")] = None,
     count: Annotated[int, opt("How many items to run next.", min=1)] = 5,
-    within: Annotated[float, opt("Stop when the 90% interval is this far to either side.")] = 0.3,
+    within: Annotated[float, opt("Stop at this half width of the 90% interval.")] = 0.3,
     mean: Mean = 0.0,
     sd: Sd = 1.5,
     content: Content = None,
     choice: Choice = "spread",
-    subject: Annotated[str | None, opt("Whose samples a log holds that does not say so itself.")] = None,
+    subject: Annotated[str | None, opt("Subject of a log that does not name its own.")] = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
     """Show where a subject is after some answers, which items to run next, and when to stop."""
-    from mensura.responses import Aim, next_items
-
     bank, contents = _bank(items, content)
     answers = {} if log is None else _answers(log, subject, bank)
-    result = next_items(bank, answers, count=count, aim=Aim(mean, sd, within), content=contents, choice=choice)
+    result = responses.next_items(
+        bank, answers, count=count, aim=responses.Aim(mean, sd, within), content=contents, choice=choice
+    )
     emit(result, out, as_json)
     if not result.standing["done"][0]:
         print_table(result.next, title="Run next")
@@ -273,25 +257,22 @@ def next_(
     console.print(f"{result.heading}.")
 
 
-def _bank(items: Path, content: str | None) -> tuple[ItemBank, dict[str, str] | None]:
-    from mensura.core.frames import require_columns
+def _bank(items: Path, content: str | None) -> tuple[responses.ItemBank, dict[str, str] | None]:
     from mensura.intake.tables import read_table
-    from mensura.responses import ItemBank
 
     table = read_table(items / "items.csv" if items.is_dir() else items)
-    bank = ItemBank.from_table(table)
+    bank = responses.ItemBank.from_table(table)
     if content is None:
         return bank, None
     require_columns(table, [content], name="items")
     return bank, dict(zip(bank.items, map(str, table[content]), strict=True))
 
 
-def _answers(log: Path, subject: str | None, bank: ItemBank) -> dict[str, tuple[float, float]]:
+def _answers(log: Path, subject: str | None, bank: responses.ItemBank) -> dict[str, tuple[float, float]]:
     """Return item → (right, trials) of the one subject of a log, or the one that is named."""
-    from mensura.responses import read_responses
     from mensura.responses.among import counts_in_bank, foreign_items
 
-    table = read_responses(log, subject=subject)
+    table = responses.read_responses(log, subject=subject)
     names = table.subjects["subject"].to_list()
     if len(names) > 1 and subject not in names:
         raise MensuraError(f"{log}: {len(names)} subjects; say with --subject whom to place, such as {names[0]!r}")

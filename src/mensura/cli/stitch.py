@@ -11,12 +11,13 @@ import polars as pl
 
 from mensura.cli.findings import interval, print_trust
 from mensura.cli.inputs import added_subjects, load_evidence, new_names
-from mensura.cli.options import AddedScores, EvidencePath, Json, Out, Scale, ScoreUnit, arg, check_input, opt
+from mensura.cli.options import AddedScores, EvidencePath, Json, Out, Scale, ScoreUnit, inarg, opt
 from mensura.cli.output import console, emit, print_notes, progress_bar
 from mensura.cli.settings import Settings, changed, read_pairs, read_settings, takes
 from mensura.cli.tables import print_filled, print_own_first, print_table
 from mensura.core.cache import keep
 from mensura.core.errors import MensuraError, counted
+from mensura.core.frames import sort_highest
 
 if TYPE_CHECKING:
     from mensura.stitching import Stitch
@@ -47,10 +48,10 @@ _TITLES = {
 class StitchSettings:
     """The rarer settings of ``mensura stitch``."""
 
-    duplicates: Annotated[str | None, "Several scores of one cell: max (rosetta), mean (pooled) or all."] = None
+    duplicates: Annotated[str | None, "Scores of one model and benchmark: max (rosetta), mean (pooled) or all."] = None
     dimensions: Annotated[int, "Latent dimensions of the pooled method, capability included."] = 4
     ridge: Annotated[float | None, "Strength of the published penalty (rosetta; 0.1)."] = None
-    parts: Annotated[str, "Parts no score connects: refuse them, keep the largest, or keep all."] = "refuse"
+    parts: Annotated[str, "Scores in unconnected parts: refuse them, keep the largest, or keep all."] = "refuse"
     fewest_benchmarks: Annotated[int, "Benchmarks a subject needs (published: 4)."] = 1
     kind: Annotated[str, "Bootstrap over scores within subjects, subjects or benchmarks."] = "within"
     ray: Annotated[str | None, "Bootstrap on Ray: local, or the address of a cluster."] = None
@@ -59,10 +60,10 @@ class StitchSettings:
 
 @takes(StitchSettings)
 def stitch(
-    scores: Annotated[Path | None, arg("CSV with model, benchmark, score from 0 to 1.", callback=check_input)] = None,
+    scores: Annotated[Path | None, inarg("CSV with model, benchmark, score from 0 to 1.")] = None,
     method: Annotated[str, opt("pooled (default), or rosetta: as published.")] = "pooled",
     anchor_benchmark: Annotated[str | None, opt("Benchmark with difficulty 0 and slope 1.", metavar="NAME")] = None,
-    anchor: Annotated[list[str] | None, opt("Subject and its value, given twice.", metavar="SUBJECT=VALUE")] = None,
+    anchor: Annotated[list[str] | None, opt("Fix a subject at a value; give two.", metavar="SUBJECT=VALUE")] = None,
     bootstrap: Annotated[int, opt("Bootstrap replicates for the intervals; 0: Laplace.", min=0)] = 0,
     people: Annotated[bool, opt("Human groups test by test, and classes of people on the scale.", "--people")] = False,
     checks: Annotated[
@@ -210,7 +211,6 @@ def _further(
 
 def _print(tables: Mapping[str, pl.DataFrame], title: str, own: Collection[str]) -> None:
     """Print the tables for people, ``own`` subjects first, and the finding; ``title`` is that of the capabilities."""
-    from mensura.core.frames import sort_highest
     from mensura.stitching.people import SHOWN
 
     print_own_first(tables["capabilities"], own, title=title, rows=30)
@@ -280,7 +280,6 @@ def _explain_capability(name: str | None, capability: float, out: Path | None, a
 
 def _show_frozen(name: str, data: object, out: Path | None, as_json: bool) -> None:
     """Print or write everybody's place on a frozen scale."""
-    from mensura.core.frames import sort_highest
     from mensura.stitching import load_scale
 
     frozen = load_scale(name)

@@ -6,21 +6,19 @@ import getpass
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import polars as pl
 import typer
 
+from mensura import ledger
 from mensura.cli.options import Json, Out, arg, infile, opt, outfile
 from mensura.cli.output import console, emit, print_json, print_note, print_notes
 from mensura.cli.tables import print_table
 from mensura.core.errors import MensuraError
 
-if TYPE_CHECKING:
-    from mensura.ledger import Ledger, Update
-
 Store = Annotated[Path, opt("SQLite file with the whole history.", "--store", envvar="MENSURA_STORE")]
-By = Annotated[str | None, opt("Who does this; the name of the user where not given.", "--by")]
+By = Annotated[str | None, opt("Name for the log; by default that of the user.", "--by")]
 DEFAULT_STORE = Path("evidence.sqlite")
 _WEB = ("http://", "https://")
 
@@ -38,20 +36,18 @@ def init(
     origin: Annotated[Path | None, infile("Folder or store to begin with.", "--from")] = None,
     by: By = None,
 ) -> None:
-    """Make a store that remembers every change, from the embedded evidence or from your own."""
-    from mensura.ledger import import_ledger, init_ledger, is_ledger_folder
-
-    if origin is not None and is_ledger_folder(origin):
-        made = import_ledger(store, origin)
+    """Make a store that records every change, from the embedded evidence or from your own."""
+    if origin is not None and ledger.is_ledger_folder(origin):
+        made = ledger.import_ledger(store, origin)
     else:
-        made = init_ledger(store, origin, **signed(by))
+        made = ledger.init_ledger(store, origin, **signed(by))
     version = made.version()
     console.print(f"{store}: entry {version.entry}, fingerprint {version.fingerprint[:16]}")
 
 
 def capture(
     source: Annotated[str, arg("Short key of the source, such as the name of its mapping.")],
-    text: Annotated[str, arg("A file, an http(s) address, or - for what is piped in.")],
+    text: Annotated[str, arg("File, http(s) address, or - for standard input.")],
     store: Store = DEFAULT_STORE,
     address: Annotated[str | None, opt("Where the text was copied from; by default the file or address.")] = None,
     form: Annotated[str | None, opt("csv, json, html or text.", "--format")] = None,
@@ -59,14 +55,12 @@ def capture(
     by: By = None,
     as_json: Json = False,
 ) -> None:
-    """Keep the raw text of a source, byte for byte, with where and when; it is never edited and can be read again."""
-    from mensura.ledger import open_ledger
-
-    ledger = open_ledger(store)
+    """Store the raw text of a source with its address and time; it is never edited."""
+    book = ledger.open_ledger(store)
     data = _text_of(text, allow_private=allow_private)
     origin = address or (text if text.startswith(_WEB) else "standard input" if text == "-" else Path(text).name)
-    ident = ledger.add_capture(data, source=source, address=origin, **signed(by), form=form)
-    kept = ledger.capture(ident)
+    ident = book.add_capture(data, source=source, address=origin, **signed(by), form=form)
+    kept = book.capture(ident)
     if as_json:
         print_json({"capture": ident, "bytes": len(data), "source": kept.source, "time": kept.time})
         return
@@ -77,17 +71,15 @@ def capture(
 
 
 def _text_of(text: str, *, allow_private: bool) -> bytes:
-    from mensura.ledger import MOST_BYTES, fetch
-
     if text.startswith(_WEB) or "://" in text:
-        return fetch(text, allow_private=allow_private)
+        return ledger.fetch(text, allow_private=allow_private)
     if text == "-":
-        return sys.stdin.buffer.read(MOST_BYTES + 1)
+        return sys.stdin.buffer.read(ledger.MOST_BYTES + 1)
     path = Path(text)
     if not path.is_file():
         raise MensuraError(f"text: no file {path}; expected a file, an http(s) address, or - for standard input")
     with path.open("rb") as file:
-        return file.read(MOST_BYTES + 1)
+        return file.read(ledger.MOST_BYTES + 1)
 
 
 def extract(
@@ -99,39 +91,36 @@ def extract(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Turn a capture into an update: exactly which cells would change; it waits for review, nothing is applied."""
+    """Turn a capture into an update, the list of cells that would change, and queue it for review."""
     from mensura.core.files import write_text
-    from mensura.ledger import extract_update, open_ledger, read_mapping, update_tables
 
     if file is not None and file.exists():
         raise MensuraError(f"{file}: exists; choose another name, or move it away first")
-    ledger = open_ledger(store)
-    kept = ledger.capture(capture)
-    update = extract_update(kept, read_mapping(mapping or kept.source), ledger.cells())
+    book = ledger.open_ledger(store)
+    kept = book.capture(capture)
+    update = ledger.extract_update(kept, ledger.read_mapping(mapping or kept.source), book.cells())
     if update.changes or update.proposals:
-        ledger.propose(update, **signed(by))
+        book.propose(update, **signed(by))
     if file is not None:
         write_text(file, update.text())
-    emit(update_tables(update), out, as_json, update=update.id, title=update.title)
+    emit(ledger.update_tables(update), out, as_json, update=update.id, title=update.title)
     print_update(update)
     if update.changes or update.proposals:
         hint = f"next: mensura evidence preview {update.id}, then mensura evidence apply {update.id}"
         console.print(hint, style="dim")
 
 
-def print_update(update: Update) -> None:
+def print_update(update: ledger.Update) -> None:
     """Print what an update changes and what it leaves."""
-    from mensura.ledger import update_tables
-
     titles = {
         "changes": "Cells that change",
-        "unmatched": "Names that stand for nothing known, with the nearest",
+        "unmatched": "Unknown names, with the nearest known ones",
         "skipped": "Rows left out",
-        "proposals": "New rows proposed (accept = true in the update's file takes one)",
+        "proposals": "Proposed new rows (set accept = true in the update's file to add one)",
     }
     console.print(f"update {update.id}: {update.title}")
     print_notes(update.notes)
-    for name, frame in update_tables(update).items():
+    for name, frame in ledger.update_tables(update).items():
         if frame.height:
             print_table(frame, title=titles[name], rows=60)
     if not update.changes:
@@ -144,32 +133,28 @@ def short_log(table: pl.DataFrame) -> pl.DataFrame:
     return table.with_columns(*short, pl.col("time").str.slice(0, 16).str.replace("T", " "))
 
 
-def find_update(ledger: Ledger, given: str) -> Update:
+def find_update(book: ledger.Ledger, given: str) -> ledger.Update:
     """Return an update by its file or id."""
-    from mensura.ledger import Update
-
     path = Path(given)
     if path.is_file():
         try:
-            return Update.parse(path.read_bytes().decode("utf-8"), name=str(path))
+            return ledger.Update.parse(path.read_bytes().decode("utf-8"), name=str(path))
         except UnicodeDecodeError as fault:
             raise MensuraError(f"{path}: not UTF-8 ({fault}); save the file as UTF-8") from fault
-    return ledger.update(given)
+    return book.update(given)
 
 
 def apply(
-    update: Annotated[str, arg("An update file, or the first digits of an update that waits.")],
+    update: Annotated[str, arg("An update file, or the first digits of a queued update.")],
     store: Store = DEFAULT_STORE,
-    expect: Annotated[str | None, opt("Apply only if the evidence has this fingerprint.")] = None,
+    expect: Annotated[str | None, opt("Apply only to evidence with this fingerprint.")] = None,
     by: By = None,
     as_json: Json = False,
 ) -> None:
-    """Write an update into the store: every cell of it or none; one that others overtook is refused and says so."""
-    from mensura.ledger import open_ledger
-
-    ledger = open_ledger(store)
-    chosen = find_update(ledger, update)
-    version = ledger.apply(chosen, **signed(by), expected=expect)
+    """Apply an update: all of its cells or none. Refuse it if one of its cells has changed since."""
+    book = ledger.open_ledger(store)
+    chosen = find_update(book, update)
+    version = book.apply(chosen, **signed(by), expected=expect)
     if as_json:
         print_json({"entry": version.entry, "fingerprint": version.fingerprint, "changes": len(chosen.effective)})
     else:
@@ -182,21 +167,17 @@ def undo(
     by: By = None,
     as_json: Json = False,
 ) -> None:
-    """Take one entry back and keep those after it; where later ones stand on it they are named and nothing changes."""
-    from mensura.ledger import open_ledger
-
-    version = open_ledger(store).undo(entry, **signed(by))
+    """Undo one entry and keep later ones; if later ones depend on it, name them and change nothing."""
+    version = ledger.open_ledger(store).undo(entry, **signed(by))
     if as_json:
         print_json({"entry": version.entry, "fingerprint": version.fingerprint})
     else:
         console.print(f"entry {version.entry}: entry {entry} is undone")
 
 
-def discard(update: Annotated[str, arg("First digits of an update that waits.")], store: Store = DEFAULT_STORE) -> None:
-    """Take an update that waits off the list; its capture stays."""
-    from mensura.ledger import open_ledger
-
-    console.print(f"update {open_ledger(store).discard(update)} is discarded")
+def discard(update: Annotated[str, arg("First digits of a queued update.")], store: Store = DEFAULT_STORE) -> None:
+    """Remove an update from the queue; its capture stays."""
+    console.print(f"update {ledger.open_ledger(store).discard(update)} is discarded")
 
 
 def mappings(
@@ -205,12 +186,10 @@ def mappings(
     as_json: Json = False,
 ) -> None:
     """List the mappings that come with Mensura, or print one to start your own from."""
-    from mensura.ledger import mapping_file, read_mapping, shipped_names
-
     if name is not None:
-        typer.echo(mapping_file(name).read_text(encoding="utf-8"), nl=False)
+        typer.echo(ledger.mapping_file(name).read_text(encoding="utf-8"), nl=False)
         return
-    shipped = [read_mapping(name) for name in shipped_names()]
+    shipped = [ledger.read_mapping(name) for name in ledger.shipped_names()]
     rows = [(m.name, m.layout.form, ", ".join(rule.target for rule in m.figures), m.about) for m in shipped]
     table = pl.DataFrame(rows, schema=["mapping", "format", "figures", "about"], orient="row")
     emit({"mappings": table}, out, as_json)

@@ -77,7 +77,7 @@ def trends(
     horizons: Annotated[
         Path | None, opt("CSV of time horizons, or embedded.", callback=_or_embedded("horizons"))
     ] = None,
-    levels: Annotated[Path | None, infile("CSV with group, capability: when the frontier passed.")] = None,
+    levels: Annotated[Path | None, infile("CSV of group, capability: find when the frontier passed each.")] = None,
     to: Annotated[list[datetime] | None, opt("Day to forecast; repeatable.", formats=[DAY])] = None,
     watch: Annotated[bool, opt("Watch for an acceleration (takes some seconds).")] = True,
     settings: Settings = None,
@@ -209,7 +209,7 @@ def _finding(tables: dict[str, pl.DataFrame], facts: dict[str, object], level: f
     )
 
 
-Rolling = Annotated[int | None, opt("Check only the releases of so many months (12).", min=3, metavar="MONTHS")]
+Rolling = Annotated[int | None, opt("Use only the releases of the last MONTHS months.", min=3, metavar="MONTHS")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -226,7 +226,7 @@ class WatchSettings(SlopeSettings):
     """The rarer settings of ``mensura acceleration watch``."""
 
     streams: Annotated[int, "Simulations without change behind the alarm."] = STREAMS
-    until: Annotated[date | None, "Planned end; later than the last release: spends less so far."] = None
+    until: Annotated[date | None, "Planned end; a later day spends less of the false-alarm rate so far."] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -251,9 +251,9 @@ def watch(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Look, month by month, for a kink in the slope of the releases; the false-alarm rate holds over all checks.
+    """Check month by month whether the slope of the releases has changed; the false-alarm rate covers all checks.
 
-    Every check takes in all releases known by then or, with --rolling 12, those of the last 12 months only. Without
+    Every check uses all releases so far or, with --rolling 12, those of the last 12 months only. Without
     SCORES the embedded evidence is used, and without --from the watch starts in the middle of the time span.
     """
     rare = read_settings(settings, WatchSettings)
@@ -291,7 +291,7 @@ def simulate(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Simulate releases and scores from 2024 to 2030 with a known change of pace, and see who finds it and when.
+    """Simulate releases and scores from 2024 to 2030 with a change of pace; show which test finds it, and when.
 
     The set-up is the published one: 180 models, 60 benchmarks. The published rule runs beside the watch.
     """
