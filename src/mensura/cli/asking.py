@@ -9,18 +9,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
+from mensura import llm
 from mensura.cli.options import check_output, opt
 from mensura.cli.output import console, exit_codes, notices, terminal_bar
 from mensura.cli.settings import split_names
 from mensura.core.errors import MensuraError
-
-if TYPE_CHECKING:
-    from mensura.llm import Asker, Prices, Question, Standing
 
 JOURNAL = "journal.sqlite"
 INCOMPLETE = 3
@@ -85,19 +83,17 @@ class Asking:
         return (self.model or [""])[0]
 
     @property
-    def prices(self) -> Prices | None:
+    def prices(self) -> llm.Prices | None:
         """The user's prices, or else the list prices of the evidence tables."""
         return prices_of(self.name, self.rare.price_in, self.rare.price_out)
 
     @contextmanager
-    def open(self, label: str) -> Iterator[Asker]:
+    def open(self, label: str) -> Iterator[llm.Asker]:
         """Open the model, with a progress bar.
 
         A run without some of its answers ends with exit code :data:`INCOMPLETE`, after its results are written. Ctrl-C
         ends it with :data:`INTERRUPTED`. Both print the command that goes on.
         """
-        from mensura.llm import BatchAsker, open_asker
-
         shared: dict[str, Any] = {
             "journal": self.rare.journal,
             "max_cost": self.max_cost,
@@ -107,7 +103,7 @@ class Asking:
         if self.rare.batch:
             if self.rare.retry:
                 raise MensuraError("--set retry: not with batch=true. Run once without batch to ask these again.")
-            batch = BatchAsker(self.name, wait=0.0, **shared)
+            batch = llm.BatchAsker(self.name, wait=0.0, **shared)
             try:
                 yield batch
             finally:
@@ -119,7 +115,7 @@ class Asking:
         shared |= {"concurrency": self.rare.concurrency, "retry": split_names(self.rare.retry)}
         with (
             asking_bar(label, self.name) as advance,
-            open_asker(self.name, advance=advance, **shared) as asker,
+            llm.open_asker(self.name, advance=advance, **shared) as asker,
         ):
             try:
                 yield asker
@@ -142,11 +138,9 @@ class Asking:
         notices.print(f"stopped: {kept}. Go on with: {this_command()}", style="yellow")
         raise typer.Exit(INTERRUPTED)
 
-    def print_estimate(self, questions: Sequence[Question], tokens_out: int | None = None) -> None:
+    def print_estimate(self, questions: Sequence[llm.Question], tokens_out: int | None = None) -> None:
         """Print what asking these questions would take."""
-        from mensura.llm import estimate
-
-        tokens_and_cost = estimate(
+        tokens_and_cost = llm.estimate(
             questions,
             self.name,
             journal=self.rare.journal,
@@ -167,14 +161,12 @@ def place_journal(journal: Path | None, out: Path | None, model: str) -> Path | 
     return (out or Path()) / JOURNAL
 
 
-def prices_of(model: str, price_in: float | None, price_out: float | None) -> Prices | None:
+def prices_of(model: str, price_in: float | None, price_out: float | None) -> llm.Prices | None:
     """Return the prices given, or the list prices of the model in the evidence tables, or None."""
-    from mensura.llm import Prices
-
     if (price_in is None) != (price_out is None):
         raise MensuraError("give both price_in and price_out (US dollars per million tokens), or neither")
     if price_in is not None and price_out is not None:
-        return Prices(price_in, price_out)
+        return llm.Prices(price_in, price_out)
     if model.startswith("recorded/"):
         return None
     import polars as pl
@@ -186,7 +178,7 @@ def prices_of(model: str, price_in: float | None, price_out: float | None) -> Pr
         (pl.col("subject").str.to_lowercase() == name) | (pl.col("name").str.to_lowercase() == name)
     )
     priced = listed.select("input_price", "output_price").drop_nulls()
-    return Prices(*priced.row(0)) if priced.height == 1 else None
+    return llm.Prices(*priced.row(0)) if priced.height == 1 else None
 
 
 def this_command() -> str:
@@ -195,7 +187,7 @@ def this_command() -> str:
 
 
 @contextmanager
-def asking_bar(label: str, model: str = "the provider") -> Iterator[Callable[[Standing], None]]:
+def asking_bar(label: str, model: str = "the provider") -> Iterator[Callable[[llm.Standing], None]]:
     """Yield ``advance(standing)``: a bar with rate, cost so far and time left, on a terminal; silent in a pipe.
 
     A long wait for the provider is reported everywhere, once.
@@ -205,7 +197,7 @@ def asking_bar(label: str, model: str = "the provider") -> Iterator[Callable[[St
         task = progress.add_task(label, total=None, state="")
         reported = datetime.min
 
-        def advance(standing: Standing) -> None:
+        def advance(standing: llm.Standing) -> None:
             nonlocal reported
             progress.update(task, completed=standing.done, total=standing.total, state=describe(standing))
             until = datetime.now() + timedelta(seconds=standing.waiting)
@@ -219,7 +211,7 @@ def asking_bar(label: str, model: str = "the provider") -> Iterator[Callable[[St
         yield advance
 
 
-def describe(standing: Standing) -> str:
+def describe(standing: llm.Standing) -> str:
     """Describe a run in a few words: rate, cost, time left or wait, failures."""
     parts = [f"{standing.rate:.1f}/s", "cost unknown" if standing.cost is None else f"${standing.cost:.2f}"]
     if standing.waiting > _LONG_WAIT:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import polars as pl
 
+from mensura import llm
 from mensura.cli.asking import Asking, AskingSettings
 from mensura.cli.options import check_input
 from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
     from mensura.extrapolation import ItemByItem, WholePool
-    from mensura.llm import Answer, Asker, Question, Reader
     from mensura.people import ItemPool
 
 ASKING_METHODS = ("whole-pool", "item-by-item")
@@ -70,7 +70,7 @@ class Estimating:
         run(self._method(noting, {**most, "rounds": 1} if self.method == "whole-pool" else most))
         self.asking.print_estimate(noting.questions, noting.usual_tokens)
 
-    def _method(self, asker: Asker, settings: Mapping[str, object]) -> ItemByItem | WholePool:
+    def _method(self, asker: llm.Asker, settings: Mapping[str, object]) -> ItemByItem | WholePool:
         from mensura.extrapolation import make_method
 
         return cast("ItemByItem | WholePool", make_method(self.method, asker=asker, **settings))
@@ -81,7 +81,7 @@ class NotingAsker:
     """Answers nothing and notes what it was asked."""
 
     model: str
-    questions: list[Question] = field(default_factory=list)
+    questions: list[llm.Question] = field(default_factory=list)
 
     @property
     def usual_tokens(self) -> int:
@@ -89,12 +89,10 @@ class NotingAsker:
         rows = sum(len(json.loads(question.about.get("items", "[]"))) for question in self.questions)
         return REASONING + round(ROW * rows / max(len(self.questions), 1))
 
-    def ask(self, questions: Sequence[Question], read: Reader) -> list[Answer]:
+    def ask(self, questions: Sequence[llm.Question], read: llm.Reader) -> list[llm.Answer]:
         """Note the questions."""
-        from mensura.llm import Answer
-
         self.questions.extend(questions)
-        return [Answer(question, error="not asked") for question in questions]
+        return [llm.Answer(question, error="not asked") for question in questions]
 
 
 def stack_models(results: Mapping[str, Mapping[str, pl.DataFrame]]) -> dict[str, pl.DataFrame]:

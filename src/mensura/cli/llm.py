@@ -8,7 +8,7 @@ from typing import Annotated
 
 import polars as pl
 
-from mensura import __version__
+from mensura import __version__, llm
 from mensura.cli.asking import JOURNAL
 from mensura.cli.findings import say_journal
 from mensura.cli.inputs import load_evidence
@@ -31,12 +31,10 @@ def status(
     as_json: Json = False,
 ) -> None:
     """Show how many questions are answered, failed, open or in a batch, and what they cost in US dollars."""
-    from mensura.llm import Prices, journal_cost, journal_status
-
     if (price_in is None) != (price_out is None):
         raise MensuraError("give both --price-in and --price-out (US dollars per million tokens), or neither")
-    prices = None if price_in is None or price_out is None else Prices(price_in, price_out)
-    tables = {**journal_status(journal), "cost": journal_cost(journal, prices)}
+    prices = None if price_in is None or price_out is None else llm.Prices(price_in, price_out)
+    tables = {**llm.journal_status(journal), "cost": llm.journal_cost(journal, prices)}
     costs = tables["cost"]
     total = float(costs["cost"].sum()) if costs["cost"].count() else None
     emit(tables, out, as_json, total=total)
@@ -57,17 +55,13 @@ def export(
     recording: Annotated[bool, opt("Write a recording for --model recorded/FILE.", "--recording")] = False,
 ) -> None:
     """Write every question with its answer, rationale and value."""
-    from mensura.llm import write_audit
-
-    rows = write_audit(journal, target, recording=recording)
+    rows = llm.write_audit(journal, target, recording=recording)
     console.print(f"wrote {rows} rows to {target}")
 
 
 def recover(journal: JournalFile) -> None:
     """Replace a damaged journal by all that can still be read; the damaged file is kept."""
-    from mensura.llm import recover_journal
-
-    console.print(str(recover_journal(journal)))
+    console.print(str(llm.recover_journal(journal)))
 
 
 def cite(
