@@ -76,6 +76,12 @@ def test_levels_of_another_base_and_convention(mensura_command):
     assert mensura_command("scale", "--level", "2", "--base", "3").code == 2, "Python has other bases"
 
 
+def test_levels_without_a_dimension_have_base_ten(mensura_command):
+    run = mensura_command("scale", "--level", "2", "--json")
+    assert json.loads(run.out)["rate"] == pytest.approx(10**-1.5)
+    assert "base 10, level 1 centred on 1 in √10" in " ".join(mensura_command("scale", "--level", "2").out.split())
+
+
 def test_lines_of_two_calibrations_are_never_mixed(mensura_command):
     rows = json.loads(mensura_command("scale", "0.05", "--json").out)["dimensions"]
     by = {row["dimension"]: row for row in rows}

@@ -15,9 +15,7 @@ Detail = Literal["brief", "full"]
 """How much of an answer an agent wants to read."""
 Unit = Literal["rate", "percentile", "one_in", "iq", "level"]
 Kind = Literal["model", "benchmark", "people", "population"]
-Name = Annotated[
-    str, Field(description="Id or name as people write it, 200 characters at most.", min_length=1, max_length=200)
-]
+Name = Annotated[str, Field(description="Id or name as people write it.", min_length=1, max_length=200)]
 Level = Annotated[Detail, Field(description='"brief", or "full" for every score, source, region and part.')]
 _POPULATION = 'A population that list_names lists ("world", "pisa"), or a country.'
 Population = Annotated[str, Field(description=_POPULATION, min_length=1, max_length=100)]
@@ -81,9 +79,7 @@ class ModelFound(AgentAnswer):
     estimated: int = Field(description="Benchmarks of the composite estimated from those.")
     dimensions: list[DimensionFound] = Field(default=[], description="In a comparison only with detail full.")
     scores: list[ScoreFound] = Field(default=[], description="Only with detail full.")
-    prices: dict[str, Quantity] = Field(
-        default={}, description="US dollars per million tokens; sticker: a million in and out. Not in a comparison."
-    )
+    prices: dict[str, Quantity] = Field(default={}, description="US dollars per million tokens. Not in a comparison.")
 
 
 class BenchmarkFound(AgentAnswer):
@@ -95,9 +91,7 @@ class BenchmarkFound(AgentAnswer):
     unit: str
     description: str
     chance: float | None = Field(description="Score by guessing, where known.")
-    ladders: dict[str, dict[str, float]] = Field(
-        description="Expected score at each IQ, by set of ladders; with detail brief the published ones."
-    )
+    ladders: dict[str, dict[str, float]] = Field(description="Expected score at each IQ, by set of ladders.")
     best: list[ScoreFound] = Field(description="Highest primary scores, best first: 3, with detail full 10.")
     people: list[ScoreFound]
     models: int = Field(description="Models with a primary score.")
@@ -135,9 +129,7 @@ class Comparison(AgentAnswer):
 
     models: list[ModelFound] = Field(description="Without their single scores; see shared.")
     shared: list[SharedTest] = Field(description="Scores on tests that at least two of them took.")
-    sources: list[ScoreFound] = Field(
-        default=[], description="The same scores one by one, with their sources; only with detail full."
-    )
+    sources: list[ScoreFound] = Field(default=[], description="These scores with their sources, with detail full.")
     chances: list[ChanceFound]
 
 
@@ -160,7 +152,7 @@ class Extrapolated(AgentAnswer):
     focal: str = Field(description="Who was observed.")
     reference: str = Field(description="Whose rate is wanted.")
     rate: Quantity
-    hangs_on: list[str] = Field(description="The assumptions the rate hangs on most, largest first.")
+    hangs_on: list[str] = Field(description="The assumptions that matter most for the rate, largest first.")
     regions: dict[str, Quantity] = Field(default={}, description="Only with detail full.")
     warnings: list[str]
 

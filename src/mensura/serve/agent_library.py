@@ -26,7 +26,6 @@ BEST = {"brief": 3, "full": 10}
 MOST_NAMES = 500
 """Names in one answer: more than anybody reads."""
 _MOST_PEOPLE = 10_000_000_000
-_MOST_OPTIONS = 100
 _JUDGED = {"estimated": "judged"}  # of people: what nobody measured was judged
 _LADDERS = "published"
 _RULER = "Mensura's ruler: mean 100, standard deviation 15, of the population the rate was measured in"
@@ -178,9 +177,7 @@ class Library:
         unit: Annotated[shapes.Unit, Field(description="rate: 0 to 1; percentile; one_in: 1 in N people; iq; level.")],
         low: Annotated[float | None, Field(description="Low end of an interval, in the same unit.")] = None,
         high: Annotated[float | None, Field(description="High end of an interval, in the same unit.")] = None,
-        dimension: Annotated[
-            str | None, Field(description="Calibrated dimension of the level, such as volume.", max_length=100)
-        ] = None,
+        dimension: Annotated[str | None, Field(description="Dimension, such as volume.", max_length=100)] = None,
     ) -> shapes.Converted:
         """Read a success rate as rarity, percentile, IQ-equivalent and level on the human ruler, and back."""
         line = None if dimension is None else chosen_lines(published=self.evidence.calibration)[dimension]
@@ -205,20 +202,11 @@ class Library:
         rate: Annotated[float, Field(description="Success rate on one item, 0 to 1.", ge=0, le=1)],
         observed_in: shapes.Population,
         wanted_in: shapes.Population = "world",
-        n: Annotated[
-            int | None, Field(description="People who answered: from 1 to all there are.", ge=1, le=_MOST_PEOPLE)
-        ] = None,
+        n: Annotated[int | None, Field(description="Number of people who answered.", ge=1, le=_MOST_PEOPLE)] = None,
         options: Annotated[
-            int | None,
-            Field(
-                description=f"Answer options of the item, 2 to {_MOST_OPTIONS}; leave it out where the answer is open.",
-                ge=2,
-                le=_MOST_OPTIONS,
-            ),
+            int | None, Field(description="Answer options, 2 to 100; omit if open.", ge=2, le=100)
         ] = None,
-        domain: Annotated[
-            str | None, Field(description="Such as mathematics, reading, reasoning.", max_length=100)
-        ] = None,
+        domain: Annotated[str | None, Field(description="Such as mathematics or reading.", max_length=100)] = None,
         detail: shapes.Level = "brief",
     ) -> shapes.Extrapolated:
         """Carry one item's success rate from the people observed to another population, with its interval."""

@@ -53,9 +53,7 @@ class AgentTools(Library):
 
     def compare(
         self,
-        names: Annotated[
-            list[shapes.Name], Field(description="2 to 5 models, or groups as list_names lists them.", max_length=20)
-        ],
+        names: Annotated[list[shapes.Name], Field(description="2 to 5 models or groups of people.", max_length=20)],
         detail: shapes.Level = "brief",
     ) -> shapes.Comparison:
         """Put two to five models or groups of people side by side, with how surely one stands above the other."""
@@ -84,9 +82,7 @@ class AgentTools(Library):
     def explain(
         self,
         model: shapes.Name,
-        part: Annotated[
-            str | None, Field(description="Only this dimension or benchmark of it.", max_length=200)
-        ] = None,
+        part: Annotated[str | None, Field(description="Only this dimension or benchmark.", max_length=200)] = None,
         detail: shapes.Level = "brief",
     ) -> shapes.Explained:
         """Explain a model's IQ: dimensions, benchmarks, scores with their sources, and how each gap was filled."""
@@ -119,9 +115,7 @@ class AgentTools(Library):
             rank=_quantity(row, "rank", _OF_RANK, row["status"] or "Unranked"),
             chance_of_being_first=row["p_first"],
             capability=_quantity(row, "capability", _OF_CAPABILITY, "estimated from every score"),
-            emotional=shapes.Quantity(
-                value=row["eq"], status="measured" if row["eq"] is not None else "missing", source=_OURS
-            ),
+            emotional=_ours(row["eq"], "missing" if row["eq"] is None else "measured"),
             measured=row["measured"] or 0,
             estimated=row["estimated"] or 0,
             dimensions=[self._dimension(one) for one in self.study.dimensions.filter(subject=subject).to_dicts()],
@@ -158,8 +152,12 @@ class AgentTools(Library):
 
 
 def _chance(first: str, second: str, on: str, chance: float) -> shapes.ChanceFound:
-    value = shapes.Quantity(value=chance, status="estimated", source=_OURS)
-    return shapes.ChanceFound(first=first, second=second, on=on, chance_first_above=value)
+    return shapes.ChanceFound(first=first, second=second, on=on, chance_first_above=_ours(chance, "estimated"))
+
+
+def _ours(value: float | None, status: str) -> shapes.Quantity:
+    """Return a number of Mensura's own without an interval."""
+    return shapes.Quantity(value=value, status=status, source=_OURS)
 
 
 def _shared_tests(rows: list[shapes.ScoreFound]) -> list[shapes.SharedTest]:
@@ -180,7 +178,7 @@ def _shared_tests(rows: list[shapes.ScoreFound]) -> list[shapes.SharedTest]:
 def _quantity(row: dict[str, Any], name: str, interval: str, status: str) -> shapes.Quantity:
     value, low, high = row[name], row[f"{name}_low"], row[f"{name}_high"]
     if value is None:
-        return shapes.Quantity(value=None, status="too little measured", source=_OURS)
+        return _ours(None, "too little measured")
     return shapes.Quantity(value=value, low=low, high=high, interval=interval, status=status, source=_OURS)
 
 
