@@ -26,6 +26,7 @@ PLAN, RECORDED = "plan", "recorded/"
 LONGEST_ANSWER = 8192
 """Tokens an answer may have: 75 items with intervals take about 3,500, and some models reason before."""
 USUAL_ANSWER = 3500
+_WORDS = "[plan] NAME|ITEMS"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,14 +46,7 @@ class BaselineSettings(AskingSettings):
 
 @takes(BaselineSettings)
 def baseline(
-    words: Annotated[
-        list[str],
-        arg(
-            "A benchmark with known human scores, or items: a table, a log, a pool's folder, recorded/POOL. With 'plan'"
-            " before it: the panel that would halve the interval.",
-            metavar="[plan] NAME|ITEMS",
-        ),
-    ],
+    words: Annotated[list[str], arg("Benchmark with known human scores, or a source of items.", metavar=_WORDS)],
     people: Annotated[list[str] | None, opt("A population, country or sentence about people; repeatable.")] = None,
     estimates: Annotated[str | None, opt("Estimates that exist: item, rate, low, high (model, run).")] = None,
     anchors: Annotated[Path | None, infile("CSV of human rates on some items: item, rate, n.")] = None,
@@ -67,7 +61,11 @@ def baseline(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Show known human scores of a benchmark, or estimate what described people would score on its items."""
+    """Show known human scores of a benchmark, or estimate what described people would score on its items.
+
+    ITEMS is a table, a log, the folder of a pool, or recorded/POOL. The word plan before it plans the panel of people
+    that would halve the interval.
+    """
     from mensura.baseline import KnownMean, estimate_baseline
 
     rare = read_settings(settings, BaselineSettings)

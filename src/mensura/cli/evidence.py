@@ -13,7 +13,7 @@ from mensura.cli.inputs import load_evidence
 from mensura.cli.options import AddedScores, EvidencePath, Json, Out, arg, check_output, inarg, opt
 from mensura.cli.output import console, emit, print_note
 from mensura.cli.store import DEFAULT_STORE, By, Store, find_update, print_update, short_log, signed
-from mensura.cli.tables import print_filled, print_table
+from mensura.cli.tables import print_filled, print_table, print_titled
 from mensura.core.errors import MensuraError, counted
 
 if TYPE_CHECKING:
@@ -210,9 +210,7 @@ def _print_effects(result: Preview, out: Path | None, as_json: bool) -> None:
         "inputs": "Through which input",
         "capabilities": "Stitched capabilities that move",
     }
-    for name, title in titles.items():
-        if getattr(result, name).height:
-            print_table(getattr(result, name), title=title, rows=30)
+    print_titled(result.tables(), titles, rows=30)
     console.print(f"{result.heading}.")
 
 

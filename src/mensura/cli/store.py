@@ -14,7 +14,7 @@ import typer
 from mensura import ledger
 from mensura.cli.options import Json, Out, arg, infile, opt, outfile
 from mensura.cli.output import console, emit, print_json, print_note, print_notes
-from mensura.cli.tables import print_table
+from mensura.cli.tables import print_table, print_titled
 from mensura.core.errors import MensuraError
 
 Store = Annotated[Path, opt("SQLite file with the whole history.", "--store", envvar="MENSURA_STORE")]
@@ -120,9 +120,7 @@ def print_update(update: ledger.Update) -> None:
     }
     console.print(f"update {update.id}: {update.title}")
     print_notes(update.notes)
-    for name, frame in ledger.update_tables(update).items():
-        if frame.height:
-            print_table(frame, title=titles[name], rows=60)
+    print_titled(ledger.update_tables(update), titles, rows=60)
     if not update.changes:
         print_note("no cell changes")
 

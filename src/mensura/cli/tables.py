@@ -122,6 +122,13 @@ def print_filled(frame: pl.DataFrame, *, title: str, **layout: Any) -> None:  # 
         print_table(frame, title=title, **layout)
 
 
+def print_titled(tables: Mapping[str, pl.DataFrame], titles: Mapping[str, str], **layout: Any) -> None:  # noqa: ANN401
+    """Print the tables that have a title and rows, in the order of the titles."""
+    for name, title in titles.items():
+        if name in tables:
+            print_filled(tables[name], title=title, **layout)
+
+
 def _keys(frame: pl.DataFrame) -> int:
     """Return how many of the first columns tell the rows apart; one where texts alone do not."""
     import polars as pl

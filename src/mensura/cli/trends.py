@@ -15,7 +15,7 @@ from mensura.cli.inputs import DAY, ScoresFile, dated_scores, kept_for, load_evi
 from mensura.cli.options import AddedScores, EvidencePath, Json, Out, ScoreUnit, check_input, infile, opt
 from mensura.cli.output import console, emit, print_notes, progress_bar
 from mensura.cli.settings import Settings, read_settings, takes
-from mensura.cli.tables import print_table
+from mensura.cli.tables import print_table, print_titled
 from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
@@ -166,9 +166,7 @@ def _show_published(published: PublishedTrends, out: Path | None, as_json: bool)
         "sensitivity": "Slopes under other weights of the penalty",
     }
     console.print(published.heading)
-    for name, title in titles.items():
-        if name in tables:
-            print_table(tables[name], title=title, rows=20, digits=4)
+    print_titled(tables, titles, rows=20, digits=4)
     line = tables["trend"].row(0, named=True)
     gain = f"{line['slope']:.3f} a year {interval(line, '.3f', '95%')}"
     console.print(f"Capability of {line['line']} gains {gain}.")
@@ -187,10 +185,7 @@ def _print(tables: dict[str, pl.DataFrame], facts: dict[str, object], level: flo
     console.print(f"Unit of capability: {facts['unit']}.")
     if "compute" in facts:
         console.print(f"Compute: {facts['compute']}.")
-    for name, title in titles.items():
-        if name in tables and tables[name].height:
-            shown = tables[name].reverse() if name == "frontier" else tables[name]
-            print_table(shown, title=title, rows=20, digits=3)
+    print_titled(tables | {"frontier": tables["frontier"].reverse()}, titles, rows=20, digits=3)
     verdict = facts.get("watch")
     if isinstance(verdict, dict):
         console.print(f"Watch: {verdict['verdict']}")

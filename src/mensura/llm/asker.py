@@ -43,10 +43,23 @@ _SHOW_SECONDS = 0.1
 
 @dataclass(frozen=True)
 class Standing:
-    """The progress of a run: ``done`` of ``total`` (None where unknown), of which ``stored`` were in the journal.
+    """Report the progress of a run.
 
-    ``cost`` in US dollars so far, None where no price is known; ``rate`` in calls per second; ``seconds_left`` None
-    until there is an estimate. ``waiting``: seconds until the provider may be asked again, 0 where it asked for none.
+    Attributes
+    ----------
+    done, total : int, int or None
+        Questions done, and all of them where their number is known.
+    stored, failed : int
+        Answers that were in the journal, and questions without an answer.
+    cost : float or None
+        US dollars so far; None where no price is known.
+    rate : float
+        Calls per second.
+    seconds_left : float or None
+        None until there is an estimate.
+    waiting : float
+        Seconds until the provider may be asked again; 0 where it asked for no pause.
+
     """
 
     done: int
@@ -63,7 +76,20 @@ Advance: TypeAlias = Callable[[Standing], None]
 
 
 class ModelAsker:
-    """A model behind the journal, made by :func:`mensura.llm.open_asker`. Close it, or use it in a ``with`` block."""
+    """Ask a model through the journal; :func:`mensura.llm.open_asker` makes it. Close it, or use a ``with`` block.
+
+    Attributes
+    ----------
+    model : str
+        The model's name.
+    stopped : str
+        Why nothing more is asked; empty while all is well.
+    calls, answered : int
+        Requests sent, and answers so far.
+    cost : float or None
+        US dollars spent; None where no price is known.
+
+    """
 
     def __init__(
         self, caller: Caller, journal: Path | None, concurrency: int, retry: Collection[str], advance: Advance | None

@@ -226,11 +226,19 @@ def _tokens(question: Question, reply: Reply) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Estimate:
-    """The expected effort of asking: ``stored`` answers exist already, ``calls`` would be made.
+    """Estimate the effort of asking; token counts are guesses, one token for four bytes.
 
-    Token counts are guesses: one token for four bytes.
-    ``cost`` is the expected cost, ``cost_at_most`` if every answer used all its tokens; US dollars, None where no
-    price is known.
+    Attributes
+    ----------
+    model : str
+        The model.
+    questions, stored, calls : int
+        Questions, those with a stored answer, and calls that would be made.
+    tokens_in, tokens_out : int
+        Expected tokens.
+    cost, cost_at_most : float or None
+        Expected cost, and cost if every answer used all its tokens, in US dollars; None where no price is known.
+
     """
 
     model: str

@@ -24,12 +24,23 @@ class UnreadableError(MensuraError):
 
 @dataclass(frozen=True)
 class Question:
-    """One question to a language model.
+    """Ask a language model one thing.
 
-    ``prompt``, ``system``, ``schema`` (a JSON schema the answer must meet) and ``repeat`` (which of several askings
-    this is), together with the model and its settings, determine the answer and make the journal's key. ``about``
-    names what is asked about (item, dimension, variant …) for tables and recordings; it is never sent. ``pictures``
-    (data addresses) go along with the prompt; the prompt must name each, for it alone makes the key.
+    Prompt, system, schema and repeat, together with the model and its settings, make the journal's key.
+
+    Attributes
+    ----------
+    prompt, system : str
+        The question, and the system message.
+    schema : Mapping[str, object] or None
+        A JSON schema that the answer must meet.
+    repeat : int
+        Number of this asking, where one question is asked several times.
+    about : Mapping[str, str]
+        Item, dimension, variant and the like, for tables and recordings; it is never sent.
+    pictures : tuple of str
+        Data addresses that go along with the prompt. The prompt must name each, because it alone makes the key.
+
     """
 
     prompt: str
@@ -41,7 +52,16 @@ class Question:
 
 
 class AnswerReading(NamedTuple):
-    """What a reader took from an answer: a value that JSON can hold, and the reasons given for it."""
+    """Contain what a reader took from an answer.
+
+    Attributes
+    ----------
+    value : object
+        Any value that JSON can contain.
+    rationale : str
+        The reasons given for it.
+
+    """
 
     value: object
     rationale: str = ""
@@ -52,11 +72,29 @@ Reader: TypeAlias = Callable[[str], AnswerReading]
 
 
 class Answer(NamedTuple):
-    """The answer to one question.
+    """Contain the answer to one question.
 
-    ``value`` is None where the answer could not be read or none came; ``error`` then gives the reason. ``stored``: the
-    answer was already in the journal and cost nothing now. ``cost`` in US dollars, None where no price is known;
-    ``seconds`` of the call that gave it.
+    Attributes
+    ----------
+    question : Question
+        The question.
+    text, rationale : str
+        The reply, and the reasons that the reader took from it.
+    value : object
+        What the reader took from it; None where it could not be read or none came.
+    error : str
+        The reason for a missing value.
+    stored : bool
+        Whether the answer was in the journal already and cost nothing now.
+    tokens_in, tokens_out : int
+        Tokens of question and reply.
+    cost : float or None
+        US dollars; None where no price is known.
+    seconds : float
+        Time of the call.
+    attempts : int
+        Requests that it took.
+
     """
 
     question: Question
@@ -74,7 +112,14 @@ class Answer(NamedTuple):
 
 @runtime_checkable
 class Asker(Protocol):
-    """Anything that answers questions: a provider behind the journal, or a recording."""
+    """Answer questions: the contract of a provider behind the journal, and of a recording.
+
+    Attributes
+    ----------
+    model : str
+        The model's name.
+
+    """
 
     @property
     def model(self) -> str:
@@ -141,7 +186,14 @@ class Provider(Protocol):
 
 @dataclass(frozen=True)
 class Prices:
-    """List prices in US dollars per million tokens."""
+    """State list prices.
+
+    Attributes
+    ----------
+    input, output : float
+        US dollars per million tokens of questions and of replies.
+
+    """
 
     input: float
     output: float
@@ -159,11 +211,22 @@ class Prices:
 
 @dataclass(frozen=True)
 class Settings:
-    """A model and how it is asked; recorded with every answer and part of the key.
+    """Name a model and how it is asked; recorded with every answer and part of the key.
 
-    ``temperature`` None leaves it to the provider (some models refuse any). The endpoint is not part of it: a name
-    stands for one model wherever it is served, so that a local server may change its port between two runs.
-    ``version`` tells apart models that share a name: of a recording it is a hash of its file.
+    The endpoint is not part of it: a name stands for one model wherever it is served, so that a local server may
+    change its port between two runs.
+
+    Attributes
+    ----------
+    model : str
+        The model's name.
+    temperature : float or None
+        0 to 2; None leaves it to the provider (some models refuse any).
+    max_tokens : int
+        Most tokens of an answer.
+    version : str
+        Distinguishes models of one name: of a recording it is a hash of its file.
+
     """
 
     model: str
