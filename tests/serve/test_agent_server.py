@@ -237,7 +237,7 @@ HERE = {"rate": 0.19, "observed_in": "pisa"}
         ("compare", {"names": ["gpt-5.5"]}, "names: got 1; give 2 to 5 different ones"),
         ("list_names", {"kind": "secret"}, "input should be 'model', 'benchmark', 'people' or 'population'"),
         ("extrapolate_rate", {**HERE, "n": 10**30}, "n: got 1000000000000000000000000000000; input should be less"),
-        ("extrapolate_rate", {**HERE, "n": 0}, "People who answered: from 1 to all there are."),
+        ("extrapolate_rate", {**HERE, "n": 0}, "People who answered, 1 or more."),
         ("extrapolate_rate", {**HERE, "options": 0}, "2 to 100; omit if open."),
         ("extrapolate_rate", {**HERE, "rate": 7}, "rate: got 7; input should be less than or equal to 1"),
         ("extrapolate_rate", {**HERE, "domain": "x" * 1000}, "string should have at most 100 characters"),

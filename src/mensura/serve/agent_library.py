@@ -202,7 +202,7 @@ class Library:
         rate: Annotated[float, Field(description="Success rate on one item, 0 to 1.", ge=0, le=1)],
         observed_in: shapes.Population,
         wanted_in: shapes.Population = "world",
-        n: Annotated[int | None, Field(description="Number of people who answered.", ge=1, le=_MOST_PEOPLE)] = None,
+        n: Annotated[int | None, Field(description="People who answered, 1 or more.", ge=1, le=_MOST_PEOPLE)] = None,
         options: Annotated[
             int | None, Field(description="Answer options, 2 to 100; omit if open.", ge=2, le=100)
         ] = None,
