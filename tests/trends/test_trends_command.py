@@ -35,7 +35,8 @@ def test_tables_are_printed_and_written(mensura_command, scores, tmp_path):
     assert pl.read_csv(tmp_path / "out" / "frontier.csv").columns == ["subject", "released", "capability"]
 
 
-def test_json_holds_every_table_asked_for(mensura_command, scores, tmp_path):
+def test_json_holds_every_table_asked_for(mensura_command, scores, tmp_path, monkeypatch):
+    monkeypatch.setattr("mensura.cli.trends.STREAMS", 19)
     names = [f"m{i:02}" for i in range(45)]
     flop = [1e22 * 1.3**i for i in range(45)]
     compute, minutes, levels = tmp_path / "compute.csv", tmp_path / "minutes.csv", tmp_path / "levels.csv"
@@ -45,7 +46,7 @@ def test_json_holds_every_table_asked_for(mensura_command, scores, tmp_path):
     pl.DataFrame({"subject": names[:20], "minutes": [1.2**i for i in range(20)]}).write_csv(minutes)
     pl.DataFrame({"group": ["people"], "capability": [0.0]}).write_csv(levels)
     files = ("--compute", compute, "--horizons", minutes, "--levels", levels)
-    run = mensura_command("trends", scores, "--set", "streams=19", *files, "--json")
+    run = mensura_command("trends", scores, *files, "--json")
     assert run.code == 0, run.err
     payload = json.loads(run.out)
     assert {"frontier", "pace", "forecast", "crossings", "families", "progress", "joint", "horizons"} <= set(payload)
