@@ -141,7 +141,7 @@ def test_a_file_that_is_none_is_refused(tmp_path, text, says):
     [
         ((), "give --rates CSV and --demands CSV, or --pool open"),
         (("--pool", "mine"), "pool: 'mine' is not known"),
-        (("--pool", "open", "--method", "magic"), "method: 'magic' is not known"),
+        (("--pool", "open", "--method", "magic"), "method: got 'magic'"),
         (("--pool", "open", "--rates", __file__), "not both"),
         (("--rates", "none.csv", "--demands", "none.csv"), "none.csv: no such file"),
         (("--rates", __file__, "--demands", __file__, "--estimate", "both"), "estimate"),

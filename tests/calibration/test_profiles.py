@@ -192,7 +192,7 @@ def test_wrong_counts_are_refused(change, message):
 
 
 def test_a_method_that_is_not_known_is_refused():
-    with pytest.raises(MensuraError, match="choose one of joint, adele"):
+    with pytest.raises(MensuraError, match="expected one of joint, adele"):
         profile({"subject": ["a"], "item": ["i"], "correct": [1]}, {"item": ["i"], "KNn": [1]}, method="best")
 
 

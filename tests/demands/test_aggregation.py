@@ -130,5 +130,5 @@ def test_what_cannot_be_pooled_is_refused():
     single = readings([[1.0, 2.0]], [("a", 0)])
     with pytest.raises(MensuraError, match="'ordinal' needs two raters or more"):
         pool_readings(single, "ordinal")
-    with pytest.raises(MensuraError, match="'mode' is unknown; expected one of median, ordinal"):
+    with pytest.raises(MensuraError, match="got 'mode'; expected one of median, ordinal"):
         pool_readings(single, "mode")

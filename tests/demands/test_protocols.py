@@ -155,7 +155,7 @@ def test_settings_are_checked(items):
         ({"protocol": "cheap"}, "protocol: got 'cheap'; expected one of bundle, item, cell"),
         ({"repeats": 0}, "repeats: expected 1 to 100, got 0"),
         ({"items_per_call": 0}, "items_per_call: expected 1 to 200, got 0"),
-        ({"aggregate": "mean"}, "'mean' is unknown; expected one of median, ordinal"),
+        ({"aggregate": "mean"}, "got 'mean'; expected one of median, ordinal"),
         ({"dimensions": ["XX"]}, "no rubric for 'XX'"),
         ({"dimensions": []}, "none named"),
         ({"temprature": 1}, "unknown setting 'temprature'"),
