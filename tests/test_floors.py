@@ -183,4 +183,4 @@ def test_the_architecture_page_is_short_and_names_only_files_that_exist():
     assert len(files) > 20
     assert [name for name in files if not (SOURCE / name).is_file()] == []
     walks = [len(re.findall(r"^\d+\. ", part, flags=re.M)) for part in page.split("**")]
-    assert max(walks) <= 10
+    assert max(walks) <= 8

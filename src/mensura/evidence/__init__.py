@@ -2,13 +2,14 @@
 
 In: the embedded tables, a folder or store of the user, files of scores in any usual form. Out: a checked
 :class:`Evidence`.
-Read first: ``schema`` and ``schema.csv`` (every table once), ``evidence`` (the result and :func:`load`), ``checks`` and
-``consistency`` (ids and errors, all at once), ``additions`` (rows of users join the tables), ``store`` (reading,
-writing and fingerprints), ``measurements`` (what stands behind scores, and who is above people).
+Read first: ``schema`` and ``schema.csv`` (every table once), ``evidence`` (the result, :func:`load`, rows of users
+join the tables), ``checks`` and ``consistency`` (ids and errors, all at once), ``additions`` (what is assumed of
+added scores), ``store`` (reading, writing and fingerprints), ``measurements`` (what stands behind scores, and who is
+above people).
 """
 
 from mensura.evidence.checks import require_id, slug
-from mensura.evidence.evidence import EMBEDDED, Evidence, load, read_calibration, require_subject
+from mensura.evidence.evidence import EMBEDDED, Evidence, load
 from mensura.evidence.measurements import (
     benchmark_coverage,
     distinct_scores,
@@ -19,7 +20,9 @@ from mensura.evidence.measurements import (
     used_scores,
     with_tries,
 )
+from mensura.evidence.names import require_subject
 from mensura.evidence.schema import LADDER_LEVELS, TABLES
+from mensura.evidence.store import read_calibration
 from mensura.intake.faults import EvidenceError, Fault
 from mensura.intake.figures import RATE_UNITS
 from mensura.intake.scores import NewModel, ScoreReading

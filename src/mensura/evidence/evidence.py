@@ -11,11 +11,10 @@ from typing import Any, ClassVar
 import polars as pl
 
 from mensura.core.arguments import check_arguments
-from mensura.core.errors import MensuraError
 from mensura.core.frames import text_table
 from mensura.core.results import Result
-from mensura.evidence.additions import assumptions, partial_runs, with_scores
-from mensura.evidence.checks import RawTable, check_table, reference_faults
+from mensura.evidence.additions import KIND, USER, assumptions, partial_runs
+from mensura.evidence.checks import FIRST_ROW, RawTable, check_table, reference_faults
 from mensura.evidence.consistency import consistency_faults
 from mensura.evidence.names import benchmark_names, model_names
 from mensura.evidence.schema import TABLES
@@ -27,7 +26,6 @@ from mensura.evidence.store import (
     cells_of,
     fingerprint_of,
     read_raw,
-    read_text_csv,
     write_folder,
     write_store,
 )
@@ -39,6 +37,13 @@ from mensura.scale import Calibration
 
 EMBEDDED = Path(__file__).parent / "data"
 _EMPTY_WHEN_ABSENT = ("costs", "human_references")
+_MODEL: dict[str, str | None] = {"provider": USER, "released": None, "reasoning": "no"}
+_BENCHMARK: dict[str, str | None] = {"dimension": None, "kind": KIND, "in_composite": "no"}
+_MODEL_ONLY = (
+    *("released", "provider", "reasoning", "tier", "line", "open_weights", "input_price", "output_price"),
+    "predecessor",
+)
+_BENCHMARK_ONLY = ("dimension", "kind")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -145,9 +150,9 @@ class Evidence(Result):
         if reading is None:
             reading = self.read_scores(source, unit=unit, accept_near=accept_near, new=new, new_model=new_model)
         tables = {name: as_text(frame) for name, frame in self.tables().items()}
-        raws = with_scores(tables, reading, self.origin)
-        found = from_raw(raws, origin=f"{self.origin} + {Path(reading.name).name}")
-        return replace(found, warnings=(*self.warnings, *reading.warnings))
+        raws = _with_scores(tables, reading, self.origin)
+        evidence = from_raw(raws, origin=f"{self.origin} + {Path(reading.name).name}")
+        return replace(evidence, warnings=(*self.warnings, *reading.warnings))
 
     def save(self, path: str | Path) -> None:
         """Write to a folder of CSV files, or to an SQLite store if the name ends in .db, .sqlite or .sqlite3."""
@@ -266,73 +271,69 @@ def _in_benchmark_units(scores: pl.DataFrame, benchmarks: pl.DataFrame) -> pl.Da
     )
 
 
-def read_calibration(file: str | Path) -> Calibration:
-    """Read a calibration of your own.
+# Scores that were read, with new models and benchmarks on the way, become rows of the tables.
 
-    Parameters
-    ----------
-    file : str or Path
-        A CSV in the form of the table ``bases``.
 
-    Returns
-    -------
-    Calibration
-        The line of each dimension.
+def _with_scores(tables: Mapping[str, pl.DataFrame], reading: ScoreReading, origin: str) -> dict[str, RawTable]:
+    """Return evidence tables (cells as text) with scores that were read; theirs become the primary ones.
 
-    Raises
-    ------
-    MensuraError
-        If there is no such file, or a cell is wrong.
-
-    Examples
-    --------
-    >>> from mensura.evidence import EMBEDDED, read_calibration
-    >>> len(list(read_calibration(EMBEDDED / "bases.csv"))) > 0
-    True
-
+    ``source`` is "user" where none is given. Every added row keeps the row it has in its own file, so that faults name
+    it; ``origin`` names the evidence that was there.
     """
-    file = Path(file)
-    if not file.is_file():
-        raise MensuraError(f"{file}: no such file; expected a CSV with columns dimension, slope, intercept")
-    typed, faults = check_table(RawTable(str(file), read_text_csv(file)), TABLES["bases"])
-    if faults:
-        raise EvidenceError(faults)
-    return Calibration.from_rows(typed.iter_rows(named=True))
+    rows = reading.scores
+    models = _new_rows(rows, tables["models"], "subject", _MODEL, _MODEL_ONLY)
+    benchmarks = _new_rows(rows, tables["benchmarks"], "benchmark", _BENCHMARK, ("unit", *_BENCHMARK_ONLY))
+    parts = {
+        "models": models,
+        "benchmarks": benchmarks,
+        "sources": _new_sources(rows, tables["sources"]),
+        "scores": _score_rows(rows),
+    }
+    given = {**tables, "scores": _demoted(tables["scores"], parts["scores"])}
+    return {name: _joined(name, frame, parts.get(name), origin, reading.name) for name, frame in given.items()}
 
 
-def require_subject(evidence: Evidence, subject: str) -> str:
-    """Find the id of a model.
+def _joined(name: str, given: pl.DataFrame, added: pl.DataFrame | None, origin: str, file: str) -> RawTable:
+    """Put added rows under the given ones; each keeps the row it has in its own file (column ``row``)."""
+    if added is None:
+        return RawTable(name, given)
+    origins = [(f"{name} of {origin}", row + FIRST_ROW) for row in range(given.height)]
+    origins += [(file, row) for row in added["row"]]
+    return RawTable(file, pl.concat([given, added.drop("row")], how="diagonal"), tuple(origins))
 
-    Parameters
-    ----------
-    evidence : Evidence
-        Where to look.
-    subject : str
-        An id, or a name for people.
 
-    Returns
-    -------
-    str
-        The id.
+def _new_rows(
+    rows: pl.DataFrame, known: pl.DataFrame, key: str, defaults: Mapping[str, str | None], extra: tuple[str, ...]
+) -> pl.DataFrame:
+    """Return one row for each key that is not known yet, from what the file says and the defaults."""
+    fresh = rows.filter(~pl.col(key).is_in(known[key].to_list())).unique(key, keep="first", maintain_order=True)
+    values = {column: pl.lit(value, dtype=pl.String) for column, value in defaults.items()}
+    values["name"] = pl.col(key)
+    if "display_name" in rows.columns and key == "subject":
+        values["name"] = pl.coalesce("display_name", key)
+    for column in extra:
+        if column in rows.columns:
+            values[column] = pl.coalesce(column, values.get(column, pl.lit(None, dtype=pl.String)))
+    return fresh.select("row", key, **values)
 
-    Raises
-    ------
-    MensuraError
-        With the nearest names, if no model fits.
 
-    Examples
-    --------
-    >>> import mensura
-    >>> from mensura.evidence import require_subject
-    >>> require_subject(mensura.load(), "GPT-5")
-    'gpt-5'
+def _new_sources(rows: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
+    named = rows.select("row", source=_source(rows)).unique("source", keep="first", maintain_order=True)
+    fresh = named.filter(~pl.col("source").is_in(known["source"].to_list()))
+    return fresh.with_columns(name="source", kind=pl.lit(USER))
 
-    """
-    if subject in evidence.models["subject"]:  # names are read only where needed: a report asks once per model
-        return subject
-    match = evidence.names["model"].match(subject)
-    if match.id is not None:
-        return match.id
-    raise MensuraError(
-        f"model: {subject!r} is not in the evidence{match.hint} (run mensura evidence models to list them all)"
-    )
+
+def _source(rows: pl.DataFrame) -> pl.Expr:
+    return pl.col("source").fill_null(USER) if "source" in rows.columns else pl.lit(USER)
+
+
+def _score_rows(rows: pl.DataFrame) -> pl.DataFrame:
+    present = rows.with_columns(source=_source(rows), primary=pl.lit("yes"))
+    return present.select("row", *(name for name in TABLES["scores"].dtypes if name in present.columns))
+
+
+def _demoted(scores: pl.DataFrame, fresh: pl.DataFrame) -> pl.DataFrame:
+    """Let the added score of a model and benchmark be the primary one."""
+    keys = ["subject", "benchmark"]
+    again = scores.select(pl.struct(keys).is_in(fresh.select(pl.struct(keys)).to_series().implode())).to_series()
+    return scores.with_columns(primary=pl.when(again).then(pl.lit("no")).otherwise("primary"))

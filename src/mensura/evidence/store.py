@@ -15,9 +15,11 @@ import polars as pl
 from mensura.core.errors import MensuraError
 from mensura.core.files import atomic_path, write_csv
 from mensura.core.folders import whole_folder
-from mensura.evidence.checks import RawTable
+from mensura.evidence.checks import RawTable, check_table
 from mensura.evidence.schema import OBSERVED, TABLES
+from mensura.intake.faults import EvidenceError
 from mensura.intake.tables import read_table
+from mensura.scale import Calibration
 
 STORE_SUFFIXES = {".db", ".sqlite", ".sqlite3"}
 SCHEMA = 1
@@ -177,3 +179,37 @@ def _rows(frame: pl.DataFrame, key: tuple[str, ...]) -> dict[tuple[str, ...], di
         at: {name: cell for name, cell in zip(fields, row, strict=True) if cell is not None}
         for at, row in zip(keys, rows, strict=True)
     }
+
+
+def read_calibration(file: str | Path) -> Calibration:
+    """Read a calibration of your own.
+
+    Parameters
+    ----------
+    file : str or Path
+        A CSV in the form of the table ``bases``.
+
+    Returns
+    -------
+    Calibration
+        The line of each dimension.
+
+    Raises
+    ------
+    MensuraError
+        If there is no such file, or a cell is wrong.
+
+    Examples
+    --------
+    >>> from mensura.evidence import EMBEDDED, read_calibration
+    >>> len(list(read_calibration(EMBEDDED / "bases.csv"))) > 0
+    True
+
+    """
+    file = Path(file)
+    if not file.is_file():
+        raise MensuraError(f"{file}: no such file; expected a CSV with columns dimension, slope, intercept")
+    typed, faults = check_table(RawTable(str(file), read_text_csv(file)), TABLES["bases"])
+    if faults:
+        raise EvidenceError(faults)
+    return Calibration.from_rows(typed.iter_rows(named=True))
