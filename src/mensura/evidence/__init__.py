@@ -14,13 +14,13 @@ from mensura.evidence.measurements import (
     benchmark_coverage,
     distinct_scores,
     far_below_predecessor,
+    require_subject,
     source_coverage,
     source_disagreement,
     trials,
     used_scores,
     with_tries,
 )
-from mensura.evidence.names import require_subject
 from mensura.evidence.schema import LADDER_LEVELS, TABLES
 from mensura.evidence.store import read_calibration
 from mensura.intake.faults import EvidenceError, Fault

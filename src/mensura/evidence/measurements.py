@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import polars as pl
 
 from mensura.core.arrays import Floats, just_above, just_below
+from mensura.core.errors import MensuraError
 from mensura.evidence.evidence import Evidence
 from mensura.intake.figures import RATE_UNITS
 from mensura.scale import Z90
@@ -269,3 +270,41 @@ def chance_over(own: float, variance: float, score: float, stderr: float) -> flo
     """
     ahead = float(own - score) / sqrt(max(variance, MODEL_ERROR**2) + stderr**2)
     return 0.5 * erfc(-ahead / sqrt(2))  # exact in both tails
+
+
+def require_subject(evidence: Evidence, subject: str) -> str:
+    """Find the id of a model.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        Where to look.
+    subject : str
+        An id, or a name for people.
+
+    Returns
+    -------
+    str
+        The id.
+
+    Raises
+    ------
+    MensuraError
+        With the nearest names, if no model fits.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.evidence import require_subject
+    >>> require_subject(mensura.load(), "GPT-5")
+    'gpt-5'
+
+    """
+    if subject in evidence.models["subject"]:  # names are read only where needed: a report asks once per model
+        return subject
+    match = evidence.names["model"].match(subject)
+    if match.id is not None:
+        return match.id
+    raise MensuraError(
+        f"model: {subject!r} is not in the evidence{match.hint} (run mensura evidence models to list them all)"
+    )

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import date
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from mensura.core.errors import MensuraError
 from mensura.intake.model_names import ModelFacts, ModelNames
 from mensura.intake.names import KnownNames
-
-if TYPE_CHECKING:
-    from mensura.evidence.evidence import Evidence
 
 TextRow: TypeAlias = Mapping[str, str | None]
 """Cells of a row as a file writes them."""
@@ -46,41 +42,3 @@ def _facts(row: TextRow) -> ModelFacts:
 
 def _aliases(rows: Iterable[TextRow], key: str) -> list[tuple[str, str]]:
     return [(str(row[key]), str(row["alias"])) for row in rows if row.get(key)]
-
-
-def require_subject(evidence: Evidence, subject: str) -> str:
-    """Find the id of a model.
-
-    Parameters
-    ----------
-    evidence : Evidence
-        Where to look.
-    subject : str
-        An id, or a name for people.
-
-    Returns
-    -------
-    str
-        The id.
-
-    Raises
-    ------
-    MensuraError
-        With the nearest names, if no model fits.
-
-    Examples
-    --------
-    >>> import mensura
-    >>> from mensura.evidence import require_subject
-    >>> require_subject(mensura.load(), "GPT-5")
-    'gpt-5'
-
-    """
-    if subject in evidence.models["subject"]:  # names are read only where needed: a report asks once per model
-        return subject
-    match = evidence.names["model"].match(subject)
-    if match.id is not None:
-        return match.id
-    raise MensuraError(
-        f"model: {subject!r} is not in the evidence{match.hint} (run mensura evidence models to list them all)"
-    )
