@@ -75,3 +75,18 @@ def test_no_link_knows_more_than_the_means_of_its_samples():
     row = link_fits(*fits, method="mean-sigma").coefficients.row(0, named=True)
     least = np.sqrt((1.2**2 + 1.0) / 400)
     assert least < row["se_intercept"] < 2.0 * least
+
+
+@pytest.mark.parametrize("method", ["haebara", "stocking-lord"])
+@pytest.mark.parametrize("seed", [0, 5, 9])
+def test_few_answers_leave_the_link_open_and_overflow_nothing(method, seed):
+    """Five persons and three items: steps of draws once ran beyond all numbers."""
+    rng = np.random.default_rng(seed)
+    new, base = (
+        fit_responses({"subject": [f"p{i}" for i in range(5)]} | {f"q{j}": rng.integers(0, 2, 5) for j in range(3)})
+        for _ in range(2)
+    )
+    linked = link_fits(new, base, method=method)
+    row = linked.coefficients.row(0, named=True)
+    assert 0.01 <= row["slope"] <= 100 and abs(row["intercept"]) <= 50
+    assert np.isfinite([row["se_slope"], row["se_intercept"], *linked.subjects["ability"]]).all()

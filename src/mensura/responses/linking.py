@@ -30,6 +30,8 @@ LEAST_COMMON = 3
 _NODES = np.linspace(-4.0, 4.0, 41)
 _DRAWS = 200
 _STEPS = 3
+_LONGEST_STEP, _FURTHEST = 1.0, np.array([np.log(100.0), 50.0])
+"""Largest step of a draw, and largest logarithm of the slope and intercept: few answers leave both nearly open."""
 _DRIFT = 3.0
 """Standard errors beyond which an item is named that moved against the others."""
 
@@ -173,11 +175,13 @@ def _by_curves(pairs: Pairs, fold: Callable[[Floats], Floats]) -> list[Link]:
         return np.column_stack([(fold(part) * weight).ravel() for part in (-at * rise, -rise / np.exp(x[0]))])
 
     start = np.array([np.log(np.clip(sd, 0.1, 10.0)), np.clip(mean, -5.0, 5.0)])
-    solutions = [least_squares(off, start, slopes, args=(new, chances(base, _NODES))).x]
+    limits = (-_FURTHEST, _FURTHEST)
+    solutions = [least_squares(off, start, slopes, bounds=limits, args=(new, chances(base, _NODES))).x]
     for new, base in pairs[1:]:
         x, goal = solutions[0], chances(base, _NODES)
         for _ in range(_STEPS):
-            x = x - np.linalg.lstsq(slopes(x, new, goal), off(x, new, goal))[0]
+            step = np.linalg.lstsq(slopes(x, new, goal), off(x, new, goal))[0]
+            x = np.clip(x - np.clip(step, -_LONGEST_STEP, _LONGEST_STEP), -_FURTHEST, _FURTHEST)
         solutions.append(x)
     return [(float(np.exp(x[0])), float(x[1])) for x in solutions]
 
