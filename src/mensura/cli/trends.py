@@ -122,6 +122,7 @@ def _follow(
     from mensura.stitching import stitch
     from mensura.trends import find_crossings, forecast, load_published, measure_progress, relate_horizons
     from mensura.trends.capabilities import select_scores
+    from mensura.trends.pace import UNFORESEEN
     from mensura.trends.progress import read_compute
 
     level, seed = how["level"], how["seed"]
@@ -130,7 +131,7 @@ def _follow(
     ahead = forecast(fit, to=list(how["days"]) or None, level=level, seed=seed)
     tables = {"pace": ahead.pace, "frontier": ahead.frontier, "forecast": ahead.table}
     facts: dict[str, object] = {"method": how["method"], "level": level, "unit": fit.unit}
-    facts["notes"] = [*fit.notes, *fit.warnings]
+    facts["notes"] = [*fit.notes, *fit.warnings, UNFORESEEN]
     if how["levels"] is not None:
         tables["crossings"] = find_crossings(fit, how["levels"], level=level, seed=seed)
     if how["compute"] is not None:
@@ -194,13 +195,15 @@ def _print(tables: dict[str, pl.DataFrame], facts: dict[str, object], level: flo
 
 
 def _finding(tables: dict[str, pl.DataFrame], facts: dict[str, object], level: float) -> str:
-    """Say the pace and the first forecast in a sentence each, with their intervals."""
+    """Say the pace and the first forecast in a sentence each, with their intervals, and what they suppose."""
+    from mensura.trends.pace import UNFORESEEN
+
     pace = tables["pace"].row(0, named=True)
     ahead = tables["forecast"].row(0, named=True)
     return (
         f"Capability grows by {pace['slope']:.2f} a year ({pace['low']:.2f} to {pace['high']:.2f}, {level:.0%}); "
         f"1 is {facts['unit']}. The best model of {ahead['date']} is expected at {ahead['capability']:.2f} "
-        f"({ahead['low']:.2f} to {ahead['high']:.2f})."
+        f"({ahead['low']:.2f} to {ahead['high']:.2f}). {UNFORESEEN}"
     )
 
 

@@ -188,6 +188,10 @@ SILVERMAN = 1.06
 """Silverman's rule: the width of a Gaussian kernel is so many standard deviations times n to the power −1/5."""
 
 
+UNFORESEEN = "Forecasts suppose that the pace goes on: no release so far shows a slowdown or a jump that comes later."
+"""Printed beside every forecast: its interval is about the pace and the luck of releases, not a change to come."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Forecast(Result):
     """The frontier ahead: ``table`` has ``date``, ``capability`` (median), ``low``, ``high``.
@@ -212,7 +216,7 @@ class Forecast(Result):
         pace = (
             "" if slope is None else f"; releases gain {slope:.3f} a year ({low:.3f} to {high:.3f}, {self.level:.0%})"
         )
-        return f"frontier: {self.frontier.height} records{pace}"
+        return f"frontier: {self.frontier.height} records{pace}. {UNFORESEEN}"
 
 
 @check_arguments
