@@ -56,7 +56,10 @@ def test_without_the_correction_only_models_with_chosen_scores_move(study):
 
 def test_a_lead_is_said_with_its_basis(study):
     lead = replace(study.lead, mover="gpqa_diamond", without=0.2, published=None, day=None)
-    assert lead.basis(study.evidence) == "Its score on GPQA Diamond moves this most: without it the chance is 20%."
+    name = study.evidence.models.filter(subject=lead.subject)["name"][0]
+    assert lead.basis(study.evidence) == (
+        f"{name}'s score on GPQA Diamond moves this most: without it the chance is 20%."
+    )
     other = study.iq.ranking["subject"][1]
     named = study.evidence.models.filter(subject=other)["name"][0]
     assert f"The published method puts {named} first." in replace(lead, published=other).basis(study.evidence)

@@ -39,7 +39,8 @@ def leader_sentence(study: Study) -> str:
     if study.lead is None:
         return headline
     best = study.ranked_iqs.row(0, named=True)
-    return f"{headline} {basis} Its IQ is {best['iq']} (90% interval {best['iq_low']:.0f} to {best['iq_high']:.0f})."
+    ends = f"90% interval {best['iq_low']:.0f} to {best['iq_high']:.0f}"
+    return f"{headline} Its IQ is {best['iq']} ({ends}). {basis}"
 
 
 def ranked_sentence(study: Study) -> str:

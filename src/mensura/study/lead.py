@@ -40,8 +40,9 @@ class Lead:
         """Say on which score that hangs most, who leads by the published method, and of which day the evidence is."""
         parts = []
         if self.mover is not None and self.without is not None:
-            test = _name(evidence.benchmarks, self.mover)
-            parts.append(f"Its score on {test} moves this most: without it the chance is {say_chance(self.without)}.")
+            name, test = _name(evidence.models, self.subject), _name(evidence.benchmarks, self.mover)
+            without = f"without it the chance is {say_chance(self.without)}"
+            parts.append(f"{name}'s score on {test} moves this most: {without}.")
         if self.published is not None:
             parts.append(f"The published method puts {_name(evidence.models, self.published)} first.")
         if self.day is not None:
