@@ -41,11 +41,11 @@ ALLOWED = {
 
 EXTRAPOLATION = (
     {"protocol"},
-    {"descriptions", "facts", "straight_line", "slices", "line_methods"},
+    {"descriptions", "facts", "student", "straight_line", "slices", "line_methods"},
     {"abilities", "mixture", "transfer", "poststratification"},
     {"prompts", "percentages", "correction", "item_by_item", "whole_pool"},
     {"methods"},
-    {"cases", "scoring", "breakdown", "validation"},
+    {"cases", "scoring", "breakdown", "answers", "validation"},
 )
 """The inner layers of extrapolation, lowest first: a file imports none above its own."""
 

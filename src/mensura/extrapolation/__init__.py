@@ -2,10 +2,10 @@
 
 In: an item pool with rates of a focal group, and a target population. Out: a rate with its interval per item.
 Read first: ``protocol`` (the contract of every method) and ``methods`` (the verb and the table of methods).
-Statistical methods: ``line_methods``, on ``straight_line``, ``slices``, ``facts`` and ``descriptions``. The
-world: ``poststratification``, on ``transfer``, ``mixture`` and ``abilities``. Language models: ``whole_pool`` and
+Statistical methods: ``line_methods``, on ``straight_line``, ``student``, ``slices``, ``facts`` and ``descriptions``.
+The world: ``poststratification``, on ``transfer``, ``mixture`` and ``abilities``. Language models: ``whole_pool`` and
 ``item_by_item``, on ``prompts``, ``percentages`` and ``correction``. Hidden rates, predicted and scored:
-``validation``, on ``cases``, ``scoring`` and ``breakdown``.
+``validation``, on ``cases``, ``scoring``, ``breakdown`` and ``answers``.
 """
 
 from typing import TYPE_CHECKING
@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING
 from mensura.core.exports import on_first_use
 
 if TYPE_CHECKING:
-    from mensura.extrapolation.breakdown import (
+    from mensura.extrapolation.answers import (
         dominant_dimensions as dominant_dimensions,
         measure_distance as measure_distance,
+        score_answers as score_answers,
+    )
+    from mensura.extrapolation.breakdown import (
         published_distances as published_distances,
         published_errors as published_errors,
-        score_answers as score_answers,
     )
     from mensura.extrapolation.cases import Case as Case, cases_of as cases_of
     from mensura.extrapolation.correction import Correction as Correction

@@ -22,7 +22,8 @@ from mensura.extrapolation.descriptions import KINDS, OTHER
 from mensura.extrapolation.facts import DATA, concentration_of, expected
 from mensura.extrapolation.protocol import LEVEL, SENSITIVITY_COLUMNS, Prediction, Task, check_level, empty_sensitivity
 from mensura.extrapolation.slices import feature_variances, features_of, fold_mean, learn_prior
-from mensura.extrapolation.straight_line import NEARLY_NORMAL, Contrast, FittedLine, Prior, fit_line, student_reach
+from mensura.extrapolation.straight_line import Contrast, FittedLine, Prior, fit_line
+from mensura.extrapolation.student import NEARLY_NORMAL, student_reach
 from mensura.intake.tables import read_table
 
 if TYPE_CHECKING:
