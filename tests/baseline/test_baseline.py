@@ -270,5 +270,5 @@ def test_recorded_estimates_ship_without_texts_and_true_rates():
     table = read_recorded("naep")
     assert table.height > 90
     assert not {"text", "truth", "n", "answer"} & set(table.columns)
-    with pytest.raises(MensuraError, match="no such recording"):
+    with pytest.raises(MensuraError, match="recorded: got"):
         read_recorded("nobody")

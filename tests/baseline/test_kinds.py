@@ -130,7 +130,7 @@ def test_kind_and_time_pressure_can_be_said_outright(world):
     assert (read.kind, read.timed, read.read) == ("crowd", True, "crowd, time limit")
     at_large = describe_people("students, 15 seconds per item", world, kind="people", timed=False)
     assert (at_large.kind, at_large.timed, at_large.read) == ("", False, "people at large, no time limit")
-    with pytest.raises(MensuraError, match="kind 'wizards': unknown; expected one of experts, pupils"):
+    with pytest.raises(MensuraError, match="kind: got 'wizards'; expected one of experts, pupils"):
         describe_people("quizzers", world, kind="wizards")
 
 

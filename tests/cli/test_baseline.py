@@ -163,7 +163,7 @@ def test_columns_of_items_can_be_named(mensura_command, mine):
         ),
         (["{items}", "--people", "world", "--estimates", "{said}", "--dry-run"], "only with --model"),
         (["gpqqa"], "Did you mean"),
-        (["recorded/nothing"], "no such recording"),
+        (["recorded/nothing"], "recorded: got 'nothing'; expected one of"),
         (["plan"], "expected one NAME or ITEMS"),
         (["one", "two"], "in quotes"),
     ],

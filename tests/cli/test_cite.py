@@ -31,7 +31,7 @@ def test_evidence_of_ones_own_has_its_own_fingerprint(mensura_command, few_model
 
 def test_an_unknown_form_is_refused(mensura_command):
     run = mensura_command("cite", "--format", "mla")
-    assert (run.code, "expected bibtex or apa" in run.err) == (2, True)
+    assert (run.code, "expected one of bibtex, apa" in run.err) == (2, True)
 
 
 def test_the_citation_file_says_the_same():

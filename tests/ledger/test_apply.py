@@ -49,11 +49,11 @@ def test_an_update_that_leaves_unsound_evidence_is_refused_and_nothing_is_writte
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (CellChange("sqlite_master", ("x",), "sql", None, "1"), "table 'sqlite_master' is unknown; expected one of"),
-        (CellChange("scores", ("big-1", "hle", "lab"), 'score" = 1; --', None, "1"), "scores has no field"),
+        (CellChange("sqlite_master", ("x",), "sql", None, "1"), "table: got 'sqlite_master'; expected one of"),
+        (CellChange("scores", ("big-1", "hle", "lab"), 'score" = 1; --', None, "1"), "field of scores: got"),
         (
             CellChange("scores", ("big-1", "hle", "lab"), "subject", "big-1", "big-2"),
-            "no field 'subject'; expected one of",
+            "got 'subject'; expected one of",
         ),
         (CellChange("scores", ("big-1",), "score", None, "1"), "expected subject, benchmark, source"),
         (score("big-1", "swe_marathon", "12", "1\x1b[2J"), "no control characters"),

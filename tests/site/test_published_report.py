@@ -79,4 +79,4 @@ def test_a_frozen_scale_and_an_unknown_method_are_refused(mensura_command):
     assert "a frozen scale has its own method; leave out --method" in " ".join(frozen.err.split())
     for command in ("report", "serve", "figure"):
         told = " ".join(mensura_command(command, "--method", "mine").err.split())
-        assert "'mine' is unknown; expected one of joint, published" in told, command
+        assert "got 'mine'; expected one of joint, published" in told, command

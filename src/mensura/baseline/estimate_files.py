@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from mensura.core.arrays import MARGIN
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, check_choice
 from mensura.core.frames import require_columns
 from mensura.intake.tables import as_frame, read_table
 
@@ -91,8 +91,7 @@ def read_recorded(pool: str | None = None) -> pl.DataFrame:
     frame = read_table(_FILE).rename({"people": "population"})
     if pool is not None:
         names = frame["pool"].unique().sort().to_list()
-        if pool not in names:
-            raise MensuraError(f"recorded/{pool}: no such recording; expected recorded/ and one of {', '.join(names)}")
+        check_choice("recorded", pool, names)
         frame = frame.filter(pl.col("pool") == pool)
     return _checked(frame, RECORDED).with_columns(frame["pool"], frame["n_options"], frame["domain"])
 

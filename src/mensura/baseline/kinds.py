@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mensura import extrapolation
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, check_choice
 from mensura.intake.tables import read_table
 from mensura.people import Population, World
 
@@ -164,8 +164,8 @@ def describe_people(
     people: Population | str, world: World, *, kind: str | None = None, timed: bool | None = None
 ) -> PeopleKind:
     """Return the kind of a population or of people in prose; ``kind`` and ``timed`` say outright what prose would."""
-    if kind is not None and kind not in PEOPLE_KINDS:
-        raise MensuraError(f"kind {kind!r}: unknown; expected one of {', '.join(PEOPLE_KINDS)}")
+    if kind is not None:
+        check_choice("kind", kind, PEOPLE_KINDS)
     prose = people if isinstance(people, str) else f"{people.name}: {people.prose}"
     learning, where = _learning(people, prose, world)
     distance = 0.0 if learning is None else max(0.0, NEAR - learning)

@@ -15,7 +15,7 @@ from mensura.cli.output import console, emit, given_options, print_notes, progre
 from mensura.cli.settings import Settings, read_pairs, read_settings, takes
 from mensura.cli.tables import print_filled, print_table
 from mensura.core.cache import keep
-from mensura.core.errors import MensuraError, counted, listed_names
+from mensura.core.errors import MensuraError, check_choice, counted, listed_names
 from mensura.scale.ranking import say_chance, say_leader
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ def iq(
 
     if explain and model is None:
         raise MensuraError("--explain: name the model, as in mensura iq claude-opus-4.8 --explain")
-    if check not in (None, "sensitivity", "imputation"):
-        raise MensuraError(f"--check {check}: not known; expected sensitivity or imputation")
+    if check is not None:
+        check_choice("--check", check, ["sensitivity", "imputation"])
     rare = read_settings(settings, IqSettings)
     check_input(rare.rules)
     loaded = load_evidence(evidence, add)

@@ -15,7 +15,7 @@ from mensura.cli.inputs import load_evidence
 from mensura.cli.options import EvidencePath, Json, Out, arg, check_output, inarg, opt
 from mensura.cli.output import console, emit
 from mensura.cli.tables import print_filled, print_table
-from mensura.core.errors import MensuraError, counted
+from mensura.core.errors import MensuraError, check_choice, counted
 
 AUTHOR, YEAR = "The Mensura founders", 2026
 TITLE = "Mensura: human-anchored scales for AI models, benchmarks, test items and groups of people"
@@ -72,8 +72,8 @@ def cite(
     """Print how to cite Mensura: BibTeX, APA, and the version, edition and fingerprint of the evidence."""
     from mensura.iq import IQ_SCALES
 
-    if style is not None and style not in FORMATS:
-        raise MensuraError(f"--format {style}: not known; expected {' or '.join(FORMATS)}")
+    if style is not None:
+        check_choice("--format", style, FORMATS)
     edition = load_evidence(evidence).edition
     scale = next(reversed(IQ_SCALES))
     name = f"evidence edition {edition['edition']}" if edition["edition"] else "evidence of one's own"

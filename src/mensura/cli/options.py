@@ -14,7 +14,7 @@ import typer
 
 from mensura.cli.output import note_command
 from mensura.core.addresses import is_address
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, check_choice
 
 
 def check_input(path: Path | list[Path] | None) -> Path | list[Path] | None:
@@ -80,8 +80,8 @@ def _check_method(method: str | None) -> str | None:
     """Refuse an unknown method of scoring before anything is computed."""
     from mensura.iq.scoring import METHODS
 
-    if method is not None and method not in METHODS:
-        raise MensuraError(f"--method: {method!r} is unknown; expected one of {', '.join(METHODS)}")
+    if method is not None:
+        check_choice("--method", method, METHODS)
     return method
 
 

@@ -16,7 +16,7 @@ from mensura.cli.output import console, emit, print_notes, progress_bar
 from mensura.cli.settings import Settings, changed, read_pairs, read_settings, takes
 from mensura.cli.tables import print_filled, print_own_first, print_table
 from mensura.core.cache import keep
-from mensura.core.errors import MensuraError, counted
+from mensura.core.errors import MensuraError, check_choice, counted
 from mensura.core.frames import sort_highest
 
 if TYPE_CHECKING:
@@ -89,8 +89,8 @@ def stitch(
     from mensura.intake.own_scores import read_own_scores
 
     rare = read_settings(settings, StitchSettings)
-    for name in (name for name in checks or () if name not in CHECKS):
-        raise MensuraError(f"--check {name}: not known; expected one of {', '.join(CHECKS)}")
+    for name in checks or ():
+        check_choice("--check", name, CHECKS)
     if rare.ray is not None and not bootstrap:
         raise MensuraError("--set ray: of no use here, because --bootstrap is not given. Leave it out")
     if at is not None:

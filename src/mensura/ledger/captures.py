@@ -23,7 +23,7 @@ from urllib.parse import urljoin, urlsplit
 
 import polars as pl
 
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, check_choice
 from mensura.evidence.checks import require_id
 
 MOST_BYTES = 16 * 2**20
@@ -71,8 +71,8 @@ def new_capture(data: bytes, *, source: str, address: str, by: str, time: str, f
         raise MensuraError(f"capture: {address} is empty; expected the text of a source. Check the file or address")
     if len(data) > MOST_BYTES:
         raise MensuraError(f"capture: {len(data):,} bytes; at most {MOST_BYTES:,} are kept")
-    if form is not None and form not in FORMATS:
-        raise MensuraError(f"format: {form!r} is unknown; expected one of {', '.join(FORMATS)}")
+    if form is not None:
+        check_choice("format", form, FORMATS)
     if not 0 < len(address) <= _LONGEST_ADDRESS or not address.isprintable():
         raise MensuraError(f"address: got {address[:80]!r}; expected one printable line of {_LONGEST_ADDRESS} at most")
     require_id(source, "source")

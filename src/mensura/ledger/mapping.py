@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, check_choice
 from mensura.evidence.checks import require_id
 from mensura.evidence.evidence import EMBEDDED
 from mensura.evidence.schema import TABLES, UNIT_RANGES
@@ -199,8 +199,7 @@ def mapping_file(name: str) -> Path:
     'swe_marathon.toml'
 
     """
-    if name not in shipped_names():
-        raise MensuraError(f"mapping: {name!r} is unknown; expected one of {', '.join(shipped_names())}")
+    check_choice("mapping", name, shipped_names())
     return SHIPPED / f"{name}.toml"
 
 
@@ -262,9 +261,7 @@ def parse_mapping(text: str, *, name: str = "mapping") -> SourceMapping:
     )
     if not mapping.figures:
         raise MensuraError(f"{name}: no [[figures]]; a mapping reads at least one column")
-    if mapping.least not in mapping.efforts:
-        efforts = ", ".join(mapping.efforts)
-        raise MensuraError(f"{name}: model.least = {mapping.least!r} is unknown; expected one of {efforts}")
+    check_choice(f"{name}: model.least", mapping.least, mapping.efforts)
     _refuse_guarded(mapping, name)
     return mapping
 

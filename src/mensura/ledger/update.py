@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, check_choice
 from mensura.evidence.schema import TABLES
 from mensura.intake.score_columns import LONGEST_CELL
 from mensura.ledger.toml_parts import TomlPart, toml_list, toml_text
@@ -258,12 +258,10 @@ def proposal_cells(proposal: Proposal) -> Iterator[CellChange]:
 
 def checked_change(change: CellChange, name: str) -> CellChange:
     """Refuse a change of something that no table has, or to something that no cell may hold."""
-    table = TABLES.get(change.table)
-    if table is None:
-        raise MensuraError(f"{name}: table {change.table!r} is unknown; expected one of {', '.join(TABLES)}")
+    check_choice(f"{name}: table", change.table, TABLES)
+    table = TABLES[change.table]
     fields = [column.name for column in table.columns if column.name not in table.key]
-    if change.field not in fields:
-        raise MensuraError(f"{name}: {change.table} has no field {change.field!r}; expected one of {', '.join(fields)}")
+    check_choice(f"{name}: field of {change.table}", change.field, fields)
     if len(change.row) != len(table.key) or not all(change.row):
         raise MensuraError(f"{name}: row {list(change.row)} of {change.table}; expected {', '.join(table.key)}")
     for cell in (*change.row, change.old or "", change.new or ""):

@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, check_choice
 from mensura.llm.calls import Budget, Caller
 from mensura.llm.endpoint import Endpoint, EndpointProvider, redactor, secrets_of
 from mensura.llm.journal import Journal
@@ -344,7 +344,6 @@ def _check(
         raise MensuraError(f"timeout: expected seconds above 0, got {timeout!r}")
     if not isinstance(concurrency, int) or concurrency < 1:
         raise MensuraError(f"concurrency: expected a whole number of at least 1, got {concurrency!r}")
-    if interface not in get_args(Interface):
-        raise MensuraError(f"interface: {interface!r} is unknown; expected one of {', '.join(get_args(Interface))}")
+    check_choice("interface", interface, get_args(Interface))
     if isinstance(retry, str) or not set(retry) <= set(RETRY):
         raise MensuraError(f"retry: expected some of {', '.join(RETRY)}, got {retry!r}")
