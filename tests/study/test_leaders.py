@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 import mensura
-from mensura.study.leaders import comparable_people, leaders_beside_people
+from mensura.evidence.passing import comparable_people
+from mensura.study.leaders import leaders_beside_people
 from tests.iq.conftest import build_evidence
 
 

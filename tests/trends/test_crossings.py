@@ -7,11 +7,9 @@ import polars as pl
 import pytest
 from hypothesis import given, strategies as st
 
-import mensura
 from mensura.stitching import place_people, stitch, to_date
-from mensura.trends import find_crossings, mark_passed
+from mensura.trends import find_crossings
 from mensura.trends.crossings import first_passages
-from tests.few_models import of_models
 
 
 @given(st.lists(st.integers(0, 9), min_size=1, max_size=8), st.lists(st.integers(-1, 10), min_size=1, max_size=4))
@@ -41,9 +39,8 @@ def people():
 
 
 def test_groups_of_people_are_passed_in_every_joint_draw_by_itself(people):
-    table = mark_passed(people)
+    table = find_crossings(people.fit, people)
     assert people.draws.unconverged == 0
-    assert table.columns == [*people.table.columns, "passed", "passed_low", "passed_high", "probability"]
     dated = people.fit.dated.sort("released", "subject")
     C = dict(zip(people.draws.subjects, people.draws.positions.capability.T, strict=True))
     for group in ("experts, measured", table["group"][-1]):
@@ -56,15 +53,6 @@ def test_groups_of_people_are_passed_in_every_joint_draw_by_itself(people):
         assert row["probability"] == np.mean([day < date.max for day in when])
         for name, rank in (("passed_low", 25), ("passed", 250), ("passed_high", 475)):
             assert row[name] == (None if when[rank - 1] == date.max else when[rank - 1])
-
-
-def test_groups_without_dated_models_are_placed_and_not_dated():
-    scores = mensura.stitching.evidence_scores(of_models(10))[0].drop("released")
-    undated = place_people(stitch(scores, method="rosetta"))
-    table = mark_passed(undated)
-    assert table.height > 3
-    assert table["passed"].null_count() == table.height
-    assert table["probability"].null_count() == table.height
 
 
 def test_a_fit_and_its_people_are_enough(people):

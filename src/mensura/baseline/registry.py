@@ -16,7 +16,7 @@ from mensura.core.arrays import just_above
 from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns
 from mensura.core.results import Result
-from mensura.evidence.measurements import model_rates, people_rates, who_is_above
+from mensura.evidence.passing import model_rates, people_rates, who_is_above, why_not_comparable
 from mensura.intake.tables import read_table
 
 if TYPE_CHECKING:
@@ -315,7 +315,7 @@ def _once(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _passed(rows: pl.DataFrame, evidence: Evidence) -> pl.DataFrame:
-    """Return for every group in percent the models of the evidence above it.
+    """Return for every group in percent the models of the evidence that passed it.
 
     How many of how many, the first with its date, the best, and the chance that the best is above the people.
     """
@@ -331,10 +331,11 @@ def _passed(rows: pl.DataFrame, evidence: Evidence) -> pl.DataFrame:
         .with_columns(pl.col("score", "low", "high") / 100)
     )
     takers = model_rates(evidence).partition_by("benchmark", as_dict=True)
-    passed = []
+    passed, others, named = [], _not_compared(evidence), why_not_comparable()
     for row in people_rates(groups).iter_rows(named=True):
         models = takers.get((row["place"],))
-        if models is None:
+        near = [abs(row["percent"] - score) <= just_above(SAME_SCORE) for score in others.get(row["place"], ())]
+        if models is None or any(near) or (row["place"], row["group"]) in named:
             continue
         above = who_is_above(models, row["score"], row["stderr"])
         date = None if above.passed is None else str(above.passed)
@@ -343,6 +344,15 @@ def _passed(rows: pl.DataFrame, evidence: Evidence) -> pl.DataFrame:
         iq = _iq(row["percent"], row["place"], evidence)
         passed.append((row["part"], row["group"], row["status"], row["percent"], *counts, *best, iq))
     return pl.DataFrame(passed, schema=PASSED, orient="row")
+
+
+def _not_compared(evidence: Evidence) -> dict[str, list[float]]:
+    """Return the scores of groups that are compared with no model; the registry has other names for them."""
+    scores: dict[str, list[float]] = {}
+    for benchmark, group, score in evidence.human_references.select("benchmark", "group", "score").iter_rows():
+        if (benchmark, group) in why_not_comparable() and "panel" not in group:
+            scores.setdefault(benchmark, []).append(score)
+    return scores
 
 
 def _iq(score: float, benchmark: str | None, evidence: Evidence) -> float | None:

@@ -183,7 +183,7 @@ def _print_known(name: str, evidence: Path | None, out: Path | None, as_json: bo
         top = sort_highest(measured if measured.height else registered.passed, "score").row(0, named=True)
         judged = "" if measured.height else ", judged, not measured"
         console.print(
-            f"{top['passed_by']} of {top['of']} models score above {top['group']} ({top['score']:g}{judged}); "
+            f"{top['passed_by']} of {top['of']} models passed {top['group']} ({top['score']:g}{judged}); "
             f"the best, {top['best']}, is above them with a chance of {say_chance(top['chance'])}."
         )
     else:

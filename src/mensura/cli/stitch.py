@@ -27,14 +27,13 @@ CHECKS = ("residuals", "batteries", "influence", "robustness", "sens5", "held-ou
 _NAMED = 3  # of one's own subjects in a sentence
 _LAYOUT: dict[str, Any] = {
     "people": {"keys": 2, "spare": ("score", "status", "first")},
-    "people_classes": {"spare": ("benchmarks", "spread", "status", "passed_low", "passed_high")},
+    "people_classes": {"spare": ("benchmarks", "spread", "status")},
     "floors": {"spare": ("ceiling_error", "weight")},
 }
 """How tables are laid out on a narrow terminal: columns that stand in every part, and those that may stay out."""
 _TITLES = {
     "people": "People, test by test: who scored above them first, and the chance that the best model does",
-    "people_classes": "Classes of people on the scale: when a model passed them, and the probability that the best "
-    "is above them (90% intervals hold the spread between tests)",
+    "people_classes": "Classes of people on the scale (90% intervals hold the spread between tests)",
     "floors": "Chance level and ceiling of each benchmark, with their errors",
     "capability_bars": "Capabilities with bars of 5% more squared error",
     "difficulty_bars": "Difficulties with bars of 5% more squared error",
@@ -174,14 +173,14 @@ def _further(
     """Work out the tables that were asked for beside the fit, and warnings about them."""
     from mensura import stitching
     from mensura.evidence import Evidence
-    from mensura.trends import check_inclusion, mark_passed
+    from mensura.trends import check_inclusion
     from mensura.trends.capabilities import FEWEST_SUBJECTS
 
     tables: dict[str, pl.DataFrame] = {}
     warnings: list[str] = []
     if people:
         placed = stitching.place_people(fit, data if isinstance(data, Evidence) else None)
-        tables |= {"people": placed.tests, "people_classes": mark_passed(placed)}
+        tables |= {"people": placed.tests, "people_classes": placed.table}
     if "batteries" in checks:
         if not isinstance(data, Evidence):
             raise MensuraError("--check batteries: a file of scores names no domains. Use --add FILE instead")
@@ -223,8 +222,6 @@ def _print(tables: Mapping[str, pl.DataFrame], title: str, own: Collection[str])
             print_own_first(table, own, title="Ranks (p_first: chance of being first)", rows=15, digits=3)
         elif name not in ("capabilities", "benchmarks", "ranks") and table.height:
             shown = table.select(SHOWN) if name == "people" else table
-            if name == "people_classes":
-                shown = table.select("group", "passed", "probability", pl.exclude("group", "passed", "probability"))
             most = None if name.startswith("people") else 15
             print_table(
                 shown,
@@ -243,13 +240,12 @@ def _print(tables: Mapping[str, pl.DataFrame], title: str, own: Collection[str])
 
 def _finding(tables: Mapping[str, pl.DataFrame], own: Collection[str]) -> str:
     """Say where one's own subject is, who leads, or which people the best model is above, and how sure that is."""
+    from mensura.evidence.passing import say_passed
     from mensura.scale.ranking import say_chance
 
-    classes = tables.get("people_classes")
-    if classes is not None:
-        chances = classes.select("group", "probability").drop_nulls().iter_rows()
-        words = "; ".join(f"{group} {say_chance(chance)}" for group, chance in chances)
-        return f"Chance that the best model is above people: {words}."
+    people = tables.get("people")
+    if people is not None:
+        return say_passed(people.filter(status="measured").drop_nulls("verdict")["verdict"].to_list())
     named = new_names("model") if own and new_names("model") else own
     mine = [row for row in tables["capabilities"].iter_rows(named=True) if row["subject"] in named]
     if 0 < len(mine) <= _NAMED:

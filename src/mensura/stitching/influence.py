@@ -12,7 +12,7 @@ import scipy
 from mensura.core.arrays import Floats, Ints
 from mensura.core.errors import MensuraError
 from mensura.core.frames import sort_highest
-from mensura.evidence.measurements import chance_over, who_is_above
+from mensura.evidence.passing import PASSED, chance_over, verdict_of, who_is_above
 from mensura.stitching.layout import levels
 from mensura.stitching.positions import LEVEL
 from mensura.stitching.predict import expected_scores, point_scores
@@ -216,12 +216,13 @@ def _ranks(values: Floats) -> Ints:
 
 
 def pass_tests(fit: Stitch, groups: pl.DataFrame) -> pl.DataFrame:
-    """Say for every group on its test which models scored above it.
+    """Say for every group on its test which models passed it, by :func:`~mensura.evidence.passing.who_is_above`.
 
-    ``groups`` has benchmark, group, score, stderr and more. Added: low and high (90%, of the group's score), models
-    (measured on this test), above (how many of them scored higher), first and passed (the earliest released of those
-    and its date; null: none yet), best and best_score (the model with the highest score), chance (that the best
-    model's true score is above the group's).
+    ``groups`` has benchmark, group, score, stderr, reason and more. Added: low and high (90%, of the group's score),
+    models (measured on this test), above (how many of them passed the group), first and passed (the earliest released
+    of those and its date; null: none yet), best and best_score (the model with the highest score), chance (that the
+    best model's true score is above the group's), verdict. A group with a reason is compared with no model, except a
+    panel.
     """
     takers = {benchmark: _takers(fit, benchmark) for benchmark in groups["benchmark"].unique()}
     rows = [
@@ -242,8 +243,15 @@ def pass_tests(fit: Stitch, groups: pl.DataFrame) -> pl.DataFrame:
     table = pl.concat([groups, found], how="horizontal").with_columns(
         low=(pl.col("score") - half).clip(0, 1), high=(pl.col("score") + half).clip(0, 1)
     )
+    compared = pl.col("reason").is_null() | (pl.col("status") == "panel")
+    verdicts = [
+        PASSED if first else verdict_of(chance) for first, chance in table.select("first", "chance").iter_rows()
+    ]
+    table = table.with_columns(verdict=pl.Series(verdicts, dtype=pl.String))
+    judged = ("above", "first", "passed", "chance", "verdict")
+    table = table.with_columns(pl.when(compared).then(pl.col(name)).alias(name) for name in judged)
     order = ["benchmark", "group", "class", "status", "bound", "score", "low", "high", "stderr", "position"]
-    return table.select(*order, *schema).sort("benchmark", "score", descending=[False, True])
+    return table.select(*order, *schema, "verdict", "reason").sort("benchmark", "score", descending=[False, True])
 
 
 def win_chance(fit: Stitch, model: str, benchmark: str, score: float, stderr: float) -> float:

@@ -21,7 +21,7 @@ from mensura.core.errors import MensuraError
 from mensura.core.frames import read_csv
 from mensura.core.results import Result
 from mensura.evidence import Evidence, load
-from mensura.evidence.measurements import people_rates
+from mensura.evidence.passing import people_rates, why_not_comparable
 from mensura.scale import score_to_capability, share_above_chance
 from mensura.stitching.checks import position, positions_of
 from mensura.stitching.influence import pass_tests, win_chance
@@ -38,7 +38,7 @@ WORDS = {"estimated": "judged"}
 """Status words of people's scores: what nobody measured was judged."""
 PANEL = "panel"
 """A group so named is the union of its members: a task counts when any of them solved it."""
-SHOWN = ("group", "benchmark", "status", "score", "first", "passed", "chance")
+SHOWN = ("group", "benchmark", "status", "score", "verdict", "first", "passed", "chance", "reason")
 """Columns that fit a screen."""
 CLASSES = Path(__file__).parent / "data" / "people_classes.csv"
 SMALLEST_SHARE_ERROR = 0.01
@@ -52,7 +52,6 @@ class People(Result):
     ``tests``: one row per group and test (benchmark, group, class, status, bound, score, low, high, position, models,
     above, first, passed, best, best_score, chance). ``table``: one row per class and status (group, status,
     benchmarks, capability, low, high, spread). ``draws`` hold models and classes together;
-    :func:`mensura.trends.mark_passed` says from them when the frontier passed each class.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("tests", "table")
@@ -157,8 +156,8 @@ def people_scores(evidence: Evidence) -> pl.DataFrame:
     Returns
     -------
     table
-        subject (the group), benchmark, class, status, bound, score, stderr
-        (:func:`~mensura.evidence.measurements.people_rates`).
+        subject (the group), benchmark, class, status, bound, score, stderr, reason (why it is not compared)
+        (:func:`~mensura.evidence.passing.people_rates`).
 
     Examples
     --------
@@ -172,6 +171,9 @@ def people_scores(evidence: Evidence) -> pl.DataFrame:
     same = evidence.human_references.join(units, on=["benchmark", "unit"], maintain_order="left")
     linked = people_rates(link(same, evidence, "score", "low", "high"))
     classes = read_csv(CLASSES)
+    reasons = why_not_comparable()
+    why = [reasons.get(key) for key in linked.select("benchmark", "group").iter_rows()]
+    linked = linked.with_columns(reason=pl.Series(why, dtype=pl.String))
     return linked.join(classes, on="group", how="left", maintain_order="left").select(
         pl.col("group").alias("subject"),
         "benchmark",
@@ -183,6 +185,7 @@ def people_scores(evidence: Evidence) -> pl.DataFrame:
         "bound",
         "score",
         "stderr",
+        "reason",
     )
 
 

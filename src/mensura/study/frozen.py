@@ -18,7 +18,8 @@ from mensura.core.errors import listed_names
 from mensura.core.frames import sort_highest
 from mensura.core.results import set_computed
 from mensura.evidence import Evidence
-from mensura.evidence.measurements import beyond_guessing, chance_over
+from mensura.evidence.measurements import beyond_guessing
+from mensura.evidence.passing import chance_over
 from mensura.iq import IqResult, SplicedIq, frozen_evidence, kept_scores, left_out, splice_iq
 from mensura.scale import Calibration
 from mensura.stitching import FrozenScale, load_scale
@@ -113,7 +114,7 @@ class FrozenStudy(Study):
         for subject, benchmark, score, variance, _ in telling.iter_rows():
             tests.setdefault(benchmark, []).append((subject, score, variance))
         chances = {}
-        for row in self.people.tests.filter(pl.col("status") != "constructed").iter_rows(named=True):
+        for row in self.people.tests.drop_nulls("verdict").iter_rows(named=True):
             key = (row["benchmark"], row["group"])
             added = {
                 subject: chance_over(score, variance, row["score"], row["stderr"])

@@ -17,8 +17,8 @@ import polars as pl
 
 from mensura.core.arrays import expit
 from mensura.core.frames import read_csv
+from mensura.evidence.passing import NOT_PASSED, PASSED, SURELY, UNKNOWN, UNSURE, verdict_of, why_not_comparable
 from mensura.scale.ranking import FEWEST_DIMENSIONS, FEWEST_TESTS, rank_subjects, say_chance
-from mensura.study.leaders import comparable_people
 from mensura.study.study import Study
 from mensura.study.units import show
 
@@ -123,8 +123,6 @@ def unit_sentences(study: Study) -> list[str]:
 
 # Which people were passed, when, on which test: for each measured group the first model above it, and how surely.
 
-SURELY = 0.95
-"""Chance of scoring above a group from which a model counts as having passed it."""
 LEVEL = 0.5
 """Chance from which a model is level with a group."""
 
@@ -169,12 +167,7 @@ class Passed:
     @property
     def verdict(self) -> str:
         """Whether the group was passed, no more surely than the errors of both scores allow."""
-        if self.best is None:
-            return "not known"
-        chance = self.best[1]
-        if self.first is not None and chance >= SURELY:
-            return "passed"
-        return "not passed" if chance <= 1 - SURELY else "cannot be told"
+        return PASSED if self.first is not None else verdict_of(self.best[1] if self.best else None)
 
 
 def passed_people(study: Study, statuses: tuple[str, ...] = ("measured",)) -> list[Passed]:
@@ -182,7 +175,7 @@ def passed_people(study: Study, statuses: tuple[str, ...] = ("measured",)) -> li
 
     Groups whose figure is in another metric than the models' are left out; a panel stays and says what it is.
     """
-    others = set(comparable_people().filter(~pl.col("comparable")).select("benchmark", "group").iter_rows())
+    others = why_not_comparable()
     released = dict(study.evidence.models.drop_nulls("released").select("subject", "released").iter_rows())
     units = dict(study.evidence.benchmarks.select("benchmark", "unit").iter_rows())
     groups = []
@@ -194,8 +187,8 @@ def passed_people(study: Study, statuses: tuple[str, ...] = ("measured",)) -> li
 
 
 def _order(one: Passed) -> tuple[int, Any]:
-    kinds = ("passed", "cannot be told", "not passed", "not known")
-    if one.verdict == "passed" and one.first is not None:
+    kinds = (PASSED, UNSURE, NOT_PASSED, UNKNOWN)
+    if one.verdict == PASSED and one.first is not None:
         return 0, one.first[1].toordinal()
     return kinds.index(one.verdict), -(one.best[1] if one.best else 0.0)
 

@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-from functools import cache
-from pathlib import Path
-
 import numpy as np
 import polars as pl
 
-from mensura.core.frames import read_csv
 from mensura.evidence import Evidence
+from mensura.evidence.passing import comparable_people
 from mensura.iq import IqResult
 
-_DATA = Path(__file__).parent / "data"
 _PEOPLE = ("measured", "estimated")
 _WORDS = {"estimated": "judged"}
 NO_PEOPLE = "no comparable people"
-
-
-@cache
-def comparable_people() -> pl.DataFrame:
-    """Return benchmark, group, comparable, reason: who is no match for a test's metric or was never meant to take it.
-
-    A group that is not listed is comparable.
-    """
-    return read_csv(_DATA / "comparable_people.csv").with_columns(comparable=pl.col("comparable") == "yes")
 
 
 def leaders_beside_people(evidence: Evidence) -> pl.DataFrame:

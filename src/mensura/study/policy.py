@@ -228,8 +228,8 @@ class PlainRows:
 
     @cached_property
     def tested_people(self) -> list[dict[str, Any]]:
-        """Groups of people on their tests, constructed ones left out: benchmark, group, status."""
-        kept: pl.DataFrame = self.study.people.tests.filter(pl.col("status").is_in(["measured", "judged", "panel"]))
+        """Groups of people who are compared with models on a test: benchmark, group, status."""
+        kept: pl.DataFrame = self.study.people.tests.filter(pl.col("reason").is_null())
         return kept.select("benchmark", "group", "status").to_dicts()
 
     @cached_property

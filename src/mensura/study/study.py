@@ -31,7 +31,7 @@ from mensura.study.slow_parts import (
     report_pace,
     watch_evidence,
 )
-from mensura.trends import Watch, mark_passed
+from mensura.trends import Watch
 
 PUBLISHED_SAID = (
     "You see AI IQ's published method: its ladders, its rules for gaps, and its status for each model (Full, Partial, "
@@ -254,8 +254,8 @@ class Study(Result):
 
     @cached_property
     def groups(self) -> pl.DataFrame:
-        """Classes of people on the stitched scale: group, status, capability, low, high, passed and its interval."""
-        return mark_passed(self.people)
+        """Classes of people on the stitched scale: group, status, benchmarks, capability, low, high, spread."""
+        return self.people.table
 
     @cached_property
     def over_people(self) -> dict[tuple[str, str], dict[str, float]]:
@@ -272,7 +272,7 @@ class Study(Result):
             (row["benchmark"], row["group"]): win_chances(
                 self.fit, takers.get(row["benchmark"], []), row["benchmark"], row["score"], row["stderr"]
             )
-            for row in self.people.tests.filter(pl.col("status") != "constructed").iter_rows(named=True)
+            for row in self.people.tests.drop_nulls("verdict").iter_rows(named=True)
         }
 
     @cached_property

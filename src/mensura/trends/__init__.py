@@ -18,7 +18,7 @@ from mensura.trends.capabilities import (
     load_published,
     read_capabilities,
 )
-from mensura.trends.crossings import Horizons, find_crossings, mark_passed, relate_horizons
+from mensura.trends.crossings import Horizons, find_crossings, relate_horizons
 from mensura.trends.detection import PUBLISHED, Detection, StreamModel, make_stream, simulate_detection
 from mensura.trends.kinks import Plan, Stream
 from mensura.trends.lines import TrendLine, find_frontier, fit_line, frontier_line, frontier_slopes
@@ -59,7 +59,6 @@ __all__ = [
     "load_horizons",
     "load_published",
     "make_stream",
-    "mark_passed",
     "measure_pace",
     "measure_progress",
     "read_capabilities",

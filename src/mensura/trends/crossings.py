@@ -17,7 +17,7 @@ from mensura.core.frames import require_columns
 from mensura.core.results import Result
 from mensura.intake.tables import as_frame
 from mensura.stitching import People, Stitch, to_date, to_years
-from mensura.trends.capabilities import FEWEST_SUBJECTS, hand_over, read_capabilities, read_draws, read_with_draws
+from mensura.trends.capabilities import hand_over, read_capabilities, read_draws, read_with_draws
 from mensura.trends.lines import TrendLine, fit_line
 
 DRAWS = 2000
@@ -97,39 +97,6 @@ def find_crossings(
         dates = [_date(when[:, i], share) for share in (0.5, 0.5 - level / 2, 0.5 + level / 2)]
         rows.append((group, height, float(np.isfinite(when[:, i]).mean()), subject, *dates))
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
-
-
-def mark_passed(people: People, *, level: float = 0.9) -> pl.DataFrame:
-    """Add to classes of people when the frontier passed them.
-
-    Parameters
-    ----------
-    people : People
-        People placed on a fit.
-    level : float
-        Probability of the intervals.
-
-    Returns
-    -------
-    table
-        The table of the people with passed, passed_low, passed_high and probability; empty with fewer than three dated
-        models.
-
-    Examples
-    --------
-    >>> import mensura
-    >>> from mensura.stitching import place_people
-    >>> from mensura.trends import mark_passed
-    >>> "passed" in mark_passed(place_people(mensura.stitch())).columns
-    True
-
-    """
-    dated = people.fit.dated.drop_nulls("released")
-    columns = ["group", "passed", "passed_low", "passed_high", "probability"]
-    if dated.height < FEWEST_SUBJECTS:
-        return people.table.with_columns(pl.lit(None, dtype=SCHEMA[name]).alias(name) for name in columns[1:])
-    crossings = find_crossings(dated, people, level=level).select(columns)
-    return people.table.join(crossings, on="group", how="left", maintain_order="left")
 
 
 def first_passages(years: Floats, draws: Floats, heights: Floats) -> Floats:

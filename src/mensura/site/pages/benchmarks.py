@@ -12,12 +12,12 @@ import polars as pl
 from mensura.charts.values import counted
 from mensura.core.frames import read_csv
 from mensura.evidence import slug
+from mensura.evidence.passing import comparable_people
 from mensura.site.pages.page import Page, page_of
 from mensura.site.pages.people import registry_rows
 from mensura.site.pictures.benchmark import benchmark_scores, history_figure, ladder_figure, people_on, scores_figure
 from mensura.site.texts import source_date, source_link
 from mensura.study.headlines import Passed, passed_people
-from mensura.study.leaders import comparable_people
 from mensura.study.study import Study
 from mensura.study.units import chance, show, show_range, unit_name
 

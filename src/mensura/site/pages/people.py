@@ -9,10 +9,11 @@ import polars as pl
 
 from mensura.baseline.registry import registry, score_words
 from mensura.evidence import slug
+from mensura.evidence.passing import SURELY
 from mensura.site.pages.page import Page, figures_of, page_of, section_of
 from mensura.site.pictures.passed import human_ladder, human_ladder_beside, passed_figure, passed_words
 from mensura.site.texts import source_link
-from mensura.study.headlines import SURELY, passed_people, people_sentence
+from mensura.study.headlines import passed_people, people_sentence
 from mensura.study.study import Study
 from mensura.study.units import rarity, show, show_range
 
@@ -145,7 +146,7 @@ def _said_score(group: dict[str, Any], unit: str) -> str:
 
 
 def people_section(study: Study) -> dict[str, Any]:
-    """Where classes of people stand, and when the best model passed them."""
+    """Where classes of people stand on the stitched scale."""
     rows = [
         {
             **row,

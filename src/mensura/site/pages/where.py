@@ -6,9 +6,9 @@ from typing import Any
 
 from mensura.charts.values import counted
 from mensura.evidence import slug
+from mensura.evidence.passing import SURELY, verdict_of
 from mensura.iq import COUNTS
-from mensura.site.pictures.standing import people_rows, verdict
-from mensura.study.headlines import SURELY
+from mensura.site.pictures.standing import people_rows
 from mensura.study.standing import NEAR_IQ, find_neighbours, find_next, find_people, find_prices
 from mensura.study.study import Study
 from mensura.study.units import dollars, show, show_range
@@ -67,7 +67,7 @@ def people_said(tested: list[dict[str, Any]]) -> str:
 
 
 def _counted(rows: list[dict[str, Any]], words: str) -> str:
-    verdicts = [verdict(row["chance_above"]) for row in rows]
+    verdicts = [verdict_of(row["chance_above"]) for row in rows]
     passed, below = verdicts.count("passed"), verdicts.count("not passed")
     unsure = len(verdicts) - passed - below
     tests = counted(len({row["benchmark"] for row in rows}), "test")

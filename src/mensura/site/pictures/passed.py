@@ -11,9 +11,10 @@ from mensura.charts import Mark, among_people
 from mensura.charts.profiles import PassingRow, draw_passing
 from mensura.charts.values import counted, listed
 from mensura.core.errors import MensuraError
+from mensura.evidence.passing import SURELY, say_passed
 from mensura.site.pictures.benchmark import group_subject
 from mensura.site.pictures.registry import Figure, model_link, picture, worded
-from mensura.study.headlines import SURELY, Passed, passed_people
+from mensura.study.headlines import Passed, passed_people
 from mensura.study.study import Study
 from mensura.study.units import chance, rarity, show
 
@@ -24,13 +25,9 @@ _VERDICTS = {"passed": "Passed", "cannot be told": "Cannot be told yet", "not pa
 def passed_words(study: Study, every: list[Passed]) -> tuple[str, str]:
     """Say how many measured groups AI has passed, and which cannot be told yet."""
     groups = [one for one in every if one.status == "measured"]
-    passed = [one for one in groups if one.verdict == "passed"]
+    sentence = say_passed([one.verdict for one in groups])
     if not groups:
-        return "No measured group of people took a test that a model took too.", ""
-    sentence = (
-        f"AI has passed {_number(len(passed))} of the {_number(len(groups))} groups of people who were measured on a "
-        "test it took too."
-    )
+        return sentence, ""
     means = f"Passed means a chance of {SURELY:.0%} or more of scoring above them on that test."
     unsure = [
         f"{one.short[:1].lower()}{one.short[1:]} on {study.benchmark_names[one.benchmark]} ({chance(one.best[1])})"

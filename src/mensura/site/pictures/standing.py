@@ -10,8 +10,9 @@ from mensura.charts import Mark
 from mensura.charts.standing import Duel, draw_among, draw_duels, draw_kinds, draw_price
 from mensura.core.errors import MensuraError
 from mensura.evidence import slug
+from mensura.evidence.passing import verdict_of
 from mensura.site.pictures.registry import Figure, iq_mark, worded
-from mensura.study.headlines import SURELY, short_name
+from mensura.study.headlines import short_name
 from mensura.study.standing import find_people
 from mensura.study.study import Study
 from mensura.study.units import dollars, show
@@ -124,17 +125,10 @@ def people_rows(study: Study, subject: str) -> list[dict[str, Any]]:
                 "status": row["status"] + (f", n = {n:,}" if n is not None else ""),
                 "theirs": show(group["score"], unit),
                 "own": scores.get(row["benchmark"], ""),
-                "verdict": verdict(row["chance_above"]),
+                "verdict": verdict_of(row["chance_above"]),
             }
         )
     return rows
-
-
-def verdict(chance: float | None) -> str:
-    """Say whether a model passed a group of people on a test, no more surely than the errors of both scores allow."""
-    if chance is None:
-        return "not known"
-    return "passed" if chance >= SURELY else "not passed" if chance <= 1 - SURELY else "cannot be told"
 
 
 def model_picture(build: Callable[[Study, dict[str, Any]], Figure | None]) -> Callable[[Study, str], Figure]:

@@ -1,0 +1,143 @@
+"""Who was passed: which models score above a group of people on a test, and how surely.
+
+One rule for every page, table and command. A group was passed by the first model by release whose chance of scoring
+above it is 95% or more, by the errors of both scores. Groups whose figure cannot be compared with the models' have a
+reason and no verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from math import erfc, sqrt
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import polars as pl
+
+from mensura.core.arrays import just_above, just_below
+from mensura.core.frames import read_csv
+from mensura.evidence.evidence import Evidence
+from mensura.evidence.measurements import score_variance, used_scores, with_tries
+
+if TYPE_CHECKING:
+    from datetime import date
+
+SURELY = 0.95
+"""Chance of scoring above a group from which a model counts as having passed it."""
+PASSED, UNSURE, NOT_PASSED, UNKNOWN = "passed", "cannot be told", "not passed", "not known"
+MODEL_ERROR = 0.02
+"""Least standard error of a model's score: two runs of one model on one test differ by about as much."""
+ASSUMED_ERROR = 0.05
+"""Standard error taken for a group's score where the source gives neither range nor number of people or items."""
+PRIOR_TRIALS = 20
+"""The rate behind a binomial error of people is drawn towards ½ by one success and one failure beside so many trials,
+so that a perfect score still errs."""
+RANGE_ERRORS = 2 * 1.645
+"""Standard errors in a source's range, read as a central 90% interval of a normal distribution."""
+ABOUT_ZERO = 0.02
+"""A judged score of "about zero" says: at most this."""
+
+
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+
+
+class Above(NamedTuple):
+    """The models that took a test beside a group of people.
+
+    ``above`` counts the models that passed the group, ``first`` is the earliest released of them, ``passed`` the day.
+    """
+
+    models: int
+    above: int
+    first: str | None
+    passed: date | None
+    best: str
+    best_score: float
+    chance: float
+
+
+def people_rates(groups: pl.DataFrame) -> pl.DataFrame:
+    """Return groups of people with ``bound``, ``score`` and ``stderr`` as they are compared with models.
+
+    ``groups`` has score, low, high (as rates from 0 to 1), status, n (people) and items (of the test). The standard
+    error comes from the source's range, else if measured from the people or items, else it is assumed. ``bound`` is
+    "at most" for judged scores of about zero; the score is then the bound.
+    """
+    p = (pl.col("score") * PRIOR_TRIALS + 1) / (PRIOR_TRIALS + 2)
+    binomial = pl.when(pl.col("status") == "measured").then((p * (1 - p) / pl.coalesce("n", "items")).sqrt())
+    ranged = (pl.col("high") - pl.col("low")) / RANGE_ERRORS
+    nearly_none = (pl.col("score") == 0) & pl.col("status").is_in(["estimated", "judged"])
+    return groups.with_columns(
+        bound=pl.when(nearly_none).then(pl.lit("at most")),
+        score=pl.when(nearly_none).then(ABOUT_ZERO).otherwise("score"),
+        stderr=pl.coalesce(ranged, binomial, pl.lit(ASSUMED_ERROR)),
+    )
+
+
+def model_rates(evidence: Evidence) -> pl.DataFrame:
+    """Return the models' rates on tests in percent: benchmark, subject, released, score (0 to 1), variance.
+
+    Several measurements of one model on one test count as their mean.
+    """
+    scores = with_tries(evidence, used_scores(evidence).filter(pl.col("unit") == "percent"))
+    rate = pl.col("score") / 100
+    return (
+        scores.with_columns(rate, variance=score_variance(rate, pl.col("tries")).fill_null(0.0))
+        .group_by("benchmark", "subject")
+        .agg(pl.col("score").mean(), pl.col("variance").sum() / pl.len() ** 2)
+        .join(evidence.models.select("subject", "released"), on="subject", how="left")
+    )
+
+
+def who_is_above(models: pl.DataFrame, score: float, stderr: float) -> Above:
+    """Say which models (subject, released, score, variance) passed a group on one test."""
+    chances = [chance_over(own, variance, score, stderr) for own, variance in models.select("score", "variance").rows()]
+    rated = models.with_columns(chance=pl.Series(chances, dtype=pl.Float64))
+    over = rated.filter(pl.col("chance") >= just_below(SURELY)).sort("released", "subject", nulls_last=True)
+    first = over.drop_nulls("released").select("subject", "released").head(1).rows()
+    best = rated.sort("score", "subject", descending=[True, False]).row(0, named=True)
+    name, day = first[0] if first else (None, None)
+    return Above(models.height, over.height, name, day, best["subject"], best["score"], best["chance"])
+
+
+def verdict_of(chance: float | None) -> str:
+    """Say whether people were passed, by the chance of scoring above them: no more surely than both errors allow."""
+    if chance is None:
+        return UNKNOWN
+    if chance >= just_below(SURELY):
+        return PASSED
+    return NOT_PASSED if chance <= just_above(1 - SURELY) else UNSURE
+
+
+@cache
+def comparable_people() -> pl.DataFrame:
+    """Return benchmark, group, comparable, reason: who is no match for a test's metric or was never meant to take it.
+
+    A group that is not listed is comparable.
+    """
+    table = read_csv(Path(__file__).parent / "comparable_people.csv")
+    return table.with_columns(comparable=pl.col("comparable") == "yes")
+
+
+def why_not_comparable() -> dict[tuple[str, str], str]:
+    """Return the reason why a group on a test is compared with no model, by benchmark and group."""
+    rows = comparable_people().filter(~pl.col("comparable")).select("benchmark", "group", "reason").iter_rows()
+    return {(benchmark, group): reason for benchmark, group, reason in rows}
+
+
+def say_passed(verdicts: Sequence[str]) -> str:
+    """Say how many measured groups of people were passed, from the verdict on each."""
+    if not verdicts:
+        return "No measured group of people took a test that a model took too."
+    passed, groups = (_NUMBERS[n] if n < len(_NUMBERS) else str(n) for n in (verdicts.count(PASSED), len(verdicts)))
+    return f"AI has passed {passed} of the {groups} groups of people who were measured on a test it took too."
+
+
+def chance_over(own: float, variance: float, score: float, stderr: float) -> float:
+    """Probability that a true score is above another, ``own`` known with a variance, ``score`` with a standard error.
+
+    The former is never known better than two runs of a model agree.
+    """
+    ahead = float(own - score) / sqrt(max(variance, MODEL_ERROR**2) + stderr**2)
+    return 0.5 * erfc(-ahead / sqrt(2))  # exact in both tails
