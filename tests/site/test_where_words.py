@@ -4,7 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from mensura.site.pages.where import charted_sentence, next_said, people_said, price_rows, price_said, verdict
+from mensura.evidence.passing import verdict_of
+from mensura.site.pages.where import charted_sentence, next_said, people_said, price_rows, price_said
 
 
 @pytest.mark.parametrize(
@@ -20,7 +21,7 @@ from mensura.site.pages.where import charted_sentence, next_said, people_said, p
     ],
 )
 def test_people_are_passed_from_a_chance_of_95_percent_on(chance, said):
-    assert verdict(chance) == said
+    assert verdict_of(chance) == said
 
 
 def test_groups_are_counted_by_whether_they_were_passed():
