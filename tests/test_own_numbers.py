@@ -254,3 +254,9 @@ def test_a_near_name_counts_only_if_it_is_confirmed_by_name(tmp_path):
     assert reading.names.filter(kind="benchmark")["how"].to_list() == ["confirmed"] * 2
     with pytest.raises(EvidenceError, match="gpqa"):
         mensura.load().read_scores(file, unit="fraction", accept_near={"gpqa": "no_such_test"})
+
+
+def test_a_release_in_the_future_is_doubted():
+    late = own(("gpqa_diamond", 60)).with_columns(released=pl.lit("2131-01-01"))
+    assert "mine: its release on 2131-01-01 is in the future; check the date" in mensura.load().add(late).warnings
+    assert not any("future" in text for text in mensura.load().add(own(("gpqa_diamond", 60))).warnings)

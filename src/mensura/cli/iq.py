@@ -196,6 +196,8 @@ def _print_one(result: IqResult, model: str, explain: bool, out: Path | None, as
     if tree.iq is None:
         console.print("mensura benchmarks lists the tests that count; mensura where shows the model's capability.")
         return
+    if missing := tables["composites"]["missing"][0]:
+        console.print(f"Too new to rank. It needs {missing}.")
     spare = ("inherited", "estimated")
     print_table(tables["dimensions"].drop("subject"), title="Dimensions", digits=1, spare=spare)
     print_filled(tables["emotional"].drop("subject"), title="Emotional reasoning (never in the composite)", digits=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 
 import polars as pl
@@ -39,6 +40,15 @@ def assumptions(reading: ScoreReading) -> tuple[str, ...]:
         for silent, names in kinds.items()
         if silent
     )
+
+
+def future_releases(reading: ScoreReading, today: date) -> tuple[str, ...]:
+    """Say which models are released later than today: comparisons by date would be wrong."""
+    if "released" not in reading.scores.columns:
+        return ()
+    days = reading.scores.select("subject", day=pl.col("released").str.slice(0, 10)).unique(maintain_order=True)
+    late = days.filter(pl.col("day") > today.isoformat())
+    return tuple(f"{subject}: its release on {day} is in the future; check the date" for subject, day in late.rows())
 
 
 def partial_runs(reading: ScoreReading, benchmarks: pl.DataFrame) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,7 +14,7 @@ import polars as pl
 from mensura.core.arguments import check_arguments
 from mensura.core.frames import text_table
 from mensura.core.results import Result
-from mensura.evidence.additions import KIND, USER, assumptions, partial_runs
+from mensura.evidence.additions import KIND, USER, assumptions, future_releases, partial_runs
 from mensura.evidence.checks import FIRST_ROW, RawTable, check_table, reference_faults
 from mensura.evidence.consistency import consistency_faults
 from mensura.evidence.names import benchmark_names, model_names
@@ -125,7 +126,9 @@ class Evidence(Result):
         """
         allowed = Allowed(unit, dict(accept_near), tuple(new), new_model)
         reading = read_scores_of(source, self.names, self.benchmarks, allowed=allowed)
-        return replace(reading, warnings=(*partial_runs(reading, self.benchmarks), *assumptions(reading)))
+        tomorrow = datetime.now(UTC).date() + timedelta(days=1)  # it has begun somewhere
+        doubts = (*partial_runs(reading, self.benchmarks), *future_releases(reading, tomorrow))
+        return replace(reading, warnings=(*doubts, *assumptions(reading)))
 
     def add(
         self,
