@@ -18,7 +18,7 @@ def test_iq_writes_the_contract(mensura_command, tmp_path):
     assert "claude-fable-5" in run.out
     heads = {file.stem: file.read_text(encoding="utf-8").splitlines()[0] for file in (tmp_path / "iq").glob("*.csv")}
     counts = "measured,inherited,estimated"
-    assert heads["composites"] == f"subject,iq,low,high,published,{counts},scored_dimensions,status,missing"
+    assert heads["composites"] == f"subject,iq,low,high,published,{counts},scored_dimensions,status,lowered,missing"
     assert heads["dimensions"] == f"subject,dimension,iq,low,high,{counts},status"
     assert heads["benchmark_iqs"] == "subject,benchmark,iq,status,step"
     composites, ranking = (pl.read_csv(tmp_path / "iq" / f"{name}.csv") for name in ("composites", "ranking"))
