@@ -60,8 +60,8 @@ class CostResult(Result):
     @property
     def shown(self) -> pl.DataFrame:
         """Models with an effective cost, cheapest first."""
-        known = self.costs.drop_nulls("effective_cost").sort("effective_cost", "subject")
-        return known.select("subject", "sticker_price", "usage_multiplier", "effective_cost", "status")
+        priced = self.costs.drop_nulls("effective_cost").sort("effective_cost", "subject")
+        return priced.select("subject", "sticker_price", "usage_multiplier", "effective_cost", "status")
 
 
 @check_arguments
@@ -120,8 +120,10 @@ def cheapest(iqs: pl.DataFrame, costs: pl.DataFrame, at_least: float, by: str = 
     others = reached.join(priced, on="subject", how="anti", maintain_order="left").join(
         costs.select("subject", *AXES), on="subject", how="left", maintain_order="left"
     )
-    known = pl.col("sticker_price").is_not_null()
-    others = others.with_columns(basis=pl.when(known).then(pl.lit("sticker_price only")).otherwise(pl.lit("unknown")))
+    has_price = pl.col("sticker_price").is_not_null()
+    others = others.with_columns(
+        basis=pl.when(has_price).then(pl.lit("sticker_price only")).otherwise(pl.lit("unknown"))
+    )
     below = others.sort("sticker_price", "iq", descending=[False, True], nulls_last=True)
     return pl.concat([priced, below.select(priced.columns)])
 
@@ -137,8 +139,8 @@ def _joined(iqs: pl.DataFrame, costs: pl.DataFrame, by: str) -> pl.DataFrame:
     require_axis(by)
     columns = ["subject", by, *(name for name in AXES if name != by)]
     firm = pl.col("status").is_in(FIRM) if by == "usage_multiplier" else pl.lit(True)
-    known = costs.filter(firm).select(columns).drop_nulls(by)
-    return iqs.drop_nulls("iq").join(known, on="subject", maintain_order="left")
+    priced = costs.filter(firm).select(columns).drop_nulls(by)
+    return iqs.drop_nulls("iq").join(priced, on="subject", maintain_order="left")
 
 
 def _direct(metrics: pl.DataFrame, tokens: str) -> pl.DataFrame:

@@ -201,19 +201,19 @@ def _dimension(workings: Workings, row: int, place: int) -> Explanation:
 
 def _nothing_note(workings: Workings, row: int, measured: int) -> str:
     """Say why a dimension has no value."""
-    known = f"{measured} measured" if measured else "nothing measured"
+    basis = f"{measured} measured" if measured else "nothing measured"
     if np.isnan(workings.scored.composites[0, row]):
-        return f"{known}, and too little of the model to estimate the rest"
-    return f"{known}, and no model of its time was measured here"
+        return f"{basis}, and too little of the model to estimate the rest"
+    return f"{basis}, and no model of its time was measured here"
 
 
 def _missing_dimension_note(workings: Workings, row: int, place: int) -> str:
     matrix, scored, rules = workings.matrix, workings.scored, workings.rules
     count = scored.scored.sum(axis=1)
     peers = np.flatnonzero(scored.scored[:, place] & (count >= rules.dimension.minimum_scored))
-    known = np.where(scored.scored, scored.dimensions[0], 0.0)
+    points = np.where(scored.scored, scored.dimensions[0], 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        other = (known.sum(axis=1) - known[:, place]) / (count - 1)
+        other = (points.sum(axis=1) - points[:, place]) / (count - 1)
     alike, _ = comparable(matrix, scored.own, other[None], np.array([row]), peers, rules)
     cap = float(masked_quantile(scored.dimensions[0, peers, place], alike[0, 0], rules.dimension.percentile))
     names = matrix.listed(peers[alike[0, 0]])
@@ -247,14 +247,14 @@ def _benchmark(workings: Workings, row: int, column: int) -> Explanation:
         note = _within_note(workings, row, column)
     elif step == JOINT:
         count = int(matrix.measured[row].sum())
-        known = [f"{count} measured benchmark{'' if count == 1 else 's'}"] if count else []
-        note = f"missing; estimated from the model's {' and '.join([*known, *_relatives_read(matrix, row)])}"
+        basis = [f"{count} measured benchmark{'' if count == 1 else 's'}"] if count else []
+        note = f"missing; estimated from the model's {' and '.join([*basis, *_relatives_read(matrix, row)])}"
     return Explanation(matrix.benchmarks[column], _number(value), low, high, STEPS[step], note, parts)
 
 
 def _source_note(workings: Workings, row: int, column: int) -> str:
     matrix = workings.matrix
-    found = workings.facts[matrix.subjects[row], matrix.benchmarks[column]]
+    fact = workings.facts[matrix.subjects[row], matrix.benchmarks[column]]
     ladder = matrix.ladders[column]
     low, high = ladder.segment(matrix.scores[row, column])
     points = dict(zip(LEVELS, ladder.scores, strict=True))
@@ -262,7 +262,7 @@ def _source_note(workings: Workings, row: int, column: int) -> str:
         segment = f"past the ladder's end, IQ {low} = {points[low]:g}"
     else:
         segment = f"between IQ {low} = {points[low]:g} and IQ {high} = {points[high]:g}"
-    return f"score {found['score']:g} {found['unit']} ({found['source']}, {found['date']}), {segment}"
+    return f"score {fact['score']:g} {fact['unit']} ({fact['source']}, {fact['date']}), {segment}"
 
 
 def _peers_note(workings: Workings, row: int, column: int) -> str:
@@ -308,8 +308,8 @@ def _within_note(workings: Workings, row: int, column: int) -> str:
 
 def _span(workings: Workings, name: str, row: int) -> tuple[float | None, float | None]:
     """Return the interval of a benchmark or dimension, if it has one."""
-    found = workings.facts.get((workings.matrix.subjects[row], name), {})
-    return found.get("low"), found.get("high")
+    fact = workings.facts.get((workings.matrix.subjects[row], name), {})
+    return fact.get("low"), fact.get("high")
 
 
 def _number(value: float) -> float | None:

@@ -106,9 +106,9 @@ def place_iq(
     parts = [_rows(frozen, base.models["subject"].to_list(), "frozen")]
     draws = _draws(frozen, base.models["subject"].to_list())
     for subject, one in entered.items():
-        found = score(one)
-        parts.append(_rows(found, [subject], "placed"))
-        draws |= _draws(found, [subject])
+        result = score(one)
+        parts.append(_rows(result, [subject], "placed"))
+        draws |= _draws(result, [subject])
         if advance is not None:
             advance()
     composites, dimensions = (pl.concat(tables) for tables in zip(*parts, strict=True))
@@ -121,9 +121,9 @@ def kept_scores(draws: int, seed: int = 0) -> Score:
 
     def score(evidence: Evidence) -> IqResult:
         def compute() -> IqResult:
-            found = score_iq(evidence, selected=(), draws=draws, seed=seed)  # as the scale was frozen
-            _ = found.composites, found.dimensions, found.drawn  # kept with it
-            return found
+            result = score_iq(evidence, selected=(), draws=draws, seed=seed)  # as the scale was frozen
+            _ = result.composites, result.dimensions, result.drawn  # kept with it
+            return result
 
         return keep("iq-beside", evidence, {"draws": draws, "seed": seed}, compute)
 
@@ -152,9 +152,9 @@ def new_subjects(base: Evidence, evidence: Evidence) -> list[str]:
 def beside(base: Evidence, evidence: Evidence, *subjects: str) -> Evidence:
     """Return an edition with more models: their scores on the edition's benchmarks, their predecessors if there."""
     mine = pl.col("subject").is_in(subjects)
-    known = base.models["subject"].to_list()
+    of_base = base.models["subject"].to_list()
     models = evidence.models.filter(mine).with_columns(
-        pl.when(pl.col(name).is_in(known)).then(pl.col(name)).alias(name) for name in _DESCENT
+        pl.when(pl.col(name).is_in(of_base)).then(pl.col(name)).alias(name) for name in _DESCENT
     )
     scores = evidence.scores.filter(mine, pl.col("benchmark").is_in(base.benchmarks["benchmark"].implode()))
     without = sorted(set(subjects) - set(scores["subject"]))

@@ -68,10 +68,10 @@ def derive_ladders(evidence: Evidence, curves: Any, groups: Any = None) -> Deriv
     """
     curves = as_frame(curves, name="curves")
     require_columns(curves, ["benchmark", "difficulty", "slope"], name="curves")
-    known = as_frame(DATA / "human_groups.csv" if groups is None else groups, name="groups")
-    require_columns(known, ["benchmark", "group", "one_in"], name="groups")
+    people = as_frame(DATA / "human_groups.csv" if groups is None else groups, name="groups")
+    require_columns(people, ["benchmark", "group", "one_in"], name="groups")
     curves = _with_levels(curves, evidence)
-    anchors = _anchors(evidence, curves.filter(pl.col("slope") > 0), known)
+    anchors = _anchors(evidence, curves.filter(pl.col("slope") > 0), people)
     slope = _common_slope(anchors)
     offset = pl.col("iq") - slope * pl.col("capability")
     anchors = anchors.with_columns(line_iq=slope * pl.col("capability") + offset.mean().over("benchmark"))

@@ -113,12 +113,12 @@ def _fit(
 ) -> Sampled:
     """Sample the joint model of all scores."""
     parents = matrix.ancestors[:, 0] if matrix.ancestors.shape[1] else np.full(len(matrix.subjects), -1)
-    found = sample(
+    sampled = sample(
         *(_log_odds(matrix), _regressors(matrix), matrix.dimension_of, parents, draws, rng, advance),
         doubt=matrix.doubt.among(matrix.measured),
     )
     own = rng.spawn(1)[0]  # so that what relatives say leaves every other draw as it is
-    return replace(found, draws=condition(found.draws, matrix.measured, matrix.shares, matrix.relatives, own))
+    return replace(sampled, draws=condition(sampled.draws, matrix.measured, matrix.shares, matrix.relatives, own))
 
 
 def _enter(matrix: ScoreMatrix, entries: Entries, sampled: Sampled, rng: np.random.Generator) -> Floats:

@@ -73,17 +73,17 @@ def ladder_table(evidence: Evidence, ladders: str | Path | pl.DataFrame = PUBLIS
     ``ladders`` is the name of a set in the evidence or among Mensura's own (``recut``), a CSV file in the form of
     the evidence table, or such a table. A benchmark the set says nothing of keeps its published ladder.
     """
-    known = pl.concat([evidence.ladders, read_table(DATA / "ladders.csv").cast(evidence.ladders.schema)])
-    published = known.filter(pl.col("set") == PUBLISHED)
+    every_set = pl.concat([evidence.ladders, read_table(DATA / "ladders.csv").cast(evidence.ladders.schema)])
+    published = every_set.filter(pl.col("set") == PUBLISHED)
     if isinstance(ladders, pl.DataFrame):
         chosen = ladders
-    elif str(ladders) in known["set"].unique():
+    elif str(ladders) in every_set["set"].unique():
         ours = pl.col("benchmark").is_in(evidence.benchmarks["benchmark"].to_list())
-        chosen = known.filter(ours, pl.col("set") == str(ladders))
+        chosen = every_set.filter(ours, pl.col("set") == str(ladders))
     elif Path(ladders).is_file():
         chosen = read_table(Path(ladders))
     else:
-        sets = ", ".join(sorted(known["set"].unique()))
+        sets = ", ".join(sorted(every_set["set"].unique()))
         raise MensuraError(f"ladders: {str(ladders)!r} is unknown; expected a set ({sets}) or a CSV file")
     require_columns(chosen, ["benchmark", *POINTS], name="ladders")
     stranger = chosen.filter(~pl.col("benchmark").is_in(evidence.benchmarks["benchmark"].to_list()))

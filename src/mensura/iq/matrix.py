@@ -257,8 +257,8 @@ def scores_of(evidence: Evidence, source: str | None) -> pl.DataFrame:
         return evidence.primary_scores
     chosen = evidence.scores.filter(pl.col("source") == source)
     if chosen.is_empty():
-        known = ", ".join(sorted(evidence.scores["source"].unique()))
-        raise MensuraError(f"source: no score comes from {source!r}; expected one of {known}")
+        sources = ", ".join(sorted(evidence.scores["source"].unique()))
+        raise MensuraError(f"source: no score comes from {source!r}; expected one of {sources}")
     return chosen
 
 
@@ -311,12 +311,12 @@ def _ancestors(models: pl.DataFrame) -> Ints:
     provider, reasoning = models["provider"].to_list(), models["reasoning"].to_list()
 
     def line_of(row: int, seen: set[int]) -> list[int]:
-        found = []
+        line = []
         for parent in parents[row]:
             if parent not in seen:
                 seen.add(parent)
-                found += [parent, *line_of(parent, seen)]
-        return found
+                line += [parent, *line_of(parent, seen)]
+        return line
 
     lines = [
         [

@@ -65,7 +65,7 @@ class IqResult(Result):
         """One row per model: rounded composite, interval, published one, counts, status, what a rank would need."""
         exact = self.scored.composites[0]
         low, high = self._interval("composites", exact)
-        known = zip(self.measured_share, ~np.isnan(exact), strict=True)
+        shares = zip(self.measured_share, ~np.isnan(exact), strict=True)
         ranked = self.ranked_by()
         return pl.DataFrame(
             {
@@ -76,7 +76,7 @@ class IqResult(Result):
                 "published": pl.Series(rounded(self.published), nan_to_null=True).cast(pl.Int64),
                 **{name: counts.sum(axis=1) for name, counts in self._counts.items()},
                 "scored_dimensions": self.scored.scored.sum(axis=1),
-                "status": [self.rules.status.of(float(share), composite=bool(has)) for share, has in known],
+                "status": [self.rules.status.of(float(share), composite=bool(has)) for share, has in shares],
                 "lowered": self.lowered,
                 "missing": pl.Series(
                     [None if ranked[row] else self._what_is_missing(row) for row in range(len(ranked))], dtype=pl.String

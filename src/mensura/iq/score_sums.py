@@ -117,12 +117,12 @@ class Descent:
 
     def before(self, values: Floats) -> Floats:
         """Return each row's predecessor's values (last axis but one: rows), 0 where there is none."""
-        found = np.zeros_like(values)
-        found[..., self.children, :] = values[..., self.parents, :]
-        return found
+        sums = np.zeros_like(values)
+        sums[..., self.children, :] = values[..., self.parents, :]
+        return sums
 
     def after(self, values: Floats) -> Floats:
         """Return the sums of each row's successors' values."""
-        found = np.zeros_like(values.swapaxes(0, -2))
-        np.add.at(found, self.parents, values.swapaxes(0, -2)[self.children])
-        return found.swapaxes(0, -2)
+        totals = np.zeros_like(values.swapaxes(0, -2))
+        np.add.at(totals, self.parents, values.swapaxes(0, -2)[self.children])
+        return totals.swapaxes(0, -2)

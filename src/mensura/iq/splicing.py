@@ -130,10 +130,10 @@ def spliced_evidence(evidence: Evidence, scale: str) -> Evidence:
     """
     base = frozen_evidence(scale)
     together = beside(base, evidence, *new_subjects(base, evidence))
-    known = pl.col("subject").is_in(base.models["subject"].implode())
+    of_edition = pl.col("subject").is_in(base.models["subject"].implode())
     cells = ["subject", "benchmark", "source", "score"]
-    added = evidence.scores.filter(known).join(base.scores, on=cells, how="anti", nulls_equal=True).height
-    elsewhere = evidence.scores.filter(~known).height - (together.scores.height - base.scores.height)
+    added = evidence.scores.filter(of_edition).join(base.scores, on=cells, how="anti", nulls_equal=True).height
+    elsewhere = evidence.scores.filter(~of_edition).height - (together.scores.height - base.scores.height)
     said = [
         f"{count} {'score stays' if count == 1 else 'scores stay'} out of the frozen scale: {why}"
         for count, why in (

@@ -24,8 +24,8 @@ def trace_benchmarks(
 
     ``errors`` are those of measured values and ``interval`` the bounds, models × benchmarks; ``scores`` the evidence's.
     """
-    known = filled.iqs[0]
-    there = ~np.isnan(known)
+    estimates = filled.iqs[0]
+    there = ~np.isnan(estimates)
     error = np.where(matrix.measured, errors, filled.errors[0])
     donors = filled.donors[there]
     names = pl.Series([*matrix.subjects, None])
@@ -33,8 +33,8 @@ def trace_benchmarks(
     dimension = pl.Series(matrix.dimensions).gather(matrix.dimension_of)
     return (
         values.with_columns(
-            low=pick_known(interval[0], known),
-            high=pick_known(interval[1], known),
+            low=pick_known(interval[0], estimates),
+            high=pick_known(interval[1], estimates),
             error=error[there],
             donor=names.gather(np.where(donors < 0, len(names) - 1, donors)),
         )

@@ -224,14 +224,14 @@ def score_errors(evidence: Evidence, matrix: ScoreMatrix, rules: IqRules) -> Flo
     for column, (name, ladder) in enumerate(zip(matrix.benchmarks, matrix.ladders, strict=True)):
         unit, items = units[name]
         scores = matrix.scores[:, column]
-        known = []
+        candidates = []
         if items is not None and unit in RATE_UNITS:
             size = RATE_UNITS[unit]
-            known.append(size * np.sqrt(score_variance(scores / size, items)) * ladder.slope(scores))
+            candidates.append(size * np.sqrt(score_variance(scores / size, items)) * ladder.slope(scores))
         if name in gaps:
-            known.append(np.full(scores.shape, gaps[name]))
-        found = np.maximum.reduce(known) if known else np.full(scores.shape, rules.error.measured)
-        errors[:, column] = np.where(np.isnan(scores), np.nan, found)
+            candidates.append(np.full(scores.shape, gaps[name]))
+        largest = np.maximum.reduce(candidates) if candidates else np.full(scores.shape, rules.error.measured)
+        errors[:, column] = np.where(np.isnan(scores), np.nan, largest)
     return errors
 
 
@@ -240,10 +240,10 @@ def disagreement(evidence: Evidence, matrix: ScoreMatrix) -> dict[str, float]:
     keys = ["subject", "benchmark"]
     first = evidence.primary_scores.select(*keys, first="score")
     second = distinct_scores(evidence).filter(~pl.col("primary")).join(first, on=keys)
-    found = {}
+    gaps = {}
     for name, ladder in zip(matrix.benchmarks, matrix.ladders, strict=True):
         both = second.filter(pl.col("benchmark") == name)
         if both.height >= _PAIRS_NEEDED:
             gap = ladder.iq(both["score"].to_numpy()) - ladder.iq(both["first"].to_numpy())
-            found[name] = float(np.sqrt(np.mean(gap**2) / 2))
-    return found
+            gaps[name] = float(np.sqrt(np.mean(gap**2) / 2))
+    return gaps

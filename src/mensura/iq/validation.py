@@ -32,15 +32,15 @@ def hide_and_impute(
     once per hiding.
     """
     matrix = result.matrix
-    found = []
+    tables = []
     for cells in hidings(matrix, by, seed):
         hidden = hide(matrix, cells)
         filled = fill_benchmarks(hidden, hidden.iqs[None], result.rules)
         at = cells[:, 0], cells[:, 1]
-        found.append((*at, filled.iqs[0][at], filled.steps[at], filled.errors[0][at]))
+        tables.append((*at, filled.iqs[0][at], filled.steps[at], filled.errors[0][at]))
         if advance is not None:
             advance()
-    rows, columns, imputed, steps, expected = (np.concatenate(part) for part in zip(*found, strict=True))
+    rows, columns, imputed, steps, expected = (np.concatenate(part) for part in zip(*tables, strict=True))
     truth = matrix.iqs[rows, columns]
     return pl.DataFrame(
         {
@@ -69,10 +69,10 @@ def hide_dimensions(result: IqResult, *, advance: Callable[[], object] | None = 
         cells = np.argwhere(matrix.measured & (matrix.dimension_of == place))
         hidden = _alone(hide(matrix, cells[cells[:, 0] == row]), row)
         filled = fill_benchmarks(hidden, hidden.iqs[None], result.rules)
-        found = score_dimensions(hidden, filled, result.rules, result.weights)
-        truth, value = scored.dimensions[0, row, place], found.dimensions[0, row, place]
+        again = score_dimensions(hidden, filled, result.rules, result.weights)
+        truth, value = scored.dimensions[0, row, place], again.dimensions[0, row, place]
         rows.append(
-            (matrix.subjects[row], matrix.dimensions[place], truth, value, STATUSES[found.statuses[row, place]])
+            (matrix.subjects[row], matrix.dimensions[place], truth, value, STATUSES[again.statuses[row, place]])
         )
         if advance is not None:
             advance()

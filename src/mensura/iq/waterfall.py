@@ -154,15 +154,15 @@ def peer_keys(kind: Floats, capability: Floats, targets: Ints, peers: Ints) -> F
 
 def peer_estimates(matrix: ScoreMatrix, iqs: Floats, capability: Floats, rule: PeerRule) -> Floats:
     """Return lower-tail peer estimates, NaN wherever the rule does not apply or peers are too few."""
-    found = np.full(iqs.shape, np.nan)
+    filled = np.full(iqs.shape, np.nan)
     for column in np.flatnonzero(matrix.by_peers).tolist():
         targets, peers, kind = peer_groups(matrix, column)
         if targets.size == 0 or peers.size == 0:
             continue
         nearest = smallest(peer_keys(kind, capability, targets, peers), rule.count)
         quartile = masked_quantile(iqs[:, None, peers, column], nearest, rule.percentile)
-        found[:, targets, column] = np.where(nearest.sum(axis=-1) >= rule.minimum, quartile, np.nan)
-    return found
+        filled[:, targets, column] = np.where(nearest.sum(axis=-1) >= rule.minimum, quartile, np.nan)
+    return filled
 
 
 def correlate(matrix: ScoreMatrix, iqs: Floats, rule: CorrelationRule) -> Correlations:
@@ -223,10 +223,10 @@ def _capability(matrix: ScoreMatrix, values: Floats) -> Floats:
 def known_in(matrix: ScoreMatrix, values: Floats) -> tuple[Ints, Floats]:
     """Return per model and dimension how many benchmarks have a value so far, and their mean."""
     flags = ~np.isnan(values)
-    known = flags[0] @ matrix.members
+    counts = flags[0] @ matrix.members
     with np.errstate(invalid="ignore", divide="ignore"):
-        average = np.where(flags, values, 0.0) @ matrix.members / known
-    return known.astype(np.int64), average
+        average = np.where(flags, values, 0.0) @ matrix.members / counts
+    return counts.astype(np.int64), average
 
 
 def _fillable(matrix: ScoreMatrix, steps: Codes, known: Ints, rules: IqRules) -> tuple[Mask, Mask]:

@@ -54,14 +54,14 @@ class PooledModel:
         ``informed`` by dates and tests taken.
         """
         shares = np.ones(len(data.benchmarks))
-        found = cls._solved(data, dimensions, pooling, informed, shares)
-        if not found.cells.right_or_wrong:
-            shares = benchmark_weights(found.cells, found.fitted)
+        solved = cls._solved(data, dimensions, pooling, informed, shares)
+        if not solved.cells.right_or_wrong:
+            shares = benchmark_weights(solved.cells, solved.fitted)
         if shares.min() < NO_DUPLICATE:
-            found = cls._solved(data, dimensions, pooling, informed, shares)
-        if not found.joint:
-            return found
-        return replace(found, fitted=calibrated(found.cells, found.fitted, pooling=pooling))
+            solved = cls._solved(data, dimensions, pooling, informed, shares)
+        if not solved.joint:
+            return solved
+        return replace(solved, fitted=calibrated(solved.cells, solved.fitted, pooling=pooling))
 
     @classmethod
     def _solved(cls, data: ScoreSet, dimensions: int, pooling: float, informed: bool, shares: Floats) -> PooledModel:
@@ -154,13 +154,13 @@ class PooledModel:
 
         ``variance`` is that of an ordinary score. Surprising ones add their spread, with the share of the fit.
         """
-        found = self.fitted.surprise
-        share = float(found.chance.mean())
+        terms = self.fitted.surprise
+        share = float(terms.chance.mean())
         if self.cells.right_or_wrong or share == 0:
             return variance
         chance, ceiling = self.data.chance[cols], self.data.ceiling[cols]
         slope = np.maximum((expected - chance) * (ceiling - expected) / (ceiling - chance), 0.0)
-        return mixed_variance(variance, share, found.spread * slope**2, LEVEL)
+        return mixed_variance(variance, share, terms.spread * slope**2, LEVEL)
 
     def place(self, new: ScoreSet, phi: Floats | None = None) -> Placed:
         """Posterior of θ from what is known of new subjects (:meth:`prior_of`) and their scores.

@@ -81,16 +81,16 @@ def estimate_asymptotes(
     chance, ceiling = np.where(unknown, 0.0, cells.chance), np.where(unknown_ceiling, 1.0, cells.ceiling)
     first = Asymptotes(chance, np.zeros(chance.size), ceiling, np.zeros(chance.size))
     none = np.zeros_like(unknown_ceiling)
-    found = _alternated(cells, first, unknown, none, pooling, shares, rounds if unknown.any() else 1)
+    estimate = _alternated(cells, first, unknown, none, pooling, shares, rounds if unknown.any() else 1)
     if not unknown_ceiling.any():
-        return found
-    lower = found._replace(ceiling=np.where(unknown_ceiling, _first_ceilings(cells), ceiling))
+        return estimate
+    lower = estimate._replace(ceiling=np.where(unknown_ceiling, _first_ceilings(cells), ceiling))
     both = _alternated(cells, lower, none, unknown_ceiling, pooling, shares, rounds)
     if not unknown.any() or both.ceiling.min() > SOUND:
-        return both._replace(error=found.error)
+        return both._replace(error=estimate.error)
     again = both._replace(chance=np.where(unknown, 0.0, cells.chance))
-    found = _alternated(cells, again, unknown, none, pooling, shares, rounds)
-    return found._replace(ceiling_error=both.ceiling_error)
+    estimate = _alternated(cells, again, unknown, none, pooling, shares, rounds)
+    return estimate._replace(ceiling_error=both.ceiling_error)
 
 
 def _alternated(
@@ -302,11 +302,11 @@ def _integrated(
     error = np.zeros(ceiling.size)
     own_error = own * variance * spread / total + own * (1 - own) * (1 - low) ** 2
     error[unknown_ceiling] = np.sqrt(own_error)[unknown_ceiling]
-    found = at._replace(ceiling=ceiling, ceiling_error=error)
+    estimate = at._replace(ceiling=ceiling, ceiling_error=error)
     if unknown.any():
-        again = found._replace(chance=np.where(unknown, 0.0, cells.chance))
-        found = _alternated(cells, again, unknown, np.zeros_like(unknown), pooling, shares, FLOOR_ROUNDS)
-    return found._replace(ceiling_error=error)
+        again = estimate._replace(chance=np.where(unknown, 0.0, cells.chance))
+        estimate = _alternated(cells, again, unknown, np.zeros_like(unknown), pooling, shares, FLOOR_ROUNDS)
+    return estimate._replace(ceiling_error=error)
 
 
 def _integrated_equations(cells: Cells, fit: Pooled, shares: Floats) -> tuple[Floats, Floats]:

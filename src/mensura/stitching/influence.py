@@ -238,9 +238,9 @@ def pass_tests(fit: Stitch, groups: pl.DataFrame) -> pl.DataFrame:
         "best_score": pl.Float64,
         "chance": pl.Float64,
     }
-    found = pl.DataFrame(rows, schema=schema, orient="row")
+    moves = pl.DataFrame(rows, schema=schema, orient="row")
     half = float(scipy.special.ndtri(0.5 + LEVEL / 2)) * pl.col("stderr")
-    table = pl.concat([groups, found], how="horizontal").with_columns(
+    table = pl.concat([groups, moves], how="horizontal").with_columns(
         low=(pl.col("score") - half).clip(0, 1), high=(pl.col("score") + half).clip(0, 1)
     )
     compared = pl.col("reason").is_null() | (pl.col("status") == "panel")
@@ -265,8 +265,8 @@ def win_chance(fit: Stitch, model: str, benchmark: str, score: float, stderr: fl
 def win_chances(fit: Stitch, models: Sequence[str], benchmark: str, score: float, stderr: float) -> dict[str, float]:
     """Return :func:`win_chance` of many models on one test; the test's scores are looked up once."""
     taken = {subject: (own, variance) for subject, _, own, variance in _takers(fit, benchmark).iter_rows()}
-    known = ((model, taken.get(model) or _expected(fit, model, benchmark)) for model in models)
-    return {model: chance_over(own, variance, score, stderr) for model, (own, variance) in known}
+    rates = ((model, taken.get(model) or _expected(fit, model, benchmark)) for model in models)
+    return {model: chance_over(own, variance, score, stderr) for model, (own, variance) in rates}
 
 
 def _expected(fit: Stitch, model: str, benchmark: str) -> tuple[float, float]:

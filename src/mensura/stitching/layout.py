@@ -52,10 +52,10 @@ class ScoreLayout:
     def of(cls, rows: ArrayLike, cols: ArrayLike) -> ScoreLayout:
         """Wrap two index arrays of equal length, sorted by subject, in which every index up to the largest occurs."""
         r, c = np.asarray(rows, dtype=np.int64), np.asarray(cols, dtype=np.int64)
-        found = cls(r, c, int(r.max(initial=-1)) + 1, int(c.max(initial=-1)) + 1)
+        layout = cls(r, c, int(r.max(initial=-1)) + 1, int(c.max(initial=-1)) + 1)
         if np.bincount(r).min() == 0 or np.bincount(c).min() == 0:
             raise MensuraError("rows and cols: every subject and every benchmark needs at least one score")
-        return found
+        return layout
 
     def __repr__(self) -> str:
         return f"<{self.n_scores} scores of {self.n_subjects} subjects on {self.n_benchmarks} benchmarks>"

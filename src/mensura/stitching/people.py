@@ -89,10 +89,10 @@ class People(Result):
     def beats(self, model: str, group: str, benchmark: str) -> float:
         """Probability that ``model`` scores above ``group`` on ``benchmark``, by its measured or expected score."""
         position(self.fit.data.subjects, model, "model")
-        known = tuple(self.tests.filter(pl.col("benchmark") == benchmark)["group"])
-        if group not in known:
+        groups = tuple(self.tests.filter(pl.col("benchmark") == benchmark)["group"])
+        if group not in groups:
             raise MensuraError(
-                f"group: {group!r} has no score on {benchmark!r}; expected one of {', '.join(known) or 'no group'}"
+                f"group: {group!r} has no score on {benchmark!r}; expected one of {', '.join(groups) or 'no group'}"
             )
         row = self.tests.filter((pl.col("benchmark") == benchmark) & (pl.col("group") == group)).row(0, named=True)
         return win_chance(self.fit, model, benchmark, row["score"], row["stderr"])
@@ -129,18 +129,18 @@ def place_people(fit: Stitch, evidence: Evidence | None = None, *, seed: int = 0
 
     """
     people = people_scores(load() if evidence is None else evidence)
-    known = people.filter(pl.col("benchmark").is_in(list(fit.data.benchmarks)))
-    if known.height == 0:
+    tested = people.filter(pl.col("benchmark").is_in(list(fit.data.benchmarks)))
+    if tested.height == 0:
         raise MensuraError(
             "people: no human group was scored on a benchmark of this fit; expected one of "
             f"{', '.join(people['benchmark'].unique().sort())}"
         )
-    cols = positions_of(fit.data.benchmarks, known["benchmark"].to_list())
+    cols = positions_of(fit.data.benchmarks, tested["benchmark"].to_list())
     at, data = fit.estimate, fit.data
     chance, ceiling = data.chance[cols], data.ceiling[cols]
-    score = straighten(known["score"].to_numpy(), chance, ceiling, data.step)
+    score = straighten(tested["score"].to_numpy(), chance, ceiling, data.step)
     own = score_to_capability(score, at.difficulty[0, cols], at.slope[0, cols], chance, ceiling)
-    tests = pass_tests(fit, known.rename({"subject": "group"}).with_columns(position=pl.Series(own)))
+    tests = pass_tests(fit, tested.rename({"subject": "group"}).with_columns(position=pl.Series(own)))
     draws, table = _placed_classes(fit, tests, seed)
     return People(fit, tests, draws, table)
 

@@ -34,8 +34,8 @@ def on_benchmarks(
         raise MensuraError(f"scores: benchmark {name!r} is not in the fit; expected one of {', '.join(benchmarks)}")
     layout = ScoreLayout(own.layout.rows, cols[own.layout.cols], len(own.subjects), len(benchmarks))
     unknown, none = np.full(len(benchmarks), np.nan), np.zeros(len(benchmarks))
-    known = {"chance": chance, "ceiling": ceiling, "step": step}
-    return replace(own, benchmarks=benchmarks, layout=layout, published=unknown, leak=none, **known)  # type: ignore[arg-type]
+    settings = {"chance": chance, "ceiling": ceiling, "step": step}
+    return replace(own, benchmarks=benchmarks, layout=layout, published=unknown, leak=none, **settings)  # type: ignore[arg-type]
 
 
 def on_benchmarks_of(fit: Stitch, frame: pl.DataFrame) -> ScoreSet:

@@ -137,10 +137,10 @@ def _with_joint_prior(cells: Cells, fit: Pooled, pooling: float) -> Pooled:
     layout = cells.layout
     at = expect(cells, fit)
     precision = linearise(cells, fit, at)[1]
-    found = joint_covariances(factorise(posterior_precision(cells, fit, pooling)))
-    joint = replace(fit, theta_cov=found.subjects, phi_cov=found.benchmarks)
+    covariances = joint_covariances(factorise(posterior_precision(cells, fit, pooling)))
+    joint = replace(fit, theta_cov=covariances.subjects, phi_cov=covariances.benchmarks)
     separate = layout.products(*variance_vectors(joint, both=False))
-    together = 2 * found.coupled / np.maximum(precision, np.finfo(float).tiny)
+    together = 2 * covariances.coupled / np.maximum(precision, np.finfo(float).tiny)
     joint = learn_surprise(cells, joint, at, np.maximum(separate + together, 0.0))
     joint = learn_dispersion(cells, joint, at, separate + together)
     return learn_benchmark_prior(learn_subject_prior(cells, joint))

@@ -119,8 +119,8 @@ def principal(positions: Positions, basis: int | None = None, shares: Floats | N
         return positions.moved(np.zeros(len(sign)), sign)
     mean = theta[:, :basis].mean(axis=1, keepdims=True)
     centred, loadings = theta - mean, phi[:, :, 1:]
-    known = centred[:, :basis]
-    spread = known.transpose(0, 2, 1) @ known / known.shape[1]
+    observed = centred[:, :basis]
+    spread = observed.transpose(0, 2, 1) @ observed / observed.shape[1]
     root = np.linalg.cholesky(
         spread + SLIGHT * np.trace(spread, axis1=1, axis2=2)[:, None, None] * np.eye(theta.shape[2])
     )
@@ -249,11 +249,11 @@ def central_interval(values: Floats) -> tuple[Floats, Floats]:
     tail = (1 - LEVEL) / 2
     ends = [tail, 1 - tail]
     with np.errstate(invalid="ignore"):
-        found = np.quantile(values, ends, axis=0)
-        gaps = np.isnan(found[0])
+        bounds = np.quantile(values, ends, axis=0)
+        gaps = np.isnan(bounds[0])
         if gaps.any():
-            found[:, gaps] = np.nanquantile(values[:, gaps], ends, axis=0)
-    return found[0], found[1]
+            bounds[:, gaps] = np.nanquantile(values[:, gaps], ends, axis=0)
+    return bounds[0], bounds[1]
 
 
 # What a fit cannot tell apart: subjects whose scores are mostly noise, benchmarks that do not depend on capability.

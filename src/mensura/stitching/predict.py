@@ -40,20 +40,20 @@ def predictive(model: Model, draws: Positions, rows: Ints, cols: Ints, level: fl
     score (from the draws, made on the model's own scale) plus noise. It never leaves [0, 1].
     """
     score, low, high = (np.full(rows.size, np.nan) for _ in range(3))
-    known = (rows >= 0) & (cols >= 0)
-    r, c = rows[known], cols[known]
+    placed = (rows >= 0) & (cols >= 0)
+    r, c = rows[placed], cols[placed]
     if r.size:
         mean = point_scores(model, r, c)
         spread = expected_scores(model, draws, r, c).var(axis=0)
-        score[known] = mean
+        score[placed] = mean
         variance = spread + model.noise(mean, c)
         if isinstance(model, PooledModel):
             variance = model.wide_variance(mean, c, variance)
-        low[known], high[known] = _beta_interval(mean, variance, level)
-    if isinstance(model, PooledModel) and not known.all():
-        mean, variance = _from_prior(model, rows[~known], cols[~known])
-        score[~known] = mean
-        low[~known], high[~known] = _beta_interval(mean, variance, level)
+        low[placed], high[placed] = _beta_interval(mean, variance, level)
+    if isinstance(model, PooledModel) and not placed.all():
+        mean, variance = _from_prior(model, rows[~placed], cols[~placed])
+        score[~placed] = mean
+        low[~placed], high[~placed] = _beta_interval(mean, variance, level)
     return score, low, high
 
 
@@ -226,10 +226,10 @@ def on_ray(model: Model, weights: Floats, kind: Kind, address: str) -> Resampled
     """Refit every replicate on a Ray cluster, in two parts per processor."""
     with RayTasks(address) as tasks:
         parts = np.array_split(weights, min(len(weights), 2 * tasks.workers))
-        found = [task.result() for task in [tasks.submit(resampled, model, part, kind) for part in parts]]
-    theta, phi = (np.concatenate([getattr(one.positions, name) for one in found]) for name in ("theta", "phi"))
+        pieces = [task.result() for task in [tasks.submit(resampled, model, part, kind) for part in parts]]
+    theta, phi = (np.concatenate([getattr(one.positions, name) for one in pieces]) for name in ("theta", "phi"))
     seen, known, converged = (
-        np.concatenate([getattr(one, name) for one in found]) for name in ("seen", "known", "converged")
+        np.concatenate([getattr(one, name) for one in pieces]) for name in ("seen", "known", "converged")
     )
     return Resampled(Positions(theta, phi), seen, known, converged)
 
@@ -242,7 +242,7 @@ def resampled(model: Model, weights: Floats, kind: Kind, advance: Callable[[], o
     layout = model.data.layout
     positions, converged = model.refit(weights, advance)
     seen = layout.over_subjects(weights) > 0
-    known = layout.over_benchmarks(weights) > 0
+    measured = layout.over_benchmarks(weights) > 0
     if kind == "subjects":
         for replicate, here in enumerate(seen):
             out = np.flatnonzero(~here)
@@ -251,4 +251,4 @@ def resampled(model: Model, weights: Floats, kind: Kind, advance: Callable[[], o
                 positions.theta[replicate, out] = placed.theta
                 converged[replicate] &= placed.converged
         seen = np.ones_like(seen)
-    return Resampled(positions, seen, known, converged)
+    return Resampled(positions, seen, measured, converged)

@@ -252,10 +252,10 @@ class Stitch(Result):
         """
         layout = self.data.layout
         weights = bootstrap_weights(layout, n, kind, np.random.default_rng(seed), self.scale.benchmark)
-        found = resampled(self.model, weights, kind, advance) if ray is None else on_ray(self.model, weights, kind, ray)
-        at = self.scaled(found.positions)
-        at.theta[~found.seen], at.phi[~found.known] = np.nan, np.nan
-        return self.draws(f"bootstrap {kind}", at, int(np.count_nonzero(~found.converged)))
+        again = resampled(self.model, weights, kind, advance) if ray is None else on_ray(self.model, weights, kind, ray)
+        at = self.scaled(again.positions)
+        at.theta[~again.seen], at.phi[~again.known] = np.nan, np.nan
+        return self.draws(f"bootstrap {kind}", at, int(np.count_nonzero(~again.converged)))
 
     def scaled(self, positions: Positions, basis: int | None = None, *, about: Positions | None = None) -> Positions:
         """Put positions of the model's own making on the result's scale; the first ``basis`` subjects define it.
@@ -264,16 +264,16 @@ class Stitch(Result):
         ``about`` an estimate are stretched by what the model knows less of positions than of scores (``bend``).
         """
         self._refuse_unconverged()
-        found = Positions(np.empty_like(positions.theta), np.empty_like(positions.phi))
+        moved = Positions(np.empty_like(positions.theta), np.empty_like(positions.phi))
         some = max(1, NUMBERS_AT_ONCE // positions.theta[0].size)
-        for start in range(0, len(found.theta), some):
+        for start in range(0, len(moved.theta), some):
             which = slice(start, start + some)
             part = Positions(positions.theta[which], positions.phi[which])
             if about is not None:
                 part = part.stretched(about, self.model.bend)
             scaled = self.scale.apply(principal(part, basis, self.model.shares), basis)
-            found.theta[which], found.phi[which] = scaled.theta, scaled.phi
-        return found
+            moved.theta[which], moved.phi[which] = scaled.theta, scaled.phi
+        return moved
 
     def _refuse_unconverged(self) -> None:
         """Refuse to give numbers of a fit that did not converge."""

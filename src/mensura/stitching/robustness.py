@@ -185,8 +185,8 @@ def _fit_link(data: ScoreSet, train: Mask, link: Link) -> tuple[Floats, bool]:
         return scipy.sparse.csr_array((values, (np.tile(i, 3), where)), shape=(d.size, m + 2 * b))
 
     start = _link_start(data, link, anchor)
-    found = scipy.optimize.least_squares(residual, start, jac=jacobian, method="trf", max_nfev=MOST_EVALUATIONS)
-    return expected(found.x)[0], found.status > 0
+    solution = scipy.optimize.least_squares(residual, start, jac=jacobian, method="trf", max_nfev=MOST_EVALUATIONS)
+    return expected(solution.x)[0], solution.status > 0
 
 
 def _link_start(data: ScoreSet, link: Link, anchor: int) -> Floats:

@@ -223,15 +223,15 @@ class Background:
     def of_new(self, new: ScoreSet) -> tuple[Floats, Mask]:
         """Return the regressors of new subjects on the fit's benchmarks, and of whom all of them are known."""
         layout = new.layout
-        columns, known = [np.ones(layout.n_subjects)], np.ones(layout.n_subjects, dtype=bool)
+        columns, dated = [np.ones(layout.n_subjects)], np.ones(layout.n_subjects, dtype=bool)
         if self.tests is not None:
             axis, line = self.tests
             own = _means(layout.rows, new.counts, axis[layout.cols], layout.n_subjects)
             columns.append(np.clip(np.polyval(line, own), -FURTHEST, FURTHEST))
         if self.dates is not None:
-            known = np.isfinite(new.years)
-            columns.append(np.where(known, (new.years - self.dates[0]) / self.dates[1], 0.0))
-        return np.stack(columns, axis=1), known
+            dated = np.isfinite(new.years)
+            columns.append(np.where(dated, (new.years - self.dates[0]) / self.dates[1], 0.0))
+        return np.stack(columns, axis=1), dated
 
 
 def _means(index: Ints, weights: Floats, values: Floats, n: int) -> Floats:

@@ -124,8 +124,8 @@ def _predicted(known: pl.DataFrame, asked: pl.DataFrame, name: str, options: Map
     lost = not fit.convergence.converged
     given = dict.fromkeys(("predicted", "low", "high"), pl.lit(None, pl.Float64))
     if not lost:
-        found = fit.predict(asked)
-        given = {"predicted": found["score"], "low": found["low"], "high": found["high"]}  # type: ignore[dict-item]
+        guesses = fit.predict(asked)
+        given = {"predicted": guesses["score"], "low": guesses["low"], "high": guesses["high"]}  # type: ignore[dict-item]
     return asked.with_columns(setting=pl.lit(name), lost=pl.lit(lost), **given)
 
 

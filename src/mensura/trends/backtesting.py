@@ -125,8 +125,10 @@ def backtest(
                 known, draws = on_final_scale(*refit_vintage(scores, origin, settings), frame)
             days = [to_date(end) for end in ends]
             drawn = draws if fit_error else None
-            found = forecast_known(known, days, draws=drawn, level=level, method=method, seed=seed)
-            rows += [_compared(origin, at, end, row, frame) for end, row in zip(ends, found.to_dicts(), strict=True)]
+            prediction = forecast_known(known, days, draws=drawn, level=level, method=method, seed=seed)
+            rows += [
+                _compared(origin, at, end, row, frame) for end, row in zip(ends, prediction.to_dicts(), strict=True)
+            ]
         if advance is not None:
             advance()
     if not rows:

@@ -114,7 +114,7 @@ def best_break(x: Floats, y: Floats) -> Break:
 
 def _meetings(x: Floats, y: Floats, low: float, high: float) -> list[float]:
     """Where the line through the first points meets the line through the rest, if that is between the two parts."""
-    found = []
+    candidates = []
     for n in range(2, x.size - 1):
         if x[n] == x[n - 1] or np.ptp(x[:n]) == 0 or np.ptp(x[n:]) == 0:
             continue
@@ -122,8 +122,8 @@ def _meetings(x: Floats, y: Floats, low: float, high: float) -> list[float]:
         if left[0] != right[0]:
             meeting = x[0] + (left[1] - right[1]) / (right[0] - left[0])
             if max(x[n - 1], low) <= meeting <= min(x[n], high):
-                found.append(float(meeting))
-    return found
+                candidates.append(float(meeting))
+    return candidates
 
 
 def _hinge(x: Floats, y: Floats, bend: float) -> Break:
@@ -306,21 +306,21 @@ def _candidates(frame: pl.DataFrame, years: Floats, at: str | None) -> list[tupl
     """Name the breaks: the records in the middle of the time span, and the chosen one."""
     span = years[-1] - years[0]
     names = find_frontier(frame)["subject"].to_list()
-    found = []
+    candidates = []
     for (name, day), when in zip(frame.select("subject", "released").iter_rows(), years, strict=True):
         inside = years[0] + MARGIN * span < when < years[-1] - MARGIN * span
         enough = min(np.count_nonzero(years < when), np.count_nonzero(years > when)) >= FEWEST
         if name == at and not enough:
             raise MensuraError(f"--break: {name} has fewer than {FEWEST} releases on one side; choose another model")
         if name == at or (name in names and inside and enough):
-            found.append((name, day, float(when)))
-    if at is not None and at not in [name for name, *_ in found]:
+            candidates.append((name, day, float(when)))
+    if at is not None and at not in [name for name, *_ in candidates]:
         raise MensuraError(f"--break: {at!r} is no model with a release date; expected a subject of mensura stitch")
-    if not found:
+    if not candidates:
         raise MensuraError(
             "slopes: no record has enough releases on both sides; add releases, or name one with --break"
         )
-    return found
+    return candidates
 
 
 def _ratio(years: Floats, values: Floats, when: float, rng: np.random.Generator) -> tuple[float, ...]:

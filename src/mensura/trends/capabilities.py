@@ -119,8 +119,8 @@ def add_dates(capabilities: Any, dates: Any) -> pl.DataFrame:  # noqa: ANN401
     1
 
     """
-    known = read_dates(as_frame(dates, name="dates"), name="dates").select("subject", "released").unique("subject")
-    return as_frame(capabilities, name="capabilities").join(known, on="subject", how="left", maintain_order="left")
+    dated = read_dates(as_frame(dates, name="dates"), name="dates").select("subject", "released").unique("subject")
+    return as_frame(capabilities, name="capabilities").join(dated, on="subject", how="left", maintain_order="left")
 
 
 def read_with_draws(source: Any, draws: Any) -> tuple[pl.DataFrame, Floats | None]:  # noqa: ANN401

@@ -258,27 +258,27 @@ def _all_months(jobs: list[_Job], advance: Callable[[], object] | None, ray: str
     share = -(-len(jobs) // (2 * workers))
     if ray is None and (share < LEAST_SHARE or WORKERS == 1):
         return _watch_all(jobs, advance)
-    found: list[tuple[float, float]] = []
+    alarms: list[tuple[float, float]] = []
     with runner as processes:
         parts = [processes.submit(_watch_all, jobs[start : start + share]) for start in range(0, len(jobs), share)]
         for part in parts:
-            found += part.result()
+            alarms += part.result()
             if advance is not None:
                 for _ in part.result():
                     advance()
-    return found
+    return alarms
 
 
 def _watch_all(jobs: list[_Job], advance: Callable[[], object] | None = None) -> list[tuple[float, float]]:
     """Return months from the change to the alarm, ours and the published rule's, of every stream."""
-    found = []
+    delays = []
     for model, acceleration, run, change, window, streams, seed in jobs:
         rng = np.random.default_rng([seed, run])
         stream = make_stream(model, rng, change=change, acceleration=acceleration)
-        found.append((_months_watched(stream, change, window, streams, run), _months_published(stream, change)))
+        delays.append((_months_watched(stream, change, window, streams, run), _months_published(stream, change)))
         if advance is not None:
             advance()
-    return found
+    return delays
 
 
 def _months_watched(stream: Stream, change: float, window: float | None, streams: int, seed: int) -> float:
@@ -303,7 +303,7 @@ def _months(year: Floats, change: float) -> float:
 
 def _figures(detector: str, acceleration: float, months: Sequence[float]) -> tuple[object, ...]:
     """Share of runs with an alarm, its Monte Carlo error, and the median months to it."""
-    found = [value for value in months if not np.isnan(value)]
-    share = len(found) / len(months)
+    delays = [value for value in months if not np.isnan(value)]
+    share = len(delays) / len(months)
     error = float(np.sqrt(share * (1 - share) / len(months)))
-    return detector, acceleration, len(months), share, error, float(np.median(found)) if found else None
+    return detector, acceleration, len(months), share, error, float(np.median(delays)) if delays else None

@@ -72,13 +72,13 @@ class LookDesign:
 
     def statistic(self, white: Floats) -> Floats:
         """Return the statistic of whitened values (ways, worlds, releases), (worlds,)."""
-        known = white.shape[2]
-        if known < FEWEST_KNOWN:
+        columns = white.shape[2]
+        if columns < FEWEST_KNOWN:
             return np.zeros(white.shape[1])
         gain = white @ self.hinges.transpose(0, 2, 1)
         about_line = np.einsum("kwi,kwi->kw", white, white) - ((white @ self.line.transpose(0, 2, 1)) ** 2).sum(axis=2)
         rest = np.maximum(about_line[..., None] - gain**2, np.finfo(float).tiny)
-        freedom = known - 3
+        freedom = columns - 3
         log = self.log_weight[:, None] - freedom / 2 * np.log(rest)
         weight = np.exp(log - log.max(axis=0))
         t = gain / np.sqrt(rest / freedom)
@@ -243,8 +243,8 @@ def read_stream(scores: Any, dates: Any) -> tuple[Stream, list[str]]:  # noqa: A
     """Turn a table of scores into arrays sorted by release, the best score of a pair counting once."""
     frame = _scores_of(scores) if isinstance(scores, Stitch) else read_any(scores)[0]
     if dates is not None:
-        known = read_dates(as_frame(dates, name="dates"), name="dates")
-        frame = frame.drop("released", strict=False).join(known.select("subject", "released"), on="subject", how="left")
+        dated = read_dates(as_frame(dates, name="dates"), name="dates")
+        frame = frame.drop("released", strict=False).join(dated.select("subject", "released"), on="subject", how="left")
     frame = read_dates(frame, name="scores")
     data = encode(frame, "max")
     released = dict(frame.select("subject", "released").iter_rows())

@@ -209,8 +209,8 @@ def frontier_slopes(years: Floats, draws: Floats) -> Floats:
     """
     slopes = np.full(len(draws), np.nan)
     for i, values in enumerate(draws):
-        known = np.isfinite(values)
-        t, c = years[known], values[known]
+        finite = np.isfinite(values)
+        t, c = years[finite], values[finite]
         records = is_record(t, c)
         t, c = t[records], c[records]
         if np.unique(t).size > 1:
@@ -311,9 +311,9 @@ def constancy_table(years: Floats, C: Floats, compute: Floats, *, level: float) 
     x, t = compute - compute.mean(), years - years.mean()
     rows = []
     for over, bend, unit in (("scale", x**2 / 2, np.log(10.0)), ("date", x * t, 1.0)):
-        found = _last_coefficient(np.column_stack([np.ones_like(x), t, x, bend]), C)
-        if found is not None:
-            k, change, error = found
+        coefficient = _last_coefficient(np.column_stack([np.ones_like(x), t, x, bend]), C)
+        if coefficient is not None:
+            k, change, error = coefficient
             freedom = C.size - 4
             half = float(scipy.special.stdtrit(freedom, 0.5 + level / 2)) * error
             p = 2 * float(scipy.special.stdtr(freedom, -abs(change) / error)) if error > 0 else float(change == 0)

@@ -101,12 +101,12 @@ def _errors(fitted: Floats, truth: Floats, counts: Ints) -> Floats:
 
     Level and unit of every look are those of the regression seen = a + b · truth over the releases it knows.
     """
-    known = np.arange(truth.size) < counts[:, None]
-    centred = np.where(known, truth - (known @ truth / counts)[:, None], 0.0)
+    counted = np.arange(truth.size) < counts[:, None]
+    centred = np.where(counted, truth - (counted @ truth / counts)[:, None], 0.0)
     square = np.maximum((centred**2).sum(axis=1), np.finfo(float).tiny)
     stretch = np.maximum(np.einsum("wlr,lr->wl", fitted, centred) / square, LEAST_STRETCH)
-    level = np.where(known, fitted, 0.0).sum(axis=2) / counts
-    return np.where(known, (fitted - level[..., None]) / stretch[..., None] - centred, 0.0)
+    level = np.where(counted, fitted, 0.0).sum(axis=2) / counts
+    return np.where(counted, (fitted - level[..., None]) / stretch[..., None] - centred, 0.0)
 
 
 def _departures(years: Floats, values: Floats, bend: float) -> Floats:
@@ -204,17 +204,18 @@ def _derivatives(layout: ScoreLayout, scores: Floats, at: Solution) -> _Derivati
 
 def _step_by_look(layout: ScoreLayout, scores: Floats, at: Solution, counts: Ints, penalty: float) -> Floats:
     """Take one Gauss–Newton step of every look's objective from ``at``: capabilities (worlds, looks, releases)."""
-    found = _derivatives(layout, np.atleast_2d(scores), at)
+    derivatives = _derivatives(layout, np.atleast_2d(scores), at)
     worlds, b = at.D.shape
     entries = _Entries.of(layout, counts)
-    pivot = layout.over_subjects(found.by_level**2) + penalty
-    gradient = layout.over_subjects(found.by_level * found.rest) + penalty * at.C
-    cross_first, cross_second = -(found.by_level**2), found.by_level * found.by_slope
+    pivot = layout.over_subjects(derivatives.by_level**2) + penalty
+    gradient = layout.over_subjects(derivatives.by_level * derivatives.rest) + penalty * at.C
+    cross_first, cross_second = -(derivatives.by_level**2), derivatives.by_level * derivatives.by_slope
     share = np.take(gradient / pivot, layout.rows, axis=1)
-    diagonal = entries.summed(found.by_level**2, found.by_slope**2) + penalty
-    mixed = -entries.summed(found.by_level * found.by_slope, None)[:, :, ::2]
+    diagonal = entries.summed(derivatives.by_level**2, derivatives.by_slope**2) + penalty
+    mixed = -entries.summed(derivatives.by_level * derivatives.by_slope, None)[:, :, ::2]
     right = entries.summed(
-        found.by_level * found.rest + cross_first * share, cross_second * share - found.by_slope * found.rest
+        derivatives.by_level * derivatives.rest + cross_first * share,
+        cross_second * share - derivatives.by_slope * derivatives.rest,
     )
     right -= penalty * np.stack([at.D, at.slope], axis=2)[:, entries.order].reshape(worlds, 1, 2 * b)
     capabilities = np.zeros((worlds, counts.size, layout.n_subjects))
@@ -234,9 +235,9 @@ def _benchmark_steps(
     """Solve the reduced system of every look for the steps of (D, α) of the benchmarks it knows: the first ones."""
     whole = right.shape[1]
     steps, reduced = np.zeros_like(right), np.zeros((whole, whole), order="F")  # symmetric: its lower half is filled
-    known = 0
+    done = 0
     for look, (count, size) in enumerate(zip(counts, sizes, strict=True)):
-        fresh = scaled[known:count].T
+        fresh = scaled[done:count].T
         reduced = scipy.linalg.blas.dsyrk(-1.0, fresh, beta=1.0, c=reduced, lower=True, overwrite_c=True)
         matrix = reduced[:size, :size].copy(order="F")
         cells = matrix.T.reshape(-1)  # column by column, without a copy
@@ -245,7 +246,7 @@ def _benchmark_steps(
         _, step, fault = scipy.linalg.lapack.dposv(matrix, right[look, :size], lower=True, overwrite_a=True)
         if not fault:  # else round-off at a benchmark that nothing pins down: it stays where it is
             steps[look, :size] = step
-        known = count
+        done = count
     return steps
 
 

@@ -333,8 +333,8 @@ def simulate_frontier(
         off += np.take_along_axis(shocks[some], ((at - now) / SEASON).astype(np.int64), axis=1)
         path = np.where(released, path + off * np.exp(growth[some, None] * (at - line.center)), -np.inf)
         path = np.maximum.accumulate(np.concatenate([best[some, None], path], axis=1), axis=1)
-        known = np.stack([np.count_nonzero(when <= day, axis=1) for day in ahead], axis=1)
-        found.append(np.take_along_axis(path, known, axis=1))
+        out_by = np.stack([np.count_nonzero(when <= day, axis=1) for day in ahead], axis=1)
+        found.append(np.take_along_axis(path, out_by, axis=1))
     return np.concatenate(found)
 
 

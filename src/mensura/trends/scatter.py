@@ -215,13 +215,13 @@ class _WhiteSums:
     def posterior(self, prior: Floats, bend: int | None = None, change: float | None = None) -> ScatterPosterior:
         """Return the posterior of the straight line, or of the one with a bend of :meth:`of`, by its place there."""
         used = [0, 1] if bend is None else [0, 1, 2 + bend]
-        known = np.zeros((len(used), len(used)))
+        within = np.zeros((len(used), len(used)))
         if change is not None:
-            known[-1, -1] = change**-2
-        information, products = self.xx[:, used][:, :, used] + known, self.xy[:, used]
-        found = np.linalg.solve(information, products)
-        squares = np.maximum(self.yy - (products * found).sum(axis=1), np.finfo(float).tiny)
-        line = found.transpose(0, 2, 1).astype(float)
+            within[-1, -1] = change**-2
+        information, products = self.xx[:, used][:, :, used] + within, self.xy[:, used]
+        solution = np.linalg.solve(information, products)
+        squares = np.maximum(self.yy - (products * solution).sum(axis=1), np.finfo(float).tiny)
+        line = solution.transpose(0, 2, 1).astype(float)
         line[:, :, :2] += self.line
         log = np.log(np.interp(self.share, SHARES, prior)) - self.log_size / 2 - np.linalg.slogdet(information)[1] / 2
         freedom = self.releases - len(used)
@@ -248,8 +248,8 @@ def describe_growth(years: Floats, residuals: Floats) -> tuple[float, float]:
     off = years - years.mean()
     precision = float(off @ off) / (np.pi**2 / 8)
     total = precision + GROWTH**-2
-    found = float(off @ np.log(np.maximum(size, floor))) / (np.pi**2 / 8)
-    return found / total, float(total**-0.5)
+    scale = float(off @ np.log(np.maximum(size, floor))) / (np.pi**2 / 8)
+    return scale / total, float(total**-0.5)
 
 
 def whiten(years: Floats, values: Floats, share: Floats, fading: Floats) -> tuple[Floats, Floats]:

@@ -211,9 +211,9 @@ def watch_stream(
     names = subjects or [str(i) for i in range(stream.years.size)]
     design = KinkDesign.of(stream.years, start, look_counts(stream.years, start), window=window)
     layout = ScoreLayout.of(stream.rows, stream.cols)
-    found = refit_looks(layout, stream.scores, design.counts)
-    plan = _plan(stream, layout, design, found, start, rate=rate, streams=streams, seed=seed, advance=advance)
-    scaled = plan.standardise(design.statistics(found.C)[0])
+    refits = refit_looks(layout, stream.scores, design.counts)
+    plan = _plan(stream, layout, design, refits, start, rate=rate, streams=streams, seed=seed, advance=advance)
+    scaled = plan.standardise(design.statistics(refits.C)[0])
     alarms = np.flatnonzero(scaled > plan.threshold)
     days = [to_date(year) for year in plan.years]
     looks = pl.DataFrame(
@@ -225,7 +225,7 @@ def watch_stream(
             "alarm": scaled > plan.threshold,
         }
     )
-    before, after = _slopes(stream.years - start, found.C[0, -1])
+    before, after = _slopes(stream.years - start, refits.C[0, -1])
     return Watch(
         plan,
         looks,
@@ -234,7 +234,7 @@ def watch_stream(
         before,
         after,
         window,
-        bool(found.converged[0]),
+        bool(refits.converged[0]),
     )
 
 
