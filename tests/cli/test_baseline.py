@@ -46,7 +46,7 @@ def test_the_world_table_calibrates(mensura_command, mine):
 def test_known_scores_come_with_groups_sources_and_the_models_that_passed(mensura_command):
     told = json.loads(mensura_command("baseline", "gpqa diamond", "--json").out)
     groups = {row["group"]: row for row in told["people"]}
-    assert groups["expert validators"]["score"] == 81.2
+    assert groups["expert validators"]["score"] == 81.3
     assert groups["expert validators"]["n"] == "not stated"
     assert groups["expert validators"]["source"]
     first = next(row for row in told["passed"] if row["group"] == "expert validators")
@@ -91,7 +91,7 @@ def test_own_baselines_join_the_known_ones(mensura_command, tmp_path):
 def test_measured_people_have_a_card_too(mensura_command, tmp_path):
     assert mensura_command("baseline", "GPQA Diamond", "--out", tmp_path / "card").code == 0
     card = (tmp_path / "card" / "card.md").read_text(encoding="utf-8")
-    assert "| expert validators | 81.2 percent | measured | not stated |" in card
+    assert "| expert validators | 81.3 percent | measured | not stated |" in card
     assert "| people | models above | first | date | best | chance to be above |" in card
 
 
@@ -177,6 +177,6 @@ def test_what_is_wrong_is_said(mensura_command, mine, options, message):
 
 def test_the_finding_says_whether_people_were_measured_or_judged(mensura_command):
     judged = " ".join(mensura_command("baseline", "swe_rebench").out.split())
-    assert re.search(r"models score above strong senior engineers.* \(59, judged, not measured\)", judged)
+    assert re.search(r"models passed strong senior engineers.* \(59, judged, not measured\)", judged)
     measured = " ".join(mensura_command("baseline", "aime").out.split())
-    assert re.search(r"models score above about the top 500 in the United States.* \(92\.7\); the best", measured)
+    assert re.search(r"models passed about the top 500 in the United States.* \(92\.7\); the best", measured)

@@ -65,5 +65,5 @@ def test_the_mean_error_is_added_and_its_size_widens(matrix, entries):
 
 def test_a_correction_moves_and_widens_about_the_mean():
     drawn = np.array([[[100.0, 158.0]], [[104.0, 152.0]]])
-    moved = MaskCorrection(np.array([3.0]), np.array([2.0])).apply(drawn)
+    moved = MaskCorrection(np.array([3.0]), np.array([2.0]), np.array([0.0])).apply(drawn)
     np.testing.assert_allclose(moved, [[[101.0, 164.0]], [[109.0, 152.0]]])

@@ -15,7 +15,7 @@ from mensura.iq.rules import DATA
 def test_tables_have_the_contract_columns(drawn):
     counts = ["measured", "inherited", "estimated"]
     assert drawn.composites.columns == [
-        *("subject", "iq", "low", "high", "published", *counts, "scored_dimensions", "status", "missing")
+        *("subject", "iq", "low", "high", "published", *counts, "scored_dimensions", "status", "lowered", "missing")
     ]
     assert drawn.dimensions.columns == ["subject", "dimension", "iq", "low", "high", *counts, "status"]
     assert drawn.benchmark_iqs.columns == ["subject", "benchmark", "iq", "status", "step"]

@@ -66,9 +66,9 @@ def test_models_with_scores_of_their_makers_are_lowered_unless_one_asks_for_none
     )
     assert all(row["lowered"] == 0 for row in plain["composites"])
     lowered = {row["subject"]: row["lowered"] for row in corrected["composites"] if row["lowered"] > 0}
-    assert {"claude-opus-5", "claude-haiku-5.5", "gpt-6-astra"} <= set(lowered)
+    assert {"claude-opus-5", "claude-haiku-5.5"} <= set(lowered)
     assert "gpt-4o" not in lowered
-    assert lowered["claude-haiku-5.5"] > lowered["gpt-6-astra"]  # all of its scores are its maker's, or one of many
+    assert lowered["claude-haiku-5.5"] > lowered["claude-opus-5"]  # all of its scores are its maker's, or some of many
     notes = [text for text in corrected["warnings"] if "chosen by its maker, who profits" in text]
     assert set(lowered) <= {text.split(":")[0] for text in notes}
 

@@ -24,7 +24,7 @@ class Reader:
 
 def test_how_sure_it_is_stands_on_the_first_page(visit):
     reader = Reader(visit)
-    assert re.search(r"(leads|lead): an? (over )?\d+% chance of being first", reader.reads("h1"))
+    assert re.search(r"(leads|lead): an? (over )?\d+( to \d+)?% chance of being first", reader.reads("h1"))
     assert reader.clicks == 0
 
 

@@ -70,9 +70,9 @@ def reports(tmp_path_factory):
         patch.setattr(frozen, "load", lambda: edition)
         patch.setitem(frozen.IQ_SCALES, "2026-12", fingerprint_of(cells_of(tables))[:FINGERPRINT_DIGITS])
         patch.setattr(frozen_study, "load_scale", lambda name: freeze(study.fit, name, edition))
-        patch.setattr(report, "named_pages", lambda one, editions: [pages.overview(one), pages.method(one)])
+        patch.setattr(pages, "named_pages", lambda one, editions: [pages.overview(one), pages.method(one)])
         patch.setattr(report, "ShareCards", _NoDrawings)
-        patch.setattr(report, "benchmark_pages", lambda one: iter(()))
+        patch.setattr(pages, "benchmark_pages", lambda one: iter(()))
         build_report(edition, folder / "alone", scale="2026-12")
         known = edition.models["subject"][0]
         more = edition.add(scores_of(omega=OMEGA, zeta=ZETA, **{known: {"hle": 12}}))

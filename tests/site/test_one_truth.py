@@ -1,5 +1,6 @@
 """The first page, the IQ page, the stitched page, the interface, the command line and agents name one leader."""
 
+import html
 import json
 import re
 
@@ -10,7 +11,7 @@ from mensura.study.study import Study
 
 def words(text):
     """The words of a page without its marks."""
-    return " ".join(re.sub(r"<[^>]*>", " ", text).split())
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).split())
 
 
 def test_every_front_names_the_same_leader_with_the_same_chance(report, evidence, evidence_folder, mensura_command):

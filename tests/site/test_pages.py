@@ -47,7 +47,7 @@ def test_pictures_stand_in_the_page_before_any_script_runs(visit, name):
 def test_the_first_screen_answers_four_questions_below_the_bell(visit):
     page = visit("index.html")
     assert re.search(
-        r"leads?: an? (over )?\d+% chance of being first among all \d+ ranked models", page.inner_text("h1")
+        r"leads?: an? (over )?\d+( to \d+)?% chance of being first among all \d+ ranked models", page.inner_text("h1")
     )
     assert page.locator(".questions a").count() == 4
     assert page.locator(".at-wide .model-row.named").count() == 15
@@ -420,9 +420,7 @@ def test_a_models_page_says_where_it_stands_without_a_script(visit):
     verdicts = page.locator("#over-people td[data-label=verdict]").all_text_contents()
     assert {"passed", "not passed", "cannot be told"} == set(verdicts)
     said = page.inner_text("main")
-    assert re.search(
-        r"Of \d+ groups? whose scores were measured, on \d+ tests?, it passed \d+; it did not pass \d+", said
-    )
+    assert re.search(r"It passed \d+ of \d+ measured groups of people", said)
     assert re.search(r"\S+ would tell most next: knowing its score would take away about [\d.]+% of what", said)
     assert re.search(
         r"At \$35 for a million tokens in and a million out, \d+ of the \d+ others within 3 IQ points", said

@@ -34,7 +34,7 @@ def published(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(site_study, "SLOW_PARTS", PARTS)
         patch.setattr(report, "ShareCards", _NoDrawings)
-        patch.setattr(report, "named_pages", lambda one, editions: [overview(one), model_list(one), iq(one)])
+        patch.setattr(report.pages, "named_pages", lambda one, editions: [overview(one), model_list(one), iq(one)])
         build_report(evidence, folder, method="published")
     return evidence, thin, folder
 

@@ -17,7 +17,7 @@ import polars as pl
 from mensura.core.errors import MensuraError
 from mensura.demands.rubrics import load_rubrics
 from mensura.intake.items import FIELDS, ItemFile, read_items, read_records
-from mensura.intake.tables import find_table
+from mensura.intake.tables import as_frame, find_table
 from mensura.people import ItemPool, tidy
 
 _OWN = re.compile(r"item|text|options|option_\d+|key|answer|scoring|n_options|needs_picture")
@@ -60,7 +60,7 @@ def item_table(pool: Any) -> pl.DataFrame:  # noqa: ANN401
     place = example_folder() if place == Path("example") else place
     if place is not None and (find_table(place, "items") or not (place.is_file() or any(place.rglob("*.json")))):
         return tidy.read_items(place)
-    file = _read_items(pool)
+    file = _read_items(pool if place is not None or isinstance(pool, list) else as_frame(pool, name="pool"))
     rows = [
         {
             **{name: item.rest.get(name) for name in ("scoring", "n_options", "needs_picture")},
