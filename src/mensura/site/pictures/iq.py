@@ -11,7 +11,7 @@ from mensura import charts
 from mensura.charts.values import say
 from mensura.evidence import slug
 from mensura.site.pictures.registry import Figure, labelled, linked, picture, worded
-from mensura.study.headlines import leader_sentence
+from mensura.study.headlines import say_lead
 from mensura.study.policy import frontier_lines
 from mensura.study.study import Study
 from mensura.study.units import dollars, show
@@ -33,7 +33,7 @@ _COST = "effective cost, $ per 1M in + 1M out"
 def iq_bell(study: Study) -> Figure:
     """Composite IQs on the human bell curve."""
     points = _points(study.charted("iq"), "iq")
-    return worded("iq-bell", charts.bell_curve(linked(points)), leader_sentence(study))
+    return worded("iq-bell", charts.bell_curve(linked(points)), say_lead(study)[0])
 
 
 def dimension_bell(study: Study, dimension: str) -> Figure:
