@@ -81,9 +81,10 @@ def stitch(
 
     Without SCORES the embedded evidence is used.
 
-    Checks: residuals (measured minus predicted, by benchmark, family and domain), batteries (intervals over other
-    domains of tests), influence (refit without each benchmark), robustness (other anchors, links and benchmarks), sens5
-    (published bars of 5% more squared error), held-out and forward (errors of hidden and of later scores; minutes).
+    The check residuals shows measured minus predicted scores, by benchmark, family and domain. The check batteries
+    takes other domains of tests, influence leaves out each benchmark, and robustness takes other anchors and links.
+    The check sens5 gives the published bars of 5% more squared error. The checks held-out and forward take minutes:
+    they show the errors of hidden and of later scores.
     """
     from mensura.intake.own_scores import read_own_scores
 
