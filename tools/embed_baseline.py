@@ -14,7 +14,7 @@ from benchmarks import development_data
 from benchmarks.baseline import USUAL_SPREAD, leave_pools_out, summarise
 from benchmarks.baseline_learning import learn
 from benchmarks.baseline_persons import learn_persons
-from benchmarks.baseline_pools import FACTS, MODELS, RUNS, TESTS, read
+from benchmarks.baseline_pools import FACTS, MODELS, RUNS, TESTS, read, recorded_estimates
 from mensura.baseline.learning import FILE
 from mensura.core.files import write_csv, write_text
 
@@ -31,6 +31,7 @@ def write_learned() -> None:
     validation = summarise(leave_pools_out(read()))
     stored = {
         "origin": f"{len(mended.pooled.items)} estimates of {len(FACTS)} pools ({len(TESTS)} of tests), 2026-11",
+        "estimators": sorted(recorded_estimates()["model"].str.to_lowercase().unique()),
         "errors": errors.to_dict(),
         "persons": {
             "log_sd": round(spread.log_sd, 4),

@@ -127,15 +127,38 @@ def test_an_estimate_counts_more_than_a_memory_of_the_same_item(items, said):
 
 
 def test_two_runs_that_agree_beat_one_and_two_models_that_disagree_do_not(items, said):
-    alike = pl.concat([said.with_columns(model=pl.lit("a"), run=pl.lit(run)) for run in (1, 2)])
+    alike = pl.concat([said.with_columns(model=pl.lit("claude-a"), run=pl.lit(run)) for run in (1, 2)])
     moved = pl.Series(expit(logit(said["rate"].to_numpy()) - 2.0))
-    other = said.with_columns(rate=moved, low=moved * 0.5, high=moved * 0.5 + 0.5, model=pl.lit("b"), run=pl.lit(1))
-    mixed = pl.concat([said.with_columns(model=pl.lit("a"), run=pl.lit(1)), other])
+    other = said.with_columns(
+        rate=moved, low=moved * 0.5, high=moved * 0.5 + 0.5, model=pl.lit("claude-b"), run=pl.lit(1)
+    )
+    mixed = pl.concat([said.with_columns(model=pl.lit("claude-a"), run=pl.lit(1)), other])
     widths = [
         (found.items["high"] - found.items["low"]).mean()
         for found in (estimate(items, said), estimate(items, alike), estimate(items, mixed))
     ]
     assert widths[1] < widths[0] < widths[2]
+
+
+def test_an_unrecorded_estimator_widens_the_interval_and_anchors_learn_its_bias(items, said):
+    def width(**more):
+        row = mensura.estimate_baseline(items, people="adults in Sweden", estimates=said, **more).baseline.row(
+            0, named=True
+        )
+        return row["high"] - row["low"]
+
+    unnamed, recorded = width(), width(estimator="anthropic/claude-next")
+    other = width(estimator="people of our office")
+    assert recorded == unnamed < 0.9 * other
+    anchors = said.head(20).select("item", "rate", n=pl.lit(200))
+    assert width(estimator="gpt", anchors=anchors) < 1.15 * width(anchors=anchors)
+    told = mensura.estimate_baseline(items, people="adults in Sweden", estimates=said, estimator="gpt")
+    assert any("errors of gpt were never recorded" in text for text in told.warnings)
+    assert told.parts[0].models == ("gpt",)
+    named = mensura.estimate_baseline(
+        items, people="adults in Sweden", estimates=said.with_columns(model=pl.lit("gpt"))
+    )
+    assert named.baseline.equals(told.baseline)
 
 
 def test_far_people_get_a_wider_interval_and_a_warning(items, said):

@@ -149,9 +149,20 @@ def test_columns_of_items_can_be_named(mensura_command, mine):
     assert "no such column" in mensura_command(*asked, "--map", "text=nothing").err
 
 
+def test_unusual_columns_are_named_for_demands_too(mensura_command, mine):
+    (mine / "odd.jsonl").write_text('{"blurb": "Capital of Peru?", "sol": "Lima"}\n', encoding="utf-8")
+    assert "--map text=COLUMN" in mensura_command("demands", "sheet", mine / "odd.jsonl").err
+    columns = ("--map", "text=blurb,key=sol")
+    sheet = mensura_command("demands", "sheet", mine / "odd.jsonl", *columns, "--json")
+    assert json.loads(sheet.out)["sheet"][0]["key"] == "Lima"
+    cost = mensura_command("annotate", mine / "odd.jsonl", *columns, "--model", "openai/gpt-4o", "--dry-run")
+    assert cost.code == 0, cost.err
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        (["{items}", "--people", "world", "--model", "openai/x", "--estimator", "me"], "only with --estimates"),
         (["{items}", "--estimates", "{said}"], "--people is missing"),
         (["{items}", "--people", "world"], "give --estimates FILE or --model NAME"),
         (["{items}", "--people", "atlantis", "--estimates", "{said}"], "nobody described"),

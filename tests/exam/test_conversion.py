@@ -78,6 +78,18 @@ def test_a_file_of_a_benchmark_becomes_an_exam_as_it_is(tmp_path):
     ]
 
 
+def test_unusual_columns_are_named(tmp_path):
+    lines = [
+        '{"blurb": "Which?", "picks": ["red", "blue"], "sol": 2}',
+        '{"blurb": "And?", "picks": ["a", "b"], "sol": 1}',
+    ]
+    (tmp_path / "own.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(MensuraError, match=r"it has blurb, picks, sol\. Say which: --map text=COLUMN"):
+        exam_from(tmp_path / "own.jsonl", tmp_path / "exam")
+    exam, _ = exam_from(tmp_path / "own.jsonl", tmp_path / "exam", "text=blurb,options=picks,key=sol:1")
+    assert [(item.text, item.key) for item in exam.items] == [("Which?", ("blue",)), ("And?", ("a",))]
+
+
 def test_a_slip_in_the_name_of_a_column_is_named_and_foreign_columns_are_left_out(tmp_path):
     new_exam(tmp_path / "mine")
     items = tmp_path / "mine" / "items.csv"

@@ -22,12 +22,12 @@ from mensura.baseline.kinds import (
     kind_of_report,
     list_people,
 )
-from mensura.baseline.learning import shipped, shipped_errors
+from mensura.baseline.learning import is_recorded, shipped, shipped_errors
 from mensura.baseline.persons import PersonSpread, score_persons
 from mensura.baseline.result import Baseline, PopulationPart
 from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, listed_names
 from mensura.core.frames import require_columns
 from mensura.llm import Asker
 from mensura.people import Population, World
@@ -66,6 +66,7 @@ def estimate_baseline(
     people: str | Population | Sequence[str | Population],
     *,
     estimates: Any = None,  # noqa: ANN401
+    estimator: str | None = None,
     askers: Sequence[Asker] = (),
     runs: int = 1,
     anchors: Any = None,  # noqa: ANN401
@@ -88,6 +89,8 @@ def estimate_baseline(
         Named populations, countries or prose.
     estimates : optional
         Estimates of language models (see :func:`read_estimates`).
+    estimator : str, optional
+        Who made these estimates. The errors of a model that nobody recorded, and of people, are less well known.
     askers : sequence of Asker
         Models to ask instead.
     runs : int
@@ -139,7 +142,7 @@ def estimate_baseline(
     populations = [find_people(who, world) for who in list_people(people, world)]
     warnings: list[str] = [*benchmark.notes]
     if estimates is not None:
-        table = read_estimates(estimates)
+        table = read_estimates(estimates, estimator)
         warnings += benchmark.doubts()
     elif askers:
         from mensura.baseline.asking import ask_models
@@ -181,7 +184,14 @@ class _Estimating:
         judged, flagged = _without_memory(rows, self.who.name, warnings)
         learned = shipped_errors()
         pooled = pool_estimates(judged, learned.usual_spread)
-        estimate = estimate_pool(pooled, self._levels(pooled), self.kind.distance, learned)
+        unrecorded = sorted(name for name in judged["model"].unique() if not is_recorded(name))
+        if unrecorded:
+            warnings.append(
+                f"the errors of {listed_names(unrecorded)} were never recorded, so the interval is wider; anchors "
+                "would learn them"
+            )
+        share = len(unrecorded) / judged["model"].n_unique()
+        estimate = estimate_pool(pooled, self._levels(pooled), self.kind.distance, learned, share)
         anchored: dict[str, float] = {}
         if anchors is not None:
             estimate, anchored = self._anchor(estimate, pooled, anchors, warnings)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from mensura.baseline.learning import UNNAMED
 from mensura.core.arrays import MARGIN
 from mensura.core.errors import MensuraError, check_choice
 from mensura.core.frames import require_columns
@@ -30,7 +31,7 @@ _ALSO = {"id": "item"}
 _TRUE = ("1", "1.0", "true", "yes")
 
 
-def read_estimates(source: Any) -> pl.DataFrame:  # noqa: ANN401
+def read_estimates(source: Any, estimator: str | None = None) -> pl.DataFrame:  # noqa: ANN401
     """Read estimates of language models.
 
     Parameters
@@ -38,6 +39,8 @@ def read_estimates(source: Any) -> pl.DataFrame:  # noqa: ANN401
     source
         A file or table with item and rate, perhaps low, high, model, run, remembered and population; or
         ``recorded/zero-shot`` for the shipped recordings.
+    estimator : str, optional
+        Who made the estimates, a model or people; replaces the column model.
 
     Returns
     -------
@@ -60,7 +63,8 @@ def read_estimates(source: Any) -> pl.DataFrame:  # noqa: ANN401
         return read_recorded().select(list(COLUMNS))
     name = str(source) if isinstance(source, str | Path) else "estimates"
     frame = read_table(Path(source)) if isinstance(source, str | Path) else as_frame(source, name=name)
-    return _checked(frame, name)
+    table = _checked(frame, name)
+    return table if estimator is None else table.with_columns(model=pl.lit(estimator))
 
 
 def read_recorded(pool: str | None = None) -> pl.DataFrame:
@@ -126,12 +130,12 @@ def _checked(frame: pl.DataFrame, name: str) -> pl.DataFrame:
 
 def _column(frame: pl.DataFrame, column: str, kind: Any) -> pl.Expr:  # noqa: ANN401
     if column not in frame.columns:
-        default = {"model": "unnamed", "run": "1", "remembered": False}.get(column)
+        default = {"model": UNNAMED, "run": "1", "remembered": False}.get(column)
         return pl.lit(default, dtype=kind).alias(column)
     if kind == pl.Boolean:
         return pl.col(column).cast(pl.String).str.to_lowercase().is_in(_TRUE).fill_null(False).alias(column)
     cell = pl.col(column).cast(kind, strict=False)
-    return cell.fill_null("unnamed").alias(column) if column == "model" else cell.alias(column)
+    return cell.fill_null(UNNAMED).alias(column) if column == "model" else cell.alias(column)
 
 
 def _refuse_numbers(frame: pl.DataFrame, table: pl.DataFrame, column: str, name: str) -> None:

@@ -226,9 +226,17 @@ def _log_likelihood(estimate: PoolEstimate, at: np.ndarray, gap: Floats, varianc
 
 
 def estimate_pool(
-    pooled: PooledEstimates, levels: Mapping[str, Sequence[str]], distance: float, learned: Learned
+    pooled: PooledEstimates,
+    levels: Mapping[str, Sequence[str]],
+    distance: float,
+    learned: Learned,
+    unrecorded: float = 0.0,
 ) -> PoolEstimate:
-    """Return the estimate of a new pool. ``levels``: by group of effects, the kind of each item ('' where unknown)."""
+    """Return the estimate of a new pool. ``levels``: by group of effects, the kind of each item ('' where unknown).
+
+    ``unrecorded``: share of estimators whose errors nobody recorded. Such a one has a shift and a slope of its own, as
+    large as those of a new pool of an unknown kind of people. Anchors learn them.
+    """
     size = pooled.logit.size
     slope = pooled.logit - learned.centre
     places = {name: place for place, name in enumerate(learned.names)}
@@ -242,10 +250,12 @@ def estimate_pool(
                 unknown[item, at] = 1.0
             else:
                 learned_effects[item, place] = 1.0
-    new = np.stack([np.ones(size), slope, np.full(size, distance)], axis=1)
+    own_bias = [np.full(size, unrecorded), slope * unrecorded]
+    new = np.stack([np.ones(size), slope, np.full(size, distance), *own_bias], axis=1)
     spreads = learned.spreads
     shift = np.hypot(spreads["pool"], spreads["group"])
-    extra = [shift, *(spreads[name] for name in ("pool_slope", "far", *GROUPS))]
+    own_spreads = [np.hypot(spreads["pool"], spreads["people"]), spreads["pool_slope"]]
+    extra = [shift, spreads["pool_slope"], spreads["far"], *own_spreads, *(spreads[name] for name in GROUPS)]
     covariance = np.zeros((len(places) + len(extra),) * 2)
     covariance[: len(places), : len(places)] = learned.covariance
     covariance[len(places) :, len(places) :] = np.diag(np.square(extra))

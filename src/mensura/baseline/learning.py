@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 
 FILE = Path(__file__).parent / "data" / "learned.json"
+UNNAMED = "unnamed"
+"""The model of estimates that name none."""
 GROUPS = ("people", "time", "report", "domain", "format")
 """Groups of effects: kind of people, time pressure, tested or only claimed, domain, answer format."""
 
@@ -68,9 +70,15 @@ class Learned:
 
 @cache
 def shipped() -> dict[str, Any]:
-    """Return the packaged file: ``errors`` (see :class:`Learned`), ``persons``, ``origin``."""
+    """Return the packaged file: ``errors`` (see :class:`Learned`), ``persons``, ``origin``, ``estimators``."""
     stored: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
     return stored
+
+
+def is_recorded(estimator: str) -> bool:
+    """Return whether the errors of a model were learned: its name has that of a recorded one; unnamed ones count."""
+    name = estimator.casefold()
+    return name == UNNAMED or any(recorded in name for recorded in shipped()["estimators"])
 
 
 @cache

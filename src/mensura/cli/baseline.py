@@ -12,7 +12,7 @@ import polars as pl
 from mensura.cli.asking import Asking, AskingSettings, DryRun, MaxCost, Models
 from mensura.cli.findings import print_trust
 from mensura.cli.inputs import load_evidence
-from mensura.cli.options import EvidencePath, Json, Out, arg, infile, opt
+from mensura.cli.options import EvidencePath, ItemColumns, Json, Out, arg, infile, opt
 from mensura.cli.output import console, emit, print_note, print_notes
 from mensura.cli.settings import Settings, read_settings, takes
 from mensura.cli.tables import print_filled, print_table
@@ -49,10 +49,11 @@ def baseline(
     words: Annotated[list[str], arg("Benchmark with known human scores, or a source of items.", metavar=_WORDS)],
     people: Annotated[list[str] | None, opt("A population, country or sentence about people; repeatable.")] = None,
     estimates: Annotated[str | None, opt("Estimates that exist: item, rate, low, high (model, run).")] = None,
+    estimator: Annotated[str | None, opt("Who made the estimates: a model or people.")] = None,
     anchors: Annotated[Path | None, infile("CSV of human rates on some items: item, rate, n.")] = None,
     scores: Annotated[Path | None, infile("CSV of models to place among the people: subject, score.")] = None,
     sample: Annotated[int | None, opt("Estimate a stratified sample of so many items.")] = None,
-    columns: Annotated[str | None, opt("Columns of the items: text=stem,key=answer:1.", "--map")] = None,
+    columns: ItemColumns = None,
     model: Models = None,
     max_cost: MaxCost = None,
     dry_run: DryRun = False,
@@ -78,8 +79,11 @@ def baseline(
     items, described, source = _items(target, people, estimates, columns)
     if model and source is not None:
         raise MensuraError("--model and --estimates: give one of them. Estimates that exist need no model")
+    if estimator is not None and source is None:
+        raise MensuraError("--estimator: only with --estimates FILE, because a model that is asked has its name")
     work: dict[str, Any] = {
         "anchors": anchors,
+        "estimator": estimator,
         "known_mean": None if rare.mean is None or rare.n is None else KnownMean(rare.mean, rare.n),
         "scores": None if scores is None else _read_scores(scores),
         "sample": sample,

@@ -11,7 +11,7 @@ import polars as pl
 from mensura.cli.asking import Asking, AskingSettings, DryRun, MaxCost, Models, money
 from mensura.cli.estimating import read_pool
 from mensura.cli.findings import say_levels, say_verdicts
-from mensura.cli.options import Json, Out, arg, check_input, inarg, infile, opt
+from mensura.cli.options import ItemColumns, Json, Out, arg, check_input, inarg, infile, opt
 from mensura.cli.output import console, emit, print_notes
 from mensura.cli.settings import Settings, read_settings, split_names, takes
 from mensura.cli.tables import print_filled, print_table
@@ -54,15 +54,17 @@ def annotate(
     repeats: Annotated[int, opt("How often everything is asked.")] = 1,
     rubrics: Rubrics = None,
     dimensions: Dimensions = "",
+    columns: ItemColumns = None,
     settings: Settings = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
     """Annotate the items of a pool with demand levels, 0 to 5 in eighteen dimensions."""
     from mensura.demands import carry_out, plan_annotation
+    from mensura.demands.views import item_table
 
     rare = read_settings(settings, AnnotateSettings)
-    plan = plan_annotation(pool, protocol=protocol, **_plan(repeats, rare, rubrics, dimensions))
+    plan = plan_annotation(item_table(pool, columns), protocol=protocol, **_plan(repeats, rare, rubrics, dimensions))
     asking = Asking(model, max_cost, dry_run, rare).one(out, plan.max_tokens)
     if asking.dry_run:
         asking.print_estimate(plan.questions, plan.usual_tokens)
@@ -152,12 +154,18 @@ def dimensions(
 
 
 def sheet(
-    pool: Pool, dimensions: Dimensions = "", rubrics: Rubrics = None, out: Out = None, as_json: Json = False
+    pool: Pool,
+    dimensions: Dimensions = "",
+    rubrics: Rubrics = None,
+    columns: ItemColumns = None,
+    out: Out = None,
+    as_json: Json = False,
 ) -> None:
     """Make an annotation sheet for people: items as a language model sees them, levels to fill in."""
     from mensura.demands import annotation_sheet
+    from mensura.demands.views import item_table
 
-    table = annotation_sheet(pool, rubrics=rubrics, dimensions=split_names(dimensions) or None)
+    table = annotation_sheet(item_table(pool, columns), rubrics=rubrics, dimensions=split_names(dimensions) or None)
     emit({"sheet": table}, out, as_json)
     print_table(table.select("item", "text"), title="Items of the sheet (write it with --out)", rows=20)
     console.print(f"{counted(table.height, 'item')} to annotate: write a level from 0 to 5 into each column.")

@@ -9,7 +9,7 @@ import polars as pl
 
 from mensura.cli.asking import Asking, AskingSettings, DryRun, MaxCost, Models
 from mensura.cli.findings import say_comparison
-from mensura.cli.options import Json, Out, arg, check_output, inarg, infile, opt, outfile
+from mensura.cli.options import ItemColumns, Json, Out, arg, check_output, inarg, infile, opt, outfile
 from mensura.cli.output import console, emit, notices, print_note, print_notes, waiting
 from mensura.cli.report import Host, HostNames, Port
 from mensura.cli.settings import Settings, read_settings, takes
@@ -58,11 +58,12 @@ def check(exam: ExamPath) -> None:
 def from_(
     source: Annotated[Path, inarg("Pool with texts, Inspect .eval or harness samples .jsonl.")],
     folder: NewFolder,
+    columns: ItemColumns = None,
 ) -> None:
-    """Make an exam from a pool or an evaluation log."""
+    """Make an exam from a pool, a benchmark or an evaluation log."""
     from mensura.exam.file import exam_from
 
-    exam, left = exam_from(source, folder)
+    exam, left = exam_from(source, folder, columns)
     console.print(f"wrote {folder}: {len(exam.scored)} items. Edit consent and instructions in exam.toml")
     print_notes(f"left out: {reason}" for reason in left[:10])
     if len(left) > 10:

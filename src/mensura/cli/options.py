@@ -90,6 +90,7 @@ Out = Annotated[
     typer.Option(help="Also write the tables as CSV files into this folder.", file_okay=False, callback=_note_out),
 ]
 ColumnMap = Annotated[str | None, opt("Columns of your tables: item=qid,rate=p.", "--map")]
+ItemColumns = Annotated[str | None, opt("Columns of the items: text=stem,key=answer:1.", "--map")]
 Json = Annotated[bool, opt("Print one JSON object instead of tables.", "--json")]
 EvidencePath = Annotated[Path | None, infile("Folder or store instead of the embedded evidence.", "--evidence")]
 AddedScores = Annotated[list[Path] | None, infile("Scores of your own (see mensura add); repeatable.", "--add")]

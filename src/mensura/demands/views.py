@@ -52,15 +52,23 @@ class ItemView:
         return "\n".join(parts)
 
 
-def item_table(pool: Any) -> pl.DataFrame:  # noqa: ANN401
-    """Return the items of a pool, a tidy folder, an items file of any layout, a table, or the shipped ``"example"``."""
+def item_table(pool: Any, columns: str | None = None) -> pl.DataFrame:  # noqa: ANN401
+    """Return the items of a pool, a tidy folder, an items file of any layout, a table, or the shipped ``"example"``.
+
+    ``columns``: fields and their columns, such as ``text=stem,key=answer:1``.
+    """
     if isinstance(pool, ItemPool):
         return pool.items
     place = Path(pool) if isinstance(pool, str | Path) else None
     place = example_folder() if place == Path("example") else place
-    if place is not None and (find_table(place, "items") or not (place.is_file() or any(place.rglob("*.json")))):
+    if (
+        columns is None
+        and place is not None
+        and (find_table(place, "items") or not (place.is_file() or any(place.rglob("*.json"))))
+    ):
         return tidy.read_items(place)
-    file = _read_items(pool if place is not None or isinstance(pool, list) else as_frame(pool, name="pool"))
+    source = pool if place is not None or isinstance(pool, list) else as_frame(pool, name="pool")
+    file = _read_items(source) if columns is None else read_items(source, columns=columns)
     rows = [
         {
             **{name: item.rest.get(name) for name in ("scoring", "n_options", "needs_picture")},

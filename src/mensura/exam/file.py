@@ -333,13 +333,14 @@ def new_exam(folder: Path) -> Exam:
     return read_exam(folder)
 
 
-def exam_from(source: Path, folder: Path) -> tuple[Exam, list[str]]:
+def exam_from(source: Path, folder: Path, columns: str | None = None) -> tuple[Exam, list[str]]:
     """Write an exam whose items come from a pool's folder or any file of items; return what was left out.
 
-    Texts, options and keys are taken as they are. Consent, instructions and rules are those of the example: edit them.
+    Texts, options and keys are taken as they are, from ``columns`` such as ``text=stem,key=answer:1``. Consent,
+    instructions and rules are those of the example: edit them.
     """
     tables = [source / name for name in ("items.csv", "items.parquet") if (source / name).is_file()]
-    items, left, _ = read_exam_items(tables[0] if tables else source)
+    items, left, _ = read_exam_items(tables[0] if tables else source, columns)
     if not items:
         raise MensuraError(f"{source}: no item with a text and a key ({left[0]}); give a pool, a benchmark or a log")
     unique = {item.item: item.model_dump(exclude_defaults=True, mode="json") for item in reversed(items)}

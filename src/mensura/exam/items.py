@@ -104,13 +104,15 @@ class ExamItem(BaseModel):
         return not self.options
 
 
-def read_exam_items(source: Path | list[Any]) -> tuple[list[ExamItem], list[str], list[str]]:
+def read_exam_items(
+    source: Path | list[Any], columns: str | None = None
+) -> tuple[list[ExamItem], list[str], list[str]]:
     """Return the items of a file or of tables, every error with its place, and notes on the reading.
 
     Any layout of a benchmark is read (:func:`mensura.intake.items.read_items`). Columns that an exam does not know are
     left out, unless their names are nearly those of one that it knows.
     """
-    file = read_items(source)
+    file = read_items(source, columns=columns)
     items: list[ExamItem] = []
     faults: list[str] = []
     unknown: set[str] = set()
