@@ -168,24 +168,142 @@ def test_shown_places_are_turned_back_into_those_of_the_table(tmp_path):
     store.close()
 
 
-def test_a_panels_id_becomes_opaque_and_its_address_is_offered_at_the_end(tmp_path):
-    settings = 'panel_parameter = "PROLIFIC_PID"\ncompletion_code = "CAFE1"\n'
-    toml = settings + 'completion_address = "https://panel.example.org/done?cc=CAFE1"\n' + TOML
+PANEL = 'panel_parameter = "PROLIFIC_PID"\n' + TOML
+ANSWERS = {
+    "capital": {"option": "0"},
+    "primes": {"option-0": "on"},
+    "half": {"text": "2.5"},
+    "poet": {"text": "Goethe"},
+    "look": {"option": "1"},
+}
+
+
+@pytest.fixture
+def panel(tmp_path):
+    """Return the application and the store of an exam for a panel."""
+    exam = read_exam(write_exam(tmp_path / "panel", PANEL))
+    store = AnswerStore(tmp_path / "panel.db", exam)
+    yield exam_app(exam, store, secret=ReviewerSecret(SECRET)), store
+    store.close()
+
+
+def test_a_panel_exam_needs_the_id(panel):
+    site, store = panel
+    assert Taker(site).get("/").status_code == 403
+    assert Taker(site).get("/?PROLIFIC_PID=").status_code == 403
+    assert Taker(site).begin().status_code == 403
+    assert Taker(site).begin(panel="  ").status_code == 403
+    assert store.rows("sittings") == []
+    assert 'name="panel" value="5f3a9b"' in Taker(site).get("/?PROLIFIC_PID=5f3a9b").text
+
+
+def test_an_id_has_one_sitting_and_goes_on_with_it_on_any_device(panel):
+    site, store = panel
+    first, again = Taker(site), Taker(site)
+    first.begin(panel="5f3a9b")
+    first.fill("/about", age="under 40")
+    first.fill("/start")
+    first.fill("/answer", item="capital", option="1")
+    assert "Question 2 of 5" in again.begin(panel="5f3a9b").text
+    assert again.code == first.code
+    assert len(store.rows("sittings")) == 1
+    assert Taker(site).begin(panel="another").status_code == 200
+    assert len(store.rows("sittings")) == 2
+
+
+def test_a_second_person_at_the_browser_of_a_panelist_gets_their_own_sitting(panel):
+    site, store = panel
+    browser = Taker(site)
+    browser.begin(panel="one")
+    assert browser.get("/?PROLIFIC_PID=one", follow_redirects=False).headers["location"] == "/sit"
+    assert "I have read this" in browser.get("/?PROLIFIC_PID=two").text
+    browser.begin(panel="two")
+    assert len(store.rows("sittings")) == 2
+
+
+def test_the_completion_code_comes_after_the_last_answer_and_the_organiser_can_match_it(panel):
+    site, store = panel
+    for name, given in (("all", list(ANSWERS)), ("some", ["half"]), ("none", [])):
+        taker = Taker(site)
+        taker.begin(panel=name)
+        taker.fill("/start")
+        for item in given:
+            taker.fill("/answer", item=item, **ANSWERS[item])
+        page = taker.fill("/finish", anyway="yes").text
+        assert ('id="completion"' in page) == (name == "all")
+        assert "Thank you" in page
+    Taker(site).begin(panel="=at work")
+    codes = {row["id"]: (row["code"], row["state"]) for row in store.codes().to_dicts()}
+    completion = codes["all"][0]
+    assert len(completion) == 8
+    assert codes == {
+        "all": (completion, "complete"),
+        "some": (None, "finished without all answers"),
+        "none": (None, "finished without all answers"),
+        "=at work": (None, "at work"),
+    }
+    organiser = Taker(site)
+    assert organiser.get("/organiser/codes.csv").status_code == 401
+    page = organiser.fill("/organiser/enter", secret=SECRET).text
+    assert f"<td>all</td><td>{completion}</td><td>complete</td>" in page
+    table = organiser.get("/organiser/codes.csv").text
+    assert f"all,{completion},complete," in table
+    assert "'=at work," in table
+    assert "=at work" not in organiser.get("/organiser/takers.csv").text
+
+
+def test_time_that_ran_out_does_not_cost_the_code(tmp_path):
+    exam = read_exam(write_exam(tmp_path / "timed", PANEL + "[time]\nminutes = 0.001\n", ITEMS))
+    store = AnswerStore(tmp_path / "timed.db", exam)
+    taker, idle = Taker(exam_app(exam, store)), Taker(exam_app(exam, store))
+    for visitor, name in ((taker, "works"), (idle, "waits")):
+        visitor.begin(panel=name)
+        visitor.fill("/about", age="under 40")
+        visitor.fill("/start")
+    taker.fill("/answer", item="half", text="2.5")
+    time.sleep(0.07)
+    assert 'id="completion"' in taker.fill("/finish").text
+    assert 'id="completion"' not in idle.fill("/finish").text
+    store.close()
+
+
+def test_the_panels_address_is_offered_at_the_end(tmp_path):
+    toml = 'completion_address = "https://panel.example.org/done?cc=CAFE1"\ncompletion_code = "CAFE1"\n' + PANEL
     exam = read_exam(write_exam(tmp_path / "panel", toml))
     store = AnswerStore(tmp_path / "panel.db", exam)
-    site = exam_app(exam, store)
-    taker = Taker(site)
-    page = taker.get("/?PROLIFIC_PID=5f3a9b&STUDY_ID=1").text
-    panel = re.search(r'name="panel" value="([^"]*)"', page)[1]
-    taker.begin(panel=panel)
-    again = Taker(site).begin(panel="5f3a9b")
-    assert again.status_code == 403
-    assert "begun this exam before" in again.text
+    taker = Taker(exam_app(exam, store))
+    taker.begin(panel="5f3a9b")
     taker.fill("/start")
-    done = taker.fill("/finish", anyway="yes").text
+    for item, fields in ANSWERS.items():
+        taker.fill("/answer", item=item, **fields)
+    done = taker.fill("/finish").text
     assert 'href="https://panel.example.org/done?cc=CAFE1"' in done
+    assert "CAFE1</code>" in done
     store.close()
-    assert b"5f3a9b" not in b"".join(path.read_bytes() for path in tmp_path.glob("panel.db*"))
+
+
+def test_a_shared_device_starts_afresh_after_each_person_and_shows_codes_once(tmp_path):
+    exam = read_exam(write_exam(tmp_path / "class", "shared_device = true\n" + TOML))
+    store = AnswerStore(tmp_path / "class.db", exam)
+    tablet = Taker(exam_app(exam, store))
+    tablet.start()
+    first = tablet.code
+    assert first not in tablet.get("/sit?n=1").text
+    done = tablet.fill("/finish", anyway="yes")
+    assert first in done.text
+    assert COOKIE not in tablet.cookies
+    assert first not in tablet.get("/done").text
+    assert "I have read this" in tablet.get("/").text
+    tablet.start()
+    assert tablet.code != first
+    second = tablet.code
+    left = tablet.fill("/leave").text
+    assert f"/resume/{second}" in left
+    assert COOKIE not in tablet.cookies
+    assert second not in tablet.get("/sit").text
+    tablet.start()
+    assert len(store.rows("sittings")) == 3
+    store.close()
 
 
 def test_an_invitation_lets_one_person_in_once_and_a_forged_one_nobody(exam, store):

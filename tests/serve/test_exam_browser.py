@@ -449,3 +449,40 @@ def test_a_request_that_hangs_is_sent_again(visit, store):
     page.locator("#next").click()
     page.wait_for_selector("#place:has-text('Question 2 of 5')")
     assert len(store.rows("answers")) == 1
+
+
+def test_a_shared_tablet_keeps_nothing_of_the_last_person(browser, tmp_path):
+    exam = read_exam(write_exam(tmp_path / "class", "shared_device = true\n" + TOML))
+    store = AnswerStore(tmp_path / "class.db", exam)
+    with listening(exam_app(exam, store, names=["127.0.0.1"])) as address:
+        context = browser.new_context(viewport={"width": 800, "height": 1100})
+        page = context.new_page()
+        for person in range(2):
+            page.goto(address)
+            enter(page)
+            for number in range(1, 6):
+                page.wait_for_selector(f"#place:has-text('Question {number} of 5')")
+                answer(page)
+                page.locator("#next").click()
+            assert grave_findings(page) == []
+            page.get_by_role("button", name="Finish the exam").click()
+            page.get_by_text("this page is shown once").wait_for()
+            assert grave_findings(page) == []
+            code = page.locator("#code").inner_text()
+            assert context.cookies() == []
+            assert page.evaluate("localStorage.length") == 0
+            page.get_by_role("link", name="Next person").click()
+            page.get_by_label("I have read this").wait_for()
+            page.go_back()
+            page.get_by_label("I have read this").wait_for()
+            assert code not in page.content()
+            assert len(store.rows("sittings")) == person + 1
+        enter(page)
+        answer(page)
+        page.get_by_role("button", name="Stop here and leave this device").click()
+        page.get_by_role("heading", name="You have stopped").wait_for()
+        assert page.locator("[data-whole]").inner_text().startswith(f"{address}/resume/")
+        assert context.cookies() == []
+        context.close()
+    assert len(store.rows("answers")) == 11
+    store.close()

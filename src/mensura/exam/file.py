@@ -135,6 +135,7 @@ class ExamSettings(_Strict):
     completion_code: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,60}$")] | None = None
     completion_address: Annotated[str, Field(pattern=r"^https://[^\s\"'<>]+$", max_length=500)] | None = None
     panel_parameter: Word | None = None
+    shared_device: bool = False
     consent: ConsentText
     time: TimeRules = TimeRules()
     sections: list[ExamSection] = []

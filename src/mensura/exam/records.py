@@ -6,6 +6,7 @@ Codes are random and kept as hashes only; with one a person deletes everything a
 from __future__ import annotations
 
 import hashlib
+import hmac
 import secrets
 import sqlite3
 import time
@@ -19,11 +20,13 @@ from mensura.exam.scoring import Given
 
 LONGEST_ANSWER = 5_000
 """Characters of an open answer."""
+VERSION = 2
+"""Version of the schema. From 2 on a sitting has a language, and the panel's id is kept as it is."""
 SCHEMA = (
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE sittings (number INTEGER PRIMARY KEY AUTOINCREMENT, person TEXT NOT NULL UNIQUE, "
     "code BLOB NOT NULL UNIQUE, panel TEXT UNIQUE, form TEXT NOT NULL, begun REAL NOT NULL, about TEXT, started REAL, "
-    "finished REAL, completion TEXT NOT NULL)",
+    "finished REAL, completion TEXT NOT NULL, language TEXT)",
     "CREATE TABLE tokens (token BLOB PRIMARY KEY, used REAL NOT NULL) WITHOUT ROWID",
     "CREATE TABLE shown (number INTEGER NOT NULL, item TEXT NOT NULL, at REAL NOT NULL, "
     "left INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (number, item)) WITHOUT ROWID",
@@ -52,6 +55,7 @@ class Sitting:
     started: float | None
     finished: float | None
     completion: str
+    language: str | None = None
 
 
 @dataclass(frozen=True)
@@ -142,6 +146,12 @@ def purge(db: sqlite3.Connection) -> bool:
         return bool(db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0)
     finally:
         db.execute(f"PRAGMA busy_timeout = {patience}")
+
+
+def code_from(key: bytes, text: str) -> str:
+    """Return the code that belongs to a text, such as a panel's id; only the key of the store makes it."""
+    digest = hmac.new(key, f"code {text}".encode("utf-8", "replace"), "sha256").digest()
+    return "".join(_ALPHABET[byte % len(_ALPHABET)] for byte in digest[:LENGTH])
 
 
 def plain_code(code: str) -> str:

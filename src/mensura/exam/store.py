@@ -1,27 +1,21 @@
-"""The answers of people: one SQLite file, one transaction per answer, durable before it is acknowledged."""
+"""The answers of people: one transaction per answer, durable before it is acknowledged."""
 
 from __future__ import annotations
 
-import hmac
 import json
-import math
-import os
 import secrets
-import sqlite3
-import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
+from datetime import UTC, datetime
 from typing import Any
 
-from mensura.core.errors import MensuraError
+import polars as pl
+
 from mensura.exam import records
 from mensura.exam.design import ExamForm, deadline, make_form
-from mensura.exam.file import Exam
-from mensura.exam.records import OvertakenError, RefusedError, Sitting, StoredAnswer, hash_of, new_code
+from mensura.exam.records import OvertakenError, RefusedError, Sitting, StoredAnswer, code_from, hash_of, new_code
 from mensura.exam.scoring import Given, is_blank
+from mensura.exam.storage import SHARED, AnswerFile
 
 STALE = 2 * 3600.0
 """Seconds after which an unfinished sitting counts for its answers alone when forms are balanced."""
@@ -29,163 +23,31 @@ GRACE = 5.0
 """Seconds that an answer may travel after its time limit."""
 _COUNT_EVERY = 60.0  # seconds after which the answers are counted again; in between new forms are added
 _COMPLETION = 8
-_JUMP = 5.0  # seconds by which the clock must move to be noted; smaller corrections change no time limit
-_SHARED = {
-    "sittings": "number, person, form, begun, about, started, finished",
-    "shown": "number, item, at, left",
-    "answers": "number, item, answer, edit, at, seconds, late",
-}
-"""Columns that others may read: nothing in them lets somebody in."""
+CODES = ("id", "code", "state", "begun", "finished")
+"""Columns of the table of codes."""
 _TOO_LATE = "The time is over. The answer that you gave in time counts. Open the next question."
-_LAST = (
-    "SELECT max(begun), max(started), max(finished), (SELECT max(at) FROM shown), (SELECT max(at) FROM answers) "
-    "FROM sittings"
-)
 
 
-class AnswerStore:
-    """Store the answers of people to one exam. Several threads may use it.
-
-    Parameters
-    ----------
-    path : Path
-        The SQLite file; made where it is not there.
-    exam : Exam
-        The exam; a store of another version of it is refused.
-    clock, steady : Callable[[], float]
-        Seconds since 1970, and seconds that go on evenly when somebody sets the clock.
-
-    Attributes
-    ----------
-    is_purged : bool
-        The file contains no deleted text.
-
-    """
-
-    PURGE_EVERY = 5.0  # seconds after which deleted text is tried again that another program keeps in the file
-
-    def __init__(
-        self,
-        path: Path,
-        exam: Exam,
-        *,
-        clock: Callable[[], float] = time.time,
-        steady: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._exam, self._clock, self._steady, self.path = exam, clock, steady, path
-        self._lock = threading.RLock()
-        self._forms: list[Sequence[str]] = []
-        self._counted = -math.inf
-        if not path.exists():
-            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-        try:
-            self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30.0)
-            self._db.row_factory = sqlite3.Row
-            for setting in ("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON"):
-                self._db.execute(f"PRAGMA {setting}")
-            self._prepare()
-            self._jumps: list[float] = json.loads(self._fact("clock_jumps", "[]"))
-            last = max((at for at in self._db.execute(_LAST).fetchone() if at is not None), default=-math.inf)
-            self._start: float = max(clock() - sum(self._jumps), last) - steady()
-            self._purge()
-        except sqlite3.DatabaseError as fault:
-            raise MensuraError(f"{path}: not a store of answers ({fault}); choose another file") from fault
-
-    def _prepare(self) -> None:
-        with self._writing() as db:
-            if not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-                for statement in records.SCHEMA:
-                    db.execute(statement)
-                facts = {"version": "1", "digest": self._exam.digest, "title": self._exam.settings.title}
-                facts |= {"pepper": secrets.token_hex(32), "forgotten": "0", "closed": "0"}
-                db.executemany("INSERT INTO meta VALUES (?, ?)", facts.items())
-        if self._fact("digest") != self._exam.digest:
-            raise MensuraError(
-                f"{self.path}: its answers are to another version of the exam. Restore that version, or give a new file"
-            )
-
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        """Hold one transaction; it is on the disk when the block ends."""
-        with self._lock:
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._db
-            except BaseException:
-                self._db.execute("ROLLBACK")
-                raise
-            self._db.execute("COMMIT")
-
-    def close(self) -> None:
-        """Close the file."""
-        with self._lock:
-            self.is_purged = True  # for this process: the next one tries again
-            self._db.close()
-
-    def _fact(self, name: str, default: str | None = None) -> str:
-        row = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
-        if row is None and default is None:
-            raise MensuraError(f"{self.path}: not a store of answers; choose another file")
-        return str(row[0]) if row else str(default)
-
-    def now(self) -> float:
-        """Return the time of this store in seconds since 1970: even within a run, and never before what is stored."""
-        return self._start + self._steady()
-
-    def _note_jump(self) -> float:
-        """Return the time; note by how much somebody moved the clock meanwhile, so that the next run goes on evenly."""
-        now = self.now()
-        jump = self._clock() - now - sum(self._jumps)
-        if abs(jump) > _JUMP:
-            self._jumps = [*self._jumps, round(jump, 3)]
-            self._db.execute("INSERT OR REPLACE INTO meta VALUES ('clock_jumps', ?)", (json.dumps(self._jumps),))
-        return now
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What a reader of the report must know about the times."""
-        with self._lock:
-            jumps: list[float] = json.loads(self._fact("clock_jumps", "[]"))
-        sizes = ", ".join(f"{jump:+,.0f} s" for jump in jumps[:5]) + ", …" * (len(jumps) > 5)
-        return (f"the server's clock moved during the exam ({sizes}); times were counted without it",) if jumps else ()
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether nobody may begin or answer any more."""
-        with self._lock:
-            return self._fact("closed") == "1"
-
-    def set_closed(self, closed: bool) -> None:
-        """Close the exam, or open it again."""
-        with self._writing() as db:
-            db.execute("UPDATE meta SET value = ? WHERE name = 'closed'", (str(int(closed)),))
-
-    @property
-    def forgotten(self) -> int:
-        """Sittings that were deleted by their code."""
-        with self._lock:
-            return int(self._fact("forgotten"))
-
-    def rows(self, table: str) -> list[dict[str, Any]]:
-        """Return every row of ``sittings``, ``shown`` or ``answers``, without what lets somebody in."""
-        with self._lock:
-            return [dict(row) for row in self._db.execute(f"SELECT {_SHARED[table]} FROM {table}")]
+class AnswerStore(AnswerFile):
+    """Store the answers of people to one exam (its parameters: :class:`mensura.exam.storage.AnswerFile`)."""
 
     # The taker
 
     def begin(self, *, token: str | None = None, panel: str | None = None) -> tuple[str, Sitting]:
-        """Open a sitting and return its secret code; a token, and a panel's id, let one person in once."""
-        code = new_code()
+        """Open a sitting and return its secret code; a token lets one person in once.
+
+        A panel's id has one sitting: the second time, the person goes on with it.
+        """
+        code = new_code() if panel is None else self.code_of(panel)
         with self._writing() as db:
             self._refuse_closed()
+            if panel is not None and (begun := self.find(code)) is not None:
+                return code, begun
             now = self._note_jump()
             if token is not None:
                 if db.execute("SELECT 1 FROM tokens WHERE token = ?", (hash_of(token),)).fetchone():
                     raise RefusedError("This invitation was used before. Open the link that you got then.", 403)
                 db.execute("INSERT INTO tokens VALUES (?, ?)", (hash_of(token), now))
-            hidden = None if panel is None else self._hidden(panel)
-            if hidden and db.execute("SELECT 1 FROM sittings WHERE panel = ?", (hidden,)).fetchone():
-                raise RefusedError("You have begun this exam before. Open the link that you got then.", 403)
             last = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'sittings'").fetchone()
             number = 1 + (last[0] if last else 0)
             if now - self._counted > _COUNT_EVERY:
@@ -197,14 +59,46 @@ class AnswerStore:
             db.execute(
                 "INSERT INTO sittings (number, person, code, panel, form, begun, completion) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (number, person, hash_of(code), hidden, json.dumps(asdict(form)), now, completion),
+                (number, person, hash_of(code), panel, json.dumps(asdict(form)), now, completion),
             )
         return code, Sitting(number, person, form, now, None, None, None, completion)
 
-    def _hidden(self, panel: str) -> str:
-        """Return the opaque id for a panel's id; the key that makes it never leaves the store."""
-        key = bytes.fromhex(self._fact("pepper"))
-        return hmac.new(key, panel.encode("utf-8", "replace"), "sha256").hexdigest()[:32]
+    def code_of(self, panel: str) -> str:
+        """Return the code of the sitting of a panel's id; the key that makes it never leaves the store."""
+        with self._lock:
+            return code_from(bytes.fromhex(self._fact("pepper")), panel)
+
+    def earned_code(self, sitting: Sitting) -> str | None:
+        """Return the completion code of a finished sitting whose items all have an answer or ran out of time."""
+        if sitting.finished is None or sitting.started is None:
+            return None
+        shown, given = self.shown(sitting), self.answered(sitting)
+        is_open = (
+            name not in given and deadline(self._exam, sitting.started, shown, name) > sitting.finished
+            for name in sitting.form.items
+        )
+        return None if not given or any(is_open) else sitting.completion
+
+    def answered(self, sitting: Sitting) -> set[str]:
+        """Return the items that have an answer which is not blank."""
+        return {name for name, stored in self.answers(sitting).items() if not is_blank(stored.given)}
+
+    def codes(self) -> pl.DataFrame:
+        """Return id, code, state, begun and finished of every sitting, to match a panel's submissions with."""
+        with self._lock:
+            found = self._db.execute(f"SELECT panel, {SHARED['sittings']}, completion FROM sittings").fetchall()
+        rows = []
+        for row in found:
+            sitting = _sitting({name: row[name] for name in row.keys() if name != "panel"})  # noqa: SIM118
+            code, stopped = self.earned_code(sitting), self.now() - sitting.begun > STALE
+            ended = "finished without all answers" if code is None else "complete"
+            state = ended if sitting.finished is not None else "stopped" if stopped else "at work"
+            times = [
+                None if at is None else f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S}Z"
+                for at in (sitting.begun, sitting.finished)
+            ]
+            rows.append((row["panel"], code, state, *times))
+        return pl.DataFrame(rows, schema=dict.fromkeys(CODES, pl.String), orient="row")
 
     def _taken(self, now: float) -> list[Sequence[str]]:
         """Return the items that each sitting has answered, or is likely to."""
@@ -220,14 +114,12 @@ class AnswerStore:
 
     def find(self, code: str) -> Sitting | None:
         """Return the sitting of a code."""
-        query = f"SELECT {_SHARED['sittings']}, completion FROM sittings WHERE code = ?"
+        query = f"SELECT {SHARED['sittings']}, completion FROM sittings WHERE code = ?"
         with self._lock:
             row = self._db.execute(query, (hash_of(records.plain_code(code)),)).fetchone()
         if row is None:
             return None
-        form = json.loads(row["form"])
-        drawn = ExamForm(tuple(form["seed"]), tuple(form["items"]), form["options"])
-        return Sitting(**{**row, "form": drawn, "about": None if row["about"] is None else json.loads(row["about"])})
+        return _sitting(dict(row))
 
     def describe(self, sitting: Sitting, about: dict[str, str]) -> None:
         """Store the answers about the person; only known questions and their options."""
@@ -331,19 +223,9 @@ class AnswerStore:
                 self._purge()
         return is_deleted
 
-    def _purge(self) -> None:
-        """Remove deleted text from the file, now or later; a reader elsewhere holds nobody up."""
-        self.is_purged = records.purge(self._db)
-        if not self.is_purged:
-            later = threading.Timer(self.PURGE_EVERY, self._purge_again)
-            later.daemon = True
-            later.start()
 
-    def _purge_again(self) -> None:
-        with self._lock:
-            if not self.is_purged:
-                self._purge()
-
-    def _refuse_closed(self) -> None:
-        if self._fact("closed") == "1":
-            raise RefusedError("The exam is closed. Ask the organiser to open it again.", 403)
+def _sitting(row: dict[str, Any]) -> Sitting:
+    """Return the sitting of a row of the store."""
+    form = json.loads(row["form"])
+    drawn = ExamForm(tuple(form["seed"]), tuple(form["items"]), form["options"])
+    return Sitting(**{**row, "form": drawn, "about": None if row["about"] is None else json.loads(row["about"])})

@@ -24,6 +24,7 @@ from mensura.serve.sessions import UNSTORED, Entrance, ReviewerSecret
 from mensura.site.templating import EARLY, Templates, style_sheet
 
 HOME = "/organiser"
+_SHOWN_CODES = 500  # rows of the page; the download has all
 _STATIC = Path(__file__).parent / "static"
 
 
@@ -116,6 +117,7 @@ class OrganiserPages:
             return self._enter_page({}, 401)
         progress = await run_in_threadpool(summarise, self._exam, self._store, self._store.now())
         tables = {name: getattr(progress, name).to_dicts() for name in ("items", "checks", "groups")}
+        tables["codes"] = (await run_in_threadpool(self._store.codes)).head(_SHOWN_CODES).to_dicts()
         facts = {"session": session, "counts": progress.counts, "closed": self._store.is_closed}
         return self._page("organiser_home.html", facts | {"tables": tables})
 
@@ -132,10 +134,12 @@ class OrganiserPages:
         if self._entrance.session(request) is None:
             return self._enter_page({}, 401)
         name = request.path_params["table"]
-        if name not in ("takers", "answers"):
+        if name not in ("takers", "answers", "codes"):
             return PlainTextResponse("There is no such table.\n", 404)
 
         def write() -> str:
+            if name == "codes":
+                return neutral_cells(self._store.codes()).write_csv()
             outcomes = people_outcomes(self._exam, self._store)
             table = people_takers(self._exam, self._store, outcomes)
             if name == "answers":

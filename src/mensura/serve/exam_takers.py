@@ -6,7 +6,6 @@ import hashlib
 import math
 from collections.abc import Awaitable, Callable, Collection
 from typing import Any
-from urllib.parse import urlencode
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -17,15 +16,15 @@ from mensura.exam import AnswerStore, Exam
 from mensura.exam.design import deadline, rules_text
 from mensura.exam.items import media_of, render_line, render_markdown
 from mensura.exam.records import OvertakenError, RefusedError, Sitting, StoredAnswer, plain_code
-from mensura.exam.scoring import Given, is_blank
+from mensura.serve.exam_fields import fields_of, given_in, next_page, number_in
 from mensura.serve.sessions import UNSTORED, Attempts, Form, is_over_tls, own_form, visitor_of
 from mensura.site.templating import EARLY, Templates
 
 COOKIE = "mensura_taker"
 _COOKIE_SECONDS = 30 * 86_400
 _LONGEST_ID = 200
-_MOST = 2**53  # largest number that a page can count to
 _NOT_OWN = "This form did not come from this site."
+_NO_ID = "This exam needs the id that your panel gave you. Open the link of the panel."
 _NOT_INVITED = "This exam needs an invitation. Open the link that you got."
 Facts = dict[str, Any]
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -66,6 +65,7 @@ class TakerPages:
             Route("/", self._welcome, methods=["GET"]),
             Route("/begin", self._begin, methods=["POST"]),
             Route("/resume/{code}", self._resume, methods=["GET"]),
+            Route("/leave", self._leave, methods=["POST"]),
             Route("/answer", self._answer, methods=["POST"]),
             Route("/forget", self._forget, methods=["GET", "POST"]),
             *(Route(path, self._for_taker(page), methods=["GET"]) for path, page in pages.items()),
@@ -93,16 +93,18 @@ class TakerPages:
     # Entering
 
     async def _welcome(self, request: Request) -> Response:
-        sitting, _ = await self._find(request)
-        if sitting is not None:
+        sitting, code = await self._find(request)
+        name = self._exam.settings.panel_parameter
+        panel = request.query_params.get(name, "")[:_LONGEST_ID] if name else ""
+        if sitting is not None and (not panel or code == await run_in_threadpool(self._store.code_of, panel)):
             return _go("/sit")
         if await run_in_threadpool(lambda: self._store.is_closed):
             return self._refusal("The exam is closed.", 403)
         token = request.query_params.get("token", "")[:_LONGEST_ID]
         if not self._is_invited(token):
             return self._refusal(_NOT_INVITED, 403)
-        name = self._exam.settings.panel_parameter
-        panel = request.query_params.get(name, "")[:_LONGEST_ID] if name else ""
+        if name and not panel:
+            return self._refusal(_NO_ID, 403)
         return self._page("exam_consent.html", {"token": token, "panel": panel})
 
     def _is_invited(self, token: str) -> bool:
@@ -117,11 +119,13 @@ class TakerPages:
         token = form.get("token", "")[:_LONGEST_ID]
         if not self._is_invited(token):
             return self._refusal(_NOT_INVITED, 403)
+        panel = form.get("panel", "").strip()[:_LONGEST_ID] if self._exam.settings.panel_parameter else ""
+        if self._exam.settings.panel_parameter and not panel:
+            return self._refusal(_NO_ID, 403)
         visitor = visitor_of(request)
         if self._begins.wait(visitor) > 0:
             return self._refusal("Too many people began from your network; try again in a minute.", 429)
         self._begins.failed(visitor)
-        panel = form.get("panel", "")[:_LONGEST_ID]
         try:
             code, _ = await run_in_threadpool(
                 lambda: self._store.begin(token=token if self._tokens else None, panel=panel or None)
@@ -201,7 +205,7 @@ class TakerPages:
             except RefusedError as fault:
                 reply, status = reply | {"message": str(fault)}, fault.status
             if status == 200 and not by_script:
-                return _go(_next_page(sitting, form))
+                return _go(next_page(sitting, form))
         if by_script:
             return JSONResponse(reply | {"now": self._store.now()}, status, headers=UNSTORED)
         return self._refusal(reply["message"], status)
@@ -209,7 +213,7 @@ class TakerPages:
     def _store_answer(self, sitting: Sitting, form: Form, by_script: bool) -> StoredAnswer:
         """Store the answer of a form. One without scripts is sent by a press, so it is the person's last."""
         name = form.get("item", "")
-        seconds, left, after, made = (_number_in(form.get(key, "0")) for key in ("seconds", "left", "after", "made"))
+        seconds, left, after, made = (number_in(form.get(key, "0")) for key in ("seconds", "left", "after", "made"))
         given = given_in(form, sitting.form.options.get(name, []))
         version = int(after) if by_script and "after" in form else None
         return self._store.answer(
@@ -224,8 +228,8 @@ class TakerPages:
         return None
 
     def _is_answered(self, sitting: Sitting) -> list[bool]:
-        answers = self._store.answers(sitting)
-        return [name in answers and not is_blank(answers[name].given) for name in sitting.form.items]
+        answered = self._store.answered(sitting)
+        return [name in answered for name in sitting.form.items]
 
     def _changing(self, change: Callable[[Sitting, Form], str | None]) -> Endpoint:
         """Return the endpoint of a change; it leads to the address that the change returns, or on with the exam."""
@@ -255,14 +259,31 @@ class TakerPages:
     async def _done(self, request: Request, sitting: Sitting, code: str) -> Response:
         if sitting.finished is None:
             return _go("/sit")
-        return self._page("exam_done.html", {"sitting": sitting, "code": code})
+        completion = await run_in_threadpool(self._store.earned_code, sitting)
+        return self._left("exam_done.html", {"completion": completion, "code": code})
+
+    async def _leave(self, request: Request) -> Response:
+        """Let a person stop at a shared device: the code is shown once, and the next person begins afresh."""
+        sitting, code = await self._find(request)
+        if await own_form(request) is None:
+            return self._refusal(_NOT_OWN, 403)
+        if sitting is None or not self._exam.settings.shared_device:
+            return _go("/sit")
+        return self._left("exam_left.html", {"code": code})
+
+    def _left(self, template: str, facts: Facts) -> Response:
+        """Return the last page of a sitting; a shared device forgets the sitting with it."""
+        answer = self._page(template, facts)
+        if self._exam.settings.shared_device:
+            answer.delete_cookie(COOKIE)
+        return answer
 
     async def _picture(self, request: Request, sitting: Sitting, code: str) -> Response:
         name = request.path_params["item"]
         item = self._exam.by_name.get(name)
         if item is None or not item.picture or name not in sitting.form.items or sitting.started is None:
             return self._refusal("There is no such picture.", 404)
-        kept = {"cache-control": "private, max-age=3600"}
+        kept = UNSTORED if self._exam.settings.shared_device else {"cache-control": "private, max-age=3600"}
         return FileResponse(self._exam.folder / item.picture, media_type=media_of(item.picture), headers=kept)
 
     # Deleting
@@ -298,42 +319,3 @@ def _remember(request: Request, code: str) -> Response:
 def _digest_of(token: str) -> bytes:
     """Return the hash of an invitation: known ones are looked up by it, so that no time tells how near a guess is."""
     return hashlib.sha256(token.encode("utf-8", "replace")).digest()
-
-
-# The fields that a page sends; nothing in them is trusted.
-
-
-def given_in(form: Form, order: list[int]) -> Given:
-    """Return the answer of a form in the table's order of options; options are sent as places on the page."""
-    if not order:
-        return form.get("text", "").replace("\r\n", "\n").strip()
-    sent = [form["option"]] if "option" in form else [name[7:] for name in form if name.startswith("option-")]
-    places = [int(place) if place.isascii() and place.isdigit() and len(place) < 4 else -1 for place in sent]
-    return sorted(order[place] if 0 <= place < len(order) else -1 for place in places)
-
-
-def fields_of(given: Given, order: list[int], scoring: str) -> str:
-    """Return the fields in which a page would send an answer: the inverse of :func:`given_in`."""
-    if isinstance(given, str):
-        return urlencode({"text": given})
-    places = [order.index(place) for place in given]
-    several = scoring == "several"
-    return urlencode([(f"option-{place}", "on") if several else ("option", place) for place in places])
-
-
-def _number_in(text: str) -> float:
-    """Return a number that a page sent, 0 where it is none."""
-    try:
-        number = float(text[:30])
-    except ValueError:
-        return 0.0
-    return min(max(number, 0.0), float(_MOST)) if math.isfinite(number) else 0.0
-
-
-def _next_page(sitting: Sitting, form: Form) -> str:
-    """Return the address that the pressed button leads to."""
-    at = sitting.form.items.index(form["item"]) + 1
-    go = form.get("go", "next")
-    if go == "back" and at > 1:
-        return f"/sit?n={at - 1}"
-    return f"/sit?n={at + 1}" if go == "next" and at < len(sitting.form.items) else "/review"

@@ -1,13 +1,17 @@
 // Saves each change at once and keeps it in this browser until the server has confirmed it; counts the time in view.
 "use strict";
 (function () {
-  for (const link of document.querySelectorAll("a[data-whole]")) link.textContent = link.href; // to copy to another device
+  for (const link of document.querySelectorAll("[data-whole]")) link.textContent = location.origin + link.dataset.whole; // to copy to another device
+  const SHELF = "mensura-exam:", leave = document.getElementById("leave");
+  if ("fresh" in document.body.dataset) { // a shared device keeps nothing of the last person
+    try { Object.keys(localStorage).filter((key) => key.startsWith(SHELF)).forEach((key) => localStorage.removeItem(key)); } catch { /* nothing is kept */ }
+  }
   const form = document.getElementById("item");
   const place = form || document.getElementById("finish");
   if (!place) return;
   const at = form && Number(form.dataset.at);
   const own = form && new FormData(form).get("item"); // the item of this page
-  const shelf = "mensura-exam:" + place.dataset.person;
+  const shelf = SHELF + place.dataset.person;
   const note = document.getElementById("saved");
   const PATIENCE = 8000, PAUSE = 1000, LONGEST = 30000; // milliseconds until a request has failed; first and longest pause
   const TEMPORARY = [408, 425, 429], TOO_LATE = 410;
@@ -149,6 +153,12 @@
       place.submit();
     });
   }
+  if (leave) leave.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    if (form) take(true);
+    await flush();
+    leave.submit();
+  });
   window.addEventListener("online", flush);
   flush();
 

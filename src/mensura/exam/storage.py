@@ -1,0 +1,191 @@
+"""The file of the answers: one SQLite database, its schema, its time, its lock, and the removal of deleted text."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import secrets
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from mensura.core.errors import MensuraError
+from mensura.exam import records
+from mensura.exam.file import Exam
+from mensura.exam.records import RefusedError
+
+_JUMP = 5.0  # seconds by which the clock must move to be noted; smaller corrections change no time limit
+SHARED = {
+    "sittings": "number, person, form, begun, about, started, finished, language",
+    "shown": "number, item, at, left",
+    "answers": "number, item, answer, edit, at, seconds, late",
+}
+"""Columns that others may read: nothing in them lets somebody in."""
+_LAST = (
+    "SELECT max(begun), max(started), max(finished), (SELECT max(at) FROM shown), (SELECT max(at) FROM answers) "
+    "FROM sittings"
+)
+
+
+class AnswerFile:
+    """Keep the file of the answers to one exam. Several threads may use it.
+
+    Parameters
+    ----------
+    path : Path
+        The SQLite file; made where it is not there.
+    exam : Exam
+        The exam; a store of another version of it is refused.
+    clock, steady : Callable[[], float]
+        Seconds since 1970, and seconds that go on evenly when somebody sets the clock.
+
+    Attributes
+    ----------
+    is_purged : bool
+        The file contains no deleted text.
+
+    """
+
+    PURGE_EVERY = 5.0  # seconds after which deleted text is tried again that another program keeps in the file
+
+    def __init__(
+        self,
+        path: Path,
+        exam: Exam,
+        *,
+        clock: Callable[[], float] = time.time,
+        steady: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._exam, self._clock, self._steady, self.path = exam, clock, steady, path
+        self._lock = threading.RLock()
+        self._forms: list[Sequence[str]] = []
+        self._counted = -math.inf
+        if not path.exists():
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        try:
+            self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30.0)
+            self._db.row_factory = sqlite3.Row
+            for setting in ("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON"):
+                self._db.execute(f"PRAGMA {setting}")
+            self._prepare()
+            self._jumps: list[float] = json.loads(self._fact("clock_jumps", "[]"))
+            last = max((at for at in self._db.execute(_LAST).fetchone() if at is not None), default=-math.inf)
+            self._start: float = max(clock() - sum(self._jumps), last) - steady()
+            self._purge()
+        except sqlite3.DatabaseError as fault:
+            raise MensuraError(f"{path}: not a store of answers ({fault}); choose another file") from fault
+
+    def _prepare(self) -> None:
+        with self._writing() as db:
+            if not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                for statement in records.SCHEMA:
+                    db.execute(statement)
+                facts = {
+                    "version": str(records.VERSION),
+                    "digest": self._exam.digest,
+                    "title": self._exam.settings.title,
+                }
+                facts |= {"pepper": secrets.token_hex(32), "forgotten": "0", "closed": "0"}
+                db.executemany("INSERT INTO meta VALUES (?, ?)", facts.items())
+            self._update(db, int(self._fact("version")))
+        if self._fact("digest") != self._exam.digest:
+            raise MensuraError(
+                f"{self.path}: its answers are to another version of the exam. Restore that version, or give a new file"
+            )
+
+    def _update(self, db: sqlite3.Connection, version: int) -> None:
+        """Bring a store of an older version to this one."""
+        if version > records.VERSION:
+            raise MensuraError(f"{self.path}: a newer Mensura wrote this store (version {version}); update Mensura")
+        if version == 1:
+            db.execute("ALTER TABLE sittings ADD COLUMN language TEXT")
+        db.execute("UPDATE meta SET value = ? WHERE name = 'version'", (str(records.VERSION),))
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """Hold one transaction; it is on the disk when the block ends."""
+        with self._lock:
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._db
+            except BaseException:
+                self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self.is_purged = True  # for this process: the next one tries again
+            self._db.close()
+
+    def _fact(self, name: str, default: str | None = None) -> str:
+        row = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        if row is None and default is None:
+            raise MensuraError(f"{self.path}: not a store of answers; choose another file")
+        return str(row[0]) if row else str(default)
+
+    def now(self) -> float:
+        """Return the time of this store in seconds since 1970: even within a run, and never before what is stored."""
+        return self._start + self._steady()
+
+    def _note_jump(self) -> float:
+        """Return the time; note by how much somebody moved the clock meanwhile, so that the next run goes on evenly."""
+        now = self.now()
+        jump = self._clock() - now - sum(self._jumps)
+        if abs(jump) > _JUMP:
+            self._jumps = [*self._jumps, round(jump, 3)]
+            self._db.execute("INSERT OR REPLACE INTO meta VALUES ('clock_jumps', ?)", (json.dumps(self._jumps),))
+        return now
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the report must know about the times."""
+        with self._lock:
+            jumps: list[float] = json.loads(self._fact("clock_jumps", "[]"))
+        sizes = ", ".join(f"{jump:+,.0f} s" for jump in jumps[:5]) + ", …" * (len(jumps) > 5)
+        return (f"the server's clock moved during the exam ({sizes}); times were counted without it",) if jumps else ()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nobody may begin or answer any more."""
+        with self._lock:
+            return self._fact("closed") == "1"
+
+    def set_closed(self, closed: bool) -> None:
+        """Close the exam, or open it again."""
+        with self._writing() as db:
+            db.execute("UPDATE meta SET value = ? WHERE name = 'closed'", (str(int(closed)),))
+
+    @property
+    def forgotten(self) -> int:
+        """Sittings that were deleted by their code."""
+        with self._lock:
+            return int(self._fact("forgotten"))
+
+    def rows(self, table: str) -> list[dict[str, Any]]:
+        """Return every row of ``sittings``, ``shown`` or ``answers``, without what lets somebody in."""
+        with self._lock:
+            return [dict(row) for row in self._db.execute(f"SELECT {SHARED[table]} FROM {table}")]
+
+    def _purge(self) -> None:
+        """Remove deleted text from the file, now or later; a reader elsewhere holds nobody up."""
+        self.is_purged = records.purge(self._db)
+        if not self.is_purged:
+            later = threading.Timer(self.PURGE_EVERY, self._purge_again)
+            later.daemon = True
+            later.start()
+
+    def _purge_again(self) -> None:
+        with self._lock:
+            if not self.is_purged:
+                self._purge()
+
+    def _refuse_closed(self) -> None:
+        if self._fact("closed") == "1":
+            raise RefusedError("The exam is closed. Ask the organiser to open it again.", 403)

@@ -1,0 +1,48 @@
+"""The fields that a taker's page sends: answers, numbers and the pressed button. Nothing in them is trusted."""
+
+from __future__ import annotations
+
+import math
+from urllib.parse import urlencode
+
+from mensura.exam.records import Sitting
+from mensura.exam.scoring import Given
+from mensura.serve.sessions import Form
+
+_MOST = 2**53  # largest number that a page can count to
+
+
+def given_in(form: Form, order: list[int]) -> Given:
+    """Return the answer of a form in the table's order of options; options are sent as places on the page."""
+    if not order:
+        return form.get("text", "").replace("\r\n", "\n").strip()
+    sent = [form["option"]] if "option" in form else [name[7:] for name in form if name.startswith("option-")]
+    places = [int(place) if place.isascii() and place.isdigit() and len(place) < 4 else -1 for place in sent]
+    return sorted(order[place] if 0 <= place < len(order) else -1 for place in places)
+
+
+def fields_of(given: Given, order: list[int], scoring: str) -> str:
+    """Return the fields in which a page would send an answer: the inverse of :func:`given_in`."""
+    if isinstance(given, str):
+        return urlencode({"text": given})
+    places = [order.index(place) for place in given]
+    several = scoring == "several"
+    return urlencode([(f"option-{place}", "on") if several else ("option", place) for place in places])
+
+
+def number_in(text: str) -> float:
+    """Return a number that a page sent, 0 where it is none."""
+    try:
+        number = float(text[:30])
+    except ValueError:
+        return 0.0
+    return min(max(number, 0.0), float(_MOST)) if math.isfinite(number) else 0.0
+
+
+def next_page(sitting: Sitting, form: Form) -> str:
+    """Return the address that the pressed button leads to."""
+    at = sitting.form.items.index(form["item"]) + 1
+    go = form.get("go", "next")
+    if go == "back" and at > 1:
+        return f"/sit?n={at - 1}"
+    return f"/sit?n={at + 1}" if go == "next" and at < len(sitting.form.items) else "/review"
