@@ -28,7 +28,8 @@ import polars.selectors as cs
 
 import mensura
 from benchmarks import run
-from mensura.exam.file import Exam, ExamSettings
+from mensura.exam.file import Exam
+from mensura.exam.settings import ExamSettings
 from mensura.exam.items import ExamItem
 from mensura.exam.report import ExamReport, report_exam
 from mensura.people import ItemPool

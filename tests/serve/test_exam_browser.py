@@ -464,6 +464,7 @@ def test_a_shared_tablet_keeps_nothing_of_the_last_person(browser, tmp_path):
                 page.wait_for_selector(f"#place:has-text('Question {number} of 5')")
                 answer(page)
                 page.locator("#next").click()
+            page.get_by_role("heading", name="Review").wait_for()
             assert grave_findings(page) == []
             page.get_by_role("button", name="Finish the exam").click()
             page.get_by_text("this page is shown once").wait_for()

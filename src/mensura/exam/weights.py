@@ -13,7 +13,7 @@ import polars as pl
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError, listed_names
 from mensura.core.frames import require_columns
-from mensura.exam.file import ExclusionRules
+from mensura.exam.settings import ExclusionRules
 
 
 def exclude(takers: pl.DataFrame, rules: ExclusionRules) -> pl.DataFrame:

@@ -1,0 +1,112 @@
+"""What ``exam.toml`` may contain. Unknown keys are refused."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from mensura.exam.items import LONG, SHORT, Word
+
+Line = Annotated[str, Field(min_length=1, max_length=SHORT)]
+Text = Annotated[str, Field(max_length=LONG)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
+
+
+class ConsentText(_Strict):
+    """What people agree to before anything is stored.
+
+    ``model_grading``: the text says that a language model may read the open answers to items with a rubric.
+    """
+
+    text: Annotated[str, Field(min_length=1, max_length=LONG)]
+    model_grading: bool = False
+
+
+class TimeRules(_Strict):
+    """Limits; none where left out. An answer after its limit is kept and marked late, and does not count."""
+
+    minutes: Annotated[float, Field(gt=0, le=1440)] | None = None
+    seconds_per_item: Annotated[float, Field(gt=0, le=86_400)] | None = None
+
+
+class ExamSection(_Strict):
+    """A part of the exam; its items name it in their column ``section``."""
+
+    name: Word
+    title: Line
+    text: Text = ""
+    minutes: Annotated[float, Field(gt=0, le=1440)] | None = None
+
+
+class PersonQuestion(_Strict):
+    """A question about the person, with fixed answers. People may decline each."""
+
+    name: Word
+    text: Line
+    options: Annotated[list[Line], Field(min_length=2, max_length=300)]
+
+    @field_validator("options")
+    @classmethod
+    def _differ(cls, options: list[str]) -> list[str]:
+        if len(set(options)) < len(options):
+            raise ValueError("an option is there twice; remove one")
+        return options
+
+
+class ExclusionRules(_Strict):
+    """Rules by which the report leaves people out. They are stated before the answers come; each use is logged."""
+
+    least_answered: Annotated[float, Field(ge=0, le=1)] = 0.5
+    fastest_seconds: Annotated[float, Field(ge=0)] = 2.0
+    most_failed_checks: Annotated[int, Field(ge=0)] = 0
+
+
+class StudyFacts(_Strict):
+    """What only the organiser knows; the checklist of the report says "not stated" for what is left out."""
+
+    population: Line | None = None
+    sampling: Line | None = None
+    screening: Line | None = None
+    training: Line | None = None
+    pay: Line | None = None
+    pay_per_hour: Annotated[float, Field(ge=0)] | None = None
+    currency: Line = "US dollars"
+    pilot: Line | None = None
+    power: Line | None = None
+    ethics: Line | None = None
+    preregistration: Line | None = None
+    authors_took_part: Line | None = None
+    seen_before: Line | None = None
+    tools_enforced: Line | None = None
+    ai_use: Line | None = None
+    data_available: Line | None = None
+    materials: Line | None = None
+
+
+class ExamSettings(_Strict):
+    """Everything in ``exam.toml`` but inline items."""
+
+    title: Line
+    language: Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$")] = "en"
+    kind: Literal["knowledge", "capability", "agent"] = "capability"
+    instructions: Annotated[str, Field(min_length=1, max_length=LONG)]
+    items: str = "items.csv"
+    items_per_person: Annotated[int, Field(ge=1)] | None = None
+    order: Literal["shuffled", "fixed"] = "shuffled"
+    shuffle_options: bool = True
+    seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
+    tools: Line = "none"
+    completion_code: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,60}$")] | None = None
+    completion_address: Annotated[str, Field(pattern=r"^https://[^\s\"'<>]+$", max_length=500)] | None = None
+    panel_parameter: Word | None = None
+    shared_device: bool = False
+    consent: ConsentText
+    time: TimeRules = TimeRules()
+    sections: list[ExamSection] = []
+    questions: Annotated[list[PersonQuestion], Field(max_length=20)] = []
+    exclude: ExclusionRules = ExclusionRules()
+    study: StudyFacts = StudyFacts()
