@@ -29,9 +29,9 @@ import polars.selectors as cs
 import mensura
 from benchmarks import run
 from mensura.exam.file import Exam
-from mensura.exam.settings import ExamSettings
 from mensura.exam.items import ExamItem
 from mensura.exam.report import ExamReport, report_exam
+from mensura.exam.settings import ExamSettings
 from mensura.people import ItemPool
 from mensura.responses import FitOptions, Survey, fit_categories, fit_dimensions, fit_responses, place_among
 from mensura.responses.categories import CATEGORY_MODELS

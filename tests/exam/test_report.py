@@ -12,11 +12,11 @@ from mensura.core.errors import MensuraError
 from mensura.exam import AnswerStore, read_exam
 from mensura.exam.checklist import checklist, checklist_text, to_pool
 from mensura.exam.comparison import agreement_among, error_agreement
-from mensura.exam.settings import ExclusionRules
 from mensura.exam.gathering import model_outcomes, people_outcomes, people_takers
 from mensura.exam.rates import AnswerMatrix, answer_matrix, combine, item_rates, mean_rate, rates_by_regression
 from mensura.exam.report import report_exam
 from mensura.exam.scoring import grade
+from mensura.exam.settings import ExclusionRules
 from mensura.exam.weights import exclude, hidden_groups, rake, shared_weights
 from mensura.llm import Answer
 from mensura.people import ItemPool
