@@ -66,7 +66,7 @@ def test_an_evidence_folder_with_the_scores(mensura_command, tmp_path):
     mine = tmp_path / "mine.csv"
     mine.write_text("model,released,benchmark,score\nmy-model,2026-11-01,HLE,21.5\n", encoding="utf-8")
     assert mensura_command("add", mine, "--out", tmp_path / "evidence").code == 0
-    listed = mensura_command("evidence", "models", "--provider", "user", "--evidence", tmp_path / "evidence", "--json")
+    listed = mensura_command("evidence", "summary", "--models", "user", "--evidence", tmp_path / "evidence", "--json")
     assert [row["subject"] for row in json.loads(listed.out)["models"]] == ["my-model"]
 
 
@@ -111,13 +111,13 @@ def test_the_log_of_a_new_model_enters_with_its_release_date(mensura_command, lo
     dated = log.with_name("dated.csv")
     assert mensura_command("add", log, *described[:2], "--out", dated).code == 0
     for file, name, maker in ((dated, "acme/new-7b", "user"), (table, "New 7B", "Acme")):
-        listed = mensura_command("evidence", "models", "--add", file, "--json")
+        listed = mensura_command("evidence", "summary", "--models", "all", "--add", file, "--json")
         found = [row for row in json.loads(listed.out)["models"] if row["subject"] == "acme/new-7b"]
         assert [(row["name"], row["provider"], row["released"]) for row in found] == [(name, maker, "2026-11-01")]
 
 
 def test_the_refusal_names_the_command_that_settles_the_date(mensura_command, log):
-    run = mensura_command("evidence", "models", "--add", log, "--provider", "my lab")
+    run = mensura_command("evidence", "summary", "--add", log, "--models", "my lab")
     assert run.code == 2
     assert f"mensura add {log} --released YYYY-MM-DD --out settled.csv\nThen give --add settled.csv" in run.err
 

@@ -18,13 +18,12 @@ ELSEWHERE = {
     **dict.fromkeys(
         ("evidence init", "evidence capture", "evidence extract", "evidence apply"), "the store: test_store"
     ),
-    **dict.fromkeys(("evidence undo", "evidence discard", "evidence policy"), "the store: test_store"),
+    **dict.fromkeys(("evidence undo", "evidence policy"), "the store: test_store"),
     **dict.fromkeys(("evidence preview", "evidence log", "evidence diff"), "as evidence summary"),
     "evidence mappings": "as evidence summary",
     "cache": "writes nothing; a full disk costs time, not the result: test_cache",
-    "llm recover": "replaces the journal itself: tests/llm/test_recovery",
     "serve": "writes no file a user names: test_serve",
-    **dict.fromkeys(("exam check", "exam from", "exam serve", "exam forget"), "test_exam"),
+    **dict.fromkeys(("exam check", "exam serve", "exam forget"), "test_exam"),
     "mcp": "writes nothing: test_agent_server",
 }
 """Commands whose disks are tried where their files are, and why not here."""

@@ -92,7 +92,7 @@ def test_a_server_that_is_ended_leaves_no_process_and_no_file(tmp_path, how):
     end_at_work(command, temporary, how)
 
 
-@pytest.mark.parametrize("arguments", [("iq",), ("evidence", "models", "--json")])
+@pytest.mark.parametrize("arguments", [("iq",), ("evidence", "summary", "--json")])
 def test_a_reader_that_goes_away_ends_a_command_quietly(tmp_path, arguments):
     """As in ``mensura iq | head``."""
     reading, writing = os.pipe()

@@ -158,10 +158,18 @@ def test_versions_are_named_by_entry_place_or_word(store, mensura_command, tmp_p
     assert json.loads(mensura_command("evidence", "diff", "embedded", "embedded", "--json").out)["cells"] == []
 
 
+def test_undo_takes_a_queued_update_off_the_list(store, mensura_command):
+    waiting = update(score("big-1", "swe_marathon", "12", "15"))
+    store.propose(waiting, **ANN)
+    assert f"update {waiting.id} is discarded" in mensura_command("evidence", "undo", waiting.id[:8]).out
+    assert store.pending().is_empty()
+
+
 def test_models_are_listed_newest_first_with_their_counts(store, mensura_command):
-    told = json.loads(mensura_command("evidence", "models", "--evidence", "evidence.sqlite", "--json").out)["models"]
+    listed = mensura_command("evidence", "summary", "--models", "all", "--evidence", "evidence.sqlite", "--json")
+    told = json.loads(listed.out)["models"]
     assert [(row["subject"], row["benchmarks"]) for row in told] == [("big-2", 1), ("small-1", 0), ("big-1", 2)]
-    nobody = mensura_command("evidence", "models", "--evidence", "evidence.sqlite", "--provider", "OTHER", "--json")
+    nobody = mensura_command("evidence", "summary", "--evidence", "evidence.sqlite", "--models", "OTHER", "--json")
     assert json.loads(nobody.out)["models"] == []
 
 

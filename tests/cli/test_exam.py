@@ -134,7 +134,7 @@ def test_check_prints_every_error(mensura_command, tmp_path):
 
 def test_from_a_log_without_items_says_so(mensura_command, tmp_path):
     (tmp_path / "samples_x.jsonl").write_text('{"doc_id": 1, "doc": {}}\n', encoding="utf-8")
-    run = mensura_command("exam", "from", tmp_path / "samples_x.jsonl", tmp_path / "exam")
+    run = mensura_command("exam", "new", tmp_path / "exam", "--from", tmp_path / "samples_x.jsonl")
     assert run.code == 2
     assert "no item with a text and a key" in run.err
 

@@ -65,7 +65,7 @@ def test_commands_print_names_of_a_user_as_they_are(mensura_command, tmp_path):
     names = ["Lab [high]", "Lab [low]", "Lab [/low]"]
     rows = [f"own-{number},{name},2026-01-01,gpqa_diamond,0.{number}1,fraction" for number, name in enumerate(names)]
     added.write_text("subject,provider,released,benchmark,score,unit\n" + "\n".join(rows), encoding="utf-8")
-    run = mensura_command("evidence", "models", "--add", added)
+    run = mensura_command("evidence", "summary", "--models", "all", "--add", added)
     assert run.code == 0, run.err
     assert [name for name in names if name not in run.out] == []
 
@@ -92,11 +92,11 @@ def test_tables_are_written_as_the_set_of_their_command(mensura_command, tmp_pat
     first = mensura_command("cost", "--frontier", "--out", out)
     assert first.code == 0, first.err
     (out / "notes.txt").write_text("mine", encoding="utf-8")
-    assert mensura_command("people", "populations", "--out", out).code == 0
+    assert mensura_command("people", "summary", "--out", out).code == 0
     assert mensura_command("cost", "--at-least", "120", "--out", out).code == 0
     files = {path.name for path in out.iterdir() if not path.name.startswith(".")}
-    told = {"cost.settings.json", "people-populations.settings.json"}
-    assert files == {"cheapest.csv", "populations.csv", "notes.txt", *told}
+    told = {"cost.settings.json", "people-summary.settings.json"}
+    assert files == {"cheapest.csv", "populations.csv", "pools.csv", "notes.txt", *told}
 
 
 def test_a_folder_of_tables_says_what_they_depend_on(mensura_command, tmp_path):
@@ -110,7 +110,7 @@ def test_a_folder_of_tables_says_what_they_depend_on(mensura_command, tmp_path):
 
 def test_a_table_in_the_way_of_another_command_is_refused(mensura_command, tmp_path):
     (tmp_path / "populations.csv").write_text("mine", encoding="utf-8")
-    run = mensura_command("people", "populations", "--out", tmp_path)
+    run = mensura_command("people", "summary", "--out", tmp_path)
     assert run.code == 2
     assert "was not written by mensura" in run.err
     assert (tmp_path / "populations.csv").read_text(encoding="utf-8") == "mine"
@@ -169,6 +169,6 @@ def test_only_styles_that_are_asked_for_colour_a_terminal(name, monkeypatch, cap
 
 
 def test_what_is_beside_the_result_goes_to_the_other_stream(mensura_command, tmp_path):
-    run = mensura_command("people", "populations", "--out", tmp_path / "out")
-    assert f"wrote populations.csv to {tmp_path / 'out'}" in run.err
+    run = mensura_command("people", "summary", "--out", tmp_path / "out")
+    assert f"wrote populations.csv, pools.csv to {tmp_path / 'out'}" in run.err
     assert "wrote" not in run.out

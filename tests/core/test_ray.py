@@ -8,9 +8,11 @@ import pytest
 
 from mensura.stitching import stitch
 
+SMALL = ("--set", "streams=19")
+
 
 def test_simulated_streams_are_those_of_one_process(here_ray, mensura_command):
-    arguments = ("acceleration", "simulate", "--acceleration", 4, "--runs", 2, "--set", "streams=19", "--json")
+    arguments = ("acceleration", "watch", "--simulate", 4, *SMALL, "--set", "runs=2", "--json")
     plain, spread = (json.loads(mensura_command(*arguments, *more).out) for more in ((), ("--set", "ray=local")))
     assert spread["detection"] == plain["detection"]
     assert here_ray.ran == 2
@@ -21,7 +23,7 @@ def test_a_cluster_that_cannot_finish_is_said_in_one_sentence(here_ray, monkeypa
         raise here_ray.exceptions.RayError("Failed to start a worker\nTraceback …")
 
     monkeypatch.setattr(here_ray, "get", fail)
-    told = mensura_command("acceleration", "simulate", "--runs", 1, "--set", "streams=19", "--set", "ray=local")
+    told = mensura_command("acceleration", "watch", "--simulate", 2, *SMALL, "--set", "runs=1", "--set", "ray=local")
     assert told.code == 2
     assert "did not finish the work (Failed to start a worker). Read its logs" in told.err
 
@@ -35,7 +37,7 @@ def test_replicates_are_those_of_one_process(here_ray, kind):
     assert here_ray.ran == 4
 
 
-@pytest.mark.parametrize("command", [("acceleration", "simulate", "--runs", 1), ("stitch", "--bootstrap", 2)])
+@pytest.mark.parametrize("command", [("acceleration", "watch", "--simulate", 2), ("stitch", "--bootstrap", 2)])
 def test_without_ray_the_extra_is_named(mensura_command, monkeypatch, command):
     monkeypatch.setitem(sys.modules, "ray", None)
     told = mensura_command(*command, "--set", "ray=local")

@@ -54,7 +54,7 @@ def test_a_dry_run_asks_nothing_and_needs_no_model(mensura_command, tmp_path, mo
     run = mensura_command("annotate", "example", "--protocol", "cell", *arguments)
     assert "288 questions to openai/some: 0 answered already, 288 calls" in run.out
     assert "about $0." in run.out
-    compared = mensura_command("demands", "protocols", "example", *arguments)
+    compared = mensura_command("annotate", "example", "--protocol", "compare", *arguments)
     assert [line.split()[0] for line in compared.out.splitlines() if "questions" in line] == ["2", "32", "576"]
     assert list(tmp_path.iterdir()) == []
 
@@ -99,7 +99,10 @@ def test_a_budget_stops_and_says_so(mensura_command, tmp_path):
         (["demands", "agreement", "nowhere.csv"], "nowhere.csv: no such file"),
         (["demands", "check", "nowhere.csv"], "nowhere.csv: no such file or folder"),
         (["demands", "dimensions", "--rubric", "XX"], "no rubric for 'XX'"),
-        (["demands", "protocols", "example", "--model", "recorded/example"], "no level could be read by cell"),
+        (
+            ["annotate", "example", "--model", "recorded/example", "--protocol", "compare"],
+            "no level could be read by cell",
+        ),
     ],
 )
 def test_what_a_careless_user_types(mensura_command, arguments, message):
@@ -137,7 +140,7 @@ def test_sheet_out_agreement_in_and_merge(mensura_command, annotated, tmp_path):
     assert found["raters"] == ["recorded/example #1", "recorded/example #2", "anna"]
     assert len(found["pairs"]) == 3
     merged = mensura_command(
-        "demands", "merge", out / "readings.csv", tmp_path / "anna.csv", "--aggregate", "ordinal", "--json"
+        "demands", "agreement", out / "readings.csv", tmp_path / "anna.csv", "--merge", "ordinal", "--json"
     )
     rows = json.loads(merged.out)
     assert {row["annotator"] for row in rows["demands"]} == {"recorded/example+anna"}

@@ -39,7 +39,7 @@ def test_no_flipped_bit_gives_a_wrong_value_in_silence(serve, tmp_path):
                 answers = asker.ask(questions(40), read_level)
             assert [(answer.value, answer.rationale) for answer in answers] == truth
         except MensuraError as fault:
-            assert "mensura llm recover" in str(fault)
+            assert "--recover" in str(fault)
             noticed += 1
         for rest in tmp_path.glob(f"{number}.sqlite*"):
             rest.unlink()
@@ -54,7 +54,7 @@ def test_a_changed_cell_of_an_answer_is_noticed(serve, tmp_path, column):
     with sqlite3.connect(path) as connection:
         connection.execute(f"UPDATE calls SET {column} = {changed} WHERE id = 2")
     connection.close()
-    with Journal(path) as journal, pytest.raises(MensuraError, match=r"damaged.*mensura llm recover"):
+    with Journal(path) as journal, pytest.raises(MensuraError, match=r"damaged.*mensura llm status .* --recover"):
         list(journal.questions())
 
 
@@ -64,9 +64,9 @@ def test_recovery_keeps_every_answer_that_can_be_read(serve, tmp_path, mensura_c
     whole = path.read_bytes()
     start, pages = len(whole) // 2 // 4096 * 4096, 4
     path.write_bytes(whole[:start] + b"\xa5" * 4096 * pages + whole[start + 4096 * pages :])
-    told = mensura_command("llm", "recover", path)
+    told = mensura_command("llm", "status", path, "--recover")
     assert told.code == 0, told.err
-    assert f"The damaged file is kept as {path}.damaged" in told.out.replace("\n", "")
+    assert f"The damaged file is kept as {path}.damaged" in told.err.replace("\n", "")
     kept = audit_table(path).height
     assert 200 < kept < 400
     assert not list(tmp_path.glob(".*"))

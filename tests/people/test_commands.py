@@ -127,15 +127,13 @@ def test_extrapolate_by_links(mensura_command, folder, tmp_path):
 
 
 def test_populations_are_listed(mensura_command):
-    names = [
-        row["population"] for row in json.loads(mensura_command("people", "populations", "--json").out)["populations"]
-    ]
+    names = [row["population"] for row in json.loads(mensura_command("people", "summary", "--json").out)["populations"]]
     assert {"world", "pisa", "icar"} <= set(names)
 
 
 @pytest.mark.shared
 def test_strata_from_the_development_tables(mensura_command, shared, tmp_path):
-    assert mensura_command("people", "strata", shared / "data/world", "--out", tmp_path).code == 0
+    assert mensura_command("people", "summary", shared / "data/world", "--out", tmp_path).code == 0
     assert pl.read_csv(tmp_path / "strata.csv").height > 2000
 
 

@@ -49,7 +49,7 @@ def test_from_a_file_to_people_and_the_next_items(file, tmp_path, mensura_comman
     pl.read_csv(file).filter(pl.col("subject") == "m0").write_csv(tmp_path / "new.csv")
     run = mensura_command("responses", "place", out, tmp_path / "new.csv", "--group", "people")
     assert "1 subjects among people" in run.out and "m0: IQ-equivalent" in run.out
-    form = json.loads(mensura_command("responses", "select", out, "--size", 5, "--json").out)["form"]
+    form = json.loads(mensura_command("responses", "next", out, "--form", 5, "--json").out)["form"]
     assert len({row["item"] for row in form}) == 5
     pl.read_csv(file).filter(pl.col("subject") == "m0").head(6).write_csv(tmp_path / "some.csv")
     found = json.loads(mensura_command("responses", "next", out / "items.csv", tmp_path / "some.csv", "--json").out)

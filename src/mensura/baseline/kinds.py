@@ -112,7 +112,7 @@ def find_people(who: str | Population, world: World) -> Population:
     except MensuraError as fault:
         if " " not in text or len(text) < _SHORTEST:
             raise MensuraError(
-                f"--people {who!r}: a population that nobody described; expected a name (mensura people populations "
+                f"--people {who!r}: a population that nobody described; expected a name (mensura people summary "
                 "lists them), a country, or a sentence such as 'university students in Germany'"
             ) from fault
     return Population(name=text, prose=text)

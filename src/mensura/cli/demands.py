@@ -25,17 +25,11 @@ Tables = Annotated[list[Path], inarg("Files of levels or filled sheets.")]
 
 
 @dataclass(frozen=True, kw_only=True)
-class BundleSettings(AskingSettings):
-    """The rarer settings of commands that ask for levels."""
+class AnnotateSettings(AskingSettings):
+    """The rarer settings of ``mensura annotate``."""
 
     items_per_call: Annotated[int, "Items in one call (bundle)."] = 25
     seed: Annotated[int, "Seed of the intervals."] = 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class AnnotateSettings(BundleSettings):
-    """The rarer settings of ``mensura annotate``."""
-
     aggregate: Annotated[str, "One level from several readings: median or ordinal."] = "median"
 
 
@@ -50,8 +44,8 @@ def annotate(
     model: Models = None,
     max_cost: MaxCost = None,
     dry_run: DryRun = False,
-    protocol: Annotated[str, opt("Items per call: bundle, item (one) or cell (one dimension).")] = "bundle",
-    repeats: Annotated[int, opt("How often everything is asked.")] = 1,
+    protocol: Annotated[str, opt("bundle, item or cell (one level) per call; or compare all.")] = "bundle",
+    repeats: Annotated[int | None, opt("How often everything is asked (1; compare 2).")] = None,
     rubrics: Rubrics = None,
     dimensions: Dimensions = "",
     columns: ItemColumns = None,
@@ -59,13 +53,22 @@ def annotate(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Annotate the items of a pool with demand levels, 0 to 5 in eighteen dimensions."""
+    """Annotate the items of a pool with demand levels, 0 to 5 in eighteen dimensions.
+
+    --protocol compare annotates by every protocol, and compares their cost and their agreement with one call per cell.
+    """
     from mensura.demands import carry_out, plan_annotation
     from mensura.demands.views import item_table
 
     rare = read_settings(settings, AnnotateSettings)
-    plan = plan_annotation(item_table(pool, columns), protocol=protocol, **_plan(repeats, rare, rubrics, dimensions))
-    asking = Asking(model, max_cost, dry_run, rare).one(out, plan.max_tokens)
+    how: dict[str, Any] = {"items_per_call": rare.items_per_call, "rubrics": rubrics}
+    how["dimensions"] = split_names(dimensions) or None
+    items, questions = item_table(pool, columns), Asking(model, max_cost, dry_run, rare)
+    if protocol == "compare":
+        _compare_protocols(items, {**how, "repeats": 2 if repeats is None else repeats}, questions, rare, out, as_json)
+        return
+    plan = plan_annotation(items, protocol=protocol, repeats=1 if repeats is None else repeats, **how)
+    asking = questions.one(out, plan.max_tokens)
     if asking.dry_run:
         asking.print_estimate(plan.questions, plan.usual_tokens)
         return
@@ -74,11 +77,6 @@ def annotate(
     facts = {name: getattr(result, name) for name in ("protocol", "calls", "stored", "cost")}
     emit(result, out, as_json, **facts)
     _print(result)
-
-
-def _plan(repeats: int, rare: BundleSettings, rubrics: Path | None, dimensions: str) -> dict[str, Any]:
-    codes = split_names(dimensions) or None
-    return {"repeats": repeats, "items_per_call": rare.items_per_call, "rubrics": rubrics, "dimensions": codes}
 
 
 def _read_levels(tables: list[Path], rubrics: Path | None) -> pl.DataFrame:
@@ -171,61 +169,49 @@ def sheet(
     console.print(f"{counted(table.height, 'item')} to annotate: write a level from 0 to 5 into each column.")
 
 
-def agreement(tables: Tables, rubrics: Rubrics = None, out: Out = None, as_json: Json = False) -> None:
-    """Measure how far annotators, repeats or people agree: kappa, alpha, exact, within one level."""
-    from mensura.demands import measure_agreement
+def agreement(
+    tables: Tables,
+    merge: Annotated[str | None, opt("Also make one level per item and dimension: median or ordinal.")] = None,
+    rubrics: Rubrics = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Measure how far annotators, repeats or people agree: kappa, alpha, exact, within one level.
 
-    result = measure_agreement(_read_levels(tables, rubrics))
-    emit(result.tables(), out, as_json, raters=list(result.raters), items=result.items)
+    With --merge also one level per item and dimension from the readings of all, in demands.csv of --out.
+    """
+    from mensura.demands import measure_agreement, pool_readings
+
+    levels = _read_levels(tables, rubrics)
+    result = measure_agreement(levels)
+    merged = None if merge is None else pool_readings(levels, merge)
+    parts = {} if merged is None else {"demands": merged.demands, "annotators": merged.annotators}
+    filled = {name: table for name, table in parts.items() if table.height}
+    emit(result.tables() | filled, out, as_json, raters=list(result.raters), items=result.items)
     shown = _shown_agreement(result.agreement)
     print_table(shown, title=result.heading, spare=("alpha_interval", "alpha_ordinal", "n"))
     title = "Pairs of raters, all dimensions (shift: second less first, in levels)"
     print_table(result.pairs, title=title, rows=20, keys=2, spare=("cells", "exact"))
     console.print(_agreed(shown))
+    if merged is not None:
+        print_table(merged.demands, title="Levels", rows=20)
+        print_filled(merged.annotators, title="Annotators: leaning and error in levels", rows=40)
+        console.print(say_levels(merged.demands))
 
 
-def merge(
-    tables: Tables,
-    aggregate: Annotated[str, opt("median or ordinal.")] = "median",
-    rubrics: Rubrics = None,
-    out: Out = None,
-    as_json: Json = False,
+def _compare_protocols(
+    items: pl.DataFrame, how: dict[str, Any], asking: Asking, rare: AnnotateSettings, out: Path | None, as_json: bool
 ) -> None:
-    """Make one level per item and dimension from the readings of several annotators."""
-    from mensura.demands import pool_readings
-
-    pooled = pool_readings(_read_levels(tables, rubrics), aggregate)
-    parts = {"demands": pooled.demands, "annotators": pooled.annotators}
-    emit({name: table for name, table in parts.items() if table.height}, out, as_json)
-    print_table(pooled.demands, title="Levels", rows=20)
-    print_filled(pooled.annotators, title="Annotators: leaning and error in levels", rows=40)
-    console.print(say_levels(pooled.demands))
-
-
-@takes(BundleSettings)
-def protocols(
-    pool: Pool,
-    model: Models = None,
-    max_cost: MaxCost = None,
-    dry_run: DryRun = False,
-    repeats: Annotated[int, opt("Repeats of each protocol, two or more.")] = 2,
-    rubrics: Rubrics = None,
-    dimensions: Dimensions = "",
-    settings: Settings = None,
-    out: Out = None,
-    as_json: Json = False,
-) -> None:
-    """Compare the protocols on your items and model: cost, and agreement with one call per cell."""
+    """Compare the protocols on these items and this model: cost, and agreement with one call per cell."""
     from mensura.demands.plan import compare_plans, plan_protocols
 
-    rare = read_settings(settings, BundleSettings)
-    plans = plan_protocols(pool, **_plan(repeats, rare, rubrics, dimensions))
-    asking = Asking(model, max_cost, dry_run, rare).one(out, max(plan.max_tokens for plan in plans.values()))
-    if asking.dry_run:
+    plans = plan_protocols(items, **how)
+    one = asking.one(out, max(plan.max_tokens for plan in plans.values()))
+    if one.dry_run:
         for plan in plans.values():
-            asking.print_estimate(plan.questions, plan.usual_tokens)
+            one.print_estimate(plan.questions, plan.usual_tokens)
         return
-    with asking.open("comparing") as asker:
+    with one.open("comparing") as asker:
         result = compare_plans(plans, asker, seed=rare.seed)
     facts = {name: getattr(result, name) for name in ("recommended", "model", "items")}
     emit(result, out, as_json, **facts)

@@ -21,11 +21,23 @@ if TYPE_CHECKING:
     from mensura.study.preview import Preview
 
 
-def summary(evidence: EvidencePath = None, add: AddedScores = None, out: Out = None, as_json: Json = False) -> None:
-    """Count the tables, benchmarks and sources of the evidence, and show how far sources disagree."""
+def summary(
+    models: Annotated[str | None, opt("List the models of this provider instead, or 'all'.", metavar="WHOSE")] = None,
+    evidence: EvidencePath = None,
+    add: AddedScores = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Count the tables, benchmarks and sources of the evidence, and show how far sources disagree.
+
+    With --models: the models, newest first, with the number of benchmarks each was scored on.
+    """
     from mensura.evidence import benchmark_coverage, source_coverage, source_disagreement
 
     loaded = load_evidence(evidence, add)
+    if models is not None:
+        _list_models(loaded, models, out, as_json)
+        return
     tables = {
         "tables": loaded.summary(),
         "benchmark_coverage": benchmark_coverage(loaded),
@@ -43,20 +55,12 @@ def summary(evidence: EvidencePath = None, add: AddedScores = None, out: Out = N
     console.print(say_evidence(counts["models"], counts["benchmarks"], loaded.primary_scores, disagreement))
 
 
-def models(
-    provider: Annotated[str | None, opt("Only models of this provider.")] = None,
-    evidence: EvidencePath = None,
-    add: AddedScores = None,
-    out: Out = None,
-    as_json: Json = False,
-) -> None:
-    """List the models, newest first, with the number of benchmarks each was scored on."""
-    loaded = load_evidence(evidence, add)
+def _list_models(loaded: Evidence, provider: str, out: Path | None, as_json: bool) -> None:
     scored = loaded.primary_scores.group_by("subject").agg(pl.len().alias("benchmarks"))
     columns = ["subject", "name", "provider", "released", "reasoning", "input_price", "output_price"]
     listed = loaded.models.join(scored, on="subject", how="left").select(*columns, pl.col("benchmarks").fill_null(0))
     listed = listed.sort("released", "subject", descending=[True, False])
-    if provider is not None:
+    if provider != "all":
         listed = listed.filter(pl.col("provider").str.to_lowercase() == provider.lower())
     emit({"models": listed}, out, as_json)
     print_table(listed, title="Models (prices: US dollars per million tokens)")

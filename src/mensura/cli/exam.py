@@ -32,13 +32,28 @@ _SHOWN = ("subject", "rate", "low", "high", "people_rate", "difference", "percen
 """Columns of the comparison that are printed; --out and --json have all."""
 
 
-def new(folder: NewFolder) -> None:
-    """Write a small working exam to start from."""
-    from mensura.exam.file import new_exam
+def new(
+    folder: NewFolder,
+    source: Annotated[
+        Path | None, infile("Make it from a pool with texts, an Inspect .eval or harness .jsonl.", "--from")
+    ] = None,
+    columns: ItemColumns = None,
+) -> None:
+    """Write a small working exam to start from, or make one from items that exist."""
+    from mensura.exam.file import exam_from, new_exam
 
-    exam = new_exam(folder)
-    then = f"Edit exam.toml and items.csv, then: mensura exam check {folder}"
-    console.print(f"wrote {folder}: {len(exam.scored)} items. {then}")
+    if source is None:
+        if columns is not None:
+            raise MensuraError("--map: needs --from SOURCE, whose columns it names")
+        exam = new_exam(folder)
+        then = f"Edit exam.toml and items.csv, then: mensura exam check {folder}"
+        console.print(f"wrote {folder}: {len(exam.scored)} items. {then}")
+        return
+    exam, left = exam_from(source, folder, columns)
+    console.print(f"wrote {folder}: {len(exam.scored)} items. Edit consent and instructions in exam.toml")
+    print_notes(f"left out: {reason}" for reason in left[:10])
+    if len(left) > 10:
+        print_note(f"… and {len(left) - 10} more left out")
 
 
 def check(exam: ExamPath) -> None:
@@ -53,21 +68,6 @@ def check(exam: ExamPath) -> None:
         f"{len(read.checks)}. Questions about the person: {len(read.settings.questions)}. No errors."
     )
     print_notes(read.warnings, "warning")
-
-
-def from_(
-    source: Annotated[Path, inarg("Pool with texts, Inspect .eval or harness samples .jsonl.")],
-    folder: NewFolder,
-    columns: ItemColumns = None,
-) -> None:
-    """Make an exam from a pool, a benchmark or an evaluation log."""
-    from mensura.exam.file import exam_from
-
-    exam, left = exam_from(source, folder, columns)
-    console.print(f"wrote {folder}: {len(exam.scored)} items. Edit consent and instructions in exam.toml")
-    print_notes(f"left out: {reason}" for reason in left[:10])
-    if len(left) > 10:
-        print_note(f"… and {len(left) - 10} more left out")
 
 
 def export(

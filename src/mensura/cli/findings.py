@@ -44,7 +44,7 @@ def say_evidence(models: int, benchmarks: int, scores: pl.DataFrame, disagreemen
 def say_models(listed: pl.DataFrame) -> str:
     """Say how many models there are, and which is the newest."""
     if not listed.height:
-        return "No model is of this provider. mensura evidence models lists all of them."
+        return "No model is of this provider. mensura evidence summary --models all lists all."
     newest = listed.row(0, named=True)
     return f"{counted(listed.height, 'model')}; the newest is {newest['name']} ({newest['released']})."
 

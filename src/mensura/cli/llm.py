@@ -13,7 +13,7 @@ from mensura.cli.asking import JOURNAL
 from mensura.cli.findings import say_journal
 from mensura.cli.inputs import load_evidence
 from mensura.cli.options import EvidencePath, Json, Out, arg, check_output, inarg, opt
-from mensura.cli.output import console, emit
+from mensura.cli.output import console, emit, notices
 from mensura.cli.tables import print_filled, print_table
 from mensura.core.errors import MensuraError, check_choice, counted
 
@@ -27,10 +27,15 @@ def status(
     journal: JournalFile = Path(JOURNAL),
     price_in: Annotated[float | None, opt("US dollars per million tokens in, for calls without a price.")] = None,
     price_out: Annotated[float | None, opt("US dollars per million tokens out.")] = None,
+    recover: Annotated[
+        bool, opt("First replace a damaged journal by all that can be read; the damaged file is kept.", "--recover")
+    ] = False,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
     """Show how many questions are answered, failed, open or in a batch, and what they cost in US dollars."""
+    if recover:
+        notices.print(str(llm.recover_journal(journal)))
     if (price_in is None) != (price_out is None):
         raise MensuraError("give both --price-in and --price-out (US dollars per million tokens), or neither")
     prices = None if price_in is None or price_out is None else llm.Prices(price_in, price_out)
@@ -57,11 +62,6 @@ def export(
     """Write every question with its answer, rationale and value."""
     rows = llm.write_audit(journal, target, recording=recording)
     console.print(f"wrote {rows} rows to {target}")
-
-
-def recover(journal: JournalFile) -> None:
-    """Replace a damaged journal by all that can still be read; the damaged file is kept."""
-    console.print(str(llm.recover_journal(journal)))
 
 
 def cite(

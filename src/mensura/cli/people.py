@@ -25,15 +25,23 @@ Names = Annotated[str, opt("Covariates, separated by commas; + crosses them: age
 
 
 def summary(
-    folder: Annotated[Path | None, inarg("Folder of a pool; by default the shipped ones.")] = None,
+    folder: Annotated[Path | None, inarg("Folder of a pool, or of country tables.")] = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Show the items of a pool by domain, its groups and who was tested; or list the pools behind the calibrations."""
+    """Show the items of a pool by domain, its groups and who was tested.
+
+    Without a folder: the populations known by name, and the pools behind the calibrations. Of a folder of country
+    tables (docs/extrapolation-world.md): the world strata that they make, for your own world tables.
+    """
     from mensura.people import ItemPool, screen
+    from mensura.people.strata import POPULATION_FILE
 
     if folder is None:
-        _list_pools(out, as_json)
+        _list_known(out, as_json)
+        return
+    if (folder / POPULATION_FILE).is_file():
+        _sum_strata(folder, out, as_json)
         return
     pool = ItemPool.read(folder)
     whole = pool.rates_of("all").join(pool.items.select("item", "domain"), on="item", how="left")
@@ -55,13 +63,31 @@ def summary(
     console.print(say_pool(pool.name, domains))
 
 
-def _list_pools(out: Path | None, as_json: bool) -> None:
+def _list_known(out: Path | None, as_json: bool) -> None:
+    """List the populations that have a name, and the pools behind the calibrations."""
     from mensura.calibration import list_pools
+    from mensura.people import World
 
-    table = list_pools()
-    emit({"pools": table}, out, as_json)
-    print_table(table, title="Pools of the published calibration (its Table 1) and of the open one", keys=2)
-    console.print(say_pools(table))
+    tables = {"populations": World.load().populations, "pools": list_pools()}
+    emit(tables, out, as_json)
+    columns = ["population", "prose", "age_low", "age_high", "ability_mean", "ability_low", "ability_high"]
+    title = "Populations (ability: 0 = 500 points of PISA, 1 = 100 points)"
+    print_table(tables["populations"].select(columns), title=title, spare=("ability_high", "ability_low"))
+    console.print(say_populations(tables["populations"]))
+    print_table(tables["pools"], title="Pools of the published calibration (its Table 1) and of the open one", keys=2)
+    console.print(say_pools(tables["pools"]))
+
+
+def _sum_strata(folder: Path, out: Path | None, as_json: bool) -> None:
+    """Sum country tables of population, attainment and learning to world strata."""
+    from mensura.people import World
+    from mensura.people.strata import build_world
+
+    tables = build_world(folder, World.load().countries)
+    emit(tables, out, as_json)
+    title = "World strata (thousands of people; learning 0 = 500 points)"
+    print_table(tables["strata"], title=title, rows=20, spare=("spread", "learning"))
+    console.print(say_strata(tables["strata"], tables["countries"]))
 
 
 def rates(
@@ -79,34 +105,6 @@ def rates(
     emit({"rates": table}, out, as_json)
     print_table(table, title=f"{pool.name}: success rates", rows=40, digits=3)
     console.print(_mean_rate(pool, table))
-
-
-def populations(out: Out = None, as_json: Json = False) -> None:
-    """List the populations known by name; any country is one too."""
-    from mensura.people import World
-
-    table = World.load().populations
-    emit({"populations": table}, out, as_json)
-    columns = ["population", "prose", "age_low", "age_high", "ability_mean", "ability_low", "ability_high"]
-    title = "Populations (ability: 0 = 500 points of PISA, 1 = 100 points)"
-    print_table(table.select(columns), title=title, spare=("ability_high", "ability_low"))
-    console.print(say_populations(table))
-
-
-def strata(
-    folder: Annotated[Path, inarg("Folder of country tables (see docs/extrapolation-world.md).")],
-    out: Out = None,
-    as_json: Json = False,
-) -> None:
-    """Sum country tables of population, attainment and learning to world strata of your own."""
-    from mensura.people import World
-    from mensura.people.strata import build_world
-
-    tables = build_world(folder, World.load().countries)
-    emit(tables, out, as_json)
-    title = "World strata (thousands of people; learning 0 = 500 points)"
-    print_table(tables["strata"], title=title, rows=20, spare=("spread", "learning"))
-    console.print(say_strata(tables["strata"], tables["countries"]))
 
 
 def _mean_rate(pool: ItemPool, table: pl.DataFrame) -> str:

@@ -212,29 +212,11 @@ def few_beside_many(result: responses.ResponseFit) -> list[str]:
     return result.subjects.filter(pl.col("group").is_in(small.implode()))["subject"].to_list()
 
 
-def select(
-    items: Items,
-    size: Annotated[int, opt("How many items.", min=1)] = 30,
-    mean: Mean = 0.0,
-    sd: Sd = 1.5,
-    content: Content = None,
-    choice: Choice = "spread",
-    out: Out = None,
-    as_json: Json = False,
-) -> None:
-    """Choose a fixed short form: the items that place a group best."""
-    bank, contents = _bank(items, content)
-    form = responses.select_items(bank, size, aim=responses.Aim(mean, sd), content=contents, choice=choice)
-    emit(form, out, as_json)
-    print_table(form.form, title="The form, item by item (error: with the items so far)", rows=40)
-    print_notes(form.warnings, "warning")
-    console.print(f"{form.heading}.")
-
-
 def next_(
     items: Items,
     log: Annotated[Path | None, inarg("Answers so far: a log or table.")] = None,
     count: Annotated[int, opt("How many items to run next.", min=1)] = 5,
+    form: Annotated[int | None, opt("Instead: a fixed short form of so many items.", min=1)] = None,
     within: Annotated[float, opt("Stop at this half width of the 90% interval.")] = 0.3,
     mean: Mean = 0.0,
     sd: Sd = 1.5,
@@ -244,8 +226,20 @@ def next_(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Show where a subject is after some answers, which items to run next, and when to stop."""
+    """Show where a subject is after some answers, which items to run next, and when to stop.
+
+    With --form: the items that place a group best, the same for everybody.
+    """
     bank, contents = _bank(items, content)
+    if form is not None:
+        if log is not None:
+            raise MensuraError("--form: a fixed form takes no answers; leave LOG out")
+        chosen = responses.select_items(bank, form, aim=responses.Aim(mean, sd), content=contents, choice=choice)
+        emit(chosen, out, as_json)
+        print_table(chosen.form, title="The form, item by item (error: with the items so far)", rows=40)
+        print_notes(chosen.warnings, "warning")
+        console.print(f"{chosen.heading}.")
+        return
     answers = {} if log is None else _answers(log, subject, bank)
     result = responses.next_items(
         bank, answers, count=count, aim=responses.Aim(mean, sd, within), content=contents, choice=choice

@@ -1,4 +1,4 @@
-"""``mensura evidence init|capture|extract|apply|undo|discard|mappings``: new evidence gets in, reviewed."""
+"""``mensura evidence init|capture|extract|apply|undo|mappings``: new evidence gets in, reviewed."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ Store = Annotated[Path, opt("SQLite file with the whole history.", "--store", en
 By = Annotated[str | None, opt("Name for the log; by default that of the user.", "--by")]
 DEFAULT_STORE = Path("evidence.sqlite")
 _WEB = ("http://", "https://")
+SHORTEST_HASH = 6
+"""Digits from which on a number names a queued update, and no entry."""
 
 
 def signed(by: str | None) -> dict[str, Any]:
@@ -160,22 +162,28 @@ def apply(
 
 
 def undo(
-    entry: Annotated[int, arg("Number of the entry to take back (mensura evidence log).")],
+    entry: Annotated[str, arg("Number of an entry, or first digits (6 or more) of a queued update.")],
     store: Store = DEFAULT_STORE,
     by: By = None,
     as_json: Json = False,
 ) -> None:
-    """Undo one entry and keep later ones; if later ones depend on it, name them and change nothing."""
-    version = ledger.open_ledger(store).undo(entry, **signed(by))
+    """Undo one entry and keep later ones; if later ones depend on it, name them and change nothing.
+
+    An update that still waits for review leaves the queue; its capture stays.
+    """
+    book = ledger.open_ledger(store)
+    if not (entry.isascii() and entry.isdigit() and len(entry) < SHORTEST_HASH):
+        update = book.discard(entry)
+        if as_json:
+            print_json({"discarded": update})
+        else:
+            console.print(f"update {update} is discarded")
+        return
+    version = book.undo(int(entry), **signed(by))
     if as_json:
         print_json({"entry": version.entry, "fingerprint": version.fingerprint})
     else:
         console.print(f"entry {version.entry}: entry {entry} is undone")
-
-
-def discard(update: Annotated[str, arg("First digits of a queued update.")], store: Store = DEFAULT_STORE) -> None:
-    """Remove an update from the queue; its capture stays."""
-    console.print(f"update {ledger.open_ledger(store).discard(update)} is discarded")
 
 
 def mappings(

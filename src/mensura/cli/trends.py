@@ -13,8 +13,8 @@ import polars as pl
 from mensura.cli.findings import interval, print_trust, say_detection
 from mensura.cli.inputs import DAY, ScoresFile, dated_scores, kept_for, load_evidence
 from mensura.cli.options import AddedScores, EvidencePath, Json, Out, ScoreUnit, check_input, infile, opt
-from mensura.cli.output import console, emit, print_notes, progress_bar
-from mensura.cli.settings import Settings, read_settings, takes
+from mensura.cli.output import console, emit, given_options, print_notes, progress_bar
+from mensura.cli.settings import Settings, changed, read_settings, takes
 from mensura.cli.tables import print_table, print_titled
 from mensura.core.errors import MensuraError
 
@@ -207,42 +207,33 @@ def _finding(tables: dict[str, pl.DataFrame], facts: dict[str, object], level: f
     )
 
 
-Rolling = Annotated[int | None, opt("Use only the releases of the last MONTHS months.", min=3, metavar="MONTHS")]
-
-
 @dataclass(frozen=True, kw_only=True)
-class SlopeSettings:
-    """The rarer settings of ``mensura acceleration slopes``."""
-
-    models: Annotated[Path | None, "CSV with subject and released, where the scores have no dates."] = None
-    streams: Annotated[int, "Simulations without change."] = 200
-    seed: Annotated[int, "Seed of the simulations."] = 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class WatchSettings(SlopeSettings):
+class WatchSettings:
     """The rarer settings of ``mensura acceleration watch``."""
 
-    streams: Annotated[int, "Simulations without change behind the alarm."] = STREAMS
+    models: Annotated[Path | None, "CSV with subject and released, where the scores have no dates."] = None
+    streams: Annotated[int | None, "Simulations without change (199; --break 200, --simulate 99)."] = None
     until: Annotated[date | None, "Planned end; a later day spends less of the false-alarm rate so far."] = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class StreamSettings:
-    """The rarer settings of ``mensura acceleration simulate``."""
-
-    streams: Annotated[int, "Simulations without change behind the alarm."] = 99
-    noise: Annotated[float, "Factor on all three sources of noise."] = 1.0
-    ray: Annotated[str | None, "Run on Ray: local, or the address of a cluster."] = None
+    runs: Annotated[int, "Simulated streams per factor of --simulate."] = 10
+    noise: Annotated[float, "Factor on all three sources of noise (--simulate)."] = 1.0
+    ray: Annotated[str | None, "Run --simulate on Ray: local, or the address of a cluster."] = None
     seed: Annotated[int, "Seed of the simulations."] = 0
 
 
 @takes(WatchSettings)
 def watch(
     scores: ScoresFile = None,
-    rolling: Rolling = None,
+    rolling: Annotated[
+        int | None, opt("Use only the releases of the last MONTHS months.", min=3, metavar="MONTHS")
+    ] = None,
     start: Annotated[datetime | None, opt("Start of the watch.", "--from", formats=[DAY])] = None,
     rate: Annotated[float, opt("False-alarm rate over the whole watch.", min=0.001, max=0.5)] = 0.05,
+    at: Annotated[
+        str | None, opt("Instead: slopes before and after this release, or 'every'.", "--break", metavar="MODEL")
+    ] = None,
+    simulate: Annotated[
+        list[float] | None, opt("Instead: simulate this factor on the pace (1: no change); repeatable.", min=0.1)
+    ] = None,
     settings: Settings = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
@@ -253,21 +244,46 @@ def watch(
 
     Every check uses all releases so far or, with --rolling 12, those of the last 12 months only. Without
     SCORES the embedded evidence is used, and without --from the watch starts in the middle of the time span.
+    --break compares the slopes before and after a release, with the false-alarm rate of that comparison.
+    --simulate shows which test finds a change of pace, and when, in 180 models and 60 benchmarks from 2024 to 2030.
     """
     rare = read_settings(settings, WatchSettings)
-    how: dict[str, Any] = {
-        "start": start.date() if start else None,
-        "window": rolling and rolling / MONTHS,
-        "rate": rate,
-    }
-    how |= {name: getattr(rare, name) for name in ("until", "streams", "seed")}
+    _refuse_unused("simulate" if simulate else "break" if at is not None else "watch", rare)
+    window, day = rolling and rolling / MONTHS, start.date() if start else None
+    if simulate:
+        _simulate(tuple(simulate), window, day, rare, out, as_json)
+        return
     data = scores or load_evidence(evidence, add)
+    if at is not None:
+        _compare_slopes(dated_scores(data, rare.models), None if at == "every" else at, rare, out, as_json)
+        return
+    how: dict[str, Any] = {"start": day, "window": window, "rate": rate, "until": rare.until, "seed": rare.seed}
+    how["streams"] = rare.streams or STREAMS
     result = kept_for("watch", data, how, lambda: _watched(dated_scores(data, rare.models), how))
     emit({"looks": result.looks, "plan": result.plan.table}, out, as_json, **result.facts)
     title = "Monthly checks: the statistic, in standard deviations without a change, and the boundary it must pass"
     print_table(result.looks, title=title)
     print_notes(result.warnings, "warning")
     console.print(result.heading)
+
+
+_UNUSED = {
+    "watch": ((), ("runs", "noise", "ray")),
+    "break": (("rolling", "start", "rate"), ("until", "runs", "noise", "ray")),
+    "simulate": (("scores", "rate", "at", "evidence", "add"), ("models", "until")),
+}
+"""Parameters and rarer settings that each way of the watch has no use for."""
+
+
+def _refuse_unused(way: str, rare: WatchSettings) -> None:
+    """Refuse what the chosen way does not use."""
+    names = {"scores": "SCORES", "start": "--from", "at": "--break"}
+    options, settings = _UNUSED[way]
+    given = [names.get(name, f"--{name}") for name in options if name in given_options()]
+    given += [f"--set {name}" for name in changed(rare, *settings)]
+    if given:
+        how = "without --break and --simulate" if way == "watch" else f"with --{way}"
+        raise MensuraError(f"{', '.join(given)}: not used {how}. Leave it out")
 
 
 def _watched(table: pl.DataFrame, settings: dict[str, Any]) -> Watch:
@@ -277,54 +293,34 @@ def _watched(table: pl.DataFrame, settings: dict[str, Any]) -> Watch:
         return watch_acceleration(table, **settings, advance=advance)
 
 
-@takes(StreamSettings)
-def simulate(
-    acceleration: Annotated[list[float] | None, opt("Factor on the pace (1: no change); repeatable.", min=0.1)] = None,
-    runs: Annotated[int, opt("Simulated streams per factor.", min=1)] = 10,
-    rolling: Rolling = None,
-    change: Annotated[datetime, opt("Day of the change, and start of the watch.", "--from", formats=[DAY])] = datetime(
-        2027, 1, 1
-    ),
-    settings: Settings = None,
-    out: Out = None,
-    as_json: Json = False,
+def _simulate(
+    factors: tuple[float, ...],
+    window: float | None,
+    change: date | None,
+    rare: WatchSettings,
+    out: Path | None,
+    as_json: bool,
 ) -> None:
-    """Simulate releases and scores from 2024 to 2030 with a change of pace; show which test finds it, and when.
-
-    The set-up is the published one: 180 models, 60 benchmarks. The published rule runs beside the watch.
-    """
+    """Simulate releases with a change of pace; the published rule runs beside the watch."""
     from mensura.stitching import to_years
     from mensura.trends import simulate_detection
 
-    rare = read_settings(settings, StreamSettings)
-    factors = tuple(acceleration or (1.0, 2.0))
-    year = float(to_years(pl.Series([change.date()]))[0])
-    with progress_bar("simulated streams", runs * len(factors)) as advance:
-        detection = simulate_detection(
-            factors, runs=runs, change=year, window=rolling and rolling / MONTHS, advance=advance, **asdict(rare)
-        )
-    emit({"detection": detection.table}, out, as_json, noise=rare.noise, streams=rare.streams)
+    year = float(to_years(pl.Series([change or date(2027, 1, 1)]))[0])
+    streams = rare.streams or 99
+    how: dict[str, Any] = {name: getattr(rare, name) for name in ("runs", "noise", "ray", "seed")}
+    with progress_bar("simulated streams", rare.runs * len(factors)) as advance:
+        detection = simulate_detection(factors, change=year, window=window, streams=streams, advance=advance, **how)
+    emit({"detection": detection.table}, out, as_json, noise=rare.noise, streams=streams)
     print_table(detection.table, title=detection.heading)
     console.print(say_detection(detection.table))
 
 
-@takes(SlopeSettings)
-def slopes(
-    scores: ScoresFile = None,
-    at: Annotated[str | None, opt("Model at whose release the slope may change.", "--break", metavar="MODEL")] = None,
-    settings: Settings = None,
-    evidence: EvidencePath = None,
-    add: AddedScores = None,
-    out: Out = None,
-    as_json: Json = False,
-) -> None:
+def _compare_slopes(table: pl.DataFrame, at: str | None, rare: WatchSettings, out: Path | None, as_json: bool) -> None:
     """Compare the slopes before and after a release, with the interval of their ratio and its false-alarm rate."""
     from mensura.stitching import stitch
     from mensura.trends import slope_ratios
 
-    rare = read_settings(settings, SlopeSettings)
-    fit = stitch(dated_scores(scores or load_evidence(evidence, add), rare.models))
-    ratios = slope_ratios(fit, at=at, streams=rare.streams, seed=rare.seed)
+    ratios = slope_ratios(stitch(table), at=at, streams=rare.streams or 200, seed=rare.seed)
     alarms = {"chosen_alarms": ratios.chosen_alarms, "any_alarms": ratios.any_alarms}
     emit({"slopes": ratios.table}, out, as_json, **alarms)
     title = "Slope ratio at every record: pace after over pace before; faster: chance of a faster pace"

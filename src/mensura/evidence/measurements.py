@@ -231,5 +231,5 @@ def require_subject(evidence: Evidence, subject: str) -> str:
     if match.id is not None:
         return match.id
     raise MensuraError(
-        f"model: {subject!r} is not in the evidence{match.hint} (run mensura evidence models to list them all)"
+        f"model: {subject!r} is not in the evidence{match.hint} (mensura evidence summary --models all lists them)"
     )

@@ -326,6 +326,6 @@ def _policy_changes(cells: Cells, subject: str, fields: Mapping[str, str | None]
 def _model(cells: Cells, written: str) -> str:
     match = names_of_models(cells).match(written)
     if match.id is None:
-        advice = match.hint or "; run mensura evidence models to list them"
+        advice = match.hint or "; run mensura evidence summary --models all to list them"
         raise MensuraError(f"model: {written!r} is not in the evidence{advice}")
     return match.id

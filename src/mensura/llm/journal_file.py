@@ -148,7 +148,7 @@ def connect(path: Path | None, create: bool) -> sqlite3.Connection:
 
 def recovery_hint(path: Path | None) -> str:
     """Return the sentence that names the command for damaged journals."""
-    return f"If the journal is damaged, run: mensura llm recover {path}"
+    return f"If the journal is damaged, run: mensura llm status {path} --recover"
 
 
 def _prepare(connection: sqlite3.Connection, path: Path | None) -> None:

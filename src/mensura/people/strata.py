@@ -2,7 +2,7 @@
 
 This is how the packaged tables were made, and how to make others (another year, other sources)::
 
-    mensura people strata FOLDER --out DIR
+    mensura people summary FOLDER --out DIR
 
 FOLDER holds ``population_2025.csv`` (iso3, age_lo, sex, pop_thousands), ``education_2020.csv`` (iso3, age_lo,
 sex, pop_thousands_2020 and the shares e_none … e_post_secondary), ``countries.csv`` (iso3, un_region,
@@ -21,6 +21,8 @@ from mensura.people.world import Ability, Population, World
 
 ATTAINMENT = ("none", "incomplete_primary", "primary", "lower_secondary", "upper_secondary", "post_secondary")
 PUPIL = "pupil"
+POPULATION_FILE = "population_2025.csv"
+"""The file that tells a folder of country tables from a pool."""
 SETTLED_AGE = 25
 COHORT_SHIFT = 5
 INCOME_GROUPS = ("Low income", "Lower middle income", "Upper middle income", "High income")
@@ -29,7 +31,7 @@ INCOME_GROUPS = ("Low income", "Lower middle income", "Upper middle income", "Hi
 
 def build_world(folder: Path, names: pl.DataFrame) -> dict[str, pl.DataFrame]:
     """Return the tables ``strata`` and ``countries``; ``names`` gives country, iso2 and name."""
-    population = read_table(folder / "population_2025.csv").rename({"iso3": "country", "age_lo": "age"})
+    population = read_table(folder / POPULATION_FILE).rename({"iso3": "country", "age_lo": "age"})
     education = read_table(folder / "education_2020.csv").rename({"iso3": "country", "age_lo": "age"})
     listed = read_table(folder / "countries.csv")
     group = pl.col("wb_income") if "wb_income" in listed.columns else pl.lit(None, dtype=pl.String)
