@@ -44,11 +44,13 @@ WORLDS: dict[str, dict[str, object]] = {
         "pool_slope": 0.07, "pool_shift": 0.4, "highest_slope": 0.45,
     },
     "12 pools of 40, readings share errors": {"pools": 12, "items": 40, "shared_error": 0.35},
+    "12 pools of 40, abilities correlate 0.5": {"pools": 12, "items": 40, "correlation": 0.5},
 }  # fmt: skip
 """The two before the last were not looked at while the method was made (the one before them was, once it had been
-found short). In the last one, both readings share half of the variance of their errors, as two runs of one language
-model may."""
+found short). In the one before the last, both readings share half of the variance of their errors, as two runs of one
+language model may. In the last, people who meet one demand meet others more often, so depths do not add up."""
 SHARED = "12 pools of 40, readings share errors"
+CORRELATED = "12 pools of 40, abilities correlate 0.5"
 
 
 def measure(world: dict[str, object], replications: int, seed: int) -> dict[str, float]:
@@ -104,6 +106,9 @@ def main() -> None:
     print(json.dumps(figures))
     if shared := figures.pop(SHARED, None):
         record("calibration.shared_readings", f"{shared['coverage']:.0%}")
+    if correlated := figures.pop(CORRELATED, None):
+        record("calibration.correlated_abilities", f"{correlated['coverage']:.0%}")
+        record("calibration.correlated_bias", f"{10 ** correlated['bias']:.2f}")
     if figures:
         record("calibration.coverage", percent_range(figure["coverage"] for figure in figures.values()))
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
+from scipy.special import ndtr, ndtri
 
 from mensura.core.arrays import Floats
 from mensura.demands.rubrics import HIGHEST
@@ -34,12 +35,14 @@ def simulate_pools(
     people: int = 300,
     highest_slope: float = 0.6,
     shared_error: float = 0.0,
+    correlation: float = 0.0,
 ) -> SimulatedPools:
     """Draw pools of items: levels, the share that can solve each, guessing, people asked, and one or two annotators.
 
     Slopes are uniform from 0 to ``highest_slope`` (not normal, as the model has it). Pools differ in which demands
     they make, in ease and in their slopes; every second one has ``options`` to guess from. Half of the items are read
-    twice; ``shared_error`` is the part of the error, in levels, that both readings have in common.
+    twice; ``shared_error`` is the part of the error, in levels, that both readings have in common. ``correlation`` is
+    that of people's abilities in any two dimensions; with 0 they are independent and depths add up.
     """
     count = len(dimensions)
     slopes = rng.uniform(0.0, highest_slope, count)
@@ -50,7 +53,7 @@ def simulate_pools(
     pool = np.repeat(np.arange(pools), items)
     own = slopes + pool_slope * rng.standard_normal((pools, count))
     shift = pool_shift * rng.standard_normal(pools)
-    depth = 0.4 + (true * own[pool]).sum(axis=1) + shift[pool] + residual * rng.standard_normal(pool.size)
+    depth = 0.4 + _joint_depth(true * own[pool], correlation) + shift[pool] + residual * rng.standard_normal(pool.size)
     floor = np.where(pool % 2 == 0, 0.0 if options is None else 1.0 / options, 0.0)
     solved = floor + (1 - floor) * 10.0 ** -np.maximum(depth, 0.0)
     names = np.array([f"p{p}:{k}" for k, p in enumerate(pool)])
@@ -70,6 +73,16 @@ def simulate_pools(
         wide = pl.DataFrame(dict(zip(dimensions, levels[rows].T, strict=True)))
         tables.append(wide.with_columns(item=pl.Series(names[rows]), annotator=pl.lit(name)))
     return SimulatedPools(rates, pl.concat(tables), slopes)
+
+
+def _joint_depth(depths: Floats, correlation: float) -> Floats:
+    """Return −log10 of the share of people who meet all demands, each met by 10^−depth of them."""
+    if not correlation:
+        return np.asarray(depths.sum(axis=1))
+    nodes, weights = np.polynomial.hermite_e.hermegauss(61)
+    threshold = ndtri(np.clip(10.0**-depths, 1e-12, 1.0 - 1e-12))[:, :, None]
+    met = ndtr((threshold + np.sqrt(correlation) * nodes) / np.sqrt(1.0 - correlation))
+    return np.asarray(-np.log10(met.prod(axis=1) @ (weights / weights.sum())))
 
 
 def _read(true: Floats, error: float, rng: np.random.Generator) -> Floats:

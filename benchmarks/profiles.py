@@ -122,23 +122,20 @@ def speed(subjects: int, rng: np.random.Generator) -> dict[str, float]:
 
 
 def strong_and_weak() -> dict[str, float]:
-    """Print the median rarity of 15 language models per group of dimensions, by the published lines.
+    """Print the median level of 15 language models per group of dimensions.
 
     The papers find AI "strong in knowledge, weak in volume and attention".
     """
-    made = profile_counts(load().demand_outcomes, calibration=chosen_lines("published")).profile
+    made = profile_counts(load().demand_outcomes).profile
     table = (
         made.with_columns(group=pl.col("dimension").str.head(2))
         .group_by("group")
-        .agg(median_level=pl.col("ability").median(), one_in=1 / pl.col("world_rate").drop_nulls().median())
-        .sort("one_in", descending=True, nulls_last=True)
+        .agg(median_level=pl.col("ability").median())
+        .sort("median_level", descending=True)
     )
-    print("\nMedian level and rarity of 15 language models, published lines")
+    print("\nMedian level of 15 language models")
     print(text_table(table, digits=3))
-    found = dict(table.drop_nulls().select("group", "one_in").iter_rows())
-    for group in ("AT", "VO", "KN"):
-        record(f"profiles.rarity_{group.lower()}", f"{found[group]:,.0f}")
-    return found
+    return dict(table.iter_rows())
 
 
 def main() -> None:

@@ -11,9 +11,9 @@ TABLE_16 = {
     "KN": (0.71, 0.80, 5.08, "Standard"),
     "CL": (0.50, 0.27, 3.17, "Standard"),
     "AT": (0.48, 2.55, 2.99, "Standard"),
-    "QL": (0.24, 0.97, 1.74, "Invariant"),
-    "CE": (0.20, 1.02, 1.60, "Invariant"),
-    "SN": (0.10, 1.95, 1.26, "Invariant"),
+    "QL": (0.24, 0.97, 1.74, "Slow"),
+    "CE": (0.20, 1.02, 1.60, "Slow"),
+    "SN": (0.10, 1.95, 1.26, "Slow"),
 }
 """The published lines: slope, intercept, base and class as printed."""
 MEMBER = {

@@ -22,7 +22,7 @@ def test_known_slopes_come_back_with_every_demand_at_once(simulated):
     for code, slope in slopes.items():
         assert made[code]["low"] < 10**slope < made[code]["high"]
         assert made[code]["slope"] == pytest.approx(slope, abs=0.03)
-    assert [made[code]["verdict"] for code in slopes] == ["Standard", "Invariant", "Invariant"]
+    assert [made[code]["verdict"] for code in slopes] == ["Standard", "Slow", "Slow"]
     t = {code: row["slope"] / np.log10(row["high"] / row["low"]) * 2 * 1.645 for code, row in made.items()}
     freedom = {code: t[code] ** 2 * (1 / made[code]["r2"] - 1) for code in slopes}  # r² = t² / (t² + freedom)
     assert list(freedom.values()) == pytest.approx([rates.height] * len(slopes), rel=0.15)

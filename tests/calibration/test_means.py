@@ -48,7 +48,7 @@ def test_published_bases_are_shown_as_printed_and_not_as_ten_to_the_rounded_slop
 
 def test_classes_begin_where_they_are_printed():
     assert [scaling_of(base) for base in (10.01, 10.0, 2.99, 2.9, 1.0)] == [
-        "High", "Standard", "Standard", "Invariant", "Invariant",
+        "High", "Standard", "Standard", "Slow", "Slow",
     ]  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """Profiles: the published recipe, places among people, and what may be said of them."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -10,6 +11,7 @@ import mensura
 from mensura.calibration import chosen_lines, profile, profile_counts
 from mensura.calibration.placing import find_line, place, statement
 from mensura.core.errors import MensuraError
+from mensura.demands.rubrics import annotated_dimensions
 from mensura.scale import Calibration, LevelLine
 
 PUBLISHED = {
@@ -23,9 +25,13 @@ PUBLISHED = {
 """A few abilities as published (area under the curve)."""
 
 
+LINES = tuple(LevelLine(code, 0.6, 0.5, code, r_squared=0.9) for code in annotated_dimensions() if code != "CEe")
+"""One base for all dimensions but verbal expression: as good as the largest demand, so abilities are placed."""
+
+
 @pytest.fixture(scope="module")
 def counted():
-    return profile_counts(mensura.load().demand_outcomes)
+    return profile_counts(mensura.load().demand_outcomes, calibration=Calibration(LINES))
 
 
 def test_a_few_published_abilities_come_back(counted):
@@ -73,12 +79,11 @@ def test_every_reading_of_a_place_lies_between_its_own_ends(counted):
 
 
 def test_a_dimension_without_a_line_says_why(counted):
-    social = counted.positions.filter(dimension="MS")
-    assert social["rate_low"].null_count() == 15
-    assert set(social["note"]) == {"the calibration has no line for it"}
-    own = profile_counts(mensura.load().demand_outcomes, calibration=chosen_lines("open"))
-    assert set(own.positions.filter(dimension="MS")["note"]) == {"base not identified: interval spans 1"}
-    assert counted.statements["statement"].str.contains("not placed in mind modelling").all()
+    expression = counted.positions.filter(dimension="CEe")
+    assert expression["rate_low"].null_count() == 15
+    assert set(expression["note"]) == {"the calibration has no line for it"}
+    assert counted.statements["statement"].str.contains("not placed in verbal expression").all()
+    assert find_line(chosen_lines("open"), "MS") == "base not identified: interval spans 1"
 
 
 def test_intervals_narrow_with_the_root_of_the_items():
@@ -157,7 +162,7 @@ def test_below_the_start_of_a_line_there_is_no_place():
         (50.0, 60.0, "above half of people in attention"),
         (49.9, 99.9, "not told apart from the median in attention"),
         (10.0, 49.9, "below the median in attention"),
-        (None, None, "not placed in attention"),
+        (None, None, "not placed among people"),
     ],
 )
 def test_statements_claim_no_more_than_the_near_end(low, high, said):
@@ -171,7 +176,7 @@ def test_extrapolated_claims_say_so():
 
 
 def test_another_calibration_moves_the_places_not_the_abilities(counted):
-    own = profile_counts(mensura.load().demand_outcomes, calibration=chosen_lines("open"))
+    own = counted.placed_by(Calibration(tuple(replace(line, slope=0.2) for line in LINES)))
     assert own.profile["ability"].equals(counted.profile["ability"])
     one, other = (made.profile.filter(subject="gpt4o", dimension="MCt")["iq"][0] for made in (counted, own))
     assert one > other + 20
@@ -213,11 +218,11 @@ def test_an_interval_ends_at_the_people_tested():
 
 
 def test_no_profile_is_rarer_than_the_people_of_its_calibration():
-    """Published lines: 168,415 people took the largest pool; open lines: 7,000."""
-    for lines, most in ((None, 168_415), ("open", 7_000)):
-        found = profile_counts(mensura.load().demand_outcomes, calibration=chosen_lines(lines))
-        assert found.positions["one_in_high"].max() <= most * (1 + 1e-9)
-        assert found.positions.filter("at_least")["note"].str.contains("at least 1 in").all()
+    few = Calibration(tuple(replace(line, tested=700.0) for line in LINES))
+    found = profile_counts(mensura.load().demand_outcomes, calibration=few)
+    assert found.positions["one_in_high"].max() == pytest.approx(700)
+    assert found.positions.filter("at_least").height > 5
+    assert found.positions.filter("at_least")["note"].str.contains("at least 1 in").all()
 
 
 def test_beyond_the_items_of_a_calibration_an_ability_is_at_least_so_rare():

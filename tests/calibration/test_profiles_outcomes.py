@@ -232,7 +232,7 @@ def test_broken_logs_are_refused(tmp_path, name, text, message):
 def test_the_command_writes_the_contract(mensura_command, tmp_path):
     run = mensura_command("profile", "gpt4o", "--method", "adele", "--out", tmp_path / "out")
     assert run.code == 0
-    assert "gpt4o: above" in run.out
+    assert "gpt4o: not placed among people" in run.out
     first = (tmp_path / "out" / "profile.csv").read_text().splitlines()
     assert first[0] == "subject,dimension,ability,low,high,world_rate,one_in,percentile,iq"
     assert len(first) == 19

@@ -10,10 +10,10 @@ from mensura.scale import Calibration, LevelLine, scaling_of
 
 @pytest.mark.parametrize(
     ("base", "name"),
-    [(31.95, "High"), (10.01, "High"), (10.0, "Standard"), (2.99, "Standard"), (2.9, "Invariant"), (1.1, "Invariant")],
+    [(31.95, "High"), (10.01, "High"), (10.0, "Standard"), (2.99, "Standard"), (2.9, "Slow"), (1.1, "Slow")],
 )
 def test_classes_of_bases(base, name):
-    """Published with the bases: High above 10, Standard from 3 (2.99 is printed as Standard), else Invariant."""
+    """Published with the bases: High above 10, Standard from 3 (2.99 is printed as Standard), else Slow."""
     assert scaling_of(base) == name
     assert LevelLine("d", math.log10(base), 0.0, printed_base=base).scaling == name
 

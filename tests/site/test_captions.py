@@ -236,14 +236,11 @@ def test_algorithmic_progress_says_how_many_measurements_and_their_ends(figure):
     assert numbers(one.finding)[:3] == [len(factors), round(min(factors)), round(max(factors))]
 
 
-def test_an_ability_is_as_rare_as_those_of_the_world_who_solve_such_items(study, figure):
-    """One in so many, and the share of the world below it: two ways to say one place."""
-    placed = ability_rows(study.abilities.language, {}).drop_nulls(["one_in", "percentile"])
+def test_the_ladder_shows_the_level_of_every_ability_with_items_enough(study, figure):
+    placed = ability_rows(study.abilities.language, {}).drop_nulls("level")
     assert placed.height > 50
-    told = placed.filter(pl.col("percentile").is_between(0.1, 99.9))  # rounding hides rarer ones
-    assert told["one_in"].to_list() == pytest.approx((1 / (1 - told["percentile"] / 100)).to_list(), rel=0.01)
-    assert ((placed["low"] <= placed["one_in"]) & (placed["one_in"] <= placed["high"])).all()
-    top = placed.sort("one_in").row(-1, named=True)
+    assert ((placed["low"] <= placed["level"]) & (placed["level"] <= placed["high"])).all()
+    top = placed.sort("level").row(-1, named=True)
     said = re.findall(r'aria-label="([^"]*)"', figure("human-ladder").drawing.wide)
     assert any(one.startswith(f"{top['subject']} on ADeLe, {top['dimension']}: ") for one in said)
 

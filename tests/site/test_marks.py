@@ -91,7 +91,7 @@ def test_every_group_of_the_evidence_has_a_card_with_source_and_date(study):
 
 
 def test_people_of_the_human_ladder_say_where_they_are_known_from(study):
-    groups = study.abilities.places.filter(kind="people").drop_nulls("one_in").select("test", "subject").unique()
+    groups = study.abilities.places.filter(kind="people").drop_nulls("level").select("test", "subject").unique()
     assert groups.height >= 2
     for test, subject in groups.iter_rows():
         sources = [line for line in people_cards(study)[f"people:{test}/{subject}"]["lines"] if line[0] == "Source"]

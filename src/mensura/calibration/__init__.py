@@ -12,6 +12,7 @@ from mensura.core.exports import on_first_use
 
 if TYPE_CHECKING:
     from mensura.calibration.bases import calibrate as calibrate
+    from mensura.calibration.beside import bases_beside as bases_beside
     from mensura.calibration.equating import Equating as Equating, equate as equate
     from mensura.calibration.items import read_items as read_items
     from mensura.calibration.open_pool import (

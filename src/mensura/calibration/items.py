@@ -99,7 +99,8 @@ class RatedItems:
     ``pools``. ``levels``: items × dimensions, the mean of the readings; ``readings``: how many there were.
     ``level_error``: per dimension, the standard deviation of one reading's error, in levels; ``level_doubt``: how
     uncertain that is, as a share of it.
-    ``deciding``: items × dimensions, whether this demand is the item's highest.
+    ``deciding``: items × dimensions, whether this demand is the item's highest. ``one_annotator``: all readings may
+    share the errors of one annotator.
     """
 
     items: tuple[str, ...]
@@ -117,6 +118,7 @@ class RatedItems:
     level_doubt: Floats
     deciding: np.ndarray
     warnings: tuple[str, ...] = ()
+    one_annotator: bool = False
 
     @property
     def size(self) -> int:
@@ -211,7 +213,8 @@ def read_items(
         warnings.append(f"{wide.height - whole.height} items lack a level in some dimension and are left out")
     joined = table.join(whole, on="item", how="inner", maintain_order="left")
     warnings += _unmatched(table, whole, joined)
-    if level_error is None and _one_reader(given):
+    annotators = _annotators(given)
+    if level_error is None and annotators == 1 and given["annotator"].n_unique() > 1:
         warnings.append(
             "levels: the readings are runs of one annotator and share its errors, so that intervals of bases are too "
             "narrow; add an independent annotator (mensura annotate --model OTHER) or give level_error"
@@ -239,6 +242,7 @@ def read_items(
         level_doubt=doubt,
         deciding=dominant(levels),
         warnings=tuple(warnings),
+        one_annotator=level_error is None and annotators < 2,
     )
 
 
@@ -324,9 +328,8 @@ def _level_errors(
     return np.sqrt(mean), np.hypot(doubt, np.minimum(sampled, 1.0))
 
 
-def _one_reader(given: pl.DataFrame) -> bool:
-    """Tell whether several readings come from one annotator: names that differ in the number of a run alone."""
+def _annotators(given: pl.DataFrame) -> int:
+    """Count the annotators that are named; names that differ in the number of a run alone are one."""
     if "annotator" not in given.columns:
-        return False
-    names = given["annotator"].cast(pl.String).drop_nulls().unique()
-    return names.len() > 1 and names.str.replace(_RUN, "").n_unique() == 1
+        return 0
+    return given["annotator"].cast(pl.String).drop_nulls().str.replace(_RUN, "").n_unique()

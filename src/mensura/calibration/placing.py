@@ -21,6 +21,7 @@ import numpy as np
 import polars as pl
 
 from mensura.calibration.abilities import FoundAbilities
+from mensura.calibration.beside import doubt_of_lines
 from mensura.calibration.items import TOP, Z90
 from mensura.calibration.open_pool import OPEN
 from mensura.core.arrays import Floats
@@ -144,6 +145,8 @@ def statement(rows: Iterable[Mapping[str, object]]) -> str:
     parts = [f"above {_percent(step)} of people in {_listed(above[step])}" for step in sorted(above, reverse=True)]
     parts += [f"below the median in {_listed(below)}"] if below else []
     parts += [f"not told apart from the median in {_listed(level)}"] if level else []
+    if absent and not parts:
+        return "not placed among people"
     parts += [f"not placed in {_listed(absent)}"] if absent else []
     return ", ".join(parts)
 
@@ -171,9 +174,13 @@ _POSITIONS = ("subject", "dimension", "name", "items", *_HALVES, *_ENDS, *_WORDS
 
 
 def placed_tables(abilities: FoundAbilities, lines: Calibration) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-    """Return profile, positions and statements: abilities among people, by the calibration's lines."""
+    """Return profile, positions and statements: abilities among people, by the calibration's lines.
+
+    Lines that predict people worse than the largest demand does place nobody; every note gives the reason.
+    """
     dimensions = annotated_dimensions()
-    line_of = {code: find_line(lines, code) for code in abilities.dimensions}
+    doubt = doubt_of_lines(lines)
+    line_of = {code: doubt or find_line(lines, code) for code in abilities.dimensions}
     cells: list[tuple[object, ...]] = []
     figures: list[tuple[float, ...]] = []
     for i, subject in enumerate(abilities.subjects):

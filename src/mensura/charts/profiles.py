@@ -14,6 +14,7 @@ from mensura.charts.plot import NARROW, WIDE, Mark, draw_nothing
 from mensura.charts.render import Drawing
 from mensura.charts.theme import clipped, lab_colour, paint, text_width
 from mensura.charts.values import Axis, Row, counted, listed, rows_of, say, say_range
+from mensura.intake.tables import as_frame
 
 PLACES = ("subject", "dimension", "one_in", "low", "high", "kind", "note")
 _OPTIONAL = ("at_least", "provider", "status", "test", "href", "card", "words")
@@ -23,7 +24,7 @@ _TICKS = (
     *((2.0, "median"), (10.0, "top 10%"), (100.0, "top 1%"), (1e3, "1 in 1,000"), (1e4, "1 in 10,000")),
     *((1e5, "1 in 100,000"), (1e6, "1 in a million")),
 )
-_ON_A_PHONE = (2.0, 100.0, 1e4)
+_ON_A_PHONE, _LEVELS_ON_A_PHONE = (2.0, 100.0, 1e4), (0.0, 2.0, 4.0, 6.0)
 _LINE, _HEADING = 19.0, 30.0
 _PASSED, _PASSED_TALL, _HEAD = 43.0, 66.0, 34.0
 _UNSURE = 0.45
@@ -34,14 +35,14 @@ _MODEL, _MODEL_TALL = 30.0, 62.0
 
 
 def among_people(points: object, *, description: str = "") -> Drawing:
-    """Draw where each subject stands in each dimension, as "1 in N people", with its interval.
+    """Draw where each subject stands in each dimension, as "1 in N people" or by its level, with its interval.
 
     A dimension in which nobody is placed keeps its row, which says so.
 
     Parameters
     ----------
     points : table
-        Columns subject, dimension (as it is to be written), one_in, low, high, kind (AI or people), note. If
+        Columns subject, dimension (as it is to be written), one_in or level, low, high, kind (AI or people), note. If
         wanted: at_least (cut at what the data can tell), provider, status (measured or not: hollow), test,
         href, card (the subject of the mark's card), words (what the mark says).
     description : str, optional
@@ -65,13 +66,17 @@ def among_people(points: object, *, description: str = "") -> Drawing:
     'Places among the people of the world in 1 dimension: A is rarest in Logic (1 in 100 people).'
 
     """
-    rows = rows_of(points, PLACES, needed=["subject", "dimension"], optional=_OPTIONAL)
-    placed = [row for row in rows if row["one_in"] is not None]
+    table = as_frame(points, name="points")
+    value = "level" if "level" in table.columns else "one_in"
+    columns = [value if name == "one_in" else name for name in PLACES]
+    rows = rows_of(table, columns, needed=["subject", "dimension"], optional=_OPTIONAL)
+    rows = [{"one_in": None, "level": None, **row, "at": row[value]} for row in rows]
+    placed = [row for row in rows if row["at"] is not None]
     if not placed:
         return draw_nothing("no ability could be placed among people")
     dimensions = list(dict.fromkeys(row["dimension"] for row in rows))
     about = description or _describe_places(placed, dimensions)
-    shown = tuple({key: value for key, value in row.items() if key in (*PLACES, "at_least")} for row in placed)
+    shown = tuple({key: value for key, value in row.items() if key in (*columns, "at_least")} for row in placed)
     return Drawing(lambda width: _draw_places(dimensions, placed, about, width), about, shown)
 
 
@@ -79,25 +84,27 @@ def _draw_places(dimensions: list[str], rows: list[Row], about: str, width: floa
     narrow = width < NARROW
     left = 176.0 if narrow else 290.0
     blocks = {
-        name: sorted((row for row in rows if row["dimension"] == name), key=lambda row: row["one_in"])
+        name: sorted((row for row in rows if row["dimension"] == name), key=lambda row: row["at"])
         for name in dimensions
     }
     heights = [max(1, sum(_lines(row, left) for row in own)) * _LINE + _HEADING for own in blocks.values()]
-    far = max(end for row in rows for end in (row["high"] or 1.0, row["one_in"], 100.0))
-    end = min(max(far * 1.3, 200.0), FARTHEST)
+    levels = rows[0]["level"] is not None
+    far = max(end for row in rows for end in (row["high"] or 1.0, row["at"], 5.0 if levels else 100.0))
+    end = math.ceil(far) if levels else min(max(far * 1.3, 200.0), FARTHEST)
     sheet = Canvas(width, 30 + sum(heights), about)
-    to_pixels = scale(0.0, math.log10(end), left, width - (24 if narrow else 46))
+    to_pixels = scale(0.0, end if levels else math.log10(end), left, width - (24 if narrow else 46))
 
-    def at(one_in: float) -> float:
-        return to_pixels(math.log10(min(max(one_in, 1.0), FARTHEST)))
+    def at(place: float) -> float:
+        return to_pixels(place if levels else math.log10(min(max(place, 1.0), FARTHEST)))
 
-    for rarity, name in _TICKS:
-        if rarity <= end and (not narrow or rarity in _ON_A_PHONE):
-            median = rarity == 2
+    ticks = [(float(level), f"level {level}") for level in range(int(end) + 1)] if levels else _TICKS
+    for place, name in ticks:
+        if place <= end and (not narrow or place in (_LEVELS_ON_A_PHONE if levels else _ON_A_PHONE)):
+            median = place == 2 and not levels
             look = (paint.people_strong, 1.25, "2 3") if median else (paint.grid, 1.0, "")
-            sheet.line(at(rarity), 22, at(rarity), sheet.height, *look)
+            sheet.line(at(place), 22, at(place), sheet.height, *look)
             ink = paint.people if median else paint.soft
-            sheet.words(at(rarity), 10, name, fill=ink, weight="600", anchor="middle", size=11)
+            sheet.words(at(place), 10, name, fill=ink, weight="600", anchor="middle", size=11)
     y = 26.0
     for (name, own), height in zip(blocks.items(), heights, strict=True):
         sheet.line(0, y, width, y, paint.ink if y == 26.0 else paint.grid, 1.5 if y == 26.0 else 1.0)
@@ -138,23 +145,27 @@ def _place_row(sheet: Canvas, row: Row, at: Place, top: float, left: float) -> N
         ink = paint.people_strong if people else lab_colour(row["provider"])
         sheet.interval(at, (row["low"], row["high"]), y, ink)
         if people:
-            sheet.bar(at(row["one_in"]), y, status)
+            sheet.bar(at(row["at"]), y, status)
         else:
-            sheet.sign(at(row["one_in"]), y, row["provider"] or "", status)
+            sheet.sign(at(row["at"]), y, row["provider"] or "", status)
 
 
 def _describe_places(placed: list[Row], dimensions: list[str]) -> str:
+    most = "rarest" if placed[0]["one_in"] is not None else "highest"
     parts = []
     for name in dict.fromkeys(row["subject"] for row in placed):
-        best = max((row for row in placed if row["subject"] == name), key=lambda row: row["one_in"])
-        parts.append(f"{name} is rarest in {best['dimension']} ({_rarity(best)})")
+        best = max((row for row in placed if row["subject"] == name), key=lambda row: row["at"])
+        parts.append(f"{name} is {most} in {best['dimension']} ({_rarity(best)})")
     reached = {row["dimension"] for row in placed}
     absent = [name for name in dimensions if name not in reached]
     gone = f" Nobody is placed in {listed(absent, len(absent))}." if absent else ""
-    return f"Places among the people of the world in {counted(len(dimensions), 'dimension')}: {'; '.join(parts)}.{gone}"
+    what = "Places among the people of the world" if most == "rarest" else "Levels"
+    return f"{what} in {counted(len(dimensions), 'dimension')}: {'; '.join(parts)}.{gone}"
 
 
 def _rarity(row: Row) -> str:
+    if row["one_in"] is None:
+        return f"level {say(row['level'])}"
     return f"{'at least ' if row['at_least'] else ''}1 in {say(row['one_in'])} people"
 
 

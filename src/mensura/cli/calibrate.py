@@ -46,9 +46,15 @@ def calibrate(
     as_json: Json = False,
 ) -> None:
     """Find by how much success falls per demand level."""
-    from mensura.calibration import calibrate as find_bases, compare_calibrations, read_calibration_file
+    from mensura.calibration import (
+        bases_beside,
+        calibrate as find_bases,
+        compare_calibrations,
+        read_calibration_file,
+    )
     from mensura.calibration.open_pool import READERS
     from mensura.calibration.result import calibration_text
+    from mensura.core.cache import recall
 
     rare = read_settings(settings, CalibrateSettings)
     readers = READERS if rare.readers is None and pool is not None and method != "means" else rare.readers
@@ -62,6 +68,8 @@ def calibrate(
         tables["comparison"] = compare_calibrations(made, read_calibration_file(compare))
     facts = {"method": made.method, "items": made.items.size, "pools": len(made.items.pools)}
     facts |= {"inputs": dict(made.inputs), "warnings": list(made.warnings)}
+    if pool is not None:
+        tables["beside"] = recall("open-bases", (), bases_beside)
     emit(tables, out, as_json, texts={"calibration.json": calibration_text(made)}, **facts)
     print_table(tables["bases"], title=made.heading)
     if made.method != "means":
@@ -77,12 +85,16 @@ def calibrate(
         console.print(f"Rulers (better than the largest demand): {', '.join(rulers) or 'none'}")
     if compare is not None:
         print_table(tables["comparison"], title=f"Against {compare} (ratio of bases)")
+    if pool is not None:
+        title = "The published bases do not come back: open items, with and without the language model's rates"
+        print_table(tables["beside"].drop("dimension", "verdict"), title=title)
     print_notes(made.warnings)
     console.print(say_bases(tables["bases"]))
-    print_trust("calibrate by means" if made.method == "means" else "calibrate")
+    one = "calibrate, one annotator" if made.items.one_annotator else "calibrate"
+    print_trust("calibrate by means" if made.method == "means" else one)
     if pool is not None:
-        about = "Open pool: human rates measured; levels judged by a language model; world rates judged by one, "
-        console.print(f"{about}extrapolated by post-stratification, or both.", style="dim")
+        about = "Open pool: human rates measured; levels and half of the world rates judged by one language model, "
+        console.print(f"{about}whose common errors can raise bases.", style="dim")
 
 
 def _rates_and_demands(
@@ -127,8 +139,8 @@ def profile(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Find abilities per dimension, and place them among the people of the world."""
-    from mensura.calibration import calibration_name, chosen_lines, say_quality
+    """Find the demand level that models and people reach per dimension."""
+    from mensura.calibration import chosen_lines, say_quality
     from mensura.calibration.outcomes import pick_subjects
     from mensura.calibration.profiles import profile as profile_of, profile_counts
     from mensura.evidence import load
@@ -150,8 +162,7 @@ def profile(
         result = profile_of(table, levels, method=method or "joint", calibration=lines, draws=draws)
     emit(result, out, as_json, method=result.method)
     _print_profile(result)
-    other = "published" if calibration_name(lines) == "open" else "open"
-    console.print(f"{say_quality(lines)} Compare with --calibration {other}.", style="dim")
+    console.print(say_quality(lines), style="dim")
 
 
 def _outcomes_and_demands(
@@ -174,7 +185,8 @@ def _print_profile(result: ProfileResult) -> None:
     keys, ends = ["subject", "dimension"], {"percentile_low": "from", "percentile_high": "to"}
     places = result.positions.select(*keys, "at_least", *ends).rename(ends)
     shown = result.profile.join(places, on=keys, maintain_order="left")
-    shown = shown.drop("world_rate")  # one over it stands beside it
+    placed = shown["one_in"].count() > 0
+    shown = shown.drop("world_rate") if placed else shown.select(*keys, "ability", "low", "high")  # rate: 1 over one_in
     print_table(shown.drop("subject") if result.statements.height == 1 else shown, title=result.heading)
     for row in result.statements.iter_rows(named=True):
         console.print(f"{row['subject']}: {row['statement']}.")
@@ -183,7 +195,8 @@ def _print_profile(result: ProfileResult) -> None:
         noted.setdefault(row["note"], []).append(f"{row['subject']} {row['dimension']}")
     for note, whose in noted.items():
         more = f" and {len(whose) - MOST_NAMED} more" if len(whose) > MOST_NAMED else ""
-        print_note(f"{', '.join(whose[:MOST_NAMED])}{more}: {note}")
+        everybody = len(whose) == result.positions.height
+        print_note(f"nobody is placed: {note}" if everybody else f"{', '.join(whose[:MOST_NAMED])}{more}: {note}")
     print_notes(result.warnings, "warning")
-    about = "ability: level with its 90% interval; percentile from–to: 90%, with the error of the calibrated line."
-    console.print(about, style="dim")
+    about = "; percentile from–to: 90%, with the error of the calibrated line" if placed else ""
+    console.print(f"ability: level with its 90% interval{about}.", style="dim")

@@ -12,14 +12,14 @@ from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 from mensura.scale.ruler import Z90, level_to_rate, rate_to_level
 
-USABLE = ("High", "Standard", "Invariant")
+USABLE = ("High", "Standard", "Slow")
 """Verdicts under which a line is a ruler."""
 _EVERYBODY = rate_to_level(1.0)  # the empirical level of a rate of 1
 _ROUNDING = 1e-12  # a level this little below the line's start is the start, printed and read again
 _LEVELS_OF_MEANS = (1.0, 5.0)  # the published lines go through the means of these levels
 
 HIGH_ABOVE, STANDARD_FROM = 10.0, 2.95
-"""Bases of the published classes: High above 10, Standard from 3 (2.99 is printed as Standard), else Invariant."""
+"""Bases of the published classes: High above 10, Standard from 3 (2.99 is printed as Standard), else Slow."""
 
 
 def scaling_of(base: float) -> str:
@@ -33,7 +33,7 @@ def scaling_of(base: float) -> str:
     Returns
     -------
     str
-        High (above 10), Standard (from 3) or Invariant.
+        High (above 10), Standard (from 3) or Slow.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def scaling_of(base: float) -> str:
     'Standard'
 
     """
-    return "High" if base > HIGH_ABOVE else "Standard" if base >= STANDARD_FROM else "Invariant"
+    return "High" if base > HIGH_ABOVE else "Standard" if base >= STANDARD_FROM else "Slow"
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class LevelLine:
 
     @property
     def scaling(self) -> str:
-        """The class of the base: High, Standard or Invariant."""
+        """The class of the base: High, Standard or Slow."""
         return scaling_of(self.base)
 
     @property

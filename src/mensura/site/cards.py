@@ -14,11 +14,12 @@ import polars as pl
 
 from mensura.evidence import slug
 from mensura.site.pictures.benchmark import group_subject, people_on
+from mensura.site.pictures.passed import level_words
 from mensura.site.pictures.stitched import class_subject
 from mensura.site.texts import source_date, source_link
 from mensura.study.headlines import short_name
 from mensura.study.study import Study
-from mensura.study.units import rarity, show, show_range
+from mensura.study.units import show, show_range
 
 Entry = tuple[str, str, str, str, float]
 """Name, kind, page, other names, and how many points it is ahead of others that match as well."""
@@ -40,7 +41,7 @@ def people_cards(study: Study) -> dict[str, dict[str, Any]]:
     for benchmark in study.evidence.human_references["benchmark"].unique(maintain_order=True):
         for row in people_on(study, benchmark):
             cards[group_subject(benchmark, row["group"])] = _group_card(study, benchmark, row)
-    rows = study.abilities.places.filter(kind="people").drop_nulls("one_in")
+    rows = study.abilities.places.filter(kind="people").drop_nulls("level")
     for (test, subject), part in rows.group_by("test", "subject", maintain_order=True):
         cards[group_subject(str(test), str(subject))] = _ladder_card(part)
     return cards
@@ -94,9 +95,7 @@ def _ladder_card(part: pl.DataFrame) -> dict[str, Any]:
         ("Source", *_TEST_SOURCES[first["test"]]),
     ]
     for row in part.iter_rows(named=True):
-        ends = "" if row["low"] is None else f", 90% {rarity(row['low'])} to {rarity(row['high'])}"
-        words = f"{rarity(row['one_in'], row['at_least'])}{ends}".replace(" people", "")
-        lines.append((row["dimension"], words, None))
+        lines.append((row["dimension"], level_words(row), None))
     return {"name": f"{first['subject']} ({first['test']})", "page": "people.html#anchors", "lines": lines}
 
 

@@ -14,16 +14,15 @@ from mensura.calibration import (
     CalibrationResult,
     ProfileResult,
     calibrate,
-    calibration_name,
-    chosen_lines,
     open_demands,
     open_items,
     open_outcomes,
     open_rates,
     profile,
     profile_counts,
-    say_quality,
 )
+from mensura.calibration.abilities import FEWEST_DECIDED
+from mensura.calibration.beside import doubt_of_lines
 from mensura.calibration.open_pool import READERS
 from mensura.core.cache import recall
 from mensura.core.errors import MensuraError
@@ -188,11 +187,10 @@ def placed_subjects() -> pl.DataFrame:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PlacedAbilities(Result):
-    """Subjects among people: ``places``, and the profiles and calibrations that it is made of.
+    """Models and people by level: ``places``, and the profiles and calibrations that it is made of.
 
-    ``places``: subject, dimension, one_in, low, high, percentile, kind, provider, test, origin, at_least, note, items.
-    ``beside``: the same by the lines of the other calibration, open or published; ``quality``: the two names, each with
-    the sentence on how well that calibration predicts people.
+    ``places``: subject, dimension, level, low, high, kind, provider, test, origin, note, items.
+    ``doubt``: why no calibrated line turns these levels into rarities among people.
     ``language``: the profile of language models on the ADeLe battery; ``together``: of models and people on the same
     open items; ``published`` and ``ours``: the open calibration by the published procedure and by ours.
     """
@@ -200,8 +198,7 @@ class PlacedAbilities(Result):
     TABLES: ClassVar[tuple[str, ...]] = ("places",)
 
     places: pl.DataFrame
-    beside: pl.DataFrame
-    quality: tuple[tuple[str, str], tuple[str, str]]
+    doubt: str
     language: ProfileResult
     together: ProfileResult
     published: CalibrationResult
@@ -210,12 +207,12 @@ class PlacedAbilities(Result):
     @property
     def heading(self) -> str:
         """How many subjects in how many dimensions."""
-        placed = self.places.drop_nulls("one_in")
+        placed = self.places.drop_nulls("level")
         return f"{placed['subject'].n_unique()} subjects placed in {placed['dimension'].n_unique()} dimensions"
 
 
 def place_abilities(evidence: Evidence, lines: Calibration) -> PlacedAbilities:
-    """Place language models and people among all people, on the calibrated lines.
+    """Find the levels that language models and people reach.
 
     The models are systems with published counts; an evidence of one's own that has none of them takes the embedded.
     """
@@ -229,11 +226,10 @@ def place_abilities(evidence: Evidence, lines: Calibration) -> PlacedAbilities:
     outcomes = order.join(open_outcomes(), on="subject", maintain_order="left")
     together = profile(outcomes, open_demands(), calibration=lines)
     kinds = dict(outcomes.select("subject", "kind").unique().iter_rows())
-    other = chosen_lines("published" if calibration_name(lines) == "open" else "open", evidence.calibration)
-    places, beside = (_named(language.placed_by(which), together.placed_by(which), kinds) for which in (lines, other))
-    first, second = ((calibration_name(which), say_quality(which)) for which in (lines, other))
     published, ours = recall("open-calibrations", (), calibrate_open_pool)
-    return PlacedAbilities(places, beside, (first, second), language, together, published, ours)
+    return PlacedAbilities(
+        _named(language, together, kinds), doubt_of_lines(lines), language, together, published, ours
+    )
 
 
 def _named(language: ProfileResult, together: ProfileResult, kinds: dict[str, str]) -> pl.DataFrame:
@@ -251,17 +247,16 @@ def calibrate_open_pool() -> tuple[CalibrationResult, CalibrationResult]:
 
 
 def ability_rows(made: ProfileResult, kinds: dict[str, str]) -> pl.DataFrame:
-    """Return the rows of a picture of abilities among people."""
+    """Return the rows of a picture of abilities; too few deciding items tell no level."""
     names = dict(placed_subjects().select("subject", "name").iter_rows())
     return made.profile.join(made.positions, on=["subject", "dimension"], maintain_order="left").select(
         subject=pl.col("subject").replace(names),
         dimension="name",
-        one_in="one_in",
-        low="one_in_low",
-        high="one_in_high",
-        percentile="percentile",
+        **{
+            name: pl.when(pl.col("items") >= FEWEST_DECIDED).then(value)
+            for name, value in {"level": "ability", "low": "low", "high": "high"}.items()
+        },
         kind=pl.col("subject").replace_strict(kinds, default="AI"),
-        at_least="at_least",
         note="note",
         items="items",
     )

@@ -8,14 +8,16 @@ from typing import Any
 import polars as pl
 
 from mensura.baseline.registry import registry, score_words
+from mensura.calibration import bases_beside
+from mensura.core.cache import recall
 from mensura.evidence import slug
 from mensura.evidence.passing import SURELY
 from mensura.site.pages.page import Page, figures_of, page_of, section_of
-from mensura.site.pictures.passed import human_ladder, human_ladder_beside, passed_figure, passed_words
+from mensura.site.pictures.passed import human_ladder, passed_figure, passed_words
 from mensura.site.texts import source_link
 from mensura.study.headlines import passed_people, people_sentence
 from mensura.study.study import Study
-from mensura.study.units import rarity, show, show_range
+from mensura.study.units import show, show_range
 
 
 def people(study: Study) -> Page:
@@ -24,7 +26,7 @@ def people(study: Study) -> Page:
         *("calibration-levels-published", "calibration-levels", "calibration-stages"),
         *("observed-world", "country-alignment"),
     )
-    ladders = (human_ladder(study), human_ladder_beside(study))
+    ladder = human_ladder(study)
     every = passed_people(study, ("measured", "panel"))
     sentence, deck = passed_words(study, every)
     passed = [passed_figure(study, every)] if every else []
@@ -33,9 +35,11 @@ def people(study: Study) -> Page:
         "kicker": "Who was passed, and when",
         "sentence": sentence,
         "deck": deck,
-        "pictures": [*passed, *ladders, *calibrations],
+        "pictures": [*passed, ladder, *calibrations],
         "passed": passed,
-        "ladders": ladders,
+        "ladder": ladder,
+        "doubt": study.abilities.doubt,
+        "bases": base_rows(),
         "calibrations": calibrations,
         "registry": registry_rows(study),
         "beside_people": sorted(study.leaders.to_dicts(), key=lambda row: row["people"] is None),
@@ -89,9 +93,9 @@ def anchor_rows(study: Study) -> list[dict[str, object]]:
         study.abilities.places.group_by("subject", "kind", "test", "origin", maintain_order=True)
         .agg(
             pl.col("items").sum().alias("items"),
-            pl.col("one_in").count().alias("placed"),
-            pl.col("one_in").max().alias("rarest"),
-            pl.col("dimension", "at_least").sort_by("one_in", nulls_last=False).last().name.prefix("rarest_"),
+            pl.col("level").count().alias("placed"),
+            pl.col("level").max().alias("highest"),
+            pl.col("dimension").sort_by("level", nulls_last=False).last(),
         )
         .sort("kind", "test", descending=[True, False])
     )
@@ -100,12 +104,16 @@ def anchor_rows(study: Study) -> list[dict[str, object]]:
             **row,
             "kind": "people" if row["kind"] == "people" else "AI",
             "items": show(row["items"], "iq"),
-            "rarest": "–"
-            if row["rarest"] is None
-            else f"{rarity(row['rarest'], row['rarest_at_least'])} in {row['rarest_dimension']}",
+            "highest": "–" if row["highest"] is None else f"{row['highest']:.1f} in {row['dimension']}",
         }
         for row in table.iter_rows(named=True)
     ]
+
+
+def base_rows() -> list[dict[str, Any]]:
+    """Return the published bases beside those of the open items, with their interval in words."""
+    table = recall("open-bases", (), bases_beside)
+    return [{**row, "interval": f"{row['low']:.2f}–{row['high']:.2f}"} for row in table.iter_rows(named=True)]
 
 
 def passing_section(study: Study) -> dict[str, Any]:

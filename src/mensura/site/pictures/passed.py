@@ -16,7 +16,7 @@ from mensura.site.pictures.benchmark import group_subject
 from mensura.site.pictures.registry import Figure, model_link, picture, worded
 from mensura.study.headlines import Passed, passed_people
 from mensura.study.study import Study
-from mensura.study.units import chance, rarity, show
+from mensura.study.units import chance, show
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _VERDICTS = {"passed": "Passed", "cannot be told": "Cannot be told yet", "not passed": "Not passed"}
@@ -123,25 +123,12 @@ def _number(count: int) -> str:
 
 @picture("human-ladder")
 def human_ladder(study: Study) -> Figure:
-    """AI systems and groups of people, as rare as 1 in so many people, by dimension."""
-    return _ladder("", study.abilities.places, *study.abilities.quality[0])
-
-
-@picture("human-ladder-beside")
-def human_ladder_beside(study: Study) -> Figure:
-    """The human ladder by the other calibration, as a picture of its own."""
-    return _ladder("-beside", study.abilities.beside, *study.abilities.quality[1])
-
-
-def _ladder(which: str, table: pl.DataFrame, whose: str, quality: str) -> Figure:
-    """Return the ladder of one calibration, with its name and how well it predicts people."""
-    rows = table.drop_nulls("one_in")
+    """AI systems and groups of people by the level that they reach, by dimension."""
+    rows = study.abilities.places.drop_nulls("level")
     finding = ladder_finding(rows)
     about = f"AI systems and groups of people in {rows['dimension'].n_unique()} dimensions. {finding}."
     drawing = among_people(ladder_rows(rows), description=about)
-    by = {"open": "Mensura", "published": "Romero et al."}.get(whose, "the user")
-    words: dict[str, Any] = {"whose": whose, "quality": quality, "by": by}
-    return worded("human-ladder", drawing, finding, of=which, rows=rows.to_dicts(), **words)
+    return worded("human-ladder", drawing, finding, rows=rows.to_dicts())
 
 
 def ladder_finding(rows: pl.DataFrame) -> str:
@@ -149,12 +136,12 @@ def ladder_finding(rows: pl.DataFrame) -> str:
     parts = []
     for (test,), part in rows.filter(pl.col("kind") == "people").group_by("test", maintain_order=True):
         group = part["subject"][0]
-        places = dict(part.select("dimension", "one_in").iter_rows())
+        places = dict(part.select("dimension", "level").iter_rows())
         others = rows.filter(
             (pl.col("test") == test) & (pl.col("kind") != "people") & pl.col("dimension").is_in(list(places))
         )
-        best = others.sort("one_in", descending=True).unique("dimension", keep="first", maintain_order=True)
-        above = sum(one_in > places[name] for name, one_in in best.select("dimension", "one_in").iter_rows())
+        best = others.sort("level", descending=True).unique("dimension", keep="first", maintain_order=True)
+        above = sum(level > places[name] for name, level in best.select("dimension", "level").iter_rows())
         if best.height:
             of = f"{above} of {best.height} dimensions"
             parts.append(f"the best AI system that took {test} stands above {group} in {of}")
@@ -178,7 +165,10 @@ def ladder_rows(rows: pl.DataFrame) -> pl.DataFrame:
 
 def ladder_words(row: dict[str, Any]) -> str:
     """Say where somebody stands in a dimension, with the interval and how it is known."""
-    words = f"{row['subject']} on {row['test']}, {row['dimension']}: {rarity(row['one_in'], bool(row['at_least']))}"
-    if row["low"] is not None and row["high"] is not None:
-        words += f", 90% {rarity(row['low'])} to {rarity(row['high'])}"
-    return f"{words}; {row['origin']}"
+    return f"{row['subject']} on {row['test']}, {row['dimension']}: {level_words(row)}; {row['origin']}"
+
+
+def level_words(row: dict[str, Any]) -> str:
+    """Say a level with its interval."""
+    ends = "" if row["low"] is None or row["high"] is None else f", 90% {row['low']:.1f} to {row['high']:.1f}"
+    return f"level {row['level']:.1f}{ends}"
