@@ -17,10 +17,11 @@ from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns
 from mensura.core.results import Result
 from mensura.evidence.passing import model_rates, people_rates, who_is_above, why_not_comparable
+from mensura.intake.people_logs import is_people_log, read_people_logs
 from mensura.intake.tables import read_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from mensura.evidence import Evidence
 
@@ -126,13 +127,14 @@ def score_words(row: Mapping[str, Any]) -> str:
     return f"{' to '.join(numbers)} {row['unit']}" if numbers else "not stated"
 
 
-def read_own(path: Path) -> pl.DataFrame:
+def read_own(path: Path | Sequence[Path]) -> pl.DataFrame:
     r"""Read human baselines of one's own.
 
     Parameters
     ----------
-    path : Path
-        A table of benchmark, group and score, perhaps n, unit, conditions, source and more.
+    path : Path or sequence of Path
+        A table of benchmark, group and score, perhaps n, unit, conditions, source and more. Or logs of people: Inspect
+        logs of its human agent, or records of Every Eval Ever about people.
 
     Returns
     -------
@@ -155,7 +157,12 @@ def read_own(path: Path) -> pl.DataFrame:
     ['percent']
 
     """
-    frame = read_table(path)
+    paths = [path] if isinstance(path, Path) else list(path)
+    if all(is_people_log(one) for one in paths):
+        rows = read_people_logs(paths)
+        frame = pl.DataFrame({name: [row.get(name) for row in rows] for name in COLUMNS}, schema=COLUMNS)
+    else:
+        frame = pl.concat([read_table(one) for one in paths], how="diagonal_relaxed")
     require_columns(frame, ["benchmark", "group", "score"], name=str(path))
     table = _shaped(frame).with_columns(pl.col("seen").fill_null("own"), pl.col("status").fill_null("measured"))
     wrong = table.filter(pl.col("score").is_null())

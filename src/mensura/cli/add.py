@@ -9,7 +9,7 @@ import polars as pl
 
 from mensura.cli.findings import say_counts
 from mensura.cli.inputs import check_date, load_evidence, read_added, require_new
-from mensura.cli.options import AddedScores, EvidencePath, Json, Out, inarg, infile, opt, outfile
+from mensura.cli.options import AddedScores, EvidencePath, Json, Out, arg, infile, opt, outfile
 from mensura.cli.output import console, emit, print_note, print_notes
 from mensura.cli.tables import print_filled, print_table
 from mensura.core.errors import MensuraError, counted, listed_names
@@ -23,9 +23,10 @@ _REASONS = 12  # printed; of many scores --json has them all
 
 
 def add(
-    file: Annotated[Path | None, inarg("Table of scores or evaluation log.")] = None,
+    files: Annotated[list[str] | None, arg("Tables, logs, records; folders and patterns.", metavar="FILE…")] = None,
     people: Annotated[Path | None, infile("Instead of FILE: human scores, CSV with benchmark, group, score.")] = None,
     unit: Annotated[str | None, opt("percent or fraction, for shares that could be either.", metavar="UNIT")] = None,
+    metric: Annotated[str | None, opt("The figure that counts, where a log has several: acc_norm.")] = None,
     accept_near: Annotated[list[str] | None, opt("Confirm what a name means; repeatable.", metavar="NAME=ID")] = None,
     new: Annotated[list[str] | None, opt("Accept this name in the file as a new benchmark; repeatable.")] = None,
     out: Annotated[Path | None, outfile("File to write: .csv for --add, or all evidence.")] = None,
@@ -38,20 +39,31 @@ def add(
     """Check a file of scores and show how Mensura reads it: names, units, rows left out, assumptions.
 
     FILE is a table (CSV, TSV, Parquet or JSON; one row per score, or one row per model and one column per benchmark),
-    results of lm-evaluation-harness, or an Inspect log. The file of --people has benchmark, group and score, perhaps
-    n, unit, conditions and source. --out writes a .csv for --add, or a folder or .sqlite file with all the evidence.
+    results of lm-evaluation-harness, HELM or Inspect, a record of Every Eval Ever, or results of Hugging Face. A log of
+    people becomes a human baseline. The file of --people has benchmark, group and score, perhaps n, unit, conditions
+    and source. --out writes a .csv for --add, or a folder or .sqlite file with all the evidence.
     """
     from mensura.evidence import NewModel, load
+    from mensura.intake.people_logs import is_people_log
+    from mensura.intake.several import find_sources
     from mensura.study import say_uses
 
     present = load(evidence)
     if people is not None:
-        _add_people(present, people, out, as_json)
+        _add_people(present, [people], out, as_json)
         return
-    if file is None:
+    if not files:
         raise MensuraError("add: FILE is missing; give a file of scores, or --people FILE with human baselines")
+    sources, searched = find_sources(files)
+    if logs := [path for path in sources if is_people_log(path)]:
+        if len(logs) < len(sources) and not searched:
+            raise MensuraError(f"add: {logs[0]} is of people, {listed_names(files)} are not all; add them apart")
+        if len(logs) == len(sources):
+            _add_people(present, logs, out, as_json)
+            return
     new_model = NewModel(released=released, display_name=name, provider=maker)
-    reading = read_added(present, file, new_model, unit=unit, accept_near=_confirmed(accept_near or ()), new=new or ())
+    allowed = {"unit": unit, "accept_near": _confirmed(accept_near or ()), "new": new or (), "metric": metric}
+    reading = read_added(present, files, new_model, **allowed, skip_unknown=searched)
     require_new(new_model, reading)
     added = present.add(reading)
     scores = say_uses(added, reading.scores)
@@ -76,12 +88,12 @@ def _confirmed(pairs: Sequence[str]) -> dict[str, str]:
     return {name.strip(): ident.strip() for name, _, ident in halves}
 
 
-def _add_people(evidence: Evidence, file: Path, out: Path | None, as_json: bool) -> None:
+def _add_people(evidence: Evidence, files: list[Path], out: Path | None, as_json: bool) -> None:
     """Add a user's human baselines to the evidence, and say which benchmarks are unknown."""
     from mensura.baseline import read_own, with_people
 
-    own = read_own(file)
-    added, unknown = with_people(evidence, own, f"user: {file.name}")
+    own = read_own(files[0] if len(files) == 1 else files)
+    added, unknown = with_people(evidence, own, f"user: {files[0].name}")
     taken = own.height - unknown.height
     if out is not None:
         if out.suffix.lower() == ".csv":
@@ -95,7 +107,7 @@ def _add_people(evidence: Evidence, file: Path, out: Path | None, as_json: bool)
         names = listed_names(unknown["benchmark"].unique(maintain_order=True).to_list())
         print_note(
             f"left out {unknown.height} of {own.height} rows: the evidence has no benchmark {names} in this unit. "
-            f"First add scores of models on it: mensura add SCORES.csv --out mine && mensura add --people {file} "
+            f"First add scores of models on it: mensura add SCORES.csv --out mine && mensura add --people {files[0]} "
             "--evidence mine --out with-people"
         )
     if out is not None and taken:

@@ -149,7 +149,7 @@ def sit(
 @takes(AskingSettings)
 def report(
     exam: ExamPath,
-    sources: Annotated[list[Path], inarg("Store of people's answers; folders of sittings.")],
+    sources: Annotated[list[Path], inarg("Store of people's answers; folders of sittings; Inspect logs.")],
     margins: Annotated[Path | None, infile("Table of question, answer, share: weight people to a population.")] = None,
     estimates: Annotated[Path | None, infile("Table of item, rate: combine with estimates made before.")] = None,
     grader: Annotated[str | None, opt("Language model that grades items with a rubric.")] = None,
@@ -242,9 +242,10 @@ def _gather(exam: Exam, sources: list[Path]) -> tuple[pl.DataFrame, pl.DataFrame
     """Return the outcomes of people and models, the takers among people, and notes about the store."""
     from mensura.exam import AnswerStore
     from mensura.exam.file import TAKERS
-    from mensura.exam.gathering import OUTCOMES, model_outcomes, people_outcomes, people_takers
+    from mensura.exam.gathering import OUTCOMES, log_outcomes, model_outcomes, people_outcomes, people_takers
 
-    stores = [source for source in sources if source.is_file() and source.suffix != ".csv"]
+    logs = [source for source in sources if source.suffix.lower() in (".eval", ".json")]
+    stores = [source for source in sources if source.is_file() and source.suffix != ".csv" and source not in logs]
     if len(stores) > 1:
         raise MensuraError(f"exam report: {len(stores)} stores; give one store and any number of folders")
     names = [question.name for question in exam.settings.questions]
@@ -256,5 +257,9 @@ def _gather(exam: Exam, sources: list[Path]) -> tuple[pl.DataFrame, pl.DataFrame
         takers = people_takers(exam, answers, parts[-1])
         notes = answers.notes
         answers.close()
-    parts += [model_outcomes(exam, source) for source in sources if source not in stores]
+    parts += [model_outcomes(exam, source) for source in sources if source not in (*stores, *logs)]
+    for path in logs:
+        outcomes, people = log_outcomes(exam, path)
+        parts.append(outcomes)
+        takers = pl.concat([takers, people.filter(~pl.col("subject").is_in(takers["subject"].implode()))])
     return pl.concat(parts), takers, notes

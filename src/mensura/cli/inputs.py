@@ -81,7 +81,7 @@ def check_date(value: str | None) -> str | None:
     return value
 
 
-def read_added(evidence: Evidence, file: Path, new_model: NewModel, **allowed: Any) -> ScoreReading:  # noqa: ANN401
+def read_added(evidence: Evidence, source: Path | list[str], new_model: NewModel, **allowed: Any) -> ScoreReading:  # noqa: ANN401
     """Read scores that a user brings, new models as the options describe them.
 
     Without a release date a terminal asks for it; elsewhere the refusal ends with the command that helps.
@@ -89,26 +89,26 @@ def read_added(evidence: Evidence, file: Path, new_model: NewModel, **allowed: A
     from mensura.evidence import EvidenceError
 
     try:
-        return evidence.read_scores(file, new_model=new_model, **allowed)
+        return evidence.read_scores(source, new_model=new_model, **allowed)
     except EvidenceError as refused:
         unknown = list(dict.fromkeys(fault.value for fault in refused.faults if fault.column == "model"))
         if not allowed and (tests := [fault.value for fault in refused.faults if fault.column == "benchmark"]):
             dated = ["--released", "YYYY-MM-DD"] if unknown else []
-            first = shlex.join(["mensura", "add", str(file), *dated, "--new", str(tests[0])])
+            first = shlex.join(["mensura", "add", str(source), *dated, "--new", str(tests[0])])
             advice = f"Settle the names first, here or with --accept-near NAME=ID:\n  {first} --out settled.csv"
             raise MensuraError(f"{refused}\n{advice}\nThen give --add settled.csv") from None
         if not unknown or new_model.released is not None:
             raise
         if len(unknown) < len(refused.faults) or not (sys.stdin.isatty() and sys.stdout.isatty()):
             new = f"{listed_names(unknown)} {'is' if len(unknown) == 1 else 'are'} new"
-            again = sys.argv[1:] if allowed else ["add", str(file)]
+            again = sys.argv[1:] if allowed else ["add", str(source)]
             dated = [*again, "--released", "YYYY-MM-DD", *([] if allowed else ["--out", "settled.csv"])]
             then = "" if allowed else "\nThen give --add settled.csv"
             command = shlex.join(["mensura", *dated])
             raise MensuraError(f"{refused}\nIf {new}, give the release date:\n  {command}{then}") from None
     with waiting.paused():
         asked = _ask(unknown, new_model)
-    return evidence.read_scores(file, new_model=asked, **allowed)
+    return evidence.read_scores(source, new_model=asked, **allowed)
 
 
 def require_new(new_model: NewModel, reading: ScoreReading) -> None:

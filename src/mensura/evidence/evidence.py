@@ -119,12 +119,16 @@ class Evidence(Result):
         accept_near: Mapping[str, str] = {},
         new: Sequence[str] = (),
         new_model: NewModel = NewModel(),  # noqa: B008
+        metric: str | None = None,
+        skip_unknown: bool = False,
     ) -> ScoreReading:
         """Return what is understood of scores that somebody brings; :meth:`add` says what may come, nothing is added.
 
-        The notes of the reading say what was chosen and assumed.
+        ``source`` may also be a list of files, folders and patterns. ``metric``: the figure of a log that counts.
+        ``skip_unknown``: leave out unknown models and benchmarks, as a collection of others has them. The notes of the
+        reading say what was chosen and assumed.
         """
-        allowed = Allowed(unit, dict(accept_near), tuple(new), new_model)
+        allowed = Allowed(unit, dict(accept_near), tuple(new), new_model, metric, skip_unknown)
         reading = read_scores_of(source, self.names, self.benchmarks, allowed=allowed)
         tomorrow = datetime.now(UTC).date() + timedelta(days=1)  # it has begun somewhere
         doubts = (*partial_runs(reading, self.benchmarks), *future_releases(reading, tomorrow))

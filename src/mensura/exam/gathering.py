@@ -16,9 +16,10 @@ from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns
 from mensura.exam.file import TAKERS, Exam
 from mensura.exam.items import ExamItem
-from mensura.exam.scoring import PEOPLE, Given, answer_text, is_blank, name_outcome, score
+from mensura.exam.scoring import MODELS, PEOPLE, Given, answer_text, is_blank, name_outcome, score
 from mensura.exam.store import STALE, AnswerStore
 from mensura.exam.weights import LEAST_SHOWN, hidden_groups
+from mensura.intake.samples import read_samples
 from mensura.intake.tables import read_table
 
 OUTCOMES = {
@@ -126,6 +127,36 @@ def model_outcomes(exam: Exam, runs: Path) -> pl.DataFrame:
     if strange.height:
         raise MensuraError(f"{runs}: item {strange['item'][0]!r} is not in the exam; give the sittings of this exam")
     return table
+
+
+def log_outcomes(exam: Exam, path: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the outcomes of an Inspect log of the exam, and the takers among them who are people."""
+    rows: list[tuple[Any, ...]] = []
+    repeats: Counter[tuple[str, str]] = Counter()
+    for sample in read_samples(path):
+        item = sample.item.partition(":")[2]
+        if item not in exam.by_name:
+            raise MensuraError(f"{path}: item {item!r} is not in the exam; give the logs of this exam")
+        kind = PEOPLE if sample.of_person else MODELS
+        value = 0.0 if sample.value is None else sample.value
+        outcome = "blank" if sample.value is None else name_outcome(value)
+        row = (kind, repeats[sample.subject, item], item, value, outcome, sample.seconds, None, None)
+        rows.append((sample.subject, *row))
+        repeats[sample.subject, item] += 1
+    outcomes = pl.DataFrame(rows, schema=OUTCOMES, orient="row")
+    people = outcomes.filter(kind=PEOPLE).group_by("subject", maintain_order=True)
+    takers = people.agg(
+        items=pl.len(),
+        answered=(pl.col("outcome") != "blank").sum(),
+        late=pl.lit(0),
+        seconds=pl.col("seconds").median(),
+        finished=pl.lit(True),
+        left=pl.lit(0),
+        failed_checks=pl.lit(0),
+    )
+    schema = TAKERS | {question.name: pl.String for question in exam.settings.questions}
+    missing = [pl.lit(None).alias(name) for name in schema if name not in takers.columns]
+    return outcomes, takers.with_columns(missing).select(*schema).cast(pl.Schema(schema))
 
 
 # How an exam is going: counts, drop-outs, times and items as the answers come, for the organiser's page.

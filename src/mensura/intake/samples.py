@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from mensura.core.errors import MensuraError
 from mensura.intake.records import open_inspect, parse_json
 from mensura.intake.score_logs import HARNESS_METRICS, MOST_HEADER_BYTES, is_of_person
+from mensura.intake.shared_records import HELM_METRICS, helm_run
 
 __all__ = ["SAMPLE_SUFFIXES", "SampleOutcome", "is_sample_log", "read_samples"]
 
@@ -23,13 +24,18 @@ __all__ = ["SAMPLE_SUFFIXES", "SampleOutcome", "is_sample_log", "read_samples"]
 
 
 class SampleOutcome(NamedTuple):
-    """The outcome of one sample; ``value`` from 0 to 1, none where it was not scored; ``run`` names the evaluation."""
+    """The outcome of one sample; ``value`` from 0 to 1, none where it was not scored; ``run`` names the evaluation.
+
+    Of a person also the ``seconds`` of working time, and the ``group`` as the log or record names it.
+    """
 
     subject: str
     item: str
     value: float | None
     run: str
     of_person: bool = False
+    seconds: float | None = None
+    group: str | None = None
 
 
 def checked_value(value: Any, where: str, expected: str = "a number from 0 to 1") -> float:  # noqa: ANN401
@@ -86,19 +92,59 @@ def _metric(sample: Mapping[str, Any], path: Path) -> str:
     raise MensuraError(f"{path}: no known sample metric; expected one of {', '.join(HARNESS_METRICS)}")
 
 
-# Instances of HELM: ``per_instance_stats.json`` beside the ``run_spec.json`` that names model and scenario.
+# Samples of Every Eval Ever: one line per item and metric, people by their number in the metadata.
 
-HELM_METRICS = (
-    *("exact_match", "quasi_exact_match", "prefix_exact_match", "quasi_prefix_exact_match"),
-    *("final_number_exact_match", "math_equiv_chain_of_thought", "math_equiv", "ifeval_strict_accuracy"),
-    *("chain_of_thought_correctness", "f1_score"),
-)
-"""Figures that stand for an instance, the first that is there."""
+
+def is_shared_sample(line: str) -> bool:
+    """Tell whether a line begins a file of samples of Every Eval Ever."""
+    return all(f'"{key}"' in line for key in ("evaluation_id", "model_id", "sample_id"))
+
+
+def read_shared(path: Path, subject: str | None) -> Iterator[SampleOutcome]:
+    """Yield the outcomes of a file of samples; of several metrics the first one counts."""
+    chosen: dict[str, object] = {}
+    with path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            where = f"{path}, line {number}"
+            try:
+                sample = json.loads(line)
+            except (ValueError, RecursionError) as fault:
+                raise MensuraError(f"{where}: not JSON ({fault}); the file may be half written") from fault
+            if not isinstance(sample, Mapping):
+                raise MensuraError(f"{where}: no object; expected a sample of Every Eval Ever")
+            for field in ("model_id", "evaluation_name", "sample_id", "evaluation"):
+                if not sample.get(field):
+                    raise MensuraError(f"{where}, {field}: missing; expected a sample of Every Eval Ever")
+            test, result = str(sample["evaluation_name"]), sample.get("evaluation_result_id")
+            if chosen.setdefault(test, result) != result:
+                continue
+            yield _shared_outcome(sample, test, subject, where, str(sample.get("evaluation_id") or path))
+
+
+def _shared_outcome(sample: Mapping[str, Any], test: str, subject: str | None, where: str, run: str) -> SampleOutcome:
+    about = sample.get("metadata")
+    about = about if isinstance(about, Mapping) else {}
+    person = about.get("person")
+    judged = sample["evaluation"]
+    value = judged.get("score", judged.get("is_correct")) if isinstance(judged, Mapping) else None
+    value = checked_value(value, f"{where}, evaluation.score")
+    item = f"{test}:{about.get('item') or sample['sample_id']}"
+    who = str(person or subject or sample["model_id"])
+    timed = sample.get("performance")
+    spent = timed.get("latency_ms") if isinstance(timed, Mapping) else None
+    seconds = spent / 1000 if isinstance(spent, int | float) and person else None
+    group = str(sample["model_id"]) if person else None
+    return SampleOutcome(who, item, value, run, bool(person), seconds, group)
+
+
+# Instances of HELM: ``per_instance_stats.json`` beside the ``run_spec.json`` that names model and scenario.
 
 
 def read_instances(instances: Sequence[Any], path: Path, subject: str | None) -> Iterator[SampleOutcome]:
     """Yield the outcomes of instances as they were meant: perturbed copies of them are another test."""
-    model, scenario = _run(path)
+    model, scenario = helm_run(path)
     who = subject or model
     if not who:
         raise MensuraError(f"{path}: no run_spec.json beside it names the model; give the subject")
@@ -116,19 +162,6 @@ def read_instances(instances: Sequence[Any], path: Path, subject: str | None) ->
         count = float(stat.get("count") or 0.0) if stat else 0.0
         share = None if not stat or not count else checked_value(stat["sum"] / count, f"{path}: instance {number}")
         yield SampleOutcome(who, f"{scenario}:{instance['instance_id']}", share, str(path))
-
-
-def _run(path: Path) -> tuple[str, str]:
-    """Return model and scenario of the run a file belongs to; the scenario without the model's part of its name."""
-    spec = path.parent / "run_spec.json"
-    if not spec.is_file():
-        return "", path.resolve().parent.name
-    run = as_object(parse_json(spec, "copy the run again"), spec, "the run")
-    scenario, _, options = str(run.get("name") or path.parent.name).partition(":")
-    kept = [part for part in options.split(",") if part and not part.startswith("model=")]
-    adapter = run.get("adapter_spec")
-    model = str(adapter.get("model") or "") if isinstance(adapter, Mapping) else ""
-    return model, ",".join([scenario, *kept])
 
 
 # Samples of Inspect: the archive (.eval), one sample in memory at a time, or the log as one JSON file.
@@ -156,7 +189,20 @@ def _outcome(head: Mapping[str, Any], sample: object, path: Path, name: str) -> 
         raise MensuraError(f"{path}: the header names no model; expected an Inspect log")
     item = f"{str(asked.get('task') or '').rsplit('/', 1)[-1]}:{sample.get('id')}"
     run = str(asked.get("run_id") or asked.get("eval_id") or path)
-    return SampleOutcome(who, item, _value(sample.get("scores"), path, name), run, of_person)
+    value = _value(sample.get("scores"), path, name)
+    if not of_person:
+        return SampleOutcome(who, item, value, run)
+    stated = asked.get("metadata")
+    groups = [stated.get(key) for key in ("population", "group")] if isinstance(stated, Mapping) else []
+    group = next((str(one) for one in groups if one), None)
+    return SampleOutcome(who, item, value, run, True, working_seconds(sample), group)
+
+
+def working_seconds(sample: Mapping[str, Any]) -> float | None:
+    """Return how long a person worked on a sample of the human agent: the clock stands still in pauses."""
+    store = sample.get("store")
+    spent = store.get("HumanAgentState:accumulated_time") if isinstance(store, Mapping) else None
+    return float(spent) if isinstance(spent, int | float) and spent > 0 else None
 
 
 def _person(asked: Mapping[str, Any], path: Path) -> str:
@@ -197,6 +243,8 @@ def is_sample_log(path: Path, subjects: Collection[str] | None = None) -> bool:
     if suffix == ".json":
         return re.search(r'"(eval|instance_id)"\s*:', start) is not None
     line = start.lstrip().partition("\n")[0]
+    if is_shared_sample(line):
+        return True
     if subjects is None:
         return '"doc_id"' in line or '"item":' not in line
     return '"doc_id"' in line and not any(f'"{name}":' in line for name in subjects)
@@ -214,7 +262,9 @@ def read_samples(path: Path, *, subject: str | None = None) -> Iterator[SampleOu
     if suffix == ".eval":
         return read_archive(path)
     if suffix == ".jsonl":
-        return read_lines(path, subject)
+        with path.open(encoding="utf-8", errors="replace") as file:
+            shared = is_shared_sample(file.read(2**16))
+        return read_shared(path, subject) if shared else read_lines(path, subject)
     log = parse_json(path)
     if isinstance(log, Mapping) and "eval" in log:
         samples = enumerate(log.get("samples") or [], start=1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ from mensura.intake.figures import read_figure
 from mensura.intake.names import KnownNames
 from mensura.intake.packed import suffix_of
 from mensura.intake.score_logs import LOG_SUFFIXES, LogRows, read_log
+from mensura.intake.shared_records import OtherKindError
 from mensura.intake.tables import as_frame, read_noted
 from mensura.intake.text import plain_cell
 
@@ -72,9 +74,14 @@ def _first_column(header: Sequence[str], models: KnownNames, benchmarks: KnownNa
     return None
 
 
-def _known_columns(header: Sequence[str], name: str) -> tuple[dict[str, int], list[int]]:
+@cache
+def _targets() -> dict[str, str]:
     variants = NAMES["scores"] | {target: [target, *column["names"]] for target, column in OPTIONAL.items()}
-    targets = {_simple(variant): target for target, names in variants.items() for variant in names}
+    return {_simple(variant): target for target, names in variants.items() for variant in names}
+
+
+def _known_columns(header: Sequence[str], name: str) -> tuple[dict[str, int], list[int]]:
+    targets = _targets()
     columns: dict[str, int] = {}
     rest = []
     for place, title in enumerate(header):
@@ -145,7 +152,7 @@ class CellTable:
     notes: tuple[str, ...] = ()
 
 
-def read_cells(source: Any, *, name: str = "scores") -> CellTable:  # noqa: ANN401
+def read_cells(source: Any, *, name: str = "scores", metric: str | None = None) -> CellTable:  # noqa: ANN401
     """Read a file (CSV with any usual separator and encoding, Parquet, JSON and logs) or a frame of any library."""
     if not isinstance(source, str | Path):
         return _from_frame(source, name)
@@ -156,9 +163,30 @@ def read_cells(source: Any, *, name: str = "scores") -> CellTable:  # noqa: ANN4
     if size > MOST_BYTES:
         raise MensuraError(f"{path}: {size / 2**20:.0f} MB is no table of scores (at most {MOST_BYTES // 2**20} MB)")
     if suffix in LOG_SUFFIXES:
-        return _from_log(read_log(path), str(path))
+        return _from_log(read_log(path, metric), str(path))
     read = read_noted(path, infer=False, row=_ROW, most=MOST_BYTES)
+    refuse_others(read.frame.columns, path)
     return _from_frame(read.frame, str(path), read.notes)
+
+
+_OTHERS = {
+    ("id", "item", "resp"): ("answers in the form of the Item Response Warehouse", "responses fit {}"),
+    ("evaluation_id", "sample_id", "evaluation"): ("answers of Every Eval Ever", "responses fit {}"),
+    ("doc_id", "target"): ("answers of lm-evaluation-harness", "responses fit {}"),
+    ("task_id", "score_binarized", "human_minutes"): ("runs of METR's layout", "horizon {}"),
+    ("model_a", "model_b"): ("pairwise votes", "stitch --votes {}"),
+    ("model_x", "model_y", "winner"): ("pairwise votes", "stitch --votes {}"),
+    ("agent_a", "agent_b", "winner"): ("pairwise votes", "stitch --votes {}"),
+    ("model", "opponent", "winner"): ("pairwise votes", "stitch --votes {}"),
+}
+"""Columns of tables that are no scores: what those are, and the command that reads them."""
+
+
+def refuse_others(titles: Sequence[str], path: Path) -> None:
+    """Refuse a table of another kind with the command for it."""
+    for columns, (what, command) in _OTHERS.items():
+        if set(columns) <= set(titles):
+            raise OtherKindError(f"{path}: {what}, no scores of models; use mensura {command.format(path)}")
 
 
 def _from_frame(source: Any, name: str, notes: tuple[str, ...] = ()) -> CellTable:  # noqa: ANN401

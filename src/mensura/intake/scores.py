@@ -10,19 +10,16 @@ from typing import Any, ClassVar, NamedTuple
 
 import polars as pl
 
-from mensura.core.errors import NAMES_SHOWN, MensuraError, listed_names
+from mensura.core.errors import NAMES_SHOWN, MensuraError, counted, listed_names
 from mensura.core.results import Result
 from mensura.intake import score_columns
 from mensura.intake.faults import EvidenceError, Fault
 from mensura.intake.figures import RATE_UNITS, ReadScore, read_figure, settle_units, unit_word, uses_decimal_commas
 from mensura.intake.names import ABSENT, KnownNames, NameMatch
+from mensura.intake.several import WrittenScores, read_written
 
 _DROPPED = {"row": pl.Int64, "what": pl.String, "reason": pl.String}
 _NAMES = {"kind": pl.String, "written": pl.String, "id": pl.String, "how": pl.String, "scores": pl.Int64}
-_KINDS = {
-    "wide": "one row per model, one column per benchmark",
-    "turned": "one row per benchmark, one column per model",
-}
 
 
 class NewModel(NamedTuple):
@@ -39,12 +36,17 @@ class NewModel(NamedTuple):
 
 
 class Allowed(NamedTuple):
-    """What the bringer of scores allows: a unit for shares, ids for names that match none, what is new."""
+    """What the bringer of scores allows: a unit for shares, ids for names that match none, what is new.
+
+    ``metric``: the figure of a log that counts. ``skip_unknown``: leave out unknown names, as in a folder of others.
+    """
 
     unit: str | None = None
     accept_near: Mapping[str, str] = {}
     new: tuple[str, ...] = ()
     new_model: NewModel = NewModel()
+    metric: str | None = None
+    skip_unknown: bool = False
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,36 +93,103 @@ def read_scores_of(
     """
     if allowed.unit is not None and allowed.unit not in RATE_UNITS:
         raise MensuraError(f"unit: got {allowed.unit!r}; expected {' or '.join(RATE_UNITS)} (a column says others)")
-    cells = score_columns.read_cells(source, name=name)
-    shape = score_columns.shape_of(cells, known)
-    shape = score_columns.without_words(cells, shape, known["benchmark" if shape.kind == "wide" else "model"])
-    entries, dropped = score_columns.unfold_entries(cells, shape)
-    if not entries:
-        raise MensuraError(f"{cells.name}: every score is blank; enter at least one score")
-    entries, people = score_columns.without_people(entries, known["model"], cells.name)
+    written = read_written(source, known, metric=allowed.metric, name=name)
+    try:
+        return _understood(written, known, benchmarks, allowed)
+    except EvidenceError as refused:
+        raise written.locate(refused) from None
+
+
+def _understood(
+    written: WrittenScores, known: Mapping[str, KnownNames], benchmarks: pl.DataFrame, allowed: Allowed
+) -> ScoreReading:
+    """Find the ids, units and figures of written scores."""
+    name = written.name
+    entries, people = score_columns.without_people(written.entries, known["model"], name)
     entries, repeated = score_columns.read_once(entries)
-    entries, absent = _without_absent(entries, known["benchmark"], allowed, cells.name)
-    matches = _matched(entries, known, allowed, cells.name)
-    entries = _with_facts(entries, matches, allowed.new_model, cells.name)
+    strange: list[_LeftOut] = []
+    if allowed.skip_unknown:
+        entries, strange = _without_strangers(entries, known, allowed, name)
+    entries, absent = _without_absent(entries, known["benchmark"], allowed, name)
+    matches = _matched(entries, known, allowed, name)
+    entries = _with_facts(entries, matches, allowed.new_model, name)
     comma = uses_decimal_commas(entry.cell for entry in entries)
     own_units = dict(benchmarks.select("benchmark", "unit").iter_rows())
-    _refuse_rivals(entries, matches, cells.name)
-    scores, units = settle_units(_figures(entries, matches, comma, cells.name), own_units, allowed.unit, cells.name)
-    notes = [_KINDS[shape.kind]] if shape.kind in _KINDS else []
-    notes += [*cells.notes, *(["decimal commas"] if comma else []), *units]
-    notes += [f"columns left out: {', '.join(shape.left_out)}"] if shape.left_out else []
+    if allowed.skip_unknown:
+        entries, earlier = _latest(entries, matches)
+        strange += earlier
+    _refuse_rivals(entries, matches, name)
+    scores, units = settle_units(_figures(entries, matches, comma, name), own_units, allowed.unit, name)
+    notes = [*written.notes, *(["decimal commas"] if comma else []), *units, *written.left_out]
     notes += [f"rows that repeat another, read once: {listed_names(repeated)}"] if repeated else []
     notes += [score_columns.left_out_people(people)] if people else []
     notes += [_say_absent(absent)] if absent else []
+    notes += _say_left_out(strange)
     notes += _new_names(matches)
-    stated = {column for score in scores for column in score.extras}
+    stated = written.columns | {column for score in scores for column in score.extras}
+    left = [*written.dropped, *_rows_left_out(people, absent)]
+    left += [(entry.row, f"{entry.subject} on {entry.benchmark}", reason) for entry, reason in strange]
     return ScoreReading(
-        cells.name,
-        _score_frame(scores, [column for column in score_columns.OPTIONAL if column in {*shape.columns, *stated}]),
+        name,
+        _score_frame(scores, [column for column in score_columns.OPTIONAL if column in stated]),
         pl.DataFrame(_name_rows(entries, matches), schema=_NAMES, orient="row"),
-        pl.DataFrame(dropped + _rows_left_out(people, absent), _DROPPED, orient="row"),
+        pl.DataFrame(left, _DROPPED, orient="row"),
         tuple(notes),
     )
+
+
+_LeftOut = tuple[score_columns.WrittenScore, str]
+_LATER = "a later result of the same source counts"
+
+
+def _without_strangers(
+    entries: Sequence[score_columns.WrittenScore], known: Mapping[str, KnownNames], allowed: Allowed, name: str
+) -> tuple[list[score_columns.WrittenScore], list[_LeftOut]]:
+    """Separate the scores whose model or benchmark the evidence does not know: a collection of others has many."""
+    kept: list[score_columns.WrittenScore] = []
+    left: list[_LeftOut] = []
+    new_models = allowed.new_model.released is not None
+    wanted = {*allowed.new, *allowed.accept_near}
+    for entry in entries:
+        if not (new_models or entry.subject in wanted or known["model"].ident(entry.subject)):
+            left.append((entry, "unknown model"))
+        elif entry.benchmark not in wanted and known["benchmark"].ident(entry.benchmark) is None:
+            left.append((entry, "unknown benchmark"))
+        else:
+            kept.append(entry)
+    if not kept:
+        tests = list(dict.fromkeys(entry.benchmark for entry in entries))
+        raise MensuraError(
+            f"{name}: no model with a score on a known benchmark; it has {listed_names(tests)}. New models need "
+            "--released, new benchmarks --new NAME and --unit"
+        )
+    return kept, left
+
+
+def _latest(
+    entries: Sequence[score_columns.WrittenScore], matches: Mapping[tuple[str, str], NameMatch]
+) -> tuple[list[score_columns.WrittenScore], list[_LeftOut]]:
+    """Keep the latest of several results of one model on one benchmark from one source."""
+    last: dict[tuple[object, ...], score_columns.WrittenScore] = {}
+    left: list[_LeftOut] = []
+    for entry in entries:
+        ids = matches["model", entry.subject].id, matches["benchmark", entry.benchmark].id, entry.extras.get("source")
+        other = last.get(ids)
+        if other is not None:
+            older, entry = sorted((other, entry), key=lambda one: one.extras.get("date") or "")
+            left.append((older, _LATER))
+        last[ids] = entry
+    return list(last.values()), left
+
+
+def _say_left_out(left: Sequence[_LeftOut]) -> list[str]:
+    """Say how many results were left out and why, with the first names."""
+    notes = []
+    for reason in dict.fromkeys(reason for _, reason in left):
+        those = [entry for entry, why in left if why == reason]
+        names = [entry.benchmark if reason.endswith("benchmark") else entry.subject for entry in those]
+        notes.append(f"left out {counted(len(those), 'result')}, {reason}: {listed_names(list(dict.fromkeys(names)))}")
+    return notes
 
 
 def _without_absent(
@@ -135,7 +204,8 @@ def _without_absent(
         and not {"kind", "dimension"} & set(entry.extras)
         and benchmarks.match(entry.benchmark).how == ABSENT
     ]
-    rest = [entry for entry in entries if entry not in absent]
+    gone = set(map(id, absent))
+    rest = [entry for entry in entries if id(entry) not in gone]
     if not rest:
         raise MensuraError(f"{name}: {_say_absent(absent)}. Add a score on a test that mensura benchmarks lists")
     return rest, absent

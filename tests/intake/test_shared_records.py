@@ -1,0 +1,245 @@
+"""Records that the field exchanges are read as scores, answers and human baselines."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import mensura
+from mensura.baseline import read_own
+from mensura.core.errors import MensuraError
+from mensura.intake.people_logs import is_people_log, read_people_logs
+from mensura.intake.samples import read_samples
+from mensura.intake.score_logs import read_log
+from mensura.intake.shared_records import OtherKindError
+
+EVIDENCE = mensura.load()
+
+
+def record(model: str = "openai/gpt-4.1", score: object = 0.64, **details: object) -> dict:
+    """Return a small record of Every Eval Ever."""
+    return {
+        "schema_version": "0.3.0",
+        "evaluation_id": f"demo/{model}/1750000000",
+        "retrieved_timestamp": "1750000000",
+        "source_metadata": {
+            "source_name": "A board – of 2026",
+            "source_type": "documentation",
+            "source_organization_name": "A lab",
+            "evaluator_relationship": "third_party",
+        },
+        "eval_library": {"name": "x", "version": "1"},
+        "model_info": {"name": "GPT-4.1", "id": model, "developer": "openai", "additional_details": details},
+        "evaluation_results": [
+            {
+                "evaluation_name": "GPQA Diamond",
+                "source_data": {"dataset_name": "gpqa", "source_type": "other"},
+                "metric_config": {
+                    "metric_id": "accuracy",
+                    "lower_is_better": False,
+                    "score_type": "continuous",
+                    "min_score": 0,
+                    "max_score": 1,
+                },
+                "score_details": {
+                    "score": score,
+                    "uncertainty": {
+                        "num_samples": 198,
+                        "confidence_interval": {"lower": 0.574, "upper": 0.706, "confidence_level": 0.95},
+                    },
+                },
+            }
+        ],
+    }
+
+
+def written(folder: Path, document: object, name: str = "record.json") -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(document if isinstance(document, str) else json.dumps(document))
+    return path
+
+
+def test_a_record_brings_its_score_with_source_size_error_and_who_measured(tmp_path):
+    reading = EVIDENCE.read_scores(written(tmp_path, record()))
+    row = reading.scores.row(0, named=True)
+    assert (row["subject"], row["benchmark"], row["score"], row["unit"]) == (
+        "gpt-4.1",
+        "gpqa_diamond",
+        "0.64",
+        "fraction",
+    )
+    assert (row["n"], row["source"], row["measured_by"]) == ("198", "A board of 2026", "independent")
+    assert float(row["stderr"]) == pytest.approx(0.066 / 1.96, abs=1e-4)
+    assert row["date"] == "2025-06-15"
+
+
+def test_a_metric_is_a_choice(tmp_path):
+    document = record()
+    other = json.loads(json.dumps(document["evaluation_results"][0]))
+    other["metric_config"]["metric_id"], other["score_details"]["score"] = "pass_at_4", 0.81
+    document["evaluation_results"].append(other)
+    path = written(tmp_path, document)
+    usual = EVIDENCE.read_scores(path)
+    assert usual.scores["score"].to_list() == ["0.64"]
+    assert any("pass_at_4" in note for note in usual.notes)
+    assert EVIDENCE.read_scores(path, metric="pass_at_4").scores["score"].to_list() == ["0.81"]
+    with pytest.raises(MensuraError, match=r"--metric.*'pass_at_9'.*accuracy, pass_at_4"):
+        EVIDENCE.read_scores(path, metric="pass_at_9")
+
+
+def test_harness_results_let_a_user_choose_the_metric(tmp_path):
+    figures = {"acc,none": 0.5, "acc_stderr,none": 0.03, "acc_norm,none": 0.6, "acc_norm_stderr,none": 0.04}
+    path = written(tmp_path, {"model_name": "gpt-4.1", "results": {"gpqa_diamond": figures}})
+    assert read_log(path).rows[0][2] == 0.5
+    assert read_log(path, "acc_norm").rows[0][2::3] == (0.6, 0.04)
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        (
+            lambda one: one["evaluation_results"][0]["score_details"].update(score="high"),
+            r"\[0\].score_details.score: 'high'",
+        ),
+        (lambda one: one["evaluation_results"][0]["score_details"].pop("score"), r"score_details.score: missing"),
+        (lambda one: one["evaluation_results"][0].pop("evaluation_name"), r"\[0\].evaluation_name: missing"),
+        (lambda one: one.update(evaluation_results={"a": 1}), "evaluation_results: .*expected a list"),
+        (lambda one: one["evaluation_results"][0]["score_details"].update(score=float("inf")), "finite number"),
+    ],
+)
+def test_a_broken_record_is_refused_with_the_field(tmp_path, change, place):
+    document = record()
+    change(document)
+    with pytest.raises(MensuraError, match=place):
+        EVIDENCE.read_scores(written(tmp_path, document))
+
+
+def test_a_half_written_record_is_refused(tmp_path):
+    with pytest.raises(MensuraError, match="not readable as JSON"):
+        EVIDENCE.read_scores(written(tmp_path, json.dumps(record())[:-40]))
+
+
+def test_a_folder_brings_what_is_known_and_counts_the_rest(tmp_path):
+    written(tmp_path, record(), "data/a/openai/gpt/1.json")
+    written(tmp_path, record("nobody/nothing-9"), "data/a/nobody/x/2.json")
+    written(tmp_path, json.dumps(record())[:-9], "data/a/broken/x/3.json")
+    reading = EVIDENCE.read_scores([str(tmp_path)], skip_unknown=True)
+    assert reading.scores.height == 1
+    assert reading.dropped["reason"].to_list() == ["unknown model"]
+    assert any("left out 1 file" in note and "3.json" in note for note in reading.notes)
+
+
+def test_faults_of_several_files_name_the_file_and_its_row(tmp_path):
+    good = written(tmp_path, "model,benchmark,score,unit\ngpt-4.1,gpqa_diamond,64,percent\n", "a.csv")
+    bad = written(tmp_path, "model,benchmark,score,unit\ngpt-4.1,hle,5,percent\nnobody,hle,3,percent\n", "b.csv")
+    with pytest.raises(MensuraError, match=r"b\.csv, row 3, column model: got 'nobody'"):
+        EVIDENCE.read_scores([str(good), str(bad)])
+    assert EVIDENCE.read_scores([str(good), str(good)]).scores.height == 1
+
+
+def test_results_beside_a_model_and_its_card_are_scores(tmp_path):
+    results = "- dataset:\n    id: Idavidrein/gpqa\n    task_id: diamond\n  value: 64.5\n  date: '2026-01-02'\n"
+    path = written(tmp_path, results, "gpt-4.1/.eval_results/gpqa.yaml")
+    row = EVIDENCE.read_scores(path).scores.row(0, named=True)
+    assert (row["subject"], row["benchmark"], row["score"], row["date"]) == (
+        "gpt-4.1",
+        "gpqa_diamond",
+        "64.5",
+        "2026-01-02",
+    )
+    card = (
+        "---\nmodel-index:\n- name: gpt-4.1\n  results:\n  - task: {type: text}\n"
+        "    dataset: {type: x, name: GPQA Diamond}"
+        "\n    metrics:\n    - {type: accuracy, value: 64.5}\n---\n# card\n"
+    )
+    assert EVIDENCE.read_scores(written(tmp_path, card, "README.md")).scores["score"].to_list() == ["64.5"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("- dataset:\n    id: a/b\n  value: [1, 2]\n", r"\[0\].value: .*expected a finite number"),
+        ("- value: 3\n", r"\[0\].dataset.id: missing"),
+        ("a: &x [1]\nb: *x\n", "YAML aliases"),
+        ("- dataset: {id: a\n", "not readable as YAML"),
+        ("3\n", "expected a list"),
+    ],
+)
+def test_broken_yaml_is_refused_with_the_field(tmp_path, text, message):
+    with pytest.raises(MensuraError, match=message):
+        read_log(written(tmp_path, text, "x.yaml"))
+
+
+def test_totals_of_helm_are_scores(tmp_path):
+    stats = [
+        {"name": {"name": "exact_match", "split": "test"}, "count": 2, "sum": 1.0},
+        {"name": {"name": "exact_match", "split": "test", "perturbation": {"name": "x"}}, "count": 2, "sum": 0.0},
+    ]
+    path = written(tmp_path, stats, "run/stats.json")
+    spec = {"name": "gpqa_diamond:model=x", "adapter_spec": {"model": "openai/gpt-4.1"}}
+    written(tmp_path, spec, "run/run_spec.json")
+    assert read_log(path).rows == [("openai/gpt-4.1", "gpqa_diamond", 0.5, "fraction", "exact_match")]
+    assert EVIDENCE.read_scores([str(path.parent)]).scores.height == 1
+
+
+def test_tables_of_other_kinds_are_named_with_their_command(tmp_path):
+    answers = written(tmp_path, "id,item,resp\np1,q1,1\n", "irw.csv")
+    votes = written(tmp_path, "model_a,model_b,winner\nx,y,tie\n", "votes.csv")
+    with pytest.raises(OtherKindError, match=r"Item Response Warehouse.*mensura responses fit"):
+        EVIDENCE.read_scores(answers)
+    with pytest.raises(OtherKindError, match=r"pairwise votes.*mensura stitch --votes"):
+        EVIDENCE.read_scores(votes)
+
+
+def human_log(folder: Path, person: str, solved: list[bool]) -> Path:
+    """Write an Inspect log that a person took by hand."""
+    samples = [
+        {
+            "id": f"t{place}",
+            "epoch": 1,
+            "scores": {"match": {"value": "C" if right else "I"}},
+            "store": {"HumanAgentState:accumulated_time": 120.0 * (place + 1)},
+        }
+        for place, right in enumerate(solved)
+    ]
+    head = {"task": "gpqa_diamond", "model": "openai/gpt-4.1", "metadata": {"person": person}}
+    log = {"status": "success", "eval": head, "plan": {"steps": [{"solver": "human_cli"}]}, "samples": samples}
+    return written(folder, log, f"{person}.json")
+
+
+def test_logs_of_people_become_a_group_with_size_time_and_conditions(tmp_path):
+    logs = [human_log(tmp_path, "ann", [True, True]), human_log(tmp_path, "bob", [True, False])]
+    assert all(map(is_people_log, logs))
+    row = read_own(logs).row(0, named=True)
+    assert (row["benchmark"], row["score"], row["n"], row["unit"]) == ("gpqa_diamond", 0.75, 2, "fraction")
+    assert "3 minutes per task" in row["conditions"]
+    with pytest.raises(MensuraError, match="people took this evaluation"):
+        EVIDENCE.read_scores(logs[0])
+
+
+def test_a_record_about_people_is_a_human_baseline(tmp_path):
+    path = written(tmp_path, record("lab/panel", subject_kind="people", population="adults", persons="40"))
+    row = read_own(path).row(0, named=True)
+    assert (row["group"], row["n"], row["score"], row["low"]) == ("adults", 40, 0.64, 0.574)
+
+
+def test_the_real_examples_are_read(shared):
+    formats = shared / "data" / "formats"
+    real = sorted((formats / "eee" / "real").glob("*.json"))
+    assert [len(read_log(path).rows) for path in real] == [1, 1, 6]
+    [panel] = (formats / "eee" / "valid" / "data" / "tarn-panel").rglob("*_samples.jsonl")
+    outcomes = list(read_samples(panel))
+    assert [(one.subject, one.of_person, one.value) for one in outcomes] == [
+        ("person_01", True, 1.0),
+        ("person_01", True, 0.0),
+    ]
+    [log] = (formats / "inspect").glob("human*")
+    [row] = read_people_logs([log])
+    assert (row["benchmark"], row["score"], row["n"]) == ("tiny_sums", 0.5, 1)
+    with pytest.raises(OtherKindError, match="--map text=question,key=answer,options=options"):
+        read_log(formats / "hf" / "eval.yaml")
+    assert read_log(formats / "hf" / "README_model_card.md").rows[0][:3] == ("example-model", "Tarn items", 81.5)
+    [results] = (formats / "hf" / ".eval_results").glob("*.yaml")
+    assert pl.DataFrame(read_log(results).rows, orient="row").height == 2
