@@ -1,13 +1,15 @@
 """How far estimated human baselines are from the truth: whole pools left out, remembered estimates excluded.
 
-Run: python -m benchmarks.baseline [--record]
-Needs the development data. Prints each bar with its figure, then a table per pool, then one line of JSON.
+Run: python -m benchmarks.baseline [--ai] [--record]
+Needs the development data. Prints each bar with its figure, then a table per pool, then one line of JSON. With --ai, it
+checks AI benchmarks instead (:mod:`benchmarks.baseline_ai`).
 """
 
 from __future__ import annotations
 
 import json
 import resource
+import sys
 import time
 from dataclasses import dataclass, replace
 
@@ -15,6 +17,7 @@ import numpy as np
 import polars as pl
 
 from benchmarks import measured, run
+from benchmarks.baseline_ai import report_ai
 from benchmarks.baseline_learning import USUAL, Usual, learn
 from benchmarks.baseline_persons import ESTIMATED, learn_persons, scores_of
 from benchmarks.baseline_pools import LARGE, MODELS, RUNS, TESTS, Recordings, correlation_of_runs, read
@@ -123,6 +126,28 @@ def leave_low_income_out(recordings: Recordings) -> list[Judged]:
     learned = learn_from(recordings, ~far)
     names = recordings.cells.pool
     return [judge(recordings, far & (names == name), learned, str(name)) for name in np.unique(names[far])]
+
+
+PROGRAMMES = {"naep": ("USA", "naep"), "enem": ("BRA", "enem"), "aser_india": ("IND", "aser")}
+PROGRAMMES |= {"aser_pakistan_2012": ("PAK", "aser")}
+"""Country and test programme of the pools of pupils."""
+
+
+def leave_pupils_out(recordings: Recordings, place: int) -> dict[str, tuple[float, float]]:
+    """Return item error and share of held intervals of pupils, per country (``place`` 0) or programme (1) left out.
+
+    Each group of pupils is estimated on its own, as a user would.
+    """
+    pools, people = recordings.cells.pool, recordings.cells.people
+    labels = np.array([PROGRAMMES[pool][place] if pool in PROGRAMMES else "" for pool in pools])
+    figures = {}
+    for label in sorted(set(labels) - {""}):
+        out = labels == label
+        learned = learn_from(recordings, ~out)
+        judged = [judge(recordings, out & (people == who), learned, str(who)) for who in np.unique(people[out])]
+        errors, held = (np.concatenate([getattr(one, name) for one in judged]) for name in ("errors", "held"))
+        figures[str(label)] = float(errors.mean()), float(held.mean())
+    return figures
 
 
 def anchor_error(judged: list[Judged], count: int) -> float:
@@ -236,6 +261,8 @@ BARS = {
     "persons_top_10": ("top 10% of persons: error", "≤", 0.08),
     "persons_held": ("percentiles of persons: intervals hold", "≥", 0.85),
     "low_income_held": ("low-income people left out: intervals hold", "≥", 0.85),
+    "pupils_error": ("pupils of a country or programme left out: worst error", "≤", 0.20),
+    "pupils_held": ("pupils of a country or programme left out: least held", "≥", 0.85),
     "seconds": ("1,000 items × 3 populations: seconds", "≤", 10.0),
     "megabytes": ("1,000 items × 3 populations: MB", "≤", 500.0),
 }
@@ -251,6 +278,10 @@ def met(value: float, sign: str, bar: float | tuple[float, float]) -> bool:
 def main() -> None:
     """Measure everything and print it."""
     recordings = read()
+    if "--ai" in sys.argv:
+        figures = report_ai(learn_from(read(mend=True), np.ones(recordings.rate.size, dtype=bool)))
+        print(json.dumps({key: round(value, 4) for key, value in figures.items()}))
+        return
     seconds, megabytes = measure_speed()
     judged = leave_pools_out(recordings)
     figures = summarise(judged)
@@ -261,6 +292,9 @@ def main() -> None:
     figures["persons_held"] = float(persons["held"].mean())
     far = leave_low_income_out(recordings)
     figures["low_income_held"] = float(np.concatenate([one.held for one in far]).mean())
+    pupils = leave_pupils_out(recordings, 0) | leave_pupils_out(recordings, 1)
+    figures["pupils_error"] = max(error for error, _ in pupils.values())
+    figures["pupils_held"] = min(held for _, held in pupils.values())
     figures |= {"seconds": seconds, "megabytes": megabytes}
     mended = read(mend=True)
     again = summarise(leave_pools_out(replace(mended, inverted=np.zeros_like(mended.inverted))))
@@ -288,6 +322,8 @@ def main() -> None:
     print(text_table(persons, rows=20, digits=3))
     held = ", ".join(f"{one.pool} {one.held.mean():.2f} of {one.rate.size}" for one in far)
     print(f"low-income people left out: {held}")
+    left = ", ".join(f"{name} {error:.3f} ({held:.2f})" for name, (error, held) in pupils.items())
+    print(f"pupils left out by country or programme, item error (intervals that hold): {left}")
     print(f"correlation of the errors of two runs: {correlation_of_runs():.2f} (used: {RUNS})")
     before, after = measure_bases()
     print(
@@ -316,6 +352,8 @@ def record(figures: dict[str, float], again: dict[str, float], nested: dict[str,
     for key in ("item_error", "mean_error"):
         measured.record(f"baseline.{key}_nested", f"{nested[key]:.3f}")
     measured.record("baseline.item_held_nested", f"{nested['item_held']:.1%}")
+    measured.record("baseline.pupils_error", f"{figures['pupils_error']:.3f}")
+    measured.record("baseline.pupils_held", f"{figures['pupils_held']:.0%}")
     for key in ("persons_median", "persons_top_10"):
         measured.record(f"baseline.{key}", f"{figures[key]:.3f}")
 

@@ -15,7 +15,7 @@ import polars as pl
 from benchmarks import development_data
 from benchmarks.baseline_learning import Recorded
 from mensura.baseline.estimator import PooledEstimates, logit_rate, pool_estimates
-from mensura.baseline.kinds import describe_people, kind_of_domain, kind_of_format, kind_of_report
+from mensura.baseline.kinds import PeopleKind, describe_people, kind_of_domain, kind_of_format, kind_of_report
 from mensura.core.arrays import Floats
 from mensura.people import World
 
@@ -78,6 +78,12 @@ def world() -> World:
     return World.load()
 
 
+@cache
+def kinds_of(prose: str) -> PeopleKind:
+    """Return how people in prose are read."""
+    return describe_people(prose, world())
+
+
 def recorded_estimates() -> pl.DataFrame:
     """Return the estimates that the model did not remember."""
     file = development_data("items", "zero_shot.csv")
@@ -110,8 +116,7 @@ def read(*, mend: bool = False) -> Recordings:
 def _cells(table: pl.DataFrame, pooled: PooledEstimates) -> Recorded:
     n = table["n"].fill_null(LARGE).to_numpy()
     truth, noise = logit_rate(table["truth"].to_numpy(), n)
-    kinds = {prose: describe_people(prose, world()) for prose in table["people"].unique()}
-    people = [kinds[prose] for prose in table["people"]]
+    people = [kinds_of(prose) for prose in table["people"]]
     facts = [FACTS[pool] for pool in table["pool"]]
     levels = {
         "people": np.array([one.kind for one in people]),

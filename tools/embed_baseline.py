@@ -12,6 +12,7 @@ import polars as pl
 
 from benchmarks import development_data
 from benchmarks.baseline import USUAL_SPREAD, leave_pools_out, summarise
+from benchmarks.baseline_ai import learn_raters, leave_out, read_benchmarks, summarise_ai
 from benchmarks.baseline_learning import learn
 from benchmarks.baseline_persons import learn_persons
 from benchmarks.baseline_pools import FACTS, MODELS, RUNS, TESTS, read, recorded_estimates
@@ -26,7 +27,10 @@ _TOLD = ("item_error", "item_error_tests", "mean_error", "mean_held", "item_held
 def write_learned() -> None:
     """Learn from all pools and write the parameters, with the errors on pools left out (as recorded)."""
     mended = read(mend=True)
-    errors = learn(mended.cells, runs=RUNS, models=MODELS, usual_spread=USUAL_SPREAD)
+    base = learn(mended.cells, runs=RUNS, models=MODELS, usual_spread=USUAL_SPREAD)
+    benchmarks, _ = read_benchmarks()
+    errors = learn_raters(base, benchmarks)
+    known = summarise_ai(leave_out(base, benchmarks, benchmarks))
     spread = learn_persons()
     validation = summarise(leave_pools_out(read()))
     stored = {
@@ -38,7 +42,11 @@ def write_learned() -> None:
             "log_sd_spread": round(spread.log_sd_spread, 4),
             "log_slope_spread": round(spread.log_slope_spread, 4),
         },
-        "validation": {name: round(validation[name], 3) for name in _TOLD},
+        "validation": {
+            **{name: round(validation[name], 3) for name in _TOLD},
+            **{name: round(value, 3) for name, value in known.items()},
+            "ai_benchmarks": len(benchmarks),
+        },
     }
     write_text(FILE, json.dumps(stored, indent=1) + "\n")
     print(f"wrote {FILE.name}: {errors.mean.size} effects")

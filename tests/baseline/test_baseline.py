@@ -161,6 +161,27 @@ def test_an_unrecorded_estimator_widens_the_interval_and_anchors_learn_its_bias(
     assert named.baseline.equals(told.baseline)
 
 
+def test_the_majority_of_single_people_is_computed_and_said(items, said):
+    single = mensura.estimate_baseline(items, people="crowd workers", estimates=said)
+    vote = mensura.estimate_baseline(items, people="crowd workers", estimates=said, majority=5)
+    assert vote.baseline["mean"][0] > single.baseline["mean"][0]
+    assert vote.items["rate"].max() > single.items["rate"].max()
+    assert vote.items["rate"].min() < single.items["rate"].min()
+    assert any("majority of 5, computed from single people" in text for text in vote.warnings)
+    with pytest.raises(MensuraError, match="at least 2"):
+        mensura.estimate_baseline(items, people="crowd workers", estimates=said, majority=1)
+
+
+def test_raters_get_no_correction_of_pupils_and_unknown_traits_widen(items, said):
+    def row(people):
+        return mensura.estimate_baseline(items, people=people, estimates=said).baseline.row(0, named=True)
+
+    raters, participants = row("crowd workers"), row("online participants")
+    assert raters["mean"] > participants["mean"]
+    paid = row("crowd workers paid for each correct answer")
+    assert paid["high"] - paid["low"] > 1.1 * (raters["high"] - raters["low"])
+
+
 def test_far_people_get_a_wider_interval_and_a_warning(items, said):
     near, far = estimate(items, said, "adults in Sweden"), estimate(items, said, "adults in Niger")
     assert (far.items["high"] - far.items["low"]).mean() > (near.items["high"] - near.items["low"]).mean() + 0.02

@@ -121,8 +121,32 @@ def test_prose_names_the_kind_of_people(prose, kind):
 
 @pytest.mark.parametrize("prose", DESCRIPTIONS)
 def test_descriptions_are_read_with_negation_and_context(world, prose):
-    read = describe_people(prose, world).read
+    read = describe_people(prose, world).read.split(";")[0]
     assert read.replace(" at large", "").replace(", time limit not stated", "") == DESCRIPTIONS[prose]
+
+
+@pytest.mark.parametrize(
+    ("prose", "traits", "votes"),
+    [
+        ("crowd workers", "rater", 1),
+        ("crowd workers, majority of 5", "rater majority", 5),
+        ("three annotators, majority", "rater majority", 3),
+        ("crowd workers who passed a 90% qualification, majority", "rater majority qualified", 3),
+        ("MTurk workers, the majority of whom are women", "rater", 1),
+        ("trained annotators with the passage", "rater qualified", 1),
+        ("annotators who were not trained", "unscreened", 1),
+        ("non-expert validators with the open web", "unscreened aids", 1),
+        ("PhD experts without internet access", "rater expert", 1),
+        ("experts paid for each correct answer, open book", "rater aids bonus expert", 1),
+        ("best rater of the team", "rater best", 1),
+        ("college students, no aids", "", 1),
+        ("US adults on a crowd-work site", "", 1),
+        ("pupils in grade 8", "", 1),
+    ],
+)
+def test_traits_of_raters_are_read(world, prose, traits, votes):
+    read = describe_people(prose, world)
+    assert (set(read.traits), read.votes) == (set(traits.split()), votes)
 
 
 def test_kind_and_time_pressure_can_be_said_outright(world):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.baseline_persons import ability_sd, slope_spread
-from mensura.baseline.persons import PersonScores, PersonSpread, score_persons
+from mensura.baseline.persons import PersonScores, PersonSpread, majority_rate, score_persons
 from mensura.core.arrays import expit
 
 
@@ -33,6 +33,14 @@ def test_a_score_stands_where_it_came_from():
     found = crowd(0.6, 1.0)
     for share in (0.1, 0.5, 0.9):
         assert found.share_below(found.quantiles(share)[0])[0] == pytest.approx(share, abs=0.01)
+
+
+def test_a_majority_beats_single_people_as_votes_do_and_hides_behind_hard_items():
+    rate = np.array([0.2, 0.5, 0.8])
+    np.testing.assert_allclose(majority_rate(rate, 3), rate**3 + 3 * rate**2 * (1 - rate))
+    np.testing.assert_allclose(majority_rate(rate, 2), rate)
+    assert majority_rate(rate, 5)[2] > majority_rate(rate, 3)[2] > 0.8
+    assert majority_rate(rate, 5)[0] < majority_rate(rate, 3)[0] < 0.2
 
 
 def test_ties_count_half():

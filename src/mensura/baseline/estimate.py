@@ -23,7 +23,7 @@ from mensura.baseline.kinds import (
     list_people,
 )
 from mensura.baseline.learning import is_recorded, shipped, shipped_errors
-from mensura.baseline.persons import PersonSpread, score_persons
+from mensura.baseline.persons import PersonSpread, majority_rate, score_persons
 from mensura.baseline.result import Baseline, PopulationPart
 from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats
@@ -75,6 +75,7 @@ def estimate_baseline(
     domain: str | None = None,
     kind: str | None = None,
     timed: bool | None = None,
+    majority: int | None = None,
     sample: int | None = None,
     seed: int = 0,
     world: World | None = None,
@@ -105,6 +106,8 @@ def estimate_baseline(
         Of all items without one.
     kind, timed : str, bool, optional
         Replace the reading of ``people``: experts, pupils, students, crowd or people; under time pressure or not.
+    majority : int, optional
+        The estimates are of single people, and so many of them vote on each answer: compute the rate of the vote.
     sample : int, optional
         Estimate only so many items.
     seed : int
@@ -139,6 +142,8 @@ def estimate_baseline(
     benchmark = read_items(items)
     if sample is not None:
         benchmark = benchmark.sample(sample, seed)
+    if majority is not None and majority < 2:
+        raise MensuraError(f"majority must be at least 2 people, got {majority}")
     populations = [find_people(who, world) for who in list_people(people, world)]
     warnings: list[str] = [*benchmark.notes]
     if estimates is not None:
@@ -155,7 +160,7 @@ def estimate_baseline(
     human_rates = read_anchors(anchors) if anchors is not None else None
     parts = []
     for who in populations:
-        one = _Estimating(benchmark, who, describe_people(who, world, kind=kind, timed=timed), domain, seed)
+        one = _Estimating(benchmark, who, describe_people(who, world, kind=kind, timed=timed), domain, seed, majority)
         parts.append(one.part(table, human_rates, known_mean, warnings, single=len(populations) == 1))
     return Baseline.of(benchmark, parts, scores, tuple(dict.fromkeys(warnings)))
 
@@ -169,6 +174,7 @@ class _Estimating:
     kind: PeopleKind
     domain: str | None
     seed: int
+    majority: int | None = None
 
     def part(
         self,
@@ -191,7 +197,7 @@ class _Estimating:
                 "would learn them"
             )
         share = len(unrecorded) / judged["model"].n_unique()
-        estimate = estimate_pool(pooled, self._levels(pooled), self.kind.distance, learned, share)
+        estimate = estimate_pool(pooled, self._levels(pooled), self.kind.distance, learned, share, self._traits)
         anchored: dict[str, float] = {}
         if anchors is not None:
             estimate, anchored = self._anchor(estimate, pooled, anchors, warnings)
@@ -203,12 +209,19 @@ class _Estimating:
         count = DRAWS if self.items.table.height <= _MANY else FEWER
         drawn = estimate.draws(count, rng)
         persons = score_persons(drawn, PersonSpread(**shipped()["persons"]), rng)
-        low, high = estimate.interval()
+        rate, (low, high) = estimate.rate, estimate.interval()
+        if self.majority is not None:
+            rate, low, high, drawn = (majority_rate(rates, self.majority) for rates in (rate, low, high, drawn))
+            agreed = float(np.mean(estimate.rate**2 + (1 - estimate.rate) ** 2))
+            warnings.append(
+                f"{self.who.name}: means and items are of a majority of {self.majority}, computed from single people, "
+                f"of whom two agree on {agreed:.0%} of items; percentiles are of single people"
+            )
         recalled = set(judged.filter("remembered")["item"])
         table = pl.DataFrame(
             {
                 "item": pooled.items,
-                "rate": estimate.rate,
+                "rate": rate,
                 "low": low,
                 "high": high,
                 "status": [
@@ -222,6 +235,11 @@ class _Estimating:
         models = tuple(judged["model"].unique().sort().to_list())
         means = drawn.mean(axis=1) + self._sampling(drawn, rng)
         return PopulationPart(self.who, self.kind, estimate, table, means, persons, models)
+
+    @property
+    def _traits(self) -> tuple[str, ...]:
+        """Traits of the people whose single answers, or whose vote, the estimates are about."""
+        return tuple(trait for trait in self.kind.traits if self.majority is None or trait != "majority")
 
     def _own_rows(self, table: pl.DataFrame, warnings: list[str], single: bool) -> pl.DataFrame:
         """Return the estimates of these people and these items; warn of what is left over."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from mensura.baseline.learning import GROUPS, Learned
+from mensura.baseline.learning import GROUPS, RATING, TRAIT, Learned
 from mensura.core.arrays import Floats, expit, logit
 
 if TYPE_CHECKING:
@@ -231,11 +231,13 @@ def estimate_pool(
     distance: float,
     learned: Learned,
     unrecorded: float = 0.0,
+    traits: Sequence[str] = (),
 ) -> PoolEstimate:
     """Return the estimate of a new pool. ``levels``: by group of effects, the kind of each item ('' where unknown).
 
     ``unrecorded``: share of estimators whose errors nobody recorded. Such a one has a shift and a slope of its own, as
-    large as those of a new pool of an unknown kind of people. Anchors learn them.
+    large as those of a new pool of an unknown kind of people. Anchors learn them. ``traits``: of people who answer for
+    a benchmark. One that no benchmark taught widens the interval; so does being such people at all.
     """
     size = pooled.logit.size
     slope = pooled.logit - learned.centre
@@ -250,12 +252,25 @@ def estimate_pool(
                 unknown[item, at] = 1.0
             else:
                 learned_effects[item, place] = 1.0
+    for trait in traits:
+        if f"{TRAIT}:{trait}" in places:
+            learned_effects[:, places[f"{TRAIT}:{trait}"]] = 1.0
+    untaught = [trait for trait in traits if f"{TRAIT}:{trait}" not in places]
+    rating = [np.full(size, float(bool(traits))), np.full(size, np.sqrt(len(untaught)))]
     own_bias = [np.full(size, unrecorded), slope * unrecorded]
-    new = np.stack([np.ones(size), slope, np.full(size, distance), *own_bias], axis=1)
+    new = np.stack([np.ones(size), slope, np.full(size, distance), *own_bias, *rating], axis=1)
     spreads = learned.spreads
     shift = np.hypot(spreads["pool"], spreads["group"])
     own_spreads = [np.hypot(spreads["pool"], spreads["people"]), spreads["pool_slope"]]
-    extra = [shift, spreads["pool_slope"], spreads["far"], *own_spreads, *(spreads[name] for name in GROUPS)]
+    rater_spreads = [spreads.get(name, spreads["people"]) for name in (RATING, TRAIT)]
+    extra = [
+        shift,
+        spreads["pool_slope"],
+        spreads["far"],
+        *own_spreads,
+        *rater_spreads,
+        *(spreads[name] for name in GROUPS),
+    ]
     covariance = np.zeros((len(places) + len(extra),) * 2)
     covariance[: len(places), : len(places)] = learned.covariance
     covariance[len(places) :, len(places) :] = np.diag(np.square(extra))

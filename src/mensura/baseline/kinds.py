@@ -32,6 +32,25 @@ PEOPLE_KINDS = ("experts", "pupils", "students", "crowd", "people")
 """What ``kind`` takes; the last are people at large."""
 _WORDS = tomllib.loads((Path(__file__).parent / "data" / "descriptions.toml").read_text(encoding="utf-8"))
 _KINDS = {kind: re.compile("|".join(words)) for kind, words in _WORDS["kinds"].items()}
+_RATERS = {trait: re.compile("|".join(words)) for trait, words in _WORDS["traits_of_raters"].items()}
+_NUMBERS = {name: place for place, name in enumerate(("two", "three", "four", "five", "six", "seven"), start=2)}
+_VOTERS = re.compile(
+    rf"\b(?:of|by) (\d\d?|{'|'.join(_NUMBERS)})\b(?!%)|"
+    rf"\b(\d\d?|{'|'.join(_NUMBERS)}) (?:\w+ )?(?:votes|annotators|workers|raters|people|judges)\b"
+)
+USUAL_VOTERS = 3
+"""People behind a majority whose number is not stated."""
+_TRAIT_WORDS = {
+    "rater": "answering for a benchmark",
+    "majority": "majority of {votes}",
+    "qualified": "qualified",
+    "unscreened": "not screened",
+    "aids": "aids allowed",
+    "bonus": "paid by accuracy",
+    "best": "the best only",
+    "expert": "experts",
+}
+"""Traits of people who answer for a benchmark, in words."""
 _UNTIMED, _TIMED, _OTHER_LANGUAGE, _POOR = (
     re.compile("|".join(_WORDS[name])) for name in ("untimed", "timed", "other_language", "poor")
 )
@@ -66,7 +85,8 @@ class PeopleKind:
     """What the estimator knows of the people: their kind, time pressure, and distance from well-described people.
 
     ``distance``: by how many hundred points their learning score is below :data:`NEAR`; 0 for people near it.
-    ``distance_words``: the same for readers. ``read``: how the description was understood, in words.
+    ``distance_words``: the same for readers. ``read``: how the description was understood, in words. ``traits``: of
+    people who answer for a benchmark. ``votes``: people behind one answer, where the majority counts.
     """
 
     kind: str
@@ -74,6 +94,8 @@ class PeopleKind:
     distance: float
     distance_words: str
     read: str = ""
+    traits: tuple[str, ...] = ()
+    votes: int = 1
 
 
 def find_people(who: str | Population, world: World) -> Population:
@@ -179,13 +201,34 @@ def describe_people(
         "time limit not stated" if hurried is None else "time limit" if hurried else "no time limit",
         *(["home language differs"] if speaks_another_language(prose) else []),
     ]
+    traits, votes = read_traits(prose, expert=read_kind == "experts")
+    rating = ", ".join(_TRAIT_WORDS[trait].format(votes=votes) for trait in traits)
     return PeopleKind(
         "" if read_kind == PEOPLE_KINDS[-1] else read_kind,
         bool(hurried),
         round(distance, 3),
         _distance_words(distance, learning, where),
-        ", ".join(words),
+        "; ".join(filter(None, [", ".join(words), rating])),
+        traits,
+        votes,
     )
+
+
+def read_traits(prose: str, *, expert: bool = False) -> tuple[tuple[str, ...], int]:
+    """Return the traits of raters that a description names, and how many people vote on one answer.
+
+    Experts were chosen for the task, as raters are. Raters who are said not to be screened for the skill were not.
+    """
+    text = prose.casefold()
+    rest, unscreened = _RATERS["unscreened"].subn(" ", text)
+    named = {trait for trait, words in _RATERS.items() if _mentions(words, rest)}
+    if expert:
+        named |= {"rater", "expert"}
+    if unscreened:
+        named = named - {"rater", "qualified"} | {"unscreened"}
+    number = next(filter(None, (_VOTERS.findall(text) or [("",)])[0]), "") if "majority" in named else "1"
+    votes = _NUMBERS.get(number) or (int(number) if number else USUAL_VOTERS)
+    return tuple(trait for trait in _TRAIT_WORDS if trait in named), votes
 
 
 def kind_of_people(prose: str) -> str:

@@ -25,6 +25,9 @@ UNNAMED = "unnamed"
 GROUPS = ("people", "time", "report", "domain", "format")
 """Groups of effects: kind of people, time pressure, tested or only claimed, domain, answer format."""
 
+RATING, TRAIT = "rating", "trait"
+"""Spreads that AI benchmarks taught: of a benchmark whose people were raters, and of a trait that none of them has."""
+
 
 @dataclass(frozen=True, eq=False)
 class Learned:
@@ -32,7 +35,8 @@ class Learned:
 
     ``spreads``: of a pool's shift (``pool``) and slope (``pool_slope``), of far people per unit of distance (``far``),
     of an unknown kind in each group, of an item (``item``, and ``stated`` per unit of the stated spread), and between
-    pools of the logarithm of the size of items' errors (``scale``).
+    pools of the logarithm of the size of items' errors (``scale``). AI benchmarks teach the effects of traits of raters
+    (``trait:majority``), and how far such people differ beyond them (``rating``, ``trait``).
     ``runs``, ``models``: correlations of the errors of two runs and of two models. ``usual_spread``: stated SD where
     none is stated. ``centre``: the logit around which slopes turn. ``log_posterior``: of the
     recordings, to compare settings.

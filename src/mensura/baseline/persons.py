@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from scipy.special import ndtri
+from scipy.special import bdtrc, ndtri
 
 from mensura.baseline.estimator import Z90
 from mensura.core.arrays import Floats, expit, logit
@@ -67,6 +67,18 @@ class PersonScores:
         ]
         low, mid, high = np.quantile(below, [0.05, 0.5, 0.95])
         return float(mid), float(low), float(high)
+
+
+def majority_rate(rate: Floats, votes: int) -> Floats:
+    """Return how often the majority of so many people is right, from the rate of single people on each item.
+
+    People answer independently given the item, so that its rate states how far they agree. Wrong answers count as one
+    answer, which makes the result a lower bound where there are several wrong options. Ties are broken by chance.
+    """
+    wins: Floats = bdtrc(votes // 2, votes, rate)
+    if votes % 2 == 0:
+        wins = wins + 0.5 * (bdtrc(votes // 2 - 1, votes, rate) - wins)
+    return wins
 
 
 def score_persons(rates: Floats, spread: PersonSpread, rng: np.random.Generator) -> PersonScores:

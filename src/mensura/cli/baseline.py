@@ -38,6 +38,7 @@ class BaselineSettings(AskingSettings):
     n: Annotated[int | None, "How many people are behind the known mean."] = None
     kind: Annotated[str | None, "Kind of people: experts, pupils, students, crowd or people."] = None
     timed: Annotated[bool | None, "Whether the people answer under time pressure."] = None
+    majority: Annotated[int | None, "People who vote on each answer, where estimates are of single people."] = None
     domain: Annotated[str | None, "Domain of items without one, such as mathematics."] = None
     pay: Annotated[float, "Pay per person and hour in US dollars (plan)."] = 12.0
     seconds: Annotated[float, "Seconds per answer (plan)."] = 45.0
@@ -87,7 +88,7 @@ def baseline(
         "known_mean": None if rare.mean is None or rare.n is None else KnownMean(rare.mean, rare.n),
         "scores": None if scores is None else _read_scores(scores),
         "sample": sample,
-        **{name: getattr(rare, name) for name in ("domain", "kind", "timed", "seed")},
+        **{name: getattr(rare, name) for name in ("domain", "kind", "timed", "majority", "seed")},
     }
     askings = Asking(model, max_cost, dry_run, rare).each(out, LONGEST_ANSWER)
     if dry_run:
