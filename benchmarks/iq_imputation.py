@@ -8,6 +8,7 @@ benchmark, and the joint model of all scores, which is how score_iq fills gaps u
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -15,8 +16,11 @@ import polars as pl
 import mensura
 from mensura.core.arrays import Floats
 from mensura.core.frames import text_table
-from mensura.iq.joint import complete_jointly
-from mensura.iq.validation import hide, hide_and_impute, hide_dimensions, hidings, summarise
+from mensura.iq.dimensions import STATUSES, score_dimensions
+from mensura.iq.joint import complete_jointly, fill_benchmarks
+from mensura.iq.matrix import ScoreMatrix
+from mensura.iq.result import IqResult
+from mensura.iq.validation import hide, hide_and_impute, hidings, summarise
 
 
 def column_mean(iqs: Floats) -> Floats:
@@ -45,6 +49,36 @@ def alternatives(result: mensura.IqResult) -> pl.DataFrame:
 def coverage(outcomes: pl.DataFrame) -> pl.DataFrame:
     inside = (pl.col("error").abs() <= 1.645 * pl.col("expected")).mean()
     return outcomes.drop_nulls("error").group_by("step").agg(inside.alias("covered"))
+
+
+def hide_dimensions(result: IqResult) -> pl.DataFrame:
+    """Hide each model's scores of a whole dimension in turn and estimate the dimension at its own level.
+
+    Columns: subject, dimension, truth (as scored), imputed, step, error. Predecessors, peers and zeros are kept out of
+    it, so that the dimension step itself is measured.
+    """
+    matrix, scored = result.matrix, result.scored
+    rows = []
+    own = (matrix.measured @ matrix.members > 0) & ~np.isnan(scored.dimensions[0])
+    for row, place in np.argwhere(own).tolist():
+        cells = np.argwhere(matrix.measured & (matrix.dimension_of == place))
+        hidden = _alone(hide(matrix, cells[cells[:, 0] == row]), row)
+        filled = fill_benchmarks(hidden, hidden.iqs[None], result.rules)
+        again = score_dimensions(hidden, filled, result.rules, result.weights)
+        truth, value = scored.dimensions[0, row, place], again.dimensions[0, row, place]
+        rows.append(
+            (matrix.subjects[row], matrix.dimensions[place], truth, value, STATUSES[again.statuses[row, place]])
+        )
+    table = pl.DataFrame(rows, schema=["subject", "dimension", "truth", "imputed", "step"], orient="row")
+    return table.with_columns(pl.col("imputed").fill_nan(None)).with_columns(error=pl.col("imputed") - pl.col("truth"))
+
+
+def _alone(matrix: ScoreMatrix, row: int) -> ScoreMatrix:
+    """Return the matrix with one model cut off from predecessors, and without peers or assumed zeros."""
+    ancestors = matrix.ancestors.copy()
+    ancestors[row] = -1
+    no_peers, no_zeros = np.zeros_like(matrix.by_peers), np.zeros_like(matrix.zero_before)
+    return replace(matrix, ancestors=ancestors, by_peers=no_peers, zero_before=no_zeros)
 
 
 def main() -> None:

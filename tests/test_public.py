@@ -1,5 +1,10 @@
 """What users rely on is listed, and nothing leaves the list unnoticed."""
 
+import inspect
+from importlib import import_module
+
+import pytest
+
 from tools.public import LISTED, public_list, public_names, read_commands
 from tools.size import lines_of_code
 
@@ -16,3 +21,19 @@ def test_the_list_knows_names_and_options_that_the_readme_uses():
 def test_a_line_of_code_is_no_docstring_comment_or_blank():
     text = '"""Module.\n\nMore."""\n\nx = 1  # why\n# a comment\n\n\ndef f():\n    """Say."""\n    return "text"\n'
     assert lines_of_code(text) == 3
+
+
+@pytest.mark.parametrize("package", sorted(public_names()))
+def test_public_functions_list_their_parameters_what_they_return_and_an_example(package):
+    short = {}
+    for name in public_names()[package]:
+        verb = getattr(import_module(package), name)
+        if inspect.isfunction(verb):
+            signature = inspect.signature(verb)
+            needed = {"Examples", *(["Parameters"] if signature.parameters else [])}
+            needed |= set() if signature.return_annotation in (None, "None") else {"Returns"}
+            lines = (verb.__doc__ or "").splitlines()
+            has = {line.strip() for line, under in zip(lines, lines[1:], strict=False) if under.strip("- ") == ""}
+            if needed - has:
+                short[name] = sorted(needed - has)
+    assert short == {}

@@ -235,7 +235,7 @@ def test_a_frozen_scale_takes_the_model_asked_for_or_all_that_are_new(
         taken.extend(only)
         raise MensuraError("that is all this test wants to know")
 
-    monkeypatch.setattr("mensura.iq.place_iq", place_iq)
+    monkeypatch.setattr("mensura.iq.frozen.place_iq", place_iq)
     run = mensura_command("iq", *asked, "--scale", "2026-12", "--add", file)
     assert "that is all" in run.err
     assert sorted(taken) == placed

@@ -1,6 +1,7 @@
 """On a frozen scale a model that is added moves no other."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -9,7 +10,8 @@ from polars.testing import assert_frame_equal
 
 import mensura
 from mensura.core.errors import MensuraError
-from mensura.iq import FrozenIq, frozen, frozen_evidence, kept_scores, left_out, place_iq, splice_iq, spliced_evidence
+from mensura.core.results import set_computed
+from mensura.iq import IqDraws, frozen, frozen_evidence, kept_scores, left_out, place_iq
 from mensura.scale.ranking import rank_interval
 
 pytestmark = pytest.mark.slow
@@ -48,14 +50,14 @@ def together():
 
 
 def test_adding_a_model_moves_no_other_frozen_or_placed(alone, together):
-    for table in ("composites", "dimensions"):
+    for table in ("standing", "dimensions"):
         with_both = getattr(together, table).filter(pl.col("subject") != "omega")
-        assert_frame_equal(with_both, getattr(alone, table), check_exact=True, check_row_order=table == "composites")
+        assert_frame_equal(with_both, getattr(alone, table), check_exact=True)
 
 
 def test_frozen_models_have_the_iqs_of_their_edition(together):
     edition = score(mensura.load()).composites
-    frozen_rows = together.composites.filter(place="frozen").drop("exact", "place")
+    frozen_rows = together.standing.filter(place="frozen").drop("exact", "place")
     assert_frame_equal(frozen_rows, edition, check_row_order=False, check_exact=True)
 
 
@@ -70,7 +72,7 @@ def test_the_iqs_of_the_scale_are_the_same_in_every_version():
 
 def test_a_placed_model_stands_where_a_common_scoring_puts_it(together):
     common = score(mensura.load().add(scores_of(omega=OMEGA, zeta=ZETA))).composites
-    both = together.composites.join(common, on="subject", suffix="_common").filter(place="placed")
+    both = together.standing.join(common, on="subject", suffix="_common").filter(place="placed")
     assert both.height == 2
     assert (both["iq"] - both["iq_common"]).abs().max() <= 3
     iqs = dict(both.select("subject", "iq").iter_rows())
@@ -81,15 +83,15 @@ def test_only_the_new_models_asked_for_are_placed_and_each_is_reported():
     steps = []
     both = mensura.load().add(scores_of(omega=OMEGA, zeta=ZETA))
     found = place_iq(both, score, only=["zeta"], advance=lambda: steps.append(1))
-    assert found.composites.filter(place="placed")["subject"].to_list() == ["zeta"]
+    assert found.standing.filter(place="placed")["subject"].to_list() == ["zeta"]
     assert len(steps) == 1
     assert "1 of them placed on it" in found.heading
 
 
 def test_models_stand_by_their_exact_iq_and_those_without_one_at_the_end(together):
-    exact = together.composites["exact"]
+    exact = together.standing["exact"]
     assert exact.is_sorted(descending=True, nulls_last=True)
-    assert 0 < exact.null_count() < exact.len() - together.ranked.height + 1
+    assert 0 < exact.null_count() == together.standing["iq"].null_count()
 
 
 def test_what_is_kept_was_scored_with_so_many_draws_and_seed_zero_unless_another_is_given():
@@ -112,45 +114,44 @@ def own(near):
     return near.filter(subject="zeta")["iq"].item()
 
 
-@pytest.fixture(scope="module")
-def spliced():
-    return splice_iq(mensura.load().add(scores_of(omega=OMEGA, zeta=ZETA)), score)
-
-
-def test_a_spliced_scoring_has_the_edition_and_every_placed_model(spliced, together):
-    edition = spliced.edition
+def test_the_scoring_has_the_edition_and_every_placed_model(together):
+    edition = together.edition
     known = pl.col("subject").is_in(edition.matrix.subjects)
     for table in ("composites", "dimensions", "benchmark_iqs", "trail", "emotional"):
-        assert_frame_equal(getattr(spliced, table).filter(known), getattr(edition, table), check_exact=True)
-    placed = together.composites.filter(place="placed").drop("exact", "place")
-    assert_frame_equal(spliced.composites.filter(~known), placed, check_row_order=False, check_exact=True)
-    assert spliced.placed == ("omega", "zeta")
-    assert spliced.explain("zeta").iq == placed.filter(subject="zeta")["iq"].item()
-    assert spliced.settings["scale"] == "2026-12"
+        assert_frame_equal(getattr(together, table).filter(known), getattr(edition, table), check_exact=True)
+    placed = together.standing.filter(place="placed")
+    beside = score(frozen.beside(mensura.load(), together.evidence, "zeta"))
+    own = beside.composites.filter(subject="zeta")
+    assert_frame_equal(together.composites.filter(subject="zeta"), own, check_exact=True)
+    assert together.placed == ("omega", "zeta")
+    assert together.explain("zeta").iq == placed.filter(subject="zeta")["iq"].item()
+    assert together.settings["scale"] == "2026-12"
 
 
-def test_ranks_of_the_edition_stand_and_each_placed_model_is_ranked_among_it(spliced):
-    ranked, kept = spliced.rank(0), spliced.edition.rank(0)
+def test_ranks_of_the_edition_stand_and_each_placed_model_is_ranked_among_it(together):
+    ranked, kept = together.rank(0), together.edition.rank(0)
     assert_frame_equal(ranked.filter(~pl.col("subject").is_in(["omega", "zeta"])), kept, check_exact=True)
     for name in ("omega", "zeta"):
         row = ranked.filter(subject=name).row(0, named=True)
         assert row["rank"] == 1 + (kept["exact"] > row["exact"]).sum()
         assert row["rank_low"] <= row["rank"] <= row["rank_high"]
-        drawn = {other: spliced.drawn.composites[:, spliced.drawn.places[other]] for other in [*kept["subject"], name]}
+        drawn = {
+            other: together.drawn.composites[:, together.drawn.places[other]] for other in [*kept["subject"], name]
+        }
         ranks = 1 + sum((drawn[other] > drawn[name]).astype(float) for other in kept["subject"])
         ends = [end.item() for end in rank_interval(ranks[:, None])]
         assert (row["rank_low"], row["rank_high"]) == (min(ends[0], row["rank"]), max(ends[1], row["rank"]))
         assert row["measured"] == 8  # of its ten; the others count in no composite
 
 
-def test_a_placed_model_measured_on_too_little_is_left_out_where_asked(spliced):
-    assert {"omega", "zeta"} <= set(spliced.rank(8 / 32)["subject"])
-    assert not {"omega", "zeta"} & set(spliced.rank(8.5 / 32)["subject"])
+def test_a_placed_model_measured_on_too_little_is_left_out_where_asked(together):
+    assert {"omega", "zeta"} <= set(together.rank(8 / 32)["subject"])
+    assert not {"omega", "zeta"} & set(together.rank(8.5 / 32)["subject"])
 
 
 def test_draws_of_two_placed_models_do_not_rise_and_fall_together():
     """Both were placed with the same random numbers; in one order their chances against each other would be sure."""
-    twins = splice_iq(mensura.load().add(scores_of(another=ZETA, zeta=ZETA)), score)
+    twins = place_iq(mensura.load().add(scores_of(another=ZETA, zeta=ZETA)), score)
     first, second = (twins.drawn.composites[:, twins.drawn.places[name]] for name in ("another", "zeta"))
     assert sorted(first) == pytest.approx(sorted(second))  # the same scores: the same distribution
     assert 0 < twins.drawn.ahead("another", "zeta") < 1
@@ -169,7 +170,7 @@ def test_scores_that_would_move_the_edition_stay_out_and_are_counted():
             }
         )
     )
-    found = spliced_evidence(added, "2026-12")
+    found = place_iq(added, score).evidence
     base = mensura.load()
     assert found.scores.height == base.scores.height + 1
     assert found.models.height == base.models.height + 1
@@ -217,15 +218,17 @@ def test_the_commands_place_a_model(mensura_command, tmp_path):
     assert "a frozen scale has intervals" in refused.err
 
 
-def test_neighbours_are_up_to_three_on_either_side_and_fewer_at_the_ends():
+def test_neighbours_are_up_to_three_on_either_side_and_fewer_at_the_ends(alone):
     """Nine models ten points apart, each drawn at its IQ and 15 above it: one draw in four passes the next model."""
-    names = list("abcdefghi")
+    names = tuple("abcdefghi")
     iqs = [140.0 - 10 * at for at in range(9)]
     table = pl.DataFrame({"subject": names, "iq": iqs, "low": iqs, "high": iqs}).with_columns(
         measured=pl.lit(9), place=pl.lit("frozen")
     )
-    draws = {name: np.array([iq, iq + 15]) for name, iq in zip(names, iqs, strict=True)}
-    scale = FrozenIq("2026-12", table, pl.DataFrame(), draws)
+    draws = np.array([iqs, [iq + 15 for iq in iqs]])
+    scale = set_computed(
+        replace(alone), standing=table, drawn=IqDraws(names, draws, *[draws[:, :, None]] * 2, *[draws] * 2)
+    )
     beside = {name: "".join(scale.neighbours_of(name)["subject"]) for name in "abei"}
     assert beside == {"a": "abcd", "b": "abcde", "e": "bcdefgh", "i": "fghi"}
     assert scale.neighbours_of("e")["chance_above"].to_list() == [0.0, 0.0, 0.25, None, 0.75, 1.0, 1.0]

@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 import mensura
-from mensura.iq import count_changes, read_rules, sensitivity
+from mensura.iq import read_rules
+from mensura.iq.sensitivity import count_changes, sensitivity
 from mensura.iq.validation import hide_and_impute, hidings
 
 pytestmark = pytest.mark.slow

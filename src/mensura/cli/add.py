@@ -155,7 +155,7 @@ def benchmarks(
 ) -> None:
     """List every benchmark and what a score on it counts for: the IQ, the capability, or neither."""
     from mensura.intake.names import spelling
-    from mensura.iq import ENOUGH
+    from mensura.iq.relatives import ENOUGH
     from mensura.study import list_benchmarks
 
     listed = list_benchmarks(load_evidence(evidence, add))

@@ -125,7 +125,7 @@ def _on_frozen(
     if rare.draws < 1:
         raise MensuraError("--set draws=0: a frozen scale has intervals; leave it out, or give 1 or more")
     placed = place_frozen(evidence, scale, draws=rare.draws, seed=rare.seed, only=None if model is None else [model])
-    tables = placed.tables()
+    tables = {"composites": placed.standing, "dimensions": placed.mark_places(placed.dimensions)}
     if model is not None:
         tables = {name: table.filter(pl.col("subject") == model) for name, table in tables.items()}
         tables["neighbours"] = placed.neighbours_of(model)
@@ -254,7 +254,7 @@ def _print_derived_ladders(evidence: Evidence, curves: Path, out: Path | None, a
 
 def _print_sensitivity(result: IqResult, out: Path | None, as_json: bool) -> None:
     """Leave out each input in turn, move each ladder, and print how far composites move."""
-    from mensura.iq import count_changes, sensitivity
+    from mensura.iq.sensitivity import count_changes, sensitivity
 
     with progress_bar("changes", count_changes(result)) as advance:
         moves = sensitivity(result, advance=advance)

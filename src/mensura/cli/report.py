@@ -32,7 +32,7 @@ def report(
     if scale is not None and method is not None:
         raise MensuraError(f"--scale {scale}: a frozen scale has its own method; leave out --method")
     from mensura.calibration import chosen_lines
-    from mensura.iq import frozen_evidence, left_out, new_subjects
+    from mensura.iq.frozen import frozen_evidence, left_out, new_subjects
     from mensura.site import build_report, count_pages, log_of
 
     loaded = load_evidence(evidence, add)

@@ -114,9 +114,9 @@ def _on_frozen(evidence: Evidence, subject: str, scale: str, out: Path | None, a
     placed = place_frozen(evidence, scale, draws=_DRAWS, seed=0, only=[subject])
     own_scores = replace(evidence, scores=evidence.scores.filter(mine))
     tables = {
-        "standing": placed.composites.filter(mine).drop("exact", "scored_dimensions", "missing"),
+        "standing": placed.standing.filter(mine).drop("exact", "scored_dimensions", "missing"),
         "capability": load_scale(scale).place(own_scores).filter(mine),
-        "dimensions": sort_highest(placed.dimensions.filter(mine).drop("subject", "place"), "iq", "dimension"),
+        "dimensions": sort_highest(placed.dimensions.filter(mine).drop("subject"), "iq", "dimension"),
     }
     if tables["standing"]["iq"][0] is not None:
         tables["neighbours"] = placed.neighbours_of(subject)
@@ -137,8 +137,9 @@ def cost(
 ) -> None:
     """Show list price, effective cost, task efficiency and response time of every model, beside its IQ."""
     from mensura import iq
+    from mensura.iq.cost import require_axis
 
-    iq.require_axis(by)
+    require_axis(by)
     loaded = load_evidence(evidence, add)
 
     def compute() -> tuple[iq.CostResult, pl.DataFrame]:

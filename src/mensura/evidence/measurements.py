@@ -26,7 +26,21 @@ _WHOLE = 0.5
 
 
 def trials() -> pl.Expr:
-    """Return how many tries stand behind a score of a benchmark, items × repeats: what its sampling error follows."""
+    """Return how many tries stand behind a score of a benchmark: what its sampling error follows.
+
+    Returns
+    -------
+    polars expression
+        items × repeats.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from mensura.evidence import trials
+    >>> pl.DataFrame({"items": [50], "repeats": [4]}).select(trials()).item()
+    200
+
+    """
     return (pl.col("items") * pl.col("repeats").fill_null(1)).alias("trials")
 
 
@@ -35,6 +49,27 @@ def with_tries(evidence: Evidence, scores: pl.DataFrame) -> pl.DataFrame:
 
     They are as many as the score's own number of answers and its standard error tell, the fewer of the two, else the
     benchmark's items × repeats; null where nobody knows. A standard error of 0 tells nothing.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        The tables, as :func:`mensura.load` returns them.
+    scores : table
+        Rows of its table of scores.
+
+    Returns
+    -------
+    table
+        The rows with the column ``tries``.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.evidence import with_tries
+    >>> evidence = mensura.load()
+    >>> "tries" in with_tries(evidence, evidence.scores).columns
+    True
+
     """
     span = pl.col("source_unit").replace_strict(_SPANS, default=None)
     place = pl.when(pl.col("source_unit") == "index").then(0.5).otherwise(0.0)
@@ -54,6 +89,24 @@ def distinct_scores(evidence: Evidence) -> pl.DataFrame:
 
     A second reading: the same evaluator (of the source, or the upstream that the source's note names) and the same
     value but for rounding. Counted twice it would pass for agreement between sources.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        The tables, as :func:`mensura.load` returns them.
+
+    Returns
+    -------
+    table
+        The rows of ``scores`` that stay.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.evidence import distinct_scores
+    >>> distinct_scores(mensura.load()).height < mensura.load().scores.height
+    True
+
     """
     rows = _with_evaluator(evidence).with_row_index("place").sort("primary", descending=True, maintain_order=True)
     rows = rows.with_row_index("turn")
@@ -65,7 +118,28 @@ def distinct_scores(evidence: Evidence) -> pl.DataFrame:
 
 
 def used_scores(evidence: Evidence) -> pl.DataFrame:
-    """Return the distinct scores that count: those of a model on a test where none is primary are only on record."""
+    """Return the distinct scores that count.
+
+    Where none of a model's scores on a test is primary, they are only on record.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        The tables, as :func:`mensura.load` returns them.
+
+    Returns
+    -------
+    table
+        The rows of ``scores`` that count.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.evidence import used_scores
+    >>> used_scores(mensura.load())["primary"].any()
+    True
+
+    """
     counted = evidence.scores.filter("primary").select("subject", "benchmark")
     return distinct_scores(evidence).join(counted, on=["subject", "benchmark"], how="semi")
 
@@ -91,7 +165,26 @@ def _is_one_reading() -> pl.Expr:
 
 
 def benchmark_coverage(evidence: Evidence) -> pl.DataFrame:
-    """Return one row per benchmark: models with a score, first and last release among them, human groups."""
+    """Count the scores of each benchmark.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        The tables, as :func:`mensura.load` returns them.
+
+    Returns
+    -------
+    table
+        One row per benchmark: models with a score, first and last release among them, second sources, human groups.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.evidence import benchmark_coverage
+    >>> benchmark_coverage(mensura.load()).height == mensura.load().benchmarks.height
+    True
+
+    """
     released = evidence.models.select("subject", "released")
     counted = (
         evidence.primary_scores.join(released, on="subject")
@@ -110,7 +203,26 @@ def benchmark_coverage(evidence: Evidence) -> pl.DataFrame:
 
 
 def source_coverage(evidence: Evidence) -> pl.DataFrame:
-    """Return one row per source: its scores, and how many of them are primary."""
+    """Count the scores of each source.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        The tables, as :func:`mensura.load` returns them.
+
+    Returns
+    -------
+    table
+        One row per source: its scores, and how many of them are primary.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.evidence import source_coverage
+    >>> source_coverage(mensura.load()).columns[-2:]
+    ['scores', 'primary']
+
+    """
     counted = evidence.scores.group_by("source").agg(pl.len().alias("scores"), pl.sum("primary").alias("primary"))
     named = evidence.sources.select("source", "name", "date", "kind")
     return named.join(counted, on="source", how="left", maintain_order="left").with_columns(
@@ -119,9 +231,27 @@ def source_coverage(evidence: Evidence) -> pl.DataFrame:
 
 
 def source_disagreement(evidence: Evidence) -> pl.DataFrame:
-    """Return one row per benchmark with second sources: how far they lie from the primary score, in its unit.
+    """Measure how far second sources lie from the primary score.
 
     A second printing of one measurement is no second source.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        The tables, as :func:`mensura.load` returns them.
+
+    Returns
+    -------
+    table
+        One row per benchmark with second sources: pairs, median and largest difference, in its unit.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.evidence import source_disagreement
+    >>> source_disagreement(mensura.load()).columns[:3]
+    ['benchmark', 'pairs', 'median_gap']
+
     """
     keys = ["subject", "benchmark"]
     primary = evidence.primary_scores.select(*keys, first="score")
@@ -146,8 +276,25 @@ def far_below_predecessor(evidence: Evidence) -> pl.DataFrame:
     """Return the primary scores that lie far below those of the model's predecessor on the same benchmark.
 
     A newer model of the same line and tier seldom loses so much. Often the two scores are of different versions of the
-    test, or of different modes of the model. Columns subject, benchmark, score, predecessor, predecessor_score, widest
-    difference first.
+    test, or of different modes of the model.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        The tables, as :func:`mensura.load` returns them.
+
+    Returns
+    -------
+    table
+        subject, benchmark, score, predecessor, predecessor_score, widest difference first.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.evidence import far_below_predecessor
+    >>> far_below_predecessor(mensura.load()).columns[:3]
+    ['subject', 'benchmark', 'score']
+
     """
     scores = evidence.scores.filter(pl.col("primary") & pl.col("unit").is_in(list(RATE_UNITS))).select(
         "subject", "benchmark", "score", points=pl.col("score") * 100 / pl.col("unit").replace_strict(RATE_UNITS)

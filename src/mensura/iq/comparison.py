@@ -48,6 +48,18 @@ class IqChange(Result):
 def compare_iq(before: IqResult, after: IqResult) -> IqChange:
     """Compare two scorings: of two evidence versions, ladder sets, rules or sources.
 
+    Parameters
+    ----------
+    before, after : IqResult
+        The two scorings.
+
+    Returns
+    -------
+    IqChange
+        Which composites moved, and through which input.
+
+    Examples
+    --------
     >>> import mensura
     >>> evidence = mensura.load()
     >>> before = mensura.score_iq(evidence, method="published")
@@ -55,6 +67,7 @@ def compare_iq(before: IqResult, after: IqResult) -> IqChange:
     >>> change = mensura.compare_iq(before, after)
     >>> change.composites.columns
     ['subject', 'before', 'after', 'change']
+
     """
     exact = [before.exact, after.exact]
     composites = (

@@ -71,12 +71,26 @@ def score_costs(evidence: Evidence, rules: IqRules | str | Path | None = None) -
     Each benchmark-cost metric is fitted as log cost = α + β_in log(input price) + β_out log(output price); a model's
     usage is its actual over its expected cost. Direct token use is tokens over their median. The multiplier is the
     geometric mean of a model's signals, and effective cost is sticker price times multiplier.
-    ``rules`` is a TOML file or :class:`IqRules`.
 
+    Parameters
+    ----------
+    evidence : Evidence
+        The tables, as :func:`mensura.load` returns them.
+    rules : IqRules, str or Path, optional
+        Rules, or a TOML file of them; those of Mensura when not given.
+
+    Returns
+    -------
+    CostResult
+        The tables ``costs``, ``signals`` and ``fits``.
+
+    Examples
+    --------
     >>> import mensura
     >>> costs = mensura.score_costs(mensura.load())
     >>> costs.costs.columns[:3]
     ['subject', 'input_price', 'output_price']
+
     """
     rule = as_rules(rules).cost
     dated = evidence.costs.sort("date", nulls_last=False, maintain_order=True)
@@ -101,6 +115,30 @@ def frontier(iqs: pl.DataFrame, costs: pl.DataFrame, by: str = "effective_cost")
     """Return the Pareto frontier, cheapest first: models no other beats in IQ at the same or a lower cost.
 
     ``iqs`` has subject and iq (and whatever else should be shown), ``costs`` is the table of :class:`CostResult`.
+
+    Parameters
+    ----------
+    iqs : table
+        subject, iq and any further columns.
+    costs : table
+        The table ``costs`` of a :class:`CostResult`.
+    by : str
+        Cost, one of :data:`COST_AXES`.
+
+    Returns
+    -------
+    table
+        The models that no other beats at the same or a lower cost, cheapest first.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.iq import frontier
+    >>> evidence = mensura.load()
+    >>> iqs = mensura.score_iq(evidence, method="published").composites
+    >>> frontier(iqs, mensura.score_costs(evidence).costs)["iq"].is_sorted()
+    True
+
     """
     joined = _joined(iqs, costs, by).sort(by, "iq", descending=[False, True])
     best = pl.col("iq").cum_max().shift(1)
@@ -112,6 +150,32 @@ def cheapest(iqs: pl.DataFrame, costs: pl.DataFrame, at_least: float, by: str = 
 
     ``basis`` names the cost that a row is sorted by: ``by``; sticker_price only, where no effective cost is known; or
     unknown.
+
+    Parameters
+    ----------
+    iqs : table
+        subject, iq and any further columns.
+    costs : table
+        The table ``costs`` of a :class:`CostResult`.
+    at_least : float
+        Lowest IQ that counts.
+    by : str
+        Cost to sort by, one of :data:`COST_AXES`.
+
+    Returns
+    -------
+    table
+        The models, cheapest first; ``basis`` names the cost that a row is sorted by.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.iq import cheapest
+    >>> evidence = mensura.load()
+    >>> iqs = mensura.score_iq(evidence, method="published").composites
+    >>> int(cheapest(iqs, mensura.score_costs(evidence).costs, 120)["iq"].min()) >= 120
+    True
+
     """
     reached = iqs.filter(pl.col("iq") >= at_least)
     priced = _joined(reached, costs, by).sort(by, "iq", descending=[False, True]).with_columns(basis=pl.lit(by))

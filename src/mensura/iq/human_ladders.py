@@ -59,12 +59,32 @@ class DerivedLadders(Result):
 
 
 def derive_ladders(evidence: Evidence, curves: Any, groups: Any = None) -> DerivedLadders:  # noqa: ANN401
-    """Derive ladders from the human references and the stitched curves (benchmark, difficulty, slope).
+    """Derive ladders from the human references and the stitched curves.
 
-    Curves may bring their own ``chance`` (a share, as in a fit's table of floors), else the evidence's counts.
+    Parameters
+    ----------
+    evidence : Evidence
+        The human references, and the counts behind a chance level.
+    curves : table
+        benchmark, difficulty, slope; their own ``chance`` (a share, as in a fit's table of floors) replaces the
+        evidence's.
+    groups : table, optional
+        benchmark, group, one_in: how rare each human group is. Mensura's own list gives a basis for each; some are
+        assumptions, so give your own list to see what depends on them.
 
-    ``groups`` (benchmark, group, one_in) says how rare each human group is. Mensura's own list gives a basis for each;
-    some are assumptions, so give your own list to see what depends on them.
+    Returns
+    -------
+    DerivedLadders
+        Ladders, the groups they depend on, and the differences from the published ones.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.iq import derive_ladders
+    >>> curves = mensura.stitch(mensura.load()).benchmarks
+    >>> derive_ladders(mensura.load(), curves).ladders.columns[:2]
+    ['set', 'benchmark']
+
     """
     curves = as_frame(curves, name="curves")
     require_columns(curves, ["benchmark", "difficulty", "slope"], name="curves")

@@ -70,8 +70,27 @@ class Ladder:
 def ladder_table(evidence: Evidence, ladders: str | Path | pl.DataFrame = PUBLISHED) -> pl.DataFrame:
     """Return one ladder row per benchmark: the set asked for, laid over the published one.
 
-    ``ladders`` is the name of a set in the evidence or among Mensura's own (``recut``), a CSV file in the form of
-    the evidence table, or such a table. A benchmark the set says nothing of keeps its published ladder.
+    Parameters
+    ----------
+    evidence : Evidence
+        The tables, as :func:`mensura.load` returns them.
+    ladders : str, Path or table
+        Name of a set in the evidence or among Mensura's own (``recut``), a CSV file in the form of the evidence
+        table,
+        or such a table.
+
+    Returns
+    -------
+    table
+        One row per benchmark; one that the set does not have keeps its published ladder.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.iq import ladder_table
+    >>> ladder_table(mensura.load(), "recut")["benchmark"].is_unique().all()
+    True
+
     """
     every_set = pl.concat([evidence.ladders, read_table(DATA / "ladders.csv").cast(evidence.ladders.schema)])
     published = every_set.filter(pl.col("set") == PUBLISHED)

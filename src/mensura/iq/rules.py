@@ -157,7 +157,25 @@ class IqRules:
 
 
 def read_rules(path: str | Path | None = None) -> IqRules:
-    """Read the rules that come with Mensura, or a TOML file of the same form."""
+    """Read the rules of scoring.
+
+    Parameters
+    ----------
+    path : str or Path, optional
+        A TOML file in the form of Mensura's own rules, which are read when it is not given.
+
+    Returns
+    -------
+    IqRules
+        The rules.
+
+    Examples
+    --------
+    >>> from mensura.iq import read_rules
+    >>> len(read_rules().dimensions)
+    7
+
+    """
     if path is None:
         return _own_rules()
     file = Path(path)

@@ -39,18 +39,44 @@ def score_iq(
 ) -> IqResult:
     """Score every model: benchmarks through ladders, dimensions, composite, each missing value filled by the method.
 
-    ``evidence``: the embedded one when not given. ``method`` is ``joint`` (the default: gaps drawn from one model of
-    all scores, ladders ``recut``) or ``published`` (the page's waterfall and ladders); not given, the
-    rules say how gaps are filled. ``ladders`` names another set, a CSV file or a table; ``source`` keeps the scores of
-    one source; ``rules`` is a TOML file or :class:`IqRules`; ``weights`` gives dimensions other weights than equal
-    ones; ``selected`` names models whose scores, besides all that makers measured, were chosen by those who profit from
-    them; the joint method lowers their estimates for that (``()``: nobody's). With ``draws`` the result has intervals
-    (1,000 are enough for whole IQ points). The evidence is never changed.
+    The evidence is never changed.
 
+    Parameters
+    ----------
+    evidence : Evidence, optional
+        The embedded one when not given.
+    method : str, optional
+        ``joint`` (the default: gaps drawn from one model of all scores, ladders ``recut``) or ``published`` (the
+        page's
+        waterfall and ladders); not given, the rules say how gaps are filled.
+    ladders : str, Path or table, optional
+        Another set of ladders: its name, a CSV file or a table.
+    source : str, optional
+        Keep the scores of one source.
+    rules : IqRules, str or Path, optional
+        Rules, or a TOML file of them.
+    weights : dict, optional
+        Weights of dimensions, where they differ from 1.
+    selected : list of str, optional
+        Models whose scores, besides all that makers measured, were chosen by those who profit from them; the joint
+        method lowers their estimates for that (``()``: nobody's).
+    draws : int
+        Draws behind the intervals, 0 for none; 1,000 are enough for whole IQ points.
+    seed : int
+        Seed of the draws.
+
+    Returns
+    -------
+    IqResult
+        Composites, dimensions, ranks, intervals and the derivation of each number.
+
+    Examples
+    --------
     >>> import mensura
     >>> result = mensura.score_iq(method="published")
     >>> result.ranking.columns[:3]
     ['rank', 'subject', 'exact']
+
     """
     if method is not None and method not in METHODS:
         raise MensuraError(f"method: {method!r} is unknown; expected one of {', '.join(METHODS)}")

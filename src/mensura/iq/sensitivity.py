@@ -42,10 +42,33 @@ class Sensitivity(Result):
 
 
 def sensitivity(result: IqResult, *, shift: float = 5.0, advance: Callable[[], object] | None = None) -> Sensitivity:
-    """Leave out each benchmark and each dimension, and make each ladder ``shift`` IQ points harder and easier.
+    """Leave out each benchmark and each dimension, and move each ladder, to see how far composites move.
 
-    A benchmark left out is gone, not imputed. ``advance`` is called once per change. By the joint method, before and
-    after are both without the calibration by own masks, which would make each change four times as long.
+    A benchmark left out is gone, not imputed. By the joint method, before and after are both without the calibration by
+    own masks, which would make each change four times as long.
+
+    Parameters
+    ----------
+    result : IqResult
+        A scoring.
+    shift : float
+        IQ points by which each ladder becomes harder and easier.
+    advance : callable, optional
+        Called once per change.
+
+    Returns
+    -------
+    Sensitivity
+        The tables ``summary``, one row per change, and ``moves``.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.iq import sensitivity
+    >>> moves = sensitivity(mensura.score_iq(method="published"))
+    >>> moves.summary.columns[:2]
+    ['change', 'name']
+
     """
     before, drawn = result.scored.composites[0], None
     if result.rules.imputation.is_joint:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -11,7 +10,6 @@ import polars as pl
 
 from mensura.core.arrays import Ints
 from mensura.core.errors import MensuraError
-from mensura.iq.dimensions import STATUSES, score_dimensions
 from mensura.iq.joint import fill_benchmarks
 from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.result import IqResult
@@ -30,6 +28,33 @@ def hide_and_impute(
     Columns: subject, benchmark, dimension, truth, imputed, step, error (imputed − truth) and expected (the error the
     waterfall claims). Where nothing could be imputed these are null and the step is ``none``. ``advance`` is called
     once per hiding.
+
+    Parameters
+    ----------
+    result : IqResult
+        A scoring.
+    by : str
+        Hide one ``score`` at a time, all of a model in a ``dimension``, or one of ten parts at random (``fold``).
+    seed : int
+        Seed of the parts.
+    advance : callable, optional
+        Called once per hiding.
+
+    Returns
+    -------
+    table
+        subject, benchmark, dimension, truth, imputed, step, error (imputed − truth), expected (the error that the
+        method
+        claims); null, with the step ``none``, where nothing could be imputed.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.iq import hide_and_impute
+    >>> outcomes = hide_and_impute(mensura.score_iq(method="published"), by="fold")
+    >>> outcomes.columns[:4]
+    ['subject', 'benchmark', 'dimension', 'truth']
+
     """
     matrix = result.matrix
     tables = []
@@ -56,30 +81,6 @@ def hide_and_impute(
     ).with_columns(pl.col("expected").fill_nan(None))
 
 
-def hide_dimensions(result: IqResult, *, advance: Callable[[], object] | None = None) -> pl.DataFrame:
-    """Hide each model's scores of a whole dimension in turn and estimate the dimension at its own level.
-
-    Columns: subject, dimension, truth (as scored), imputed, step, error. Predecessors, peers and zeros are kept out of
-    it, so that the dimension step itself is measured. ``advance`` is called once per hiding.
-    """
-    matrix, scored = result.matrix, result.scored
-    rows = []
-    own = (matrix.measured @ matrix.members > 0) & ~np.isnan(scored.dimensions[0])
-    for row, place in np.argwhere(own).tolist():
-        cells = np.argwhere(matrix.measured & (matrix.dimension_of == place))
-        hidden = _alone(hide(matrix, cells[cells[:, 0] == row]), row)
-        filled = fill_benchmarks(hidden, hidden.iqs[None], result.rules)
-        again = score_dimensions(hidden, filled, result.rules, result.weights)
-        truth, value = scored.dimensions[0, row, place], again.dimensions[0, row, place]
-        rows.append(
-            (matrix.subjects[row], matrix.dimensions[place], truth, value, STATUSES[again.statuses[row, place]])
-        )
-        if advance is not None:
-            advance()
-    table = pl.DataFrame(rows, schema=["subject", "dimension", "truth", "imputed", "step"], orient="row")
-    return table.with_columns(pl.col("imputed").fill_nan(None)).with_columns(error=pl.col("imputed") - pl.col("truth"))
-
-
 def hidings(matrix: ScoreMatrix, by: By, seed: int = 0) -> Iterator[Ints]:
     """Yield the cells (row, column) that are hidden together."""
     cells = np.argwhere(matrix.measured)
@@ -102,7 +103,28 @@ def hide(matrix: ScoreMatrix, cells: Ints) -> ScoreMatrix:
 
 
 def summarise(outcomes: pl.DataFrame, by: str = "step") -> pl.DataFrame:
-    """Return error and bias per step (or other column): n, bias (mean error), mae and rmse, in IQ points."""
+    """Sum up imputed scores by step or another column.
+
+    Parameters
+    ----------
+    outcomes : table
+        As :func:`hide_and_impute` returns it.
+    by : str
+        Column to group by.
+
+    Returns
+    -------
+    table
+        n, bias (mean error), mae and rmse, in IQ points.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from mensura.iq import summarise
+    >>> summarise(pl.DataFrame({"step": ["peers", "peers"], "error": [-1.0, 3.0]})).row(0)
+    ('peers', 2, 1.0, 2.0, 2.23606797749979)
+
+    """
     error = pl.col("error")
     return (
         outcomes.filter(error.is_not_null())
@@ -115,11 +137,3 @@ def summarise(outcomes: pl.DataFrame, by: str = "step") -> pl.DataFrame:
         )
         .sort("n", by, descending=[True, False])
     )
-
-
-def _alone(matrix: ScoreMatrix, row: int) -> ScoreMatrix:
-    """Return the matrix with one model cut off from predecessors, and without peers or assumed zeros."""
-    ancestors = matrix.ancestors.copy()
-    ancestors[row] = -1
-    no_peers, no_zeros = np.zeros_like(matrix.by_peers), np.zeros_like(matrix.zero_before)
-    return replace(matrix, ancestors=ancestors, by_peers=no_peers, zero_before=no_zeros)

@@ -76,7 +76,7 @@ def rate_interval(right: ArrayLike, n: ArrayLike, side: Side = "both") -> tuple[
     --------
     >>> from mensura.scale import rate_interval
     >>> [round(float(end), 2) for end in rate_interval(7, 10)]
-    [0.44, 0.88]
+    [0.44, 0.87]
     >>> [round(float(end), 3) for end in rate_interval(70, 70)]
     [0.963, 1.0]
 
@@ -100,6 +100,27 @@ def rate_to_level(rate: ArrayLike, base: float = 10.0, convention: Convention = 
     ``adele``: L = log_B(√B / p), so that level 1 is centred on p = 1/√B.
     ``calibrated``: L = −log_B(p), so that level 0 is universal success.
     With base 10 the first is the common empirical level −log10(p / √10).
+
+    Parameters
+    ----------
+    rate : float or array
+        Share of people who succeed, above 0 and at most 1.
+    base : float
+        Factor by which success falls per level.
+    convention : str
+        ``adele`` or ``calibrated``.
+
+    Returns
+    -------
+    float or array
+        The level.
+
+    Examples
+    --------
+    >>> from mensura.scale import rate_to_level
+    >>> round(rate_to_level(0.1), 3)
+    1.5
+
     """
     offset, log_base = _offset(convention), np.log(_base(base))
     return _shaped(offset - np.log(_rate(rate)) / log_base)
@@ -110,7 +131,29 @@ def level_to_rate(level: float, base: float = ..., convention: Convention = ...)
 @overload
 def level_to_rate(level: ArrayLike, base: float = ..., convention: Convention = ...) -> Floats: ...
 def level_to_rate(level: ArrayLike, base: float = 10.0, convention: Convention = "adele") -> float | Floats:
-    """Return the success rate at a level, the inverse of :func:`rate_to_level`: p = B^(½ − L) or B^(−L)."""
+    """Return the success rate at a level, the inverse of :func:`rate_to_level`: p = B^(½ − L) or B^(−L).
+
+    Parameters
+    ----------
+    level : float or array
+        The level.
+    base : float
+        Factor by which success falls per level.
+    convention : str
+        ``adele`` or ``calibrated``.
+
+    Returns
+    -------
+    float or array
+        The success rate.
+
+    Examples
+    --------
+    >>> from mensura.scale import level_to_rate
+    >>> round(level_to_rate(1.5), 3)
+    0.1
+
+    """
     offset, log_base = _offset(convention), float(np.log(_base(base)))
     highest = offset - np.log(_SMALLEST_LOOSE) / log_base
     levels = _within(level, offset, highest, f"level (base {base:g}, {convention})")
@@ -122,7 +165,25 @@ def rate_to_one_in(rate: float) -> float: ...
 @overload
 def rate_to_one_in(rate: ArrayLike) -> Floats: ...
 def rate_to_one_in(rate: ArrayLike) -> float | Floats:
-    """Return N of "1 in N people": 1 / p."""
+    """Return N of "1 in N people": 1 / p.
+
+    Parameters
+    ----------
+    rate : float or array
+        Share of people who succeed, above 0 and at most 1.
+
+    Returns
+    -------
+    float or array
+        N.
+
+    Examples
+    --------
+    >>> from mensura.scale import rate_to_one_in
+    >>> rate_to_one_in(0.04)
+    25.0
+
+    """
     return _shaped(1.0 / _rate(rate))
 
 
@@ -131,7 +192,25 @@ def one_in_to_rate(one_in: float) -> float: ...
 @overload
 def one_in_to_rate(one_in: ArrayLike) -> Floats: ...
 def one_in_to_rate(one_in: ArrayLike) -> float | Floats:
-    """Return the rate of "1 in N people"."""
+    """Return the rate of "1 in N people".
+
+    Parameters
+    ----------
+    one_in : float or array
+        N, at least 1.
+
+    Returns
+    -------
+    float or array
+        The success rate.
+
+    Examples
+    --------
+    >>> from mensura.scale import one_in_to_rate
+    >>> one_in_to_rate(25)
+    0.04
+
+    """
     return _shaped(1.0 / _within(one_in, 1.0, 1.0 / _SMALLEST_LOOSE, "one_in"))
 
 
@@ -143,6 +222,23 @@ def rate_to_percentile(rate: ArrayLike) -> float | Floats:
     """Return the percentile: the percent of people who do not succeed, 100 (1 − p).
 
     A percentile as a double cannot tell rates below about 1e-16 apart; they all read as the number next to 100.
+
+    Parameters
+    ----------
+    rate : float or array
+        Share of people who succeed, above 0 and at most 1.
+
+    Returns
+    -------
+    float or array
+        The percentile, below 100.
+
+    Examples
+    --------
+    >>> from mensura.scale import rate_to_percentile
+    >>> rate_to_percentile(0.25)
+    75.0
+
     """
     return _shaped(np.minimum(100.0 * (1.0 - _rate(rate)), _HIGHEST_PERCENTILE))
 
@@ -152,7 +248,25 @@ def percentile_to_rate(percentile: float) -> float: ...
 @overload
 def percentile_to_rate(percentile: ArrayLike) -> Floats: ...
 def percentile_to_rate(percentile: ArrayLike) -> float | Floats:
-    """Return the success rate at a percentile: 1 − percentile / 100."""
+    """Return the success rate at a percentile: 1 − percentile / 100.
+
+    Parameters
+    ----------
+    percentile : float or array
+        From 0 to below 100.
+
+    Returns
+    -------
+    float or array
+        The success rate.
+
+    Examples
+    --------
+    >>> from mensura.scale import percentile_to_rate
+    >>> percentile_to_rate(75)
+    0.25
+
+    """
     return _shaped((100.0 - _within(percentile, 0.0, 100.0, "percentile", high_open=True)) / 100.0)
 
 
@@ -164,6 +278,23 @@ def rate_to_iq(rate: ArrayLike) -> float | Floats:
     """Return the IQ-equivalent 100 + 15 Φ⁻¹(1 − p), computed as 100 − 15 Φ⁻¹(p) to keep small rates exact.
 
     The standard library computes one rate, because SciPy's functions take a quarter of a second to load.
+
+    Parameters
+    ----------
+    rate : float or array
+        Share of people who succeed, between 0 and 1.
+
+    Returns
+    -------
+    float or array
+        The IQ-equivalent.
+
+    Examples
+    --------
+    >>> from mensura.scale import rate_to_iq
+    >>> round(rate_to_iq(0.0227501), 2)
+    130.0
+
     """
     rates = _rate(rate, one_open=True)
     if np.ndim(rates) == 0:
@@ -183,6 +314,23 @@ def iq_to_rate(iq: ArrayLike) -> float | Floats:
     """Return the share of people at or above an IQ: Φ((100 − IQ) / 15).
 
     Of one IQ by the standard library, since loading SciPy's functions takes a quarter of a second.
+
+    Parameters
+    ----------
+    iq : float or array
+        The IQ-equivalent.
+
+    Returns
+    -------
+    float or array
+        The share of people.
+
+    Examples
+    --------
+    >>> from mensura.scale import iq_to_rate
+    >>> round(iq_to_rate(130), 4)
+    0.0228
+
     """
     z = (_MEAN_IQ - _within(iq, LOWEST_IQ, HIGHEST_IQ, "iq")) / _SD_IQ
     if np.ndim(z) == 0:

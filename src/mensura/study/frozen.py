@@ -1,7 +1,7 @@
 """A study on a frozen scale: models that are added find their place, and nothing that was there moves on any page.
 
 The edition of the evidence that the scale is made of is studied as ever. A model that the edition does not have gets
-its IQ beside the edition alone (:mod:`mensura.iq.splicing`), its capability from the frozen benchmarks
+its IQ beside the edition alone (:mod:`mensura.iq.frozen`), its capability from the frozen benchmarks
 (:class:`mensura.stitching.FrozenScale`), its rank among the edition's models; the pace, the watch and the classes of
 people are the edition's. Two users who add different models read the same numbers for all others.
 """
@@ -20,7 +20,7 @@ from mensura.core.results import set_computed
 from mensura.evidence import Evidence
 from mensura.evidence.measurements import beyond_guessing
 from mensura.evidence.passing import chance_over
-from mensura.iq import IqResult, SplicedIq, frozen_evidence, kept_scores, left_out, splice_iq
+from mensura.iq import FrozenIq, IqResult, frozen_evidence, kept_scores, left_out, place_iq
 from mensura.scale import Calibration
 from mensura.stitching import FrozenScale, load_scale
 from mensura.study.lead import Lead, newest_score
@@ -47,7 +47,7 @@ class FrozenStudy(Study):
     @property
     def placed(self) -> tuple[str, ...]:
         """The models that were placed on the scale."""
-        return self.iq.placed if isinstance(self.iq, SplicedIq) else ()
+        return self.iq.placed if isinstance(self.iq, FrozenIq) else ()
 
     @property
     def scale_said(self) -> str:
@@ -149,13 +149,13 @@ def open_frozen(
     def score(one: Evidence) -> IqResult:
         return edition.iq if one.fingerprint == base.fingerprint else beside(one)
 
-    spliced = splice_iq(evidence, score, scale=scale, advance=advance)
+    placed = place_iq(evidence, score, scale=scale, advance=advance)
     study = FrozenStudy(
-        evidence=spliced.evidence,
+        evidence=placed.evidence,
         lines=edition.lines,
         edition=edition,
         standing=load_scale(scale),
         left_out=left_out(evidence, scale),
     )
     shared = {name: getattr(edition, name) for name in ("fit", "people", "policy", *SLOW_PARTS)}
-    return set_computed(study, iq=spliced, **shared)
+    return set_computed(study, iq=placed, **shared)

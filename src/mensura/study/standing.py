@@ -17,7 +17,9 @@ import polars as pl
 from mensura.core.frames import sort_highest
 from mensura.core.results import Result
 from mensura.evidence import Evidence, require_subject
-from mensura.iq import COUNTS, ENOUGH, TEACHERS, count_teachers
+from mensura.iq.matrix import count_teachers
+from mensura.iq.relatives import ENOUGH, TEACHERS
+from mensura.iq.result import COUNTS
 from mensura.scale.ranking import say_chance
 from mensura.stitching.links import LINKED
 from mensura.study.study import Study
