@@ -2,6 +2,7 @@
 
 import inspect
 from importlib import import_module
+from itertools import pairwise
 
 import pytest
 
@@ -33,7 +34,7 @@ def test_public_functions_list_their_parameters_what_they_return_and_an_example(
             needed = {"Examples", *(["Parameters"] if signature.parameters else [])}
             needed |= set() if signature.return_annotation in (None, "None") else {"Returns"}
             lines = (verb.__doc__ or "").splitlines()
-            has = {line.strip() for line, under in zip(lines, lines[1:], strict=False) if under.strip("- ") == ""}
+            has = {line.strip() for line, under in pairwise(lines) if under.strip("- ") == ""}
             if needed - has:
                 short[name] = sorted(needed - has)
     assert short == {}
