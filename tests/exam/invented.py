@@ -28,7 +28,7 @@ def invent(exam, people, models=(), *, seed=0, repeats=1, about=None):
             right = float(rng.random() < chance[names.index(name)])
             rows.append((person, PEOPLE, 0, name, right, "right" if right else "wrong", 10.0, None, "x"))
         told = about(number) if about else {question.name: None for question in exam.settings.questions}
-        takers.append((person, len(own), len(own), 0, True, 10.0, 0, 0, *told.values()))
+        takers.append((person, len(own), len(own), 0, True, 10.0, 0, 0, exam.settings.language, *told.values()))
     for number, chance in enumerate(chances(exam, models) if len(models) else []):
         for repeat in range(repeats):
             for name, p in zip(names, chance, strict=True):

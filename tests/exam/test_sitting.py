@@ -62,7 +62,7 @@ def test_a_model_reads_what_people_read(exam):
     said = instructions_of(exam)
     assert "Answer each question." in said
     assert "There is no time limit. Allowed tools: none." in said
-    assert prompt_of(exam.by_name["capital"], [1, 2, 0]).startswith(
+    assert prompt_of(exam.by_name["capital"], [1, 2, 0], exam.texts).startswith(
         "Capital of Kenya?\nA) Mombasa\nB) Kisumu\nC) Nairobi\n"
     )
 

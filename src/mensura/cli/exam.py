@@ -164,7 +164,7 @@ def report(
 
     rare = read_settings(settings, AskingSettings)
     read = read_exam(exam)
-    outcomes, takers, notes = _gather(read, sources)
+    outcomes, takers, steps, notes = _gather(read, sources)
     if grader is not None:
         from mensura.exam.scoring import grade
 
@@ -172,7 +172,7 @@ def report(
         with grading.open("grading") as asker:
             outcomes = grade(read, outcomes, asker)
     weights, before = (None if path is None else read_table(path) for path in (margins, estimates))
-    made = report_exam(read, outcomes, takers, margins=weights, estimates=before, notes=notes)
+    made = report_exam(read, outcomes, takers, margins=weights, estimates=before, steps=steps, notes=notes)
     if pool is not None:
         from mensura.exam.checklist import to_pool
 
@@ -238,11 +238,18 @@ def _write_report(report: ExamReport, out: Path | None, as_json: bool) -> None:
     emit(tables, None, as_json, warnings=list(report.warnings))
 
 
-def _gather(exam: Exam, sources: list[Path]) -> tuple[pl.DataFrame, pl.DataFrame, tuple[str, ...]]:
-    """Return the outcomes of people and models, the takers among people, and notes about the store."""
+def _gather(exam: Exam, sources: list[Path]) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, int], tuple[str, ...]]:
+    """Return the outcomes of people and models, the takers among people, their steps, and notes about the store."""
     from mensura.exam import AnswerStore
     from mensura.exam.file import TAKERS
-    from mensura.exam.gathering import OUTCOMES, log_outcomes, model_outcomes, people_outcomes, people_takers
+    from mensura.exam.gathering import (
+        OUTCOMES,
+        count_steps,
+        log_outcomes,
+        model_outcomes,
+        people_outcomes,
+        people_takers,
+    )
 
     logs = [source for source in sources if source.suffix.lower() in (".eval", ".json")]
     stores = [source for source in sources if source.is_file() and source.suffix != ".csv" and source not in logs]
@@ -250,16 +257,17 @@ def _gather(exam: Exam, sources: list[Path]) -> tuple[pl.DataFrame, pl.DataFrame
         raise MensuraError(f"exam report: {len(stores)} stores; give one store and any number of folders")
     names = [question.name for question in exam.settings.questions]
     notes: tuple[str, ...] = ()
+    steps: dict[str, int] = {}
     parts, takers = [pl.DataFrame(schema=OUTCOMES)], pl.DataFrame(schema=TAKERS | dict.fromkeys(names, pl.String))
     for store in stores:
         answers = AnswerStore(store, exam)
         parts.append(people_outcomes(exam, answers))
         takers = people_takers(exam, answers, parts[-1])
-        notes = answers.notes
+        steps, notes = count_steps(answers), answers.notes
         answers.close()
     parts += [model_outcomes(exam, source) for source in sources if source not in (*stores, *logs)]
     for path in logs:
         outcomes, people = log_outcomes(exam, path)
         parts.append(outcomes)
         takers = pl.concat([takers, people.filter(~pl.col("subject").is_in(takers["subject"].implode()))])
-    return pl.concat(parts), takers, notes
+    return pl.concat(parts), takers, steps, notes

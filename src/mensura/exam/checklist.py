@@ -16,6 +16,7 @@ from mensura.exam.file import TAKERS
 from mensura.exam.rates import MeanRate
 from mensura.exam.report import ExamReport
 from mensura.exam.scoring import MODELS, PEOPLE
+from mensura.exam.texts import english
 from mensura.exam.weights import count_people, hidden_groups
 from mensura.people import ItemPool
 
@@ -60,7 +61,7 @@ def _facts(report: ExamReport) -> dict[str, Any]:
     return study.model_dump() | {
         "kind": settings.kind,
         "mode": f"text, {pictures} items with a picture" if pictures else "text",
-        "language": settings.language,
+        "language": ", ".join(exam.languages),
         "items": len(exam.scored),
         "items_of_models": models["n"].max() if models.height else "no model took part",
         "runs": runs or 0,
@@ -72,6 +73,7 @@ def _facts(report: ExamReport) -> dict[str, Any]:
         "least_answers": report.items["n"].min(),
         "most_answers": report.items["n"].max(),
         "weights": f"raked to {margins}, design effect {report.facts['design_effect']:.2f}" if margins else "none",
+        "attrition": ", ".join(f"{step} {people}" for step, people in report.attrition.iter_rows()),
         "left_out": count_people(report.exclusions["subject"].n_unique()),
         "pay": study.pay or per_hour,
         "per_sitting": exam.per_person + len(exam.checks),
@@ -79,7 +81,7 @@ def _facts(report: ExamReport) -> dict[str, Any]:
         "checks": len(exam.checks),
         "most_failed_checks": settings.exclude.most_failed_checks,
         "tools": settings.tools,
-        "time_rules": rules_text(exam),
+        "time_rules": rules_text(exam, english()),
         "graded_by": "a language model grades some items" if by_model else "keys only",
         "robust": f"rate {_interval(kept)} with the rules, {_interval(everybody)} without"
         if kept and everybody

@@ -15,6 +15,7 @@ from mensura.core.arrays import Floats, Ints, logit
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
 from mensura.exam.file import Exam
+from mensura.exam.texts import ExamTexts
 
 Taken = np.ndarray[Any, np.dtype[np.float32]]
 
@@ -142,15 +143,21 @@ def deadline(exam: Exam, started: float, shown: Mapping[str, float], item: str) 
     return min(ends)
 
 
-def rules_text(exam: Exam) -> str:
-    """Return the time rules in words, the same for people and models."""
-    rules = exam.settings.time
-    sentences = [f"You have {rules.minutes:g} minutes for all questions."] if rules.minutes else []
-    sentences += [f"You have {rules.seconds_per_item:g} seconds for each question."] if rules.seconds_per_item else []
+def rules_text(exam: Exam, texts: ExamTexts | None = None) -> str:
+    """Return the time rules in words, the same for people and models; in the exam's language without ``texts``."""
+    rules, texts = exam.settings.time, texts or exam.texts
+    sentences = [texts("minutes", n=f"{rules.minutes:g}")] if rules.minutes else []
+    sentences += [texts("seconds", n=f"{rules.seconds_per_item:g}")] if rules.seconds_per_item else []
     sentences += [
-        f"You have {one.minutes:g} minutes for the part “{one.title}”." for one in exam.settings.sections if one.minutes
+        texts("section_minutes", n=f"{one.minutes:g}", title=one.title) for one in exam.settings.sections if one.minutes
     ]
-    return " ".join(sentences) or "There is no time limit."
+    return " ".join(sentences) or texts("no_limit")
+
+
+def tools_text(exam: Exam) -> str:
+    """Return which tools are allowed, in words."""
+    tools = exam.settings.tools
+    return exam.texts("tools", tools=exam.texts("no_tools") if tools == "none" else tools)
 
 
 # How many people and items a wanted precision takes, from estimated rates and the planned design.

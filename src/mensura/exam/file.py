@@ -20,11 +20,13 @@ from mensura.core.files import write_text
 from mensura.core.folders import whole_folder
 from mensura.exam.items import MOST_ITEMS, ExamItem, check_picture, error_text, read_exam_items
 from mensura.exam.settings import ExamSettings
+from mensura.exam.texts import ExamTexts, read_texts
 
 FILE = "exam.toml"
 WRITER = "exam new"
 EXAMPLE = Path(__file__).parent / "example"
 _SHOWN = 20
+_SEEN_LATER = {"translations"}  # what takers see of an item only where it is set; older stores do not know it
 PERSON = "person"
 """The column of a pool's answers that names who gave them."""
 TAKERS = {
@@ -36,6 +38,7 @@ TAKERS = {
     "seconds": pl.Float64,
     "left": pl.Int64,
     "failed_checks": pl.Int64,
+    "sat_in": pl.String,
 }
 """Columns of the table of takers, which has one more for each question about the person."""
 
@@ -82,6 +85,29 @@ class Exam:
         """Scored items that each person gets."""
         return min(self.settings.items_per_person or len(self.scored), len(self.scored))
 
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages in which people may take the exam, its own first."""
+        return (self.settings.language, *self.settings.translations)
+
+    def translated(self, language: str | None) -> Exam:
+        """Return the exam as takers in a language see it; the exam itself for its own or an unknown one."""
+        if language not in self.settings.translations:
+            return self
+        if language not in self._translated:
+            items = tuple(item.translated(language) for item in self.items)
+            self._translated[language] = Exam(self.folder, self.settings.translated(language), items)
+        return self._translated[language]
+
+    @cached_property
+    def _translated(self) -> dict[str, Exam]:
+        return {}
+
+    @cached_property
+    def texts(self) -> ExamTexts:
+        """The texts of the pages in the exam's language."""
+        return read_texts(self.settings.language, self.folder)[0]
+
     @cached_property
     def digest(self) -> str:
         """Hash of what takers see. Keys and tolerances may change without a new exam; a text may not."""
@@ -92,7 +118,9 @@ class Exam:
         rules = self.settings.model_dump(
             include={"instructions", "consent", "time", "questions", "tools", "sections", "items_per_person", "seed"}
         )
-        text = json.dumps([texts, rules], sort_keys=True, default=str)
+        added = [item.model_dump(include=_SEEN_LATER, exclude_defaults=True) for item in self.items]
+        added.append(self.settings.model_dump(include={"translations"}, exclude_defaults=True))
+        text = json.dumps([texts, rules, *([added] if any(added) else [])], sort_keys=True, default=str)
         return hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()
 
 
@@ -193,6 +221,9 @@ def _joint_faults(file: Path, settings: ExamSettings, items: list[ExamItem]) -> 
             f"{file.name}, items_per_person: {settings.items_per_person} is above the {scored} items that count; "
             "lower it or leave it out"
         )
+    for code in (settings.language, *settings.translations):
+        faults += [f"{file.name}, {wrong}" for wrong in read_texts(code, file.parent)[1]]
+    faults += [f"{file.name}, {wrong}" for wrong in settings.untranslated()]
     sections = {section.name for section in settings.sections}
     for item in items:
         if item.section not in sections | {""}:
@@ -201,6 +232,11 @@ def _joint_faults(file: Path, settings: ExamSettings, items: list[ExamItem]) -> 
         if item.section == "" and sections and not item.check:
             faults.append(f"item {item.item}, section: empty; give one of {', '.join(sorted(sections))}")
         faults += [f"item {item.item}, picture: {wrong}" for wrong in check_picture(file.parent, item.picture)]
+        for code in settings.translations:
+            if code not in item.translations:
+                faults.append(
+                    f"item {item.item}, text_{code}: missing; translate the item, or remove translations.{code}"
+                )
         if item.item == PERSON:
             faults.append(f"item {PERSON}: a table of answers calls a column of its own so; rename the item")
     names = Counter(question.name for question in settings.questions)

@@ -18,7 +18,7 @@ from mensura.exam.file import TAKERS, Exam
 from mensura.exam.items import ExamItem
 from mensura.exam.scoring import MODELS, PEOPLE, Given, answer_text, is_blank, name_outcome, score
 from mensura.exam.store import STALE, AnswerStore
-from mensura.exam.weights import LEAST_SHOWN, hidden_groups
+from mensura.exam.weights import LEAST_SHOWN, exclude, hidden_groups
 from mensura.intake.samples import read_samples
 from mensura.intake.tables import read_table
 
@@ -79,6 +79,7 @@ def people_takers(exam: Exam, store: AnswerStore, outcomes: pl.DataFrame) -> pl.
             "items": len(json.loads(sitting["form"])["items"]),
             "finished": sitting["finished"] is not None,
             "left": away[sitting["number"]],
+            "sat_in": sitting["language"] or exam.settings.language,
         }
         for sitting in store.rows("sittings")
         if sitting["started"] is not None
@@ -159,14 +160,44 @@ def log_outcomes(exam: Exam, path: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
     return outcomes, takers.with_columns(missing).select(*schema).cast(pl.Schema(schema))
 
 
+# From the first page to the analysis: how many people went how far.
+
+ATTRITION = {"step": pl.String, "people": pl.Int64}
+"""Columns of the table of attrition, one row per step."""
+
+
+def count_steps(store: AnswerStore) -> dict[str, int]:
+    """Return how many people opened the first page, consented, started, finished and deleted their answers."""
+    sittings = store.rows("sittings")
+    return {
+        "began: opened the first page": store.opened,
+        "consented": len(sittings) + store.forgotten,
+        "deleted their answers": store.forgotten,
+        "started": sum(row["started"] is not None for row in sittings),
+        "finished": sum(row["finished"] is not None for row in sittings),
+    }
+
+
+def attrition(exam: Exam, takers: pl.DataFrame, steps: Mapping[str, int]) -> pl.DataFrame:
+    """Return every step with its people; a person whom several rules exclude counts at the first of them."""
+    out = exclude(takers, exam.settings.exclude).unique("subject", keep="first", maintain_order=True)
+    by_rule = {f"excluded: {rule}": n for rule, n in out.group_by("rule", maintain_order=True).agg(n=pl.len()).rows()}
+    at_least = {"started": takers.height, "finished": int(takers["finished"].sum())}  # logs have people as well
+    rows = {name: max(steps.get(name, 0), at_least.get(name, 0)) for name in dict.fromkeys((*steps, *at_least))}
+    return pl.DataFrame(
+        list((rows | by_rule | {"analysed": takers.height - out.height}).items()), schema=ATTRITION, orient="row"
+    )
+
+
 # How an exam is going: counts, drop-outs, times and items as the answers come, for the organiser's page.
 
 
 @dataclass(frozen=True, eq=False)
 class ExamProgress:
-    """Counts by name, and the tables ``items``, ``checks`` (persons who failed one) and ``groups``."""
+    """Counts by name, and the tables ``attrition``, ``items``, ``checks`` (persons who failed one) and ``groups``."""
 
     counts: dict[str, object]
+    attrition: pl.DataFrame
     items: pl.DataFrame
     checks: pl.DataFrame
     groups: pl.DataFrame
@@ -181,16 +212,14 @@ def summarise(exam: Exam, store: AnswerStore, now: float) -> ExamProgress:
     stopped = [row for row in sittings if row["finished"] is None and now - row["begun"] > STALE]
     spent = [(row["finished"] - row["started"]) / 60.0 for row in finished if row["started"]]
     counts: dict[str, object] = {
-        "began": len(sittings),
-        "started": sum(row["started"] is not None for row in sittings),
         "finished": len(finished),
         "dropped out": len(stopped),
         "still at work": len(sittings) - len(finished) - len(stopped),
-        "deleted their answers": store.forgotten,
         "median minutes": round(median(spent), 1) if spent else None,
     }
     failed = takers.filter(pl.col("failed_checks") > 0).select("subject", "failed_checks", "finished")
-    return ExamProgress(counts, _items(exam, store, outcomes, stopped), failed, _groups(exam, takers))
+    steps = attrition(exam, takers, count_steps(store))
+    return ExamProgress(counts, steps, _items(exam, store, outcomes, stopped), failed, _groups(exam, takers))
 
 
 def _items(exam: Exam, store: AnswerStore, outcomes: pl.DataFrame, stopped: list[dict[str, object]]) -> pl.DataFrame:

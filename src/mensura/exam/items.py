@@ -19,8 +19,20 @@ SHORT, LONG = 200, 20_000
 """Longest names and texts, in characters."""
 Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=60)]
 MOST_ITEMS = 20_000
+_IN_LANGUAGE = re.compile(r"(text|options|key|picture_alt)_([A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*)")
 _NEAR = 0.8  # how like the name of a column must be to a known one to be taken for a slip
 Scoring = Literal["choice", "several", "number", "text", "rubric"]
+
+
+class ItemTexts(BaseModel):
+    """An item in another language: options in the order of the item's own, and further accepted texts as its key."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
+
+    text: Annotated[str, Field(min_length=1, max_length=LONG)]
+    options: tuple[Annotated[str, Field(min_length=1, max_length=2000)], ...] = ()
+    key: tuple[str, ...] = ()
+    picture_alt: Annotated[str, Field(max_length=SHORT * 5)] = ""
 
 
 class ExamItem(BaseModel):
@@ -46,6 +58,7 @@ class ExamItem(BaseModel):
     check: bool = False
     keep_order: bool = False
     domain: str = ""
+    translations: dict[str, ItemTexts] = {}
 
     @model_validator(mode="before")
     @classmethod
@@ -82,9 +95,25 @@ class ExamItem(BaseModel):
             self.right_options()
         if self.scoring == "number" and (len(self.key) != 1 or read_number(self.key[0]) is None):
             raise ValueError(f"key: {' | '.join(self.key)!r} is no number; expected one such as 12.5")
+        for language, words in self.translations.items():
+            if words.options and len(words.options) != len(self.options):
+                raise ValueError(
+                    f"options_{language}: {len(words.options)} given; give {len(self.options)} in the same order"
+                )
         if self.picture and not self.picture_alt:
             raise ValueError("picture_alt: empty; describe the picture for people who do not see it")
         return self
+
+    def translated(self, language: str) -> ExamItem:
+        """Return the item as takers in another language see it. It is scored by the original."""
+        words = self.translations[language]
+        shown = {"text": words.text, "options": words.options or self.options}
+        return self.model_copy(update=shown | {"picture_alt": words.picture_alt or self.picture_alt})
+
+    @property
+    def accepted(self) -> tuple[str, ...]:
+        """The accepted texts in every language."""
+        return (*self.key, *(key for words in self.translations.values() for key in words.key))
 
     def right_options(self) -> frozenset[int]:
         """Return the places of the right options in the table's order."""
@@ -139,7 +168,11 @@ def _cells(given: TestItem, unknown: set[str]) -> dict[str, Any]:
     for title, cell in given.rest.items():
         if cell is None or str(cell).strip() == "":
             continue
-        if title in ExamItem.model_fields or get_close_matches(title, ExamItem.model_fields, 1, _NEAR):
+        if in_language := _IN_LANGUAGE.fullmatch(title):
+            field, language = in_language.groups()
+            parts = [part.strip() for part in str(cell).split("|")] if field in ("options", "key") else str(cell)
+            taken.setdefault("translations", {}).setdefault(language, {})[field] = parts
+        elif title in ExamItem.model_fields or get_close_matches(title, ExamItem.model_fields, 1, _NEAR):
             taken[title] = cell if isinstance(cell, bool) else str(cell)
         else:
             unknown.add(title)

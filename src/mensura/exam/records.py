@@ -17,6 +17,7 @@ from mensura.core.errors import MensuraError
 from mensura.exam.design import ExamForm
 from mensura.exam.file import Exam
 from mensura.exam.scoring import Given
+from mensura.exam.texts import english
 
 LONGEST_ANSWER = 5_000
 """Characters of an open answer."""
@@ -36,11 +37,11 @@ SCHEMA = (
 
 
 class RefusedError(MensuraError):
-    """A taker's request that the store does not accept; ``status`` as HTTP has it."""
+    """A taker's request that is not accepted: the key of a text, its values, and ``status`` as HTTP has it."""
 
-    def __init__(self, message: str, status: int = 409) -> None:
-        super().__init__(message)
-        self.status = status
+    def __init__(self, key: str, status: int = 409, **values: object) -> None:
+        super().__init__(english()(key, **values))
+        self.key, self.status, self.values = key, status, values
 
 
 @dataclass(frozen=True)
@@ -73,20 +74,20 @@ class OvertakenError(RefusedError):
     """An answer whose page did not know the version that is stored; ``is_newer``: the person made that one later."""
 
     def __init__(self, stored: StoredAnswer, *, is_newer: bool) -> None:
-        super().__init__("This answer was changed on another page. Send it again with the version that is stored.")
+        super().__init__("overtaken")
         self.stored, self.is_newer = stored, is_newer
 
 
 def refuse_foreign(exam: Exam, sitting: Sitting, item: str, given: Given) -> None:
     """Refuse an answer to an item of another form, or of a shape that the item cannot have."""
     if item not in sitting.form.items:
-        raise RefusedError("This item is not part of your exam. Open the first page.", 404)
+        raise RefusedError("foreign_item", 404)
     options = len(exam.by_name[item].options)
     if isinstance(given, str):
         if options or len(given) > LONGEST_ANSWER:
-            raise RefusedError(f"The answer does not fit the item; give at most {LONGEST_ANSWER} characters.", 422)
+            raise RefusedError("too_long", 422, n=LONGEST_ANSWER)
     elif not options or len(set(given)) < len(given) or any(not 0 <= place < options for place in given):
-        raise RefusedError("The item does not have this option. Choose another.", 422)
+        raise RefusedError("no_option", 422)
 
 
 # Codes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,8 +11,10 @@ import polars as pl
 
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
+from mensura.exam.by_language import compare_languages
 from mensura.exam.comparison import ExamScale, agreement_among, compare, scale
 from mensura.exam.file import Exam
+from mensura.exam.gathering import attrition
 from mensura.exam.rates import AnswerMatrix, CombinedRates, MeanRate, answer_matrix, combine, item_rates, mean_rate
 from mensura.exam.scoring import MODELS, PEOPLE
 from mensura.exam.weights import RakedWeights, count_people, exclude, hidden_groups, rake, shared_weights
@@ -29,6 +31,8 @@ class ExamReport(Result):
         and rarity among these people, agreement of errors, cost and seconds per right answer.
     takers, items, groups, exclusions, outcomes, anchors, margins : pl.DataFrame
         One row per taker, item, group of people, person left out, outcome, item with answers, and answer weighted to.
+    attrition, languages : pl.DataFrame
+        People at each step from the first page to the analysis; rates by item and language.
     responses : pl.DataFrame
         subject, group, item, correct: for ``mensura responses``.
     facts : dict[str, Any]
@@ -40,6 +44,7 @@ class ExamReport(Result):
 
     TABLES: ClassVar[tuple[str, ...]] = (
         *("comparison", "takers", "items", "groups", "exclusions", "outcomes", "anchors", "margins"),
+        *("attrition", "languages"),
     )
     DIGITS: ClassVar[int] = 2
 
@@ -52,6 +57,8 @@ class ExamReport(Result):
     outcomes: pl.DataFrame
     anchors: pl.DataFrame
     margins: pl.DataFrame
+    attrition: pl.DataFrame
+    languages: pl.DataFrame
     responses: pl.DataFrame
     facts: dict[str, Any]
     warnings: tuple[str, ...] = ()
@@ -74,6 +81,7 @@ def report_exam(
     *,
     margins: pl.DataFrame | None = None,
     estimates: pl.DataFrame | None = None,
+    steps: Mapping[str, int] | None = None,
     notes: Sequence[str] = (),
 ) -> ExamReport:
     """Analyse the outcomes of people and models together.
@@ -88,6 +96,8 @@ def report_exam(
         question, answer, share: weight people to a population.
     estimates : pl.DataFrame, optional
         item, rate: estimates of people's rates, made before, are combined with their answers.
+    steps : Mapping[str, int], optional
+        People at each step before the first item (:func:`mensura.exam.gathering.count_steps`).
     notes : Sequence[str]
         Become warnings of the report.
 
@@ -118,6 +128,7 @@ def report_exam(
     answers = answer_matrix(scored.filter(pl.col("kind") == PEOPLE), names, raked.weights)
     scaled = scale(scored, raked.weights)
     combined = _combined(answers, names, estimates)
+    languages, language_notes = compare_languages(exam, kept, scored, raked.weights)
     people = _mean_or_none(answers)
     facts: dict[str, Any] = {
         "people": kept.height,
@@ -138,9 +149,11 @@ def report_exam(
         count_outcomes(scored),
         _anchors(names, answers),
         raked.margins,
+        attrition(exam, takers, steps or {}),
+        languages,
         scored.select("subject", pl.col("kind").alias("group"), "item", pl.col("score").alias("correct")),
         facts,
-        (*notes, *_findings(scored, scaled, kept, out)),
+        (*notes, *language_notes, *_findings(scored, scaled, kept, out)),
     )
 
 

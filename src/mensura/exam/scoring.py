@@ -35,7 +35,7 @@ def score(item: ExamItem, given: Given) -> float | None:
     text = given if isinstance(given, str) else ""
     if item.scoring == "number":
         return float(_is_near(item, read_number(text)))
-    return float(fold(text) in {fold(key) for key in item.key})
+    return float(fold(text) in {fold(key) for key in item.accepted})
 
 
 def _score_options(item: ExamItem, chosen: list[int]) -> float:

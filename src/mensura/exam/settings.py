@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from mensura.exam.items import LONG, SHORT, Word
 
+Language = Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$")]
 Line = Annotated[str, Field(min_length=1, max_length=SHORT)]
 Text = Annotated[str, Field(max_length=LONG)]
 
@@ -57,6 +58,28 @@ class PersonQuestion(_Strict):
         return options
 
 
+class TranslatedQuestion(_Strict):
+    """A question about the person in another language; the options in the order of the exam's own."""
+
+    text: Line
+    options: list[Line]
+
+
+class Translation(_Strict):
+    """The texts of the exam in another language. Takers choose it on the first page.
+
+    ``sections``: titles by name; ``section_texts`` and ``questions`` likewise. Items have columns such as ``text_fr``.
+    """
+
+    title: Line
+    instructions: Annotated[str, Field(min_length=1, max_length=LONG)]
+    consent: Annotated[str, Field(min_length=1, max_length=LONG)]
+    tools: Line | None = None
+    sections: dict[str, Line] = {}
+    section_texts: dict[str, Text] = {}
+    questions: dict[str, TranslatedQuestion] = {}
+
+
 class ExclusionRules(_Strict):
     """Rules by which the report leaves people out. They are stated before the answers come; each use is logged."""
 
@@ -91,7 +114,7 @@ class ExamSettings(_Strict):
     """Everything in ``exam.toml`` but inline items."""
 
     title: Line
-    language: Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$")] = "en"
+    language: Language = "en"
     kind: Literal["knowledge", "capability", "agent"] = "capability"
     instructions: Annotated[str, Field(min_length=1, max_length=LONG)]
     items: str = "items.csv"
@@ -110,3 +133,38 @@ class ExamSettings(_Strict):
     questions: Annotated[list[PersonQuestion], Field(max_length=20)] = []
     exclude: ExclusionRules = ExclusionRules()
     study: StudyFacts = StudyFacts()
+    translations: dict[Language, Translation] = {}
+
+    def translated(self, language: str) -> ExamSettings:
+        """Return the settings as takers in another language see them."""
+        words = self.translations[language]
+        sections = [
+            one.model_copy(
+                update={"title": words.sections[one.name], "text": words.section_texts.get(one.name, one.text)}
+            )
+            for one in self.sections
+        ]
+        questions = [one.model_copy(update={"text": words.questions[one.name].text}) for one in self.questions]
+        consent = self.consent.model_copy(update={"text": words.consent})
+        changed = {"title": words.title, "instructions": words.instructions, "tools": words.tools or self.tools}
+        return self.model_copy(
+            update=changed | {"consent": consent, "sections": sections, "questions": questions, "language": language}
+        )
+
+    def untranslated(self) -> list[str]:
+        """Return what a translation lacks, each with its place."""
+        wrong = []
+        for code, words in self.translations.items():
+            for section in self.sections:
+                if section.name not in words.sections:
+                    wrong.append(f"translations.{code}.sections: no title for {section.name!r}; add it")
+                if section.text and section.name not in words.section_texts:
+                    wrong.append(f"translations.{code}.section_texts: no text for {section.name!r}; add it")
+            for question in self.questions:
+                own = words.questions.get(question.name)
+                if own is None or len(own.options) != len(question.options):
+                    wrong.append(
+                        f"translations.{code}.questions.{question.name}: expected a text and "
+                        f"{len(question.options)} options; add them"
+                    )
+        return wrong

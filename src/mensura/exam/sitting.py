@@ -18,24 +18,18 @@ import polars as pl
 from mensura.core.files import write_text
 from mensura.core.folders import whole_folder
 from mensura.core.results import Result
-from mensura.exam.design import ExamForm, full_form, rules_text
+from mensura.exam.design import ExamForm, full_form, rules_text, tools_text
 from mensura.exam.file import Exam, read_exam
 from mensura.exam.gathering import OUTCOMES
 from mensura.exam.items import ExamItem, media_of
 from mensura.exam.scoring import MARK, MODELS, answer_text, failure_of, name_outcome, read_reply, score, understand
+from mensura.exam.texts import ExamTexts
 from mensura.intake.item_keys import LETTERS
 from mensura.llm import Answer, Asker, Question, UnreadableError
 
 if TYPE_CHECKING:
     from inspect_ai import Task
 
-_HOW = {
-    "choice": "the letter of the one right option",
-    "several": "the letters of all right options, separated by commas",
-    "number": "a number",
-    "text": "one word or a few words",
-    "rubric": "your whole answer, on one line",
-}
 _MORE = {
     "reasoning": pl.String,
     "position": pl.Int64,
@@ -160,7 +154,7 @@ def questions_of(exam: Exam, repeats: int, *, pictures: bool) -> Iterator[tuple[
             if item.picture and not pictures:
                 yield form, name, None
                 continue
-            prompt, shown = prompt_of(item, form.options[name]), _pictures(exam, item)
+            prompt, shown = prompt_of(item, form.options[name], exam.texts), _pictures(exam, item)
             prompt = "".join([*(f"[picture {digest}]\n" for digest, _ in shown), prompt])
             about = {"task": "exam", "item": name}
             yield form, name, Question(prompt, system, None, repeat, about, tuple(address for _, address in shown))
@@ -169,15 +163,16 @@ def questions_of(exam: Exam, repeats: int, *, pictures: bool) -> Iterator[tuple[
 def instructions_of(exam: Exam) -> str:
     """Return what people read before they start, and how a model marks its answer."""
     return (
-        f"{exam.settings.instructions.strip()}\n\n{rules_text(exam)} Allowed tools: {exam.settings.tools}.\n\n"
-        f"You may think before you answer. End with one line that begins with {MARK}"
+        f"{exam.settings.instructions.strip()}\n\n{rules_text(exam)} {tools_text(exam)}\n\n"
+        f"{exam.texts('think', mark=MARK)}"
     )
 
 
-def prompt_of(item: ExamItem, order: list[int]) -> str:
+def prompt_of(item: ExamItem, order: list[int], texts: ExamTexts) -> str:
     """Return an item as a model reads it: its text, the options in their shown order, and the form of the answer."""
     options = [f"{LETTERS[place]}) {item.options[option]}" for place, option in enumerate(order)]
-    return "\n".join([item.text, *options, "", f"Give {_HOW[item.scoring]}, as the last line: {MARK} …"])
+    how = texts(f"how_{item.scoring}")
+    return "\n".join([item.text, *options, "", texts("give", how=how, mark=MARK)])
 
 
 def _pictures(exam: Exam, item: ExamItem) -> list[tuple[str, str]]:

@@ -65,6 +65,7 @@ class AnswerFile:
         self._lock = threading.RLock()
         self._forms: list[Sequence[str]] = []
         self._counted = -math.inf
+        self._opened = 0
         if not path.exists():
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
         try:
@@ -121,6 +122,8 @@ class AnswerFile:
     def close(self) -> None:
         """Close the file."""
         with self._lock:
+            if self._opened:
+                self._write_visits(self._db)
             self.is_purged = True  # for this process: the next one tries again
             self._db.close()
 
@@ -168,6 +171,21 @@ class AnswerFile:
         with self._lock:
             return int(self._fact("forgotten"))
 
+    @property
+    def opened(self) -> int:
+        """How often the first page was opened by people without a sitting; a reload counts again."""
+        with self._lock:
+            return int(self._fact("opened", "0")) + self._opened
+
+    def count_visit(self) -> None:
+        """Count a visit of the first page; it goes to the disk with the next person who begins."""
+        with self._lock:
+            self._opened += 1
+
+    def _write_visits(self, db: sqlite3.Connection) -> None:
+        db.execute("INSERT OR REPLACE INTO meta VALUES ('opened', ?)", (str(self.opened),))
+        self._opened = 0
+
     def rows(self, table: str) -> list[dict[str, Any]]:
         """Return every row of ``sittings``, ``shown`` or ``answers``, without what lets somebody in."""
         with self._lock:
@@ -188,4 +206,4 @@ class AnswerFile:
 
     def _refuse_closed(self) -> None:
         if self._fact("closed") == "1":
-            raise RefusedError("The exam is closed. Ask the organiser to open it again.", 403)
+            raise RefusedError("closed_answer", 403)

@@ -25,7 +25,6 @@ _COUNT_EVERY = 60.0  # seconds after which the answers are counted again; in bet
 _COMPLETION = 8
 CODES = ("id", "code", "state", "begun", "finished")
 """Columns of the table of codes."""
-_TOO_LATE = "The time is over. The answer that you gave in time counts. Open the next question."
 
 
 class AnswerStore(AnswerFile):
@@ -33,7 +32,9 @@ class AnswerStore(AnswerFile):
 
     # The taker
 
-    def begin(self, *, token: str | None = None, panel: str | None = None) -> tuple[str, Sitting]:
+    def begin(
+        self, *, token: str | None = None, panel: str | None = None, language: str | None = None
+    ) -> tuple[str, Sitting]:
         """Open a sitting and return its secret code; a token lets one person in once.
 
         A panel's id has one sitting: the second time, the person goes on with it.
@@ -44,9 +45,10 @@ class AnswerStore(AnswerFile):
             if panel is not None and (begun := self.find(code)) is not None:
                 return code, begun
             now = self._note_jump()
+            self._write_visits(db)
             if token is not None:
                 if db.execute("SELECT 1 FROM tokens WHERE token = ?", (hash_of(token),)).fetchone():
-                    raise RefusedError("This invitation was used before. Open the link that you got then.", 403)
+                    raise RefusedError("invitation_used", 403)
                 db.execute("INSERT INTO tokens VALUES (?, ?)", (hash_of(token), now))
             last = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'sittings'").fetchone()
             number = 1 + (last[0] if last else 0)
@@ -57,11 +59,11 @@ class AnswerStore(AnswerFile):
             completion = self._exam.settings.completion_code or new_code(_COMPLETION)
             person = f"person-{secrets.token_hex(5)}"
             db.execute(
-                "INSERT INTO sittings (number, person, code, panel, form, begun, completion) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (number, person, hash_of(code), panel, json.dumps(asdict(form)), now, completion),
+                "INSERT INTO sittings (number, person, code, panel, form, begun, completion, language) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (number, person, hash_of(code), panel, json.dumps(asdict(form)), now, completion, language),
             )
-        return code, Sitting(number, person, form, now, None, None, None, completion)
+        return code, Sitting(number, person, form, now, None, None, None, completion, language)
 
     def code_of(self, panel: str) -> str:
         """Return the code of the sitting of a panel's id; the key that makes it never leaves the store."""
@@ -188,7 +190,7 @@ class AnswerStore(AnswerFile):
             self._refuse_closed()
             row = db.execute("SELECT started, finished FROM sittings WHERE number = ?", (sitting.number,)).fetchone()
             if row is None or row[0] is None or row[1] is not None:
-                raise RefusedError("This sitting is finished or has not started. Open the first page.")
+                raise RefusedError("not_running")
             now, opened, stored = self._note_jump(), self.shown(sitting), self.answers(sitting).get(item)
             late = now > deadline(self._exam, row[0], opened, item) + GRACE
             passed = now - opened[item]
@@ -203,7 +205,7 @@ class AnswerStore(AnswerFile):
                 if is_same and (late > stored.late or at <= stored.at):
                     return stored
                 if late > stored.late:
-                    raise RefusedError(_TOO_LATE, 410)
+                    raise RefusedError("too_late", 410)
                 if not is_same:
                     raise OvertakenError(stored, is_newer=stored.at > at)
             row = (sitting.number, item, json.dumps(given), version, at, spent, late)

@@ -17,11 +17,13 @@ from starlette.types import ASGIApp
 from mensura.core.frames import neutral_cells
 from mensura.exam import AnswerStore, Exam
 from mensura.exam.gathering import people_outcomes, people_takers, summarise, without_free_text
+from mensura.exam.texts import english
+from mensura.serve.exam_fields import page_facts
 from mensura.serve.exam_takers import TakerPages
 from mensura.serve.middleware import Metrics, SiteMiddleware
 from mensura.serve.serving import LOOPBACK, run_app, site_names
 from mensura.serve.sessions import UNSTORED, Entrance, ReviewerSecret
-from mensura.site.templating import EARLY, Templates, style_sheet
+from mensura.site.templating import Templates, style_sheet
 
 HOME = "/organiser"
 _SHOWN_CODES = 500  # rows of the page; the download has all
@@ -102,7 +104,7 @@ class OrganiserPages:
         ]
 
     def _page(self, template: str, facts: dict[str, Any], status: int = 200) -> HTMLResponse:
-        common = {"exam": self._exam.settings, "early": EARLY}
+        common = page_facts(self._exam.settings, english())
         return HTMLResponse(self._templates.get_template(template).render(common | facts), status, headers=UNSTORED)
 
     def _enter_page(self, facts: dict[str, Any], status: int) -> HTMLResponse:
@@ -116,7 +118,7 @@ class OrganiserPages:
         if session is None:
             return self._enter_page({}, 401)
         progress = await run_in_threadpool(summarise, self._exam, self._store, self._store.now())
-        tables = {name: getattr(progress, name).to_dicts() for name in ("items", "checks", "groups")}
+        tables = {name: getattr(progress, name).to_dicts() for name in ("attrition", "items", "checks", "groups")}
         tables["codes"] = (await run_in_threadpool(self._store.codes)).head(_SHOWN_CODES).to_dicts()
         facts = {"session": session, "counts": progress.counts, "closed": self._store.is_closed}
         return self._page("organiser_home.html", facts | {"tables": tables})

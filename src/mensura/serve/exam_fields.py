@@ -1,15 +1,28 @@
-"""The fields that a taker's page sends: answers, numbers and the pressed button. Nothing in them is trusted."""
+"""What a taker's page gets, and the fields that it sends: nothing in those is trusted."""
 
 from __future__ import annotations
 
 import math
+from typing import Any
 from urllib.parse import urlencode
 
 from mensura.exam.records import Sitting
 from mensura.exam.scoring import Given
+from mensura.exam.settings import ExamSettings
+from mensura.exam.texts import ExamTexts
 from mensura.serve.sessions import Form
+from mensura.site.templating import EARLY
 
 _MOST = 2**53  # largest number that a page can count to
+_SAID_BY_SCRIPT = (
+    *("saving", "saved", "saved_late", "busy", "offline", "changed_later", "not_saved", "at_question"),
+    *("five_minutes", "one_minute", "question_over"),
+)
+
+
+def page_facts(settings: ExamSettings, texts: ExamTexts) -> dict[str, Any]:
+    """Return what every page of an exam needs: the exam, the texts of its language, and those that its script shows."""
+    return {"exam": settings, "early": EARLY, "t": texts, "said": {key: texts.words[key] for key in _SAID_BY_SCRIPT}}
 
 
 def given_in(form: Form, order: list[int]) -> Given:

@@ -6,6 +6,7 @@ import hashlib
 import math
 from collections.abc import Awaitable, Callable, Collection
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -13,19 +14,16 @@ from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Redire
 from starlette.routing import Route
 
 from mensura.exam import AnswerStore, Exam
-from mensura.exam.design import deadline, rules_text
+from mensura.exam.design import deadline, rules_text, tools_text
 from mensura.exam.items import media_of, render_line, render_markdown
 from mensura.exam.records import OvertakenError, RefusedError, Sitting, StoredAnswer, plain_code
-from mensura.serve.exam_fields import fields_of, given_in, next_page, number_in
+from mensura.serve.exam_fields import fields_of, given_in, next_page, number_in, page_facts
 from mensura.serve.sessions import UNSTORED, Attempts, Form, is_over_tls, own_form, visitor_of
-from mensura.site.templating import EARLY, Templates
+from mensura.site.templating import Templates
 
 COOKIE = "mensura_taker"
 _COOKIE_SECONDS = 30 * 86_400
 _LONGEST_ID = 200
-_NOT_OWN = "This form did not come from this site."
-_NO_ID = "This exam needs the id that your panel gave you. Open the link of the panel."
-_NOT_INVITED = "This exam needs an invitation. Open the link that you got."
 Facts = dict[str, Any]
 Endpoint = Callable[[Request], Awaitable[Response]]
 Page = Callable[[Request, Sitting, str], Awaitable[Response]]
@@ -73,11 +71,14 @@ class TakerPages:
         ]
 
     def _page(self, template: str, facts: Facts, status: int = 200) -> HTMLResponse:
-        common = {"exam": self._exam.settings, "early": EARLY}
+        sitting = facts.get("sitting")
+        exam = self._exam.translated(sitting.language if sitting else facts.get("language"))
+        common = page_facts(exam.settings, exam.texts)
         return HTMLResponse(self._templates.get_template(template).render(common | facts), status, headers=UNSTORED)
 
-    def _refusal(self, reason: str, status: int) -> HTMLResponse:
-        return self._page("exam_refused.html", {"reason": reason}, status)
+    def _refusal(self, key: str, status: int, sitting: Sitting | None = None, **values: object) -> HTMLResponse:
+        texts = self._exam.translated(sitting.language if sitting else None).texts
+        return self._page("exam_refused.html", {"reason": texts(key, **values), "sitting": sitting}, status)
 
     async def _find(self, request: Request) -> tuple[Sitting | None, str]:
         code = request.cookies.get(COOKIE, "")
@@ -99,13 +100,22 @@ class TakerPages:
         if sitting is not None and (not panel or code == await run_in_threadpool(self._store.code_of, panel)):
             return _go("/sit")
         if await run_in_threadpool(lambda: self._store.is_closed):
-            return self._refusal("The exam is closed.", 403)
+            return self._refusal("closed", 403)
         token = request.query_params.get("token", "")[:_LONGEST_ID]
         if not self._is_invited(token):
-            return self._refusal(_NOT_INVITED, 403)
+            return self._refusal("not_invited", 403)
         if name and not panel:
-            return self._refusal(_NO_ID, 403)
-        return self._page("exam_consent.html", {"token": token, "panel": panel})
+            return self._refusal("no_id", 403)
+        self._store.count_visit()
+        asked = request.query_params.get("language", "")
+        language = asked if asked in self._exam.languages else self._exam.settings.language
+        others = {
+            self._exam.translated(code).texts("name"): (code, urlencode({**request.query_params, "language": code}))
+            for code in self._exam.languages
+            if code != language
+        }
+        facts = {"token": token, "panel": panel, "language": language, "others": others}
+        return self._page("exam_consent.html", facts)
 
     def _is_invited(self, token: str) -> bool:
         return not self._tokens or _digest_of(token) in self._tokens
@@ -113,31 +123,32 @@ class TakerPages:
     async def _begin(self, request: Request) -> Response:
         form = await own_form(request)
         if form is None:
-            return self._refusal(_NOT_OWN, 403)
+            return self._refusal("not_own", 403)
         if form.get("consent") != "yes":
-            return self._refusal("You did not agree, so nothing was stored. You may close this page.", 422)
+            return self._refusal("not_agreed", 422)
         token = form.get("token", "")[:_LONGEST_ID]
         if not self._is_invited(token):
-            return self._refusal(_NOT_INVITED, 403)
+            return self._refusal("not_invited", 403)
         panel = form.get("panel", "").strip()[:_LONGEST_ID] if self._exam.settings.panel_parameter else ""
         if self._exam.settings.panel_parameter and not panel:
-            return self._refusal(_NO_ID, 403)
+            return self._refusal("no_id", 403)
         visitor = visitor_of(request)
         if self._begins.wait(visitor) > 0:
-            return self._refusal("Too many people began from your network; try again in a minute.", 429)
+            return self._refusal("too_many_begins", 429)
         self._begins.failed(visitor)
+        language = form.get("language") if form.get("language") in self._exam.settings.translations else None
         try:
             code, _ = await run_in_threadpool(
-                lambda: self._store.begin(token=token if self._tokens else None, panel=panel or None)
+                lambda: self._store.begin(token=token if self._tokens else None, panel=panel or None, language=language)
             )
         except RefusedError as fault:
-            return self._refusal(str(fault), fault.status)
+            return self._refusal(fault.key, fault.status, **fault.values)
         return _remember(request, code)
 
     async def _resume(self, request: Request) -> Response:
         code = plain_code(request.path_params["code"])
         if await run_in_threadpool(self._store.find, code) is None:
-            return self._refusal("This link leads to no sitting. Check that it is complete.", 404)
+            return self._refusal("bad_link", 404)
         return _remember(request, code)
 
     # Sitting
@@ -145,7 +156,8 @@ class TakerPages:
     async def _sit(self, request: Request, sitting: Sitting, code: str) -> Response:
         if sitting.finished is not None:
             return _go("/done")
-        shared: Facts = {"sitting": sitting, "code": code, "rules": rules_text(self._exam)}
+        view = self._exam.translated(sitting.language)
+        shared: Facts = {"sitting": sitting, "code": code, "rules": f"{rules_text(view)} {tools_text(view)}"}
         if sitting.about is None and self._exam.settings.questions:
             return self._page("exam_about.html", shared)
         if sitting.started is None:
@@ -165,13 +177,14 @@ class TakerPages:
         left = None if math.isinf(end) else max(0, round(end - self._store.now()))
         if self._is_over(sitting):
             return _go("/review")
-        item, stored = self._exam.by_name[items[at]], answers.get(items[at])
+        view = self._exam.translated(sitting.language)
+        item, stored = view.by_name[items[at]], answers.get(items[at])
         facts = {
             "item": item,
             "at": at + 1,
             "n": len(items),
             "left": left,
-            "section": next((one for one in self._exam.settings.sections if one.name == item.section), None),
+            "section": next((one for one in view.settings.sections if one.name == item.section), None),
             "order": sitting.form.options[item.item],
             "version": stored.edit if stored else 0,
             "now": self._store.now(),
@@ -188,10 +201,8 @@ class TakerPages:
         sitting, _ = await self._find(request)
         form = await own_form(request)
         by_script = request.headers.get("accept", "") == "application/json"
-        reply: Facts = {
-            "saved": False,
-            "message": "This answer did not come from a page of your exam. Open the exam again.",
-        }
+        texts = self._exam.translated(sitting.language if sitting else None).texts
+        reply: Facts = {"saved": False, "message": texts("foreign_answer")}
         status = 403
         if sitting is not None and form is not None and form.get("person") in (None, sitting.person):
             try:
@@ -200,15 +211,20 @@ class TakerPages:
             except OvertakenError as fault:
                 name = form["item"]
                 fields = fields_of(fault.stored.given, sitting.form.options[name], self._exam.by_name[name].scoring)
-                reply |= {"message": str(fault), "stored": fault.stored.edit, "newer": fault.is_newer, "fields": fields}
+                reply |= {
+                    "message": texts(fault.key),
+                    "stored": fault.stored.edit,
+                    "newer": fault.is_newer,
+                    "fields": fields,
+                }
                 status = fault.status
             except RefusedError as fault:
-                reply, status = reply | {"message": str(fault)}, fault.status
+                reply, status = reply | {"message": texts(fault.key, **fault.values)}, fault.status
             if status == 200 and not by_script:
                 return _go(next_page(sitting, form))
         if by_script:
             return JSONResponse(reply | {"now": self._store.now()}, status, headers=UNSTORED)
-        return self._refusal(reply["message"], status)
+        return self._page("exam_refused.html", {"reason": reply["message"], "sitting": sitting}, status)
 
     def _store_answer(self, sitting: Sitting, form: Form, by_script: bool) -> StoredAnswer:
         """Store the answer of a form. One without scripts is sent by a press, so it is the person's last."""
@@ -238,11 +254,11 @@ class TakerPages:
             sitting, _ = await self._find(request)
             form = await own_form(request)
             if sitting is None or form is None:
-                return self._refusal("This form did not come from a page of your exam.", 403)
+                return self._refusal("foreign_form", 403)
             try:
                 place = await run_in_threadpool(change, sitting, form)
             except RefusedError as fault:
-                return self._refusal(str(fault), fault.status)
+                return self._refusal(fault.key, fault.status, sitting, **fault.values)
             return _go(place or "/sit")
 
         return act
@@ -260,16 +276,16 @@ class TakerPages:
         if sitting.finished is None:
             return _go("/sit")
         completion = await run_in_threadpool(self._store.earned_code, sitting)
-        return self._left("exam_done.html", {"completion": completion, "code": code})
+        return self._left("exam_done.html", {"sitting": sitting, "completion": completion, "code": code})
 
     async def _leave(self, request: Request) -> Response:
         """Let a person stop at a shared device: the code is shown once, and the next person begins afresh."""
         sitting, code = await self._find(request)
         if await own_form(request) is None:
-            return self._refusal(_NOT_OWN, 403)
+            return self._refusal("not_own", 403)
         if sitting is None or not self._exam.settings.shared_device:
             return _go("/sit")
-        return self._left("exam_left.html", {"code": code})
+        return self._left("exam_left.html", {"sitting": sitting, "code": code})
 
     def _left(self, template: str, facts: Facts) -> Response:
         """Return the last page of a sitting; a shared device forgets the sitting with it."""
@@ -282,7 +298,7 @@ class TakerPages:
         name = request.path_params["item"]
         item = self._exam.by_name.get(name)
         if item is None or not item.picture or name not in sitting.form.items or sitting.started is None:
-            return self._refusal("There is no such picture.", 404)
+            return self._refusal("no_file", 404)
         kept = UNSTORED if self._exam.settings.shared_device else {"cache-control": "private, max-age=3600"}
         return FileResponse(self._exam.folder / item.picture, media_type=media_of(item.picture), headers=kept)
 
@@ -290,18 +306,20 @@ class TakerPages:
 
     async def _forget(self, request: Request) -> Response:
         if request.method == "GET":
-            return self._page("exam_forget.html", {"typed": request.cookies.get(COOKIE, "")})
+            sitting, code = await self._find(request)
+            return self._page("exam_forget.html", {"typed": code, "sitting": sitting})
         form, visitor = await own_form(request), visitor_of(request)
         if form is None:
-            return self._refusal(_NOT_OWN, 403)
+            return self._refusal("not_own", 403)
+        sitting = await run_in_threadpool(self._store.find, form.get("code", ""))
         if await run_in_threadpool(lambda: self._store.is_closed):
-            return self._refusal("The exam is closed. Ask the organiser to delete your answers; give your code.", 403)
+            return self._refusal("closed_delete", 403)
         if self._deletions.wait(visitor) > 0:
-            return self._refusal("Too many wrong codes; wait a while.", 429)
+            return self._refusal("wrong_codes", 429)
         if not await run_in_threadpool(self._store.forget, form.get("code", "")):
             self._deletions.failed(visitor)
-            return self._refusal("No answers belong to this code. Check it and try again.", 404)
-        answer = self._page("exam_forgotten.html", {"is_complete": self._store.is_purged})
+            return self._refusal("unknown_code", 404)
+        answer = self._page("exam_forgotten.html", {"is_complete": self._store.is_purged, "sitting": sitting})
         answer.delete_cookie(COOKIE)
         return answer
 

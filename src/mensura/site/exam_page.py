@@ -17,6 +17,7 @@ from mensura.site.pictures.registry import Figure, worded
 from mensura.site.templating import EARLY, EMBEDDED, Templates, style_sheet
 
 _SHOWN_ITEMS = 10
+_SHOWN_LANGUAGES = 40
 _MOST_DRAWN = 400
 
 
@@ -34,6 +35,8 @@ def exam_page(report: ExamReport) -> str:
         "groups": report.groups.filter(pl.col("n").is_not_null()).to_dicts(),
         "exclusions": report.exclusions.group_by("rule").agg(people=pl.len()).sort("rule").to_dicts(),
         "margins": report.margins.to_dicts(),
+        "attrition": report.attrition.to_dicts(),
+        "languages": report.languages.sort("q", "item", nulls_last=True).head(_SHOWN_LANGUAGES).to_dicts(),
         "checklist": checklist(report).to_dicts(),
         "people_better": _apart(items, descending=False),
         "models_better": _apart(items, descending=True),

@@ -6,6 +6,8 @@
   if ("fresh" in document.body.dataset) { // a shared device keeps nothing of the last person
     try { Object.keys(localStorage).filter((key) => key.startsWith(SHELF)).forEach((key) => localStorage.removeItem(key)); } catch { /* nothing is kept */ }
   }
+  const texts = JSON.parse(document.getElementById("texts").textContent); // in the language of the taker
+  const filled = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
   const form = document.getElementById("item");
   const place = form || document.getElementById("finish");
   if (!place) return;
@@ -67,7 +69,7 @@
     const body = new URLSearchParams(shown);
     body.set("seconds", inView().toFixed(2)); body.set("left", left);
     keep(own, { body: body.toString(), after: version, made, at, again });
-    say("Saving…");
+    say(texts.saving);
   }
 
   // Send everything that waits, once; true when nothing failed. Only the server's own word ends a change: it is saved,
@@ -91,7 +93,7 @@
       const refused = status >= 400 && status < 500 && reply.saved === false && !TEMPORARY.includes(status);
       if (!saved && !refused) {
         earliest = performance.now() + (answer ? 1000 * secondsAfter(answer.headers) : 0);
-        say((answer ? "The server is busy." : "No connection.") + " Your answers wait in this page and are sent again.");
+        say(answer ? texts.busy : texts.offline);
         return false;
       }
       if (here && (saved || behind)) version = reply.stored;
@@ -99,14 +101,14 @@
       if (behind && !reply.newer) continue; // the person made this change last: send it again
       if (saved || behind || change.again || status === TOO_LATE) drop(item, change);
       else change.refused = true; // it stays, and the next page tries again
-      if (saved && !pending()) say(reply.late ? "Saved, but after the time limit." : "Saved.");
+      if (saved && !pending()) say(reply.late ? texts.saved_late : texts.saved);
       if (saved || (waiting[item] && waiting[item] !== change)) continue;
       if (here) made = null;
       if (here && behind) fill(reply.fields);
       if (change.again) continue;
       stay = here;
-      const why = behind ? "This answer was changed later on another page or device. The later answer counts." : "Not saved. " + reply.message;
-      say(here ? why : "Question " + change.at + ": " + why);
+      const why = behind ? texts.changed_later : filled(texts.not_saved, { why: reply.message });
+      say(here ? why : filled(texts.at_question, { at: change.at, why }));
     }
     return true;
   }
@@ -169,10 +171,10 @@
     const tick = setInterval(() => {
       const rest = Math.max(0, Math.round((end - performance.now()) / 1000));
       shown.textContent = Math.floor(rest / 60) + ":" + String(rest % 60).padStart(2, "0");
-      if (rest === 300 || rest === 60) say("Time left: " + rest / 60 + (rest === 60 ? " minute." : " minutes."));
+      if (rest === 300 || rest === 60) say(rest === 60 ? texts.one_minute : texts.five_minutes);
       if (rest === 0) {
         clearInterval(tick);
-        say("The time for this question is over.");
+        say(texts.question_over);
         if (Number(clock.dataset.left) > 0) form.requestSubmit(document.getElementById("next"));
       }
     }, 1000);
