@@ -116,3 +116,28 @@ def test_pictures_go_to_models_that_take_them_and_others_skip_them(tmp_path):
     ((_, _, other),) = questions_of(exam, 1, pictures=True)
     assert other.prompt != question.prompt  # another picture is another question to the journal
     assert chat_body(Question("plain"), Settings("m"), "m")["messages"][0]["content"] == "plain"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "ANSWER: I cannot answer this.",
+        "I will not answer that.",
+        "As an AI, I have no view.",
+        "Es tut mir leid, dazu kann ich nichts sagen.",
+        "Lo siento, no puedo ayudar.",
+        "抱歉，我无法回答。",
+        "عذرًا، لا أستطيع الإجابة.",
+    ],
+)
+def test_a_refusal_is_no_unreadable_reply_in_any_language(reply):
+    with pytest.raises(UnreadableError) as fault:
+        read_reply(reply)
+    assert failure_of(f"unreadable: {fault.value}") == "refused"
+
+
+def test_a_german_exam_asks_models_in_german(tmp_path):
+    exam = read_exam(write_exam(tmp_path / "german", 'language = "de"\n' + TOML))
+    assert "Es gibt keine Zeitbegrenzung. Erlaubte Hilfsmittel: keine." in instructions_of(exam)
+    prompt = prompt_of(exam.by_name["capital"], [0, 1, 2], exam.texts)
+    assert prompt.endswith("Geben Sie den Buchstaben der einen richtigen Antwort an, als letzte Zeile: ANSWER: …")

@@ -8,10 +8,12 @@ import pytest
 from starlette.testclient import TestClient
 
 from mensura.exam import AnswerStore, read_exam
+from mensura.exam.texts import english
 from mensura.serve import ReviewerSecret
 from mensura.serve.exam_app import exam_app
 from mensura.serve.exam_takers import COOKIE
 from tests.exam.conftest import ITEMS, TOML, write_exam
+from tests.exam.test_texts import FRENCH, TWO
 
 SECRET = "an organiser's long secret"
 OWN = {"origin": "http://testserver"}
@@ -494,4 +496,47 @@ def test_a_jump_of_the_servers_clock_takes_no_time_from_a_person(tmp_path):
     for jump[0] in (7200.0, -3600.0):
         assert re.search(r"Time left: <span[^>]*>(10:00|9:5)", taker.get("/sit?n=2").text)
         assert taker.save(item="primes", **{"option-0": "on"}).json()["late"] is False
+    store.close()
+
+
+def test_a_taker_chooses_the_language_and_keeps_it_on_every_page(tmp_path):
+    exam = read_exam(write_exam(tmp_path / "two", PANEL + FRENCH, TWO))
+    store = AnswerStore(tmp_path / "two.db", exam)
+    taker = Taker(exam_app(exam, store))
+    first = taker.get("/?PROLIFIC_PID=5f3a9b").text
+    assert '<a href="/?PROLIFIC_PID=5f3a9b&amp;language=fr" lang="fr"' in first
+    chosen = taker.get("/?PROLIFIC_PID=5f3a9b&language=fr").text
+    assert '<html lang="fr" dir="ltr"' in chosen
+    assert "Nous enregistrons vos réponses." in chosen
+    about = taker.begin(panel="5f3a9b", language="fr").text
+    assert '<option value="under 40">moins de 40</option>' in about
+    assert "Répondez à chaque question." in taker.fill("/about", age="under 40").text
+    page = taker.fill("/start").text
+    assert "Question 1 sur 2" in page
+    assert "Mombassa" in page
+    assert taker.save(item="capital", option="9").json()["message"].startswith("La question n'a pas ce choix.")
+    assert "Sans réponse : questions" in taker.fill("/finish").text
+    taker.fill("/answer", item="capital", option="0")
+    taker.fill("/answer", item="poet", text="Goethe")
+    assert "Votre code de fin est" in taker.fill("/finish").text
+    assert store.rows("sittings")[0]["language"] == "fr"
+    assert store.find(taker.code).about == {"age": "under 40"}
+    store.close()
+
+
+@pytest.mark.parametrize("code", ["de", "es", "pt", "zh", "ar"])
+def test_no_page_of_a_translated_exam_has_an_english_word(tmp_path, code):
+    exam = read_exam(write_exam(tmp_path / "one", f'language = "{code}"\nshared_device = true\n' + TOML))
+    store = AnswerStore(tmp_path / "one.db", exam)
+    site = exam_app(exam, store)
+    taker = Taker(site)
+    pages = [taker.get("/"), taker.begin(), taker.fill("/about"), taker.fill("/start"), taker.get("/sit?n=3")]
+    pages += [taker.get("/review"), taker.fill("/finish"), taker.fill("/answer", item="none"), taker.get("/forget")]
+    pages += [taker.fill("/forget", code="WRONG"), taker.fill("/leave"), taker.get("/resume/WRONG")]
+    taker.start()
+    pages += [taker.fill("/finish", anyway="yes"), Taker(site).fill("/begin")]
+    english_texts = {text for key, text in english().words.items() if "{" not in text and len(text) > 12}
+    for page in pages:
+        assert f'<html lang="{code}"' in page.text
+        assert [text for text in english_texts if text in page.text] == []
     store.close()

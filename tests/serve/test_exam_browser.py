@@ -487,3 +487,40 @@ def test_a_shared_tablet_keeps_nothing_of_the_last_person(browser, tmp_path):
         context.close()
     assert len(store.rows("answers")) == 11
     store.close()
+
+
+@pytest.mark.parametrize(("code", "width"), [("de", 360), ("ar", 360), ("ar", 1280), ("zh", 1280), ("fr", 360)])
+def test_a_whole_exam_in_another_language_is_accessible_and_fits(browser, tmp_path, code, width):
+    exam = read_exam(write_exam(tmp_path / "one", f'language = "{code}"\n' + TOML))
+    store = AnswerStore(tmp_path / "one.db", exam)
+    with listening(exam_app(exam, store, names=["127.0.0.1"])) as address:
+        context = browser.new_context(viewport={"width": width, "height": 800})
+        page = context.new_page()
+        page.goto(address)
+
+        def look(key, **values):
+            page.get_by_role("heading", name=exam.texts(key, **values), level=1).wait_for()
+            page.wait_for_load_state()
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), page.url
+            assert page.evaluate("document.documentElement.dir") == exam.texts.direction
+            assert grave_findings(page) == [], page.url
+
+        assert grave_findings(page) == []
+        page.get_by_role("checkbox").check()
+        page.get_by_role("button", name=exam.texts("continue")).click()
+        look("about")
+        page.get_by_role("button", name=exam.texts("continue")).click()
+        look("instructions")
+        page.get_by_role("button", name=exam.texts("start")).click()
+        look("question_of", at=1, n=5)
+        page.get_by_label("Nairobi").check()
+        page.wait_for_selector(f"#saved:has-text('{exam.texts('saved')}')")
+        page.get_by_role("button", name=exam.texts("review_all")).click()
+        look("review")
+        page.get_by_role("button", name=exam.texts("finish")).click()
+        look("finish_asked")
+        page.get_by_role("button", name=exam.texts("finish_anyway")).click()
+        look("thanks")
+        context.close()
+    assert stored(store) == {"capital": "[0]"}
+    store.close()

@@ -84,8 +84,13 @@ def answer_text(item: ExamItem, given: Given) -> str:
 MARK = "ANSWER:"
 _FINAL = re.compile(r"^[\s*_#>`-]*answer[\s*_`]*:[\s*_`]*(.*)$", re.IGNORECASE | re.MULTILINE)
 _REFUSAL = re.compile(
-    r"^\W*(i['’]?m sorry|i am sorry|sorry,|i can(no|['’])t|i am unable|i['’]m unable|i won['’]t)", re.IGNORECASE
+    r"^\W*(i['’]?m sorry|i am sorry|sorry,|i can ?(no|['’])t|i am unable|i['’]m unable|i won['’]t|i will not|as an ai\b"
+    r"|es tut mir leid|tut mir leid|ich kann (das|diese|dies|ihnen|hier|dazu)\b.*\bnicht|lo siento|no puedo"
+    r"|je suis désolé|désolé|je ne peux pas|desculpe|lamento|não posso"
+    r"|抱歉|对不起|我无法|我不能|عذر|آسف|لا أستطيع|لا يمكنني)",
+    re.IGNORECASE,
 )
+"""How a refusal begins, in the languages of the catalogues."""
 _LETTER = re.compile(r"\(?([A-Za-z])\)?[).:]?(?=\s|$)")
 _BETWEEN = re.compile(r"\s*(?:[,;|/&]|\band\b)\s*", re.IGNORECASE)
 _SHORT = 100
@@ -97,10 +102,10 @@ def read_reply(text: str) -> AnswerReading:
     if not text.strip():
         raise UnreadableError(f"empty; expected {MARK}")
     marked = [match for match in _FINAL.finditer(text) if match[1].strip(_QUOTES)]
-    if marked:
+    if marked and not _REFUSAL.match(marked[-1][1]):
         return AnswerReading(marked[-1][1].strip(_QUOTES), text[: marked[-1].start()].strip())
     line = text.strip()
-    if _REFUSAL.match(line):
+    if marked or _REFUSAL.match(line):
         raise UnreadableError(f"refused in words; expected {MARK}")
     if "\n" not in line and len(line) <= _SHORT:
         return AnswerReading(line.strip(_QUOTES))

@@ -232,11 +232,16 @@ def exam_task(path: str | Path) -> Task:
     def exam_score() -> Any:  # noqa: ANN401
         async def judge(state: TaskState, target: Target) -> Score:
             item = exam.by_name[str(state.sample_id)]
+            stop = str(state.output.stop_reason)
             try:
                 given = understand(item, state.metadata["order"], str(read_reply(state.output.completion).value))
             except UnreadableError as fault:
-                return Score(value=0.0, answer="", explanation=str(fault))
-            return Score(value=0.0 if given is None else score(item, given) or 0.0, answer=str(given))
+                withheld = "filtered" if stop == "content_filter" else f"unreadable: {fault}"
+                error = "cut off at max_tokens" if stop in ("max_tokens", "model_length") else withheld
+                return Score(value=0.0, answer="", explanation=str(fault), metadata={"outcome": failure_of(error)})
+            credit = None if given is None else score(item, given)
+            outcome = "unreadable" if given is None else name_outcome(credit)
+            return Score(value=credit or 0.0, answer=str(given), metadata={"outcome": outcome})
 
         return judge
 
