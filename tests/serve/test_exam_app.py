@@ -540,3 +540,79 @@ def test_no_page_of_a_translated_exam_has_an_english_word(tmp_path, code):
         assert f'<html lang="{code}"' in page.text
         assert [text for text in english_texts if text in page.text] == []
     store.close()
+
+
+def test_behind_a_trusted_proxy_each_person_has_an_address_of_their_own(exam, store):
+    site = exam_app(exam, store, secret=ReviewerSecret(SECRET), proxies=["testclient"])
+
+    def enter(address, secret):
+        headers = OWN | {"x-forwarded-for": f"203.0.113.7, {address}"}
+        return Taker(site).post("/organiser/enter", data={"secret": secret}, headers=headers).status_code
+
+    assert [enter("198.51.100.9", "wrong secret, often tried") for _ in range(7)][-1] == 429
+    assert enter("198.51.100.9", SECRET) == 429
+    assert enter("192.0.2.1", SECRET) == 200
+    begun = [
+        Taker(site).post("/begin", data={"consent": "yes"}, headers=OWN | {"x-forwarded-for": f"192.0.2.{n % 250}"})
+        for n in range(320)
+    ]
+    assert {answer.status_code for answer in begun} == {200}
+
+
+def test_many_wrong_secrets_from_elsewhere_do_not_lock_out_a_new_address(exam, store):
+    site = exam_app(exam, store, secret=ReviewerSecret(SECRET), proxies=["testclient"])
+    for number in range(60):
+        headers = OWN | {"x-forwarded-for": f"198.51.100.{number}"}
+        Taker(site).post("/organiser/enter", data={"secret": "a wrong secret of length"}, headers=headers)
+    headers = OWN | {"x-forwarded-for": "192.0.2.1"}
+    assert Taker(site).post("/organiser/enter", data={"secret": SECRET}, headers=headers).status_code == 200
+
+
+def test_an_address_that_no_trusted_proxy_states_is_not_believed(exam, store):
+    site = exam_app(exam, store, secret=ReviewerSecret(SECRET))
+    tried = [
+        Taker(site).post(
+            "/organiser/enter", data={"secret": "x" * 20}, headers=OWN | {"x-forwarded-for": f"192.0.2.{number}"}
+        )
+        for number in range(7)
+    ]
+    assert tried[-1].status_code == 429
+
+
+def test_a_link_is_kept_for_tls_alone_behind_a_proxy_and_asks_before_it_replaces_a_sitting(exam, store):
+    site = exam_app(exam, store, proxies=["testclient"])
+    first, second = Taker(site), Taker(site)
+    first.start()
+    second.start()
+    over_tls = {"x-forwarded-proto": "https", "x-forwarded-for": "192.0.2.1"}
+    fresh = Taker(site).get(f"/resume/{first.code}", headers=over_tls, follow_redirects=False)
+    assert "secure" in fresh.headers["set-cookie"].lower()
+    asked = second.get(f"/resume/{first.code}")
+    assert "Replace the sitting in this browser?" in asked.text
+    assert second.code != first.code
+    assert "Question 1 of 5" in second.get(f"/resume/{second.code}").text
+    assert (
+        second.post(f"/resume/{first.code}", data={"x": ""}, headers={"origin": "http://evil.example"}).text
+        == asked.text
+    )
+    second.fill(f"/resume/{first.code}")
+    assert second.code == first.code
+
+
+def test_health_writes_and_reads_the_store(taker, store):
+    assert taker.get("/healthz").text == "ok\n"
+    store._db.execute("PRAGMA query_only = ON")
+    store._probed = -1e9
+    assert taker.get("/healthz").status_code == 503
+    store._db.execute("PRAGMA query_only = OFF")
+    assert taker.get("/healthz").status_code == 200
+
+
+def test_every_file_that_the_style_sheet_names_exists(taker):
+    sheet = taker.get("/static/style.css").text
+    named = re.findall(r"url\(([^)]+)\)", sheet)
+    assert [name for name in named if name.endswith(".woff2")] == ["fonts/serif.woff2", "fonts/sans.woff2"]
+    for name in named:
+        assert name.startswith("data:") or taker.get(f"/static/{name}").status_code == 200
+    assert taker.get("/static/fonts/../exam.js").status_code in (200, 404)
+    assert taker.get("/static/fonts/other.woff2").status_code == 404

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -90,6 +93,9 @@ def serve(
     organiser_secret_file: Annotated[Path | None, infile("File with the secret that opens /organiser.")] = None,
     tokens: Annotated[Path | None, infile("Invitations, one per line; each lets one person in (?token=…).")] = None,
     names: HostNames = None,
+    trusted_proxy: Annotated[
+        list[str] | None, opt("Address or network of a proxy whose X-Forwarded-For is believed; repeatable.")
+    ] = None,
 ) -> None:
     """Give the exam to people in a browser."""
     from mensura.exam import read_exam
@@ -111,7 +117,8 @@ def serve(
         raise MensuraError(f"{tokens}: no invitation in it; write one per line, or leave --tokens out")
     notices.print(f"http://{host}:{port}/ (Ctrl-C ends; answers are kept in {store})")
     with waiting.paused():
-        serve_exam(read_exam(exam), store, secret=secret, host=host, port=port, names=names or [], tokens=invitations)
+        doors = {"names": names or [], "tokens": invitations, "proxies": trusted_proxy or []}
+        serve_exam(read_exam(exam), store, secret=secret, host=host, port=port, **doors)
 
 
 @takes(AskingSettings)
@@ -173,12 +180,14 @@ def report(
             outcomes = grade(read, outcomes, asker)
     weights, before = (None if path is None else read_table(path) for path in (margins, estimates))
     made = report_exam(read, outcomes, takers, margins=weights, estimates=before, steps=steps, notes=notes)
-    if pool is not None:
-        from mensura.exam.checklist import to_pool
+    stores = [source for source in sources if source.is_file() and source.suffix != ".csv"]
+    with _permissions_of(stores, out, pool):
+        if pool is not None:
+            from mensura.exam.checklist import to_pool
 
-        to_pool(made, takers).write(pool)
-        notices.print(f"wrote a pool to {pool}", style="dim")
-    _write_report(made, out, as_json)
+            to_pool(made, takers).write(pool)
+            notices.print(f"wrote a pool to {pool}", style="dim")
+        _write_report(made, out, as_json)
     print_table(made.comparison.select(*_SHOWN, "at_least"), title=made.heading, spare=("no_answer",))
     print_notes(made.warnings)
     console.print(say_comparison(made.comparison))
@@ -223,6 +232,19 @@ def forget(code: Annotated[str, arg("The person's code.")], store: StorePath) ->
         print_note(
             f"another program reads {store}, so the text is still in the file; close it and run mensura exam report"
         )
+
+
+@contextmanager
+def _permissions_of(stores: list[Path], *folders: Path | None) -> Iterator[None]:
+    """Give the tables that the block writes the permissions of the store: who may not read it may not read them."""
+    try:
+        yield
+    finally:
+        mode = min((stat.S_IMODE(store.stat().st_mode) for store in stores), default=0o777)
+        for folder in (folder for folder in folders if stores and folder is not None and folder.is_dir()):
+            for path in folder.rglob("*"):
+                path.chmod(path.stat().st_mode & (mode | 0o111 * path.is_dir() | 0o200))
+            folder.chmod(folder.stat().st_mode & (mode | (mode & 0o444) >> 2))
 
 
 def _write_report(report: ExamReport, out: Path | None, as_json: bool) -> None:

@@ -11,9 +11,10 @@ import polars as pl
 from mensura.core.arrays import DIGITS
 from mensura.core.errors import MensuraError
 
-_QUOTED = r"^'+[=+\-@\t\r]"
-_FORMULA = r"^'*[=+\-@\t\r]"
-"""Cells a spreadsheet would compute."""
+_SIGNS = r"(?:[\t\r\n]|[\s\u3000]*[=+\-@＝＋－＠])"
+_QUOTED = rf"^'+{_SIGNS}"
+_FORMULA = rf"^'*{_SIGNS}"
+"""Cells a spreadsheet would compute: a sign at the start, also full-width or after blanks, a tab or a line end."""
 
 
 def without_quotes(frame: pl.DataFrame) -> pl.DataFrame:
@@ -31,8 +32,8 @@ def read_csv(path: Path | bytes, **options: Any) -> pl.DataFrame:  # noqa: ANN40
 def neutral_cells(frame: pl.DataFrame) -> pl.DataFrame:
     """Return a table in whose text cells no spreadsheet finds a formula.
 
-    An apostrophe goes before = + - @, tab and return; numbers stay as they are. :func:`read_csv` takes it away again,
-    so that written tables read back the same.
+    An apostrophe goes before = + - @, also full-width or after blanks, and before tabs and line ends. Numbers stay as
+    they are. :func:`read_csv` takes it away again, so that written tables read back the same.
     """
     cells = pl.col(pl.String)
     risky = cells.str.contains(_FORMULA) & cells.cast(pl.Float64, strict=False).is_null()

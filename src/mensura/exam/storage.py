@@ -65,7 +65,7 @@ class AnswerFile:
         self._lock = threading.RLock()
         self._forms: list[Sequence[str]] = []
         self._counted = -math.inf
-        self._opened = 0
+        self._opened, self._probed = 0, -math.inf
         if not path.exists():
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
         try:
@@ -185,6 +185,18 @@ class AnswerFile:
     def _write_visits(self, db: sqlite3.Connection) -> None:
         db.execute("INSERT OR REPLACE INTO meta VALUES ('opened', ?)", (str(self.opened),))
         self._opened = 0
+
+    def probe(self) -> None:
+        """Write to the file and read it back, at most once a second; raises where it fails."""
+        with self._lock:
+            if self._steady() < self._probed + 1.0:
+                return
+            mark = secrets.token_hex(8)
+            with self._writing() as db:
+                db.execute("INSERT OR REPLACE INTO meta VALUES ('probe', ?)", (mark,))
+            if self._fact("probe") != mark:
+                raise MensuraError(f"{self.path}: what was written is not read back; check the disk")
+            self._probed = self._steady()
 
     def rows(self, table: str) -> list[dict[str, Any]]:
         """Return every row of ``sittings``, ``shown`` or ``answers``, without what lets somebody in."""

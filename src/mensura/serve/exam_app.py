@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,12 @@ import polars as pl
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from mensura.core.errors import MensuraError
 from mensura.core.frames import neutral_cells
 from mensura.exam import AnswerStore, Exam
 from mensura.exam.gathering import people_outcomes, people_takers, summarise, without_free_text
@@ -23,10 +26,12 @@ from mensura.serve.exam_takers import TakerPages
 from mensura.serve.middleware import Metrics, SiteMiddleware
 from mensura.serve.serving import LOOPBACK, run_app, site_names
 from mensura.serve.sessions import UNSTORED, Entrance, ReviewerSecret
-from mensura.site.templating import Templates, style_sheet
+from mensura.site.templating import STATIC, Templates, style_sheet
 
 HOME = "/organiser"
 _SHOWN_CODES = 500  # rows of the page; the download has all
+_FONTS = ("sans.woff2", "serif.woff2")
+_KEPT = {"cache-control": "public, max-age=86400"}
 _STATIC = Path(__file__).parent / "static"
 
 
@@ -37,18 +42,20 @@ def exam_app(
     secret: ReviewerSecret | None = None,
     names: Collection[str] = (),
     tokens: Collection[str] = (),
+    proxies: Collection[str] = (),
 ) -> ASGIApp:
     """Return the application of an exam.
 
     ``secret`` opens the organiser's page. ``tokens``: the invitations, of which each lets one person in once; empty
-    for an exam that is open to everybody.
+    for an exam that is open to everybody. ``proxies``: addresses or networks whose X-Forwarded-For and
+    X-Forwarded-Proto are believed.
     """
     metrics = Metrics()
     routes = TakerPages(exam, store, tokens).routes()
     if secret is not None:
         routes += OrganiserPages(exam, store, secret, metrics).routes()
     texts = {
-        "style.css": ("text/css", style_sheet() + (_STATIC / "exam.css").read_text(encoding="utf-8")),
+        "style.css": ("text/css", style_sheet("fonts/") + (_STATIC / "exam.css").read_text(encoding="utf-8")),
         "exam.js": ("text/javascript", (_STATIC / "exam.js").read_text(encoding="utf-8")),
     }
 
@@ -58,11 +65,22 @@ def exam_app(
         media, text = texts[request.path_params["name"]]
         return Response(text, media_type=media, headers={"cache-control": "no-cache"})
 
+    async def font(request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in _FONTS:
+            return PlainTextResponse("There is no such file.\n", 404)
+        return FileResponse(STATIC / "fonts" / name, media_type="font/woff2", headers=_KEPT)
+
     async def health(_: Request) -> Response:
+        try:
+            await run_in_threadpool(store.probe)
+        except (MensuraError, sqlite3.Error, OSError):
+            return PlainTextResponse("the store of answers cannot be written\n", 503, headers=UNSTORED)
         return PlainTextResponse("ok\n", headers=UNSTORED)
 
-    routes += [Route("/static/{name}", static), Route("/healthz", health)]
-    return SiteMiddleware(Starlette(routes=routes), metrics, names)
+    routes += [Route("/static/fonts/{name}", font), Route("/static/{name}", static), Route("/healthz", health)]
+    app = SiteMiddleware(Starlette(routes=routes), metrics, names)
+    return ProxyHeadersMiddleware(app, list(proxies)) if proxies else app
 
 
 def serve_exam(
@@ -74,11 +92,13 @@ def serve_exam(
     port: int = 8000,
     names: Collection[str] = (),
     tokens: Collection[str] = (),
+    proxies: Collection[str] = (),
 ) -> None:
     """Serve an exam until interrupted."""
     answers = AnswerStore(store, exam)
     try:
-        app = exam_app(exam, answers, secret=secret, names=site_names(host, names), tokens=tokens)
+        known = site_names(host, names)
+        app = exam_app(exam, answers, secret=secret, names=known, tokens=tokens, proxies=proxies)
         run_app(app, host=host, port=port)
     finally:
         answers.close()

@@ -62,7 +62,7 @@ class TakerPages:
         return [
             Route("/", self._welcome, methods=["GET"]),
             Route("/begin", self._begin, methods=["POST"]),
-            Route("/resume/{code}", self._resume, methods=["GET"]),
+            Route("/resume/{code}", self._resume, methods=["GET", "POST"]),
             Route("/leave", self._leave, methods=["POST"]),
             Route("/answer", self._answer, methods=["POST"]),
             Route("/forget", self._forget, methods=["GET", "POST"]),
@@ -146,9 +146,15 @@ class TakerPages:
         return _remember(request, code)
 
     async def _resume(self, request: Request) -> Response:
+        """Go on with the sitting of a link; where the browser has another one, ask before replacing it."""
         code = plain_code(request.path_params["code"])
-        if await run_in_threadpool(self._store.find, code) is None:
+        sitting = await run_in_threadpool(self._store.find, code)
+        if sitting is None:
             return self._refusal("bad_link", 404)
+        current, own_code = await self._find(request)
+        is_asked = request.method == "POST" and await own_form(request) is not None
+        if current is not None and plain_code(own_code) != code and not is_asked:
+            return self._page("exam_other.html", {"sitting": sitting, "address": f"/resume/{code}"})
         return _remember(request, code)
 
     # Sitting

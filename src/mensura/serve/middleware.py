@@ -15,7 +15,7 @@ from mensura.site.templating import EARLY, page_sheet, policy_hash
 
 POLICY = (
     f"default-src 'none'; script-src 'self' {policy_hash(EARLY)}; style-src 'self' {policy_hash(page_sheet())}; "
-    "img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+    "img-src 'self' data:; media-src 'self'; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'"
 )
 """The content security policy: files of the site itself and the two texts that stand in its pages, by their hashes;

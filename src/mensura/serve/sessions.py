@@ -123,6 +123,10 @@ class Attempts:
         everybody = self._all - now - (self.ALL - 1) * self.ALL_PAUSE
         return max(each, everybody, 0.0)
 
+    def is_new(self, visitor: str) -> bool:
+        """Return whether nobody at this address was wrong lately: the right secret is never locked out there."""
+        return self._each.get(visitor, 0.0) <= self._clock()
+
     def failed(self, visitor: str) -> None:
         """Count a wrong secret: each moves the time at which all tries are forgotten by one pause."""
         now = self._clock()
@@ -222,7 +226,7 @@ class Entrance:
             return self.refusal()
         visitor = visitor_of(request)
         facts = {"name": name or " ".join(form.get("name", "").split())[:_LONGEST_NAME]}
-        wait = self._attempts.wait(visitor)
+        wait = 0.0 if self._attempts.is_new(visitor) else self._attempts.wait(visitor)
         if wait > 0:
             late = self._page(facts | {"fault": "Too many wrong secrets; wait a while."}, 429)
             late.headers["retry-after"] = str(int(wait) + 1)
@@ -283,8 +287,8 @@ def is_own(request: Request) -> bool:
 
 
 def is_over_tls(request: Request) -> bool:
-    """Return whether the visitor's browser came over TLS, by its own word."""
-    return request.headers.get("origin", "").startswith("https:")
+    """Return whether the visitor's browser came over TLS, by its own word or that of a trusted proxy."""
+    return request.url.scheme == "https" or request.headers.get("origin", "").startswith("https:")
 
 
 def visitor_of(request: Request) -> str:
