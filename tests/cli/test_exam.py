@@ -172,3 +172,21 @@ def test_serve_answers_and_ends_when_asked(tmp_path):
         os.kill(process.pid, signal.SIGINT)
         process.wait(30)
     assert (tmp_path / "a.db").exists()
+
+
+def test_codes_of_a_panel_and_tables_of_a_private_store_are_for_their_owner(sat, mensura_command):
+    folder, _ = sat
+    run = mensura_command("exam", "codes", folder / "my", "--store", folder / "answers.db", "--out", folder / "codes")
+    assert run.code == 0
+    assert "7 of 7 sittings are complete" in run.out
+    table = pl.read_csv(folder / "codes" / "codes.csv")
+    assert table.columns == ["id", "code", "state", "begun", "finished"]
+    assert table["code"].str.len_chars().to_list() == [8] * 7
+    out = folder / "private"
+    mensura_command("exam", "report", folder / "my", folder / "answers.db", "--out", out)
+    assert (out / "takers.csv").is_file()
+    for path in (out, *out.rglob("*"), folder / "codes" / "codes.csv"):
+        assert path.stat().st_mode & 0o077 == 0, path
+    missing = mensura_command("exam", "codes", folder / "my", "--store", folder / "none.db")
+    assert missing.code == 2
+    assert "no such file" in missing.err

@@ -9,7 +9,20 @@ from mensura.cli import output
 from mensura.core.files import write_csv
 from mensura.core.frames import neutral_cells, read_csv
 
-FORMULAS = ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "'=1", "-"]
+FORMULAS = [
+    "\n=1",
+    "  =1+1",
+    "＝1+1",
+    "　＋1",
+    "=1+1",
+    "+cmd|' /C calc'!A0",
+    "-2+3",
+    "@SUM(A1)",
+    "\t=1",
+    "\r=1",
+    "'=1",
+    "-",
+]
 
 
 @pytest.mark.parametrize("text", FORMULAS)

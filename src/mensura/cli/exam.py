@@ -222,6 +222,22 @@ def plan(
     console.print(f"{made.heading}.")
 
 
+def codes(exam: ExamPath, store: StorePath, out: Out = None, as_json: Json = False) -> None:
+    """List the panel's ids with their completion codes and states."""
+    from mensura.exam import AnswerStore, read_exam
+
+    if not store.is_file():
+        raise MensuraError(f"{store}: no such file; give the store of mensura exam serve")
+    answers = AnswerStore(store, read_exam(exam))
+    table = answers.codes()
+    answers.close()
+    with _permissions_of([store], out):
+        emit({"codes": table}, out, as_json)
+    print_table(table, title="Sittings and their completion codes")
+    complete = table.filter(state="complete").height
+    console.print(f"{complete} of {table.height} sittings are complete; the panel can be paid for them.")
+
+
 def forget(code: Annotated[str, arg("The person's code.")], store: StorePath) -> None:
     """Delete everything about the person with this code."""
     from mensura.exam.records import forget_code
