@@ -23,7 +23,7 @@ ELSEWHERE = {
     "evidence mappings": "as evidence summary",
     "cache": "writes nothing; a full disk costs time, not the result: test_cache",
     "serve": "writes no file a user names: test_serve",
-    **dict.fromkeys(("exam check", "exam serve", "exam forget", "exam codes"), "test_exam"),
+    **dict.fromkeys(("exam check", "exam serve", "exam forget", "exam codes", "exam repair"), "test_exam"),
     "mcp": "writes nothing: test_agent_server",
 }
 """Commands whose disks are tried where their files are, and why not here."""

@@ -1,6 +1,7 @@
 """The store: acknowledged answers stay, hostile ones are refused, a code deletes everything."""
 
 import os
+import random
 import signal
 import sqlite3
 import stat
@@ -11,9 +12,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from mensura.core.checksums import sums_of
 from mensura.core.errors import MensuraError
 from mensura.exam import AnswerStore, read_exam
-from mensura.exam.records import OvertakenError, RefusedError
+from mensura.exam.gathering import people_outcomes
+from mensura.exam.records import CHECKED, OvertakenError, RefusedError
+from mensura.exam.repair import is_log_whole, repair_store
 from tests.exam.conftest import ITEMS, TOML, write_exam
 
 
@@ -329,11 +333,115 @@ def test_a_store_of_the_first_version_is_brought_up_to_date_and_a_later_one_refu
     with sqlite3.connect(path) as db:
         db.execute("ALTER TABLE sittings DROP COLUMN language")
         db.execute("UPDATE meta SET value = '1' WHERE name = 'version'")
+        db.execute("DELETE FROM meta WHERE name LIKE 'checksum%'")
     store = AnswerStore(path, exam)
     code, _ = store.begin(panel="5f3a9b")
     assert store.find(code).language is None
     store.close()
     with sqlite3.connect(path) as db:
         db.execute("UPDATE meta SET value = '99' WHERE name = 'version'")
+        for fact, value in sums_of(db, CHECKED).items():
+            db.execute("UPDATE meta SET value = ? WHERE name = ?", (value, fact))
     with pytest.raises(MensuraError, match=r"a newer Mensura wrote this store \(version 99\); update Mensura"):
         AnswerStore(path, exam)
+
+
+def filled(path, exam, people=30):
+    """A closed store of several people."""
+    store = AnswerStore(path, exam)
+    for number in range(people):
+        code, _ = store.begin(panel=f"id{number}")
+        store.start(store.find(code))
+        store.answer(store.find(code), "capital", [number % 3], seconds=3.0)
+        store.answer(store.find(code), "poet", f"Poet {number}", seconds=3.0)
+        store.finish(store.find(code))
+    content = {table: store.rows(table) for table in ("sittings", "answers", "shown")}, store.codes().rows()
+    store.close()
+    return content
+
+
+def test_a_flipped_bit_is_noticed_or_changes_nothing(tmp_path, exam):
+    path = tmp_path / "answers.db"
+    content = filled(path, exam)
+    whole, rng = path.read_bytes(), random.Random(1)
+    noticed = 0
+    for _ in range(150):
+        data = bytearray(whole)
+        data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+        path.write_bytes(data)
+        try:
+            store = AnswerStore(path, exam)
+        except MensuraError as fault:
+            assert str(path) in str(fault)
+            assert "mensura exam repair" in str(fault)
+            noticed += 1
+            continue
+        assert ({table: store.rows(table) for table in content[0]}, store.codes().rows()) == content
+        store.close()
+    assert noticed > 30
+    for ending in ("-wal", "-shm"):
+        path.with_name(path.name + ending).unlink(missing_ok=True)
+
+
+def test_a_change_by_another_program_and_a_lost_row_are_noticed(tmp_path, exam):
+    path = tmp_path / "answers.db"
+    changes = {
+        "UPDATE answers SET answer = '[9]' WHERE number = 3": "answers",
+        "DELETE FROM shown WHERE number = 4": "shown",
+    }
+    for change, table in changes.items():
+        path.unlink(missing_ok=True)
+        filled(path, exam, 5)
+        with sqlite3.connect(path) as db:
+            db.execute(change)
+        with pytest.raises(MensuraError, match=f"its rows of {table} differ from their checksums"):
+            AnswerStore(path, exam)
+
+
+def test_a_damaged_log_of_a_killed_server_is_noticed(tmp_path, exam):
+    path = tmp_path / "answers.db"
+    store = AnswerStore(path, exam)
+    for number in range(8):
+        code, _ = store.begin(panel=f"id{number}")
+        store.start(store.find(code))
+        store.answer(store.find(code), "poet", "Goethe", seconds=1.0)
+    left = {ending: path.with_name(path.name + ending).read_bytes() for ending in ("", "-wal")}
+    store.close()
+    copy, rng = tmp_path / "copy.db", random.Random(2)
+    for _ in range(60):
+        log = bytearray(left["-wal"])
+        log[rng.randrange(32, len(log))] ^= 1 << rng.randrange(8)
+        copy.write_bytes(left[""])
+        copy.with_name("copy.db-wal").write_bytes(log)
+        assert not is_log_whole(copy)
+        with pytest.raises(MensuraError, match=r"its log \(-wal\) cannot be read|damaged"):
+            AnswerStore(copy, exam)
+    copy.write_bytes(left[""])
+    copy.with_name("copy.db-shm").unlink(missing_ok=True)
+    copy.with_name("copy.db-wal").write_bytes(left["-wal"][:-100])  # the server died while it wrote
+    store = AnswerStore(copy, exam)
+    assert len(store.rows("sittings")) == 8
+    store.close()
+
+
+def test_a_repaired_store_has_what_can_be_read_and_keeps_the_damaged_file(tmp_path, exam):
+    path = tmp_path / "answers.db"
+    filled(path, exam)
+    before = path.read_bytes()
+    place = before.index(b"Poet 17")
+    path.write_bytes(before[:place] + b"POET 17" + before[place + 7 :])
+    with pytest.raises(MensuraError, match="its rows of answers differ from their checksums"):
+        AnswerStore(path, exam)
+    summary = repair_store(path)
+    assert (
+        "kept 30 rows of sittings, 60 rows of answers. Whole by their checksums: meta, sittings, tokens, shown."
+        in summary
+    )
+    assert (tmp_path / "answers.db.damaged").is_file()
+    store = AnswerStore(path, exam)
+    assert people_outcomes(exam, store).height == 60
+    assert store.begin(panel="id3")[1].number == 4
+    store.close()
+    (tmp_path / "none.db").write_bytes(b"no database at all" * 100)
+    with pytest.raises(MensuraError, match="nothing can be read"):
+        repair_store(tmp_path / "none.db")

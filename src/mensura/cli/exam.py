@@ -238,6 +238,13 @@ def codes(exam: ExamPath, store: StorePath, out: Out = None, as_json: Json = Fal
     console.print(f"{complete} of {table.height} sittings are complete; the panel can be paid for them.")
 
 
+def repair(store: Annotated[Path, inarg("Damaged store of people's answers.")]) -> None:
+    """Repair a damaged store; the old file is kept."""
+    from mensura.exam.repair import repair_store
+
+    console.print(repair_store(store))
+
+
 def forget(code: Annotated[str, arg("The person's code.")], store: StorePath) -> None:
     """Delete everything about the person with this code."""
     from mensura.exam.records import forget_code

@@ -13,6 +13,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from mensura.core.checksums import keep_sums
 from mensura.core.errors import MensuraError
 from mensura.exam.design import ExamForm
 from mensura.exam.file import Exam
@@ -21,8 +22,16 @@ from mensura.exam.texts import english
 
 LONGEST_ANSWER = 5_000
 """Characters of an open answer."""
-VERSION = 2
-"""Version of the schema. From 2 on a sitting has a language, and the panel's id is kept as it is."""
+VERSION = 3
+"""Version of the schema: 2 has the language of a sitting and the panel's id as it is, 3 checksums of all tables."""
+CHECKED = {
+    "meta": "name, value",
+    "sittings": "number, person, code, panel, form, begun, about, started, finished, completion, language",
+    "tokens": "token, used",
+    "shown": "number, item, at, left",
+    "answers": "number, item, answer, edit, at, seconds, late",
+}
+"""Tables with checksums, and their columns."""
 SCHEMA = (
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE sittings (number INTEGER PRIMARY KEY AUTOINCREMENT, person TEXT NOT NULL UNIQUE, "
@@ -110,6 +119,7 @@ def forget_code(path: Path, code: str) -> bool:
         raise MensuraError(f"{path}: no such file; give the store of mensura exam serve")
     db = sqlite3.connect(path, isolation_level=None, timeout=30.0)
     try:
+        keep_sums(db, CHECKED)
         if not forget_in(db, code):
             raise MensuraError("code: no answers belong to it; check the code")
         until = time.monotonic() + PATIENCE

@@ -14,10 +14,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from mensura.core.checksums import FACT, damaged_tables, keep_sums, sums_of
 from mensura.core.errors import MensuraError
 from mensura.exam import records
 from mensura.exam.file import Exam
 from mensura.exam.records import RefusedError
+from mensura.exam.repair import is_log_whole
 
 _JUMP = 5.0  # seconds by which the clock must move to be noted; smaller corrections change no time limit
 SHARED = {
@@ -26,6 +28,7 @@ SHARED = {
     "answers": "number, item, answer, edit, at, seconds, late",
 }
 """Columns that others may read: nothing in them lets somebody in."""
+_LAST_SUM = f"{FACT} answers"
 _LAST = (
     "SELECT max(begun), max(started), max(finished), (SELECT max(at) FROM shown), (SELECT max(at) FROM answers) "
     "FROM sittings"
@@ -66,24 +69,35 @@ class AnswerFile:
         self._forms: list[Sequence[str]] = []
         self._counted = -math.inf
         self._opened, self._probed = 0, -math.inf
+        is_new = not path.exists() or not path.stat().st_size
         if not path.exists():
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        is_whole = is_log_whole(path)
         try:
             self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30.0)
             self._db.row_factory = sqlite3.Row
             for setting in ("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON"):
                 self._db.execute(f"PRAGMA {setting}")
-            self._prepare()
+            self._prepare(is_new, is_whole)
             self._jumps: list[float] = json.loads(self._fact("clock_jumps", "[]"))
             last = max((at for at in self._db.execute(_LAST).fetchone() if at is not None), default=-math.inf)
             self._start: float = max(clock() - sum(self._jumps), last) - steady()
             self._purge()
         except sqlite3.DatabaseError as fault:
-            raise MensuraError(f"{path}: not a store of answers ({fault}); choose another file") from fault
+            self._db.close()
+            raise MensuraError(
+                f"{path}: not a store of answers, or a damaged one ({fault}). Choose another file, or keep what can be "
+                f"read: mensura exam repair {path}"
+            ) from fault
+        except MensuraError:
+            self._db.close()
+            raise
 
-    def _prepare(self) -> None:
+    def _prepare(self, is_new: bool, is_log_whole: bool) -> None:
+        if not is_new:
+            self._refuse_damaged("" if is_log_whole else "the last answers in its log (-wal) cannot be read")
         with self._writing() as db:
-            if not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            if is_new and not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 for statement in records.SCHEMA:
                     db.execute(statement)
                 facts = {
@@ -94,6 +108,7 @@ class AnswerFile:
                 facts |= {"pepper": secrets.token_hex(32), "forgotten": "0", "closed": "0"}
                 db.executemany("INSERT INTO meta VALUES (?, ?)", facts.items())
             self._update(db, int(self._fact("version")))
+        keep_sums(self._db, records.CHECKED)
         if self._fact("digest") != self._exam.digest:
             raise MensuraError(
                 f"{self.path}: its answers are to another version of the exam. Restore that version, or give a new file"
@@ -105,7 +120,27 @@ class AnswerFile:
             raise MensuraError(f"{self.path}: a newer Mensura wrote this store (version {version}); update Mensura")
         if version == 1:
             db.execute("ALTER TABLE sittings ADD COLUMN language TEXT")
-        db.execute("UPDATE meta SET value = ? WHERE name = 'version'", (str(records.VERSION),))
+        if version < records.VERSION or not db.execute("SELECT 1 FROM meta WHERE name = ?", (_LAST_SUM,)).fetchone():
+            db.execute("UPDATE meta SET value = ? WHERE name = 'version'", (str(records.VERSION),))
+            db.executemany("INSERT INTO meta VALUES (?, ?)", sums_of(db, records.CHECKED).items())
+
+    def _refuse_damaged(self, reason: str) -> None:
+        """Refuse a file whose pages, tables or sums do not agree; name what is lost and what helps."""
+        try:
+            whole = self._db.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok"
+            version = int(self._fact("version"))
+            has_sums = self._db.execute("SELECT 1 FROM meta WHERE name = ?", (_LAST_SUM,)).fetchone() is not None
+            lost = [] if version > records.VERSION or not has_sums else damaged_tables(self._db, records.CHECKED)
+            if not reason and whole and not lost and has_sums == (version >= records.VERSION):
+                return
+            rows = f"its rows of {', '.join(lost)} differ from their checksums" if lost else "its pages do not agree"
+            reason = reason or rows
+        except ValueError:
+            reason = "its version is no number"
+        raise MensuraError(
+            f"{self.path}: the store is damaged: {reason}. Restore a backup, or keep what can be read: "
+            f"mensura exam repair {self.path}"
+        )
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
