@@ -144,7 +144,7 @@ def _is_sound(row: dict[str, Any]) -> bool:
             return False
         if name in _JSON:
             try:
-                json.loads(cell)
+                json.loads(str(cell))
             except ValueError:
                 return False
     return True

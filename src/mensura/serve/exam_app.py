@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 from starlette.applications import Starlette
@@ -79,8 +79,9 @@ def exam_app(
         return PlainTextResponse("ok\n", headers=UNSTORED)
 
     routes += [Route("/static/fonts/{name}", font), Route("/static/{name}", static), Route("/healthz", health)]
-    app = SiteMiddleware(Starlette(routes=routes), metrics, names)
-    return ProxyHeadersMiddleware(app, list(proxies)) if proxies else app
+    app: Any = SiteMiddleware(Starlette(routes=routes), metrics, names)
+    behind_proxy: Any = ProxyHeadersMiddleware(app, list(proxies)) if proxies else app
+    return cast("ASGIApp", behind_proxy)
 
 
 def serve_exam(

@@ -76,9 +76,13 @@ class TakerPages:
         common = page_facts(exam.settings, exam.texts)
         return HTMLResponse(self._templates.get_template(template).render(common | facts), status, headers=UNSTORED)
 
-    def _refusal(self, key: str, status: int, sitting: Sitting | None = None, **values: object) -> HTMLResponse:
+    def _refusal(self, key: str, status: int, sitting: Sitting | None = None) -> HTMLResponse:
+        return self._refused(RefusedError(key, status), sitting)
+
+    def _refused(self, fault: RefusedError, sitting: Sitting | None = None) -> HTMLResponse:
         texts = self._exam.translated(sitting.language if sitting else None).texts
-        return self._page("exam_refused.html", {"reason": texts(key, **values), "sitting": sitting}, status)
+        facts = {"reason": texts(fault.key, **fault.values), "sitting": sitting}
+        return self._page("exam_refused.html", facts, fault.status)
 
     async def _find(self, request: Request) -> tuple[Sitting | None, str]:
         code = request.cookies.get(COOKIE, "")
@@ -142,7 +146,7 @@ class TakerPages:
                 lambda: self._store.begin(token=token if self._tokens else None, panel=panel or None, language=language)
             )
         except RefusedError as fault:
-            return self._refusal(fault.key, fault.status, **fault.values)
+            return self._refused(fault)
         return _remember(request, code)
 
     async def _resume(self, request: Request) -> Response:
@@ -264,7 +268,7 @@ class TakerPages:
             try:
                 place = await run_in_threadpool(change, sitting, form)
             except RefusedError as fault:
-                return self._refusal(fault.key, fault.status, sitting, **fault.values)
+                return self._refused(fault, sitting)
             return _go(place or "/sit")
 
         return act
