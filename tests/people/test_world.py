@@ -10,12 +10,12 @@ from mensura.people import (
     ItemPool,
     Population,
     World,
-    add_bands,
     cells_of,
     describe,
     parse_ages,
     population_of,
 )
+from mensura.people.groups import banded
 from mensura.people.strata import ATTAINMENT, build_world
 
 
@@ -152,15 +152,11 @@ def test_domains_are_read_from_words(world):
 
 
 def test_bands_and_ages():
-    persons = add_bands(pl.DataFrame({"person": range(4), "age": [10.0, 18.0, 24.9, None]}), "age", [18, 25])
-    assert persons["age_band"].to_list() == ["under 18", "18-24", "18-24", None]
+    ages = banded(pl.Series([10.0, 18.0, 24.9, None]), [18, 25], ["under 18", "18-24", "25+"])
+    assert ages.to_list() == ["under 18", "18-24", "18-24", None]
     assert [parse_ages(text) for text in ("18-24", "50+", "under 18", "37")] == [(18, 24), (50, 120), (0, 17), (37, 37)]
     with pytest.raises(MensuraError, match="expected a form such as 18-24"):
         parse_ages("young")
-    with pytest.raises(MensuraError, match="edges of 'age' must rise"):
-        add_bands(persons, "age", [25, 18])
-    with pytest.raises(MensuraError, match="no covariate 'shoe'"):
-        add_bands(persons, "shoe", [1])
 
 
 def test_a_pool_describes_itself_by_its_covariates(world):

@@ -11,12 +11,7 @@ from typing import TYPE_CHECKING
 from mensura.core.exports import on_first_use
 
 if TYPE_CHECKING:
-    from mensura.people.groups import (
-        add_bands as add_bands,
-        describe as describe,
-        parse_ages as parse_ages,
-        population_of as population_of,
-    )
+    from mensura.people.groups import describe as describe, parse_ages as parse_ages, population_of as population_of
     from mensura.people.harmonising import (
         HarmonisingRules as HarmonisingRules,
         harmonise as harmonise,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -15,51 +14,6 @@ from mensura.people.world import OLDEST, Population, World
 COUNTRY_WORDS = ("country", "country_group", "nation", "cnt", "cntry")
 """Names of the covariate that holds countries, in small letters; PISA has CNT."""
 SCHOOL_AGE = 18
-
-
-def add_bands(persons: pl.DataFrame, covariate: str, edges: Sequence[int]) -> pl.DataFrame:
-    """Add the bands of a number to a table of persons, as ``COVARIATE_band``.
-
-    Parameters
-    ----------
-    persons
-        person and covariates.
-    covariate
-        The column of numbers.
-    edges
-        Where bands start: 18, 25, 50 give ``under 18``, ``18-24``, ``25-49``, ``50+``.
-
-    Returns
-    -------
-    polars.DataFrame
-        The persons with one more column.
-
-    Raises
-    ------
-    MensuraError
-        If the covariate is missing or no number, or the edges do not rise.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> from mensura.people import add_bands
-    >>> add_bands(pl.DataFrame({"person": [1, 2], "age": [17, 30]}), "age", [18])["age_band"].to_list()
-    ['under 18', '18+']
-
-    """
-    if covariate not in persons.columns:
-        have = ", ".join(name for name in persons.columns if name != "person")
-        raise MensuraError(f"no covariate {covariate!r} to band; expected one of {have}")
-    if not persons[covariate].dtype.is_numeric():
-        raise MensuraError(
-            f"covariate {covariate!r} is not a number, so it has no bands; choose a numeric covariate such as age"
-        )
-    if not edges or list(edges) != sorted(set(edges)):
-        raise MensuraError(f"edges of {covariate!r} must rise, got {', '.join(map(str, edges)) or 'none'}")
-    labels = [f"under {edges[0]}"]
-    labels += [f"{low}-{high - 1}" for low, high in pairwise(edges)]
-    labels.append(f"{edges[-1]}+")
-    return persons.with_columns(banded(persons[covariate], edges, labels).alias(f"{covariate}_band"))
 
 
 def banded(values: pl.Series, edges: Sequence[float], labels: Sequence[str]) -> pl.Series:
