@@ -54,6 +54,14 @@ def test_without_the_correction_only_models_with_chosen_scores_move(study):
     assert moved[result.matrix.row(subject)] > 0.1
 
 
+def test_who_leads_is_kept_by_itself_for_those_who_ask(study, monkeypatch):
+    """``mensura where`` opens a study and does not ask: the lead takes as long as all IQs."""
+    asked = []
+    monkeypatch.setattr("mensura.study.study.recall", lambda name, inputs, compute: asked.append(name))
+    assert replace(study).lead is None
+    assert asked == ["lead"]
+
+
 def test_a_lead_is_said_with_its_basis(study):
     lead = replace(study.lead, mover="gpqa_diamond", without=0.2, published=None, day=None)
     name = study.evidence.models.filter(subject=lead.subject)["name"][0]

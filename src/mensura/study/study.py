@@ -102,7 +102,7 @@ class Study(Result):
             _ = self.iq.drawn
             _ = self.world  # here: the other process has more to do
             set_computed(self, **others.result())
-        for part in ("models", "lead", *SLOW_PARTS):
+        for part in ("models", *SLOW_PARTS):
             getattr(self, part)
         return self
 
@@ -218,8 +218,8 @@ class Study(Result):
 
     @cached_property
     def lead(self) -> Lead | None:
-        """Who leads, and how sure that is by each way of reckoning."""
-        return find_lead(self.iq, lambda: self.capability_ranks)
+        """Who leads, and how sure that is by each way of reckoning; kept by itself, as few commands ask for it."""
+        return recall("lead", self._inputs, lambda: find_lead(self.iq, lambda: self.capability_ranks))
 
     @cached_property
     def rows(self) -> PlainRows:
