@@ -12,7 +12,7 @@ SOURCE = Path(mensura.__file__).parent
 BASE = {"core", "intake"}
 DATA = {"scale", "people", "llm"}
 OBSERVED = DATA | {"evidence", "charts", "demands"}
-INSTRUMENTS = {"baseline", "calibration", "exam", "extrapolation", "iq", "ledger", "responses", "stitching"}
+INSTRUMENTS = {"baseline", "calibration", "exam", "extrapolation", "horizon", "iq", "ledger", "responses", "stitching"}
 ALLOWED = {
     "core": set(),
     "intake": {"core"},
@@ -24,13 +24,14 @@ ALLOWED = {
     "demands": BASE | {"scale", "evidence", "llm", "people"},
     "ledger": BASE | {"scale", "evidence"},
     "extrapolation": BASE | DATA | {"evidence", "demands"},
-    "baseline": BASE | OBSERVED | {"extrapolation"},
+    "horizon": BASE | {"scale", "evidence"},
+    "baseline": BASE | OBSERVED | {"extrapolation", "horizon"},
     "calibration": BASE | DATA | {"evidence", "demands", "extrapolation"},
     "iq": BASE | DATA | {"evidence"},
     "responses": BASE | {"scale", "people", "evidence"},
     "exam": BASE | DATA | {"evidence", "responses"},
     "stitching": BASE | DATA | {"evidence"},
-    "trends": BASE | DATA | {"evidence", "stitching"},
+    "trends": BASE | DATA | {"evidence", "stitching", "horizon"},
     "study": BASE | OBSERVED | INSTRUMENTS | {"trends"},
     "site": BASE | OBSERVED | INSTRUMENTS | {"trends", "study"},
     "serve": BASE | OBSERVED | INSTRUMENTS | {"trends", "study", "site"},

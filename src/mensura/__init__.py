@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mensura.demands import annotate as annotate
     from mensura.evidence import Evidence as Evidence, load as load
     from mensura.extrapolation import Validation as Validation, extrapolate as extrapolate, validate as validate
+    from mensura.horizon import HorizonFit as HorizonFit, fit_horizons as fit_horizons
     from mensura.iq import (
         IqResult as IqResult,
         compare_iq as compare_iq,

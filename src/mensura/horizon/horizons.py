@@ -1,0 +1,184 @@
+"""From draws of a fit to horizons: lengths at which success is half or four fifths, with intervals and a status."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from mensura.core.arrays import Floats, expit
+from mensura.horizon.fitting import Mode, lines, precision
+from mensura.horizon.lengths import CENTER
+from mensura.horizon.people import CURVE
+from mensura.horizon.reading import ALL, LEAST, MEASURED
+
+DRAWS = 600
+LEVELS = {"p50": 0.5, "p80": 0.8}
+FLAT = 0.05
+"""Logits per doubling: a draw with a smaller slope has no length at which success falls to a level."""
+MOST_FLAT = 0.25
+"""Share of such draws above which success hardly falls with length, so that there is no horizon."""
+REACH = 3.0
+"""Doublings beyond the shortest and longest task of a subject; an end further out is open."""
+NEAR = 2.0
+"""Tasks within so many doublings of a horizon decide whether it is based on measured times."""
+STATUSES = ("measured times", "judged times", "at least", "at most", "cannot be told")
+PARTS = ("suites", "times", "tasks", "runs")
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(21)
+_WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
+
+
+def draw_unknowns(mode: Mode, rng: np.random.Generator, draws: int = DRAWS) -> Floats:
+    """Draw the dense unknowns; tails are those of Student's distribution, as the spreads come from few suites."""
+    root = np.linalg.cholesky(mode.covariance + 1e-10 * np.eye(mode.places.size))
+    normal = rng.standard_normal((draws, mode.places.size)) @ root.T
+    freedom = len(mode.design.suites) + 4 if len(mode.design.suites) > 1 else 30
+    return np.asarray(mode.theta + normal * np.sqrt(freedom / rng.chisquare(freedom, draws))[:, None])
+
+
+@lru_cache(maxsize=256)
+def logit_of_mean(level: float, spread: float) -> float:
+    """Return the middle logit at which success, averaged over tasks that differ by ``spread``, is ``level``."""
+    low, high = -40.0, 40.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        mean = float(_WEIGHTS @ expit(np.asarray(middle + spread * _NODES)))
+        low, high = (middle, high) if mean < level else (low, middle)
+    return (low + high) / 2
+
+
+def lengths_at(height: Floats, slope: Floats, level: float, spread: float, slip: float) -> Floats:
+    """Return the length, in doublings of a minute, at which success is ``level``; infinite where it does not fall."""
+    target = logit_of_mean(min(level / (1 - slip), 0.999), round(spread, 4))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        crossing = CENTER + (height - target) / slope
+    return np.where(slope > FLAT, crossing, np.where(height > target, np.inf, -np.inf))
+
+
+def table_of(mode: Mode, times: pl.DataFrame, theta: Floats) -> pl.DataFrame:
+    """Return the horizons of all subjects, over all suites and by suite."""
+    design, at, effect = mode.design, mode.places, mode.spreads.effect
+    timed = _timed(mode, times)
+    slip = float(np.average(mode.spreads.slip, weights=[suite.trials.sum() for suite in design.suites]))
+    spread = float(np.sqrt(effect["e"] ** 2 + (effect["v"] ** 2 + effect["w"] ** 2) * (len(design.suites) > 1)))
+    rows: list[dict[str, Any]] = []
+    for place, subject in enumerate(design.subjects):
+        own = [suite for suite in design.suites if place in suite.rows]
+        cells = [_cells(mode, suite, place, timed) for suite in own]
+        merged = tuple(np.concatenate(part) for part in zip(*cells, strict=True))
+        height, slope = theta[:, at.a][:, place], theta[:, at.b][:, place]
+        row = _row(height, slope, merged, spread, slip)
+        rows.append({"subject": subject, "suite": ALL, **row})
+        for suite, some in zip(own, cells, strict=True):
+            which = design.suites.index(suite)
+            a, b = lines(mode, which, theta, shared=False)
+            k = int(np.searchsorted(suite.rows, place))
+            row = _row(a[:, k], b[:, k], some, effect["e"], float(mode.spreads.slip[which]))
+            rows.append({"subject": subject, "suite": suite.name, **row})
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def _timed(mode: Mode, times: pl.DataFrame) -> Floats:
+    """Return 1 for each task that somebody was timed on, else 0."""
+    measured = times.filter(pl.col("kind").is_in([MEASURED, LEAST])).select("suite", "task").unique()
+    tasks = mode.design.tasks.select("suite", "task").join(
+        measured.with_columns(timed=pl.lit(1.0)), on=["suite", "task"], how="left", maintain_order="left"
+    )
+    return tasks["timed"].fill_null(0.0).to_numpy()
+
+
+def _cells(mode: Mode, suite: Any, place: int, timed: Floats) -> tuple[Floats, Floats, Floats, Floats]:  # noqa: ANN401
+    """Return lengths, whether timed, successes and trials of the tasks that a subject ran."""
+    row = int(np.searchsorted(suite.rows, place))
+    ran = suite.trials[row] > 0
+    lengths = CENTER + mode.lengths.mean[suite.tasks][ran]
+    return lengths, timed[suite.tasks][ran], suite.successes[row][ran], suite.trials[row][ran]
+
+
+def _row(height: Floats, slope: Floats, cells: tuple[Floats, ...], spread: float, slip: float) -> dict[str, Any]:
+    """Return one row of horizons: values, open ends as empty cells, and the status."""
+    lengths, timed, successes, trials = cells
+    row: dict[str, Any] = {}
+    bottom, top = lengths.min() - REACH, lengths.max() + REACH
+    mixed = 0 < successes.sum() < trials.sum()
+    is_flat = mixed and float((slope <= FLAT).mean()) > MOST_FLAT
+    for name, level in LEVELS.items():
+        crossing = np.sort(lengths_at(height, slope, level, spread, slip))
+        ends = [float(crossing[int(share * (crossing.size - 1))]) for share in (0.5, 0.05, 0.95)]
+        low_open = is_flat or ends[1] < bottom or not successes.any()
+        high_open = is_flat or ends[2] > top or successes.sum() == trials.sum()
+        middle_open = not bottom <= ends[0] <= top or not successes.any() or successes.sum() == trials.sum()
+        open_ends = (middle_open or (low_open and high_open), low_open, high_open)
+        for suffix, value, is_open in zip(("", "_low", "_high"), ends, open_ends, strict=True):
+            row[name + suffix] = None if is_open or not np.isfinite(value) else float(np.exp2(value))
+    near = np.abs(lengths - np.clip(np.log2(row["p50"] or 1.0), lengths.min(), lengths.max())) <= NEAR
+    row |= {"tasks": int(lengths.size), "runs": round(float(trials.sum()))}
+    row["status"] = _status(row, bool(timed[near].mean() >= 0.5) if near.any() else False)
+    return row
+
+
+def _status(row: dict[str, Any], measured: bool) -> str:
+    """Return how a horizon at half is known."""
+    if row["p50_low"] is None and row["p50_high"] is None:
+        return "cannot be told"
+    if row["p50_high"] is None:
+        return "at least"
+    if row["p50_low"] is None:
+        return "at most"
+    return "measured times" if measured else "judged times"
+
+
+def curve_table(mode: Mode, theta: Floats) -> pl.DataFrame:
+    """Return success by length over all suites, from a quarter of the shortest to four times the longest task."""
+    at, effect = mode.places, mode.spreads.effect
+    several = len(mode.design.suites) > 1
+    spread = float(np.sqrt(effect["e"] ** 2 + (effect["v"] ** 2 + effect["w"] ** 2) * several))
+    slip = float(mode.spreads.slip.mean())
+    ends = mode.lengths.mean.min() - 2, mode.lengths.mean.max() + 2
+    grid = np.arange(np.floor(ends[0]), np.ceil(ends[1]) + 1)
+    shrink = 1 / np.sqrt(1 + (16 * np.sqrt(3) / (15 * np.pi)) ** 2 * spread**2)
+    parts = []
+    for place, subject in enumerate(mode.design.subjects):
+        logits = theta[:, at.a][:, place, None] - theta[:, at.b][:, place, None] * grid
+        rates = np.quantile((1 - slip) * expit(shrink * logits), (0.5, 0.05, 0.95), axis=0)
+        values = dict(zip(("rate", "low", "high"), rates, strict=True))
+        columns = {"subject": subject, "suite": ALL, "minutes": np.exp2(CENTER + grid), **values}
+        parts.append(pl.DataFrame(columns).with_columns(n=pl.lit(None, pl.Int64)))
+    return pl.concat(parts).select(CURVE.keys())
+
+
+def part_table(mode: Mode) -> pl.DataFrame:
+    """Return the shares of the variance of p50 by subject."""
+    values = dict(zip(PARTS, _parts(mode).T, strict=True))
+    return pl.DataFrame({"subject": mode.design.subjects, **values})
+
+
+def _parts(mode: Mode) -> Floats:
+    """Return the shares of the variance of each subject's p50 from suites, times, tasks and runs.
+
+    Each part is the variance that goes away when the part is given, in that order.
+    """
+    at, count = mode.places, len(mode.design.subjects)
+    size = np.arange(at.size)
+    base = np.r_[size[at.a], size[at.b], size[at.mean]]
+    exact = replace(mode, lengths=replace(mode.lengths, variance=np.zeros_like(mode.lengths.variance)))
+    inverses = [mode.covariance]
+    for matrix, kept in (
+        (precision(mode), np.r_[base, size[at.u]]),
+        (precision(exact), base),
+        (precision(exact, tasks_fixed=True), base),
+    ):
+        inverse = np.zeros_like(matrix)
+        inverse[np.ix_(kept, kept)] = np.linalg.inv(matrix[np.ix_(kept, kept)])
+        inverses.append(inverse)
+    a, b = size[at.a], size[at.b]
+    slope = np.maximum(mode.theta[b], FLAT)
+    first, second = 1 / slope, -mode.theta[a] / slope**2
+    variances = np.array(
+        [first**2 * one[a, a] + 2 * first * second * one[a, b] + second**2 * one[b, b] for one in inverses]
+    )
+    steps = np.maximum(0.0, np.vstack([variances[:-1] - variances[1:], variances[-1:]]))
+    return np.asarray((steps / steps.sum(0)).T.reshape(count, 4))

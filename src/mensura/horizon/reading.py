@@ -1,0 +1,376 @@
+"""Read runs and human times: tables, METR's runs, evaluation logs; each fault is named with the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from mensura.core.errors import MensuraError, counted, listed_names
+from mensura.intake.answers import WideAnswers, read_answers
+from mensura.intake.columns import find_columns
+from mensura.intake.samples import is_sample_log
+from mensura.intake.tables import as_frame
+from mensura.intake.text import BLANK, typed
+
+RUN_NAMES: Mapping[str, Sequence[str]] = {
+    "subject": ("subject", "alias", "model", "system", "agent"),
+    "task": ("task", "task_id", "item", "item_id", "sample_id"),
+    "score": ("score", "score_binarized", "rate", "success", "correct", "passed"),
+    "suite": ("suite", "task_source", "benchmark", "dataset"),
+    "trials": ("trials", "n", "attempts", "runs"),
+    "family": ("task_family", "family"),
+    "minutes": ("human_minutes", "minutes"),
+    "how": ("human_source", "how"),
+    "chance": ("chance", "guess_rate"),
+}
+"""Columns of runs by meaning; METR's fields are among them."""
+TIME_NAMES: Mapping[str, Sequence[str]] = {
+    "task": ("task", "task_id", "item", "item_id"),
+    "minutes": ("minutes", "human_minutes"),
+    "suite": ("suite", "task_source", "benchmark", "dataset"),
+    "how": ("how", "kind", "human_source"),
+    "people": ("people", "n_people"),
+    "low": ("low", "minutes_low"),
+    "high": ("high", "minutes_high"),
+    "who": ("person", "estimator", "who"),
+    "solved": ("solved",),
+    "gave_up": ("gave_up",),
+    "chance": ("chance", "guess_rate"),
+}
+"""Columns of times by meaning."""
+HUMANS = ("human", "humans", "person", "people", "expert", "experts", "human expert", "professional")
+"""Names of subjects that are people."""
+A_DAY = 24 * 60.0
+ALL = "all"
+"""The suite of tables that name none, and of results over all suites."""
+MEASURED, ESTIMATE, MODEL, FIRST, LEAST, RANGE = (
+    "measured",
+    "expert estimate",
+    "language model",
+    "first solve",
+    "at least",
+    "range",
+)
+"""Kinds of times."""
+_KINDS = (
+    (RANGE, ("bucket", "range")),
+    (FIRST, ("first",)),
+    (LEAST, ("at least", "gave up", "gave_up", "censored", "lower bound")),
+    (MEASURED, ("measured", "recorded", "baseline", "timed", "complet", "attempt")),
+    (MODEL, ("language model", "llm", "model")),
+    (ESTIMATE, ("estimate", "expert", "judge", "guess", "annotator")),
+)
+_COUNTS = {word: float(n) for n, word in enumerate(("two", "three", "four", "five", "six", "seven", "eight"), start=2)}
+
+
+@dataclass(frozen=True)
+class HorizonData:
+    """Runs (subject, suite, task, score, trials, family) and times (suite, task, minutes, kind, …) that fit together.
+
+    ``attempts``: attempts of people with their outcome. ``notes``: each row that takes no part, and why.
+    """
+
+    runs: pl.DataFrame
+    times: pl.DataFrame
+    attempts: pl.DataFrame
+    notes: tuple[str, ...]
+
+    def with_runs(self, runs: pl.DataFrame) -> HorizonData:
+        """Return the same times with other runs."""
+        return HorizonData(runs, self.times, self.attempts, self.notes)
+
+
+def read_data(
+    runs: Any,  # noqa: ANN401
+    times: Any = None,  # noqa: ANN401
+    *,
+    score: str | None = None,
+) -> HorizonData:
+    """Read runs and the times of their tasks, and match them by suite and task."""
+    notes: list[str] = []
+    frame, within = read_runs(runs, score=score, notes=notes)
+    tables = [] if times is None else list(times) if isinstance(times, list | tuple) else [times]
+    parts = [read_times(table, notes) for table in tables]
+    if not parts and within is not None:
+        parts = [(_checked(within, "runs", notes), _no_attempts())]
+    if not parts:
+        raise MensuraError(
+            "times: none given; expected a table with task and minutes. Add --times FILE, or a column human_minutes"
+        )
+    observed = _without_summaries(pl.concat([part for part, _ in parts], how="diagonal_relaxed"), notes)
+    frame, observed = _matched(frame, observed, notes)
+    return HorizonData(frame, observed, pl.concat([part for _, part in parts]), tuple(notes))
+
+
+def read_runs(
+    runs: Any,  # noqa: ANN401
+    *,
+    score: str | None = None,
+    notes: list[str],
+) -> tuple[pl.DataFrame, pl.DataFrame | None]:
+    """Return runs with one row per subject, suite and task, and the times that they contain, if any."""
+    name = str(runs) if isinstance(runs, str | Path) else "runs"
+    table = _from_log(runs) if _is_log(runs) else as_frame(runs, name=name)
+    mapped = {} if score is None else {"score": score}
+    chosen = _columns(table, RUN_NAMES, ("subject", "task", "score"), name, mapped)
+    frame = _numbers(table, chosen, ("score", "trials", "minutes", "chance"), name)
+    suite = pl.col("suite").cast(pl.String) if chosen["suite"] else pl.lit(ALL)
+    frame = frame.with_columns(suite.alias("suite"), pl.col("subject", "task").cast(pl.String))
+    family = pl.col("family").cast(pl.String) if chosen["family"] else pl.col("suite")
+    trials = pl.col("trials").fill_null(1) if chosen["trials"] else pl.lit(1)
+    frame = frame.with_columns(family.alias("family"), trials.cast(pl.Float64).alias("trials"))
+    empty = frame.filter(pl.col("score").is_null())
+    if empty.height:
+        notes.append(f"{counted(empty.height, 'run')} without a score: left out")
+    frame = frame.filter(pl.col("score").is_not_null())
+    if not frame.height:
+        raise MensuraError(f"{name}: no run with a score; expected rows of subject, task, score")
+    wrong = frame.filter(~pl.col("score").is_between(0, 1) | (pl.col("trials") <= 0))
+    if wrong.height:
+        row = wrong.row(0, named=True)
+        raise MensuraError(
+            f"{name}: {row['subject']} on {row['task']!r} has score {row['score']:g} in {row['trials']:g} trials; "
+            "expected a share from 0 to 1 and trials above 0. Divide percentages by 100"
+        )
+    times = None
+    if chosen["minutes"]:
+        how = pl.col("how").cast(pl.String) if chosen["how"] else pl.lit(MEASURED)
+        times = frame.select("suite", "task", "minutes", how.alias("how")).unique(maintain_order=True)
+    return _pooled_runs(frame, name, one_each=chosen["trials"] is not None, notes=notes), times
+
+
+def read_times(times: Any, notes: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:  # noqa: ANN401
+    """Return the times of tasks by kind, and the attempts of people (suite, task, minutes, solved)."""
+    name = str(times) if isinstance(times, str | Path) else "times"
+    table = as_frame(times, name=name)
+    chosen = _columns(table, TIME_NAMES, ("task",), name, {})
+    if not chosen["minutes"] and not (chosen["low"] or chosen["high"]):
+        raise MensuraError(
+            f"{name}: no column minutes; it has {', '.join(table.columns)}. Add minutes, or low and high"
+        )
+    frame = _numbers(table, chosen, ("minutes", "people", "low", "high", "chance"), name)
+    suite = pl.col("suite").cast(pl.String) if chosen["suite"] else pl.lit(None, pl.String)
+    how = pl.col("how").cast(pl.String) if chosen["how"] else pl.lit(MEASURED)
+    frame = frame.with_columns(suite.alias("suite"), how.alias("how"), pl.col("task").cast(pl.String))
+    attempts = _no_attempts()
+    if chosen["solved"]:
+        frame, attempts = _split_attempts(frame, bool(chosen["gave_up"]), notes)
+    return _checked(frame, name, notes), attempts
+
+
+def _split_attempts(frame: pl.DataFrame, has_gave_up: bool, notes: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the times among attempts: solved ones, and lower bounds of those who gave up; and all attempts."""
+    solved = pl.col("solved").cast(pl.String).str.to_lowercase().is_in(["true", "1", "1.0", "yes"])
+    gave_up = (
+        pl.col("gave_up").cast(pl.String).str.to_lowercase().is_in(["true", "1", "1.0", "yes"])
+        if has_gave_up
+        else pl.lit(False)
+    )
+    frame = frame.with_columns(solved=solved.fill_null(False), gave_up=gave_up.fill_null(False))
+    zero = frame.filter(pl.col("minutes") <= 0).height
+    if zero:
+        notes.append(f"{counted(zero, 'attempt')} of 0 minutes: left out")
+    frame = frame.filter(pl.col("minutes") > 0)
+    failed = frame.filter(~pl.col("solved") & ~pl.col("gave_up")).height
+    if failed:
+        notes.append(f"{counted(failed, 'attempt')} unsolved without giving up: failures that set no time")
+    attempts = frame.select("suite", "task", "minutes", "solved")
+    timed = frame.filter(pl.col("solved") | pl.col("gave_up")).with_columns(
+        how=pl.when("solved").then(pl.lit(MEASURED)).otherwise(pl.lit(LEAST))
+    )
+    return timed, attempts
+
+
+def _checked(frame: pl.DataFrame, name: str, notes: list[str]) -> pl.DataFrame:
+    """Refuse times that cannot be minutes, name duplicates, and give each row its kind."""
+    for column, dtype in (("people", pl.Float64), ("low", pl.Float64), ("high", pl.Float64), ("who", pl.String)):
+        if column not in frame.columns:
+            frame = frame.with_columns(pl.lit(None, dtype).alias(column))
+    if "chance" not in frame.columns:
+        frame = frame.with_columns(pl.lit(None, pl.Float64).alias("chance"))
+    empty = pl.col("minutes").is_null() & pl.col("low").is_null() & pl.col("high").is_null()
+    count = frame.filter(empty).height
+    if count:
+        notes.append(f"{counted(count, 'task')} without a time: left out")
+    frame = frame.filter(~empty)
+    wrong = frame.filter(pl.min_horizontal("minutes", "low", "high") <= 0)
+    if wrong.height:
+        row = wrong.row(0, named=True)
+        value = row["minutes"] if row["minutes"] is not None and row["minutes"] <= 0 else row["low"]
+        raise MensuraError(
+            f"{name}: task {row['task']!r} takes {value:g} minutes; expected a time above 0. Correct or remove "
+            f"{counted(wrong.height, 'such row')}"
+        )
+    frame = frame.with_columns(
+        _kind().alias("kind"),
+        _people().alias("people"),
+        pl.col("who").cast(pl.String),
+        pl.col("minutes").cast(pl.Float64),
+    )
+    again = frame.filter(pl.struct("suite", "task", "kind", "who").is_duplicated())
+    if again.height:
+        row = again.row(0, named=True)
+        raise MensuraError(
+            f"{name}: task {row['task']!r} has {again.filter(pl.col('task') == row['task']).height} times of one kind "
+            f"({row['kind']}); expected one. Keep one row, or add a column person or estimator that differs"
+        )
+    _ask_about_units(frame, name)
+    return frame.select("suite", "task", "minutes", "kind", "how", "who", "people", "low", "high", "chance")
+
+
+def _ask_about_units(frame: pl.DataFrame, name: str) -> None:
+    """Stop where a column of minutes looks like another unit."""
+    for (suite,), part in frame.filter(pl.col("minutes").is_not_null()).group_by("suite", maintain_order=True):
+        values = part["minutes"]
+        label = f"suite {suite!r}" if suite else "the table"
+        shortest, longest = float(values.min()), float(values.max())  # type: ignore[arg-type]
+        if values.len() > 1 and shortest >= A_DAY:
+            raise MensuraError(
+                f"{name}: the shortest task of {label} takes {shortest:g} minutes, a day or more; expected minutes. "
+                "If these are seconds, divide by 60; if they are right, give --set any_length=true"
+            )
+        if values.len() > 1 and longest < 1 / 60:
+            raise MensuraError(
+                f"{name}: the longest task of {label} takes {longest * 60:.2g} seconds; expected minutes. "
+                "If these are hours, multiply by 60"
+            )
+
+
+def _kind() -> pl.Expr:
+    """Return the kind of a time from the words of its column how; a range without minutes is a range."""
+    words = pl.col("how").str.to_lowercase().fill_null(MEASURED)
+    chain: Any = pl.when(pl.col("minutes").is_null()).then(pl.lit(RANGE))
+    for kind, signs in _KINDS:
+        chain = chain.when(pl.any_horizontal(words.str.contains(sign, literal=True) for sign in signs)).then(
+            pl.lit(kind)
+        )
+    expression: pl.Expr = chain.otherwise(words)
+    return expression
+
+
+def _people() -> pl.Expr:
+    """Return how many people are behind a time: as given, else as its description counts them ("mean of three")."""
+    words = pl.col("how").str.to_lowercase().str.extract(r"(?:mean|average|median) of (\w+)")
+    counts = words.replace_strict(_COUNTS, default=None, return_dtype=pl.Float64)
+    return pl.coalesce(pl.col("people").cast(pl.Float64), counts, words.cast(pl.Float64, strict=False))
+
+
+def _without_summaries(times: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
+    """Drop a task's summary row of a kind where single attempts or judgements of that kind are there too."""
+    single = times.filter(pl.col("who").is_not_null()).select("suite", "task", "kind").unique()
+    summary = times.filter(pl.col("who").is_null())
+    kept = summary.join(single, on=["suite", "task", "kind"], how="anti", nulls_equal=True)
+    if kept.height < summary.height:
+        notes.append(f"{counted(summary.height - kept.height, 'summary time')} replaced by the single times behind it")
+    return pl.concat([kept, times.filter(pl.col("who").is_not_null())])
+
+
+def _matched(runs: pl.DataFrame, times: pl.DataFrame, notes: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return runs and times of the same tasks; times without a suite take that of the runs."""
+    tasks = runs.select("suite", "task").unique(maintain_order=True)
+    if times["suite"].null_count():
+        twice = tasks.filter(pl.col("task").is_duplicated())
+        if twice.height:
+            raise MensuraError(
+                f"times: task {twice['task'][0]!r} is in several suites; expected a column suite. Add it"
+            )
+        times = times.drop("suite").join(tasks, on="task", how="left").with_columns(pl.col("suite").fill_null(ALL))
+    both = ["suite", "task"]
+    without_runs = times.join(tasks, on=both, how="anti").select(both).unique().height
+    timed = times.select(both).unique()
+    without_time = tasks.join(timed, on=both, how="anti")
+    if without_runs:
+        notes.append(f"{counted(without_runs, 'task')} with a time but no run: left out")
+    if without_time.height:
+        notes.append(f"{counted(without_time.height, 'task')} with runs but no time: left out")
+    runs = runs.join(timed, on=both, how="semi", maintain_order="left")
+    if not runs.height:
+        raise MensuraError(
+            f"runs and times share no task; the runs have {listed_names(tasks['task'].to_list())}, the times "
+            f"{listed_names(timed['task'].to_list())}. Use the same names of tasks and suites"
+        )
+    if runs.select(both).unique().height == 1:
+        raise MensuraError(
+            f"only one task ({runs['task'][0]!r}) has runs and a time; expected two or more lengths. Add tasks"
+        )
+    return runs, times.join(tasks, on=both, how="semi", maintain_order="left")
+
+
+def _pooled_runs(frame: pl.DataFrame, name: str, *, one_each: bool, notes: list[str]) -> pl.DataFrame:
+    """Return one row per subject and task: attempts pooled; with trials, two rows are a duplicate."""
+    keys = ["subject", "suite", "task"]
+    again = frame.filter(pl.struct(keys).is_duplicated())
+    if again.height and one_each:
+        row = again.row(0, named=True)
+        raise MensuraError(
+            f"{name}: {row['subject']} has two rows for task {row['task']!r} beside a column of trials; expected one. "
+            "Keep one row, or drop the column to count rows as attempts"
+        )
+    if again.height:
+        notes.append(f"{counted(again.height, 'row')} are further attempts at the same task: pooled")
+    return frame.group_by(keys, maintain_order=True).agg(
+        (pl.col("score") * pl.col("trials")).sum() / pl.col("trials").sum(),
+        pl.col("trials").sum(),
+        pl.col("family").first(),
+    )
+
+
+def is_person(subject: str) -> bool:
+    """Return whether a subject's name says that it is people."""
+    return subject.strip().lower() in HUMANS
+
+
+def _is_log(runs: Any) -> bool:  # noqa: ANN401
+    if not isinstance(runs, str | Path):
+        return False
+    path = Path(runs)
+    return path.is_dir() or is_sample_log(path, (*RUN_NAMES["subject"], "alias"))
+
+
+def _from_log(runs: Any) -> pl.DataFrame:  # noqa: ANN401
+    """Return the samples of evaluation logs as runs."""
+    path = Path(runs)
+    files = sorted(file for file in path.rglob("*") if is_sample_log(file)) if path.is_dir() else [path]
+    if not files:
+        raise MensuraError(f"{path}: no evaluation log in this folder; expected .eval or .json files of Inspect")
+    batches = [
+        part
+        for file in files
+        for batch in read_answers(file)
+        for part in (batch.long() if isinstance(batch, WideAnswers) else (batch,))
+    ]
+    return pl.concat(batches).select("subject", task="item", score="value").drop_nulls()
+
+
+def _columns(
+    table: pl.DataFrame, names: Mapping[str, Sequence[str]], needed: Sequence[str], name: str, mapped: dict[str, str]
+) -> dict[str, str | None]:
+    chosen = find_columns(table.columns, names, mapped, name)
+    missing = next((field for field in needed if chosen[field] is None), None)
+    if missing is not None:
+        raise MensuraError(
+            f"{name}: missing column {missing!r}; it has {', '.join(table.columns) or 'none'}. Rename the column that "
+            f"holds it to one of {', '.join(names[missing])}"
+        )
+    return chosen
+
+
+def _numbers(table: pl.DataFrame, chosen: Mapping[str, str | None], numbers: Sequence[str], name: str) -> pl.DataFrame:
+    """Return the chosen columns under the names of their meaning; cells of numbers are numbers or empty."""
+    frame = table.select(pl.col(title).alias(field) for field, title in chosen.items() if title is not None)
+    fields = [field for field in numbers if field in frame.columns]
+    cells, _ = typed(frame.select(fields), BLANK)
+    read = frame.with_columns(cells.select(pl.all().cast(pl.Float64, strict=False).fill_nan(None)))
+    for field in fields:
+        lost = read[field].is_null() & cells[field].is_not_null()
+        if lost.any():
+            raise MensuraError(f"{name}: {field} is {frame[field].filter(lost)[0]!r}; expected a number")
+    return read
+
+
+def _no_attempts() -> pl.DataFrame:
+    return pl.DataFrame(schema={"suite": pl.String, "task": pl.String, "minutes": pl.Float64, "solved": pl.Boolean})

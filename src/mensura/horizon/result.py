@@ -1,0 +1,319 @@
+"""Fit horizons to runs and times, and the result: tables, curves and predictions for new tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+
+from mensura.core.arguments import check_arguments
+from mensura.core.arrays import Floats, expit
+from mensura.core.errors import MensuraError, check_choice, counted
+from mensura.core.results import Result
+from mensura.horizon.design import make_design
+from mensura.horizon.fitting import Mode, Spreads, fit_mode
+from mensura.horizon.horizons import DRAWS, curve_table, draw_unknowns, part_table, table_of
+from mensura.horizon.lengths import CENTER, fit_lengths
+from mensura.horizon.metr import PENALTY, fit_metr
+from mensura.horizon.people import people_curve
+from mensura.horizon.reading import ALL, HorizonData, is_person, read_data, read_times
+
+OWN, METR = "mensura", "metr"
+METHODS = (OWN, METR)
+MOST_SUBJECTS = 150
+"""Subjects that are fitted together; more are fitted in groups, with the spreads of the first group."""
+COLUMNS = (
+    *("subject", "suite", "p50", "p50_low", "p50_high", "p80", "p80_low", "p80_high", "tasks", "runs", "status"),
+)
+_Z90 = 1.6448536
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class HorizonFit(Result):
+    """Horizons with 90% intervals.
+
+    ``horizons``: one row per subject over all suites and per suite; an empty end is open. ``tasks``: the typical
+    minutes of each task. ``curves``: success by length, of subjects and of people. ``parts``: shares of the variance of
+    p50. ``kinds``: bias and error of each kind of times, in doublings. ``notes``: rows that take no part.
+    """
+
+    TABLES: ClassVar[tuple[str, ...]] = ("horizons", "tasks", "curves", "parts", "kinds")
+    DIGITS: ClassVar[int] = 1
+
+    method: str
+    data: HorizonData
+    horizons: pl.DataFrame
+    tasks: pl.DataFrame
+    curves: pl.DataFrame
+    parts: pl.DataFrame
+    kinds: pl.DataFrame
+    notes: tuple[str, ...]
+    settings: Mapping[str, object]
+    modes: tuple[Mode, ...] = ()
+    draws: tuple[Floats, ...] = field(default=(), repr=False)
+
+    @property
+    def heading(self) -> str:
+        """What this is, in one line."""
+        runs = self.data.runs
+        return (
+            f"horizons ({self.method}): {counted(runs['subject'].n_unique(), 'subject')}, "
+            f"{counted(self.tasks.height, 'task')} in {counted(runs['suite'].n_unique(), 'suite')}, "
+            f"{runs.height:,} outcomes; minutes with 90% intervals"
+        )
+
+    @property
+    def shown(self) -> pl.DataFrame:
+        """Horizons over all suites, longest first."""
+        shown = self.horizons.filter(pl.col("suite") == ALL).drop("suite")
+        return shown.sort(pl.coalesce("p50", "p50_low", pl.lit(0.0)), "subject", descending=[True, False])
+
+    def predict(self, times: Any, *, seed: int = 0) -> tuple[pl.DataFrame, pl.DataFrame]:  # noqa: ANN401
+        """Predict success on the tasks of suites that were not run.
+
+        Parameters
+        ----------
+        times : table
+            suite, task, minutes and how, as for :func:`fit_horizons`.
+        seed : int
+            Seed of the draws.
+
+        Returns
+        -------
+        tuple of DataFrame
+            subject, suite, task, rate; and subject, suite, rate, low, high: the mean of one run per task.
+
+        Raises
+        ------
+        MensuraError
+            If the fit is of the published method, which has no model of suites.
+
+        """
+        if not self.modes:
+            raise MensuraError(f"predict: method {self.method!r} has no suites; expected a fit with method={OWN!r}")
+        new = read_times(times, [])[0]
+        if new["suite"].null_count():
+            new = new.with_columns(pl.col("suite").fill_null("new suite"))
+        rng = np.random.default_rng(seed)
+        rates, means = [], []
+        for mode, theta in zip(self.modes, self.draws, strict=True):
+            one, other = _predict(mode, theta, self.data.times, new, rng)
+            rates.append(one)
+            means.append(other)
+        return pl.concat(rates), pl.concat(means)
+
+
+@check_arguments
+def fit_horizons(
+    runs: Any,  # noqa: ANN401
+    times: Any = None,  # noqa: ANN401
+    *,
+    method: str = OWN,
+    score: str | None = None,
+    weights: str = "invsqrt",
+    penalty: float = PENALTY,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> HorizonFit:
+    """Fit the length of task at which each subject succeeds half and four fifths of the time.
+
+    Parameters
+    ----------
+    runs : table or path
+        subject, task, score (0 to 1), and suite, trials where known; or METR's runs, or evaluation logs.
+    times : table, path or list of them
+        task, minutes, and suite, how, people, low, high, person or estimator where known. Left out where runs have
+        human_minutes.
+    method : {"mensura", "metr"}
+        Mensura's fit, which counts the errors of times, tasks and suites; or the published regression.
+    score : str, optional
+        The column of the score, where several could be it.
+    weights : {"invsqrt", "equal"}
+        Of the published method: by the square root of the tasks of a family, or equal for all tasks.
+    penalty : float
+        Of the published method: on the squared slope.
+    draws : int
+        Draws behind the intervals.
+    seed : int
+        Seed of the draws.
+
+    Returns
+    -------
+    HorizonFit
+        Horizons, times, curves and the shares of the uncertainty.
+
+    Raises
+    ------
+    MensuraError
+        If a column is missing, times are not above 0 or look like another unit, or runs and times do not match.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> tasks = [f"t{i}" for i in range(12)]
+    >>> times = {"task": tasks, "minutes": [2.0**i for i in range(12)]}
+    >>> runs = {"subject": ["a"] * 12, "task": tasks, "score": [1.0] * 6 + [0.0] * 6}
+    >>> fit = mensura.fit_horizons(runs, times)
+    >>> 16 < fit.shown["p50"][0] < 128
+    True
+
+    """
+    check_choice("method", method, METHODS)
+    data = read_data(runs, times, score=score)
+    settings = {"method": method, "seed": seed, "draws": draws}
+    if method == METR:
+        return _published(data, settings | {"weights": weights, "penalty": penalty}, weights, penalty, draws, seed)
+    names = data.runs["subject"].unique().to_list()
+    persons = sorted(name for name in names if is_person(name))
+    notes = list(data.notes)
+    if persons:
+        notes.append(f"{persons[0]!r} is no model: its runs are left out of the horizons and show as people")
+    models = data.runs.filter(~pl.col("subject").is_in(persons))
+    if not models.height:
+        raise MensuraError("runs: the only subjects are people; expected runs of models. Add them")
+    rng = np.random.default_rng(seed)
+    modes: list[Mode] = []
+    thetas: list[Floats] = []
+    for part in _components(data.with_runs(models)):
+        spreads: Spreads | None = None
+        subjects = sorted(part.runs["subject"].unique().to_list())
+        groups = -(-len(subjects) // MOST_SUBJECTS)
+        for first in range(groups):
+            design = make_design(part, subjects[first::groups])
+            lengths = modes[-1].lengths if first else fit_lengths(part.times, design.tasks.select("suite", "task"))
+            modes.append(fit_mode(design, lengths, spreads))
+            spreads = modes[-1].spreads
+            thetas.append(draw_unknowns(modes[-1], rng, draws))
+    if not all(mode.converged for mode in modes):
+        notes.append("the fit stopped before it converged; intervals may be too narrow")
+    table = pl.concat(
+        [table_of(mode, data.times, theta) for mode, theta in zip(modes, thetas, strict=True)], how="vertical_relaxed"
+    )
+    people = people_curve(data, persons)
+    return HorizonFit(
+        method,
+        data.with_runs(models),
+        table.select(COLUMNS).sort("suite", "subject"),
+        _tasks(modes, data.times),
+        pl.concat([*(curve_table(mode, theta) for mode, theta in zip(modes, thetas, strict=True)), people]),
+        pl.concat([part_table(mode) for mode in modes]).sort("subject"),
+        _kinds(modes),
+        tuple(notes),
+        settings,
+        tuple(modes),
+        tuple(thetas),
+    )
+
+
+def _published(
+    data: HorizonData, settings: dict[str, object], weights: str, penalty: float, draws: int, seed: int
+) -> HorizonFit:
+    """Return the published method's horizons in the same tables; each time counts as exact."""
+    table = fit_metr(data, weights=weights, penalty=penalty, draws=min(draws, 200), seed=seed)
+    notes = [*data.notes, "published method: times count as exact, and a subject that solves nothing has horizon 0"]
+    bound = pl.when(pl.col("slope") >= 0).then(pl.lit("cannot be told")).otherwise(pl.lit("as published"))
+    horizons = table.with_columns(suite=pl.lit(ALL), status=bound).select(*COLUMNS, "intercept", "slope")
+    empty = pl.DataFrame()
+    tasks = data.times.select(
+        "suite", "task", "minutes", low=pl.lit(None, pl.Float64), high=pl.lit(None, pl.Float64), how="how"
+    )
+    return HorizonFit(METR, data, horizons, tasks, empty, empty, empty, tuple(notes), settings)
+
+
+def _components(data: HorizonData) -> list[HorizonData]:
+    """Split suites that share no subject: they say nothing about each other."""
+    label = {suite: suite for suite in data.runs["suite"].unique().to_list()}
+    for _, part in data.runs.select("subject", "suite").unique().group_by("subject"):
+        linked = {label[suite] for suite in part["suite"]}
+        first = min(linked)
+        label = {suite: first if group in linked else group for suite, group in label.items()}
+    parts = []
+    for group in sorted(set(label.values())):
+        suites = [suite for suite, other in label.items() if other == group]
+        inside = pl.col("suite").is_in(suites)
+        parts.append(HorizonData(data.runs.filter(inside), data.times.filter(inside), data.attempts, ()))
+    return parts
+
+
+def _tasks(modes: list[Mode], times: pl.DataFrame) -> pl.DataFrame:
+    """Return the typical minutes of each task with 90% intervals, and how its best time was found."""
+    unique = list({id(mode.lengths): mode.lengths for mode in modes}.values())
+    parts = []
+    for lengths in unique:
+        half = _Z90 * np.sqrt(lengths.total)
+        ends = {"minutes": lengths.mean, "low": lengths.mean - half, "high": lengths.mean + half}
+        values = {name: pl.Series(np.exp2(CENTER + value)) for name, value in ends.items()}
+        parts.append(lengths.tasks.with_columns(**values))
+    order = pl.col("kind").replace_strict({"measured": 0, "at least": 1}, default=2, return_dtype=pl.Int32)
+    how = (
+        times.sort(order, maintain_order=True).group_by("suite", "task", maintain_order=True).agg(pl.col("how").first())
+    )
+    return pl.concat(parts).join(how, on=["suite", "task"], how="left").sort("suite", "task")
+
+
+def _kinds(modes: list[Mode]) -> pl.DataFrame:
+    """Return bias and error of each kind of times; persons first."""
+    parts = []
+    for lengths in {id(mode.lengths): mode.lengths for mode in modes}.values():
+        person = pl.DataFrame(
+            {
+                "kind": ["measured"],
+                "bias": [0.0],
+                "bias_error": [0.0],
+                "between_suites": [0.0],
+                "spread": [lengths.person],
+            }
+        )
+        suites = ", ".join(lengths.suites)
+        parts.append(pl.concat([person, lengths.kinds]).with_columns(suites=pl.lit(suites)))
+    return pl.concat(parts)
+
+
+def _predict(
+    mode: Mode, theta: Floats, old: pl.DataFrame, new: pl.DataFrame, rng: np.random.Generator
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return rates by task and means by suite of all subjects of one fit on new suites."""
+    at, effect, draws = mode.places, mode.spreads.effect, theta.shape[0]
+    inside = old.filter(pl.col("suite").is_in([suite.name for suite in mode.design.suites]))
+    times = pl.concat(
+        [inside.filter(~pl.col("suite").is_in(new["suite"].unique().to_list())), new], how="diagonal_relaxed"
+    )
+    tasks = times.select("suite", "task").unique().sort("suite", "task")
+    lengths = fit_lengths(times, tasks)
+    rates, means = [], []
+    slip = float(np.mean(mode.spreads.slip))
+    for name in sorted(set(new["suite"])):
+        place = lengths.suites.index(name)
+        own = (tasks["suite"] == name).to_numpy()
+        count = int(own.sum())
+        chance = tasks.filter(own).join(
+            new.select("suite", "task", "chance").unique(["suite", "task"]),
+            on=["suite", "task"],
+            how="left",
+            maintain_order="left",
+        )
+        guess = chance["chance"].fill_null(0.0).to_numpy().astype(float)
+        shared = np.sqrt(lengths.shared[place, place]) * rng.standard_normal((draws, 1))
+        noise = rng.standard_normal((draws, count))
+        x = lengths.mean[own] + shared + np.sqrt(lengths.variance[own]) * noise
+        several = len(mode.design.suites) > 1
+        spread = {key: effect[key] if several else 0.7 * (key == "v") for key in ("v", "g", "w")}
+        v, g = (spread[key] * rng.standard_normal((draws, 1)) for key in ("v", "g"))
+        e = effect["e"] * rng.standard_normal((draws, count)) + v
+        for who, subject in enumerate(mode.design.subjects):
+            w = spread["w"] * rng.standard_normal((draws, 1))
+            a, b = theta[:, at.a][:, who, None] + w, theta[:, at.b][:, who, None] + g
+            chances = guess + (1 - guess - slip) * expit(a - b * x - e)
+            rates.append(
+                pl.DataFrame(
+                    {"subject": subject, "suite": name, "task": tasks.filter(own)["task"], "rate": chances.mean(0)}
+                )
+            )
+            ran = (rng.random((draws, count)) < chances).mean(1)
+            low, high = np.quantile(ran, (0.05, 0.95))
+            means.append((subject, name, float(chances.mean()), float(low), float(high)))
+    columns = {"subject": pl.String, "suite": pl.String, "rate": pl.Float64, "low": pl.Float64, "high": pl.Float64}
+    return pl.concat(rates), pl.DataFrame(means, schema=columns, orient="row")

@@ -1,0 +1,128 @@
+"""The fit: horizons come back, uncertain times widen intervals, and open ends are said to be open."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import mensura
+from mensura.horizon.horizons import STATUSES, lengths_at, logit_of_mean
+from mensura.horizon.lengths import CENTER, fit_lengths
+
+
+def all_suites(fit):
+    return {row["subject"]: row for row in fit.horizons.filter(pl.col("suite") == "all").iter_rows(named=True)}
+
+
+def test_horizons_come_back_in_order(runs, times):
+    rows = all_suites(mensura.fit_horizons(runs, times))
+    assert rows["short"]["p50"] < rows["middle"]["p50"] < rows["long"]["p50"]
+    for subject, truth in (("short", 4), ("middle", 32), ("long", 256)):
+        assert rows[subject]["p50_low"] < truth < rows[subject]["p50_high"]
+        assert rows[subject]["p80"] < rows[subject]["p50"]
+        assert rows[subject]["status"] == "measured times"
+
+
+def test_the_same_seed_gives_the_same_figures(runs, times):
+    first, second = (mensura.fit_horizons(runs.sample(fraction=1, shuffle=True, seed=s), times) for s in (1, 2))
+    assert first.horizons.equals(second.horizons)
+
+
+def test_judged_times_widen_the_interval(runs, times):
+    judged = times.with_columns(how=pl.lit("expert estimate"))
+    measured, guessed = (all_suites(mensura.fit_horizons(runs, table))["middle"] for table in (times, judged))
+    assert guessed["status"] == "judged times"
+    assert guessed["p50_high"] / guessed["p50_low"] > 1.3 * measured["p50_high"] / measured["p50_low"]
+
+
+def test_a_subject_that_solves_all_or_nothing_has_open_ends(runs, times):
+    every = runs.filter(pl.col("subject") == "short")
+    extremes = [
+        every.with_columns(subject=pl.lit(name), score=pl.lit(score)) for name, score in (("all", 1.0), ("none", 0.0))
+    ]
+    rows = all_suites(mensura.fit_horizons(pl.concat([runs, *extremes]), times))
+    assert (rows["all"]["status"], rows["all"]["p50"], rows["all"]["p50_high"]) == ("at least", None, None)
+    assert (rows["none"]["status"], rows["none"]["p50"], rows["none"]["p50_low"]) == ("at most", None, None)
+    assert rows["all"]["p50_low"] > 60 > rows["none"]["p50_high"]
+
+
+def test_success_that_does_not_fall_has_no_horizon(times):
+    rng = np.random.default_rng(3)
+    rows = [(s, f"t{i}", float(rng.random() < 0.5)) for s in "abcdef" for i in range(48)]
+    fit = mensura.fit_horizons(pl.DataFrame(rows, schema=["subject", "task", "score"], orient="row"), times)
+    assert set(fit.horizons["status"]) <= set(STATUSES)
+    assert set(fit.horizons["status"]) == {"cannot be told"}
+    assert fit.horizons["p50"].null_count() == fit.horizons.height
+
+
+def test_parts_add_up_and_curves_fall(runs, times):
+    fit = mensura.fit_horizons(runs, times)
+    assert fit.parts.select(
+        pl.sum_horizontal("suites", "times", "tasks", "runs")
+    ).to_series().to_list() == pytest.approx([1.0] * 3)
+    rates = fit.curves.filter(pl.col("subject") == "middle").sort("minutes")["rate"].to_list()
+    assert rates == sorted(rates, reverse=True)
+
+
+def test_repeated_attempts_set_the_spread_of_persons():
+    rng = np.random.default_rng(5)
+    truth = rng.normal(4, 2, 300)
+    rows = [("s", f"t{i}", 2 ** (truth[i] + 0.5 * rng.normal()), str(k)) for i in range(300) for k in range(2)]
+    times = pl.DataFrame(rows, schema=["suite", "task", "minutes", "who"], orient="row").with_columns(
+        kind=pl.lit("measured"), people=pl.lit(1.0), low=pl.lit(None, pl.Float64), high=pl.lit(None, pl.Float64)
+    )
+    lengths = fit_lengths(times, times.select("suite", "task").unique(maintain_order=True))
+    assert lengths.person == pytest.approx(0.5, abs=0.06)
+    assert np.sqrt(np.mean((CENTER + lengths.mean - truth) ** 2)) < 0.4
+
+
+def test_a_bias_shared_by_a_suite_is_learned_from_tasks_with_both_times():
+    rng = np.random.default_rng(6)
+    truth = rng.normal(4, 1.5, 200)
+    rows = [("s", f"t{i}", 2 ** (truth[i] - 2 + 0.5 * rng.normal()), "expert estimate") for i in range(200)]
+    rows += [("s", f"t{i}", 2 ** (truth[i] + 0.5 * rng.normal()), "measured") for i in range(60)]
+    times = pl.DataFrame(rows, schema=["suite", "task", "minutes", "kind"], orient="row").with_columns(
+        people=pl.lit(1.0), low=pl.lit(None, pl.Float64), high=pl.lit(None, pl.Float64)
+    )
+    tasks = times.select("suite", "task").unique(maintain_order=True)
+    lengths = fit_lengths(times, tasks)
+    assert np.mean(CENTER + lengths.mean - truth) == pytest.approx(0, abs=0.25)
+
+
+def test_giving_up_pushes_a_length_above_the_bound():
+    times = pl.DataFrame(
+        {
+            "suite": "s",
+            "task": ["a", "b", "c"],
+            "minutes": [10.0, 12.0, 300.0],
+            "kind": ["measured", "measured", "at least"],
+        }
+    ).with_columns(people=pl.lit(1.0), low=pl.lit(None, pl.Float64), high=pl.lit(None, pl.Float64))
+    lengths = fit_lengths(times, times.select("suite", "task"))
+    assert lengths.mean[2] > lengths.mean[:2].max() + 1
+
+
+def test_the_mean_logit_of_a_level():
+    assert logit_of_mean(0.5, 1.7) == pytest.approx(0, abs=1e-6)
+    assert logit_of_mean(0.8, 0.0) == pytest.approx(np.log(4), abs=1e-6)
+    assert logit_of_mean(0.8, 2.0) > np.log(4)
+
+
+def test_a_flat_draw_has_an_infinite_length():
+    ends = lengths_at(np.array([1.0, -1.0]), np.array([0.0, 0.0]), 0.5, 1.0, 0.0)
+    assert ends.tolist() == [np.inf, -np.inf]
+
+
+def test_prediction_for_a_suite_that_was_not_run(runs, times):
+    fit = mensura.fit_horizons(runs, times)
+    new = pl.DataFrame({"suite": "new", "task": ["easy", "hard"], "minutes": [1.0, 2000.0]})
+    rates, means = fit.predict(new)
+    wide = {(row["subject"], row["task"]): row["rate"] for row in rates.iter_rows(named=True)}
+    assert wide["middle", "easy"] > 0.7 > 0.3 > wide["middle", "hard"]
+    assert means.filter(pl.col("low") > pl.col("high")).height == 0
+    assert dict(means.select("subject", "rate").iter_rows())["long"] > 0.5
+
+
+def test_more_subjects_than_one_group(runs, times, monkeypatch):
+    monkeypatch.setattr("mensura.horizon.result.MOST_SUBJECTS", 2)
+    rows = all_suites(mensura.fit_horizons(runs, times))
+    assert rows["short"]["p50"] < rows["middle"]["p50"] < rows["long"]["p50"]

@@ -1,0 +1,116 @@
+"""Bad input: each fault has a message with what, where and the way out."""
+
+import polars as pl
+import pytest
+
+import mensura
+from mensura.core.errors import MensuraError
+from mensura.horizon.reading import read_data
+
+
+def change(times, **columns):
+    return times.with_columns(**columns)
+
+
+def test_seconds_under_minutes_are_asked_about(runs, times):
+    with pytest.raises(
+        MensuraError, match=r"shortest task of the table takes 3600 minutes, a day or more.*divide by 60"
+    ):
+        mensura.fit_horizons(runs, change(times, minutes=pl.col("minutes") * 3600))
+
+
+def test_tiny_times_are_asked_about(runs, times):
+    with pytest.raises(MensuraError, match=r"longest task .* seconds; expected minutes"):
+        mensura.fit_horizons(runs, change(times, minutes=pl.col("minutes") / 1e6))
+
+
+@pytest.mark.parametrize("wrong", [0.0, -5.0])
+def test_zero_and_negative_times_are_named(runs, times, wrong):
+    bad = change(times, minutes=pl.when(pl.col("task") == "t3").then(wrong).otherwise("minutes"))
+    with pytest.raises(MensuraError, match=rf"task 't3' takes {wrong:g} minutes; expected a time above 0"):
+        mensura.fit_horizons(runs, bad)
+
+
+def test_tasks_without_partner_are_counted(runs, times):
+    more = pl.concat([times.head(40), pl.DataFrame({"task": ["unknown"], "minutes": [3.0]})])
+    notes = read_data(runs, more).notes
+    assert "1 task with a time but no run: left out" in notes
+    assert "8 tasks with runs but no time: left out" in notes
+
+
+def test_runs_and_times_without_a_common_task(runs, times):
+    with pytest.raises(MensuraError, match="share no task"):
+        mensura.fit_horizons(runs, change(times, task=pl.col("task") + "x"))
+
+
+def test_one_task_only(runs, times):
+    with pytest.raises(MensuraError, match="only one task"):
+        mensura.fit_horizons(runs, times.head(1))
+
+
+def test_duplicates_beside_trials(runs, times):
+    twice = pl.concat([runs, runs.head(1)]).with_columns(trials=pl.lit(1))
+    with pytest.raises(MensuraError, match=r"short has two rows for task 't0'"):
+        mensura.fit_horizons(twice, times)
+
+
+def test_two_times_of_one_kind_need_a_person(runs, times):
+    twice = pl.concat([times, times.head(1)])
+    with pytest.raises(MensuraError, match=r"task 't0' has 2 times of one kind \(measured\)"):
+        mensura.fit_horizons(runs, twice)
+    named = twice.with_columns(person=pl.int_range(pl.len()).cast(pl.String))
+    assert mensura.fit_horizons(runs, named).tasks.height == 48
+
+
+def test_percentages_are_refused(runs, times):
+    with pytest.raises(MensuraError, match="Divide percentages by 100"):
+        mensura.fit_horizons(runs.with_columns(score=pl.col("score") * 100), times)
+
+
+def test_a_human_among_the_models_is_kept_apart(runs, times):
+    human = runs.filter(pl.col("subject") == "long").with_columns(subject=pl.lit("human"))
+    fit = mensura.fit_horizons(pl.concat([runs, human]), times)
+    assert "human" not in fit.horizons["subject"].to_list()
+    assert any("'human' is no model" in note for note in fit.notes)
+    assert "people" in fit.curves["subject"].to_list()
+
+
+def test_missing_columns_are_named(times):
+    with pytest.raises(MensuraError, match="missing column 'subject'"):
+        mensura.fit_horizons({"task": ["a"], "score": [1]}, times)
+    with pytest.raises(MensuraError, match="no column minutes"):
+        mensura.fit_horizons({"subject": ["a"], "task": ["b"], "score": [1]}, {"task": ["b"], "length": [3]})
+    with pytest.raises(MensuraError, match="times: none given"):
+        mensura.fit_horizons({"subject": ["a"], "task": ["b"], "score": [1]})
+
+
+def test_attempts_split_into_times_bounds_and_failures(runs):
+    attempts = pl.DataFrame(
+        {
+            "task": ["t0", "t1", "t2", "t3"],
+            "person": ["p"] * 4,
+            "minutes": [3.0, 10.0, 0.0, 99.0],
+            "solved": [True, False, False, False],
+            "gave_up": [False, False, False, True],
+        }
+    )
+    data = read_data(runs, attempts)
+    assert dict(data.times.select("task", "kind").iter_rows()) == {"t0": "measured", "t3": "at least"}
+    assert data.attempts.height == 3
+    assert "1 attempt of 0 minutes: left out" in data.notes
+
+
+def test_kinds_follow_the_words_of_how(runs):
+    hows = {
+        "measured": "measured",
+        "expert estimate": "expert estimate",
+        "first solve in a contest": "first solve",
+        "at least (gave up)": "at least",
+        "mean of three experts' recorded times": "measured",
+        "middle of the annotators' bucket": "range",
+        "language model": "language model",
+    }
+    times = pl.DataFrame({"task": [f"t{i}" for i in range(len(hows))], "minutes": 5.0, "how": list(hows)})
+    data = read_data(runs, times)
+    assert data.times["kind"].to_list() == list(hows.values())
+    assert data.times["people"].to_list()[4] == 3
