@@ -3,8 +3,8 @@
 A subject i succeeds at task t of suite s with probability c + (1 − c − l)·expit(η),
 η = A_is − B_is·x_t − e_t with A_is = a_i − v_s − b·u_s + w_is and B_is = b_i + g_s. x is the expected length,
 in doublings; u_s is the error of length that a suite shares; e_t contains the task's own error of length, times the
-mean slope b. All effects are normal. Newton's method with Fisher information finds the mode; tasks are eliminated, so that a dense
-system of subjects and suites remains. Spreads have maximal marginal likelihood under weak priors.
+mean slope b. All effects are normal. Newton's method with Fisher information finds the mode; tasks are eliminated, so
+that a dense system of subjects and suites remains. Spreads have maximal marginal likelihood under weak priors.
 """
 
 from __future__ import annotations

@@ -11,9 +11,10 @@ import polars as pl
 
 from mensura.core.arrays import Floats, expit
 from mensura.horizon.fitting import Mode, lines, precision
+from mensura.horizon.kinds import LEAST, MEASURED
 from mensura.horizon.lengths import CENTER
 from mensura.horizon.people import CURVE
-from mensura.horizon.reading import ALL, LEAST, MEASURED
+from mensura.horizon.reading import ALL
 
 DRAWS = 600
 LEVELS = {"p50": 0.5, "p80": 0.8}

@@ -16,7 +16,7 @@ import polars as pl
 import scipy
 
 from mensura.core.arrays import Floats, Mask
-from mensura.horizon.reading import ESTIMATE, FIRST, LEAST, MEASURED, MODEL, RANGE
+from mensura.horizon.kinds import ESTIMATE, FIRST, LEAST, MEASURED, MODEL, RANGE
 
 CENTER = 4.0
 """Lengths are counted in doublings from 16 minutes inside the fits."""

@@ -12,7 +12,8 @@ import scipy
 from mensura.core.arrays import Floats, expit
 from mensura.core.errors import check_choice
 from mensura.horizon.design import Integers
-from mensura.horizon.reading import LEAST, MEASURED, HorizonData
+from mensura.horizon.kinds import LEAST, MEASURED
+from mensura.horizon.reading import HorizonData
 
 PENALTY = 0.1
 DRAWS = 200

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from mensura.core.errors import MensuraError, counted, listed_names
+from mensura.horizon.kinds import LEAST, MEASURED, kind_of, people_behind
 from mensura.intake.answers import WideAnswers, read_answers
 from mensura.intake.columns import find_columns
 from mensura.intake.samples import is_sample_log
@@ -47,24 +48,6 @@ HUMANS = ("human", "humans", "person", "people", "expert", "experts", "human exp
 A_DAY = 24 * 60.0
 ALL = "all"
 """The suite of tables that name none, and of results over all suites."""
-MEASURED, ESTIMATE, MODEL, FIRST, LEAST, RANGE = (
-    "measured",
-    "expert estimate",
-    "language model",
-    "first solve",
-    "at least",
-    "range",
-)
-"""Kinds of times."""
-_KINDS = (
-    (RANGE, ("bucket", "range")),
-    (FIRST, ("first",)),
-    (LEAST, ("at least", "gave up", "gave_up", "censored", "lower bound")),
-    (MEASURED, ("measured", "recorded", "baseline", "timed", "complet", "attempt")),
-    (MODEL, ("language model", "llm", "model")),
-    (ESTIMATE, ("estimate", "expert", "judge", "guess", "annotator")),
-)
-_COUNTS = {word: float(n) for n, word in enumerate(("two", "three", "four", "five", "six", "seven", "eight"), start=2)}
 
 
 @dataclass(frozen=True)
@@ -206,8 +189,8 @@ def _checked(frame: pl.DataFrame, name: str, notes: list[str]) -> pl.DataFrame:
             f"{counted(wrong.height, 'such row')}"
         )
     frame = frame.with_columns(
-        _kind().alias("kind"),
-        _people().alias("people"),
+        kind_of().alias("kind"),
+        people_behind().alias("people"),
         pl.col("who").cast(pl.String),
         pl.col("minutes").cast(pl.Float64),
     )
@@ -238,25 +221,6 @@ def _ask_about_units(frame: pl.DataFrame, name: str) -> None:
                 f"{name}: the longest task of {label} takes {longest * 60:.2g} seconds; expected minutes. "
                 "If these are hours, multiply by 60"
             )
-
-
-def _kind() -> pl.Expr:
-    """Return the kind of a time from the words of its column how; a range without minutes is a range."""
-    words = pl.col("how").str.to_lowercase().fill_null(MEASURED)
-    chain: Any = pl.when(pl.col("minutes").is_null()).then(pl.lit(RANGE))
-    for kind, signs in _KINDS:
-        chain = chain.when(pl.any_horizontal(words.str.contains(sign, literal=True) for sign in signs)).then(
-            pl.lit(kind)
-        )
-    expression: pl.Expr = chain.otherwise(words)
-    return expression
-
-
-def _people() -> pl.Expr:
-    """Return how many people are behind a time: as given, else as its description counts them ("mean of three")."""
-    words = pl.col("how").str.to_lowercase().str.extract(r"(?:mean|average|median) of (\w+)")
-    counts = words.replace_strict(_COUNTS, default=None, return_dtype=pl.Float64)
-    return pl.coalesce(pl.col("people").cast(pl.Float64), counts, words.cast(pl.Float64, strict=False))
 
 
 def _without_summaries(times: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
