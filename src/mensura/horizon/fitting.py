@@ -4,7 +4,7 @@ A subject i succeeds at task t of suite s with probability c + (1 − c − l)·
 η = A_is − B_is·x_t − e_t with A_is = a_i − v_s − b·u_s + w_is and B_is = b_i + g_s. x is the expected length,
 in doublings; u_s is the error of length that a suite shares; e_t contains the task's own error of length, times the
 mean slope b. All effects are normal. Newton's method with Fisher information finds the mode; tasks are eliminated, so
-that a dense system of subjects and suites remains. Spreads have maximal marginal likelihood under weak priors.
+that a dense system of subjects and suites remains. EffectSpreads have maximal marginal likelihood under weak priors.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ PRIORS = {"a": (2.5, 1.0), "b": (0.15, 3.0), "v": (0.7, 2.0), "g": (0.1, 3.0), "
 """Each spread before data: its value in logits, and how many effects it counts as."""
 _EDGE = 1e-9
 _STRIDE = 1.7
-"""Spreads move by this power of their step, as steps of expectation and maximisation are short."""
+"""EffectSpreads move by this power of their step, as steps of expectation and maximisation are short."""
 _GUESS, _SLIP = (0.2, 10.0), (0.1, 20.0)
 """Successes by guessing and failures by slips before data: how many, of how many."""
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
+class UnknownPlaces:
     """Where each unknown of the dense part lies: subjects, suites, pairs of both, and means of a and b."""
 
     a: slice
@@ -47,7 +47,7 @@ class Places:
     size: int
 
     @classmethod
-    def of(cls, design: Design) -> Places:
+    def of(cls, design: Design) -> UnknownPlaces:
         """Lay out the unknowns of a design."""
         n, suites = len(design.subjects), len(design.suites)
         ends = np.cumsum((0, n, n, suites, suites, suites, len(design.pairs), 2)).tolist()
@@ -57,7 +57,7 @@ class Places:
 
 
 @dataclass(frozen=True, eq=False)
-class Spreads:
+class EffectSpreads:
     """Standard deviations of the effects, and levels of guessing and slipping by suite."""
 
     effect: dict[str, float]
@@ -65,7 +65,7 @@ class Spreads:
     slip: Floats
 
     @classmethod
-    def before(cls, suites: int) -> Spreads:
+    def before(cls, suites: int) -> EffectSpreads:
         """Return the spreads before data."""
         effect = {name: value for name, (value, _) in PRIORS.items()}
         if suites == 1:
@@ -79,12 +79,12 @@ class Mode:
 
     design: Design
     lengths: Lengths
-    places: Places
+    places: UnknownPlaces
     theta: Floats
     effects: Floats
     covariance: Floats
     variance: Floats
-    spreads: Spreads
+    spreads: EffectSpreads
     converged: bool = False
 
     @property
@@ -98,10 +98,10 @@ class Mode:
         return np.asarray(self.spreads.effect["e"] ** 2 + self.slope**2 * self.lengths.variance)
 
 
-def fit_mode(design: Design, lengths: Lengths, spreads: Spreads | None = None, rounds: int = ROUNDS) -> Mode:
+def fit_mode(design: Design, lengths: Lengths, spreads: EffectSpreads | None = None, rounds: int = ROUNDS) -> Mode:
     """Find the mode and its covariance; with ``spreads`` these stay as they are."""
-    places = Places.of(design)
-    mode = _start(design, lengths, places, spreads or Spreads.before(len(design.suites)))
+    places = UnknownPlaces.of(design)
+    mode = _start(design, lengths, places, spreads or EffectSpreads.before(len(design.suites)))
     for _ in range(rounds):
         move, effects, covariance, variance = _newton(mode)
         share = 1.0 / max(1.0, float(np.abs(move).max()) / 4)
@@ -121,7 +121,7 @@ def fit_mode(design: Design, lengths: Lengths, spreads: Spreads | None = None, r
     return mode
 
 
-def _start(design: Design, lengths: Lengths, places: Places, spreads: Spreads) -> Mode:
+def _start(design: Design, lengths: Lengths, places: UnknownPlaces, spreads: EffectSpreads) -> Mode:
     """Start with all subjects at their share of successes."""
     theta = np.zeros(places.size)
     right, tried, at = np.zeros((3, len(design.subjects)))
@@ -265,7 +265,7 @@ def _suite_piece(mode: Mode, place: int) -> tuple[Floats, Floats, Floats, Floats
     return local, slope, coupling, info.sum(0) + tight, -score.sum(0) - e * tight
 
 
-def _maximised(mode: Mode) -> Spreads:
+def _maximised(mode: Mode) -> EffectSpreads:
     """Return the spreads that fit the expected squares of the effects."""
     at, old, cov = mode.places, mode.spreads, mode.covariance
     diagonal = np.diag(cov)
@@ -282,7 +282,7 @@ def _maximised(mode: Mode) -> Spreads:
     own = share**2 * (mode.effects**2 + mode.variance) + old.effect["e"] ** 2 * (1 - share)
     effect["e"] = _spread(own, "e")
     effect = {name: old.effect[name] * (new / old.effect[name]) ** _STRIDE for name, new in effect.items()}
-    return Spreads(effect, *_levels(mode))
+    return EffectSpreads(effect, *_levels(mode))
 
 
 def _spread(squares: Floats, name: str) -> float:
