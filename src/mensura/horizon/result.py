@@ -14,7 +14,7 @@ from mensura.core.arrays import Floats, expit
 from mensura.core.errors import MensuraError, check_choice, counted
 from mensura.core.results import Result
 from mensura.horizon.design import make_design
-from mensura.horizon.fitting import Mode, EffectSpreads, fit_mode
+from mensura.horizon.fitting import EffectSpreads, Mode, fit_mode
 from mensura.horizon.horizons import DRAWS, curve_table, draw_unknowns, part_table, table_of
 from mensura.horizon.lengths import CENTER, fit_lengths
 from mensura.horizon.metr import PENALTY, fit_metr
