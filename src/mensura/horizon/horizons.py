@@ -15,6 +15,7 @@ from mensura.horizon.kinds import LEAST, MEASURED
 from mensura.horizon.lengths import CENTER
 from mensura.horizon.people import CURVE
 from mensura.horizon.reading import ALL
+from mensura.horizon.totals import status_of
 
 DRAWS = 600
 LEVELS = {"p50": 0.5, "p80": 0.8}
@@ -26,6 +27,7 @@ REACH = 3.0
 """Doublings beyond the shortest and longest task of a subject; an end further out is open."""
 NEAR = 2.0
 """Tasks within so many doublings of a horizon decide whether it is based on measured times."""
+_SPREADS = tuple(np.linspace(0.0, 8.0, 33).tolist())
 STATUSES = ("measured times", "judged times", "at least", "at most", "cannot be told")
 PARTS = ("suites", "times", "tasks", "runs")
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(21)
@@ -51,9 +53,10 @@ def logit_of_mean(level: float, spread: float) -> float:
     return (low + high) / 2
 
 
-def lengths_at(height: Floats, slope: Floats, level: float, spread: float, slip: float) -> Floats:
+def lengths_at(height: Floats, slope: Floats, level: float, spread: Floats | float, slip: float) -> Floats:
     """Return the length, in doublings of a minute, at which success is ``level``; infinite where it does not fall."""
-    target = logit_of_mean(min(level / (1 - slip), 0.999), round(spread, 4))
+    share = min(level / (1 - slip), 0.999)
+    target = np.interp(spread, _SPREADS, [logit_of_mean(share, one) for one in _SPREADS])
     with np.errstate(divide="ignore", invalid="ignore"):
         crossing = CENTER + (height - target) / slope
     return np.where(slope > FLAT, crossing, np.where(height > target, np.inf, -np.inf))
@@ -64,7 +67,7 @@ def table_of(mode: Mode, times: pl.DataFrame, theta: Floats) -> pl.DataFrame:
     design, at, effect = mode.design, mode.places, mode.spreads.effect
     timed = _timed(mode, times)
     slip = float(np.average(mode.spreads.slip, weights=[suite.trials.sum() for suite in design.suites]))
-    spread = float(np.sqrt(effect["e"] ** 2 + (effect["v"] ** 2 + effect["w"] ** 2) * (len(design.suites) > 1)))
+    spread = _drawn_spreads(mode, theta.shape[0])
     rows: list[dict[str, Any]] = []
     for place, subject in enumerate(design.subjects):
         own = [suite for suite in design.suites if place in suite.rows]
@@ -80,6 +83,16 @@ def table_of(mode: Mode, times: pl.DataFrame, theta: Floats) -> pl.DataFrame:
             row = _row(a[:, k], b[:, k], some, effect["e"], float(mode.spreads.slip[which]))
             rows.append({"subject": subject, "suite": suite.name, **row})
     return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def _drawn_spreads(mode: Mode, draws: int) -> Floats:
+    """Return how much tasks of one length differ, over suites, tasks and pairs; few suites leave it uncertain."""
+    effect, rng = mode.spreads.effect, np.random.default_rng(draws)
+    square = np.full(draws, effect["e"] ** 2)
+    if len(mode.design.suites) > 1:
+        for name, count in (("v", len(mode.design.suites)), ("w", len(mode.design.pairs))):
+            square += effect[name] ** 2 * (count + 2) / rng.chisquare(count + 2, draws)
+    return np.asarray(np.sqrt(square))
 
 
 def _timed(mode: Mode, times: pl.DataFrame) -> Floats:
@@ -99,7 +112,9 @@ def _cells(mode: Mode, suite: Any, place: int, timed: Floats) -> tuple[Floats, F
     return lengths, timed[suite.tasks][ran], suite.successes[row][ran], suite.trials[row][ran]
 
 
-def _row(height: Floats, slope: Floats, cells: tuple[Floats, ...], spread: float, slip: float) -> dict[str, Any]:
+def _row(
+    height: Floats, slope: Floats, cells: tuple[Floats, ...], spread: Floats | float, slip: float
+) -> dict[str, Any]:
     """Return one row of horizons: values, open ends as empty cells, and the status."""
     lengths, timed, successes, trials = cells
     row: dict[str, Any] = {}
@@ -117,19 +132,8 @@ def _row(height: Floats, slope: Floats, cells: tuple[Floats, ...], spread: float
             row[name + suffix] = None if is_open or not np.isfinite(value) else float(np.exp2(value))
     near = np.abs(lengths - np.clip(np.log2(row["p50"] or 1.0), lengths.min(), lengths.max())) <= NEAR
     row |= {"tasks": int(lengths.size), "runs": round(float(trials.sum()))}
-    row["status"] = _status(row, bool(timed[near].mean() >= 0.5) if near.any() else False)
+    row["status"] = status_of(row, bool(timed[near].mean() >= 0.5) if near.any() else False)
     return row
-
-
-def _status(row: dict[str, Any], measured: bool) -> str:
-    """Return how a horizon at half is known."""
-    if row["p50_low"] is None and row["p50_high"] is None:
-        return "cannot be told"
-    if row["p50_high"] is None:
-        return "at least"
-    if row["p50_low"] is None:
-        return "at most"
-    return "measured times" if measured else "judged times"
 
 
 def curve_table(mode: Mode, theta: Floats) -> pl.DataFrame:

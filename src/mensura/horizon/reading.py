@@ -43,6 +43,13 @@ TIME_NAMES: Mapping[str, Sequence[str]] = {
     "chance": ("chance", "guess_rate"),
 }
 """Columns of times by meaning."""
+SCORE_NAMES: Mapping[str, Sequence[str]] = {
+    "subject": RUN_NAMES["subject"],
+    "suite": ("benchmark", "suite"),
+    "score": ("percent", "score", "rate"),
+    "part": ("part",),
+}
+"""Columns of total scores by meaning."""
 HUMANS = ("human", "humans", "person", "people", "expert", "experts", "human expert", "professional")
 """Names of subjects that are people."""
 A_DAY = 24 * 60.0
@@ -99,8 +106,8 @@ def read_runs(
     name = str(runs) if isinstance(runs, str | Path) else "runs"
     table = _from_log(runs) if _is_log(runs) else as_frame(runs, name=name)
     mapped = {} if score is None else {"score": score}
-    chosen = _columns(table, RUN_NAMES, ("subject", "task", "score"), name, mapped)
-    frame = _numbers(table, chosen, ("score", "trials", "minutes", "chance"), name)
+    chosen = named_columns(table, RUN_NAMES, ("subject", "task", "score"), name, mapped)
+    frame = read_numbers(table, chosen, ("score", "trials", "minutes", "chance"), name)
     suite = pl.col("suite").cast(pl.String) if chosen["suite"] else pl.lit(ALL)
     frame = frame.with_columns(suite.alias("suite"), pl.col("subject", "task").cast(pl.String))
     family = pl.col("family").cast(pl.String) if chosen["family"] else pl.col("suite")
@@ -130,12 +137,12 @@ def read_times(times: Any, notes: list[str]) -> tuple[pl.DataFrame, pl.DataFrame
     """Return the times of tasks by kind, and the attempts of people (suite, task, minutes, solved)."""
     name = str(times) if isinstance(times, str | Path) else "times"
     table = as_frame(times, name=name)
-    chosen = _columns(table, TIME_NAMES, ("task",), name, {})
+    chosen = named_columns(table, TIME_NAMES, ("task",), name, {})
     if not chosen["minutes"] and not (chosen["low"] or chosen["high"]):
         raise MensuraError(
             f"{name}: no column minutes; it has {', '.join(table.columns)}. Add minutes, or low and high"
         )
-    frame = _numbers(table, chosen, ("minutes", "people", "low", "high", "chance"), name)
+    frame = read_numbers(table, chosen, ("minutes", "people", "low", "high", "chance"), name)
     suite = pl.col("suite").cast(pl.String) if chosen["suite"] else pl.lit(None, pl.String)
     how = pl.col("how").cast(pl.String) if chosen["how"] else pl.lit(MEASURED)
     frame = frame.with_columns(suite.alias("suite"), how.alias("how"), pl.col("task").cast(pl.String))
@@ -214,7 +221,7 @@ def _ask_about_units(frame: pl.DataFrame, name: str) -> None:
         if values.len() > 1 and shortest >= A_DAY:
             raise MensuraError(
                 f"{name}: the shortest task of {label} takes {shortest:g} minutes, a day or more; expected minutes. "
-                "If these are seconds, divide by 60; if they are right, give --set any_length=true"
+                "If these are seconds, divide by 60"
             )
         if values.len() > 1 and longest < 1 / 60:
             raise MensuraError(
@@ -310,9 +317,10 @@ def _from_log(runs: Any) -> pl.DataFrame:  # noqa: ANN401
     return pl.concat(batches).select("subject", task="item", score="value").drop_nulls()
 
 
-def _columns(
+def named_columns(
     table: pl.DataFrame, names: Mapping[str, Sequence[str]], needed: Sequence[str], name: str, mapped: dict[str, str]
 ) -> dict[str, str | None]:
+    """Return the column of each field, or refuse a table that lacks a needed one."""
     chosen = find_columns(table.columns, names, mapped, name)
     missing = next((field for field in needed if chosen[field] is None), None)
     if missing is not None:
@@ -323,7 +331,9 @@ def _columns(
     return chosen
 
 
-def _numbers(table: pl.DataFrame, chosen: Mapping[str, str | None], numbers: Sequence[str], name: str) -> pl.DataFrame:
+def read_numbers(
+    table: pl.DataFrame, chosen: Mapping[str, str | None], numbers: Sequence[str], name: str
+) -> pl.DataFrame:
     """Return the chosen columns under the names of their meaning; cells of numbers are numbers or empty."""
     frame = table.select(pl.col(title).alias(field) for field, title in chosen.items() if title is not None)
     fields = [field for field in numbers if field in frame.columns]

@@ -20,6 +20,7 @@ from mensura.trends.capabilities import (
 )
 from mensura.trends.crossings import Horizons, find_crossings, relate_horizons
 from mensura.trends.detection import PUBLISHED, Detection, StreamModel, make_stream, simulate_detection
+from mensura.trends.horizons import follow_horizons
 from mensura.trends.kinks import Plan, Stream
 from mensura.trends.lines import TrendLine, find_frontier, fit_line, frontier_line, frontier_slopes
 from mensura.trends.pace import Forecast, ReleasePace, forecast, measure_pace
@@ -51,6 +52,7 @@ __all__ = [
     "find_crossings",
     "find_frontier",
     "fit_line",
+    "follow_horizons",
     "forecast",
     "frontier_line",
     "frontier_slopes",

@@ -1,0 +1,112 @@
+"""``mensura horizon``: how long a task a model can do, in minutes that people need."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import polars as pl
+
+from mensura.cli.options import Json, Out, inarg, infile, opt
+from mensura.cli.output import console, emit, print_notes
+from mensura.cli.settings import Settings, read_settings, takes
+from mensura.cli.tables import print_table
+
+if TYPE_CHECKING:
+    from mensura.horizon import HorizonFit
+
+_ROWS = 20
+_PRINTED = ["subject", "suite", "p50", "p50_low", "p50_high", "p80", "status"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class HorizonSettings:
+    """The rarer settings of ``mensura horizon``."""
+
+    score: Annotated[str | None, "Column of the score, such as score_cont of METR's runs."] = None
+    weights: Annotated[str, "Published method: invsqrt or equal."] = "invsqrt"
+    penalty: Annotated[float, "Published method: penalty on the squared slope."] = 0.1
+    draws: Annotated[int, "Draws behind the intervals."] = 600
+    seed: Annotated[int, "Seed of the draws."] = 0
+
+
+@takes(HorizonSettings)
+def horizon(
+    runs: Annotated[Path | None, inarg("Runs: subject, task, score; METR's runs; logs. Embedded without it.")] = None,
+    times: Annotated[
+        list[Path] | None, infile("Times: task, minutes, how, …; repeatable. Not needed where runs have them.")
+    ] = None,
+    systems: Annotated[Path | None, infile("CSV of subject, released: adds the doubling time.")] = None,
+    method: Annotated[str, opt("mensura (default), or metr: as published.")] = "mensura",
+    settings: Settings = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Find the length of task at which each model succeeds half (p50) and four fifths (p80) of the time.
+
+    Lengths are the minutes that a typical professional needs. Times that somebody judged, ranges and bounds count with
+    their errors. A table of benchmark, subject, percent as RUNS gives horizons from total scores.
+    """
+    from mensura.horizon import fit_horizons, fit_totals, load_runs
+    from mensura.horizon.totals import check_totals
+    from mensura.intake.tables import as_frame
+    from mensura.trends import follow_horizons
+
+    rare = read_settings(settings, HorizonSettings)
+    dates: pl.DataFrame | None = None if systems is None else as_frame(systems, name="systems")
+    sources: list[object] = list(times or [])
+    derived: pl.DataFrame | None = None
+    if runs is not None and runs.suffix == ".csv" and check_totals(as_frame(runs, name=str(runs)).columns) and times:
+        totals = fit_totals(runs, times[0], seed=rare.seed)
+        tables = {"horizons": totals}
+        emit(tables, out, as_json)
+        print_table(totals.select(_PRINTED), title="Horizons from total scores, in minutes (90%)", rows=_ROWS, digits=1)
+        console.print(
+            "Domains differ 40 to 100 times, and work outside tests is messier: compare within one benchmark."
+        )
+        return
+    if runs is None:
+        embedded = load_runs()
+        sources = [*embedded.times, *sources]
+        dates, derived = embedded.systems if dates is None else dates, embedded.derived
+    fit = fit_horizons(embedded.runs if runs is None else runs, sources or None, method=method, **asdict(rare))
+    table = fit.horizons
+    if derived is not None and method == "mensura":
+        table = pl.concat([table, derived], how="diagonal_relaxed")
+    trend = follow_horizons(
+        _domains(table, runs is None), pl.DataFrame({"subject": [], "released": []}) if dates is None else dates
+    )
+    tables = {**{name: one for name, one in fit.tables().items() if one.width}, "horizons": table, "trend": trend}
+    emit(tables, out, as_json, heading=fit.heading, notes=list(fit.notes))
+    _print(fit, table, trend)
+
+
+def _domains(table: pl.DataFrame, is_embedded: bool) -> pl.DataFrame:
+    """Return the rows over all suites; the embedded ones are of the domain security."""
+    domains = ["all", "science", "software"] if is_embedded else ["all"]
+    rows = table.filter(pl.col("suite").is_in(domains))
+    return rows.with_columns(pl.col("suite").replace("all", "security")) if is_embedded else rows
+
+
+def _print(fit: HorizonFit, table: pl.DataFrame, trend: pl.DataFrame) -> None:
+    """Print the longest horizons, the trend and what to doubt."""
+    console.print(fit.heading)
+    print_notes(fit.notes)
+    print_table(
+        fit.shown.select(*(name for name in _PRINTED if name != "suite")),
+        title="Minutes of people's work at which a model succeeds half (p50) or four fifths (p80) of the time",
+        rows=_ROWS,
+        digits=1,
+    )
+    others = table.filter(pl.col("suite").is_in(["science", "software"]))
+    if others.height:
+        best = others.drop_nulls("p50").sort("p50", descending=True).group_by("suite", maintain_order=True).head(3)
+        print_table(best.select(_PRINTED), title="Other domains, longest three", rows=6, digits=1)
+    if trend.height:
+        print_table(trend.drop("first", "last"), title="Months in which the horizon doubles", rows=_ROWS, digits=1)
+    if fit.parts.height:
+        means = fit.parts.select(pl.exclude("subject").mean()).row(0, named=True)
+        shares = ", ".join(f"{name} {value:.0%}" for name, value in means.items())
+        console.print(f"The uncertainty of p50 comes from: {shares}.")
+        console.print("An empty end is open: at least or at most the other end.")

@@ -1,0 +1,88 @@
+"""Minutes that people would need, from estimates of a language model or an expert, tied down by anchors.
+
+Bias and error of estimates are learned on whole suites whose professionals were timed; a suite shares its bias, so a
+new suite keeps that doubt until anchors (measured minutes of some items) remove it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from mensura.core.errors import MensuraError, check_choice
+from mensura.core.frames import read_csv
+from mensura.horizon.kinds import ESTIMATE, MEASURED, MODEL
+from mensura.horizon.lengths import CENTER, fit_lengths
+from mensura.horizon.reading import read_times
+from mensura.scale import Z90
+
+DATA = Path(__file__).parent / "data"
+_NEW = "\0new"
+_ESTIMATORS = (MODEL, ESTIMATE)
+
+
+def estimate_minutes(
+    estimates: Any,  # noqa: ANN401
+    anchors: Any = None,  # noqa: ANN401
+    *,
+    kind: str = MODEL,
+    reference: pl.DataFrame | None = None,
+) -> pl.DataFrame:
+    """Estimate the minutes that a professional needs for each item.
+
+    Parameters
+    ----------
+    estimates : table or path
+        item (or task) and minutes, and estimator where several judged.
+    anchors : table or path, optional
+        item and minutes that people needed, for some items.
+    kind : {"language model", "expert estimate"}
+        Who estimated.
+    reference : DataFrame, optional
+        suite, task, kind, minutes of suites with both times; the embedded security suites by default.
+
+    Returns
+    -------
+    DataFrame
+        item, minutes, minutes_low, minutes_high (90%, the time of one professional) and status.
+
+    Raises
+    ------
+    MensuraError
+        If a time is not above 0, or an anchor has no estimate.
+
+    Examples
+    --------
+    >>> from mensura.horizon import estimate_minutes
+    >>> table = estimate_minutes({"item": ["a", "b"], "minutes": [1.0, 30.0]})
+    >>> bool(table["minutes"][0] < table["minutes"][1] < table["minutes_high"][1])
+    True
+
+    """
+    check_choice("kind", kind, _ESTIMATORS)
+    judged = _as_times(estimates, kind)
+    measured = judged.head(0) if anchors is None else _as_times(anchors, MEASURED)
+    lost = measured.join(judged, on="task", how="anti")
+    if lost.height:
+        raise MensuraError(f"anchors: item {lost['task'][0]!r} has no estimate; expected items of the estimates")
+    learned = read_times(read_csv(DATA / "estimates.csv") if reference is None else reference, [])[0]
+    learned = learned.with_columns(pl.lit(1.0).alias("people"))
+    times = pl.concat([learned, judged, measured], how="diagonal_relaxed")
+    tasks = times.select("suite", "task").unique(maintain_order=True)
+    lengths = fit_lengths(times, tasks)
+    half = Z90 * np.sqrt(lengths.total + lengths.person**2)
+    ends = {"minutes": lengths.mean, "minutes_low": lengths.mean - half, "minutes_high": lengths.mean + half}
+    table = tasks.with_columns(**{name: pl.Series(np.exp2(CENTER + value)) for name, value in ends.items()})
+    table = table.filter(pl.col("suite") == _NEW).rename({"task": "item"}).drop("suite")
+    is_anchor = pl.col("item").is_in(measured["task"].to_list())
+    tied = pl.lit("estimated, with anchors" if measured.height else "estimated")
+    return table.with_columns(status=pl.when(is_anchor).then(pl.lit("measured")).otherwise(tied))
+
+
+def _as_times(table: Any, kind: str) -> pl.DataFrame:  # noqa: ANN401
+    """Return a table of items and minutes as times of one kind, in a suite of their own."""
+    times = read_times(table, [])[0]
+    return times.with_columns(suite=pl.lit(_NEW), kind=pl.lit(kind), how=pl.lit(kind))
