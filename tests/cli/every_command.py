@@ -21,6 +21,7 @@ COMMANDS = {
     "stitch": ["{scores}", "--out", "{out}"],
     "validate": ["{pool}", "--out", "{out}"],
     "trends": ["{scores}", "--no-watch", "--out", "{out}"],
+    "horizon": ["--out", "{out}"],
     "acceleration watch": ["{scores}", "--set", "streams=19", "--out", "{out}"],
     "demands dimensions": ["--out", "{out}"],
     "demands sheet": ["example", "--dimensions", "KNc", "--out", "{out}"],

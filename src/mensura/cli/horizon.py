@@ -63,7 +63,7 @@ def horizon(
         emit(tables, out, as_json)
         print_table(totals.select(_PRINTED), title="Horizons from total scores, in minutes (90%)", rows=_ROWS, digits=1)
         console.print(
-            "Domains differ 40 to 100 times, and work outside tests is messier: compare within one benchmark."
+            "Domains differ 40 to 100 times, and work outside tests is messier. Compare within one benchmark."
         )
         return
     if runs is None:
@@ -74,9 +74,8 @@ def horizon(
     table = fit.horizons
     if derived is not None and method == "mensura":
         table = pl.concat([table, derived], how="diagonal_relaxed")
-    trend = follow_horizons(
-        _domains(table, runs is None), pl.DataFrame({"subject": [], "released": []}) if dates is None else dates
-    )
+    undated = pl.DataFrame(schema={"subject": pl.String, "released": pl.String})
+    trend = follow_horizons(_domains(table, runs is None), undated if dates is None else dates)
     tables = {**{name: one for name, one in fit.tables().items() if one.width}, "horizons": table, "trend": trend}
     emit(tables, out, as_json, heading=fit.heading, notes=list(fit.notes))
     _print(fit, table, trend)
