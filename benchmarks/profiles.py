@@ -134,7 +134,10 @@ def strong_and_weak() -> dict[str, float]:
     )
     print("\nMedian level of 15 language models")
     print(text_table(table, digits=3))
-    return dict(table.iter_rows())
+    levels: dict[str, float] = dict(table.iter_rows())
+    for group in ("AT", "VO", "KN"):
+        record(f"profiles.level_{group.lower()}", f"{levels[group]:.1f}")
+    return levels
 
 
 def main() -> None:

@@ -117,3 +117,11 @@ def test_answers_that_are_not_scored_are_refused(values):
 @pytest.mark.parametrize("values", [[True, False, None], [1.0, 0.0, None], [1, 0, None]])
 def test_answers_may_be_booleans_or_any_numbers(values):
     assert tabulate(pl.DataFrame({"person": [1, 2, 3], "q": values})).select("n", "correct").rows() == [(2, 1)]
+
+
+def test_a_rate_of_all_or_none_has_an_error_that_shrinks_with_the_answers():
+    """0% and 100% had a standard error of 0, as if ten answers told all."""
+    few, many = (tabulate(pl.DataFrame({"person": range(n), "q": [1] * n, "r": [0] * n})) for n in (10, 1000))
+    assert few["rate"].to_list() == [1.0, 0.0]
+    assert few["se"].to_list() == pytest.approx([0.0658, 0.0658], abs=1e-4)
+    assert 0 < many["se"][0] < 0.001

@@ -198,6 +198,8 @@ def _print_placed(placed: responses.AmongPeople, own: Collection[str]) -> None:
     print_own_first(ranked, own, title=placed.heading, rows=SHOWN, spare=spare)
     print_notes(placed.warnings, "warning")
     first = next((row for row in ranked.iter_rows(named=True) if row["subject"] in own), ranked.row(0, named=True))
+    if first["iq"] is None:
+        return
     ends = f"({first['iq_low']:.0f} to {first['iq_high']:.0f}, 90%)"
     iq = f"{first['iq']:.0f} {ends}"
     if first["at_least"]:

@@ -86,7 +86,7 @@ def _model_row(exam: Exam, own: pl.DataFrame, answers: AnswerMatrix, place: dict
         "cost_per_right": float(costs.sum()) / right if right and costs.len() else None,
         "seconds_per_right": float(seconds.sum()) / right if right and seconds.len() else None,
     }
-    if place:
+    if place and place["percentile"] is not None:
         row |= {name: place[name] for name in ("percentile", "one_in", "at_least")}
         low = min(100.0 * (1.0 - place["high"]), place["percentile"])
         row |= {"percentile_low": low, "percentile_high": 100.0 * (1.0 - place["low"])}
@@ -143,8 +143,8 @@ def scale(outcomes: pl.DataFrame, weights: dict[str, float]) -> ExamScale:
     except MensuraError as fault:
         return _no_scale(f"no common scale: {fault}")
     fit = _weighted(replace(fit, subjects=pl.concat([fit.subjects, _placed(fit, models)])), weights)
-    among = place_among(fit, group=PEOPLE)
     dif, warnings = _differences(pl.concat([people, models]), shape)
+    among = place_among(replace(fit, dif=dif), group=PEOPLE)
     return ExamScale(fit, among.subjects, dif, (*fit.warnings, *among.warnings, *warnings))
 
 

@@ -19,8 +19,8 @@ AXES = ("sticker_price", "effective_cost", "usage_multiplier", "response_time")
 """Columns of the cost table in which less is better; task efficiency is one over the usage multiplier."""
 EFFECTIVE_COST_NOTE = (
     "Effective costs are our own estimates: good for orders of magnitude, not for close comparisons. For the 16 models "
-    "with a published one, ours differs by a factor of 1.35 in the median. "  # measured: cost.factor
-    "Usage multipliers hardly agree (r = 0.27). The publisher does not "  # measured: cost.correlation
+    "with a published one, ours differs by a factor of 1.36 in the median. "  # measured: cost.factor
+    "Usage multipliers hardly agree (r = 0.28). The publisher does not "  # measured: cost.correlation
     "fully state which signals it uses."
 )
 """Said wherever effective costs stand; the figures are those of ``python -m benchmarks.iq_published``."""

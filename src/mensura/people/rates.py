@@ -47,7 +47,7 @@ def tabulate(
     -------
     polars.DataFrame
         item, covariate, group, n (answers), correct, rate, se. Unweighted, ``rate = correct / n`` and
-        ``se = √(rate (1 − rate) / n)``. Weighted, ``rate = Σwx / Σw``, the standard error uses Kish's effective number
+        ``se = √(rate (1 − rate) / n)``, at 0 and 1 with the rate (correct + ½) / (n + 1). Weighted, ``rate = Σwx / Σw``, the standard error uses Kish's effective number
         ``(Σw)² / Σw²``, and ``correct`` stays the plain count.
 
     Raises
@@ -192,7 +192,8 @@ def _group_table(
             rate, effective = mass_right / mass, mass**2 / square
         else:
             rate, effective = right / n, n
-        error = np.sqrt(rate * (1 - rate) / effective)
+        inner = np.where((right == 0) | (right == n), (rate * effective + 0.5) / (effective + 1), rate)
+        error = np.sqrt(inner * (1 - inner) / effective)
     table = pl.DataFrame(
         {
             "item": pl.Series(items, dtype=pl.String).gather(np.repeat(np.arange(len(items)), len(labels))),

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from mensura.responses.dimensions import DimensionFit as DimensionFit, fit_dimensions as fit_dimensions
     from mensura.responses.explanation import ItemExplanation as ItemExplanation, explain_items as explain_items
     from mensura.responses.fit import FitOptions as FitOptions, fit_responses as fit_responses
+    from mensura.responses.invariance import Invariance as Invariance, check_invariance as check_invariance
     from mensura.responses.linking import LinkedFit as LinkedFit, link_fits as link_fits
     from mensura.responses.reading import read_responses as read_responses
     from mensura.responses.regression import (

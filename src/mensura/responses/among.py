@@ -21,6 +21,7 @@ from mensura.core.frames import require_columns
 from mensura.core.results import Result
 from mensura.intake.tables import as_frame
 from mensura.responses.adaptive import Aim
+from mensura.responses.invariance import Invariance, check_invariance
 from mensura.responses.irt.shards import dense
 from mensura.responses.result import ItemBank, ResponseFit, ability_table
 from mensura.responses.table import ResponseTable
@@ -132,6 +133,9 @@ class AmongPeople(Result):
         Mean and sd on the item scale, and how many were ``tested``.
     warnings
         What to know before using the numbers.
+    invariance
+        Whether items behave alike for these people and each group of subjects. Where they differ too much, rate,
+        one_in, percentile and iq of the group are empty.
 
     """
 
@@ -141,6 +145,7 @@ class AmongPeople(Result):
     subjects: pl.DataFrame
     population: pl.DataFrame
     warnings: tuple[str, ...] = ()
+    invariance: tuple[Invariance, ...] = ()
 
     @property
     def heading(self) -> str:
@@ -196,7 +201,13 @@ def place_among(
         raise MensuraError("place_among: give a group of the fit or a table of rates, one of the two")
     if group is not None and name != PEOPLE_OF_RATES:
         raise MensuraError("name: it names the people of rates, and a group has its own name. Leave it out")
-    people = _of_group(fit, group) if group is not None else _of_rates(fit.bank, rates, name)
+    if group is not None:
+        people, checks = _of_group(fit, group), _between_groups(fit, group)
+    else:
+        people, differences = _of_rates(fit.bank, rates, name)
+        checks = [
+            check_invariance(differences.with_columns(group=pl.lit(who))) for who in fit.subjects["group"].unique()
+        ]
     rng = np.random.default_rng(seed)
     where = rng.multivariate_normal([people.mean, people.log_sd], people.covariance, _DRAWS, method="eigh")
     noise, spread = rng.normal(size=_DRAWS), np.exp(np.clip(where[:, 1], -_WIDEST, _WIDEST))
@@ -234,7 +245,35 @@ def place_among(
     }
     far = int(np.sum(np.abs(middle) > just_above(3.0)))
     warning = f"{far} of {table.height} subjects stand beyond 3 standard deviations, where normality is a guess"
-    return AmongPeople(table, pl.DataFrame([population]), (warning,) if far else ())
+    refused = pl.col("group").is_in([one.group for one in checks if one.verdict == "different"])
+    places = ("rate", "low", "high", "one_in", "percentile", "iq", "iq_low", "iq_high")
+    table = table.with_columns(
+        *(pl.when(~refused).then(place).alias(place) for place in places), at_least=pl.col("at_least") & ~refused
+    )
+    doubts = [one.sentence for one in checks if one.verdict != "alike"]
+    return AmongPeople(table, pl.DataFrame([population]), (*doubts, warning) if far else tuple(doubts), tuple(checks))
+
+
+def _between_groups(fit: ResponseFit, group: str) -> list[Invariance]:
+    """Compare items between the people of a fit and each other group that the fit compared with them."""
+    checks = []
+    places = {item: place for place, item in enumerate(fit.items["item"])}
+    for other in fit.subjects["group"].unique(maintain_order=True):
+        rows = fit.dif.filter(
+            ((pl.col("group") == other) & (pl.col("reference") == group))
+            | ((pl.col("group") == group) & (pl.col("reference") == other))
+        )
+        if other == group or not rows.height:
+            continue
+        at = [places[item] for item in rows["item"]]
+        slope = fit.items["discrimination"].to_numpy()[at]
+        difficulty = slope * fit.items["difficulty"].to_numpy()[at]
+        shared = fit.groups.filter(pl.col("group") == rows["group"][0])["se_mean"].fill_null(0.0).sum()
+        own = rows["se"].to_numpy() ** 2 - (slope * shared) ** 2  # the error of the group's mean moves all items alike
+        se = np.sqrt(np.maximum(own, (rows["se"].to_numpy() / 2) ** 2))
+        rows = rows.with_columns(group=pl.lit(other), reference=pl.lit(group), se=se)
+        checks.append(check_invariance(rows, difficulty))
+    return checks
 
 
 def _of_group(fit: ResponseFit, group: str) -> PeopleScale:
@@ -247,8 +286,11 @@ def _of_group(fit: ResponseFit, group: str) -> PeopleScale:
     return PeopleScale(group, row["mean"], float(np.log(row["sd"])), covariance, "measured", fit.items.height, count)
 
 
-def _of_rates(bank: ItemBank, rates: Any, name: str) -> PeopleScale:  # noqa: ANN401
-    """Find the normal population under which the items have these rates (least squares of logits)."""
+def _of_rates(bank: ItemBank, rates: Any, name: str) -> tuple[PeopleScale, pl.DataFrame]:  # noqa: ANN401
+    """Find the normal population under which the items have these rates (least squares of logits).
+
+    Second: how much easier each item is for the subjects than these rates say, with its error.
+    """
     frame = as_frame(rates, name="rates")
     require_columns(frame, ["item", "rate"], name="rates")
     places = {item: place for place, item in enumerate(bank.items)}
@@ -275,7 +317,11 @@ def _of_rates(bank: ItemBank, rates: Any, name: str) -> PeopleScale:  # noqa: AN
     status = "extrapolated" if {"low", "high"} <= set(frame.columns) else "from rates"
     tested = placing["n"].cast(pl.Float64).max() if "n" in placing.columns else None
     most = 1.0 / _LEAST_RATE if tested is None else float(tested)  # type: ignore[arg-type]
-    return PeopleScale(name, float(best.x[0]), float(best.x[1]), covariance, status, placing.height, most)
+    people = PeopleScale(name, float(best.x[0]), float(best.x[1]), covariance, status, placing.height, most)
+    known = _variance(placing) > 0
+    se = np.sqrt(_variance(placing) + (some.parameters.slope * some.errors[:, 1]) ** 2)
+    gaps = {"item": placing["item"], "difference": off(best.x) / weight, "se": np.where(known, se, np.nan)}
+    return people, pl.DataFrame(gaps).with_columns(reference=pl.lit(name))
 
 
 def _variance(rates: pl.DataFrame) -> Floats:

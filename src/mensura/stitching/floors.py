@@ -263,6 +263,10 @@ MOST_INTEGRATED = 20_000
 ROUNDS, SETTLED, LONGEST_STEP = 150, 2e-4, 0.5
 """Rounds at most, the change of any ceiling below which they end, and the largest step of a benchmark in one round."""
 
+ERROR_WIDENING = 1.5
+"""Factor on the errors of these ceilings, which take positions as known: in 132 simulated ceilings of 0.85 to 0.99, the
+error was 1.6 times as large as said, and a 90% interval contained 77%."""
+
 
 def _integrated(
     cells: Cells, at: Asymptotes, unknown: Mask, unknown_ceiling: Mask, pooling: float, shares: Floats
@@ -301,7 +305,7 @@ def _integrated(
             break
     error = np.zeros(ceiling.size)
     own_error = own * variance * spread / total + own * (1 - own) * (1 - low) ** 2
-    error[unknown_ceiling] = np.sqrt(own_error)[unknown_ceiling]
+    error[unknown_ceiling] = ERROR_WIDENING * np.sqrt(own_error)[unknown_ceiling]
     estimate = at._replace(ceiling=ceiling, ceiling_error=error)
     if unknown.any():
         again = estimate._replace(chance=np.where(unknown, 0.0, cells.chance))
