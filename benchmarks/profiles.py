@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from benchmarks import optional_data, run
+from benchmarks.measured import record
 from benchmarks.profile_models import MODELS, compare_models
 from mensura.calibration import open_demands, open_outcomes, profile_counts
 from mensura.calibration.joint import LevelGrid, NonCompensatory, chance, fit_joint
