@@ -47,8 +47,9 @@ def tabulate(
     -------
     polars.DataFrame
         item, covariate, group, n (answers), correct, rate, se. Unweighted, ``rate = correct / n`` and
-        ``se = √(rate (1 − rate) / n)``, at 0 and 1 with the rate (correct + ½) / (n + 1). Weighted, ``rate = Σwx / Σw``,
-        the standard error uses Kish's effective number ``(Σw)² / Σw²``, and ``correct`` stays the plain count.
+        ``se = √(rate (1 − rate) / n)``, at 0 and 1 with the rate (correct + ½) / (n + 1).
+        Weighted, ``rate = Σwx / Σw``, the standard error uses Kish's effective number
+        ``(Σw)² / Σw²``, and ``correct`` stays the plain count.
 
     Raises
     ------
