@@ -3,7 +3,8 @@
 Streams of 40 releases a year over four years, 0.7 a year with a scatter of 0.3, enter as capabilities: no error of a
 fit is mixed in. ``shared shocks``: releases of a quarter are better or worse together, by 0.3. ``changing mix``: the
 share of small models, 0.6 below the others, grows from a tenth to a half. ``growing scatter``: it doubles. ``kink``:
-the pace doubles after three years, and the pace asked for is the new one. Forecasts
+the pace doubles after three years, and the pace asked for is the new one. ``jumps``: half of the gain comes at once, by
+0.5 at random days, and the pace asked for is the mean one. Forecasts
 are made after four years, for one, two and three years ahead. The frontier that comes is simulated by the same law.
 ``pace`` is the share of 90% intervals with the pace of the law, the others those with the frontier.
 """
@@ -24,7 +25,9 @@ from mensura.trends import forecast, measure_pace
 
 PACE, SCATTER, SHOCK, GAP, RELEASES = 0.7, 0.3, 0.3, 0.6, 40
 YEARS, AHEAD, KINK = 4.0, (1, 2, 3), 3.0
-WORLDS = ("plain", "shared shocks", "changing mix", "growing scatter", "kink")
+JUMP, JUMPED = 0.5, 0.5
+"""Size of a jump, and the part of the pace that jumps make."""
+WORLDS = ("plain", "shared shocks", "changing mix", "growing scatter", "kink", "jumps")
 BAR = 0.85
 
 
@@ -75,6 +78,10 @@ def law(world: str, years: Floats, rng: np.random.Generator) -> Floats:
     if world == "changing mix":
         small = rng.random(years.size) < np.minimum(0.1 + 0.1 * years, 0.5)
         off -= GAP * small
+    if world == "jumps":
+        end = float(years.max())
+        days = rng.uniform(0, end, rng.poisson(JUMPED * PACE / JUMP * end))
+        off += JUMP * (years[:, None] >= days).sum(axis=1) - JUMPED * PACE * years
     return np.asarray(off)
 
 

@@ -8,6 +8,7 @@ import pytest
 import mensura
 from mensura.baseline.registry import find_known
 from mensura.evidence.passing import SURELY, verdict_of, why_not_comparable
+from mensura.serve.agent_library import Library
 from mensura.site.pages.people import passing_section
 from mensura.site.pictures.passed import passed_words
 from mensura.site.pictures.standing import people_rows
@@ -84,6 +85,14 @@ def test_known_human_scores_have_the_same_date_and_figure(study, groups):
     assert "non-expert validators with the open web" not in known.passed["group"]
     assert experts["score"] == 81.3
     assert experts["date"] == str(groups["gpqa_diamond", "experts in the field"]["passed"])
+
+
+def test_agents_are_given_the_same_verdict_and_date(study, groups):
+    library = Library(mensura.load, study)
+    for (benchmark, group), row in groups.items():
+        [found] = [one for one in library.look_up_people(group).passed if one.benchmark == benchmark]
+        assert (found.verdict, found.first, found.reason) == (row["verdict"], row["first"], None), group
+        assert found.since == (None if row["passed"] is None else str(row["passed"])), group
 
 
 def test_groups_that_are_not_compared_are_named_with_the_reason(study):

@@ -97,12 +97,23 @@ class BenchmarkFound(AgentAnswer):
     models: int = Field(description="Models with a primary score.")
 
 
+class PassedFound(AgentAnswer):
+    """Whether models passed a group of people on a test, by the rule of all pages and commands."""
+
+    benchmark: str
+    verdict: str | None = Field(description="passed, not passed or cannot be told; none where not comparable.")
+    first: str | None = Field(description="The first model that was above them with a chance of 95%.")
+    since: str | None = Field(description="The day on which it came out.")
+    reason: str | None = Field(description="Why models and this group are not compared.")
+
+
 class GroupFound(AgentAnswer):
-    """One group of people: its scores, and the best model on the same tests."""
+    """One group of people: its scores, the best model on the same tests, and whether models passed it."""
 
     group: str
     scores: list[ScoreFound]
     best_models: list[ScoreFound]
+    passed: list[PassedFound]
     note: str = "A group stands on the tests it took; it has no composite IQ."
 
 

@@ -127,7 +127,7 @@ class Library:
         )
 
     def look_up_people(self, group: shapes.Name) -> shapes.GroupFound:
-        """Give the scores of a group of people, with the best model on each of the same tests."""
+        """Give the scores of a group of people, the best model on each of the same tests, and whether AI passed it."""
         group = self.find("people", group.removeprefix("People: "))
         scores = self.people_scores(group=group)
         best = (
@@ -136,7 +136,14 @@ class Library:
             .unique("benchmark", keep="first", maintain_order=True)
         )
         leaders = [self._score(row) for row in best.iter_rows(named=True)]
-        return shapes.GroupFound(group=group, scores=scores, best_models=leaders)
+        passed = [
+            shapes.PassedFound(
+                since=None if row["passed"] is None else str(row["passed"]),
+                **{name: row[name] for name in ("benchmark", "verdict", "first", "reason")},
+            )
+            for row in self.study.people.tests.filter(group=group).iter_rows(named=True)
+        ]
+        return shapes.GroupFound(group=group, scores=scores, best_models=leaders, passed=passed)
 
     def scores_of(self, subject: str) -> list[shapes.ScoreFound]:
         """Return the scores of a model."""

@@ -188,7 +188,10 @@ SILVERMAN = 1.06
 """Silverman's rule: the width of a Gaussian kernel is so many standard deviations times n to the power −1/5."""
 
 
-UNFORESEEN = "Forecasts suppose that the pace goes on: no release so far shows a slowdown or a jump that comes later."
+UNFORESEEN = (
+    "Forecasts suppose that the pace goes on: no release so far shows a slowdown or a jump that comes later. "
+    "Where half of the gain came in jumps, 90% intervals of the pace contained it in 62% of simulations."  # measured: trends.jumps_pace
+)
 """Printed beside every forecast: its interval is about the pace and the luck of releases, not a change to come."""
 
 
