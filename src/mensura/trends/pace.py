@@ -190,7 +190,8 @@ SILVERMAN = 1.06
 
 UNFORESEEN = (
     "Forecasts suppose that the pace goes on: no release so far shows a slowdown or a jump that comes later. "
-    "Where half of the gain came in jumps, 90% intervals of the pace contained it in 62% of simulations."  # measured: trends.jumps_pace
+    "Where half of the gain came in jumps, 90% intervals of the pace contained it in "
+    "62% of simulations."  # measured: trends.jumps_pace
 )
 """Printed beside every forecast: its interval is about the pace and the luck of releases, not a change to come."""
 
