@@ -110,7 +110,8 @@ def check_invariance(differences: pl.DataFrame, difficulty: Floats | None = None
     d, variance = table["difference"].to_numpy(), table["se"].to_numpy() ** 2
     who = [str(table[name][0]) if name in table.columns and table.height else name for name in ("group", "reference")]
     if table.height < FEWEST_ITEMS:
-        return Invariance(who[0], who[1], table.height, *[float("nan")] * 6, "open")
+        nan = float("nan")
+        return Invariance(who[0], who[1], table.height, nan, nan, nan, nan, nan, nan, "open")
     total = variance + _SPREADS[:, None] ** 2
     mean = (d / total).sum(axis=1) / (1.0 / total).sum(axis=1)
     likely = -0.5 * (np.log(total) + (d - mean[:, None]) ** 2 / total).sum(axis=1)
