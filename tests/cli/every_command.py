@@ -1,7 +1,7 @@
 """Every command with the least it needs, and small files of every kind that one reads."""
 
 WRITES_NOTHING = {"evidence check", "cite"}
-FILE_OUT = {"figure": "f.svg", "evidence export": "copy.sqlite", "llm export": "audit.csv"}
+FILE_OUT = {"figure": "f.svg", "export": "records"}
 """Commands that write one file, and a name for it; all others write a folder."""
 COMMANDS = {
     "report": ["--evidence", "{evidence}", "--out", "{out}"],
@@ -29,18 +29,16 @@ COMMANDS = {
     "demands check": ["{pools}", "{levels}", "--draws", "5", "--out", "{out}"],
     "evidence summary": ["--out", "{out}"],
     "evidence check": ["{evidence}"],
-    "evidence export": ["{out}"],
     "cite": [],
     "people summary": ["{pool}", "--out", "{out}"],
     "people rates": ["{pool}", "--out", "{out}"],
     "people import": ["{answers}", "--items", "^q", "--person", "who", "--set", "min_answers=1", "--out", "{out}"],
     "exam new": ["{out}"],
-    "exam export": ["example", "--inspect", "{out}"],
     "exam sit": ["example", "--model", "recorded/exam-example", "--out", "{out}"],
     "exam report": ["example", "{runs}", "--out", "{out}"],
     "exam plan": ["example", "--out", "{out}"],
     "llm status": ["{journal}", "--out", "{out}"],
-    "llm export": ["{journal}", "{out}"],
+    "export": ["baselines", "--to", "human-results", "--out", "{out}"],
     "responses read": ["{outcomes}", "--out", "{out}"],
     "responses draw": ["{fitted}", "--out", "{out}"],
     "responses fit": ["{outcomes}", "--model", "rasch", "--out", "{out}"],

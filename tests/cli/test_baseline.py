@@ -91,7 +91,7 @@ def test_own_baselines_join_the_known_ones(mensura_command, tmp_path):
 def test_measured_people_have_a_card_too(mensura_command, tmp_path):
     assert mensura_command("baseline", "GPQA Diamond", "--out", tmp_path / "card").code == 0
     card = (tmp_path / "card" / "card.md").read_text(encoding="utf-8")
-    assert "| expert validators | 81.3 percent | measured | not stated |" in card
+    assert "| expert validators | 81.3 percent | C | measured | not stated |" in card
     assert "| people | models above | first | date | best | chance to be above |" in card
 
 

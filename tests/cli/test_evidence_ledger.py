@@ -8,6 +8,8 @@ import pytest
 
 from tests.ledger.small import ANN, MAPPING, score, small_ledger, update
 
+EXPORT = ("export", "evidence", "--to", "file", "--out")
+
 
 @pytest.fixture
 def store(tmp_path, monkeypatch):
@@ -97,7 +99,7 @@ def test_escapes_of_a_hostile_page_are_spelled_out(store, mensura_command, tmp_p
 
 def test_a_store_with_a_history_is_exported_and_checked_with_it(store, mensura_command, tmp_path):
     store.apply(update(score("big-1", "swe_marathon", "12", "15")), **ANN)
-    assert "2 entries of history" in mensura_command("evidence", "export", "out", "--evidence", "evidence.sqlite").out
+    assert "2 entries of history" in mensura_command(*EXPORT, "out", "--evidence", "evidence.sqlite").out
     assert mensura_command("evidence", "init", "--store", "again.sqlite", "--from", "out").code == 0
     assert mensura_command("evidence", "check", "again.sqlite").code == 0
     assert (tmp_path / "out" / "ledger" / "cells.csv").read_text().splitlines()[1].startswith("1,0,scores,")
@@ -151,7 +153,7 @@ def test_policy_of_one_model_of_the_rules_and_of_all(store, mensura_command):
 
 def test_versions_are_named_by_entry_place_or_word(store, mensura_command, tmp_path):
     store.apply(update(score("big-1", "swe_marathon", "12", "15")), **ANN)
-    assert mensura_command("evidence", "export", "folder", "--evidence", "evidence.sqlite").code == 0
+    assert mensura_command(*EXPORT, "folder", "--evidence", "evidence.sqlite").code == 0
     for before, after, cells in (("0", "now", 1), ("0", "folder", 1), ("1", "now", 0), ("folder", "now", 0)):
         told = json.loads(mensura_command("evidence", "diff", before, after, "--json").out)
         assert len(told["cells"]) == cells, (before, after)
@@ -177,8 +179,6 @@ def test_a_history_goes_into_folders_alone_and_only_as_it_is(store, mensura_comm
     added = tmp_path / "mine.csv"
     added.write_text("model,benchmark,score,unit\nbig-2,swe_marathon,20,percent\n", encoding="utf-8")
     words = ("--evidence", "evidence.sqlite")
-    assert "entries of history" not in mensura_command("evidence", "export", "with", *words, "--add", added).out
-    assert "entries of history" not in mensura_command("evidence", "export", "copy.sqlite", *words).out
-    assert (
-        "wrote 3 scores of 3 models to copy.sqlite" in mensura_command("evidence", "export", "copy.sqlite", *words).out
-    )
+    assert "entries of history" not in mensura_command(*EXPORT, "with", *words, "--add", added).out
+    assert "entries of history" not in mensura_command(*EXPORT, "copy.sqlite", *words).out
+    assert "wrote 3 scores of 3 models to copy.sqlite" in mensura_command(*EXPORT, "copy.sqlite", *words).out

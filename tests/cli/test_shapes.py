@@ -15,7 +15,7 @@ from tests.cli.every_command import COMMANDS, FILE_OUT, filled
 pytestmark = pytest.mark.slow
 
 APPROVED = Path(__file__).parent / "approved"
-ELSEWHERE = {"report", "figure", "responses draw", "exam new", "exam export"}
+ELSEWHERE = {"report", "figure", "responses draw", "exam new", "export"}
 """Commands that print no table, or that print one only after more than a test may take."""
 FURTHER = {
     "add many": "add {many} --unit percent",

@@ -84,7 +84,7 @@ def test_iq_sensitivity_and_changes(mensura_command, tmp_path):
     assert len(json.loads(run.out)["sensitivity"]) == 103
     run = mensura_command("iq", "--method", "published", "--against", "ladders=recut", "--json")
     assert "ladder moved" in {row["cause"] for row in json.loads(run.out)["inputs"]}
-    mensura_command("evidence", "export", tmp_path / "before")
+    mensura_command("export", "evidence", "--to", "file", "--out", tmp_path / "before")
     (tmp_path / "mine.csv").write_text("subject,benchmark,score\ngpt-5.5,hle,60\n")
     run = mensura_command("iq", "gpt-5.5", "--method", "published", "--against", tmp_path / "before", "--json")
     assert json.loads(run.out)["inputs"] == []
@@ -99,7 +99,7 @@ def test_iq_validates_its_imputation(mensura_command, tmp_path):
     (tmp_path / "models.csv").write_text(facts)
     scores = [f"m{i},{benchmark},{20 + 3 * i},percent,aiiq" for i in range(6) for benchmark in ("hle", "aime")]
     (tmp_path / "scores.csv").write_text("\n".join(["subject,benchmark,score,unit,source", *scores]) + "\n")
-    mensura_command("evidence", "export", tmp_path / "all")
+    mensura_command("export", "evidence", "--to", "file", "--out", tmp_path / "all")
     (tmp_path / "benchmarks.csv").write_bytes((tmp_path / "all" / "benchmarks.csv").read_bytes())
     run = mensura_command("iq", "--check", "imputation", "--method", "published", "--evidence", tmp_path, "--json")
     assert len(json.loads(run.out)["outcomes"]) == 12
@@ -156,7 +156,7 @@ BROKEN = {
 @pytest.mark.parametrize("kind", ["ladders", "released", "scores", "units"])
 def test_bad_evidence_is_refused_with_the_row(mensura_command, tmp_path, kind):
     folder = tmp_path / "evidence"
-    mensura_command("evidence", "export", folder)
+    mensura_command("export", "evidence", "--to", "file", "--out", folder)
     file = folder / f"{ {'released': 'models', 'units': 'scores'}.get(kind, kind) }.csv"
     text = file.read_text(encoding="utf-8")
     old, new, message = BROKEN[kind]
@@ -170,7 +170,7 @@ def test_bad_evidence_is_refused_with_the_row(mensura_command, tmp_path, kind):
 
 def test_a_predecessor_circle_is_refused_with_the_row(mensura_command, tmp_path):
     folder = tmp_path / "evidence"
-    mensura_command("evidence", "export", folder)
+    mensura_command("export", "evidence", "--to", "file", "--out", folder)
     models = pl.read_csv(folder / "models.csv", infer_schema=False).with_columns(
         predecessor=pl.when(pl.col("subject") == "claude-opus-4.7")
         .then(pl.lit("claude-fable-5"))

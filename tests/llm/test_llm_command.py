@@ -50,7 +50,7 @@ def test_cost_sums_what_was_spent_and_prices_what_was_not(journal, mensura_comma
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_export_writes_the_audit_table(journal, tmp_path, mensura_command, ending):
     target = tmp_path / f"audit.{ending}"
-    assert "wrote 6 rows" in mensura_command("llm", "export", journal, target).out
+    assert "wrote 6 rows" in mensura_command("export", journal, "--to", "file", "--out", target).out
     table = pl.read_csv(target) if ending == "csv" else pl.read_parquet(target)
     assert table["question"].to_list()[:2] == ["How hard is item 0?", "How hard is item 1?"]
     assert table["state"].to_list() == ["answered"] * 4 + ["failed", "answered"]
@@ -60,7 +60,7 @@ def test_export_writes_the_audit_table(journal, tmp_path, mensura_command, endin
 
 
 def test_the_page_shows_everything_and_runs_nothing_it_was_told(journal, tmp_path, mensura_command):
-    mensura_command("llm", "export", journal, tmp_path / "audit.html")
+    mensura_command("export", journal, "--to", "file", "--out", tmp_path / "audit.html")
     page = (tmp_path / "audit.html").read_text()
     assert "&lt;script&gt;alert(1)" in page
     assert "<script>alert" not in page
@@ -70,14 +70,14 @@ def test_the_page_shows_everything_and_runs_nothing_it_was_told(journal, tmp_pat
 
 
 def test_a_recording_made_from_a_journal_answers_again(journal, tmp_path, mensura_command):
-    assert mensura_command("llm", "export", journal, tmp_path / "mine.csv", "--recording").code == 0
+    assert mensura_command("export", journal, "--to", "recording", "--out", tmp_path / "mine.csv").code == 0
     with open_asker(f"recorded/{tmp_path}/mine.csv", journal=None) as asker:
         assert [answer.value for answer in asker.ask(questions(3), read_level)] == [2, 2, 2]
 
 
 def test_wrong_files_are_refused(journal, tmp_path, mensura_command):
     assert "no such file or folder" in mensura_command("llm", "status", tmp_path / "none.sqlite").err
-    told = mensura_command("llm", "export", journal, tmp_path / "audit.xlsx")
+    told = mensura_command("export", journal, "--to", "file", "--out", tmp_path / "audit.xlsx")
     assert told.code == 2
     assert ".csv, .parquet, .html" in told.err
 

@@ -161,9 +161,9 @@ def known_markdown(known: KnownBaseline) -> str:
 
     """
     lines = [f"## Human baseline: {_plain(known.benchmark)}", "", f"{_plain(known.heading)}.", ""]
-    lines += ["| people | score | status | n | conditions | source |", "|---|---|---|---|---|---|"]
+    lines += ["| people | score | grade | kind | n | conditions | source |", "|---|---|---|---|---|---|---|"]
     for row in known.people.iter_rows(named=True):
-        cells = (row["group"], score_words(row), row["status"], row["n"] or "not stated")
+        cells = (row["group"], score_words(row), row["grade"], row["kind"], row["n"] or "not stated")
         lines.append(f"| {' | '.join(_plain(cell or '') for cell in (*cells, row['conditions'], row['source']))} |")
     if known.passed.height:
         lines += [

@@ -16,6 +16,7 @@ from mensura.core.arrays import just_above
 from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns
 from mensura.core.results import Result
+from mensura.evidence.grades import KINDS, with_grades
 from mensura.evidence.passing import model_rates, people_rates, who_is_above, why_not_comparable
 from mensura.intake.people_logs import is_people_log, read_people_logs
 from mensura.intake.tables import read_table
@@ -71,7 +72,8 @@ class KnownBaseline(Result):
     benchmark : str
         The benchmark.
     people : pl.DataFrame
-        part, group, score, status ("measured", or "judged": somebody's guess), n, conditions, source and more.
+        part, group, score, status ("measured", or "judged": somebody's guess), n, conditions, source and more; the
+        kind, the grade from A to E and what would raise it.
     passed : pl.DataFrame
         Of each group on the scale of the evidence, the first model above it, when, and the best one.
     warnings : tuple of str
@@ -89,10 +91,12 @@ class KnownBaseline(Result):
     @property
     def heading(self) -> str:
         """How many groups were measured, and how many judged."""
-        judged = self.people.filter(status="judged").height
-        measured = self.people.height - judged
+        counts = {kind: self.people.filter(kind=kind).height for kind in KINDS}
+        measured = counts["measured"] + counts["quoted"]
         scores = f"{measured or 'no'} measured human score{'' if measured == 1 else 's'}"
-        return f"{self.benchmark}: {scores}" + (f", {judged} judged without a test" if judged else "")
+        words = {"quoted": "of them quoted", "estimated": "judged without a test", "threshold": "no score of people"}
+        rest = [f"{counts[kind]} {text}" for kind, text in words.items() if counts[kind]]
+        return ", ".join([f"{self.benchmark}: {scores}", *rest])
 
 
 @cache
@@ -218,13 +222,13 @@ def find_known(name: str, evidence: Evidence, own: pl.DataFrame | None = None) -
     """
     references = _of_evidence(evidence)
     table = pl.concat([*([] if own is None else [own]), registry(), references])
-    wanted = _plain(dict(evidence.benchmarks.select("benchmark", "name").iter_rows()).get(name, name))
-    titles = pl.col("benchmark").map_elements(_plain, return_dtype=pl.String)
-    whole = titles + pl.col("part").fill_null("").map_elements(_plain, return_dtype=pl.String)
+    wanted = plain_title(dict(evidence.benchmarks.select("benchmark", "name").iter_rows()).get(name, name))
+    titles = pl.col("benchmark").map_elements(plain_title, return_dtype=pl.String)
+    whole = titles + pl.col("part").fill_null("").map_elements(plain_title, return_dtype=pl.String)
     rows = table.filter((titles == wanted) | (whole.str.starts_with(wanted) & (titles.str.len_chars() < len(wanted))))
-    gone = absent().filter(pl.col("benchmark").map_elements(_plain, return_dtype=pl.String) == wanted)
+    gone = absent().filter(pl.col("benchmark").map_elements(plain_title, return_dtype=pl.String) == wanted)
     if not rows.height and not gone.height:
-        names = {_plain(one): one for one in [*table["benchmark"], *absent()["benchmark"]]}
+        names = {plain_title(one): one for one in [*table["benchmark"], *absent()["benchmark"]]}
         near = [one for key, one in names.items() if wanted and wanted in key][:5]
         near = near or [names[key] for key in get_close_matches(wanted, names, n=3)]
         hint = f" Did you mean {', '.join(near)}?" if near else ""
@@ -232,11 +236,17 @@ def find_known(name: str, evidence: Evidence, own: pl.DataFrame | None = None) -
             f"{name}: no known human baseline, and no such file.{hint} To estimate one, give a file of items: "
             "mensura baseline items.csv --people world --model NAME"
         )
-    warnings = [f"{row['benchmark']}: {row['why']}" for row in gone.iter_rows(named=True)]
+    warnings = [
+        f"{row['benchmark']}: {row['why']}. To estimate what people would score: mensura baseline ITEMS --people world "
+        "--model NAME"
+        for row in gone.iter_rows(named=True)
+    ]
     title = rows["benchmark"][0] if rows.height else gone["benchmark"][0]
-    rows = _once(rows)
+    rows = with_grades(_once(rows))
     shown = rows.with_columns(n=pl.col("n").cast(pl.String).fill_null("not stated")).drop("benchmark")
-    return KnownBaseline(title, shown, _passed(rows, evidence), tuple(dict.fromkeys(warnings)))
+    return KnownBaseline(
+        title, shown, _passed(rows.filter(pl.col("kind") != "threshold"), evidence), tuple(dict.fromkeys(warnings))
+    )
 
 
 def with_people(evidence: Evidence, own: pl.DataFrame, source: str) -> tuple[Evidence, pl.DataFrame]:
@@ -268,10 +278,10 @@ def with_people(evidence: Evidence, own: pl.DataFrame, source: str) -> tuple[Evi
 
     """
     units = dict(evidence.benchmarks.select("benchmark", "unit").iter_rows())
-    ids = {_plain(name): one for one, name in evidence.benchmarks.select("benchmark", "name").iter_rows()}
-    ids |= {_plain(one): one for one in units}
+    ids = {plain_title(name): one for one, name in evidence.benchmarks.select("benchmark", "name").iter_rows()}
+    ids |= {plain_title(one): one for one in units}
     named = own.with_columns(
-        benchmark=pl.col("benchmark").map_elements(lambda name: ids.get(_plain(name), ""), return_dtype=pl.String)
+        benchmark=pl.col("benchmark").map_elements(lambda name: ids.get(plain_title(name), ""), return_dtype=pl.String)
     )
     matched = named.with_columns(wanted=pl.col("benchmark").replace_strict(units, default=None, return_dtype=pl.String))
     share = {"fraction": 1.0, "percent": 100.0}
@@ -326,9 +336,10 @@ def _passed(rows: pl.DataFrame, evidence: Evidence) -> pl.DataFrame:
 
     How many of how many, the first with its date, the best, and the chance that the best is above the people.
     """
-    ids = {_plain(name): one for one, name in evidence.benchmarks.select("benchmark", "name").iter_rows()}
+    ids = {plain_title(name): one for one, name in evidence.benchmarks.select("benchmark", "name").iter_rows()}
     places = [
-        ids.get(_plain(row["benchmark"] + (row["part"] or "").split(" ")[0])) or ids.get(_plain(row["benchmark"]))
+        ids.get(plain_title(row["benchmark"] + (row["part"] or "").split(" ")[0]))
+        or ids.get(plain_title(row["benchmark"]))
         for row in rows.iter_rows(named=True)
     ]
     groups = (
@@ -386,5 +397,6 @@ def _shaped(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.select(columns)
 
 
-def _plain(name: str) -> str:
+def plain_title(name: str) -> str:
+    """Return a name in small letters and digits alone, to compare it."""
     return re.sub(r"[^a-z0-9]", "", name.casefold())

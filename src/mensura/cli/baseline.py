@@ -168,17 +168,20 @@ def _print_cost(
 def _print_known(name: str, evidence: Path | None, out: Path | None, as_json: bool) -> None:
     from mensura.baseline import find_known, known_markdown
     from mensura.baseline.registry import score_words
+    from mensura.evidence.grades import GRADES
     from mensura.scale.ranking import say_chance
 
     registered = find_known(name, load_evidence(evidence))
     emit(registered, out, as_json, texts={"card.md": known_markdown(registered)}, benchmark=registered.benchmark)
     print_notes(registered.warnings)
-    columns = ["part", "group", "score", "unit", "status", "n", "conditions", "year", "source", "seen"]
+    columns = ["grade", "part", "group", "score", "unit", "kind", "n", "conditions", "year", "source", "seen"]
     people = registered.people.select(columns)
     if people["score"].null_count():
         scores = pl.Series(map(score_words, registered.people.to_dicts()), dtype=pl.String)
         people = people.with_columns(score=scores).drop("unit")
     print_table(people, title=registered.heading, rows=30, spare=("seen", "year", "unit", "conditions"))
+    for letter in people["grade"].drop_nulls().unique().sort():
+        console.print(f"{letter}: {GRADES[letter]}", style="dim")
     if registered.passed.height:
         title = "Models above these people: how many, the first and when, the best and its chance to be above"
         spare = ("iq", "status", "best_score", "best", "score")

@@ -10,7 +10,7 @@ import polars as pl
 from mensura import ledger
 from mensura.cli.findings import say_evidence, say_models
 from mensura.cli.inputs import load_evidence
-from mensura.cli.options import AddedScores, EvidencePath, Json, Out, arg, check_output, inarg, opt
+from mensura.cli.options import AddedScores, EvidencePath, Json, Out, arg, inarg, opt
 from mensura.cli.output import console, emit, print_note
 from mensura.cli.store import DEFAULT_STORE, By, Store, find_update, print_update, short_log, signed
 from mensura.cli.tables import print_filled, print_table, print_titled
@@ -85,27 +85,6 @@ def check(
     print_filled(odd, title="Look again: far below the model before. Is it another version of the test or mode?")
     again = f"; look again at {counted(odd.height, 'score')}" if odd.height else ""
     console.print(f"{path}: no fault found{again}.")
-
-
-def export(
-    path: Annotated[Path, arg("Folder, or a file ending in .sqlite, to write.", callback=check_output)],
-    evidence: EvidencePath = None,
-    add: AddedScores = None,
-) -> None:
-    """Write the evidence, with scores of your own added, to a folder or SQLite store.
-
-    A store with a history (--evidence FILE) is written to a folder with all of it: entries, updates, captures.
-    """
-    from mensura.evidence.store import STORE_SUFFIXES
-
-    if evidence is not None and ledger.has_history(evidence) and not add and path.suffix.lower() not in STORE_SUFFIXES:
-        book = ledger.open_ledger(evidence)
-        ledger.export_ledger(book, path)
-        console.print(f"wrote {path} with {book.version().entry + 1} entries of history")
-        return
-    loaded = load_evidence(evidence, add)
-    loaded.save(path)
-    console.print(f"wrote {loaded.scores.height} scores of {loaded.models.height} models to {path}")
 
 
 _KINDS = {"captures": "capture", "pending": "update", "history": "change", "entries": "change"}

@@ -73,18 +73,6 @@ def check(exam: ExamPath) -> None:
     print_notes(read.warnings, "warning")
 
 
-def export(
-    exam: ExamPath,
-    inspect: Annotated[Path, outfile("Folder for the Inspect task.", "--inspect", file_okay=False)],
-) -> None:
-    """Write the exam as an Inspect task."""
-    from mensura.exam import read_exam
-    from mensura.exam.sitting import export_inspect
-
-    export_inspect(read_exam(exam), inspect)
-    console.print(f"wrote {inspect}. Run: inspect eval {inspect}/task.py --model NAME")
-
-
 def serve(
     exam: ExamPath,
     store: StorePath,

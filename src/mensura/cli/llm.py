@@ -12,7 +12,7 @@ from mensura import __version__, llm
 from mensura.cli.asking import JOURNAL
 from mensura.cli.findings import say_journal
 from mensura.cli.inputs import load_evidence
-from mensura.cli.options import EvidencePath, Json, Out, arg, check_output, inarg, opt
+from mensura.cli.options import EvidencePath, Json, Out, inarg, opt
 from mensura.cli.output import console, emit, notices
 from mensura.cli.tables import print_filled, print_table
 from mensura.core.errors import MensuraError, check_choice, counted
@@ -52,16 +52,6 @@ def status(
     unpriced = int(costs["unpriced"].sum())
     rest = f", without {unpriced:,} answers of unknown price" if unpriced else ""
     console.print(f"${total:.4f} in all{rest}.")
-
-
-def export(
-    journal: JournalFile,
-    target: Annotated[Path, arg("File to write: .csv, .parquet or .html.", callback=check_output)],
-    recording: Annotated[bool, opt("Write a recording for --model recorded/FILE.", "--recording")] = False,
-) -> None:
-    """Write every question with its answer, rationale and value."""
-    rows = llm.write_audit(journal, target, recording=recording)
-    console.print(f"wrote {rows} rows to {target}")
 
 
 def cite(

@@ -104,7 +104,8 @@ def refuse_newer(version: int, path: Path) -> None:
     if version > SCHEMA:
         raise MensuraError(
             f"{path}: a store of schema {version}, this Mensura knows up to {SCHEMA}; update Mensura (pip install -U "
-            "mensura), or let the newer one write its evidence as a folder (mensura evidence export FOLDER)"
+            "mensura), or let the newer one write its evidence as a folder (mensura export "
+            "evidence --to file --out FOLDER)"
         )
 
 

@@ -20,6 +20,7 @@ from mensura.core.folders import whole_folder, written_state
 from mensura.core.frames import neutral_cells
 from mensura.core.processes import Processes
 from mensura.evidence import Evidence
+from mensura.intake.descriptions import Description, describe_folder
 from mensura.iq import COUNTS
 from mensura.scale import Calibration
 from mensura.site import api, editions as editing, pages
@@ -138,7 +139,7 @@ def build_report(
         screen = screen_of(study)
         records = {subject: api.to_json(record) for subject, record in model_records(study).items()}
         _write_subjects(study, screen, records, stage)
-        _write_tables(study, stage)
+        _write_tables(study, stage, address, day)
         _write_api(study, screen, records, stage)
         for page in sorted(named, key=lambda page: page.file != "index.html"):
             writer.add(page)
@@ -195,12 +196,17 @@ def _write_subjects(study: Study, screen: FirstScreen, records: Records, out: Pa
         write(f"mensura.{name} = {api.script_json(payload(study))};\n", out, "data", f"{name}.js")
 
 
-def _write_tables(study: Study, out: Path) -> None:
-    """Offer every evidence table as CSV, Parquet and JSON."""
+def _write_tables(study: Study, out: Path, address: str, day: date) -> None:
+    """Offer every evidence table as CSV, Parquet and JSON, and describe them for machines."""
     for name, frame in study.evidence.tables().items():
         neutral_cells(frame).write_csv(placed(out, "data", f"{name}.csv"))
         frame.write_parquet(placed(out, "data", f"{name}.parquet"))
         write(api.to_json(frame.to_dicts()), out, "data", f"{name}.json")
+    about = "Scores of AI models and groups of people on benchmarks, each with its source, and the tables beside them."
+    url = f"{address}data" if address else None
+    described = Description("Mensura evidence", about, day, __version__, url)
+    for name, text in describe_folder(out / "data", described).items():
+        write(text, out, "data", name)
 
 
 def _write_feeds(

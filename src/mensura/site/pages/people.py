@@ -7,10 +7,12 @@ from typing import Any
 
 import polars as pl
 
+from mensura.baseline.human_results import grade_references
 from mensura.baseline.registry import registry, score_words
 from mensura.calibration import bases_beside
 from mensura.core.cache import recall
 from mensura.evidence import slug
+from mensura.evidence.grades import GRADES, count_grades, with_grades
 from mensura.evidence.passing import SURELY
 from mensura.site.pages.page import Page, figures_of, page_of, section_of
 from mensura.site.pictures.passed import human_ladder, passed_figure, passed_words
@@ -42,6 +44,8 @@ def people(study: Study) -> Page:
         "bases": base_rows(),
         "calibrations": calibrations,
         "registry": registry_rows(study),
+        "grades": GRADES,
+        "graded": count_grades(with_grades(registry())),
         "beside_people": sorted(study.leaders.to_dicts(), key=lambda row: row["people"] is None),
         "beside_said": people_sentence(study),
         "anchors": anchor_rows(study),
@@ -58,7 +62,7 @@ def registry_rows(study: Study, benchmark: str | None = None) -> list[dict[str, 
     names = {_plain(name): key for key, name in study.benchmark_names.items()}
     best = {row["benchmark"]: row for row in study.leaders.iter_rows(named=True)}
     rows = []
-    for row in registry().iter_rows(named=True):
+    for row in with_grades(registry()).iter_rows(named=True):
         part = row["part"] or ""
         own = names.get(_plain(row["benchmark"] + part.split(" ")[0]))
         key = own or names.get(_plain(row["benchmark"]))
@@ -124,6 +128,7 @@ def passing_section(study: Study) -> dict[str, Any]:
     scores = {
         (row["subject"], row["benchmark"]): row["score"] for row in study.evidence.primary_scores.iter_rows(named=True)
     }
+    grades = {row[:2]: row[3] for row in grade_references(study.evidence).rows()}
     rows = []
     for row in study.people.tests.iter_rows(named=True):
         unit, group = units[row["benchmark"]], printed[row["benchmark"], row["group"]]
@@ -133,7 +138,7 @@ def passing_section(study: Study) -> dict[str, Any]:
             {
                 **row,
                 "test": study.benchmark_names[row["benchmark"]],
-                "status": f"{row['status']}{size}",
+                "status": f"{row['status']}{size}, grade {grades[row['benchmark'], row['group']] or 'none'}",
                 "shown": ("at most " if row["bound"] else "") + _said_score(group, unit),
                 "first": titles.get(row["first"], row["first"]),
                 "best": titles.get(row["best"], row["best"]),

@@ -7,10 +7,12 @@ from typing import Any
 
 import polars as pl
 
+from mensura.baseline.human_results import grade_references
 from mensura.charts import Mark, among_people
 from mensura.charts.profiles import PassingRow, draw_passing
 from mensura.charts.values import counted, listed
 from mensura.core.errors import MensuraError
+from mensura.evidence.grades import SOLID
 from mensura.evidence.passing import SURELY, say_passed
 from mensura.site.pictures.benchmark import group_subject
 from mensura.site.pictures.registry import Figure, model_link, picture, worded
@@ -28,7 +30,11 @@ def passed_words(study: Study, every: list[Passed]) -> tuple[str, str]:
     sentence = say_passed([one.verdict for one in groups])
     if not groups:
         return sentence, ""
+    grades = {row[:2]: row[3] for row in grade_references(study.evidence).rows()}
+    solid = sum(one.verdict == "passed" and grades[one.benchmark, one.group] in SOLID for one in groups)
     means = f"Passed means a chance of {SURELY:.0%} or more of scoring above them on that test."
+    count = _NUMBERS[solid].capitalize() if solid < len(_NUMBERS) else str(solid)
+    means += f" {count} of those passed {'has' if solid == 1 else 'have'} a result of grade A to C."
     unsure = [
         f"{one.short[:1].lower()}{one.short[1:]} on {study.benchmark_names[one.benchmark]} ({chance(one.best[1])})"
         for one in groups

@@ -1,0 +1,158 @@
+"""Human results in a form that others can take over: who, under which conditions, with which result, how sure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from mensura.baseline.registry import COLUMNS, FOLDER, SAME_SCORE, plain_title, registry
+from mensura.evidence.grades import with_grades
+
+if TYPE_CHECKING:
+    from mensura.evidence import Evidence
+
+VERSION = "mensura-human-results/1"
+CHECKLIST = ("population", "n", "sampling", "conditions", "items", "scoring", "uncertainty", "availability")
+"""Questions of the reporting checklist; each answer is yes, partly, no, not stated or not applicable."""
+NOT_STATED = "not stated"
+
+
+@cache
+def human_results_schema() -> dict[str, Any]:
+    """Return the JSON Schema of one human result."""
+    schema: dict[str, Any] = json.loads((FOLDER / "human_results.schema.json").read_text(encoding="utf-8"))
+    return schema
+
+
+def to_human_results(people: pl.DataFrame) -> list[dict[str, Any]]:
+    """Write human results in the shared form.
+
+    Parameters
+    ----------
+    people : polars.DataFrame
+        Rows of the registry with their kind and grade, as :func:`mensura.evidence.grades.with_grades` adds them.
+
+    Returns
+    -------
+    list of dict
+        One object per row, valid by the schema.
+
+    Examples
+    --------
+    >>> from mensura.baseline import registry
+    >>> from mensura.baseline.human_results import to_human_results
+    >>> from mensura.evidence.grades import with_grades
+    >>> to_human_results(with_grades(registry().head(1)))[0]["schema"]
+    'mensura-human-results/1'
+
+    """
+    return [_document(row) for row in people.iter_rows(named=True)]
+
+
+def _document(row: Mapping[str, Any]) -> dict[str, Any]:
+    stated = {
+        "population": "partly" if row["group"] else NOT_STATED,
+        "n": "yes" if row["n"] is not None else NOT_STATED,
+        "conditions": "partly" if row["conditions"] else NOT_STATED,
+        "items": "partly" if row["part"] and row["part"] != "all" else NOT_STATED,
+        "scoring": "yes" if row["metric"] else NOT_STATED,
+        "uncertainty": "yes" if row["low"] is not None and row["high"] is not None else NOT_STATED,
+        "availability": "yes" if row["grade"] == "A" else NOT_STATED,
+    }
+    return {
+        "schema": VERSION,
+        "benchmark": {key: row[name] for key, name in (("name", "benchmark"), ("part", "part"))},
+        "people": {"population": row["group"], "n": row["n"], "recruitment": None, "expertise": None},
+        "conditions": {"text": row["conditions"], **dict.fromkeys(("time", "aids", "pay", "language", "instructions"))},
+        "result": {
+            **{key: row[key] for key in ("score", "low", "high", "unit", "metric")},
+            "distribution": None,
+            "by_item": None,
+        },
+        "quality": {key: row[key] for key in ("kind", "grade", "raised_by", "status")},
+        "source": {"text": row["source"], "year": row["year"], "seen": row["seen"]},
+        "checklist": {name: stated.get(name, NOT_STATED) for name in CHECKLIST},
+    }
+
+
+def from_human_results(documents: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
+    """Read human results of the shared form as rows of the registry.
+
+    Parameters
+    ----------
+    documents : iterable of mapping
+        Objects that are valid by the schema.
+
+    Returns
+    -------
+    polars.DataFrame
+        The rows, with the columns of the registry.
+
+    Examples
+    --------
+    >>> from mensura.baseline import registry
+    >>> from mensura.baseline.human_results import from_human_results, to_human_results
+    >>> from mensura.evidence.grades import with_grades
+    >>> from_human_results(to_human_results(with_grades(registry()))).equals(registry())
+    True
+
+    """
+    rows = [
+        {
+            "benchmark": one["benchmark"]["name"],
+            "part": one["benchmark"]["part"],
+            "group": one["people"]["population"],
+            "n": one["people"]["n"],
+            "conditions": one["conditions"]["text"],
+            **{key: one["result"][key] for key in ("score", "low", "high", "unit", "metric")},
+            "status": one["quality"]["status"],
+            "source": one["source"]["text"],
+            "year": one["source"]["year"],
+            "seen": one["source"]["seen"],
+        }
+        for one in documents
+    ]
+    return pl.DataFrame(rows, schema=COLUMNS)
+
+
+def grade_references(evidence: Evidence) -> pl.DataFrame:
+    """Grade the people of the evidence; a row of the registry with the same score may be better.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        The evidence.
+
+    Returns
+    -------
+    polars.DataFrame
+        benchmark, group, kind and grade.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.baseline.human_results import grade_references
+    >>> grade_references(mensura.load()).columns
+    ['benchmark', 'group', 'kind', 'grade']
+
+    """
+    people = evidence.human_references.with_columns(seen=pl.lit("evidence"))
+    names = dict(evidence.benchmarks.select("benchmark", "name").iter_rows())
+    known = with_grades(registry()).filter(pl.col("kind").is_in(["measured", "quoted"]))
+    places = [plain_title(f"{name}{part or ''}") for name, part in known.select("benchmark", "part").iter_rows()]
+    rows = []
+    for row in with_grades(people).iter_rows(named=True):
+        best = (row["grade"], row["kind"])
+        if row["kind"] in ("measured", "quoted"):
+            wanted = plain_title(names[row["benchmark"]])
+            near = pl.Series([place.startswith(wanted) for place in places]) & (known["score"] - row["score"]).abs().le(
+                SAME_SCORE
+            )
+            found = known.filter(near & (known["unit"] == row["unit"])).select("grade", "kind").rows()
+            best = min([best, *found])
+        rows.append((row["benchmark"], row["group"], best[1], best[0]))
+    return pl.DataFrame(rows, schema=["benchmark", "group", "kind", "grade"], orient="row")

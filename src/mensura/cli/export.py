@@ -1,0 +1,269 @@
+"""``mensura export``: evidence, scores, abilities, human baselines, exams, answers and journals in others' formats."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import polars as pl
+
+from mensura import __version__, ledger
+from mensura.cli.inputs import load_evidence
+from mensura.cli.options import AddedScores, EvidencePath, arg, opt, outfile
+from mensura.cli.output import console, print_note
+from mensura.core.errors import MensuraError, check_choice, counted, listed_names
+from mensura.core.files import write_csv, write_text
+from mensura.core.folders import whole_folder
+
+if TYPE_CHECKING:
+    from mensura.evidence import Evidence
+
+THINGS = ("scores", "abilities", "baselines", "evidence")
+FILE, RECORDING = "file", "recording"
+
+
+def export(
+    thing: Annotated[
+        str, arg("scores, abilities, baselines, evidence, an exam, answers or a journal.", metavar="THING")
+    ],
+    to: Annotated[str, opt("Format: every-eval-ever, hugging-face, human-results, metr, inspect, irw, file.")],
+    out: Annotated[Path, outfile("Folder to write; for --to file or recording the file.")],
+    model: Annotated[str | None, opt("Only the scores of this model.")] = None,
+    url: Annotated[str | None, opt("Address at which the folder will be offered, for its description.")] = None,
+    doi: Annotated[str | None, opt("DOI of the folder; adds a description by DataCite.")] = None,
+    evidence: EvidencePath = None,
+    add: AddedScores = None,
+) -> None:
+    """Write results in the formats of the field, with a description of the folder for machines.
+
+    Scores, abilities and human baselines become records of Every Eval Ever, scores of one model also results of Hugging
+    Face, human baselines also the shared form of human results. An exam becomes an Inspect task or the description of a
+    dataset. Answers (tables or logs) become a table of the Item Response Warehouse or METR's runs. The evidence is
+    written to a folder or .sqlite file, a journal to a .csv, .parquet or .html file, or as a recording.
+    """
+    ways = _ways(thing, model, evidence, add)
+    if to not in ways:
+        check_choice(f"{thing}: --to", to, list(ways))
+    if to in (FILE, RECORDING):
+        ways[to](out)
+        return
+    if to == "inspect":
+        ways[to](out)
+        console.print(f"wrote {out}. Run: inspect eval {out}/task.py --model NAME")
+        return
+    with whole_folder(out, "export") as stage:
+        said = ways[to](stage)
+        _describe(stage, thing, to, said, url, doi)
+    console.print(f"wrote {said} to {out}")
+    if url is None:
+        print_note("croissant.json has relative addresses; give --url for the place where the folder will be offered")
+
+
+def _ways(
+    thing: str, model: str | None, evidence: Path | None, add: list[Path] | None
+) -> dict[str, Callable[[Path], Any]]:
+    """Return what can be written of a thing: a function of the folder by format."""
+    if thing in THINGS:
+        if thing == "evidence":
+            return {FILE: lambda path: _write_evidence(path, evidence, add)}
+        loaded = load_evidence(evidence, add)
+        if thing == "baselines":
+            return {"every-eval-ever": _write_people, "human-results": _write_human_results}
+        rows = _score_rows(loaded, model) if thing == "scores" else _ability_rows(loaded, model)
+        ways: dict[str, Callable[[Path], Any]] = {"every-eval-ever": lambda folder: _write_records(rows, folder)}
+        return ways | ({"hugging-face": lambda folder: _write_yaml(rows, folder)} if thing == "scores" else {})
+    path = Path(thing)
+    if thing == "example" or path.name == "exam.toml" or (path / "exam.toml").is_file():
+        return {
+            "inspect": lambda folder: _write_task(thing, folder),
+            "hugging-face": lambda out: _write_card(thing, out),
+        }
+    if not path.exists():
+        raise MensuraError(f"{thing}: no such file; expected {', '.join(THINGS)}, an exam, answers or a journal")
+    if path.is_file() and path.read_bytes()[:16].startswith(b"SQLite format"):
+        return {
+            FILE: lambda target: _write_journal(path, target, recording=False),
+            RECORDING: lambda target: _write_journal(path, target, recording=True),
+        }
+    return {"irw": lambda folder: _write_irw(path, folder), "metr": lambda folder: _write_runs(path, folder)}
+
+
+def _describe(stage: Path, thing: str, to: str, said: str, url: str | None, doi: str | None) -> None:
+    from mensura.cli.llm import YEAR
+    from mensura.intake.descriptions import Description, describe_folder
+
+    name = f"Mensura: {Path(thing).name} in the format {to}"
+    about = f"{said[:1].upper()}{said[1:]}, exported by Mensura {__version__} from human-anchored scales of AI results."
+    description = Description(name, about, date(YEAR, 1, 1), __version__, url, doi)
+    for file, text in describe_folder(stage, description).items():
+        write_text(stage / file, text)
+
+
+def _score_rows(evidence: Evidence, model: str | None) -> list[dict[str, Any]]:
+    from mensura.evidence import require_subject
+
+    models = evidence.models.select("subject", "name", "provider", "open_weights")
+    sources = evidence.sources.select("source", "url", organisation=pl.coalesce("evaluator", "name"))
+    scores = evidence.tables()["scores"].join(models, on="subject", how="left", maintain_order="left")
+    scores = scores.join(sources, on="source", how="left", maintain_order="left")
+    if model is not None:
+        scores = scores.filter(subject=require_subject(evidence, model))
+    if not scores.height:
+        raise MensuraError(f"export: {model} has no score; mensura evidence models lists the models")
+    return scores.to_dicts()
+
+
+def _ability_rows(evidence: Evidence, model: str | None) -> list[dict[str, Any]]:
+    from mensura.evidence import require_subject
+    from mensura.iq import kept_scores
+
+    table = kept_scores(500)(evidence).composites.drop_nulls("iq")
+    facts = evidence.models.select("subject", "name", "provider", "open_weights", date="released")
+    table = table.select("subject", "low", "high", score="iq").join(
+        facts, on="subject", how="left", maintain_order="left"
+    )
+    if model is not None:
+        table = table.filter(subject=require_subject(evidence, model))
+    return [
+        {
+            **row,
+            "benchmark": "Mensura IQ",
+            "level": 0.9,
+            "unit": "index",
+            "source": f"Mensura {__version__}",
+            "organisation": "Mensura",
+        }
+        for row in table.iter_rows(named=True)
+    ]
+
+
+def _write_records(rows: list[Mapping[str, Any]] | list[dict[str, Any]], folder: Path) -> str:
+    from mensura.intake.shared_writing import score_records, to_json
+
+    records = score_records(rows, __version__)
+    for name, record in records.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(path, to_json(record))
+    return f"{counted(len(rows), 'result')} in {counted(len(records), 'record')}"
+
+
+def _write_yaml(rows: list[dict[str, Any]], folder: Path) -> str:
+    from mensura.intake.shared_writing import result_yaml
+
+    subjects = list(dict.fromkeys(str(row["subject"]) for row in rows))
+    if len(subjects) > 1:
+        raise MensuraError(f"--to hugging-face: for one model; give --model NAME, such as {listed_names(subjects[:1])}")
+    primary = [{**row, "url": (row["url"] or "").split(" ")[0]} for row in rows if row["primary"]]
+    path = folder / ".eval_results" / "mensura.yaml"
+    path.parent.mkdir()
+    write_text(path, result_yaml(primary))
+    return counted(len(primary), "result")
+
+
+def _write_people(folder: Path) -> str:
+    return _write_records(people_rows(), folder)
+
+
+def people_rows() -> list[dict[str, Any]]:
+    """Return all human results of the registry as rows of records: one subject per group and benchmark."""
+    from mensura.baseline import registry
+    from mensura.evidence.grades import with_grades
+    from mensura.intake.shared_writing import portable
+
+    rows = with_grades(registry()).filter(pl.col("score").is_not_null()).to_dicts()
+    return [
+        {
+            **row,
+            "subject": portable(f"{row['benchmark']} {row['group']}").replace(" ", "-").lower(),
+            "name": row["group"],
+            "provider": "people",
+            "persons": row["n"],
+            "n": None,
+            "date": None if row["year"] is None else str(row["year"]),
+            "organisation": row["source"],
+        }
+        for row in rows
+    ]
+
+
+def _write_human_results(folder: Path) -> str:
+    from mensura.baseline import registry
+    from mensura.baseline.human_results import human_results_schema, to_human_results
+    from mensura.evidence.grades import count_grades, with_grades
+    from mensura.intake.shared_writing import to_json
+
+    graded = with_grades(registry())
+    lines = [json.dumps(one, ensure_ascii=False) for one in to_human_results(graded)]
+    write_text(folder / "human_results.jsonl", "\n".join(lines) + "\n")
+    write_text(folder / "human_results.schema.json", to_json(human_results_schema()))
+    return f"{counted(len(lines), 'human result')} (grades {count_grades(graded)})"
+
+
+def _write_evidence(path: Path, evidence: Path | None, add: list[Path] | None) -> None:
+    """Write the evidence; a store with a history goes to a folder with all of it: entries, updates, captures."""
+    from mensura.evidence.store import STORE_SUFFIXES
+
+    if evidence is not None and ledger.has_history(evidence) and not add and path.suffix.lower() not in STORE_SUFFIXES:
+        book = ledger.open_ledger(evidence)
+        ledger.export_ledger(book, path)
+        console.print(f"wrote {path} with {book.version().entry + 1} entries of history")
+        return
+    loaded = load_evidence(evidence, add)
+    loaded.save(path)
+    console.print(f"wrote {loaded.scores.height} scores of {loaded.models.height} models to {path}")
+
+
+def _write_journal(journal: Path, target: Path, *, recording: bool) -> None:
+    from mensura import llm
+
+    console.print(f"wrote {llm.write_audit(journal, target, recording=recording)} rows to {target}")
+
+
+def _write_task(exam: str, folder: Path) -> None:
+    from mensura.exam import read_exam
+    from mensura.exam.sitting import export_inspect
+
+    export_inspect(read_exam(exam), folder)
+
+
+def _write_card(exam: str, folder: Path) -> str:
+    from mensura.exam import read_exam
+    from mensura.intake.shared_writing import benchmark_yaml
+
+    read = read_exam(exam)
+    about = f"{len(read.scored)} items that people and models take alike"
+    write_text(folder / "eval.yaml", benchmark_yaml(read.settings.title, about, read.folder.name))
+    return f"the description of {read.settings.title}"
+
+
+def _write_irw(path: Path, folder: Path) -> str:
+    from mensura.intake.answers import WideAnswers, read_answers
+    from mensura.intake.shared_writing import irw_table
+
+    pieces = [table for one in _files(path) for table in read_answers(one)]
+    long = pl.concat([frame for one in pieces for frame in (one.long() if isinstance(one, WideAnswers) else [one])])
+    table = irw_table(long)
+    write_csv(table, folder / f"{path.stem}.csv")
+    return counted(table.height, "answer")
+
+
+def _write_runs(path: Path, folder: Path) -> str:
+    from mensura.intake.samples import read_samples
+    from mensura.intake.shared_writing import metr_runs
+
+    runs = metr_runs([sample for one in _files(path) for sample in read_samples(one)])
+    write_text(folder / "runs.jsonl", "".join(f"{json.dumps(run)}\n" for run in runs))
+    return counted(len(runs), "run")
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    files = sorted(one for one in path.rglob("*") if one.suffix.lower() in (".eval", ".json", ".jsonl", ".csv"))
+    if not files:
+        raise MensuraError(f"{path}: no answers in this folder; expected logs or tables")
+    return files

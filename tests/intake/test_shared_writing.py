@@ -1,0 +1,210 @@
+"""What Mensura writes for others is valid by their schemas and comes back as it was."""
+
+import datetime
+import json
+from pathlib import Path
+
+import jsonschema
+import polars as pl
+import pytest
+from hypothesis import given, strategies as st
+
+import mensura
+from mensura.baseline import registry
+from mensura.baseline.human_results import from_human_results, grade_references, human_results_schema, to_human_results
+from mensura.cli.export import people_rows
+from mensura.evidence.grades import count_grades, with_grades
+from mensura.intake import shared_writing
+from mensura.intake.answers import read_answers
+from mensura.intake.descriptions import Description, describe_folder
+from mensura.intake.people_logs import read_people_logs
+from mensura.intake.samples import SampleOutcome
+from mensura.intake.score_logs import read_log
+from mensura.intake.shared_records import read_record
+
+SCHEMA = Path(shared_writing.__file__).parent / "data" / "every_eval_ever" / "eval.schema.json"
+VALID = jsonschema.Draft7Validator(json.loads(SCHEMA.read_text()))
+NAMES = st.text("abcdefghijklmnop0123456789.-", min_size=1, max_size=20).filter(lambda text: text[0].isalpha())
+WORDS = st.text("abc def-ghi(é)", min_size=1, max_size=30).map(lambda text: " ".join(text.split())).filter(bool)
+DAYS = st.dates(min_value=datetime.date(2000, 1, 1)).map(str)
+SCORES = st.fixed_dictionaries(
+    {
+        "subject": NAMES,
+        "name": WORDS,
+        "provider": NAMES,
+        "open_weights": st.sampled_from([True, False, None]),
+        "benchmark": NAMES,
+        "score": st.floats(0, 1),
+        "unit": st.sampled_from(["percent", "fraction", "elo", "index", "composite"]),
+        "n": st.none() | st.integers(1, 10**6),
+        "stderr": st.none() | st.floats(1e-6, 0.5),
+        "source": NAMES,
+        "date": st.none() | DAYS,
+        "note": st.none() | WORDS,
+        "measured_by": st.sampled_from(["vendor", "independent", None]),
+    }
+)
+
+
+@given(SCORES)
+def test_a_score_comes_back_from_a_record(row):
+    [(path, record)] = shared_writing.score_records([row], "1").items()
+    assert not list(VALID.iter_errors(record))
+    assert path.startswith("data/") and len(Path(path).parts) == 5
+    [back] = read_record(json.loads(shared_writing.to_json(record)), Path(path))
+    kept = ("score", "unit", "n", "note", "measured_by")
+    assert {name: back.cells[name] for name in kept} == {name: row[name] for name in kept}
+    assert back.cells["model"].split("/", 1)[1] == row["subject"] and back.cells["task"] == row["benchmark"]
+    assert back.cells["stderr"] == row["stderr"] and back.cells["display_name"] == row["name"]
+    assert row["date"] is None or back.cells["date"] == row["date"]
+
+
+def test_a_record_of_the_same_score_has_the_same_name_and_content():
+    row = {"subject": "m", "benchmark": "b", "score": 1.0, "unit": "percent", "source": "con", "provider": None}
+    assert shared_writing.score_records([row], "1") == shared_writing.score_records([row], "1")
+    assert next(iter(shared_writing.score_records([row], "1"))).startswith("data/con_/unknown/m/")
+
+
+def test_all_scores_of_the_evidence_are_valid_records_that_come_back(tmp_path):
+    from mensura.cli.export import _score_rows, _write_records
+
+    evidence = mensura.load()
+    rows = [row for row in _score_rows(evidence, None) if row["subject"].startswith("gpt-4.1")]
+    _write_records(rows, tmp_path)
+    for path in tmp_path.rglob("*.json"):
+        assert not list(VALID.iter_errors(json.loads(path.read_text())))
+    reading = evidence.read_scores([str(tmp_path)], skip_unknown=True)
+    came = {(one["subject"], one["benchmark"], one["source"], float(one["score"])) for one in reading.scores.to_dicts()}
+    assert came == {(one["subject"], one["benchmark"], one["source"], one["score"]) for one in rows}
+
+
+def test_all_human_baselines_are_valid_records_that_come_back(tmp_path):
+    rows = people_rows()
+    paths = []
+    for name, record in shared_writing.score_records(rows, "1").items():
+        assert not list(VALID.iter_errors(record)), name
+        paths.append(tmp_path / f"{len(paths)}.json")
+        paths[-1].write_text(json.dumps(record))
+    back = read_people_logs(paths)
+    columns = ("benchmark", "part", "group", "score", "unit", "n", "conditions", "metric", "status", "year", "seen")
+
+    def facts(row, n):
+        return (*(str(row[name]) for name in columns if name != "n"), str(row[n]))
+
+    assert sorted(facts(row, "n") for row in back) == sorted(facts(row, "persons") for row in rows)
+
+
+def test_every_row_of_the_registry_is_valid_in_the_shared_form_and_comes_back():
+    documents = to_human_results(with_grades(registry()))
+    check = jsonschema.Draft7Validator(human_results_schema())
+    assert len(documents) == registry().height
+    assert not [error.message for one in documents for error in check.iter_errors(one)]
+    assert from_human_results(json.loads(json.dumps(documents))).equals(registry())
+
+
+def test_the_grade_follows_the_short_rule():
+    rows = pl.DataFrame(
+        {
+            "status": ["measured"] * 6 + ["judged", "threshold"],
+            "n": [30, 29, 30, 9, None, 500, None, 375],
+            "source": ["released data", "released data", "a paper", "a paper", "a paper", "a paper", "us", "rules"],
+            "seen": ["paper", "paper", "paper", "author", "paper", "catalogue", "evidence", "paper"],
+        }
+    )
+    graded = with_grades(rows)
+    assert graded["grade"].to_list() == ["A", "B", "B", "C", "C", "D", "E", None]
+    assert graded["kind"].to_list() == ["measured"] * 5 + ["quoted", "estimated", "threshold"]
+    assert count_grades(graded) == "A 1, B 2, C 2, D 1, E 1; 1 threshold without a letter"
+    assert graded["raised_by"].null_count() == 0
+
+
+def test_pass_marks_and_medals_have_no_letter_and_experts_one_number():
+    graded = with_grades(registry())
+    marks = graded.filter(kind="threshold")
+    assert {"MedQA (USMLE)", "International Mathematical Olympiad"} <= set(marks["benchmark"])
+    assert marks["grade"].null_count() == marks.height
+    assert (
+        mensura.baseline.find_known("MedQA (USMLE)", mensura.load())
+        .passed.filter(group="pass mark of the exam")
+        .is_empty()
+    )
+    experts = mensura.baseline.find_known("GPQA Diamond", mensura.load()).people.filter(group="expert validators")
+    assert experts["score"].to_list() == [81.3]
+    labels = graded.filter(benchmark="MMMU")["group"].to_list()
+    assert [text.rpartition(", ")[2] for text in labels] == ["worst of three", "medium of three", "best of three"]
+    solid = grade_references(mensura.load()).filter(benchmark="gpqa_diamond", group="experts in the field")
+    assert solid["grade"].to_list() == ["C"]
+
+
+@pytest.mark.parametrize("name", ["AIW", "PRMBench", "MultiChallenge", "LiveIdeaBench"])
+def test_a_benchmark_that_nobody_measured_names_the_command_that_estimates(name):
+    [warning] = mensura.baseline.find_known(name, mensura.load()).warnings
+    assert "no study measured people" in warning and "mensura baseline ITEMS --people world" in warning
+
+
+@given(st.lists(st.tuples(NAMES, NAMES, st.sampled_from([0.0, 0.5, 1.0])), min_size=1, max_size=20))
+def test_answers_come_back_from_the_item_response_warehouse(rows):
+    columns = ["subject", "group", "item", "value"]
+    long = pl.DataFrame([(who, "all", item, value) for who, item, value in rows], columns, orient="row")
+    table = shared_writing.irw_table(long)
+    keys = ["id", "item", *(["wave"] if "wave" in table.columns else [])]
+    assert table.columns[:3] == ["id", "item", "resp"] and not table.select(keys).is_duplicated().any()
+    [back] = read_answers(table)
+    assert back.select("subject", "item", "value").rows() == long.select("subject", "item", "value").rows()
+
+
+def test_results_of_a_model_come_back_from_yaml(tmp_path):
+    rows = [
+        {
+            "benchmark": "gpqa_diamond",
+            "score": 64.5,
+            "date": "2026-01-02",
+            "source": "a board",
+            "url": "https://x.org",
+            "note": "a: b",
+        },
+        {"benchmark": "hle", "score": 5.0},
+    ]
+    path = tmp_path / "gpt-4.1" / ".eval_results" / "mensura.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text(shared_writing.result_yaml(rows))
+    log = read_log(path)
+    back = [dict(zip(log.header, row, strict=True)) for row in log.rows]
+    assert [(one["model"], one["task"], one["score"]) for one in back] == [
+        ("gpt-4.1", "gpqa_diamond", 64.5),
+        ("gpt-4.1", "hle", 5.0),
+    ]
+    assert (back[0]["date"], back[0]["source"], back[0]["note"]) == ("2026-01-02", "a board", "a: b")
+
+
+def test_runs_have_the_minutes_of_people_who_succeeded():
+    samples = [
+        SampleOutcome("ann", "sums:a", 1.0, "r", True, 120.0),
+        SampleOutcome("bob", "sums:a", 1.0, "r", True, 480.0),
+        SampleOutcome("cyd", "sums:a", 0.0, "r", True, 9.0),
+        SampleOutcome("gpt-5", "sums:a", 0.5, "r"),
+        SampleOutcome("gpt-5", "sums:b", 1.0, "r"),
+    ]
+    runs = shared_writing.metr_runs(samples)
+    assert [run["alias"] for run in runs] == ["human", "human", "human", "gpt-5"]
+    assert {run["human_minutes"] for run in runs} == {4.0}
+    assert [run["score_binarized"] for run in runs] == [1, 1, 0, 0] and runs[3]["score_cont"] == 0.5
+
+
+def test_a_folder_is_described_for_machines(tmp_path):
+    (tmp_path / "scores.csv").write_text("model,score\nx,1.5\n")
+    about = "Scores of one invented model, written as an example of a folder."
+    day = datetime.date(2026, 11, 18)
+    plain = describe_folder(tmp_path, Description("x", about, day, "1"))
+    assert sorted(plain) == ["croissant.json", "schema_org.json"]
+    texts = describe_folder(tmp_path, Description("x", about, day, "1", "https://example.org/d/", "10.5072/x"))
+    croissant, schema, datacite = (
+        json.loads(texts[name]) for name in ("croissant.json", "schema_org.json", "datacite.json")
+    )
+    needed = {"@context", "@type", "conformsTo", "name", "description", "url", "license", "creator", "datePublished"}
+    assert needed <= set(croissant) and croissant["distribution"][0]["contentUrl"] == "https://example.org/d/scores.csv"
+    kinds = {field["name"]: field["dataType"] for field in croissant["recordSet"][0]["field"]}
+    assert kinds == {"model": "sc:Text", "score": "sc:Float"}
+    assert schema["identifier"] == "https://doi.org/10.5072/x" and 50 <= len(schema["description"]) <= 5000
+    assert {"doi", "creators", "titles", "publisher", "publicationYear", "types"} <= set(datacite)
+    assert json.loads(plain["croissant.json"])["distribution"][0]["contentUrl"] == "scores.csv"
