@@ -11,7 +11,7 @@ import polars as pl
 
 from mensura.cli.findings import interval, print_trust
 from mensura.cli.inputs import added_subjects, load_evidence, new_names
-from mensura.cli.options import AddedScores, EvidencePath, Json, Out, Scale, ScoreUnit, inarg, opt
+from mensura.cli.options import AddedScores, EvidencePath, Json, Out, Scale, ScoreUnit, inarg, infile, opt
 from mensura.cli.output import console, emit, print_notes, progress_bar
 from mensura.cli.settings import Settings, changed, read_pairs, read_settings, takes
 from mensura.cli.tables import print_filled, print_own_first, print_table
@@ -20,6 +20,7 @@ from mensura.core.errors import MensuraError, check_choice, counted
 from mensura.core.frames import sort_highest
 
 if TYPE_CHECKING:
+    from mensura.evidence import Evidence
     from mensura.stitching import Stitch
 
 
@@ -68,6 +69,7 @@ def stitch(
     checks: Annotated[
         list[str] | None, opt(f"Check the fit: {', '.join(CHECKS)}; repeatable.", "--check", metavar="NAME")
     ] = None,
+    votes: Annotated[Path | None, infile("Pairwise votes: model_a, model_b, winner, perhaps judge and prompt.")] = None,
     scale: Scale = None,
     at: Annotated[float | None, opt("With --scale: what this capability means, benchmark by benchmark.")] = None,
     settings: Settings = None,
@@ -79,7 +81,8 @@ def stitch(
 ) -> None:
     """Put models, people and benchmarks on one scale, with uncertainty.
 
-    Without SCORES the embedded evidence is used.
+    Without SCORES the embedded evidence is used. --votes fits pairwise votes instead, with ties, judges and sides, and
+    joins them to the scale through models that have a capability.
 
     The check residuals shows measured minus predicted scores, by benchmark, family and domain. The check batteries
     takes other domains of tests, influence leaves out each benchmark, and robustness takes other anchors and links.
@@ -95,6 +98,9 @@ def stitch(
         raise MensuraError("--set ray: of no use here, because --bootstrap is not given. Leave it out")
     if at is not None:
         _explain_capability(scale, at, out, as_json)
+        return
+    if votes is not None:
+        _show_votes(votes, None if scores is not None else load_evidence(evidence, add), out, as_json)
         return
     data = read_own_scores(scores, unit=unit) if scores is not None else load_evidence(evidence, add)
     if scale is not None:
@@ -123,6 +129,36 @@ def stitch(
     basis = f"bootstrap {rare.kind}, {bootstrap} replicates" if bootstrap else "Laplace"
     title = f"Capabilities ({fit.method}; 90% intervals: {basis})"
     _print(tables, title, added_subjects() if scores is None else ())
+
+
+def _show_votes(path: Path, evidence: Evidence | None, out: Path | None, as_json: bool) -> None:
+    """Fit votes; contestants whom the evidence knows join them to the stitched scale."""
+    from mensura.intake.votes import read_votes
+    from mensura.stitching.votes import FEWEST_LINKS, fit_votes, join_scale
+
+    table = read_votes(path)
+    placed = None
+    if evidence is not None:
+        names = pl.concat([table["first"], table["second"]]).unique()
+        known = {name: ident for name in names if (ident := evidence.names["model"].ident(name)) is not None}
+        table = table.with_columns(pl.col("first", "second").replace(known))
+    fit = fit_votes(table)
+    if evidence is not None and len(known) >= FEWEST_LINKS:
+        placed = join_scale(fit, _fitted(evidence, {"method": "pooled"}).capabilities)
+    tables = fit.tables() | ({"placed": placed} if placed is not None else {})
+    emit(tables, out, as_json, clusters=fit.clusters, warnings=list(fit.warnings))
+    print_notes(fit.warnings, "warning")
+    print_table(fit.contestants, title=f"Strengths in natural logs, 90% intervals ({fit.heading})", rows=30, digits=2)
+    print_table(fit.effects, title="Other effects: side (first place), length, tie, both bad", digits=2)
+    if placed is None:
+        console.print(f"Fewer than {FEWEST_LINKS} contestants have a capability, so the votes stand alone.")
+    else:
+        links = placed.filter("linked").height
+        print_table(placed, title=f"On the stitched scale, through {counted(links, 'model')}", rows=30, digits=2)
+    best = fit.contestants.row(0, named=True)
+    console.print(
+        f"{best['contestant']} is strongest: {best['strength']:.2f} ({best['low']:.2f} to {best['high']:.2f})."
+    )
 
 
 def _fitted(data: object, settings: dict[str, Any]) -> Stitch:

@@ -44,7 +44,7 @@ def people(study: Study) -> Page:
         "bases": base_rows(),
         "calibrations": calibrations,
         "registry": registry_rows(study),
-        "grades": GRADES,
+        "grades": list(GRADES.items()),
         "graded": count_grades(with_grades(registry())),
         "beside_people": sorted(study.leaders.to_dicts(), key=lambda row: row["people"] is None),
         "beside_said": people_sentence(study),

@@ -1,0 +1,110 @@
+"""Pairwise votes become strengths whose intervals count judges and prompts."""
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.optimize import minimize
+
+from benchmarks.votes import simulate
+from mensura.core.errors import MensuraError
+from mensura.intake.votes import read_votes
+from mensura.stitching.votes import fit_votes, join_scale
+
+
+def table(rows, columns=("model_a", "model_b", "winner")):
+    return pl.DataFrame(rows, schema=list(columns), orient="row")
+
+
+@pytest.mark.parametrize(
+    ("columns", "row", "outcome"),
+    [
+        (("model_a", "model_b", "winner", "judge"), ("x", "y", "model_b", "j"), 1),
+        (("model_a", "model_b", "winner", "judge_hash"), ("x", "y", "tie (bothbad)", "j"), 3),
+        (("left", "right", "winner", "worker"), ("x", "y", "right", "j"), 1),
+        (("agent_a", "agent_b", "winner", "rater"), ("x", "y", "draw", "j"), 2),
+        (("model", "opponent", "winner", "grader"), ("x", "y", "expert", "j"), 1),
+    ],
+)
+def test_every_layout_of_votes_is_read(columns, row, outcome):
+    votes = read_votes(table([row], columns))
+    assert votes.select("first", "second", "outcome", "judge").row(0) == ("x", "y", outcome, "j")
+
+
+def test_flags_of_the_winner_and_lengths_are_read():
+    columns = ("model_a", "model_b", "response_a", "response_b", "winner_model_a", "winner_model_b", "winner_tie")
+    votes = read_votes(table([("x", "y", "ab", "abcd", 0, 0, 1)], columns))
+    assert votes["outcome"].to_list() == [2] and votes["length"][0] == pytest.approx(np.log(0.5))
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([("x", "y", "model_a"), ("x", "y", "model_c")], r"row 3, winner: 'model_c'; expected model_a"),
+        ([("x", "x", "tie")], "row 2, model_a and model_b: the same contestant"),
+        ([("x", None, "tie")], "row 2, model_a or model_b: blank"),
+        ([("x", "y", "tie"), ("u", "v", "tie")], "2 groups of contestants never met"),
+    ],
+)
+def test_votes_that_say_nothing_are_refused_with_row_and_field(rows, message):
+    with pytest.raises(MensuraError, match=message):
+        fit_votes(table(rows))
+
+
+def test_without_ties_strengths_are_those_of_bradley_and_terry():
+    rng = np.random.default_rng(0)
+    theta = np.array([-0.8, 0.0, 0.8])
+    a = rng.integers(3, size=4000)
+    b = (a + rng.integers(1, 3, size=4000)) % 3
+    wins = rng.random(4000) < 1 / (1 + np.exp(theta[b] - theta[a]))
+
+    def loss(value):
+        sign = np.where(wins, 1, -1)
+        return np.logaddexp(0, -sign * (value[a] - value[b] + value[3])).sum() + 5e-4 * (value[:3] ** 2).sum()
+
+    best = minimize(loss, np.zeros(4), tol=1e-10).x
+    fit = fit_votes(
+        table([(f"m{i}", f"m{k}", "model_a" if w else "model_b") for i, k, w in zip(a, b, wins, strict=True)])
+    )
+    strengths = fit.contestants.sort("contestant")["strength"].to_numpy()
+    assert strengths == pytest.approx(best[:3] - best[:3].mean(), abs=1e-4)
+    assert fit.effects.filter(effect="side")["value"][0] == pytest.approx(best[3], abs=1e-4)
+
+
+def test_intervals_hold_the_strengths_of_all_judges_about_as_often_as_they_say():
+    rng = np.random.default_rng(3)
+    theta = np.linspace(-1, 1, 8)
+    truth = fit_votes(simulate(theta, 150_000, 5000, 5000, rng)).contestants.sort("contestant")["strength"]
+    inside = []
+    for _ in range(40):
+        fit = fit_votes(simulate(theta, 1500, 40, 40, rng)).contestants.sort("contestant")
+        inside.append(((fit["low"] <= truth) & (truth <= fit["high"])).mean())
+    assert 0.83 <= np.mean(inside) <= 0.97
+
+
+def test_people_are_contestants_and_votes_join_the_scale_through_known_models():
+    rng = np.random.default_rng(4)
+    votes = simulate(np.linspace(-1, 1, 8), 4000, 60, 60, rng)
+    votes = votes.with_columns(pl.col("model_a", "model_b").replace({"m05": "human expert"}))
+    fit = fit_votes(votes)
+    assert fit.contestants.filter(kind="people")["contestant"].to_list() == ["human expert"]
+    known = fit.contestants.filter(kind="model").head(5)
+    scale = known.select(subject="contestant", capability=2 * pl.col("strength") + 1)
+    scale = scale.with_columns(low=pl.col("capability") - 0.1, high=pl.col("capability") + 0.1)
+    placed = join_scale(fit, scale).filter(contestant="human expert").row(0, named=True)
+    strength = fit.contestants.filter(kind="people")["strength"][0]
+    assert placed["capability"] == pytest.approx(2 * strength + 1, abs=0.1) and placed["low"] < placed["capability"]
+    assert join_scale(fit, scale.head(2)) is None
+
+
+def test_real_votes_of_crowd_workers_order_the_models(shared):
+    fit = fit_votes(shared / "data" / "pairwise" / "llmfao_votes.csv")
+    assert fit.contestants["contestant"].to_list()[0] == "GPT 4"
+    assert fit.clusters == "124 judges and 13 prompts are clusters"
+    assert fit.effects.filter(effect="side")["low"][0] > 0
+
+
+def test_the_command_fits_votes_that_stand_alone(mensura_command, tmp_path):
+    simulate(np.linspace(-1, 1, 4), 300, 10, 10, np.random.default_rng(5)).write_csv(tmp_path / "votes.csv")
+    run = mensura_command("stitch", "--votes", tmp_path / "votes.csv", "--out", tmp_path / "fit")
+    assert run.code == 0 and "the votes stand alone" in run.out and "m03 is strongest" in run.out
+    assert pl.read_csv(tmp_path / "fit" / "contestants.csv").height == 4
