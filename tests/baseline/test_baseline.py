@@ -8,7 +8,16 @@ import pytest
 
 import mensura
 from mensura import MensuraError
-from mensura.baseline import KnownMean, PanelCost, card_json, card_markdown, card_svg, plan_panel, read_recorded
+from mensura.baseline import (
+    KnownMean,
+    PanelCost,
+    card_json,
+    card_markdown,
+    card_svg,
+    plan_panel,
+    read_recorded,
+    result,
+)
 from mensura.charts.theme import LIGHT
 from mensura.core.arrays import expit, logit
 
@@ -316,3 +325,8 @@ def test_recorded_estimates_ship_without_texts_and_true_rates():
     assert not {"text", "truth", "n", "answer"} & set(table.columns)
     with pytest.raises(MensuraError, match="recorded: got"):
         read_recorded("nobody")
+
+
+@pytest.mark.parametrize(("one_in", "written"), [(1.14, "1.1"), (9.54, "9.5"), (10.4, "10"), (12345.0, "12,345")])
+def test_a_rarity_below_ten_is_written_with_one_decimal(one_in, written):
+    assert result._short(one_in) == written

@@ -11,7 +11,8 @@ def evidence_with(tmp_path, *scores):
         "subject,name,provider,released,reasoning\na,A,Lab,2025-01-01,no\n", encoding="utf-8"
     )
     (tmp_path / "benchmarks.csv").write_text(
-        "benchmark,name,kind,unit,in_composite,items,repeats\nt,T,tracked,percent,no,44,3\nf,F,tracked,fraction,no,50,\n",
+        "benchmark,name,kind,unit,in_composite,items,repeats\nt,T,tracked,percent,no,44,3\nf,F,tracked,fraction,no,50,\n"
+        "e,E,tracked,elo,no,,\n",
         encoding="utf-8",
     )
     (tmp_path / "sources.csv").write_text(
@@ -52,6 +53,12 @@ def test_a_whole_number_may_be_half_a_point_away(tmp_path, printed, counted):
     assert distinct_scores(loaded).height == counted
 
 
+@pytest.mark.parametrize(("printed", "counted"), [("1500.4", 1), ("1500.6", 2)])
+def test_a_rating_is_compared_in_its_own_points(tmp_path, printed, counted):
+    loaded = evidence_with(tmp_path, "a,e,1500,elo,yes,june,", f"a,e,{printed},elo,no,july,")
+    assert distinct_scores(loaded).height == counted
+
+
 def test_the_primary_reading_stays_wherever_it_stands(tmp_path):
     loaded = evidence_with(tmp_path, "a,t,40.2,percent,no,june,", "a,t,40.2,percent,yes,july,")
     assert distinct_scores(loaded)["source"].to_list() == ["july"]
@@ -68,4 +75,4 @@ def test_what_the_embedded_sources_print_twice():
 
 def test_tries_are_items_times_repeats(tmp_path):
     loaded = evidence_with(tmp_path, "a,t,40.2,percent,yes,june,")
-    assert loaded.benchmarks.select("benchmark", trials()).rows() == [("t", 132), ("f", 50)]
+    assert loaded.benchmarks.select("benchmark", trials()).rows() == [("t", 132), ("f", 50), ("e", None)]

@@ -18,7 +18,7 @@ from mensura.site.api import ranged, to_json
 from mensura.site.pages import compare, model
 from mensura.site.pages.charts import cheapest_section
 from mensura.site.pages.models import derivation_html, rivals
-from mensura.site.pages.people import registry_rows
+from mensura.site.pages.people import people as people_page, registry_rows
 from mensura.site.pictures import people, stitched
 from mensura.site.pictures.benchmark import benchmark_scores, ladder_figure, people_on
 from mensura.site.pictures.first_screen import FirstScreen
@@ -367,3 +367,9 @@ def test_a_benchmark_says_plainly_when_nobody_measured_people(report, study):
     assert said == set(study.benchmarks["benchmark"]) - took - registered
     assert {"ifbench", "designarena_frontend", "eq_bench_3", "aa_omniscience"} <= said
     assert "gpqa_diamond" not in said
+
+
+def test_tests_that_people_took_come_first_on_the_page_about_people(study):
+    known = [row["people"] is not None for row in people_page(study).context["beside_people"]]
+    assert set(known) == {True, False}
+    assert known == sorted(known, reverse=True)
