@@ -2,7 +2,7 @@
 
 import pytest
 
-from mensura.llm.pacing import BUSY_PATIENCE, LONGEST_WAIT, CallFailures, Pacer
+from mensura.llm.pacing import BUSY_PATIENCE, LONGEST_WAIT, CallFailures, Pacer, Rate
 from mensura.llm.protocol import CallError, Trouble
 from tests.llm.limits import AtOnceLimit, RandomRefusals, RateLimit, simulate
 
@@ -83,3 +83,15 @@ def test_a_provider_that_refuses_at_random_does_not_bring_a_run_to_a_halt(share)
     """An overloaded provider refuses one request in ten, or in five, at any rate. A run without refusals takes 10 s."""
     _, times_the_shortest = simulate(RandomRefusals(share), 1000, 0.3)
     assert times_the_shortest < 25
+
+
+@pytest.mark.parametrize(("answers", "rate"), [(7, None), (8, 0.8)])
+def test_a_rate_is_estimated_from_two_stretches_of_eight_answers(answers, rate):
+    """Stretches of ten seconds, each ended by a refusal."""
+    found = Rate()
+    found.started(0.0, idle=False)
+    for end in (10.0, 20.0):
+        for _ in range(answers):
+            found.answered()
+        found.refused(end)
+    assert found.value == pytest.approx(rate)
