@@ -253,7 +253,7 @@ def fit_small(fit: str, answers: pl.DataFrame, rng: np.random.Generator) -> Iter
     elif model in CATEGORY_MODELS:
         yield fit_categories(answers, model=model)
     else:
-        options = FitOptions(abilities="estimated" if fit.endswith("abilities") else "normal")
+        options = FitOptions(density="estimated" if fit.endswith("abilities") else "normal")
         weights = answers.select("subject").unique(maintain_order=True)
         weights = weights.with_columns(weight=pl.Series(rng.uniform(0.2, 3.0, weights.height)))
         survey = Survey(weights, weights="weight") if fit.endswith("survey") else None

@@ -109,7 +109,7 @@ def recover_shape(shape: str, abilities: str, replications: int) -> dict[str, An
         right = (rng.random((1000, 30)) < 1 / (1 + np.exp(-(ability[:, None] * slope + intercept)))).astype(np.int8)
         wide = pl.DataFrame({"subject": np.arange(1000), **{f"i{at}": right[:, at] for at in range(30)}})
         began = time.process_time()
-        fit = fit_responses(wide, options=FitOptions(abilities=abilities, checks=False))
+        fit = fit_responses(wide, options=FitOptions(density=abilities, checks=False))
         found.setdefault("cpu_s", []).append(time.process_time() - began)
         truths = ("discrimination", slope, fit.items), ("difficulty", -intercept / slope, fit.items)
         for name, truth, table in (*truths, ("ability", ability, fit.subjects)):

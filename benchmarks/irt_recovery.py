@@ -17,7 +17,8 @@ from benchmarks import run
 from benchmarks.irt_data import simulate
 from benchmarks.irt_speed import fit_peer_items
 from benchmarks.measured import percent_range, record
-from mensura.responses.irt.fitting import abilities, fit_held, start
+from mensura.responses.irt.abilities import abilities
+from mensura.responses.irt.fitting import fit_held, start
 from mensura.responses.irt.namespace import namespace
 from mensura.responses.irt.shards import of_matrix
 

@@ -36,7 +36,7 @@ def test_two_categories_give_the_published_values_of_the_law_school_test(model):
     """Estimates and errors of the 2PL model: Rizopoulos, Journal of Statistical Software 17(5), 2006."""
     answers = [[int(sign) for sign in f"{pattern:05b}"] for pattern, count in enumerate(COUNTS) for _ in range(count)]
     sheets = pl.DataFrame(answers, schema=[f"i{at}" for at in range(5)], orient="row")
-    fit = fit_categories(sheets.with_columns(subject=pl.int_range(1000).cast(pl.String)), model=model, prior=None)
+    fit = fit_categories(sheets.with_columns(subject=pl.int_range(1000).cast(pl.String)), model=model, prior="none")
     assert fit.log_likelihood == pytest.approx(-2466.653, abs=5e-3)
     found = fit.categories
     assert found["discrimination"].to_list() == pytest.approx([0.8254, 0.7229, 0.8905, 0.6886, 0.6575], rel=3e-3)
@@ -84,7 +84,7 @@ def test_truth_comes_back_and_intervals_hold_it(model):
 def test_binary_answers_give_the_abilities_of_the_2pl_model():
     wide = draw(400, 15, seed=2).wide
     free = fit_responses(wide, options=FitOptions(priors=Priors(None, None, None), checks=False))
-    fit = fit_categories(as_long(wide), model="graded", prior=None)
+    fit = fit_categories(as_long(wide), model="graded", prior="none")
     both = fit.subjects.join(free.subjects, on="subject")
     assert np.allclose(both["ability"], both["ability_right"], atol=5e-3)
     assert fit.log_likelihood == pytest.approx(free.log_likelihood, abs=0.01)

@@ -16,9 +16,9 @@ def test_a_weight_of_two_is_the_same_rating_twice(model):
     wide = drawn_categories(model, 400, 6, 3, seed=3)[0]
     heavy = np.where(np.arange(400) % 3 == 0, 2, 1)
     survey = Survey(pl.DataFrame({"subject": wide["subject"], "w": heavy}), weights="w")
-    weighted = fit_categories(wide, model=model, survey=survey, prior=None)
+    weighted = fit_categories(wide, model=model, survey=survey, prior="none")
     again = wide.filter(pl.Series(heavy == 2)).with_columns(subject=pl.col("subject") + "-again")
-    twice = fit_categories(pl.concat([wide, again]), model=model, prior=None)
+    twice = fit_categories(pl.concat([wide, again]), model=model, prior="none")
     for column in ("discrimination", "intercept"):
         assert weighted.categories[column].to_list() == pytest.approx(twice.categories[column].to_list(), abs=0.01)
     assert weighted.log_likelihood * heavy.mean() == pytest.approx(twice.log_likelihood, rel=1e-5)

@@ -180,7 +180,7 @@ def test_a_covariate_that_nobody_has_is_refused():
     ("options", "named"),
     [
         (("--dimensions", 2, "--weights", "w"), "--weights"),
-        (("--dimensions", 2, "--set", "abilities=estimated"), "--set abilities"),
+        (("--dimensions", 2, "--set", "density=estimated"), "--set density"),
         (("--bifactor",), "--bifactor"),
         (("--model", "nominal", "--dimensions", 2), "--dimensions"),
         (("--model", "graded", "--set", "rotation=none"), "--set rotation"),

@@ -57,8 +57,8 @@ def evidence_of(answers, items):
 
 
 def test_one_ability_has_the_likelihood_that_mirt_prints(science):
-    assert fit_categories(science, prior=None).log_likelihood == pytest.approx(-1608.870, abs=1e-3)
-    fit = fit_categories(science, model="partial-credit", prior=None)
+    assert fit_categories(science, prior="none").log_likelihood == pytest.approx(-1608.870, abs=1e-3)
+    fit = fit_categories(science, model="partial-credit", prior="none")
     assert 2 * 16 - 2 * fit.log_likelihood == pytest.approx(3257.366, abs=3e-3)
 
 
@@ -88,7 +88,7 @@ def test_two_abilities_behind_ratings_have_the_loadings_that_mirt_prints(science
 @pytest.mark.parametrize("model", ["graded", "partial-credit"])
 def test_one_dimension_is_the_fit_of_categories(science, model):
     one = fit_dimensions(science, pl.DataFrame({"item": ITEMS, "dimension": "all"}), model=model)
-    plain = fit_categories(science, model=model, prior=None)
+    plain = fit_categories(science, model=model, prior="none")
     assert one.log_likelihood == pytest.approx(plain.log_likelihood, abs=2e-3)
     assert one.items["discrimination"].to_list() == pytest.approx(plain.items["discrimination"].to_list(), abs=3e-3)
     assert one.items["se"].to_list() == pytest.approx(plain.items["se_discrimination"].to_list(), rel=3e-3)

@@ -34,7 +34,7 @@ def test_one_dimension_is_the_regression_of_one_ability(monkeypatch):
     wide, people = rated_school(2)
     pairs = pl.DataFrame({"item": wide.columns[1:], "dimension": "all"})
     fit = fit_dimensions(wide, pairs, model="graded")
-    plain = fit_categories(wide, model="graded", prior=None)
+    plain = fit_categories(wide, model="graded", prior="none")
     values = np.column_stack([fit.answers.items.slopes, fit.answers.items.intercepts])
     items = replace(plain.answers.items, values=values)
     x, weights = np.column_stack([np.ones(800), people["schooling"].to_numpy()]), np.ones(800)

@@ -46,7 +46,7 @@ def test_skewed_abilities_no_longer_bend_slopes():
     for seed in range(8):
         wide, slope = skewed(seed)
         for kind, found in held.items():
-            fit = fit_responses(wide, options=FitOptions(abilities=kind, checks=False))
+            fit = fit_responses(wide, options=FitOptions(density=kind, checks=False))
             off = np.abs(fit.items["discrimination"].to_numpy() - slope)
             found.append(np.mean(off < 1.645 * fit.items["se_discrimination"].to_numpy()))
     assert np.mean(held["normal"]) < 0.82
@@ -63,7 +63,7 @@ def test_the_skewness_is_reported(mensura_command, tmp_path):
 
 def test_normal_abilities_are_found_normal(drawn):
     plain, shaped = (
-        fit_responses(drawn.wide, options=FitOptions(abilities=kind, checks=False)) for kind in ("normal", "estimated")
+        fit_responses(drawn.wide, options=FitOptions(density=kind, checks=False)) for kind in ("normal", "estimated")
     )
     assert abs(shaped.checks.filter(check="skewness")["value"][0]) < 0.2
     assert 0 < shaped.log_likelihood - plain.log_likelihood < 8
@@ -71,4 +71,4 @@ def test_normal_abilities_are_found_normal(drawn):
 
 def test_another_density_is_refused(drawn):
     with pytest.raises(MensuraError, match="expected one of normal, estimated"):
-        fit_responses(drawn.wide, options=FitOptions(abilities="odd"))
+        fit_responses(drawn.wide, options=FitOptions(density="odd"))

@@ -26,7 +26,7 @@ _SPARE = ("se_guessing", "fit_p", "fit_q", "n", "se_discrimination", "guessing",
 class FitSettings(CountSettings):
     """The rarer settings of ``mensura responses fit``."""
 
-    abilities: Annotated[str, "Density of abilities: normal, or estimated (skewed, two humps)."] = "normal"
+    density: Annotated[str, "Density of abilities: normal, or estimated (skewed, two humps)."] = "normal"
     replicates: Annotated[str | None, "Columns of replicate weights, such as W_FSTR*."] = None
     replication: Annotated[str, "Design of the replicates: fay (PISA), brr, jackknife1 or jackknife2 (TIMSS)."] = "fay"
     cluster: Annotated[str | None, "Column of the sampling unit, such as a school."] = None
@@ -48,6 +48,10 @@ def fit(
     dimensions: Annotated[str | None, opt("Several abilities: 2 to 4, or a table of item and dimension.")] = None,
     bifactor: Annotated[bool, opt("Add a general ability that all items measure.", "--bifactor")] = False,
     model: Annotated[str, opt("rasch, 2pl or 3pl; for categories graded, partial-credit or nominal.")] = "2pl",
+    prior: Annotated[
+        str | None, opt("Of items: weak, none (maximum likelihood) or a file; default: by the data.")
+    ] = None,
+    abilities: Annotated[str, opt("Estimate of abilities: eap, map, wle or ml.")] = "eap",
     reference: Annotated[str | None, opt("Group whose abilities have mean 0 and sd 1 (default: people).")] = None,
     settings: Settings = None,
     out: Out = None,
@@ -77,13 +81,15 @@ def fit(
     source: Any = files[0] if is_stored else rest if table is None else table
     result: ResponseFit | CategoryFit | DimensionFit
     if dimensions is not None:
-        how: dict[str, Any] = {"bifactor": bifactor, "rotation": rare.rotation}
+        how: dict[str, Any] = {"bifactor": bifactor, "rotation": rare.rotation, "prior": prior}
         result = responses.fit_dimensions(source, dimensions, model=model, **how, **reading)
     elif is_rated:
-        how = {"survey": survey, "reference": reference, "device": rare.device}
+        how = {"survey": survey, "reference": reference, "device": rare.device, "prior": prior, "abilities": abilities}
         result = responses.fit_categories(source, model=model, **how, **reading)
     else:
-        options = responses.FitOptions(device=rare.device, abilities=rare.abilities, seed=rare.seed)
+        options = responses.FitOptions(
+            prior, device=rare.device, density=rare.density, abilities=abilities, seed=rare.seed
+        )
         how = {"options": options, "survey": survey, "ray": rare.ray}
         result = responses.fit_responses(source, model=model, reference=reference, **how)
     more: list[Result] = []
@@ -93,7 +99,9 @@ def fit(
         more.append(responses.regress_abilities(result, counts, about, **how))
     if explain is not None and isinstance(result, responses.ResponseFit):
         more.append(responses.explain_items(result, read_table(explain)))
-    facts = {name: getattr(result, name) for name in ("log_likelihood", "passes", "converged")}
+    facts = {name: getattr(result, name) for name in ("estimation", "log_likelihood", "passes", "converged")}
+    if not isinstance(result, responses.DimensionFit):
+        facts["log_posterior"] = result.log_posterior
     if is_rated and dimensions is None:
         facts["reliability"] = result.reliability  # type: ignore[union-attr]
     tables = result.tables() | {name: one for part in more for name, one in part.tables().items()}
@@ -112,8 +120,8 @@ def _refuse_unused(
     if is_rated and (chosen := changed(rare, *counting)):
         name = next(iter(chosen))
         raise MensuraError(f"--set {name}: of no use to --model {model}, whose outcomes are categories. Leave it out")
-    rarer = ("abilities", "replicates", "replication", "cluster", "rotation", "device", "ray")
-    options = ("weights", "regress", "people", "explain", "dimensions", "bifactor", "reference")
+    rarer = ("density", "replicates", "replication", "cluster", "rotation", "device", "ray")
+    options = ("weights", "regress", "people", "explain", "dimensions", "bifactor", "reference", "abilities")
     given = {f"--{name}" for name in options if name in given_options()}
     given |= {f"--set {name}" for name in changed(rare, *rarer)}
     of_dimensions = {"--dimensions", "--set rotation", "--bifactor"}
@@ -128,7 +136,7 @@ def _refuse_unused(
         unused, because = given - taken, f"a fit with {'--bifactor' if bifactor else '--dimensions'} does not take it"
     elif is_rated:
         survey = {"--weights", "--set replicates", "--set replication", "--set cluster"}
-        taken = {"--reference", "--set device", "--people", "--regress", *survey}
+        taken = {"--reference", "--set device", "--people", "--regress", "--abilities", *survey}
         unused, because = given - taken, f"--model {model} does not take it"
     elif not has_columns:
         unused = {*of_dimensions, "--people", "--set replication"}
@@ -157,8 +165,8 @@ def _print_fit(result: ResponseFit | CategoryFit, more: Sequence[Result]) -> Non
         print_table(result.groups, title="Groups")
     for part in more:
         print_table(next(iter(part.tables().values())), title=part.heading, rows=SHOWN, digits=3)
-    if binary is not None and binary.dif.filter("flagged").height:
-        print_table(binary.dif.filter("flagged"), title="Items that differ between groups", rows=10)
+    if result.dif.filter("flagged").height:
+        print_table(result.dif.filter("flagged"), title="Items that differ between groups", rows=10)
     print_filled(result.log, title="What rules decided")
     if binary is not None:
         print_notes(binary.checks["said"], "check")

@@ -64,9 +64,13 @@ def score_new(fit: ResponseFit, answers: ResponseTable, *, aim: Aim | None = Non
         if not taken:
             raise foreign_items(name, fit.bank)
     places = [fit.bank.place(*one, mean=aim.mean, sd=aim.sd) for one in zip(right, trials, strict=True)]
-    ability, se = (np.array([getattr(place, name) for place in places]) for name in ("ability", "se"))
+    names = ("ability", "se", "weighted", "se_weighted")
+    ability, se, weighted, se_weighted = (np.array([getattr(place, name) for place in places]) for name in names)
     subjects = answers.subjects.select("subject", "group").with_columns(
-        n=pl.Series([place.n for place in places]), rate=pl.Series(right.sum(axis=1) / trials.sum(axis=1))
+        wle=weighted,
+        se_wle=se_weighted,
+        n=pl.Series([place.n for place in places]),
+        rate=pl.Series(right.sum(axis=1) / trials.sum(axis=1)),
     )
     return replace(fit, subjects=ability_table(subjects, ability, se))
 
@@ -164,7 +168,9 @@ def place_among(
 ) -> AmongPeople:
     """Place the subjects of a fit among people.
 
-    Intervals contain the errors of the ability, of the people's mean and spread and, with rates, the scatter of items.
+    Abilities are those of the weighted likelihood, because a posterior mean is drawn to the middle and makes high and
+    low abilities too common. Intervals contain the errors of the ability, of the people's mean and spread and, with
+    rates, the scatter of items.
 
     Parameters
     ----------
@@ -211,7 +217,8 @@ def place_among(
     rng = np.random.default_rng(seed)
     where = rng.multivariate_normal([people.mean, people.log_sd], people.covariance, _DRAWS, method="eigh")
     noise, spread = rng.normal(size=_DRAWS), np.exp(np.clip(where[:, 1], -_WIDEST, _WIDEST))
-    ability, error = (fit.subjects[column].to_numpy() for column in ("ability", "se"))
+    of_rarity = ("wle", "se_wle") if "wle" in fit.subjects.columns else ("ability", "se")
+    ability, error = (fit.subjects[column].to_numpy() for column in of_rarity)
     z = np.empty((3, len(ability)))
     z[0] = (ability - people.mean) / np.exp(people.log_sd)
     for place, (theta, se) in enumerate(zip(ability, error, strict=True)):
@@ -221,7 +228,8 @@ def place_among(
     rarest = scipy.special.ndtri(1.0 - 1.0 / max(people.tested, 2.0))
     rate, share_low, share_high = (scipy.special.ndtr(-end) for end in (middle, high, low))
     one_in = rate_to_one_in(np.asarray(rate))
-    table = fit.subjects.select("subject", "group", "ability").with_columns(
+    table = fit.subjects.select("subject", "group").with_columns(
+        ability=ability,
         rate=rate,
         low=share_low,
         high=share_high,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -13,10 +15,13 @@ from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError, check_choice, listed_names
 from mensura.core.results import Result
 from mensura.intake.answers import AnswerLog
+from mensura.responses.estimation import LEAST_PEOPLE, NOT_CONVERGED, choose_estimation
 from mensura.responses.irt import categories as irt
-from mensura.responses.irt.namespace import namespace
+from mensura.responses.irt.abilities import FINE, METHODS, ShardAbilities, estimate, normal_prior
+from mensura.responses.irt.differences import RatedAnswers, compare_items, empty_dif
+from mensura.responses.irt.namespace import Namespace, namespace
 from mensura.responses.reading import owned, pieces
-from mensura.responses.result import ability_table, ending, group_table
+from mensura.responses.result import ability_table, ending, group_table, heights
 from mensura.responses.survey import Survey
 
 CATEGORY_MODELS = irt.MODELS
@@ -160,7 +165,7 @@ class CategoryFit(Result):
     model
         ``graded``, ``partial-credit`` or ``nominal``.
     subjects
-        subject, ability, low, high (90%), n (items answered), se, group.
+        subject, ability, low, high (90%), n (items answered), se, group, wle and se_wle (weighted likelihood).
     items
         item, discrimination and its standard error (none for ``nominal``), categories, n, mean.
     categories
@@ -168,6 +173,8 @@ class CategoryFit(Result):
         their standard errors, n, share.
     groups
         group, subjects, mean, sd and their standard errors.
+    dif
+        Differences of items between groups.
     log
         What was left out.
     log_likelihood, passes, converged
@@ -176,22 +183,29 @@ class CategoryFit(Result):
         What was fitted, for a regression.
     warnings
         What to know before using the numbers.
+    estimation
+        Maximum likelihood, or which priors were used.
+    log_posterior
+        The log likelihood and the log density of the priors, which is what was maximised.
 
     """
 
-    TABLES: ClassVar[tuple[str, ...]] = ("subjects", "items", "categories", "groups", "log")
+    TABLES: ClassVar[tuple[str, ...]] = ("subjects", "items", "categories", "groups", "dif", "log")
 
     model: str
     subjects: pl.DataFrame
     items: pl.DataFrame
     categories: pl.DataFrame
     groups: pl.DataFrame
+    dif: pl.DataFrame
     log: pl.DataFrame
     log_likelihood: float
     passes: int
     converged: bool
     answers: CategoryAnswers
     warnings: tuple[str, ...] = field(default=())
+    estimation: str = ""
+    log_posterior: float = float("nan")
 
     @property
     def reliability(self) -> float:
@@ -203,8 +217,8 @@ class CategoryFit(Result):
     def heading(self) -> str:
         """The model, how much it was fitted to, and whether it converged."""
         counts = f"{self.subjects.height:,} subjects × {self.items.height:,} items"
-        quality = f"log likelihood {self.log_likelihood:,.1f}, reliability {self.reliability:.2f}"
-        return f"{self.model}, {counts}, {quality}, {ending(self.passes, self.converged)}"
+        quality = f"{heights(self.log_likelihood, self.log_posterior)}, reliability {self.reliability:.2f}"
+        return f"{self.model} by {self.estimation}, {counts}, {quality}, {ending(self.passes, self.converged)}"
 
 
 def fit_categories(
@@ -216,7 +230,8 @@ def fit_categories(
     reference: str | None = None,
     header: bool = True,
     columns: str | None = None,
-    prior: irt.CategoryPrior | None = irt.CategoryPrior(),  # noqa: B008
+    prior: irt.CategoryPrior | str | Path | None = None,
+    abilities: str = "eap",
     device: str = "numpy",
     survey: Survey | None = None,
 ) -> CategoryFit:
@@ -234,7 +249,10 @@ def fit_categories(
     reference
         The group whose abilities have mean 0 and standard deviation 1.
     prior
-        Of items, weak; None for maximum likelihood alone.
+        ``weak``, ``none`` (maximum likelihood), a file of parameter, mean and sd, or a :class:`CategoryPrior`. By
+        default maximum likelihood from 200 subjects and 5 answers per category on, else weak priors.
+    abilities
+        ``eap`` (posterior mean), ``map`` (its mode), ``wle`` (weighted likelihood) or ``ml`` (maximum likelihood).
     device
         ``numpy``, or ``cpu`` or ``cuda`` of PyTorch.
     survey
@@ -259,32 +277,78 @@ def fit_categories(
 
     """
     space = namespace(device)
+    check_choice("abilities", abilities, METHODS)
     table = read_categories(responses, by=by, group=group, reference=reference, header=header, columns=columns)
     subjects, groups = table.subjects, table.groups
     shards = [irt.CategoryCounts(space.put(own), place) for place, own in enumerate(table.counts)]
     survey = None if survey is None else survey.of(subjects["subject"])
     if survey is not None and survey.weights is not None:
         shards = survey.weighed(shards, survey.weights)
-    fitted = irt.fit_categories_held(space, shards, irt.begin(model, table.shares, len(groups)), prior)
+    start = irt.begin(model, table.shares, len(groups))
+    words, own, fitted = _estimated(space, shards, start, prior, table.codes["n"].to_numpy())
     if survey is not None:
-        fitted = survey.category_information(space, shards, fitted, prior)
+        fitted = survey.category_information(space, shards, fitted, own)
         table.log.note("subjects of a survey", subjects.height, survey.summary)
-    table_of_chances = space.real(irt.log_chances(fitted.items, fitted.grid.nodes).reshape(-1, len(fitted.grid.nodes)))
-    places = [irt.shard_posteriors(space, shard, fitted.items, fitted.grid, table_of_chances) for shard in shards]
-    means, variances = ([space.get(getattr(one, name)) for one in places] for name in ("mean", "variance"))
+    places = [_abilities(space, shard, fitted, abilities) for shard in shards]
+    ability, error, weighted, weighted_error = (np.concatenate(one) for one in zip(*places, strict=True))
+    subjects = subjects.with_columns(wle=weighted, se_wle=weighted_error)
+    dif = empty_dif()
+    if survey is None and len(groups) > 1:
+        dif = compare_items(RatedAnswers(space, shards, own), fitted.items, groups, table.items)
     return CategoryFit(
         model,
-        ability_table(subjects, np.concatenate(means), np.sqrt(np.concatenate(variances))),
+        ability_table(subjects, ability, error),
         _item_table(fitted, table.answers, table.items),
         _category_table(fitted, table.codes),
         group_table(fitted.items, fitted.information, groups, subjects),
+        dif,
         table.log.frame(),
         fitted.evidence,
         fitted.passes,
         fitted.converged,
         CategoryAnswers(table.stacked, fitted.items),
         _warnings(fitted, table.codes),
+        words,
+        fitted.posterior,
     )
+
+
+def _estimated(
+    space: Namespace,
+    shards: Sequence[irt.CategoryCounts],
+    start: irt.CategoryItems,
+    prior: irt.CategoryPrior | str | Path | None,
+    answers: Floats,
+) -> tuple[str, irt.CategoryPrior | None, irt.CategoryFitted]:
+    """Choose the priors, fit with them, and say which they were; ``answers``: of every category."""
+    if isinstance(prior, irt.CategoryPrior):
+        return "priors as given", prior, irt.fit_categories_held(space, shards, start, prior)
+    small = min(len(shard) for shard in shards) < LEAST_PEOPLE
+    choice = choose_estimation(prior, start.model, sum(map(len, shards)), float(answers.min()))
+    fitted = irt.fit_categories_held(space, shards, start, choice.of_categories(small))
+    if choice.automatic and not fitted.converged:
+        choice = NOT_CONVERGED
+        fitted = irt.fit_categories_held(space, shards, start, choice.of_categories(small))
+    return choice.words, choice.of_categories(small), fitted
+
+
+def _abilities(space: Namespace, shard: irt.CategoryCounts, fitted: irt.CategoryFitted, method: str) -> ShardAbilities:
+    """Return the abilities of a group's subjects."""
+    p = fitted.items
+    log_p, _, slope = irt.category_curves(p, FINE.nodes)
+    values = space.get(space.score(shard.counts, space.real(log_p.reshape(-1, len(FINE.nodes)))))
+    of_items = np.einsum("jkq,jkq->jq", np.exp(log_p) * (np.arange(p.most) < p.sizes[:, None])[:, :, None], slope**2)
+    of_answers = np.repeat(of_items, p.most, axis=0)
+    information = space.get(space.score(shard.counts, space.real(of_answers)))
+    prior = normal_prior(FINE, float(p.mean[shard.group]), float(p.sd[shard.group]))
+    weighted, variance = estimate("wle", values, information, FINE, prior)
+    if method == "eap":
+        table = space.real(irt.log_chances(p, fitted.grid.nodes).reshape(-1, len(fitted.grid.nodes)))
+        posterior = irt.shard_posteriors(space, shard, p, fitted.grid, table)
+        chosen = space.get(posterior.mean), space.get(posterior.variance)
+    else:
+        chosen = estimate(method, values, information, FINE, prior)
+    return ShardAbilities(chosen[0], np.sqrt(chosen[1]), weighted, np.sqrt(variance))
 
 
 def _item_table(fitted: irt.CategoryFitted, answers: pl.DataFrame, items: pl.Series) -> pl.DataFrame:

@@ -13,12 +13,13 @@ import polars as pl
 
 from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats, Mask
-from mensura.core.errors import MensuraError, listed_names
+from mensura.core.errors import MensuraError, check_choice, listed_names
 from mensura.core.frames import require_columns
 from mensura.core.results import Result
 from mensura.intake.tables import as_frame
 from mensura.responses.categories import CategoryTable, read_categories
 from mensura.responses.counting import CountRules
+from mensura.responses.estimation import PRIORS, WEAK, Estimation, choose_estimation, fewest_answers
 from mensura.responses.irt.categories import begin
 from mensura.responses.irt.dimension_items import DimensionItems, rotate
 from mensura.responses.irt.dimension_nodes import DIMENSION_MODELS, Places, step_answers
@@ -50,6 +51,7 @@ class DimensionAnswers(NamedTuple):
     start: Floats
     sizes: Any
     log: pl.DataFrame
+    weak_priors: bool = True
 
     def confirmatory(self, free: Mask, *, correlated: bool) -> DimensionItems:
         """Return where a fit begins whose slopes are known to exist or not."""
@@ -64,7 +66,8 @@ class DimensionAnswers(NamedTuple):
 
     def _items(self, slopes: Floats, free: Mask, correlated: bool) -> DimensionItems:
         intercepts = self.start[:, 1] if self.sizes is None else self.start[:, 1:]
-        return DimensionItems(slopes, intercepts, np.eye(free.shape[1]), free, correlated, self.model, self.sizes)
+        unit = np.eye(free.shape[1])
+        return DimensionItems(slopes, intercepts, unit, free, correlated, self.model, self.sizes, self.weak_priors)
 
 
 def dimension_answers(responses: Any, model: str, rules: CountRules | None = None, **how: Any) -> DimensionAnswers:  # noqa: ANN401
@@ -152,6 +155,8 @@ class DimensionFit(Result):
         What was fitted, for a regression.
     warnings
         What to know before using the numbers.
+    estimation
+        Maximum likelihood, or which priors were used.
 
     """
 
@@ -167,6 +172,7 @@ class DimensionFit(Result):
     converged: bool
     answers: FittedDimensions
     warnings: tuple[str, ...] = field(default=())
+    estimation: str = ""
 
     @property
     def heading(self) -> str:
@@ -176,7 +182,8 @@ class DimensionFit(Result):
         people = self.subjects["subject"].n_unique()
         sizes = f"{people:,} subjects × {self.intercepts['item'].n_unique():,} items"
         model = "" if "rate" in self.intercepts.columns else f"{self.answers.items.model}, "
-        return f"{model}{count} dimensions, {sizes}, log likelihood {self.log_likelihood:,.1f}, {ended}"
+        likelihood = f"log likelihood {self.log_likelihood:,.2f}"
+        return f"{model}{count} dimensions by {self.estimation}, {sizes}, {likelihood}, {ended}"
 
 
 @check_arguments
@@ -187,6 +194,7 @@ def fit_dimensions(
     model: str = "2pl",
     bifactor: bool = False,
     rotation: str = "varimax",
+    prior: str | None = None,
     rules: CountRules | None = None,
     by: str | None = None,
     header: bool = True,
@@ -207,6 +215,8 @@ def fit_dimensions(
         dimensions if each item has at most one.
     rotation
         Of dimensions that are found: ``varimax``, ``oblimin`` or ``none``.
+    prior
+        ``weak`` or ``none`` (maximum likelihood). By default as for one dimension; a bifactor model has weak priors.
     rules, by, header, columns
         How to read ``responses``; see :func:`mensura.responses.read_responses`. Ratings take no ``rules``.
 
@@ -237,6 +247,8 @@ def fit_dimensions(
     if not explored and rotation != "varimax":
         raise MensuraError("rotation: of no use where a table names the dimensions of items. Leave it out")
     answers = dimension_answers(responses, model, rules, **how)
+    choice = _choice(answers, prior, bifactor)
+    answers = answers._replace(weak_priors=choice.kind == "weak")
     if explored:
         count = int(dimensions)
         if not 2 <= count <= MOST or bifactor:
@@ -249,12 +261,24 @@ def fit_dimensions(
                 "dimensions. Add items, or use fewer dimensions"
             )
         fitted = fit_dimensions_held(answers.right, answers.trials, answers.exploratory(count))
-        return _result(answers, _turned(fitted, rotation), [f"d{one + 1}" for one in range(count)])
+        turned = _turned(fitted, rotation)
+        return _result(answers, turned, [f"d{one + 1}" for one in range(count)], choice.words)
     if isinstance(dimensions, str | Path) and not Path(dimensions).is_file():
         raise MensuraError(f"dimensions: got {str(dimensions)!r}; expected a number from 2 to {MOST} or a file")
     names, free = _pattern(as_frame(dimensions, name="dimensions"), answers.items, bifactor=bifactor)
     start = answers.confirmatory(free, correlated=not bifactor and len(names) > 1)
-    return _result(answers, fit_dimensions_held(answers.right, answers.trials, start), names)
+    return _result(answers, fit_dimensions_held(answers.right, answers.trials, start), names, choice.words)
+
+
+def _choice(answers: DimensionAnswers, prior: str | None, bifactor: bool) -> Estimation:
+    """Choose between weak priors and maximum likelihood."""
+    if prior is not None:
+        check_choice("prior of several dimensions", prior, PRIORS)
+    if bifactor and prior in (None, "auto"):
+        return Estimation(WEAK, "weak")
+    trials = np.ones_like(answers.right) if answers.trials is None else answers.trials
+    fewest = fewest_answers(answers.right.sum(axis=0), trials.sum(axis=0))
+    return choose_estimation(prior, answers.model, answers.subjects.height, fewest)
 
 
 def _pattern(pairs: pl.DataFrame, items: list[str], *, bifactor: bool) -> tuple[list[str], Mask]:
@@ -290,7 +314,7 @@ def _turned(fitted: DimensionFitted, rotation: str) -> DimensionFitted:
     return fitted._replace(items=replace(fitted.items, slopes=slopes, correlation=correlation), places=places)
 
 
-def _result(answers: DimensionAnswers, fitted: DimensionFitted, names: Sequence[str]) -> DimensionFit:
+def _result(answers: DimensionAnswers, fitted: DimensionFitted, names: Sequence[str], words: str) -> DimensionFit:
     p, count = fitted.items, len(names)
     errors, pairs = np.full(p.values.shape, np.nan), list(combinations(range(count), 2))
     of_pairs = np.full(len(pairs), np.nan)
@@ -317,6 +341,7 @@ def _result(answers: DimensionAnswers, fitted: DimensionFitted, names: Sequence[
         fitted.converged,
         FittedDimensions(answers, p, fitted.places),
         tuple(warnings),
+        words,
     )
 
 

@@ -16,6 +16,7 @@ import polars as pl
 
 from mensura.core.arrays import Floats, just_above
 from mensura.core.errors import MensuraError, listed_names
+from mensura.responses.estimation import LIKELIHOOD
 from mensura.responses.irt.differences import RATE, SMALL
 from mensura.responses.irt.fitting import Fitted
 from mensura.responses.irt.model import LEAST_SD, STEEPEST, ItemCurves, Parameters, chances, curves, item_blocks
@@ -212,8 +213,12 @@ def with_findings(result: ResponseFit) -> ResponseFit:
     items, subjects = result.items, result.subjects.height
     slope, rate = items["discrimination"], items["rate"]
     against, one_sided = items.filter(slope < 0.0)["item"], items.filter((rate <= 0.0) | (rate >= 1.0))["item"]
+    free_guessing = result.model == "3pl" and result.estimation == LIKELIHOOD
     findings = {
-        f"not converged in {result.passes} passes; the numbers are those of the best one": not result.converged,
+        f"not converged in {result.passes} passes; the numbers are those of the best one": not result.converged
+        and not free_guessing,
+        "without a prior, guessing of some items runs to 0 or their discrimination rises for ever, so the fit does not "
+        "converge; use --prior weak, which has a prior of guessing alone": free_guessing and not result.converged,
         "the answers do not show that subjects differ in one ability; do the items ask for the same thing?": (
             result.model == "rasch" and (slope <= just_above(LEAST_SD)).all()
         ),
@@ -225,7 +230,7 @@ def with_findings(result: ResponseFit) -> ResponseFit:
         f"{one_sided.len()} items were answered alike by all, so priors give their parameters: "
         f"{listed_names(one_sided.to_list())}": one_sided.len(),
         f"{subjects} subjects tell little about discriminations; the prior gives much of them": (
-            0 < subjects < FEW_SUBJECTS and result.model != "rasch"
+            0 < subjects < FEW_SUBJECTS and result.model != "rasch" and result.estimation != LIKELIHOOD
         ),
     }
     poor = items.filter((pl.col("fit") > POOR_FIT) & (pl.col("fit_q") < RATE))["item"].to_list()

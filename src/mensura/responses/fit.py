@@ -6,6 +6,7 @@ The result has tables of subjects, items and groups with their errors, on the sc
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,20 +19,22 @@ from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError, check_choice
 from mensura.responses.counting import CountRules
+from mensura.responses.estimation import LEAST_PEOPLE, NOT_CONVERGED, choose_estimation, fewest_answers
 from mensura.responses.findings import CHECKS, item_misfit, refuse_hopeless, refuse_unlinked, with_checks, with_findings
-from mensura.responses.irt.differences import compare_groups, discovery_rates, empty_dif
-from mensura.responses.irt.fitting import Effort, Fitted, Pass, abilities, climb, fit_held, over, start
+from mensura.responses.irt.abilities import METHODS, abilities
+from mensura.responses.irt.differences import RightAnswers, compare_items, discovery_rates, empty_dif
+from mensura.responses.irt.fitting import Effort, Fitted, Pass, climb, fit_held, over, start
 from mensura.responses.irt.model import Priors, check_model
 from mensura.responses.irt.namespace import Namespace, namespace
 from mensura.responses.irt.shaped import fit_shaped, skewness
-from mensura.responses.irt.shards import Held, ShardCounts, ShardSource, placed, streamed, weighed
+from mensura.responses.irt.shards import Held, Shard, ShardCounts, ShardSource, placed, streamed, weighed
 from mensura.responses.reading import read_responses
 from mensura.responses.result import ResponseFit, ability_table, group_table, observed_rates
 from mensura.responses.store import RayPass, ResponseStore, is_store, on_ray
 from mensura.responses.survey import Survey
 from mensura.responses.table import ResponseTable
 
-ABILITIES = ("normal", "estimated")
+DENSITIES = ("normal", "estimated")
 
 
 @dataclass(frozen=True)
@@ -41,13 +44,16 @@ class FitOptions:
     Parameters
     ----------
     priors
-        Of items and groups.
+        ``weak``, ``none`` (maximum likelihood), a file of parameter, mean and sd, or :class:`Priors`. By default
+        maximum likelihood from 200 subjects and 5 right and wrong answers per item on, else weak priors.
     effort
         When to stop.
     device
         ``numpy``, or ``cpu`` or ``cuda`` of PyTorch.
+    density
+        Of abilities: ``normal``, or ``estimated`` where it is to be fitted too.
     abilities
-        ``normal``, or ``estimated`` where their density is to be fitted too.
+        ``eap`` (posterior mean), ``map`` (its mode), ``wle`` (weighted likelihood) or ``ml`` (maximum likelihood).
     dif
         Whether to compare items between groups.
     checks
@@ -57,10 +63,11 @@ class FitOptions:
 
     """
 
-    priors: Priors = Priors()  # noqa: RUF009
+    priors: Priors | str | Path | None = None
     effort: Effort = Effort()  # noqa: RUF009
     device: str = "numpy"
-    abilities: str = "normal"
+    density: str = "normal"
+    abilities: str = "eap"
     dif: bool = True
     checks: bool = True
     seed: int = 0
@@ -130,8 +137,9 @@ def fit_responses(
     """
     check_model(model)
     options = options or FitOptions()
-    check_choice("abilities", options.abilities, ABILITIES)
-    space, shaped = namespace(options.device), options.abilities == "estimated"
+    check_choice("density", options.density, DENSITIES)
+    check_choice("abilities", options.abilities, METHODS)
+    space, shaped = namespace(options.device), options.density == "estimated"
     if is_store(responses):
         responses = ResponseStore(address_of(responses) if is_address(responses) else Path(responses))
     if isinstance(responses, ResponseTable | ResponseStore) and (rules is not None or by is not None):
@@ -145,7 +153,7 @@ def fit_responses(
                 f"reference: expected {responses.group_names[0]!r}, the first group of the store, got {reference!r}"
             )
         if shaped:
-            raise MensuraError("abilities: a response store has normal abilities; read the files into memory instead")
+            raise MensuraError("density: a response store has normal abilities; read the files into memory instead")
         run = run if ray is None else on_ray(responses, ray, options.device)
         return _fit_store(space, responses, model, options, run, survey)
     table = responses if isinstance(responses, ResponseTable) else read_responses(responses, rules=rules, by=by)
@@ -165,17 +173,23 @@ def _fit_table(
     unlinked = refuse_unlinked(table)
     on_device = placed(space, home)
     begin = start(model, table.items["rate"].to_numpy(), home.groups)
-    if run is None:
-        fit = fit_shaped if options.abilities == "estimated" else fit_held
-        fitted = fit(space, on_device, begin, options.priors, options.effort)
-    else:
-        fitted = climb(run, begin, options.priors, options.effort)
+    counts = ShardCounts.of(Shard(table.right, table.trials, 0))
+
+    def fit(priors: Priors) -> Fitted:
+        if run is not None:
+            return climb(run, begin, priors, options.effort)
+        fit_memory = fit_shaped if options.density == "estimated" else fit_held
+        return fit_memory(space, on_device, begin, priors, options.effort)
+
+    words, priors, fitted = _estimated(fit, model, options.priors, counts, table.group_sizes)
+    options = replace(options, priors=priors)
     names = table.subjects.select("subject", "group", "n", "rate")
-    fitted, result = _laid_out(space, on_device, fitted, options, run, survey, names, table.items, table.groups)
+    fitted, result = _laid_out(space, on_device, fitted, words, options, run, survey, names, table.items, table.groups)
     result = replace(result, log=table.log)
     several = options.dif and home.groups > 1
     if several and survey is None:
-        dif = compare_groups(space, home, fitted, options.priors, table.groups, table.items["item"])
+        tested = RightAnswers.some(space, on_device, priors)
+        dif = compare_items(tested, fitted.parameters, table.groups, table.items["item"])
         result = replace(result, dif=dif)
     result = with_findings(with_checks(home, fitted, result, options.seed) if options.checks else result)
     notes: list[tuple[str, Any, str]] = [] if survey is None else [("survey", None, survey.summary)]
@@ -203,18 +217,42 @@ def _fit_store(
         source = weighed(store, survey.column(survey.weights))
     on_device = streamed(source, space)
     items = pl.DataFrame({"item": store.item_names, "n": people, "rate": right / np.maximum(taken, 1.0)})
-    begin = start(model, items["rate"].to_numpy(), store.groups)
-    fitted = climb(run or over(space, on_device), begin, options.priors, options.effort)
+    begin, climb_to = start(model, items["rate"].to_numpy(), store.groups), run or over(space, on_device)
+    whole = counts[0]._replace(right=right, trials=taken, taken=np.concatenate([one.taken for one in counts]))
+    sizes = store.names.group_by("group").len()["len"].to_list()
+    words, priors, fitted = _estimated(
+        lambda priors: climb(climb_to, begin, priors, options.effort), model, options.priors, whole, sizes
+    )
+    options = replace(options, priors=priors)
     names = store.names.select(
         "subject",
         pl.col("group").replace_strict(dict(enumerate(store.group_names)), return_dtype=pl.String),
         n=pl.Series(np.concatenate([one.taken for one in counts])),
         rate=pl.Series(np.concatenate([one.rate for one in counts])),
     )
-    _, result = _laid_out(space, on_device, fitted, options, run, survey, names, items, store.group_names)
+    _, result = _laid_out(space, on_device, fitted, words, options, run, survey, names, items, store.group_names)
     return _noted(
         with_findings(replace(result, log=store.log)), [] if survey is None else [("survey", None, survey.summary)]
     )
+
+
+def _estimated(
+    fit: Callable[[Priors], Fitted],
+    model: str,
+    prior: Priors | str | Path | None,
+    counts: ShardCounts,
+    sizes: Sequence[int],
+) -> tuple[str, Priors, Fitted]:
+    """Choose the priors, fit with them, and say which they were."""
+    if isinstance(prior, Priors):
+        return "priors as given", prior, fit(prior)
+    small, fewest = min(sizes) < LEAST_PEOPLE, fewest_answers(counts.right, counts.trials)
+    choice = choose_estimation(prior, model, len(counts.taken), fewest)
+    fitted = fit(choice.of_right(model, small))
+    if choice.automatic and not fitted.converged:
+        choice = NOT_CONVERGED
+        fitted = fit(choice.of_right(model, small))
+    return choice.words, choice.of_right(model, small), fitted
 
 
 def _noted(result: ResponseFit, notes: list[tuple[str, Any, str]]) -> ResponseFit:
@@ -225,6 +263,7 @@ def _laid_out(
     space: Namespace,
     source: ShardSource,
     fitted: Fitted,
+    words: str,
     options: FitOptions,
     run: Pass | None,
     survey: Survey | None,
@@ -233,16 +272,18 @@ def _laid_out(
     groups: list[str],
 ) -> tuple[Fitted, ResponseFit]:
     """Give a fit the errors of the survey, and lay it out as tables on the scale of the first group."""
+    priors = options.priors if isinstance(options.priors, Priors) else Priors()
     if survey is not None:
-        fitted = survey.information(space, source, fitted, options.priors)
+        fitted = survey.information(space, source, fitted, priors)
     run = run or over(space, source)
     sums = run(fitted.parameters, fitted.grid, True)
     if isinstance(run, RayPass):
-        places = run.abilities(fitted)
+        places = run.abilities(fitted, options.abilities)
     else:
-        places = [abilities(space, shard, fitted) for shard in source.shards()]
+        places = [abilities(space, shard, fitted, options.abilities) for shard in source.shards()]
     unit = float(fitted.parameters.sd[0])
-    ability, error = (np.concatenate([getattr(one, name) for one in places]) / unit for name in ("mean", "error"))
+    ability, error, weighted, weighted_error = (np.concatenate(one) / unit for one in zip(*places, strict=True))
+    names = names.with_columns(wle=weighted, se_wle=weighted_error)
     return fitted, ResponseFit(
         fitted.parameters.model,
         ability_table(names, ability, error),
@@ -255,6 +296,9 @@ def _laid_out(
         fitted.evidence,
         len(fitted.history),
         fitted.converged,
+        (),
+        words,
+        fitted.posterior,
     )
 
 

@@ -15,10 +15,11 @@ from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns
 from mensura.core.results import Result
 from mensura.intake.tables import as_frame, read_table
+from mensura.responses.irt.abilities import estimate
 from mensura.responses.irt.fitting import Fitted
 from mensura.responses.irt.information import Information
 from mensura.responses.irt.model import Groups, Parameters, chances, curve_derivatives, log_chances
-from mensura.responses.irt.passes import PassSums
+from mensura.responses.irt.passes import Grid, PassSums
 from mensura.scale import rate_interval
 
 _GRID = np.linspace(-8.0, 8.0, 321)
@@ -34,12 +35,16 @@ class Placement:
         Posterior mean and standard deviation.
     n
         How many items stand behind it.
+    weighted, se_weighted
+        The estimate of the weighted likelihood, without a prior, and its standard error.
 
     """
 
     ability: float
     se: float
     n: int
+    weighted: float = float("nan")
+    se_weighted: float = float("nan")
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,13 +108,19 @@ class ItemBank:
         taken = np.flatnonzero(trials > 0.0)
         log_right, log_wrong = log_chances(self.only(taken).parameters, _GRID)
         right_taken, wrong_taken = right[taken], trials[taken] - right[taken]
-        height = right_taken @ log_right + wrong_taken @ log_wrong - 0.5 * ((_GRID - mean) / sd) ** 2
+        likelihood = right_taken @ log_right + wrong_taken @ log_wrong
+        height = likelihood - 0.5 * ((_GRID - mean) / sd) ** 2
         weight = np.exp(height - height.max())
         weight /= weight.sum()
         ability = float(weight @ _GRID)
         variance = float(weight @ (_GRID - ability) ** 2)
         variance += variance**2 * self._item_noise(ability, trials)
-        return Placement(ability, float(np.sqrt(variance)), int(np.count_nonzero(trials)))
+        of_answers = trials[taken] @ self.only(taken).information(_GRID)
+        at, own = estimate("wle", likelihood[None], of_answers[None], Grid(_GRID), np.zeros(1))
+        weighted, spread = float(at[0]), float(own[0])
+        spread += spread**2 * self._item_noise(weighted, trials)
+        n = int(np.count_nonzero(trials))
+        return Placement(ability, float(np.sqrt(variance)), n, weighted, float(np.sqrt(spread)))
 
     def _item_noise(self, ability: float, trials: Floats) -> float:
         """Return the variance that errors of the items give to the slope of a log likelihood at an ability.
@@ -133,7 +144,9 @@ def _numbers(frame: pl.DataFrame, name: str) -> Floats:
 
 Z90 = 1.6448536269514722
 """Half the width of a 90% interval in standard errors."""
-_OF_SUBJECTS = ("subject", "dimension", "ability", "low", "high", "n", "se", "rate", "group")
+_SAME = 0.005
+"""Difference of two log likelihoods that print alike."""
+_OF_SUBJECTS = ("subject", "dimension", "ability", "low", "high", "n", "se", "rate", "group", "wle", "se_wle")
 _NEEDED = {
     "subjects": ["subject", "ability", "se", "group"],
     "items": [],
@@ -145,6 +158,12 @@ _NEEDED = {
 def ending(passes: int, converged: bool) -> str:
     """Return how a fit ended, for its heading."""
     return f"{'' if converged else 'NOT converged '}in {passes} passes"
+
+
+def heights(likelihood: float, posterior: float) -> str:
+    """Return the log likelihood and, where priors add to it, the log posterior, for a heading."""
+    words = f"log likelihood {likelihood:,.2f}"
+    return words if abs(posterior - likelihood) < _SAME else f"{words}, log posterior {posterior:,.2f}"
 
 
 def ability_table(subjects: pl.DataFrame, ability: Floats, error: Floats) -> pl.DataFrame:
@@ -177,7 +196,8 @@ class ResponseFit(Result):
     model
         ``rasch``, ``2pl`` or ``3pl``.
     subjects
-        subject, ability, low, high (90%), n (items taken), se, rate, group.
+        subject, ability, low, high (90%), n (items taken), se, rate, group, and wle with se_wle: the estimate by the
+        weighted likelihood, which no prior draws to the mean.
     items
         item, discrimination, difficulty, guessing, their standard errors, fit (root mean square gap to the curve),
         fit_p, fit_q, n, rate.
@@ -195,6 +215,10 @@ class ResponseFit(Result):
         How the fit ended.
     warnings
         What to know before using the numbers.
+    estimation
+        Maximum likelihood, or which priors were used.
+    log_posterior
+        The log likelihood and the log density of the priors, which is what was maximised.
 
     """
 
@@ -212,13 +236,16 @@ class ResponseFit(Result):
     passes: int
     converged: bool
     warnings: tuple[str, ...] = field(default=())
+    estimation: str = ""
+    log_posterior: float = float("nan")
 
     @property
     def heading(self) -> str:
-        """The model, how much it was fitted to, and whether it converged."""
+        """The model, how it was estimated, how much it was fitted to, and whether it converged."""
         counts = f"{self.subjects.height:,} subjects × {self.items.height:,} items"
-        likelihood = f"log likelihood {self.log_likelihood:,.1f}"
-        return f"{self.model}, {counts}, {likelihood}, {ending(self.passes, self.converged)}"
+        likelihood = heights(self.log_likelihood, self.log_posterior)
+        ended = ending(self.passes, self.converged)
+        return f"{self.model} by {self.estimation}, {counts}, {likelihood}, {ended}"
 
     @property
     def reference(self) -> str:

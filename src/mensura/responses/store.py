@@ -33,7 +33,8 @@ from mensura.core.folders import whole_folder
 from mensura.core.ray import MOST_DEATHS, collect, import_ray, join_ray
 from mensura.intake.answers import AnswerLog
 from mensura.responses.counting import CountPart, CountRules, count_outcomes
-from mensura.responses.irt.fitting import Fitted, ShardAbilities, abilities
+from mensura.responses.irt.abilities import ShardAbilities, abilities
+from mensura.responses.irt.fitting import Fitted
 from mensura.responses.irt.model import Parameters
 from mensura.responses.irt.namespace import namespace
 from mensura.responses.irt.passes import Grid, NodeTables, PassSums, tally
@@ -308,9 +309,9 @@ class RayPass:
         first, *others = self.each(partial(_part_sums, *how))
         return sum(others, start=first)
 
-    def abilities(self, fitted: Fitted) -> list[ShardAbilities]:
+    def abilities(self, fitted: Fitted, method: str) -> list[ShardAbilities]:
         """Return the abilities of the subjects of every part."""
-        return self.each(partial(_part_abilities, self._device, fitted))
+        return self.each(partial(_part_abilities, self._device, fitted, method))
 
     def each(self, function: Callable[[Shard], T]) -> list[T]:
         """Return ``function(shard)`` of every part, in their order."""
@@ -339,6 +340,6 @@ def _part_sums(
     return tally(space, moved(space, shard), tables, groups, complete=complete)
 
 
-def _part_abilities(device: str, fitted: Fitted, shard: Shard) -> ShardAbilities:
+def _part_abilities(device: str, fitted: Fitted, method: str, shard: Shard) -> ShardAbilities:
     space = namespace(device)
-    return abilities(space, moved(space, shard), fitted)
+    return abilities(space, moved(space, shard), fitted, method)

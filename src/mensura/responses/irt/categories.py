@@ -69,6 +69,10 @@ class CategoryItems:
         """Parameters of groups that are estimated: the first group sets the measure."""
         return tuple((name, group) for group in range(1, len(self.mean)) for name in ("mean", "sd"))
 
+    def of_items(self, chosen: Array) -> CategoryItems:
+        """Return some of the items."""
+        return CategoryItems(self.model, self.sizes[chosen], self.values[chosen], self.mean, self.sd)
+
     def flat(self) -> Floats:
         """Return the parameters of items, then mean and log sd of every group but the first."""
         return np.concatenate([self.values.ravel(), np.stack([self.mean, np.log(self.sd)], axis=1)[1:].ravel()])
@@ -156,6 +160,12 @@ class CategoryCounts:
     group: int
     weights: Floats | None = None
     """How many subjects of the population each subject stands for, in units of their mean; None: all alike."""
+    places: Array = None
+    """Which items of the parameters the columns belong to; None: all, in their order."""
+
+    def items_of(self, p: CategoryItems) -> CategoryItems:
+        """Return the parameters of the items of the columns."""
+        return p if self.places is None else p.of_items(self.places)
 
     @property
     def given(self) -> Floats:
@@ -187,6 +197,7 @@ class CategoryFitted(NamedTuple):
     evidence: float
     passes: int
     converged: bool
+    posterior: float
 
 
 class _Sums(NamedTuple):
@@ -205,18 +216,41 @@ def shard_posteriors(space: Namespace, shard: CategoryCounts, p: CategoryItems, 
 
 
 def _pass(space: Namespace, shards: Sequence[CategoryCounts], p: CategoryItems, grid: Grid) -> _Sums:
-    table = space.real(log_chances(p, grid.nodes).reshape(-1, len(grid.nodes)))
-    counts, evidence = np.zeros(table.shape), 0.0
+    counts, evidence = np.zeros((len(p.sizes), p.most, len(grid.nodes))), 0.0
     mass, spread = np.zeros((2, len(p.mean), len(grid.nodes)))
     for shard in shards:
+        own = shard.items_of(p)
+        table = space.real(_padded(log_chances(own, grid.nodes), p.most).reshape(-1, len(grid.nodes)))
         posterior = shard_posteriors(space, shard, p, grid, table)
         weights = space.get(posterior.weights) * shard.given
         on_device = posterior.weights if shard.weights is None else space.real(weights)
-        counts += space.get(space.total(shard.counts, on_device))
+        total = space.get(space.total(shard.counts, on_device)).reshape(len(own.sizes), p.most, -1)
+        counts[slice(None) if shard.places is None else shard.places] += total
         mass[shard.group] += weights.sum(axis=0)
         spread[shard.group] += weights.T @ space.get(posterior.variance)
         evidence += float(space.get(posterior.evidence) @ shard.given[:, 0])
-    return _Sums(counts.reshape(len(p.sizes), p.most, -1), mass, spread, evidence)
+    return _Sums(counts, mass, spread, evidence)
+
+
+def _padded(table: Floats, most: int) -> Floats:
+    """Return a table of items × categories × nodes with as many categories as the counts have."""
+    return np.pad(table, ((0, 0), (0, most - table.shape[1]), (0, 0)))
+
+
+def height_and_gradient(
+    space: Namespace, shards: Sequence[CategoryCounts], p: CategoryItems, prior: CategoryPrior | None
+) -> tuple[float, Floats]:
+    """Return the log posterior and its gradient in the order of :meth:`CategoryItems.flat`."""
+    grid = Grid.over(p.mean, p.sd)
+    sums, (density, pull, _) = _pass(space, shards, p, grid), _prior_terms(p, prior)
+    items, groups = _gradient(p, grid, sums)
+    return sums.evidence + density, np.concatenate([(items * p.used).ravel(), groups]) + pull
+
+
+def expected_scores(p: CategoryItems, nodes: Floats) -> Floats:
+    """Return the expected category of every item at nodes, the lowest being 0."""
+    here = (np.arange(p.most) < p.sizes[:, None])[:, :, None]
+    return np.asarray(np.einsum("k,jkq->jq", np.arange(float(p.most)), np.exp(log_chances(p, nodes)) * here))
 
 
 def _prior_terms(p: CategoryItems, prior: CategoryPrior | None) -> tuple[float, Floats, Floats]:
@@ -264,9 +298,17 @@ def _information(p: CategoryItems, grid: Grid, sums: _Sums, stiffness: Floats) -
 
 
 def fit_categories_held(
-    space: Namespace, shards: Sequence[CategoryCounts], start: CategoryItems, prior: CategoryPrior | None
+    space: Namespace,
+    shards: Sequence[CategoryCounts],
+    start: CategoryItems,
+    prior: CategoryPrior | None,
+    *,
+    exact: bool = True,
 ) -> CategoryFitted:
-    """Take Newton's steps until no parameter would move by a small part of its standard error."""
+    """Take Newton's steps until no parameter would move by a small part of its standard error.
+
+    ``exact``: whether the errors of few parameters are exact.
+    """
     here, best, shrink, memory = start, None, 1.0, Anderson()
     left, passes = np.inf, 0
     cut = start.values.size
@@ -295,13 +337,13 @@ def fit_categories_held(
         here = _away(here, step, shrink)
     if best is None:
         raise MensuraError("the likelihood has no value where the fit begins; check that several subjects answered")
-    _, items_at_best, _, sums, grid = best
+    height, items_at_best, _, sums, grid = best
     stiffness = _prior_terms(items_at_best, prior)[2]
-    if int(items_at_best.used.sum()) <= EXACT_UNKNOWNS:
+    if exact and int(items_at_best.used.sum()) <= EXACT_UNKNOWNS:
         errors_of = _exact(space, shards, items_at_best, grid, sums, stiffness)
     else:
         errors_of = _information(items_at_best, grid, sums, stiffness)
-    return CategoryFitted(items_at_best, grid, errors_of, sums.evidence, passes, left < _TOLERANCE)
+    return CategoryFitted(items_at_best, grid, errors_of, sums.evidence, passes, left < _TOLERANCE, height)
 
 
 def _away(p: CategoryItems, step: Floats, share: float) -> CategoryItems:

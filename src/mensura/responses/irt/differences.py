@@ -1,50 +1,178 @@
 """Differential item functioning: items whose curve is another for one group than for another of equal ability.
 
-From the expected counts of each group alone the item's curve is estimated again (Newton's steps on the group's
-counts). The difference of two curves is tested by Wald's statistic; its covariance holds the errors of both, what
-posteriors leave open, and where the groups lie. Every group is compared with the first, with false-discovery control.
-
-Two rounds: in the second, each group has its own parameters of the items that differ in the first. So they no longer
-pull the groups' abilities, and all items are judged again.
+Likelihood-ratio tests: a fit in which the group has its own parameters of an item is compared with the fit in which
+it has not. All other items link the groups, except those that differ: these are freed, and all items are tested
+again, until the same items differ (iterative purification). A third fit, with one slope for both groups, divides the
+test into a uniform and a non-uniform part. Every group is compared with the first, with false-discovery control.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import polars as pl
 
-from mensura.core.arrays import Floats, Mask
-from mensura.responses.irt.fitting import Effort, Fitted, climb, over
-from mensura.responses.irt.model import Parameters, Priors, chances, curve_derivatives, prior_terms
-from mensura.responses.irt.namespace import Array, Namespace
-from mensura.responses.irt.passes import NodeTables, PassSums, tally
-from mensura.responses.irt.shards import Held, Shard, is_sparse, placed
+from mensura.core.arrays import Floats
+from mensura.responses.irt import categories as rated
+from mensura.responses.irt.fitting import Effort, climb
+from mensura.responses.irt.information import Information, gradient
+from mensura.responses.irt.model import Parameters, Priors, chances, group_prior_terms, prior_terms
+from mensura.responses.irt.namespace import Namespace
+from mensura.responses.irt.passes import Grid, NodeTables, PassSums, tally
+from mensura.responses.irt.shards import Held, thinned
 
 SMALL, LARGE = 0.43, 0.64
 """Logits that part negligible (A), moderate (B) and large (C) differences: 1 and 1.5 on the delta scale of testing
 services."""
 RATE = 0.05
 """False discovery rate at which an item is flagged."""
-_MOST_FREED = 0.5
-"""At most this share of items is freed in the second round; where more differ there is no common scale to speak of."""
-_STEPS = 25
-_FLOOR = 1e-9
+FEWEST = 5
+"""Subjects of a group below which its items are not compared."""
+_MOST_FREED, _ROUNDS = 0.5, 5
+"""At most this share of items is freed; where more differ there is no common scale to speak of."""
+_STEPS, _ENOUGH = 8, 0.005
+_MOST_WORK = 4e8
+"""Subjects × items² up to which all subjects are tested; of more, a sample is."""
 _SCHEMA = {
     **dict.fromkeys(("group", "reference", "item"), pl.String),
-    **dict.fromkeys(("difference", "se", "gap", "p", "q"), pl.Float64),
+    **dict.fromkeys(("difference", "se", "gap", "x2", "p", "q", "p_uniform", "p_nonuniform"), pl.Float64),
     "class": pl.String,
     "flagged": pl.Boolean,
 }
+Maps = Sequence[np.ndarray[Any, np.dtype[np.int64]]]
+"""Of every group, the place of each item's parameters among all parameters."""
 
 
-class _Curves(NamedTuple):
-    """Items as one group sees them: parameters, and the covariance of slope and intercept (items × k × k)."""
+class Solved(NamedTuple):
+    """A fit: log posterior, parameters and their inverse information."""
 
-    parameters: Parameters
-    covariance: Floats
+    height: float
+    parameters: Any
+    information: Information
+
+
+class Comparable(Protocol):
+    """Answers that can be fitted with other parameters of some items in some groups."""
+
+    @property
+    def sizes(self) -> list[int]: ...  # noqa: D102
+    def solve(self, p: Any, maps: Maps) -> Solved: ...  # noqa: ANN401, D102
+    def at(self, p: Any, maps: Maps) -> tuple[float, Floats]: ...  # noqa: ANN401, D102
+    def scores(self, p: Any, nodes: Floats) -> Floats: ...  # noqa: ANN401, D102
+    def slopes(self, p: Any, item: int) -> list[int]: ...  # noqa: ANN401, D102
+    def toward(self, p: Any, item: int, ability: float) -> Floats: ...  # noqa: ANN401, D102
+    def unknowns(self, p: Any, item: int) -> int: ...  # noqa: ANN401, D102
+
+
+@dataclass(frozen=True)
+class RightAnswers:
+    """Right and wrong answers, one shard or more per group."""
+
+    space: Namespace
+    held: Held
+    priors: Priors
+
+    @classmethod
+    def some(cls, space: Namespace, held: Held, priors: Priors) -> RightAnswers:
+        """Return the answers, of a sample of subjects where the tests of all would take long."""
+        most = max(1000, int(_MOST_WORK / held.items**2))
+        return cls(space, thinned(held, most) if held.subjects > most else held, priors)
+
+    @property
+    def sizes(self) -> list[int]:
+        """Subjects of every group."""
+        return [sum(len(part) for part in self.held.parts if part.group == one) for one in range(self.held.groups)]
+
+    def _sums(self, p: Parameters, grid: Grid, by_node: bool, maps: Maps) -> PassSums:
+        total: PassSums | None = None
+        for part in self.held.parts:
+            own = maps[part.group]
+            tables = NodeTables(self.space, p.of_items(own), grid, by_node=by_node)
+            sums = tally(self.space, part, tables, self.held.groups, complete=self.held.complete)
+            right, taken = np.zeros((len(p.slope), sums.right.shape[1])), np.zeros((len(p.slope), len(grid.nodes)))
+            right[own], taken[own] = sums.right, sums.taken
+            sums = PassSums(right, taken, sums.mass, sums.spread, sums.evidence, sums.subjects)
+            total = sums if total is None else total + sums
+        assert total is not None
+        return total
+
+    def solve(self, p: Parameters, maps: Maps) -> Solved:
+        """Fit from ``p`` on."""
+        fitted = climb(lambda *how: self._sums(*how, maps), p, self.priors, Effort(tolerance=0.005, passes=60))
+        return Solved(fitted.posterior, fitted.parameters, fitted.information)
+
+    def at(self, p: Parameters, maps: Maps) -> tuple[float, Floats]:
+        """Return log posterior and gradient."""
+        grid = Grid.over(p.mean, p.sd)
+        sums = self._sums(p, grid, False, maps)
+        height = sums.evidence + prior_terms(p, self.priors)[0] + group_prior_terms(p, self.priors.groups)[0]
+        return height, np.concatenate([part.ravel() for part in gradient(p, grid, sums, self.priors)])
+
+    def scores(self, p: Parameters, nodes: Floats) -> Floats:
+        """Return the expected score of every item at nodes."""
+        return chances(p, nodes)
+
+    def slopes(self, p: Parameters, item: int) -> list[int]:
+        """Return which of an item's parameters are slopes."""
+        return [] if p.model == "rasch" else [0]
+
+    def unknowns(self, p: Parameters, item: int) -> int:
+        """Return how many parameters an item has."""
+        return p.of_item
+
+    def toward(self, p: Parameters, item: int, ability: float) -> Floats:
+        """Return how the logit at an ability depends on an item's parameters."""
+        return np.array({"rasch": [1.0], "2pl": [ability, 1.0]}.get(p.model, [ability, 1.0, 0.0]))
+
+
+@dataclass(frozen=True)
+class RatedAnswers:
+    """Answers in categories, one part per group."""
+
+    space: Namespace
+    parts: Sequence[rated.CategoryCounts]
+    prior: rated.CategoryPrior | None
+
+    @property
+    def sizes(self) -> list[int]:
+        """Subjects of every group."""
+        return [len(part) for part in self.parts]
+
+    def _own(self, maps: Maps) -> list[rated.CategoryCounts]:
+        return [replace(part, places=maps[part.group]) for part in self.parts]
+
+    def solve(self, p: rated.CategoryItems, maps: Maps) -> Solved:
+        """Fit from ``p`` on."""
+        fitted = rated.fit_categories_held(self.space, self._own(maps), p, self.prior, exact=False)
+        return Solved(fitted.posterior, fitted.items, fitted.information)
+
+    def at(self, p: rated.CategoryItems, maps: Maps) -> tuple[float, Floats]:
+        """Return log posterior and gradient."""
+        return rated.height_and_gradient(self.space, self._own(maps), p, self.prior)
+
+    def scores(self, p: rated.CategoryItems, nodes: Floats) -> Floats:
+        """Return the expected score of every item at nodes."""
+        return rated.expected_scores(p, nodes)
+
+    def slopes(self, p: rated.CategoryItems, item: int) -> list[int]:
+        """Return which of an item's parameters are slopes."""
+        return list(range(p.sizes[item] - 1)) if p.model == "nominal" else [0]
+
+    def unknowns(self, p: rated.CategoryItems, item: int) -> int:
+        """Return how many parameters an item has."""
+        return int(p.used[item].sum())
+
+    def toward(self, p: rated.CategoryItems, item: int, ability: float) -> Floats:
+        """Return how the mean logit of an item's steps at an ability depends on its parameters."""
+        steps, row = int(p.sizes[item]) - 1, np.zeros(p.values.shape[1])
+        if p.model == "nominal":
+            row[steps - 1], row[p.most - 2 + steps] = ability / steps, 1.0 / steps
+        else:
+            row[0], row[1 : steps + 1] = ability, 1.0 / steps
+        return row
 
 
 def empty_dif() -> pl.DataFrame:
@@ -60,146 +188,165 @@ def discovery_rates(p_values: Floats) -> Floats:
     return q
 
 
-def compare_groups(
-    space: Namespace, home: Held, fitted: Fitted, priors: Priors, groups: list[str], items: pl.Series
-) -> pl.DataFrame:
-    """Return the difference of every item between every group and the first.
+class _Layout(NamedTuple):
+    """Which items are freed, as (item, group), and the fit with them; their parameters follow those of the first."""
+
+    freed: tuple[tuple[int, int], ...]
+    fit: Solved
+    maps: Maps
+
+
+class _Test(NamedTuple):
+    """The statistic, its p, the fit in which a group has its own parameters of an item, and the start without them."""
+
+    x2: float
+    p: float
+    layout: _Layout
+    together: Any
+
+
+def compare_items(answers: Comparable, p: Any, groups: list[str], items: pl.Series) -> pl.DataFrame:  # noqa: ANN401
+    """Return the difference of every item between every group and the first; ``p``: parameters of all together.
 
     ``difference``: logits by which the item is easier (+) or harder (−) for the group than for the reference, at the
-    group's mean ability. ``gap``: the same as a difference of rates. ``class`` A, B, C by size, none where the
-    standard error is above ``LARGE``: the answers do not tell. ``flagged``: B or C, and found at a false discovery
-    rate of 5%.
+    group's mean ability. ``gap``: the same as a difference of expected scores. ``x2``, ``p``: likelihood-ratio test;
+    ``p_uniform``, ``p_nonuniform``: its two parts. ``class`` A, B, C by size, none where the standard error is above
+    ``LARGE``: the answers do not tell. ``flagged``: B or C, and found at a false discovery rate of 5%.
     """
-    on_device = placed(space, home)
-    tables = _gaps(space, on_device, fitted, priors, fitted)
-    freed = np.any([table["flagged"].to_numpy() for table in tables], axis=0)
-    if freed.any() and freed.mean() <= _MOST_FREED:
-        p, count = fitted.parameters, on_device.items
-        twice = np.concatenate([np.arange(count), *[np.flatnonzero(freed)] * (on_device.groups - 1)])
-        split = placed(space, _split(home, freed))
-        again = climb(over(space, split), p.of_items(twice), priors, Effort(tolerance=0.05, passes=60))
-        first = again.parameters.of_items(slice(count))  # the items of the first group; those not freed are common
-        tables = _gaps(space, on_device, replace(again, parameters=first), priors, again)
-    named = [
-        table.with_columns(items.alias("item"), group=pl.lit(group), reference=pl.lit(groups[0]))
-        for table, group in zip(tables, groups[1:], strict=True)
-    ]
-    return pl.concat(named).select(pl.col(name).cast(kind) for name, kind in _SCHEMA.items())
-
-
-def _gaps(space: Namespace, held: Held, fitted: Fitted, priors: Priors, link: Fitted) -> list[pl.DataFrame]:
-    """Return the comparison of each group with the first; ``link``: the fit that says where the groups lie."""
-    p, grid = fitted.parameters, fitted.grid
-    tables = NodeTables(space, p, grid, by_node=True)
-    curves = []
-    for group in range(held.groups):
-        first, *others = [
-            tally(space, part, tables, held.groups, complete=held.complete)
-            for part in held.parts
-            if part.group == group
-        ]
-        curves.append(_group_curves(fitted, sum(others, start=first), group, priors))
-    variances = dict(zip(p.free, link.information.group_variance(), strict=True))
-    return [
-        _compared(
-            curves[group], curves[0], p, group, grid.nodes, np.array([variances["mean", group], variances["sd", group]])
+    large = [group for group in range(1, len(groups)) if answers.sizes[group] >= FEWEST]
+    if not large:
+        return empty_dif()
+    count, freed = items.len(), ()
+    base = _laid(answers, p, (), count, len(groups))
+    for _ in range(_ROUNDS):
+        base = _laid(answers, base.fit.parameters, freed, count, len(groups), base)
+        tests = {(item, group): _tested(answers, base, item, group, count) for group in large for item in range(count)}
+        q = np.concatenate([discovery_rates(np.array([tests[i, g].p for i in range(count)])) for g in large])
+        worst = [pair for pair, rate in zip(tests, q, strict=True) if rate < RATE]
+        again = tuple(sorted(worst, key=lambda pair: tests[pair].p)[: int(_MOST_FREED * count * len(large))])
+        if set(again) == set(freed):
+            break
+        freed = again
+    tables = []
+    for group in large:
+        rows = [_described(answers, tests[item, group], item, group) for item in range(count)]
+        table = pl.DataFrame(rows, schema=list(_SCHEMA)[3:8] + list(_SCHEMA)[9:11], orient="row")
+        table = table.with_columns(q=discovery_rates(table["p"].to_numpy()), item=items, group=pl.lit(groups[group]))
+        size, known = pl.col("difference").abs(), pl.col("se") <= LARGE
+        classes = pl.when(size < SMALL).then(pl.lit("A")).when(size < LARGE).then(pl.lit("B")).otherwise(pl.lit("C"))
+        flagged = (pl.col("q") < RATE) & (size >= SMALL)
+        tables.append(
+            table.with_columns(
+                pl.when(known).then(classes).alias("class"), flagged=flagged, reference=pl.lit(groups[0])
+            )
         )
-        for group in range(1, held.groups)
-    ]
+    return pl.concat(tables).select(pl.col(name).cast(kind) for name, kind in _SCHEMA.items())
 
 
-def _compared(
-    focal: _Curves, reference: _Curves, p: Parameters, group: int, grid: Floats, of_group: Floats
-) -> pl.DataFrame:
-    """Compare two groups' curves where the focal group is; ``of_group``: variances of its mean and log sd."""
+def _laid(
+    answers: Comparable,
+    p: Any,  # noqa: ANN401
+    freed: tuple[tuple[int, int], ...],
+    count: int,
+    groups: int,
+    before: _Layout | None = None,
+) -> _Layout:
+    """Fit with some items freed, from parameters ``p`` of another layout on."""
+    if before is not None and set(before.freed) == set(freed):
+        return before
+    maps = [np.arange(count) for _ in range(groups)]
+    for place, (item, group) in enumerate(freed, start=count):
+        maps[group][item] = place
+    start = p if before is None else p.of_items(_source(freed, count, before))
+    return _Layout(freed, answers.solve(start, maps), maps)
+
+
+def _source(freed: tuple[tuple[int, int], ...], count: int, before: _Layout) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return the place of each parameter among those of another layout."""
+    own = [before.maps[group][item] if (item, group) in before.freed else item for item, group in freed]
+    return np.array([*range(count), *own], dtype=np.int64)
+
+
+def _tested(answers: Comparable, base: _Layout, item: int, group: int, count: int) -> _Test:
+    """Test one item of one group."""
     from scipy.special import chdtrc
 
-    mean, sd = float(p.mean[group]), float(p.sd[group])
-    a, b = focal.parameters, reference.parameters
-    covariance = focal.covariance + reference.covariance
-    if p.model == "rasch":
-        gap, toward = (a.intercept - b.intercept)[:, None], np.ones(1)
-    else:
-        gap, toward = np.stack([a.slope - b.slope, a.intercept - b.intercept], axis=1), np.array([mean, 1.0])
-        covariance[:, 0, 0] += p.slope**2 * of_group[1]
-    covariance[:, -1, -1] += p.slope**2 * of_group[0]
-    difference, error = gap @ toward, np.sqrt(np.einsum("k,jkl,l->j", toward, covariance, toward))
-    wald = np.einsum("jk,jk->j", gap, np.linalg.solve(covariance, gap[:, :, None])[:, :, 0])
-    weight = np.exp(-0.5 * ((grid - mean) / sd) ** 2)
-    rate_gap = (chances(a, grid) - chances(b, grid)) @ (weight / weight.sum())
-    p_value: Floats = np.asarray(chdtrc(gap.shape[1], np.maximum(wald, 0.0)))
-    q, size = discovery_rates(p_value), np.abs(difference)
-    classes = np.where(size < SMALL, "A", np.where(size < LARGE, "B", "C")).astype(object)
-    classes[~(error <= LARGE)] = None
-    columns = {"difference": difference, "se": error, "gap": rate_gap, "p": p_value, "q": q}
-    kinds = {"class": pl.Series(list(classes), dtype=pl.String), "flagged": (q < RATE) & (size >= SMALL)}
-    return pl.DataFrame(columns | kinds)
+    pair, groups = (item, group), len(base.maps)
+    rest = tuple(one for one in base.freed if one != pair)
+    other = rest if pair in base.freed else (*base.freed, pair)
+    alternative = _laid(answers, base.fit.parameters, other, count, groups, base)
+    free, bound = (base, alternative) if pair in base.freed else (alternative, base)
+    degrees = answers.unknowns(free.fit.parameters, item)
+    x2 = max(0.0, 2.0 * (free.fit.height - bound.fit.height))
+    together = bound.fit.parameters.of_items(_source(free.freed, count, bound))
+    return _Test(x2, float(chdtrc(degrees, x2)), free, together)
 
 
-def _group_curves(fitted: Fitted, sums: PassSums, group: int, priors: Priors) -> _Curves:
-    """Estimate every item from the sums by node of one group; guessing stays that of all groups."""
-    p, nodes = fitted.parameters, fitted.grid.nodes
-    own = replace(p, model="2pl" if p.model == "3pl" else p.model)
-    items, count = p, own.of_item
-    taken = np.maximum(np.broadcast_to(sums.taken, (len(p.slope), len(nodes))), 0.0)
+def _described(answers: Comparable, test: _Test, item: int, group: int) -> tuple[Any, ...]:
+    """Return difference, its error, gap, statistic, p, and p of the uniform and the non-uniform part."""
+    from scipy.special import chdtrc
+
+    x2, p_value, layout, together = test
+    p, information = layout.fit.parameters, layout.fit.information
+    place, mean, sd = int(layout.maps[group][item]), float(p.mean[group]), float(p.sd[group])
+    shape = information.item_columns.shape[:2]
+    values = p.flat()[: shape[0] * shape[1]].reshape(shape)
+    toward, slopes = answers.toward(p, item, mean), answers.slopes(p, item)
+    apart = values[place] - values[item]
+    of_items, of_groups = np.zeros(shape), np.zeros(len(p.free))
+    of_items[place], of_items[item] = toward, -toward
+    of_groups[p.free.index(("mean", group))] = float(
+        answers.toward(p, item, 1.0) @ apart - answers.toward(p, item, 0.0) @ apart
+    )
+    solved = information.step(of_items, of_groups)
+    variance = float(np.sum(of_items * solved[0]) + of_groups @ solved[1])
+    nodes = mean + sd * np.linspace(-4.0, 4.0, 81)
+    weight = np.exp(-0.5 * ((nodes - mean) / sd) ** 2)
+    score = answers.scores(p.of_items(np.array([place, item])), nodes)
+    gap = float((score[0] - score[1]) @ weight / weight.sum())
+    uniform, other = p_value, None
+    if slopes:
+        straight = _with_one_slope(answers, layout, together, item, place, slopes)
+        bent = min(x2, 2.0 * (layout.fit.height - straight))
+        uniform = float(chdtrc(answers.unknowns(p, item) - len(slopes), max(0.0, x2 - bent)))
+        other = float(chdtrc(len(slopes), max(0.0, bent)))
+    return float(toward @ apart), float(np.sqrt(max(variance, 0.0))), gap, x2, p_value, uniform, other
+
+
+def _with_one_slope(
+    answers: Comparable,
+    layout: _Layout,
+    p: Any,  # noqa: ANN401
+    item: int,
+    place: int,
+    slopes: list[int],
+) -> float:
+    """Return the log posterior of the best fit in which both groups have the same slopes of an item.
+
+    Newton's steps that leave the slopes alike, from the fit ``p`` in which the whole item is the same.
+    """
+    information = layout.fit.information
+    shape = information.item_columns.shape[:2]
+    cut = shape[0] * shape[1]
+    flat = np.zeros((len(slopes), cut + len(p.free)))
+    for row, slope in zip(flat, slopes, strict=True):
+        row[place * shape[1] + slope], row[item * shape[1] + slope] = 1.0, -1.0
+
+    def solved(one: Floats) -> Floats:
+        return np.concatenate([part.ravel() for part in information.step(one[:cut].reshape(shape), one[cut:])])
+
+    columns = np.array([solved(one) for one in flat])
+    inner = np.linalg.inv(columns @ flat.T)
+    best, here, step = -np.inf, p, np.zeros(flat.shape[1])
     for _ in range(_STEPS):
-        rate, by_item, by_ability = curve_derivatives(items, nodes)
-        by_item = by_item[:, :, :count]
-        spread = np.maximum(rate * (1.0 - rate), _FLOOR)
-        _, pull, stiffness = prior_terms(replace(items, model=own.model), priors)
-        score = np.einsum("jq,jqk->jk", (sums.right - taken * rate) / spread, by_item) + pull
-        blocks = np.einsum("jq,jqk,jql->jkl", taken / spread, by_item, by_item, optimize=True)
-        blocks[:, np.arange(count), np.arange(count)] += stiffness + _FLOOR
-        step = np.clip(np.linalg.solve(blocks, score[:, :, None])[:, :, 0], -0.5, 0.5)
-        slope = items.slope if p.model == "rasch" else items.slope + step[:, 0]
-        items = replace(items, slope=slope, intercept=items.intercept + step[:, -1])
-        if float(np.max(np.abs(step))) < 1e-5:
+        tried = here.moved(step[:cut].reshape(shape), step[cut:])
+        height, slope_of_height = answers.at(tried, layout.maps)
+        if height < best:
+            step = step / 3.0
+            continue
+        gain, best, here = height - best, height, tried
+        if gain < _ENOUGH:
             break
-    u = by_item / spread[:, :, None]
-    bent = np.gradient(u, nodes, axis=1)
-    open_still = np.maximum(sums.spread[group], 0.0) * taken / np.maximum(sums.mass[group], _FLOOR)
-    unseen = np.einsum("jq,jqk,jql->jkl", open_still * by_ability**2, u, u, optimize=True)
-    unseen += np.einsum("jq,jqk,jql->jkl", open_still * spread, bent, bent, optimize=True)
-    covariance = np.linalg.inv(blocks - _within(unseen, blocks))
-    return _Curves(_freed(p, items, covariance @ blocks), covariance)
-
-
-def _freed(common: Parameters, items: Parameters, factor: Floats) -> Parameters:
-    """Return a group's curves freed from the pull of the common ones, towards which the posteriors were drawn."""
-    gap = np.stack([items.slope - common.slope, items.intercept - common.intercept], axis=1)[:, -factor.shape[1] :]
-    gap = np.einsum("jkl,jl->jk", factor, gap)
-    slope = common.slope if common.model == "rasch" else common.slope + gap[:, 0]
-    return replace(items, slope=slope, intercept=common.intercept + gap[:, -1])
-
-
-def _within(unseen: Floats, blocks: Floats) -> Floats:
-    """Return the missing information, no direction's more than nine tenths of the whole."""
-    root = np.linalg.cholesky(blocks)
-    half = np.linalg.solve(root, np.swapaxes(np.linalg.solve(root, unseen), 1, 2))
-    values, vectors = np.linalg.eigh(half)
-    kept = (vectors * np.minimum(values, 0.9)[:, None, :]) @ np.swapaxes(vectors, 1, 2)
-    bounded: Floats = root @ kept @ np.swapaxes(root, 1, 2)
-    return bounded
-
-
-def _split(held: Held, freed: Mask) -> Held:
-    """Give every group its own column of the freed items: the first keeps the old one, others get new ones."""
-    columns, count = np.flatnonzero(freed), int(freed.sum())
-    width = held.items + count * (held.groups - 1)
-    parts = []
-    for part in held.parts:
-        own = np.arange(held.items)
-        if part.group:
-            own[columns] = held.items + count * (part.group - 1) + np.arange(count)
-        right, trials = (_renumbered(counts, own, width) for counts in (part.right, part.taken()))
-        parts.append(Shard(right, trials, part.group))
-    return Held(parts)
-
-
-def _renumbered(counts: Array, places: np.ndarray[Any, Any], width: int) -> Array:
-    """Return counts with every item at its new place."""
-    if is_sparse(counts):
-        return type(counts)((counts.data, places[counts.indices], counts.indptr), shape=(counts.shape[0], width))
-    wide = np.zeros((len(counts), width), dtype=counts.dtype)
-    wide[:, places] = counts
-    return wide
+        newton = solved(slope_of_height)
+        step = newton - (inner @ (flat @ newton)) @ columns
+    return float(best)

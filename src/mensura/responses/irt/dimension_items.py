@@ -61,6 +61,7 @@ class DimensionItems:
     correlated: bool
     model: str = "2pl"
     sizes: NDArray[np.int64] | None = None
+    weak_priors: bool = True
 
     @property
     def steps(self) -> Mask:
@@ -157,7 +158,7 @@ class DimensionItems:
 
 def stiffness(p: DimensionItems) -> Floats:
     """Return the curvature of the priors in each slope and intercept (items × abilities + steps)."""
-    curvature = np.full(p.values.shape[1], INTERCEPT_SD**-2.0)
+    curvature = np.full(p.values.shape[1], INTERCEPT_SD**-2.0 if p.weak_priors else 0.0)
     curvature[: p.slopes.shape[1]] = _slope_prior(p)[0]
     return np.broadcast_to(curvature, p.values.shape)
 
@@ -184,6 +185,8 @@ def _slope_prior(p: DimensionItems) -> tuple[float, Floats]:
     The prior of the n slopes of an ability has the precision k I − s 11ᵀ. Where own abilities trade off with the
     shared one, its covariance is LIKE_SD² I + MEAN_SD² 11ᵀ: slopes are alike, and their mean is free within MEAN_SD.
     """
+    if not p.weak_priors:
+        return 0.0, np.zeros(p.slopes.shape[1])
     if len(p.structure.shared) == p.slopes.shape[1]:
         return SLOPE_SD**-2.0, np.zeros(p.slopes.shape[1])
     each = LIKE_SD**-2.0

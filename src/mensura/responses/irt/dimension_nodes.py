@@ -122,7 +122,7 @@ def gap_terms(p: DimensionItems, right: Floats) -> tuple[float, Floats, Floats]:
     return float(np.sum(counts * np.log(-np.expm1(-gaps)))), gap_scores(p, right[None])[0], information
 
 
-NODES = {1: 15, 2: 7, 3: 5, 4: 4}
+NODES = {1: 15, 2: 11, 3: 5, 4: 4}
 """Nodes per ability of every subject where items share all abilities, by their number."""
 OWN_NODES = 11
 """Nodes per ability where parts have own ones; with 9, six items and 150 subjects still took twice the passes."""

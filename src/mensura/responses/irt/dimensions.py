@@ -150,7 +150,7 @@ def _correlation_information(p: DimensionItems) -> Floats:
 
 MOST = 4
 """Abilities that are integrated together; nodes grow by a power of them."""
-_PASSES, _SAME, _NEAR = 300, 5e-3, 3.0
+_PASSES, _SAME, _NEAR = 300, 1e-3, 3.0
 _LONGEST, _NOISE = 0.5, 1e-7
 
 
@@ -186,7 +186,7 @@ def fit_dimensions_held(right: Array, trials: Array, begin: DimensionItems, most
         step = here.within_order(np.clip(_step(here, sums), -_LONGEST, _LONGEST))
         plain = here.moved(step).rescaled(sums.moments / count)
         precision = np.diagonal(sums.information, axis1=1, axis2=2) + stiffness(here)
-        errors = np.append(1.0 / np.sqrt(precision), np.full(len(here.pairs), count**-0.5))
+        errors = np.append(1.0 / np.sqrt(np.maximum(precision, _FLATTEST)), np.full(len(here.pairs), count**-0.5))
         point = here.flat()
         step = plain.flat() - point
         left = float(np.max(np.abs(step) / errors))

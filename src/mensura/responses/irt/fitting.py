@@ -4,10 +4,6 @@ Every pass gives the exact gradient (Fisher's identity); the step is that of :mo
 with the length of the test, so a handful of passes suffices where the EM algorithm needs dozens. Far from the
 maximum, where Newton's step is no guide, it is the EM algorithm's; a step that lowers the likelihood is taken back
 and shortened. Large tables start from the fit of a sample of their subjects.
-
-An ability is the posterior mean. Its variance is the posterior's, v, and, since items are estimated, v² bᵀ C b
-beside: C is the covariance of the parameters and b how the slope of the subject's log posterior changes with them. b
-and C are those of :mod:`.information`; a subject who took part of the items has that part of b.
 """
 
 from __future__ import annotations
@@ -21,10 +17,10 @@ import numpy as np
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 from mensura.responses.irt import model as irt_model
-from mensura.responses.irt.information import Information, exact_information, gradient, group_slopes, information
+from mensura.responses.irt.information import Information, exact_information, gradient, information
 from mensura.responses.irt.namespace import Namespace
-from mensura.responses.irt.passes import Grid, NodeTables, PassSums, shard_posteriors, tally
-from mensura.responses.irt.shards import Held, Shard, ShardSource, chunks, fetched, thinned
+from mensura.responses.irt.passes import Grid, NodeTables, PassSums, tally
+from mensura.responses.irt.shards import Held, ShardSource, fetched, thinned
 
 MEMORY = 4
 _RIDGE = 1e-8
@@ -75,6 +71,8 @@ group whose subjects answer alike, takes long ones."""
 _NOISE = 1e-6
 """Share of the log likelihood that single precision may blur."""
 _START_GUESS = -1.4
+_WIDER = (0.5, 1.0, 2.0, 4.0)
+"""Standard deviations of the priors of guessing that lead to a fit without any."""
 
 Pass = Callable[[irt_model.Parameters, Grid, bool], PassSums]
 """One pass over all responses: parameters, grid, whether right answers are wanted by node."""
@@ -91,8 +89,8 @@ class Visit(NamedTuple):
 class Fitted:
     """Parameters on the scale of the first group, the sums at them, and how the fit went.
 
-    ``evidence``: log marginal likelihood. ``history``: one entry per pass over all responses. ``parameters`` are those
-    that the sums belong to.
+    ``evidence``: log marginal likelihood. ``posterior``: the same with the priors. ``history``: one entry per pass over
+    all responses. ``parameters`` are those that the sums belong to.
     """
 
     parameters: irt_model.Parameters
@@ -102,6 +100,7 @@ class Fitted:
     evidence: float
     converged: bool
     history: tuple[Visit, ...]
+    posterior: float = float("nan")
 
 
 @dataclass(frozen=True)
@@ -150,6 +149,10 @@ def fit_held(
     priors, effort = priors or irt_model.Priors(), effort or Effort()
     if held.subjects > 4 * SAMPLE and (sample := thinned(held, SAMPLE)) is not held:
         begin = climb(over(space, sample), begin, priors, replace(effort, tolerance=0.1, passes=30)).parameters
+    if begin.model == "3pl" and priors.guessing is None:  # from the plain start guessing runs away before slopes settle
+        for width in _WIDER:
+            guided = replace(priors, guessing=irt_model.ItemPrior(_START_GUESS, width))
+            begin = climb(over(space, held), begin, guided, replace(effort, passes=effort.passes // 2)).parameters
     fitted = climb(over(space, held), begin, priors, effort)
     if held.items * begin.of_item > EXACT_UNKNOWNS:
         return fitted
@@ -198,7 +201,9 @@ def climb(run: Pass, begin: irt_model.Parameters, priors: irt_model.Priors, effo
         )
     converged = history[-1].step < effort.tolerance
     whole = information(best.parameters, best.grid, best.sums, priors, whole=True)
-    return Fitted(best.parameters, best.grid, best.sums, whole, best.sums.evidence, converged, tuple(history))
+    return Fitted(
+        best.parameters, best.grid, best.sums, whole, best.sums.evidence, converged, tuple(history), best.height
+    )
 
 
 class _Place(NamedTuple):
@@ -221,51 +226,3 @@ def _away(p: irt_model.Parameters, step: Floats, share: float) -> irt_model.Para
     bounded = np.clip(share * step, -LONGEST_STEP, LONGEST_STEP)
     cut = len(p.slope) * p.of_item
     return p.moved(bounded[:cut].reshape(-1, p.of_item), bounded[cut:])
-
-
-class ShardAbilities(NamedTuple):
-    """Of every subject of a shard: the ability, its standard error, and the posterior's standard deviation alone."""
-
-    mean: Floats
-    error: Floats
-    spread: Floats
-
-
-def abilities(space: Namespace, shard: Shard, fitted: Fitted) -> ShardAbilities:
-    """Return the abilities of a shard's subjects."""
-    tables = NodeTables(space, fitted.parameters, fitted.grid)
-    means, variances = [], []
-    for chunk in chunks(space, shard):
-        posterior = shard_posteriors(space, chunk, tables)
-        means.append(space.get(posterior.mean))
-        variances.append(space.get(posterior.variance))
-    mean, variance = np.concatenate(means), np.concatenate(variances)
-    extra = item_error(fitted.parameters, fitted.grid, fitted.information, shard.group, mean, variance)
-    return ShardAbilities(mean, np.sqrt(variance + extra), np.sqrt(variance))
-
-
-def item_error(
-    p: irt_model.Parameters, grid: Grid, inverse: Information, group: int, mean: Floats, variance: Floats
-) -> Floats:
-    """Return the variance that errors of the parameters add to abilities."""
-    count = len(grid.nodes)
-    lone, of_ability, across = np.zeros(count), np.zeros(count), np.zeros((count, inverse.item_columns.shape[2]))
-    for rows in irt_model.item_blocks(len(p.slope), count):
-        at = irt_model.curves(p.of_items(rows), grid.nodes)
-        slopes = at.u * at.by_ability[:, :, None]
-        lone += np.sum((slopes @ inverse.item_inverse[rows]) * slopes, axis=(0, 2))
-        across += np.tensordot(slopes, inverse.item_columns[rows], axes=([0, 2], [0, 1]))
-        of_ability += np.sum(at.by_ability**2 / at.spread, axis=0)
-    prior = -group_slopes(p, grid)[:, group]
-    of_prior = np.sum(inverse.group_inverse[:, None] * prior**2, axis=0)
-    across_prior = prior.T @ inverse.group_columns
-    part = np.clip((1.0 / variance - p.sd[group] ** -2.0) / np.interp(mean, grid.nodes, of_ability), 0.0, 1.0)
-    place = np.clip((mean - grid.nodes[0]) / grid.spacing, 0.0, count - 1.001)
-    below = place.astype(int)
-    near = (place - below)[:, None]  # between nodes, lest a last bit choose another one
-    of_items, of_groups = (one[below] * (1.0 - near) + one[below + 1] * near for one in (across, across_prior))
-    crossed = np.sum((part[:, None] * of_items + of_groups) ** 2, axis=1) if across.shape[1] else 0.0
-    extra: Floats = variance**2 * (
-        part * np.interp(mean, grid.nodes, lone) + np.interp(mean, grid.nodes, of_prior) + crossed
-    )
-    return extra
