@@ -19,7 +19,7 @@ import polars as pl
 from benchmarks import irt_rated, run
 from benchmarks.measured import percent_range, record
 from mensura.responses import FitOptions, fit_categories, fit_dimensions, fit_responses
-from mensura.responses.irt.categories import CategoryItems, begin, log_chances
+from mensura.responses.irt.category_curves import CategoryItems, begin, log_chances
 
 PARTS = ("all", "categories", "shapes", "dimensions", "bifactor", "rated")
 Z90 = 1.6448536269514722

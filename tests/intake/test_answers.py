@@ -10,7 +10,7 @@ import pytest
 from mensura.core.errors import MensuraError
 from mensura.intake.answers import AnswerLog, WideAnswers, read_answers
 from mensura.responses import fit_categories, fit_dimensions, read_responses, take_columns, write_store
-from mensura.responses.categories import read_categories
+from mensura.responses.category_table import read_categories
 
 WIDE = pl.DataFrame({"pupil": ["a", "b", "c", "d"], "q1": [1, 0, 1, 0], "q2": [1, 1, 0, 0], "q3": [1, 0, 0, 1]})
 LONG = WIDE.unpivot(index="pupil", variable_name="task", value_name="points")

@@ -6,7 +6,7 @@ import pytest
 
 from mensura.core.errors import MensuraError
 from mensura.responses import FitOptions, fit_categories, fit_responses
-from mensura.responses.irt.categories import MODELS, CategoryItems, begin, log_chances
+from mensura.responses.irt.category_curves import MODELS, CategoryItems, begin, log_chances
 from mensura.responses.irt.model import Priors
 from tests.responses.conftest import as_long, draw
 from tests.responses.test_published import COUNTS
@@ -49,7 +49,7 @@ def test_two_categories_give_the_published_values_of_the_law_school_test(model):
 @pytest.mark.parametrize("model", MODELS)
 def test_slopes_are_those_of_small_differences(model):
     """The derivatives by parameters and by ability, of items with two, three and four categories."""
-    from mensura.responses.irt.categories import category_curves
+    from mensura.responses.irt.category_curves import category_curves
 
     p = begin(model, [np.array([0.2, 0.3, 0.5]), np.array([0.4, 0.6]), np.array([0.1, 0.2, 0.3, 0.4])], 1)
     p = p.moved(np.random.default_rng(0).normal(0.0, 0.1, p.values.shape), np.zeros(0))

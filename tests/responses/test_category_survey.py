@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from mensura.responses import Survey, fit_categories
-from mensura.responses.irt.categories import MODELS
+from mensura.responses.irt.category_curves import MODELS
 from tests.responses.test_categories import drawn_categories
 
 

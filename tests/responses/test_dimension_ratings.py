@@ -6,9 +6,9 @@ import pytest
 
 from mensura.core.errors import MensuraError
 from mensura.responses import fit_categories, fit_dimensions
-from mensura.responses.dimensions import dimension_answers
+from mensura.responses.dimension_answers import dimension_answers
 from mensura.responses.irt import dimension_items, dimensions
-from mensura.responses.irt.categories import CategoryItems, log_chances
+from mensura.responses.irt.category_curves import CategoryItems, log_chances
 from mensura.responses.irt.dimension_items import DimensionItems
 from mensura.responses.irt.dimension_nodes import pass_over
 from mensura.responses.irt.dimensions import fit_dimensions_held

@@ -9,151 +9,29 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import polars as pl
-import scipy
 
 from mensura.core.arrays import Floats
-from mensura.core.errors import MensuraError, check_choice, listed_names
+from mensura.core.errors import check_choice, listed_names
 from mensura.core.results import Result
-from mensura.intake.answers import AnswerLog
+from mensura.responses.category_table import read_categories
 from mensura.responses.estimation import LEAST_PEOPLE, NOT_CONVERGED, choose_estimation
-from mensura.responses.irt import categories as irt
+from mensura.responses.irt import categories as irt, category_curves as curves
 from mensura.responses.irt.abilities import FINE, METHODS, ShardAbilities, estimate, normal_prior
-from mensura.responses.irt.differences import RatedAnswers, compare_items, empty_dif
+from mensura.responses.irt.comparable import RatedAnswers
+from mensura.responses.irt.differences import compare_items, empty_dif
 from mensura.responses.irt.namespace import Namespace, namespace
-from mensura.responses.reading import owned, pieces
+from mensura.responses.quality import rated_quality
 from mensura.responses.result import ability_table, ending, group_table, heights
 from mensura.responses.survey import Survey
 
-CATEGORY_MODELS = irt.MODELS
-MOST_CATEGORIES = 20
-"""Categories that an item may have; more are a measurement, not a rating."""
-
-
-class CategoryTable(NamedTuple):
-    """Answers in categories.
-
-    ``answers``: subject, group, item, value and place of the category. ``codes``: item, value, place, category (its
-    name), n and share of every category. ``subjects``: subject, group, n. ``groups``: their names. ``counts``: of each
-    group, subjects × items and categories. ``log``: what was left out.
-    """
-
-    answers: pl.DataFrame
-    codes: pl.DataFrame
-    subjects: pl.DataFrame
-    groups: list[str]
-    counts: list[Any]
-    log: AnswerLog
-
-    @property
-    def items(self) -> pl.Series:
-        """The items, in the order of the counts."""
-        return self.codes["item"].unique(maintain_order=True)
-
-    @property
-    def shares(self) -> list[Floats]:
-        """The shares of each item's categories."""
-        return [rows["share"].to_numpy() for rows in self.codes.partition_by("item", maintain_order=True)]
-
-    @property
-    def stacked(self) -> Any:  # noqa: ANN401
-        """The counts of all subjects."""
-        return scipy.sparse.vstack(self.counts, format="csr")
-
-
-def read_categories(
-    responses: Any,  # noqa: ANN401
-    *,
-    by: str | None = None,
-    group: str | None = None,
-    reference: str | None = None,
-    header: bool = True,
-    columns: str | None = None,
-) -> CategoryTable:
-    """Read tables with whole numbers as outcomes, the categories; ``reference``: the group that comes first."""
-    log = AnswerLog()
-    answers = _answers(responses, by, group, log, {"header": header, "columns": columns})
-    groups = answers["group"].unique(maintain_order=True).to_list()
-    if reference is not None:
-        check_choice("reference", reference, groups)
-        groups.sort(key=lambda name: name != reference)
-    answers, codes = _numbered(answers, log)
-    items, most = codes["item"].unique(maintain_order=True), int(codes["place"].to_numpy().max()) + 1
-    subjects = _subjects(answers, groups)
-    counts = [_counts(answers, subjects, name, items, most) for name in groups]
-    return CategoryTable(answers, codes, subjects, groups, counts, log)
-
-
-def _answers(sources: Any, by: str | None, group: str | None, log: AnswerLog, how: dict[str, Any]) -> pl.DataFrame:  # noqa: ANN401
-    """Return subject, group, item and value of every answer."""
-    parts: list[pl.DataFrame] = []
-    for source, owner in owned(sources, group, log):
-        for piece in pieces(source, by=by, group=owner, log=log, **how):
-            parts += [piece] if isinstance(piece, pl.DataFrame) else piece.long()
-    answers = pl.concat(parts).select("subject", "group", "item", "value")
-    log.note("missing outcomes", answers["value"].null_count(), "left out")
-    answers = answers.drop_nulls()
-    if answers.is_empty():
-        raise MensuraError("responses: no outcome; add at least one")
-    wrong = answers.filter(pl.col("value") % 1.0 != 0.0)
-    if wrong.height:
-        item, value = wrong.row(0)[2:]
-        raise MensuraError(
-            f"responses: item {item!r} has the outcome {value:g}; expected whole numbers, one per category. "
-            "Round the outcomes, or fit the model 2pl to shares"
-        )
-    return answers
-
-
-def _numbered(answers: pl.DataFrame, log: AnswerLog) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the answers with the place of their category, and item, value, place, n of every category."""
-    codes = answers.group_by("item", "value", maintain_order=True).len("n")
-    order = codes.group_by("item", maintain_order=True).agg(kinds=pl.len())
-    many = order.filter(pl.col("kinds") > MOST_CATEGORIES)
-    if many.height:
-        raise MensuraError(
-            f"responses: item {many['item'][0]!r} has {many['kinds'][0]} different outcomes; at most {MOST_CATEGORIES} "
-            "categories are fitted. Group the outcomes into fewer categories"
-        )
-    single = order.filter(pl.col("kinds") == 1)["item"]
-    log.note("items with one category", single.len(), "left out")
-    order = order.filter(pl.col("kinds") > 1).with_row_index("at")
-    if order.height < 2:
-        raise MensuraError(f"responses: {order.height} items have two categories or more; a scale needs at least two")
-    codes = order.join(codes, on="item", how="left").sort("at", "value")
-    codes = codes.with_columns(
-        place=pl.int_range(pl.len()).over("at"),
-        category=pl.Series([f"{value:g}" for value in codes["value"]], dtype=pl.String),
-        share=pl.col("n") / pl.col("n").sum().over("item"),
-    )
-    keys = codes.select("at", "item", "value", "place")
-    return answers.join(keys, on=["item", "value"], maintain_order="left"), codes
-
-
-def _subjects(answers: pl.DataFrame, groups: list[str]) -> pl.DataFrame:
-    """Return subject, group, n and the row in its group of every subject."""
-    who = answers.group_by("subject", maintain_order=True).agg(
-        pl.col("group").first(), pl.col("group").n_unique().alias("kinds"), pl.col("item").n_unique().alias("n")
-    )
-    twice = who.filter(pl.col("kinds") > 1)
-    if twice.height:
-        raise MensuraError(f"responses: subject {twice['subject'][0]!r} is in two groups; give each subject one group")
-    rank = pl.col("group").replace_strict(groups, list(range(len(groups))), return_dtype=pl.Int32)
-    who = who.drop("kinds").sort(rank, maintain_order=True)
-    return who.with_columns(row=pl.int_range(pl.len()).over("group"))
-
-
-def _counts(answers: pl.DataFrame, subjects: pl.DataFrame, group: str, items: pl.Series, most: int) -> Any:  # noqa: ANN401
-    own = answers.filter(pl.col("group") == group).join(subjects.select("subject", "row"), on="subject")
-    column = own["at"].to_numpy().astype(np.int64) * most + own["place"].to_numpy()
-    shape = (subjects.filter(pl.col("group") == group).height, items.len() * most)
-    return scipy.sparse.csr_array((np.ones(own.height, dtype=np.float32), (own["row"].to_numpy(), column)), shape=shape)
+CATEGORY_MODELS = curves.MODELS
 
 
 class CategoryAnswers(NamedTuple):
     """What was fitted: counts (subjects × items and categories), subjects in the order of the fit, and the items."""
 
     counts: Any
-    items: irt.CategoryItems
+    items: curves.CategoryItems
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -187,10 +65,12 @@ class CategoryFit(Result):
         Maximum likelihood, or which priors were used.
     log_posterior
         The log likelihood and the log density of the priors, which is what was maximised.
+    quality, pairs
+        The fit of the whole and pairs of items that depend on one another, as of :class:`ResponseFit`.
 
     """
 
-    TABLES: ClassVar[tuple[str, ...]] = ("subjects", "items", "categories", "groups", "dif", "log")
+    TABLES: ClassVar[tuple[str, ...]] = ("subjects", "items", "categories", "groups", "dif", "log", "quality", "pairs")
 
     model: str
     subjects: pl.DataFrame
@@ -206,12 +86,13 @@ class CategoryFit(Result):
     warnings: tuple[str, ...] = field(default=())
     estimation: str = ""
     log_posterior: float = float("nan")
+    quality: pl.DataFrame = field(default_factory=pl.DataFrame)
+    pairs: pl.DataFrame = field(default_factory=pl.DataFrame)
 
     @property
     def reliability(self) -> float:
         """Share of the variance of abilities in the first group that the answers explain."""
-        first = self.subjects.filter(pl.col("group") == self.groups["group"][0])
-        return float(1.0 - np.mean(first["se"].to_numpy() ** 2))
+        return float(self.quality["reliability_marginal"][0])
 
     @property
     def heading(self) -> str:
@@ -284,7 +165,7 @@ def fit_categories(
     survey = None if survey is None else survey.of(subjects["subject"])
     if survey is not None and survey.weights is not None:
         shards = survey.weighed(shards, survey.weights)
-    start = irt.begin(model, table.shares, len(groups))
+    start = curves.begin(model, table.shares, len(groups))
     words, own, fitted = _estimated(space, shards, start, prior, table.codes["n"].to_numpy())
     if survey is not None:
         fitted = survey.category_information(space, shards, fitted, own)
@@ -295,7 +176,7 @@ def fit_categories(
     dif = empty_dif()
     if survey is None and len(groups) > 1:
         dif = compare_items(RatedAnswers(space, shards, own), fitted.items, groups, table.items)
-    return CategoryFit(
+    result = CategoryFit(
         model,
         ability_table(subjects, ability, error),
         _item_table(fitted, table.answers, table.items),
@@ -311,12 +192,14 @@ def fit_categories(
         words,
         fitted.posterior,
     )
+    first = subjects.filter(pl.col("group") == groups[0]).select("subject", "row")
+    return rated_quality(result, fitted, table.answers.join(first, on="subject"), first.height)
 
 
 def _estimated(
     space: Namespace,
     shards: Sequence[irt.CategoryCounts],
-    start: irt.CategoryItems,
+    start: curves.CategoryItems,
     prior: irt.CategoryPrior | str | Path | None,
     answers: Floats,
 ) -> tuple[str, irt.CategoryPrior | None, irt.CategoryFitted]:
@@ -335,7 +218,7 @@ def _estimated(
 def _abilities(space: Namespace, shard: irt.CategoryCounts, fitted: irt.CategoryFitted, method: str) -> ShardAbilities:
     """Return the abilities of a group's subjects."""
     p = fitted.items
-    log_p, _, slope = irt.category_curves(p, FINE.nodes)
+    log_p, _, slope = curves.category_curves(p, FINE.nodes)
     values = space.get(space.score(shard.counts, space.real(log_p.reshape(-1, len(FINE.nodes)))))
     of_items = np.einsum("jkq,jkq->jq", np.exp(log_p) * (np.arange(p.most) < p.sizes[:, None])[:, :, None], slope**2)
     of_answers = np.repeat(of_items, p.most, axis=0)
@@ -343,7 +226,7 @@ def _abilities(space: Namespace, shard: irt.CategoryCounts, fitted: irt.Category
     prior = normal_prior(FINE, float(p.mean[shard.group]), float(p.sd[shard.group]))
     weighted, variance = estimate("wle", values, information, FINE, prior)
     if method == "eap":
-        table = space.real(irt.log_chances(p, fitted.grid.nodes).reshape(-1, len(fitted.grid.nodes)))
+        table = space.real(curves.log_chances(p, fitted.grid.nodes).reshape(-1, len(fitted.grid.nodes)))
         posterior = irt.shard_posteriors(space, shard, p, fitted.grid, table)
         chosen = space.get(posterior.mean), space.get(posterior.variance)
     else:

@@ -22,14 +22,17 @@ from mensura.responses.counting import CountRules
 from mensura.responses.estimation import LEAST_PEOPLE, NOT_CONVERGED, choose_estimation, fewest_answers
 from mensura.responses.findings import CHECKS, item_misfit, refuse_hopeless, refuse_unlinked, with_checks, with_findings
 from mensura.responses.irt.abilities import METHODS, abilities
-from mensura.responses.irt.differences import RightAnswers, compare_items, discovery_rates, empty_dif
+from mensura.responses.irt.comparable import RightAnswers
+from mensura.responses.irt.differences import compare_items, discovery_rates, empty_dif
 from mensura.responses.irt.fitting import Effort, Fitted, Pass, climb, fit_held, over, start
 from mensura.responses.irt.model import Priors, check_model
 from mensura.responses.irt.namespace import Namespace, namespace
 from mensura.responses.irt.shaped import fit_shaped, skewness
 from mensura.responses.irt.shards import Held, Shard, ShardCounts, ShardSource, placed, streamed, weighed
+from mensura.responses.points import observed_rates
+from mensura.responses.quality import right_quality
 from mensura.responses.reading import read_responses
-from mensura.responses.result import ResponseFit, ability_table, group_table, observed_rates
+from mensura.responses.result import ResponseFit, ability_table, group_table
 from mensura.responses.store import RayPass, ResponseStore, is_store, on_ray
 from mensura.responses.survey import Survey
 from mensura.responses.table import ResponseTable
@@ -191,6 +194,8 @@ def _fit_table(
         tested = RightAnswers.some(space, on_device, priors)
         dif = compare_items(tested, fitted.parameters, table.groups, table.items["item"])
         result = replace(result, dif=dif)
+    tested_answers = table if options.checks and survey is None else None
+    result = right_quality(result, fitted, tested_answers, table.group_sizes[0])
     result = with_findings(with_checks(home, fitted, result, options.seed) if options.checks else result)
     notes: list[tuple[str, Any, str]] = [] if survey is None else [("survey", None, survey.summary)]
     if several and survey is not None:
@@ -231,6 +236,7 @@ def _fit_store(
         rate=pl.Series(np.concatenate([one.rate for one in counts])),
     )
     _, result = _laid_out(space, on_device, fitted, words, options, run, survey, names, items, store.group_names)
+    result = right_quality(result, fitted, None, names.filter(pl.col("group") == store.group_names[0]).height)
     return _noted(
         with_findings(replace(result, log=store.log)), [] if survey is None else [("survey", None, survey.summary)]
     )

@@ -16,11 +16,9 @@ from mensura.core.frames import require_columns
 from mensura.core.results import Result
 from mensura.intake.tables import as_frame, read_table
 from mensura.responses.irt.abilities import estimate
-from mensura.responses.irt.fitting import Fitted
 from mensura.responses.irt.information import Information
 from mensura.responses.irt.model import Groups, Parameters, chances, curve_derivatives, log_chances
-from mensura.responses.irt.passes import Grid, PassSums
-from mensura.scale import rate_interval
+from mensura.responses.irt.passes import Grid
 
 _GRID = np.linspace(-8.0, 8.0, 321)
 
@@ -200,7 +198,7 @@ class ResponseFit(Result):
         weighted likelihood, which no prior draws to the mean.
     items
         item, discrimination, difficulty, guessing, their standard errors, fit (root mean square gap to the curve),
-        fit_p, fit_q, n, rate.
+        fit_p, fit_q, n, rate, s_x2 with s_x2_df and s_x2_p, infit, outfit.
     groups
         group, subjects, mean, sd of abilities and their standard errors (none for the measure).
     dif
@@ -219,10 +217,24 @@ class ResponseFit(Result):
         Maximum likelihood, or which priors were used.
     log_posterior
         The log likelihood and the log density of the priors, which is what was maximised.
+    quality
+        One row: log likelihood, aic, bic, sabic, m2 with rmsea and cfi, reliability_marginal, reliability_empirical.
+    pairs
+        item, other, q3, x2, p: pairs of items that depend on one another beyond ability, the strongest first.
 
     """
 
-    TABLES: ClassVar[tuple[str, ...]] = ("subjects", "items", "groups", "dif", "checks", "log", "observed")
+    TABLES: ClassVar[tuple[str, ...]] = (
+        "subjects",
+        "items",
+        "groups",
+        "dif",
+        "checks",
+        "log",
+        "observed",
+        "quality",
+        "pairs",
+    )
 
     model: str
     subjects: pl.DataFrame
@@ -238,6 +250,8 @@ class ResponseFit(Result):
     warnings: tuple[str, ...] = field(default=())
     estimation: str = ""
     log_posterior: float = float("nan")
+    quality: pl.DataFrame = field(default_factory=pl.DataFrame)
+    pairs: pl.DataFrame = field(default_factory=pl.DataFrame)
 
     @property
     def heading(self) -> str:
@@ -277,80 +291,3 @@ def read_fit(folder: Path) -> ResponseFit:
         tables[name] = read_table(path) if there else pl.DataFrame()
         require_columns(tables[name], columns or [], name=str(path))
     return ResponseFit("read", **tables, log_likelihood=float("nan"), passes=0, converged=True)
-
-
-BIN = 0.5
-"""Width of the ranges of ability that observed rates are taken over, in standard deviations of the first group."""
-LEAST_OBSERVED = 2.0
-"""Answers in a range below which its rate is not reported."""
-MOST_MARKS = 150
-"""Items, and subjects of a group, on an item map. Of more, those at equal steps by position are drawn."""
-MOST_INTERVALS = 60
-"""Marks of a strip of the map up to which each has its interval: of more they would hide one another."""
-_NODES = np.linspace(-4.0, 4.0, 81)
-_FAR = 6.0
-"""Difficulties beyond this are off any map: an item nobody (or everybody) answers right."""
-
-
-def observed_rates(fitted: Fitted, sums: PassSums, items: pl.Series) -> pl.DataFrame:
-    """Return item, ability, rate, low, high (90%), n: shares right over ranges of ability.
-
-    Subjects count in each range with the posterior chance of being there.
-    """
-    nodes = fitted.grid.nodes / float(fitted.parameters.sd[0])
-    place = np.round(nodes / BIN).astype(int)
-    bins = np.unique(place)
-    within = (place[:, None] == bins).astype(float)
-    taken = np.maximum(np.broadcast_to(sums.taken, sums.right.shape), 0.0) @ within
-    right = np.clip(sums.right @ within, 0.0, taken)
-    at, where = np.nonzero(taken >= LEAST_OBSERVED)
-    n, k = taken[at, where], right[at, where]
-    low, high = rate_interval(k, n)
-    columns = {"ability": bins[where] * BIN, "rate": k / n, "low": low, "high": high, "n": n}
-    return pl.DataFrame({"item": items.gather(at.astype(np.uint32)), **columns})
-
-
-def map_points(fit: ResponseFit) -> pl.DataFrame:
-    """Return name, kind, value, low, high: items by difficulty, subjects of every group by ability."""
-    items = fit.items.filter(pl.col("difficulty").abs() <= _FAR).select(
-        name="item",
-        kind=pl.lit("items"),
-        value="difficulty",
-        low=pl.col("difficulty") - Z90 * pl.col("se_difficulty"),
-        high=pl.col("difficulty") + Z90 * pl.col("se_difficulty"),
-    )
-    subjects = fit.subjects.select(name="subject", kind="group", value="ability", low="low", high="high")
-    kinds = [items, *subjects.partition_by("kind", maintain_order=True)]
-    return pl.concat([_some(kind.sort("value")) for kind in kinds])
-
-
-def _some(rows: pl.DataFrame) -> pl.DataFrame:
-    if rows.height > MOST_INTERVALS:
-        rows = rows.with_columns(low=pl.lit(None, pl.Float64), high=pl.lit(None, pl.Float64))
-    if rows.height <= MOST_MARKS:
-        return rows
-    return rows[np.round(np.linspace(0, rows.height - 1, MOST_MARKS)).astype(int)]
-
-
-def information_points(bank: ItemBank) -> pl.DataFrame:
-    """Return ability, information of all items together, error (half-width of a 90% interval from them alone)."""
-    nodes = _NODES[::2]
-    total = bank.information(nodes).sum(axis=0)
-    return pl.DataFrame({"ability": nodes, "information": total, "error": Z90 / np.sqrt(np.maximum(total, 1e-9))})
-
-
-def curve_points(bank: ItemBank, item: str) -> pl.DataFrame:
-    """Return ability and rate along the curve of an item."""
-    if item not in bank.items:
-        raise MensuraError(
-            f"item: got {item!r}; expected {bank.items[0]!r} or one of {len(bank.items) - 1} others (see items.csv)"
-        )
-    return pl.DataFrame({"ability": _NODES, "rate": bank.only([bank.items.index(item)]).chances(_NODES)[0]})
-
-
-def difference_points(dif: pl.DataFrame, group: str) -> pl.DataFrame:
-    """Return item, difference, low, high, flagged of one group beside the first."""
-    reach = Z90 * pl.col("se")
-    return dif.filter(pl.col("group") == group).select(
-        "item", "difference", "flagged", low=pl.col("difference") - reach, high=pl.col("difference") + reach
-    )

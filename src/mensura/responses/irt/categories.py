@@ -1,155 +1,33 @@
-"""Items with several categories: the chance of each category at an ability, and the fit by marginal maximum likelihood.
+"""Items with several categories: the fit by marginal maximum likelihood.
 
-With K categories, numbered from 0, the chance of category k at ability θ is
-
-* ``graded``: P(Y ≥ k) = σ(aθ + dₖ), with d₁ > d₂ > …;
-* ``partial-credit``: P(Y = k) in proportion to exp(k a θ + d₁ + … + dₖ);
-* ``nominal``: P(Y = k) in proportion to exp(aₖ θ + dₖ), with a₀ = d₀ = 0.
-
-Two categories make each of them the 2PL model. The passes are those of right answers: counts of categories (subjects ×
-items and categories) meet a table of log chances by node. Steps and errors are those of :mod:`.information`.
+The passes are those of right answers: counts of categories (subjects × items and categories) meet a table of log
+chances by node. Steps and errors are those of :mod:`.information`, curves those of :mod:`.category_curves`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from mensura.core.arrays import Floats
-from mensura.core.errors import MensuraError, check_choice
+from mensura.core.errors import MensuraError
 from mensura.responses.irt import information as louis
+from mensura.responses.irt.category_curves import CategoryItems, category_curves, log_chances
 from mensura.responses.irt.fitting import Anderson
 from mensura.responses.irt.information import Information
 from mensura.responses.irt.model import GroupPrior, group_prior_terms
 from mensura.responses.irt.namespace import Array, Namespace
 from mensura.responses.irt.passes import Grid, Posterior, posteriors
 
-MODELS = ("graded", "partial-credit", "nominal")
-_TINY = 1e-12
-_ABSENT = -1e9
 EXACT_UNKNOWNS = 200
 """Up to so many parameters of items errors are exact."""
 _RIDGE = 1e-9
 _LARGEST_SHARE = 0.98
 _LONGEST_STEP, _SHORTER, _NEAR = 1.0, 3.0, 3.0
 _TOLERANCE, _PASSES = 0.002, 200
-
-
-@dataclass(frozen=True)
-class CategoryItems:
-    """Parameters of items (items × parameters) and of groups; ``sizes``: how many categories each item has.
-
-    ``values``: slope and d₁ … dₖ₋₁; of ``nominal`` K − 1 slopes, then d₁ … dₖ₋₁. Those that an item of fewer
-    categories lacks are 0 and stay so.
-    """
-
-    model: str
-    sizes: np.ndarray[Any, np.dtype[np.int64]]
-    values: Floats
-    mean: Floats
-    sd: Floats
-
-    @property
-    def most(self) -> int:
-        """The largest number of categories."""
-        return int(self.sizes.max())
-
-    @property
-    def used(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Which parameters the items have."""
-        step = np.arange(1, self.most) < self.sizes[:, None]
-        slopes = step if self.model == "nominal" else np.ones((len(step), 1), dtype=bool)
-        return np.concatenate([slopes, step], axis=1)
-
-    @property
-    def free(self) -> tuple[tuple[str, int], ...]:
-        """Parameters of groups that are estimated: the first group sets the measure."""
-        return tuple((name, group) for group in range(1, len(self.mean)) for name in ("mean", "sd"))
-
-    def of_items(self, chosen: Array) -> CategoryItems:
-        """Return some of the items."""
-        return CategoryItems(self.model, self.sizes[chosen], self.values[chosen], self.mean, self.sd)
-
-    def flat(self) -> Floats:
-        """Return the parameters of items, then mean and log sd of every group but the first."""
-        return np.concatenate([self.values.ravel(), np.stack([self.mean, np.log(self.sd)], axis=1)[1:].ravel()])
-
-    def moved(self, items: Floats, groups: Floats) -> CategoryItems:
-        """Return the parameters after a step; ``groups``: mean and log sd of every group but the first."""
-        mean, sd = self.mean.copy(), self.sd.copy()
-        mean[1:] += groups[0::2]
-        sd[1:] *= np.exp(groups[1::2])
-        return CategoryItems(self.model, self.sizes, self.values + items * self.used, mean, sd)
-
-
-def begin(model: str, shares: Sequence[Floats], groups: int) -> CategoryItems:
-    """Return where a fit begins, from each item's shares of its categories."""
-    check_choice("model", model, MODELS)
-    sizes = np.array([len(share) for share in shares])
-    steps = int(sizes.max()) - 1
-    values = np.zeros((len(sizes), 2 * steps if model == "nominal" else 1 + steps))
-    for place, given in enumerate(shares):
-        share, own = np.clip(given, 0.005, None), len(given) - 1
-        if model == "graded":
-            above = np.clip(np.cumsum(share[::-1])[::-1][1:] / share.sum(), 0.01, 0.99)
-            values[place, 0], values[place, 1 : own + 1] = 1.0, 1.2 * np.log(above / (1.0 - above))
-        elif model == "partial-credit":
-            values[place, 0], values[place, 1 : own + 1] = 0.7, np.diff(np.log(share))
-        else:
-            values[place, :own] = np.arange(1, own + 1) / own
-            values[place, steps : steps + own] = np.log(share[1:] / share[0])
-    return CategoryItems(model, sizes, values, np.zeros(groups), np.ones(groups))
-
-
-def log_chances(p: CategoryItems, nodes: Floats) -> Floats:
-    """Return ln P of every item and category at every node (items × categories × nodes)."""
-    return category_curves(p, nodes)[0]
-
-
-def category_curves(p: CategoryItems, nodes: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return ln P, its derivatives by parameters (items × categories × parameters × nodes) and by θ."""
-    if p.model == "graded":
-        return _graded(p, nodes)
-    items, most, count = len(p.sizes), p.most, len(nodes)
-    here = np.arange(most) < p.sizes[:, None]
-    by = np.zeros((items, most, p.values.shape[1], count))
-    if p.model == "partial-credit":
-        by[:, :, 0] = (np.arange(most)[:, None] * nodes)[None]
-        by[:, :, 1:] = (np.arange(1, most) <= np.arange(most)[:, None])[None, :, :, None]
-        along = np.arange(most) * p.values[:, :1]
-    else:
-        kinds = np.eye(most)[:, 1:]
-        by[:, :, : most - 1], by[:, :, most - 1 :] = kinds[None, :, :, None] * nodes, kinds[None, :, :, None]
-        along = np.concatenate([np.zeros((items, 1)), p.values[:, : most - 1]], axis=1)
-    height = np.where(here[:, :, None], np.einsum("jknq,jn->jkq", by, p.values), _ABSENT)
-    height -= height.max(axis=1, keepdims=True)
-    log_p = height - np.log(np.sum(np.exp(height), axis=1, keepdims=True))
-    chance = np.exp(log_p)
-    by -= np.einsum("jkq,jknq->jnq", chance, by)[:, None]
-    slope = along[:, :, None] - np.einsum("jkq,jk->jq", chance, along)[:, None]
-    return log_p * here[:, :, None], by * here[:, :, None, None], slope * here[:, :, None]
-
-
-def _graded(p: CategoryItems, nodes: Floats) -> tuple[Floats, Floats, Floats]:
-    items, most, count = len(p.sizes), p.most, len(nodes)
-    here = np.arange(most) < p.sizes[:, None]
-    z = p.values[:, :1, None] * nodes + np.where(here[:, 1:], p.values[:, 1:], _ABSENT)[:, :, None]
-    rise = np.zeros((items, most + 1, count))
-    rise[:, 0], rise[:, 1:-1] = 1.0, 1.0 / (1.0 + np.exp(-np.clip(z, -35.0, 35.0)))
-    rise[:, 1:-1] *= here[:, 1:, None]
-    bend = rise * (1.0 - rise)
-    chance = np.maximum(rise[:, :-1] - rise[:, 1:], _TINY)
-    by = np.zeros((items, most, most, count))
-    steep = (bend[:, :-1] - bend[:, 1:]) / chance
-    by[:, :, 0] = steep * nodes
-    for step in range(1, most):
-        by[:, step, step] = bend[:, step] / chance[:, step]
-        by[:, step - 1, step] = -bend[:, step] / chance[:, step - 1]
-    slope = steep * p.values[:, :1, None]
-    return np.log(chance) * here[:, :, None], by * here[:, :, None, None], slope * here[:, :, None]
 
 
 @dataclass(frozen=True)
@@ -245,12 +123,6 @@ def height_and_gradient(
     sums, (density, pull, _) = _pass(space, shards, p, grid), _prior_terms(p, prior)
     items, groups = _gradient(p, grid, sums)
     return sums.evidence + density, np.concatenate([(items * p.used).ravel(), groups]) + pull
-
-
-def expected_scores(p: CategoryItems, nodes: Floats) -> Floats:
-    """Return the expected category of every item at nodes, the lowest being 0."""
-    here = (np.arange(p.most) < p.sizes[:, None])[:, :, None]
-    return np.asarray(np.einsum("k,jkq->jq", np.arange(float(p.most)), np.exp(log_chances(p, nodes)) * here))
 
 
 def _prior_terms(p: CategoryItems, prior: CategoryPrior | None) -> tuple[float, Floats, Floats]:

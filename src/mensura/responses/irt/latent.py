@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mensura.core.arrays import Floats
-from mensura.responses.irt.categories import CategoryItems, log_chances
+from mensura.responses.irt.category_curves import CategoryItems, log_chances
 from mensura.responses.irt.dimension_items import DimensionItems
 from mensura.responses.irt.dimension_nodes import Places, chunks as node_chunks, log_density, normalised, product_rule
 from mensura.responses.irt.dimensions import node_scores

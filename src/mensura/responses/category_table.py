@@ -1,0 +1,137 @@
+"""Answers in categories, as they are read: who chose which category of which item."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+import scipy
+
+from mensura.core.arrays import Floats
+from mensura.core.errors import MensuraError, check_choice
+from mensura.intake.answers import AnswerLog
+from mensura.responses.reading import owned, pieces
+
+MOST_CATEGORIES = 20
+"""Categories that an item may have; more are a measurement, not a rating."""
+
+
+class CategoryTable(NamedTuple):
+    """Answers in categories.
+
+    ``answers``: subject, group, item, value and place of the category. ``codes``: item, value, place, category (its
+    name), n and share of every category. ``subjects``: subject, group, n. ``groups``: their names. ``counts``: of each
+    group, subjects × items and categories. ``log``: what was left out.
+    """
+
+    answers: pl.DataFrame
+    codes: pl.DataFrame
+    subjects: pl.DataFrame
+    groups: list[str]
+    counts: list[Any]
+    log: AnswerLog
+
+    @property
+    def items(self) -> pl.Series:
+        """The items, in the order of the counts."""
+        return self.codes["item"].unique(maintain_order=True)
+
+    @property
+    def shares(self) -> list[Floats]:
+        """The shares of each item's categories."""
+        return [rows["share"].to_numpy() for rows in self.codes.partition_by("item", maintain_order=True)]
+
+    @property
+    def stacked(self) -> Any:  # noqa: ANN401
+        """The counts of all subjects."""
+        return scipy.sparse.vstack(self.counts, format="csr")
+
+
+def read_categories(
+    responses: Any,  # noqa: ANN401
+    *,
+    by: str | None = None,
+    group: str | None = None,
+    reference: str | None = None,
+    header: bool = True,
+    columns: str | None = None,
+) -> CategoryTable:
+    """Read tables with whole numbers as outcomes, the categories; ``reference``: the group that comes first."""
+    log = AnswerLog()
+    answers = _answers(responses, by, group, log, {"header": header, "columns": columns})
+    groups = answers["group"].unique(maintain_order=True).to_list()
+    if reference is not None:
+        check_choice("reference", reference, groups)
+        groups.sort(key=lambda name: name != reference)
+    answers, codes = _numbered(answers, log)
+    items, most = codes["item"].unique(maintain_order=True), int(codes["place"].to_numpy().max()) + 1
+    subjects = _subjects(answers, groups)
+    counts = [_counts(answers, subjects, name, items, most) for name in groups]
+    return CategoryTable(answers, codes, subjects, groups, counts, log)
+
+
+def _answers(sources: Any, by: str | None, group: str | None, log: AnswerLog, how: dict[str, Any]) -> pl.DataFrame:  # noqa: ANN401
+    """Return subject, group, item and value of every answer."""
+    parts: list[pl.DataFrame] = []
+    for source, owner in owned(sources, group, log):
+        for piece in pieces(source, by=by, group=owner, log=log, **how):
+            parts += [piece] if isinstance(piece, pl.DataFrame) else piece.long()
+    answers = pl.concat(parts).select("subject", "group", "item", "value")
+    log.note("missing outcomes", answers["value"].null_count(), "left out")
+    answers = answers.drop_nulls()
+    if answers.is_empty():
+        raise MensuraError("responses: no outcome; add at least one")
+    wrong = answers.filter(pl.col("value") % 1.0 != 0.0)
+    if wrong.height:
+        item, value = wrong.row(0)[2:]
+        raise MensuraError(
+            f"responses: item {item!r} has the outcome {value:g}; expected whole numbers, one per category. "
+            "Round the outcomes, or fit the model 2pl to shares"
+        )
+    return answers
+
+
+def _numbered(answers: pl.DataFrame, log: AnswerLog) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the answers with the place of their category, and item, value, place, n of every category."""
+    codes = answers.group_by("item", "value", maintain_order=True).len("n")
+    order = codes.group_by("item", maintain_order=True).agg(kinds=pl.len())
+    many = order.filter(pl.col("kinds") > MOST_CATEGORIES)
+    if many.height:
+        raise MensuraError(
+            f"responses: item {many['item'][0]!r} has {many['kinds'][0]} different outcomes; at most {MOST_CATEGORIES} "
+            "categories are fitted. Group the outcomes into fewer categories"
+        )
+    single = order.filter(pl.col("kinds") == 1)["item"]
+    log.note("items with one category", single.len(), "left out")
+    order = order.filter(pl.col("kinds") > 1).with_row_index("at")
+    if order.height < 2:
+        raise MensuraError(f"responses: {order.height} items have two categories or more; a scale needs at least two")
+    codes = order.join(codes, on="item", how="left").sort("at", "value")
+    codes = codes.with_columns(
+        place=pl.int_range(pl.len()).over("at"),
+        category=pl.Series([f"{value:g}" for value in codes["value"]], dtype=pl.String),
+        share=pl.col("n") / pl.col("n").sum().over("item"),
+    )
+    keys = codes.select("at", "item", "value", "place")
+    return answers.join(keys, on=["item", "value"], maintain_order="left"), codes
+
+
+def _subjects(answers: pl.DataFrame, groups: list[str]) -> pl.DataFrame:
+    """Return subject, group, n and the row in its group of every subject."""
+    who = answers.group_by("subject", maintain_order=True).agg(
+        pl.col("group").first(), pl.col("group").n_unique().alias("kinds"), pl.col("item").n_unique().alias("n")
+    )
+    twice = who.filter(pl.col("kinds") > 1)
+    if twice.height:
+        raise MensuraError(f"responses: subject {twice['subject'][0]!r} is in two groups; give each subject one group")
+    rank = pl.col("group").replace_strict(groups, list(range(len(groups))), return_dtype=pl.Int32)
+    who = who.drop("kinds").sort(rank, maintain_order=True)
+    return who.with_columns(row=pl.int_range(pl.len()).over("group"))
+
+
+def _counts(answers: pl.DataFrame, subjects: pl.DataFrame, group: str, items: pl.Series, most: int) -> Any:  # noqa: ANN401
+    own = answers.filter(pl.col("group") == group).join(subjects.select("subject", "row"), on="subject")
+    column = own["at"].to_numpy().astype(np.int64) * most + own["place"].to_numpy()
+    shape = (subjects.filter(pl.col("group") == group).height, items.len() * most)
+    return scipy.sparse.csr_array((np.ones(own.height, dtype=np.float32), (own["row"].to_numpy(), column)), shape=shape)

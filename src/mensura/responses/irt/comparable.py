@@ -1,0 +1,154 @@
+"""Answers that can be fitted with other parameters of some items in some groups: right and wrong ones, and ratings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from mensura.core.arrays import Floats
+from mensura.responses.irt import categories as rated
+from mensura.responses.irt.category_curves import CategoryItems, expected_scores
+from mensura.responses.irt.fitting import Effort, climb
+from mensura.responses.irt.information import Information, gradient
+from mensura.responses.irt.model import Parameters, Priors, chances, group_prior_terms, prior_terms
+from mensura.responses.irt.namespace import Namespace, namespace
+from mensura.responses.irt.passes import Grid, NodeTables, PassSums, tally
+from mensura.responses.irt.shards import Held, thinned
+
+_MOST_WORK = 4e8
+"""Subjects × items² up to which all subjects are tested; of more, a sample is."""
+Maps = Sequence[np.ndarray[Any, np.dtype[np.int64]]]
+"""Of every group, the place of each item's parameters among all parameters."""
+
+
+class Solved(NamedTuple):
+    """A fit: log posterior, parameters and their inverse information."""
+
+    height: float
+    parameters: Any
+    information: Information
+
+
+class Comparable(Protocol):
+    """Answers that can be fitted with other parameters of some items in some groups."""
+
+    @property
+    def sizes(self) -> list[int]: ...  # noqa: D102
+    def solve(self, p: Any, maps: Maps) -> Solved: ...  # noqa: ANN401, D102
+    def at(self, p: Any, maps: Maps) -> tuple[float, Floats]: ...  # noqa: ANN401, D102
+    def scores(self, p: Any, nodes: Floats) -> Floats: ...  # noqa: ANN401, D102
+    def slopes(self, p: Any, item: int) -> list[int]: ...  # noqa: ANN401, D102
+    def toward(self, p: Any, item: int, ability: float) -> Floats: ...  # noqa: ANN401, D102
+    def unknowns(self, p: Any, item: int) -> int: ...  # noqa: ANN401, D102
+
+
+@dataclass(frozen=True)
+class RightAnswers:
+    """Right and wrong answers, one shard or more per group."""
+
+    space: Namespace
+    held: Held
+    priors: Priors
+
+    @classmethod
+    def some(cls, space: Namespace, held: Held, priors: Priors) -> RightAnswers:
+        """Return the answers, of a sample of subjects where the tests of all would take long."""
+        most = max(1000, int(_MOST_WORK / held.items**2))
+        exact = namespace(double=True) if space.device == "numpy" else space
+        return cls(exact, thinned(held, most) if held.subjects > most else held, priors)
+
+    @property
+    def sizes(self) -> list[int]:
+        """Subjects of every group."""
+        return [sum(len(part) for part in self.held.parts if part.group == one) for one in range(self.held.groups)]
+
+    def _sums(self, p: Parameters, grid: Grid, by_node: bool, maps: Maps) -> PassSums:
+        total: PassSums | None = None
+        for part in self.held.parts:
+            own = maps[part.group]
+            tables = NodeTables(self.space, p.of_items(own), grid, by_node=by_node)
+            sums = tally(self.space, part, tables, self.held.groups, complete=self.held.complete)
+            right, taken = np.zeros((len(p.slope), sums.right.shape[1])), np.zeros((len(p.slope), len(grid.nodes)))
+            right[own], taken[own] = sums.right, sums.taken
+            sums = PassSums(right, taken, sums.mass, sums.spread, sums.evidence, sums.subjects)
+            total = sums if total is None else total + sums
+        assert total is not None
+        return total
+
+    def solve(self, p: Parameters, maps: Maps) -> Solved:
+        """Fit from ``p`` on."""
+        fitted = climb(lambda *how: self._sums(*how, maps), p, self.priors, Effort(tolerance=0.003, passes=60))
+        return Solved(fitted.posterior, fitted.parameters, fitted.information)
+
+    def at(self, p: Parameters, maps: Maps) -> tuple[float, Floats]:
+        """Return log posterior and gradient."""
+        grid = Grid.over(p.mean, p.sd)
+        sums = self._sums(p, grid, False, maps)
+        height = sums.evidence + prior_terms(p, self.priors)[0] + group_prior_terms(p, self.priors.groups)[0]
+        return height, np.concatenate([part.ravel() for part in gradient(p, grid, sums, self.priors)])
+
+    def scores(self, p: Parameters, nodes: Floats) -> Floats:
+        """Return the expected score of every item at nodes."""
+        return chances(p, nodes)
+
+    def slopes(self, p: Parameters, item: int) -> list[int]:
+        """Return which of an item's parameters are slopes."""
+        return [] if p.model == "rasch" else [0]
+
+    def unknowns(self, p: Parameters, item: int) -> int:
+        """Return how many parameters an item has."""
+        return p.of_item
+
+    def toward(self, p: Parameters, item: int, ability: float) -> Floats:
+        """Return how the logit at an ability depends on an item's parameters."""
+        return np.array({"rasch": [1.0], "2pl": [ability, 1.0]}.get(p.model, [ability, 1.0, 0.0]))
+
+
+@dataclass(frozen=True)
+class RatedAnswers:
+    """Answers in categories, one part per group."""
+
+    space: Namespace
+    parts: Sequence[rated.CategoryCounts]
+    prior: rated.CategoryPrior | None
+
+    @property
+    def sizes(self) -> list[int]:
+        """Subjects of every group."""
+        return [len(part) for part in self.parts]
+
+    def _own(self, maps: Maps) -> list[rated.CategoryCounts]:
+        return [replace(part, places=maps[part.group]) for part in self.parts]
+
+    def solve(self, p: CategoryItems, maps: Maps) -> Solved:
+        """Fit from ``p`` on."""
+        fitted = rated.fit_categories_held(self.space, self._own(maps), p, self.prior, exact=False)
+        return Solved(fitted.posterior, fitted.items, fitted.information)
+
+    def at(self, p: CategoryItems, maps: Maps) -> tuple[float, Floats]:
+        """Return log posterior and gradient."""
+        return rated.height_and_gradient(self.space, self._own(maps), p, self.prior)
+
+    def scores(self, p: CategoryItems, nodes: Floats) -> Floats:
+        """Return the expected score of every item at nodes."""
+        return expected_scores(p, nodes)
+
+    def slopes(self, p: CategoryItems, item: int) -> list[int]:
+        """Return which of an item's parameters are slopes."""
+        return list(range(p.sizes[item] - 1)) if p.model == "nominal" else [0]
+
+    def unknowns(self, p: CategoryItems, item: int) -> int:
+        """Return how many parameters an item has."""
+        return int(p.used[item].sum())
+
+    def toward(self, p: CategoryItems, item: int, ability: float) -> Floats:
+        """Return how the mean logit of an item's steps at an ability depends on its parameters."""
+        steps, row = int(p.sizes[item]) - 1, np.zeros(p.values.shape[1])
+        if p.model == "nominal":
+            row[steps - 1], row[p.most - 2 + steps] = ability / steps, 1.0 / steps
+        else:
+            row[0], row[1 : steps + 1] = ability, 1.0 / steps
+        return row
