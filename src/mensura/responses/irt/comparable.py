@@ -80,7 +80,11 @@ class RightAnswers:
 
     def solve(self, p: Parameters, maps: Maps) -> Solved:
         """Fit from ``p`` on."""
-        fitted = climb(lambda *how: self._sums(*how, maps), p, self.priors, Effort(tolerance=0.003, passes=60))
+
+        def run(parameters: Parameters, grid: Grid, by_node: bool) -> PassSums:
+            return self._sums(parameters, grid, by_node, maps)
+
+        fitted = climb(run, p, self.priors, Effort(tolerance=0.003, passes=60))
         return Solved(fitted.posterior, fitted.parameters, fitted.information)
 
     def at(self, p: Parameters, maps: Maps) -> tuple[float, Floats]:

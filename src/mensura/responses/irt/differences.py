@@ -75,7 +75,8 @@ def compare_items(answers: Comparable, p: Any, groups: list[str], items: pl.Seri
     large = [group for group in range(1, len(groups)) if answers.sizes[group] >= FEWEST]
     if not large:
         return empty_dif()
-    count, freed = items.len(), ()
+    count = items.len()
+    freed: tuple[tuple[int, int], ...] = ()
     base = _laid(answers, p, (), count, len(groups))
     for _ in range(_ROUNDS):
         base = _laid(answers, base.fit.parameters, freed, count, len(groups), base)

@@ -208,9 +208,10 @@ def whole_fit(scored: Scored) -> WholeFit | None:
     count = len(answers)
     excess, of_null = max(statistic - df, 0.0), max(null - null_df, statistic - df, _FLOOR)
     low, high = (_noncentral(statistic, df, share) for share in (0.95, 0.05))
-    rmsea = [float(np.sqrt(one / (df * count))) for one in (excess, low, high)]
+    rmsea, rmsea_low, rmsea_high = (float(np.sqrt(one / (df * count))) for one in (excess, low, high))
     tli = (null / null_df - statistic / df) / (null / null_df - 1.0)
-    return WholeFit(statistic, df, float(special.chdtrc(df, statistic)), *rmsea, gaps, tli, 1.0 - excess / of_null)
+    p_value, cfi = float(special.chdtrc(df, statistic)), 1.0 - excess / of_null
+    return WholeFit(statistic, df, p_value, rmsea, rmsea_low, rmsea_high, gaps, tli, cfi)
 
 
 def _noncentral(statistic: float, df: int, share: float) -> float:
@@ -239,9 +240,8 @@ def _steps(scored: Scored) -> list[Any]:
             step = np.zeros((items, width))
             step[item, place] = _SMALL
             pairs.append((p.moved(-step, np.zeros(groups)), p.moved(step, np.zeros(groups))))
-    for place in range(groups if isinstance(p, Parameters) and p.model == "rasch" else 0):
-        step = _SMALL * np.eye(groups)[place]
-        pairs.append((p.moved(np.zeros((items, width)), -step), p.moved(np.zeros((items, width)), step)))
+    for along in _SMALL * np.eye(groups)[: isinstance(p, Parameters) and p.model == "rasch"]:
+        pairs.append((p.moved(np.zeros((items, width)), -along), p.moved(np.zeros((items, width)), along)))
     return pairs
 
 
