@@ -159,7 +159,9 @@ def _placed(fit: ResponseFit, models: pl.DataFrame) -> pl.DataFrame:
             continue
         place = bank.place(right, trials, sd=WIDE)
         ends = (place.ability - Z90 * place.se, place.ability + Z90 * place.se)
-        rows.append((model, place.ability, *ends, place.n, place.se, float(right.sum() / trials.sum()), MODELS))
+        weighted = (place.weighted, place.se_weighted)
+        rate = float(right.sum() / trials.sum())
+        rows.append((model, place.ability, *ends, place.n, place.se, rate, MODELS, *weighted))
     return pl.DataFrame(rows, schema=fit.subjects.schema, orient="row")
 
 

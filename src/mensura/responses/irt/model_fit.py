@@ -131,6 +131,8 @@ def _score_test(curves: Floats, answers: NDArray[np.int64], item: int) -> tuple[
     rows = slice(1, highest)
     expected = observed.sum(axis=1, keepdims=True) * joint / np.maximum(joint.sum(axis=1, keepdims=True), _FLOOR)
     seen, cells = _merged(observed[rows], expected[rows])
+    if not len(cells):
+        return np.nan, 0.0
     return float(np.sum((seen - cells) ** 2 / np.maximum(cells, _FLOOR))), float(
         np.sum(cells.shape[1] - 1) * len(cells)
     )
