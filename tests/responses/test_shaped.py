@@ -55,7 +55,7 @@ def test_skewed_abilities_no_longer_bend_slopes():
 
 def test_the_skewness_is_reported(mensura_command, tmp_path):
     skewed(3)[0].write_csv(tmp_path / "answers.csv")
-    found = mensura_command("responses", "fit", tmp_path / "answers.csv", settings={"abilities": "estimated"})
+    found = mensura_command("responses", "fit", tmp_path / "answers.csv", settings={"density": "estimated"})
     assert found.code == 0
     said = next(line for line in found.out.splitlines() if "skewness" in line)
     assert 0.9 < float(said.split("skewness ")[1].split()[0]) < 1.6
