@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import polars as pl
@@ -20,9 +20,9 @@ from mensura.responses.irt.shards import is_sparse
 from mensura.responses.table import ResponseTable
 
 if TYPE_CHECKING:
-    from mensura.responses.categories import CategoryFit
     from mensura.responses.result import ResponseFit
 
+T = TypeVar("T", bound=Any)
 _Z = np.linspace(-5.0, 5.0, 101)
 _SHOWN_PAIRS = 200
 
@@ -109,8 +109,8 @@ def right_quality(result: ResponseFit, fitted: Fitted, table: ResponseTable | No
     return replace(result, items=items, pairs=pairs, quality=quality)
 
 
-def rated_quality(result: CategoryFit, fitted: CategoryFitted, answers: pl.DataFrame, first: int) -> CategoryFit:
-    """Return a fit of ratings with its quality; ``answers``: row of the subject, item's and category's place."""
+def rated_quality(result: T, fitted: CategoryFitted, answers: pl.DataFrame, first: int) -> T:
+    """Return a fit of ratings (a dataclass with their tables) with its quality; ``answers``: row of the subject, item's and category's place."""
     p = fitted.items
     ability, error = (result.subjects[name].to_numpy()[:first] for name in ("ability", "se"))
     own = answers.filter(pl.col("at").is_not_null())
