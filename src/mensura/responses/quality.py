@@ -110,7 +110,7 @@ def right_quality(result: ResponseFit, fitted: Fitted, table: ResponseTable | No
 
 
 def rated_quality(result: T, fitted: CategoryFitted, answers: pl.DataFrame, first: int) -> T:
-    """Return a fit of ratings (a dataclass with their tables) with its quality; ``answers``: row of the subject, item's and category's place."""
+    """Return a fit of ratings with its quality; ``answers``: row of the subject, item's and category's place."""
     p = fitted.items
     ability, error = (result.subjects[name].to_numpy()[:first] for name in ("ability", "se"))
     own = answers.filter(pl.col("at").is_not_null())
