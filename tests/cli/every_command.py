@@ -42,6 +42,8 @@ COMMANDS = {
     "responses read": ["{outcomes}", "--out", "{out}"],
     "responses draw": ["{fitted}", "--out", "{out}"],
     "responses fit": ["{outcomes}", "--model", "rasch", "--out", "{out}"],
+    "responses compare": ["{fitted}", "{fitted}", "--out", "{out}"],
+    "responses compare-subjects": ["{outcomes}", "--out", "{out}"],
     "responses surprises": ["{outcomes}", "--model", "rasch", "--out", "{out}"],
     "responses link": ["{fitted}", "{fitted}", "--out", "{out}"],
     "responses place": ["{fitted}", "--rates", "{item_rates}", "--out", "{out}"],

@@ -72,7 +72,8 @@ def build_app(called: str | None = None) -> typer.Typer:
 def _add_command(app: typer.Typer, name: str, texts: Mapping[str, Any], file: str) -> None:
     """Add the function of a command; one whose name is a word of Python ends in an underscore."""
     module = import_module(f"mensura.cli.{texts.get('file', file)}")
-    function = getattr(module, name, None) or getattr(module, f"{name}_")
+    word = name.replace("-", "_")
+    function = getattr(module, word, None) or getattr(module, f"{word}_")
     lines = ["", "[bold]Examples[/]", "", *(f"  {line}" for line in texts["examples"].strip().splitlines()), ""]
     more = list_settings(function.rarer) if hasattr(function, "rarer") else []
     app.command(name, epilog="\n".join([*lines, *more]), short_help=texts["about"])(function)

@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     )
     from mensura.responses.among import AmongPeople as AmongPeople, place_among as place_among, score_new as score_new
     from mensura.responses.categories import CategoryFit as CategoryFit, fit_categories as fit_categories
+    from mensura.responses.comparison import (
+        FitComparison as FitComparison,
+        SubjectComparison as SubjectComparison,
+        compare_fits as compare_fits,
+        compare_subjects as compare_subjects,
+    )
     from mensura.responses.counting import CountRules as CountRules
     from mensura.responses.dimensions import DimensionFit as DimensionFit, fit_dimensions as fit_dimensions
     from mensura.responses.explanation import ItemExplanation as ItemExplanation, explain_items as explain_items

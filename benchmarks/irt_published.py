@@ -1,0 +1,135 @@
+"""Compare item response results with the values that mirt 1.47 prints for the same answers.
+
+The tables are in ``../shared/data/psychometrics`` and are not part of the project. ``--small N`` also fits N small or
+extreme tables, which must give finite numbers or a sentence.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from benchmarks.fuzz import fit_small_table
+from mensura.responses import FitOptions, compare_groups, fit_categories, fit_dimensions, fit_responses
+
+FOLDER = Path(__file__).parents[2] / "shared/data/psychometrics"
+CASES = (
+    ("lsat7", "rasch", "rasch"),
+    ("lsat7", "2pl", "2pl"),
+    ("lsat7", "3pl", "3plprior"),
+    ("sat12", "rasch", "rasch"),
+    ("sat12", "2pl", "2pl"),
+    ("sat12", "3pl", "3plprior"),
+    ("science", "graded", "graded"),
+    ("science", "partial-credit", "gpcm"),
+    ("science", "nominal", "nominal"),
+    ("bfi10", "graded", "graded"),
+    ("bfi10", "partial-credit", "gpcm"),
+    ("bfi10", "nominal", "nominal"),
+)
+
+
+def printed_likelihood(name: str) -> float:
+    """Return a log likelihood that mirt printed."""
+    text = (FOLDER / "mirt/printed.txt").read_text()
+    found = re.search(rf"^{name} LL (-[\d.]+)", text, re.MULTILINE)
+    assert found is not None
+    return float(found[1])
+
+
+def slopes(name: str, kind: str) -> pl.DataFrame:
+    """Return slopes and their errors that mirt printed; those of Rasch are fixed."""
+    table = pl.read_csv(FOLDER / f"mirt/R_{name}_{kind}_pars.csv", null_values="NA", infer_schema_length=None)
+    return table.filter((pl.col("par") == "a1") & pl.col("se").is_not_null())
+
+
+def compare_fit(name: str, model: str, kind: str) -> dict[str, Any]:
+    """Fit one table and return the gaps to mirt's values."""
+    path, began = FOLDER / f"responses/{name}.csv", time.process_time()
+    fit: Any
+    if model in ("rasch", "2pl", "3pl"):
+        fit = fit_responses(path, model=model, options=FitOptions(checks=False))
+    else:
+        fit = fit_categories(path, model=model, prior="none" if model == "nominal" else None)
+    row: dict[str, Any] = {"data": name, "model": model, "cpu_s": round(time.process_time() - began, 2)}
+    gap = fit.log_likelihood - printed_likelihood(f"{name}_{kind}")
+    row |= {"log_likelihood": round(fit.log_likelihood, 3), "gap": gap}
+    theirs = slopes(name, kind)
+    if theirs.height == fit.items.height and model != "nominal":
+        ours, error = (fit.items[one].to_numpy() for one in ("discrimination", "se_discrimination"))
+        row["slope_gap"] = float(np.max(np.abs(ours - theirs["est"].to_numpy())))
+        row["error_ratio_gap"] = float(np.max(np.abs(error / theirs["se"].to_numpy() - 1.0)))
+    return row
+
+
+def compare_dimensions() -> list[dict[str, Any]]:
+    """Fit the confirmatory and the bifactor table."""
+    rows = []
+    for name, bifactor in (("conf", False), ("bif", True)):
+        began = time.process_time()
+        paths = (FOLDER / f"responses/{name}{ending}.csv" for ending in ("", "_dim"))
+        fit = fit_dimensions(*paths, bifactor=bifactor, prior="none")
+        gap = fit.log_likelihood - printed_likelihood(name)
+        row = {"data": name, "model": "bifactor" if bifactor else "confirmatory", "gap": gap}
+        rows.append(row | {"cpu_s": round(time.process_time() - began, 2), "log_likelihood": fit.log_likelihood})
+    return rows
+
+
+def compare_differences() -> list[float]:
+    """Return p of item i01 in dif01 … dif10, divided by mirt's."""
+    theirs = pl.read_csv(FOLDER / "mirt/dif_first_ten.csv")
+    ratios = []
+    for number, p in enumerate(theirs["p"], start=1):
+        found = compare_groups(FOLDER / f"responses/dif{number:02d}.csv", reference="ref")
+        ratios.append(float(found.differences["p"][0]) / p)
+    return ratios
+
+
+def compare_item_fit() -> dict[str, float]:
+    """Return the share of items whose S-X² is mirt's within 0.01, and the gaps of M2 and the reliability."""
+    text = (FOLDER / "mirt/printed.txt").read_text().split("sat12_2pl")
+    figures: dict[str, float] = {}
+    for name, part in (("lsat7", text[0].split("lsat7_2pl")[1].split("lsat7_3pl")[0]), ("sat12", text[1])):
+        theirs = {one[0]: float(one[1]) for one in re.findall(r"(Item\.\d+)\s+([\d.]+)\s+\d+ ", part)}
+        fit = fit_responses(FOLDER / f"responses/{name}.csv")
+        gaps = [abs(theirs[item] - x2) for item, x2 in fit.items.select("item", "s_x2").iter_rows()]
+        m2 = re.search(r"stats\s+([\d.]+)", part)
+        assert m2 is not None
+        figures[f"{name}_s_x2_within_0.01"] = float(np.mean(np.array(gaps) < 0.01))
+        figures[f"{name}_m2_gap"] = abs(float(fit.quality["m2"][0]) - float(m2[1]))
+    return figures
+
+
+def main() -> None:
+    """Print the comparison, and one line of JSON."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--small", type=int, default=0, help="small or extreme tables to fit")
+    chosen = parser.parse_args()
+    if not FOLDER.is_dir():
+        raise SystemExit(f"{FOLDER}: not here; the comparison needs the tables")
+    rows = [compare_fit(*case) for case in CASES] + compare_dimensions()
+    for row in rows:
+        print("  ".join(f"{key} {value:.4f}" if isinstance(value, float) else f"{value}" for key, value in row.items()))
+    ratios, figures = compare_differences(), compare_item_fit()
+    print(f"p of differences divided by mirt's: {min(ratios):.3f} to {max(ratios):.3f}")
+    print(figures)
+    failures = [text for seed in range(chosen.small) if (text := fit_small_table(seed)) is not None]
+    for text in failures:
+        print(text)
+    worst = max(abs(row["gap"]) for row in rows if (row["data"], row["model"]) != ("bfi10", "nominal"))
+    print(
+        json.dumps(
+            {"largest_gap": worst, "p_ratios": [min(ratios), max(ratios)], **figures, "small_failures": len(failures)}
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""Fits compared with one another, and subjects on the same items, by hand."""
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from mensura.core.errors import MensuraError
+from mensura.responses import compare_fits, compare_subjects, fit_responses
+from tests.responses.conftest import draw
+from tests.responses.test_published import COUNTS
+
+
+@pytest.fixture(scope="module")
+def sheets():
+    answers = [[int(sign) for sign in f"{pattern:05b}"] for pattern, count in enumerate(COUNTS) for _ in range(count)]
+    table = pl.DataFrame(answers, schema=[f"i{place}" for place in range(1, 6)], orient="row")
+    return table.with_columns(subject=pl.int_range(1000).cast(pl.String))
+
+
+def test_nested_fits_have_the_likelihood_ratio_that_ltm_prints(sheets):
+    """Law School Admission Test, section 6: log likelihoods of Rizopoulos (2006), −2466.938 and −2466.653."""
+    found = compare_fits([fit_responses(sheets, model=model) for model in ("2pl", "rasch")])
+    assert found.fits["parameters"].to_list() == [6, 10]
+    assert found.fits["aic"].to_list() == pytest.approx([4945.88, 4953.31], abs=0.02)
+    test = found.tests.row(0, named=True)
+    assert (test["x2"], test["df"]) == (pytest.approx(0.57, abs=0.01), 4)
+    assert test["p"] == pytest.approx(stats.chi2.sf(0.57, 4), abs=0.003)
+
+
+def test_fits_of_other_answers_are_refused(sheets):
+    fits = [fit_responses(sheets, model="rasch"), fit_responses(sheets.head(500), model="rasch")]
+    with pytest.raises(MensuraError, match="their answers differ"):
+        compare_fits(fits)
+
+
+def two_models(right, wrong, both):
+    """Answers of two models: ``right`` items that only the first solves, ``wrong`` that only the second does."""
+    first, second = [1] * right + [0] * wrong + [1] * both, [0] * right + [1] * wrong + [1] * both
+    return {"subject": ["a", "b"]} | {f"q{at}": list(pair) for at, pair in enumerate(zip(first, second, strict=True))}
+
+
+def test_two_models_have_the_exact_p_of_mcnemar():
+    row = compare_subjects(two_models(9, 1, 40)).pairs.row(0, named=True)
+    assert row["difference"] == pytest.approx(8 / 50)
+    assert row["p_mcnemar"] == pytest.approx(2 * stats.binom.cdf(1, 10, 0.5))
+    assert row["low"] < 8 / 50 < row["high"] and row["p"] < 0.05
+    assert row["items_needed"] == pytest.approx(2.802**2 * 50 * row["se"] ** 2 / (8 / 50) ** 2, abs=1)
+
+
+def test_questions_about_one_passage_count_as_one():
+    answers = two_models(10, 0, 40)
+    items = {"item": [f"q{at}" for at in range(50)], "passage": [at // 10 for at in range(50)]}
+    plain, by_passage = (
+        compare_subjects(answers, **how).pairs.row(0, named=True)
+        for how in ({}, {"items": items, "cluster": "passage"})
+    )
+    assert by_passage["se"] > 2 * plain["se"] and by_passage["p_mcnemar"] is None
+    assert by_passage["difference"] == plain["difference"]
+
+
+def test_alike_models_leave_open_what_few_items_cannot_show():
+    row = compare_subjects(two_models(0, 0, 20)).pairs.row(0, named=True)
+    assert row["difference"] == 0.0 and row["high"] == pytest.approx(1 - 0.05 ** (1 / 20)) and row["p"] == 1.0
+
+
+def test_several_models_pay_for_several_tests():
+    wide = draw(4, 60, seed=3).wide
+    found = compare_subjects(wide).pairs
+    assert found.height == 6
+    assert (found["p_holm"] >= found["p"] - 1e-12).all()
+    assert found["p_holm"].min() == pytest.approx(min(1.0, 6 * found["p"].min()))
+
+
+def test_null_differences_are_found_in_one_of_twenty():
+    rng = np.random.default_rng(1)
+    p = []
+    for _ in range(200):
+        chance = rng.uniform(0.2, 0.9, 80)
+        answers = (rng.random((2, 80)) < chance).astype(int)
+        wide = {"subject": ["a", "b"]} | {f"q{at}": answers[:, at].tolist() for at in range(80)}
+        p.append(compare_subjects(wide).pairs["p"][0])
+    assert 0.01 <= np.mean(np.array(p) < 0.05) <= 0.09
