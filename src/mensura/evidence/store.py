@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 import polars as pl
 
+from mensura.core.checksums import checksum_of
 from mensura.core.errors import MensuraError
 from mensura.core.files import atomic_path, write_csv
 from mensura.core.folders import whole_folder
@@ -24,6 +25,7 @@ from mensura.scale import Calibration
 STORE_SUFFIXES = {".db", ".sqlite", ".sqlite3"}
 SCHEMA = 1
 """Version of the store's tables (SQLite's ``user_version``): 0 has the evidence alone, 1 also how it came about."""
+_WITH_SUMS = 0x4D656E73  # SQLite's application_id of a store with checksums
 _PATIENCE = 20.0  # seconds a reader waits for a writer who is just committing
 
 
@@ -67,6 +69,9 @@ def write_store(tables: Mapping[str, pl.DataFrame], path: Path) -> None:
                 store.execute(f'CREATE TABLE "{name}" ({columns})')
                 marks = ", ".join("?" * frame.width)
                 store.executemany(f'INSERT INTO "{name}" VALUES ({marks})', as_text(frame).iter_rows())
+            store.execute("CREATE TABLE checksums (name TEXT, value TEXT)")
+            store.executemany("INSERT INTO checksums VALUES (?, ?)", _sums(_all_tables(store, path)).items())
+            store.execute(f"PRAGMA application_id = {_WITH_SUMS}")
     except sqlite3.Error as fault:
         raise MensuraError(
             f"{path}: could not be written ({fault}); nothing was changed there. Check its folder and the free disk "
@@ -129,13 +134,42 @@ def _read_store(path: Path) -> dict[str, RawTable]:
             store.execute("PRAGMA query_only = ON")
             store.execute("BEGIN")
             refuse_newer(store.execute("PRAGMA user_version").fetchone()[0], path)
-            present = {row[0] for row in store.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-            return {name: _read_table(store, path, name) for name in TABLES if name in present}
-    except sqlite3.DatabaseError as fault:
+            tables = _all_tables(store, path)
+            _refuse_damaged(store, path, tables)
+            return tables
+    except (sqlite3.DatabaseError, pl.exceptions.PolarsError, UnicodeError) as fault:
         raise MensuraError(
-            f"{path}: not an evidence store (SQLite): {fault}; give a folder of CSV tables or a store of mensura "
-            "evidence export"
+            f"{path}: not an evidence store (SQLite), or a damaged one: {fault}; give a folder of CSV tables, a backup "
+            "or a store of mensura evidence export"
         ) from fault
+
+
+def _all_tables(store: sqlite3.Connection, path: Path) -> dict[str, RawTable]:
+    present = {row[0] for row in store.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    return {name: _read_table(store, path, name) for name in TABLES if name in present}
+
+
+def _sums(tables: Mapping[str, RawTable]) -> dict[str, str]:
+    """Return a checksum of each table; the order of rows counts, because the first of two sources does."""
+    return {name: checksum_of(table.frame.columns, table.frame.rows()) for name, table in tables.items()}
+
+
+def _refuse_damaged(store: sqlite3.Connection, path: Path, tables: Mapping[str, RawTable]) -> None:
+    """Refuse a store whose tables differ from their checksums, or from the fingerprint of its last entry."""
+    if store.execute("PRAGMA application_id").fetchone()[0] == _WITH_SUMS:
+        kept, sums = dict(store.execute("SELECT name, value FROM checksums").fetchall()), _sums(tables)
+        lost = sorted(name for name in kept.keys() | sums.keys() if kept.get(name) != sums.get(name))
+    elif store.execute("SELECT 1 FROM sqlite_master WHERE name = 'ledger_entries'").fetchone():
+        last = store.execute("SELECT fingerprint FROM ledger_entries ORDER BY entry DESC LIMIT 1").fetchone()
+        cells = {name: _rows(table.frame, TABLES[name].key) for name, table in tables.items()}
+        lost = [] if last is not None and fingerprint_of(cells) == last[0] else ["its tables"]
+    else:
+        lost = []  # written before stores had checksums
+    if lost:
+        raise MensuraError(
+            f"{path}: the store is damaged: {', '.join(lost)} differ from the checksum. Restore a backup, or make the "
+            "store again from an exported folder (mensura evidence init --from FOLDER)"
+        )
 
 
 def _read_table(store: sqlite3.Connection, path: Path, name: str) -> RawTable:

@@ -18,6 +18,8 @@ MOST_UNPACKED = 2**30
 """Bytes that a packed file may unpack to: the largest R file of PISA has two thirds of it."""
 MOST_VALUES = 400_000_000
 """Values (rows × columns) that a table may have."""
+MOST_MEMORY = 4 * 2**30
+"""Bytes of memory that a table may take."""
 PACKED_SUFFIXES = (".gz", ".bz2", ".xz")
 _PACKED: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 _FOREIGN = {b"PK\x03\x04": "zip", b"\x28\xb5\x2f\xfd": "zstd", b"x\x01": "zlib", b"x\x9c": "zlib", b"x\xda": "zlib"}
@@ -30,11 +32,12 @@ def suffix_of(path: Path) -> str:
     return Path(path.stem).suffix.lower() if suffix in PACKED_SUFFIXES else suffix
 
 
-def refuse_vast(name: Path | str, rows: int, columns: int) -> None:
-    """Refuse a table with more values than fit into memory."""
-    if rows * columns > MOST_VALUES:
+def refuse_vast(name: Path | str, rows: int, columns: int, width: float = 8.0) -> None:
+    """Refuse a table with more values than fit into memory; ``width``: mean bytes of a value there."""
+    most = min(MOST_VALUES, int(MOST_MEMORY / max(width, 1.0)))
+    if rows * columns > most:
         raise MensuraError(
-            f"{name}: announces {rows:,} × {columns:,} values; at most {MOST_VALUES:,} are read. "
+            f"{name}: announces {rows:,} × {columns:,} values; at most {most:,} of these are read. "
             "Keep the columns that are needed, or split the file"
         )
 

@@ -19,6 +19,9 @@ R_FILES = (".rda", ".rdata", ".rds")
 WHOLE = 2.0**53
 """Below this every whole number is itself as a float; a larger one in a file is an accident, and stays a float."""
 
+_BYTES_OF_VALUE = 32.0  # a value as an object of Python
+_MOST_UNSTATED = 20_000_000
+"""Values of a file that does not state its number of rows."""
 Labelled = tuple[pl.DataFrame, dict[str, str], dict[str, dict[str, str]]]
 """A table, the labels of its columns, and the meanings of their codes."""
 
@@ -36,11 +39,18 @@ def read_statistics(path: Path, *, keep_missing: bool = False) -> Labelled:
         ".sas7bdat": reader.read_sas7bdat,
         ".xpt": reader.read_xport,
     }.get(suffix, reader.read_sav)
-    extra = {"user_missing": True} if keep_missing and suffix in (".sav", ".zsav") else {}
+    extra: dict[str, Any] = {"user_missing": True} if keep_missing and suffix in (".sav", ".zsav") else {}
     try:
         _, head = read(str(path), metadataonly=True)
-        refuse_vast(path, max(head.number_rows or 0, 0), head.number_columns)
+        rows = head.number_rows if head.number_rows is not None else -1
+        refuse_vast(path, max(rows, 0), head.number_columns, _BYTES_OF_VALUE)
+        if rows < 0:  # the file does not state how many: read as many as a file may have, and one more
+            extra["row_limit"] = most = _MOST_UNSTATED // max(1, head.number_columns) + 1
         columns, about = read(str(path), output_format="dict", **extra)
+        if rows < 0 and len(next(iter(columns.values()), ())) >= most:
+            raise MensuraError(
+                f"{path}: does not state its rows and has {most:,} or more; save it again with their number"
+            )
     except MensuraError:
         raise
     except Exception as fault:

@@ -162,8 +162,9 @@ def find_table(folder: Path, stem: str) -> Path | None:
 def read_parquet(path: Path) -> pl.DataFrame:
     """Read one Parquet file after a look at the values it announces: a small file can unpack to any size."""
     lazy = pl.scan_parquet(path, glob=False)
-    rows, columns = int(lazy.select(pl.len()).collect().item()), len(lazy.collect_schema())
-    refuse_vast(path, rows, columns)
+    rows, schema = int(lazy.select(pl.len()).collect().item()), lazy.collect_schema()
+    wide = sum(16.0 if dtype.is_nested() or dtype in (pl.String, pl.Binary) else 8.0 for dtype in schema.dtypes())
+    refuse_vast(path, rows, len(schema), wide / max(1, len(schema)))
     return pl.read_parquet(path, glob=False)
 
 

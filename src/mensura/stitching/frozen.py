@@ -20,6 +20,7 @@ import numpy as np
 import polars as pl
 
 from mensura.core.arrays import Floats
+from mensura.core.checksums import checksum_of
 from mensura.core.errors import MensuraError, listed_names
 from mensura.core.files import write_text
 from mensura.core.frames import sort_highest
@@ -190,7 +191,14 @@ class FrozenScale(Result):
             **tables,
             **({"step": self.step} if self.step else {}),
         }
+        contents["checksum"] = _checksum(contents)
         write_text(path, json.dumps(contents, ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n")
+
+
+def _checksum(contents: dict[str, Any]) -> str:
+    """Return the checksum of the contents of a file, but for the checksum itself."""
+    rest = {key: value for key, value in contents.items() if key != "checksum"}
+    return checksum_of(json.dumps(rest, ensure_ascii=False, sort_keys=True))
 
 
 def freeze(fit: Stitch, name: str, evidence: Evidence) -> FrozenScale:
@@ -298,6 +306,10 @@ def load_scale(name: str | Path) -> FrozenScale:
         contents = json.loads(path.read_text(encoding="utf-8"))
         if contents["format"] != FORMAT:
             raise KeyError("format")
+        if "checksum" in contents and contents["checksum"] != _checksum(contents):
+            raise ValueError(
+                "its checksum differs: the file is damaged or was edited; restore a backup or freeze again"
+            )
         columns = contents["benchmarks"]
         return FrozenScale(
             name=contents["name"],
