@@ -9,6 +9,7 @@ from mensura.exam import AnswerStore, read_exam
 from mensura.serve import ReviewerSecret
 from mensura.serve.exam_app import exam_app
 from tests.exam.conftest import TOML, write_exam
+from tests.exam.test_kinds import KINDS
 from tests.serve.conftest import listening
 from tests.site.conftest import BROWSER_PATIENCE
 
@@ -523,4 +524,42 @@ def test_a_whole_exam_in_another_language_is_accessible_and_fits(browser, tmp_pa
         look("thanks")
         context.close()
     assert stored(store) == {"capital": "[0]"}
+    store.close()
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_ratings_sliders_and_sounds_work_by_keyboard_and_are_accessible(browser, tmp_path, width):
+    folder = write_exam(tmp_path / "kinds", TOML, KINDS)
+    (folder / "song.mp3").write_bytes(b"ID3" + bytes(50))
+    exam = read_exam(folder)
+    store = AnswerStore(tmp_path / "kinds.db", exam)
+    with listening(exam_app(exam, store, names=["127.0.0.1"])) as address:
+        context = browser.new_context(viewport={"width": width, "height": 900})
+        page = context.new_page()
+        page.goto(address)
+        enter(page)
+        for number, item in enumerate(["try", "capital", "share", "song", "sure", "mood"], start=1):
+            page.wait_for_selector(f"#place:has-text('Question {number} of 6')")
+            page.wait_for_load_state()
+            assert grave_findings(page) == [], item
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), item
+            if item in ("share", "mood"):
+                page.locator("input[type=range]").focus()
+                page.keyboard.press("ArrowRight")
+            elif item == "song":
+                assert page.locator("audio[controls]").count() == 1
+                page.get_by_text("Transcript").click()
+                page.get_by_label("Your answer").fill("anthem")
+            else:
+                page.locator("input[type=radio]").first.focus()
+                page.keyboard.press("Space")
+            page.wait_for_selector("#saved:has-text('Saved.')")
+            page.locator("#next").click()
+        page.get_by_role("heading", name="Review").wait_for()
+        context.close()
+    answers = stored(store)
+    assert answers["share"] == '"51"'
+    assert answers["mood"] == '"0.5"'
+    assert answers["sure"] == "[0]"
+    assert answers["song"] == '"anthem"'
     store.close()

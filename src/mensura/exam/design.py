@@ -102,20 +102,24 @@ def make_form(exam: Exam, number: int, taken: Sequence[Sequence[str]] = ()) -> E
 def full_form(exam: Exam, number: int) -> ExamForm:
     """Return all items that count, for a model; shuffled alike. Attention checks are for people."""
     rng = np.random.default_rng([exam.settings.seed, number])
-    return _arranged(exam, number, [item.item for item in exam.scored], [], rng)
+    return _arranged(exam, number, [item.item for item in exam.scored], [], rng, for_people=False)
 
 
-def _arranged(exam: Exam, number: int, names: list[str], checks: list[str], rng: np.random.Generator) -> ExamForm:
+def _arranged(
+    exam: Exam, number: int, names: list[str], checks: list[str], rng: np.random.Generator, *, for_people: bool = True
+) -> ExamForm:
     if exam.settings.order == "shuffled":
         names = [names[place] for place in rng.permutation(len(names))]
     ranks = {section.name: rank for rank, section in enumerate(exam.settings.sections)}
     names.sort(key=lambda name: ranks.get(exam.by_name[name].section, 0))
     for check in checks:
         names.insert(int(rng.integers(min(1, len(names)), len(names) + 1)), check)
+    practice = [item.item for item in exam.items if item.practice and not item.check] if for_people else []
+    names = [*practice, *names, *(item.item for item in exam.ratings)]
     options = {}
     for name in names:
         item, count = exam.by_name[name], len(exam.by_name[name].options)
-        is_mixed = exam.settings.shuffle_options and not item.keep_order
+        is_mixed = exam.settings.shuffle_options and not item.keep_order and not item.is_rating
         options[name] = [int(place) for place in (rng.permutation(count) if is_mixed else range(count))]
     return ExamForm((exam.settings.seed, number), tuple(names), options)
 

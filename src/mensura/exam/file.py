@@ -18,7 +18,8 @@ from pydantic import ValidationError
 from mensura.core.errors import MensuraError
 from mensura.core.files import write_text
 from mensura.core.folders import whole_folder
-from mensura.exam.items import MOST_ITEMS, ExamItem, check_picture, error_text, read_exam_items
+from mensura.exam.items import MOST_ITEMS, ExamItem, error_text, read_exam_items
+from mensura.exam.media import check_media, check_picture
 from mensura.exam.settings import ExamSettings
 from mensura.exam.texts import ExamTexts, read_texts
 
@@ -26,7 +27,14 @@ FILE = "exam.toml"
 WRITER = "exam new"
 EXAMPLE = Path(__file__).parent / "example"
 _SHOWN = 20
-_SEEN_LATER = {"translations"}  # what takers see of an item only where it is set; older stores do not know it
+_SEEN_LATER = {
+    "translations",
+    "practice",
+    "media",
+    "low",
+    "high",
+    "step",
+}  # what takers see of an item only where it is set; older stores do not know it
 PERSON = "person"
 """The column of a pool's answers that names who gave them."""
 TAKERS = {
@@ -72,13 +80,18 @@ class Exam:
 
     @cached_property
     def scored(self) -> tuple[ExamItem, ...]:
-        """The items that count; attention checks are left out."""
-        return tuple(item for item in self.items if not item.check)
+        """The items that count; attention checks, practice and ratings are left out."""
+        return tuple(item for item in self.items if item.counts)
 
     @property
     def checks(self) -> tuple[ExamItem, ...]:
         """The attention checks."""
         return tuple(item for item in self.items if item.check)
+
+    @property
+    def ratings(self) -> tuple[ExamItem, ...]:
+        """The items whose answers are neither right nor wrong."""
+        return tuple(item for item in self.items if item.is_rating and not item.practice)
 
     @property
     def per_person(self) -> int:
@@ -213,7 +226,7 @@ def _items(table: Path, name: str, inline: list[Any] | None) -> tuple[list[ExamI
 def _joint_faults(file: Path, settings: ExamSettings, items: list[ExamItem]) -> list[str]:
     """Return what is wrong with settings and items together."""
     faults = []
-    scored = sum(not item.check for item in items)
+    scored = sum(item.counts for item in items)
     if not scored:
         faults.append(f"{file.name}: no item that counts; add at least one")
     if settings.items_per_person and settings.items_per_person > scored:
@@ -229,7 +242,8 @@ def _joint_faults(file: Path, settings: ExamSettings, items: list[ExamItem]) -> 
         if item.section not in sections | {""}:
             expected = ", ".join(sorted(sections)) or "none"
             faults.append(f"item {item.item}, section: {item.section!r} is unknown; expected one of {expected}")
-        if item.section == "" and sections and not item.check:
+        faults += [f"item {item.item}, media: {wrong}" for wrong in check_media(file.parent, item.media)]
+        if item.section == "" and sections and item.counts:
             faults.append(f"item {item.item}, section: empty; give one of {', '.join(sorted(sections))}")
         faults += [f"item {item.item}, picture: {wrong}" for wrong in check_picture(file.parent, item.picture)]
         for code in settings.translations:

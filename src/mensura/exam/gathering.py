@@ -16,7 +16,7 @@ from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns
 from mensura.exam.file import TAKERS, Exam
 from mensura.exam.items import ExamItem
-from mensura.exam.scoring import MODELS, PEOPLE, Given, answer_text, is_blank, name_outcome, score
+from mensura.exam.scoring import MODELS, PEOPLE, Given, answer_text, is_blank, name_outcome, outcome_of, score
 from mensura.exam.store import STALE, AnswerStore
 from mensura.exam.weights import LEAST_SHOWN, exclude, hidden_groups
 from mensura.intake.samples import read_samples
@@ -60,8 +60,8 @@ def people_outcomes(exam: Exam, store: AnswerStore) -> pl.DataFrame:
 def _row(item: ExamItem, person: str, stored: Mapping[str, Any] | None) -> tuple[Any, ...]:
     given: Given = json.loads(stored["answer"]) if stored else ""
     late = bool(stored and stored["late"])
-    credit = 0.0 if late or is_blank(given) else score(item, given)
-    outcome = "late" if late else "blank" if is_blank(given) else name_outcome(credit)
+    credit = None if item.is_rating else 0.0 if late or is_blank(given) else score(item, given)
+    outcome = "late" if late else "blank" if is_blank(given) else outcome_of(item, credit)
     seconds = stored["seconds"] if stored else None
     return (person, PEOPLE, 0, item.item, credit, outcome, seconds, None, answer_text(item, given))
 

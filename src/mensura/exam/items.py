@@ -21,7 +21,7 @@ Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=
 MOST_ITEMS = 20_000
 _IN_LANGUAGE = re.compile(r"(text|options|key|picture_alt)_([A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*)")
 _NEAR = 0.8  # how like the name of a column must be to a known one to be taken for a slip
-Scoring = Literal["choice", "several", "number", "text", "rubric"]
+Scoring = Literal["choice", "several", "number", "text", "rubric", "rating", "slider"]
 
 
 class ItemTexts(BaseModel):
@@ -39,7 +39,8 @@ class ExamItem(BaseModel):
     """One item of an exam.
 
     ``key``: the right options (their texts, or letters in the order of the table), the number, or the accepted texts;
-    empty for a rubric. ``check``: an attention check, given to everybody and left out of scores.
+    empty for a rubric and a rating. ``check``: an attention check, and ``practice``: an item to try; both are given to
+    everybody and left out of scores. A slider goes from ``low`` to ``high``; without a key it is a rating.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
@@ -58,6 +59,12 @@ class ExamItem(BaseModel):
     check: bool = False
     keep_order: bool = False
     domain: str = ""
+    practice: bool = False
+    media: str = ""
+    transcript: Annotated[str, Field(max_length=LONG)] = ""
+    low: float = 0.0
+    high: float = 100.0
+    step: Annotated[float, Field(gt=0)] = 1.0
     translations: dict[str, ItemTexts] = {}
 
     @model_validator(mode="before")
@@ -68,7 +75,7 @@ class ExamItem(BaseModel):
             given = given | {"scoring": ("several" if several else "choice") if given.get("options") else "text"}
         return given
 
-    @field_validator("picture")
+    @field_validator("picture", "media")
     @classmethod
     def _stays_inside(cls, name: str) -> str:
         if name and (Path(name).is_absolute() or ".." in Path(name).parts or "\\" in name):
@@ -77,7 +84,7 @@ class ExamItem(BaseModel):
 
     @model_validator(mode="after")
     def _complete(self) -> ExamItem:
-        chosen = self.scoring in ("choice", "several")
+        chosen = self.scoring in ("choice", "several", "rating")
         if chosen and not 2 <= len(self.options) <= len(LETTERS):
             raise ValueError(f"options: {len(self.options)} given; give 2 to {len(LETTERS)}, separated by |")
         if not chosen and self.options:
@@ -87,13 +94,23 @@ class ExamItem(BaseModel):
         if self.scoring == "rubric":
             if not self.rubric:
                 raise ValueError("rubric: empty; describe a right answer")
-        elif not self.key:
+        elif self.scoring == "rating" and self.key:
+            raise ValueError("key: a rating has none; remove it, or use scoring choice")
+        elif not self.key and self.scoring not in ("rating", "slider"):
             raise ValueError("key: empty; give the right answer")
         if self.scoring == "choice" and len(self.key) != 1:
             raise ValueError(f"key: {len(self.key)} given; give one, or use scoring several")
         if chosen:
             self.right_options()
-        if self.scoring == "number" and (len(self.key) != 1 or read_number(self.key[0]) is None):
+        if self.scoring == "slider" and not self.low < self.high:
+            raise ValueError(f"low, high: {self.low:g} and {self.high:g}; expected low below high")
+        if self.media and not self.transcript:
+            raise ValueError("transcript: empty; write what is heard and seen, for people who do not hear or see it")
+        if (
+            self.scoring in ("number", "slider")
+            and self.key
+            and (len(self.key) != 1 or read_number(self.key[0]) is None)
+        ):
             raise ValueError(f"key: {' | '.join(self.key)!r} is no number; expected one such as 12.5")
         for language, words in self.translations.items():
             if words.options and len(words.options) != len(self.options):
@@ -126,6 +143,16 @@ class ExamItem(BaseModel):
         if len(key) == 1 and key.upper() in letters:
             return letters.index(key.upper())
         raise ValueError(f"key: {key!r} is no option; give the text of an option or a letter from A to {letters[-1]}")
+
+    @property
+    def is_rating(self) -> bool:
+        """Whether no answer is right or wrong."""
+        return self.scoring in ("rating", "slider") and not self.key
+
+    @property
+    def counts(self) -> bool:
+        """Whether the item goes into scores."""
+        return not (self.check or self.practice or self.is_rating)
 
     @property
     def is_open(self) -> bool:
@@ -195,70 +222,6 @@ def error_text(error: Any) -> str:  # noqa: ANN401
     if error["type"] == "extra_forbidden":
         return "unknown; remove it or correct its spelling"
     return text if "; " in text else f"{text} (got {str(error.get('input'))[:60]!r}); correct it"
-
-
-# Pictures: only small ones, of kinds that every browser shows and that contain no script.
-
-MOST_BYTES = 2 * 2**20
-MOST_SIDE = 4000
-_KINDS = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp"}
-_STARTS = {
-    "image/png": (b"\x89PNG\r\n\x1a\n",),
-    "image/jpeg": (b"\xff\xd8\xff",),
-    "image/gif": (b"GIF87a", b"GIF89a"),
-    "image/webp": (b"RIFF",),
-}
-
-
-def media_of(name: str) -> str | None:
-    """Return the media type of a picture by its ending, None where it is no picture."""
-    return _KINDS.get(Path(name).suffix.lower())
-
-
-def check_picture(folder: Path, name: str) -> list[str]:
-    """Return what is wrong with the picture of an item; nothing where it has none."""
-    if not name:
-        return []
-    media = media_of(name)
-    if media is None:
-        return [f"{name!r} is no picture; expected one of {', '.join(_KINDS)}. Convert it"]
-    path = folder / name
-    if not path.is_file() or not path.resolve().is_relative_to(folder.resolve()):
-        return [f"{name!r} is not in the folder of the exam; copy it there"]
-    if path.stat().st_size > MOST_BYTES:
-        return [
-            f"{name!r} has {path.stat().st_size / 2**20:.1f} MB; expected at most {MOST_BYTES // 2**20} MB. Shrink it"
-        ]
-    head = path.read_bytes()[:64]
-    if not head.startswith(_STARTS[media]):
-        return [f"{name!r} is no {media.partition('/')[2].upper()} file; save it in that format"]
-    width, height = picture_size(path.read_bytes(), media)
-    if max(width, height) > MOST_SIDE:
-        return [f"{name!r} has {width} × {height} pixels; expected at most {MOST_SIDE} on a side. Shrink it"]
-    return []
-
-
-def picture_size(data: bytes, media: str) -> tuple[int, int]:
-    """Return width and height in pixels as the header announces them; 0 where it does not."""
-    if media == "image/png":
-        return int.from_bytes(data[16:20]), int.from_bytes(data[20:24])
-    if media == "image/gif":
-        return int.from_bytes(data[6:8], "little"), int.from_bytes(data[8:10], "little")
-    if media == "image/jpeg":
-        return _jpeg_size(data)
-    if data[12:16] == b"VP8X":
-        return 1 + int.from_bytes(data[24:27], "little"), 1 + int.from_bytes(data[27:30], "little")
-    return 0, 0
-
-
-def _jpeg_size(data: bytes) -> tuple[int, int]:
-    at = 2
-    while at + 9 < len(data) and data[at] == 0xFF:
-        marker, length = data[at + 1], int.from_bytes(data[at + 2 : at + 4])
-        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
-            return int.from_bytes(data[at + 7 : at + 9]), int.from_bytes(data[at + 5 : at + 7])
-        at += 2 + length
-    return 0, 0
 
 
 # Numbers as people write them: 1,234.5 and 0,5 and 3/4 and 50%.

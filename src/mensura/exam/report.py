@@ -15,6 +15,7 @@ from mensura.exam.by_language import compare_languages
 from mensura.exam.comparison import ExamScale, agreement_among, compare, scale
 from mensura.exam.file import Exam
 from mensura.exam.gathering import attrition
+from mensura.exam.items import read_number
 from mensura.exam.rates import AnswerMatrix, CombinedRates, MeanRate, answer_matrix, combine, item_rates, mean_rate
 from mensura.exam.scoring import MODELS, PEOPLE
 from mensura.exam.weights import RakedWeights, count_people, exclude, hidden_groups, rake, shared_weights
@@ -31,8 +32,8 @@ class ExamReport(Result):
         and rarity among these people, agreement of errors, cost and seconds per right answer.
     takers, items, groups, exclusions, outcomes, anchors, margins : pl.DataFrame
         One row per taker, item, group of people, person left out, outcome, item with answers, and answer weighted to.
-    attrition, languages : pl.DataFrame
-        People at each step from the first page to the analysis; rates by item and language.
+    attrition, languages, ratings : pl.DataFrame
+        People at each step from the first page to the analysis; rates by item and language; answers to ratings.
     responses : pl.DataFrame
         subject, group, item, correct: for ``mensura responses``.
     facts : dict[str, Any]
@@ -44,7 +45,7 @@ class ExamReport(Result):
 
     TABLES: ClassVar[tuple[str, ...]] = (
         *("comparison", "takers", "items", "groups", "exclusions", "outcomes", "anchors", "margins"),
-        *("attrition", "languages"),
+        *("attrition", "languages", "ratings"),
     )
     DIGITS: ClassVar[int] = 2
 
@@ -59,6 +60,7 @@ class ExamReport(Result):
     margins: pl.DataFrame
     attrition: pl.DataFrame
     languages: pl.DataFrame
+    ratings: pl.DataFrame
     responses: pl.DataFrame
     facts: dict[str, Any]
     warnings: tuple[str, ...] = ()
@@ -117,7 +119,7 @@ def report_exam(
 
     """
     names = [item.item for item in exam.scored]
-    scored = outcomes.filter(~pl.col("item").is_in([item.item for item in exam.checks]))
+    scored = outcomes.filter(pl.col("item").is_in(names))
     everybody = answer_matrix(scored, names, dict.fromkeys(takers["subject"], 1.0))
     out = exclude(takers, exam.settings.exclude)
     kept = takers.filter(~pl.col("subject").is_in(out["subject"].to_list()))
@@ -151,6 +153,7 @@ def report_exam(
         raked.margins,
         attrition(exam, takers, steps or {}),
         languages,
+        count_ratings(exam, outcomes, kept["subject"].to_list()),
         scored.select("subject", pl.col("kind").alias("group"), "item", pl.col("score").alias("correct")),
         facts,
         (*notes, *language_notes, *_findings(scored, scaled, kept, out)),
@@ -269,6 +272,26 @@ def _anchors(names: list[str], answers: AnswerMatrix) -> pl.DataFrame:
     rate, _, _, n = item_rates(answers)
     table = pl.DataFrame({"item": names, "rate": rate, "n": np.round(n).astype(np.int64)})
     return table.filter(pl.col("n") > 0)
+
+
+def count_ratings(exam: Exam, outcomes: pl.DataFrame, kept: list[str]) -> pl.DataFrame:
+    """Return item, subject, answer, n, share and mean place of ratings: people together, each model alone."""
+    own = outcomes.filter((pl.col("outcome") == "rated") & ((pl.col("kind") == MODELS) | pl.col("subject").is_in(kept)))
+    own = own.filter(pl.col("item").is_in([item.item for item in exam.ratings]))
+    subject = pl.when(pl.col("kind") == PEOPLE).then(pl.lit(PEOPLE)).otherwise("subject")
+    value = [_place(exam, item, answer) for item, answer in own.select("item", "answer").iter_rows()]
+    named = own.with_columns(subject=subject, value=pl.Series(value, dtype=pl.Float64))
+    counted = named.group_by("item", "subject", "answer").agg(n=pl.len(), value=pl.col("value").first())
+    group = ["item", "subject"]
+    mean = ((pl.col("value") * pl.col("n")).sum() / pl.col("n").sum()).over(group)
+    shares = counted.with_columns(share=pl.col("n") / pl.col("n").sum().over(group), mean=mean)
+    return shares.sort("item", "subject", "value", "answer").select("item", "subject", "answer", "n", "share", "mean")
+
+
+def _place(exam: Exam, item: str, answer: str) -> float | None:
+    """Return the place of a rating, counted from 1, or the number of a slider."""
+    options = exam.by_name[item].options
+    return float(options.index(answer) + 1) if answer in options else read_number(answer or "")
 
 
 def count_outcomes(scored: pl.DataFrame) -> pl.DataFrame:

@@ -28,12 +28,12 @@ _AROUND = " \t\n.,;:!?\"'`*_()[]{}«»„“”‘’"
 
 def score(item: ExamItem, given: Given) -> float | None:
     """Return the share of full credit of an answer; None for a rubric, which a grader decides."""
-    if item.scoring == "rubric":
+    if item.scoring == "rubric" or item.is_rating:
         return None
     if item.scoring in ("choice", "several"):
         return _score_options(item, given if isinstance(given, list) else [])
     text = given if isinstance(given, str) else ""
-    if item.scoring == "number":
+    if item.scoring in ("number", "slider"):
         return float(_is_near(item, read_number(text)))
     return float(fold(text) in {fold(key) for key in item.accepted})
 
@@ -65,6 +65,11 @@ def fold(text: str) -> str:
 def is_blank(given: Given) -> bool:
     """Whether nothing was answered."""
     return not given or (isinstance(given, str) and not given.strip())
+
+
+def outcome_of(item: ExamItem, credit: float | None) -> str:
+    """Return the word for an answer to an item: that of its credit, or "rated"."""
+    return "rated" if item.is_rating else name_outcome(credit)
 
 
 def name_outcome(credit: float | None) -> str:
@@ -116,7 +121,7 @@ def understand(item: ExamItem, order: list[int], text: str) -> Given | None:
     """Return an answer in the table's order of options; None where it names no option. ``order``: as shown."""
     if item.is_open:
         return text
-    if item.scoring == "choice":
+    if item.scoring in ("choice", "rating"):
         place = _option(item, order, text)
         return None if place is None else [place]
     whole = _option(item, order, text)

@@ -21,8 +21,19 @@ from mensura.core.results import Result
 from mensura.exam.design import ExamForm, full_form, rules_text, tools_text
 from mensura.exam.file import Exam, read_exam
 from mensura.exam.gathering import OUTCOMES
-from mensura.exam.items import ExamItem, media_of
-from mensura.exam.scoring import MARK, MODELS, answer_text, failure_of, name_outcome, read_reply, score, understand
+from mensura.exam.items import ExamItem
+from mensura.exam.media import media_of
+from mensura.exam.scoring import (
+    MARK,
+    MODELS,
+    answer_text,
+    failure_of,
+    name_outcome,
+    outcome_of,
+    read_reply,
+    score,
+    understand,
+)
 from mensura.exam.texts import ExamTexts
 from mensura.intake.item_keys import LETTERS
 from mensura.llm import Answer, Asker, Question, UnreadableError
@@ -125,7 +136,7 @@ def sit_exam(exam: Exam, asker: Asker, *, repeats: int = 1, pictures: bool = Fal
     skipped = table.filter(pl.col("outcome") == "skipped")["item"].n_unique()
     failed = table.filter(pl.col("outcome") == "failed").height
     warnings = {
-        f"{skipped} items with a picture were skipped; give --pictures if the model takes them": skipped,
+        f"{skipped} items with a picture, sound or film were skipped; give --pictures if it takes pictures": skipped,
         f"{failed} questions got no answer; run the command again to ask them": failed,
     }
     return ModelSittings(asker.model, table, tuple(warning for warning, count in warnings.items() if count))
@@ -141,7 +152,7 @@ def _judged(item: ExamItem, order: list[int], answer: Answer) -> tuple[Any, ...]
     if given is None:
         return (0.0, "unreadable", *spent, str(answer.value), answer.rationale or None)
     credit = score(item, given)
-    return (credit, name_outcome(credit), *spent, answer_text(item, given), answer.rationale or None)
+    return (credit, outcome_of(item, credit), *spent, answer_text(item, given), answer.rationale or None)
 
 
 def questions_of(exam: Exam, repeats: int, *, pictures: bool) -> Iterator[tuple[ExamForm, str, Question | None]]:
@@ -151,7 +162,7 @@ def questions_of(exam: Exam, repeats: int, *, pictures: bool) -> Iterator[tuple[
         form = full_form(exam, repeat)
         for name in form.items:
             item = exam.by_name[name]
-            if item.picture and not pictures:
+            if item.media or (item.picture and not pictures):
                 yield form, name, None
                 continue
             prompt, shown = prompt_of(item, form.options[name], exam.texts), _pictures(exam, item)
@@ -171,7 +182,8 @@ def instructions_of(exam: Exam) -> str:
 def prompt_of(item: ExamItem, order: list[int], texts: ExamTexts) -> str:
     """Return an item as a model reads it: its text, the options in their shown order, and the form of the answer."""
     options = [f"{LETTERS[place]}) {item.options[option]}" for place, option in enumerate(order)]
-    how = texts(f"how_{item.scoring}")
+    ends = {"low": f"{item.low:g}", "high": f"{item.high:g}"} if item.scoring == "slider" else {}
+    how = texts(f"how_{item.scoring}", **ends)
     return "\n".join([item.text, *options, "", texts("give", how=how, mark=MARK)])
 
 
@@ -219,7 +231,7 @@ def exam_task(path: str | Path) -> Task:
     asked = [
         (form, name, question)
         for form, name, question in questions_of(exam, 1, pictures=False)
-        if question is not None and exam.by_name[name].scoring != "rubric" and not exam.by_name[name].check
+        if question is not None and exam.by_name[name].scoring != "rubric" and exam.by_name[name].counts
     ]
     samples = [
         Sample(

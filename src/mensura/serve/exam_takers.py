@@ -15,10 +15,11 @@ from starlette.routing import Route
 
 from mensura.exam import AnswerStore, Exam
 from mensura.exam.design import deadline, rules_text, tools_text
-from mensura.exam.items import media_of, render_line, render_markdown
+from mensura.exam.items import render_line, render_markdown
+from mensura.exam.media import media_of
 from mensura.exam.records import OvertakenError, RefusedError, Sitting, StoredAnswer, plain_code
 from mensura.serve.exam_fields import fields_of, given_in, next_page, number_in, page_facts
-from mensura.serve.sessions import UNSTORED, Attempts, Form, is_over_tls, own_form, visitor_of
+from mensura.serve.sessions import UNSTORED, Attempts, Begins, Form, is_over_tls, own_form, visitor_of
 from mensura.site.templating import Templates
 
 COOKIE = "mensura_taker"
@@ -29,20 +30,13 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 Page = Callable[[Request, Sitting, str], Awaitable[Response]]
 
 
-class _Begins(Attempts):
-    """How often sittings begin: a class behind one address may begin at once, a flood may not."""
-
-    EACH, EACH_PAUSE = 300, 2.0
-    ALL, ALL_PAUSE = 3000, 0.2
-
-
 class TakerPages:
     """The pages of one exam; who is at work is known by a cookie with the code of the sitting."""
 
     def __init__(self, exam: Exam, store: AnswerStore, tokens: Collection[str]) -> None:
         self._exam, self._store = exam, store
         self._tokens = frozenset(map(_digest_of, tokens))
-        self._begins, self._deletions = _Begins(), Attempts()
+        self._begins, self._deletions = Begins(), Attempts()
         self._templates = Templates("mensura.serve")
         self._templates.filters |= {"markdown": render_markdown, "line": render_line}
 
@@ -52,7 +46,8 @@ class TakerPages:
             "/sit": self._sit,
             "/review": self._review,
             "/done": self._done,
-            "/picture/{item}": self._picture,
+            "/picture/{item}": self._file,
+            "/media/{item}": self._file,
         }
         changes: dict[str, Callable[[Sitting, Form], str | None]] = {
             "/about": self._store.describe,
@@ -191,6 +186,7 @@ class TakerPages:
         item, stored = view.by_name[items[at]], answers.get(items[at])
         facts = {
             "item": item,
+            "media": (media_of(item.media) or "").partition("/")[0],
             "at": at + 1,
             "n": len(items),
             "left": left,
@@ -304,13 +300,14 @@ class TakerPages:
             answer.delete_cookie(COOKIE)
         return answer
 
-    async def _picture(self, request: Request, sitting: Sitting, code: str) -> Response:
+    async def _file(self, request: Request, sitting: Sitting, code: str) -> Response:
         name = request.path_params["item"]
         item = self._exam.by_name.get(name)
-        if item is None or not item.picture or name not in sitting.form.items or sitting.started is None:
+        file = "" if item is None else item.picture if request.url.path.startswith("/picture/") else item.media
+        if not file or name not in sitting.form.items or sitting.started is None:
             return self._refusal("no_file", 404)
         kept = UNSTORED if self._exam.settings.shared_device else {"cache-control": "private, max-age=3600"}
-        return FileResponse(self._exam.folder / item.picture, media_type=media_of(item.picture), headers=kept)
+        return FileResponse(self._exam.folder / file, media_type=media_of(file), headers=kept)
 
     # Deleting
 

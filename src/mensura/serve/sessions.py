@@ -136,6 +136,13 @@ class Attempts:
         self._all = max(self._all, now) + self.ALL_PAUSE
 
 
+class Begins(Attempts):
+    """How often sittings begin: a class behind one address may begin at once, a flood may not."""
+
+    EACH, EACH_PAUSE = 300, 2.0
+    ALL, ALL_PAUSE = 3000, 0.2
+
+
 @dataclass
 class ReviewSession:
     """One reviewer at work. ``notes`` are shown on the next page and forgotten."""

@@ -133,6 +133,14 @@
     return running;
   }
 
+  const slider = form && form.querySelector("[data-slider]"); // a scale to drag beside the number that is sent
+  if (slider) {
+    const range = slider.querySelector("input"), number = form.elements.text;
+    slider.hidden = false;
+    if (number.value) range.value = number.value;
+    range.addEventListener("input", () => { number.value = range.value; number.dispatchEvent(new Event("input", { bubbles: true })); });
+    number.addEventListener("input", () => { if (number.value) range.value = number.value; });
+  }
   if (form) {
     if (waiting[own]) { fill(waiting[own].body); made = waiting[own].made; }
     let typing = null;
