@@ -166,3 +166,27 @@ def test_a_matrix_without_names_is_read_by_the_command_its_refusal_gives(mensura
     )
     assert made.code == 0, made.err
     assert ItemPool.read(tmp_path / "pool").responses.shape == (12, 41)
+
+
+def test_a_limit_counts_bytes_in_memory_after_reading_a_header(tmp_path, monkeypatch):
+    """A constant text column of 344 million rows has 1.5 MB in a file and takes 5.5 GB."""
+    pl.DataFrame({"a": ["x"] * 10}).write_parquet(tmp_path / "texts.parquet")
+    pl.DataFrame({"a": [1] * 10}).write_parquet(tmp_path / "numbers.parquet")
+    monkeypatch.setattr(packed, "MOST_MEMORY", 100)
+    assert read_table(tmp_path / "numbers.parquet").height == 10
+    with pytest.raises(MensuraError, match="announces 10 × 1 values; at most 6 are read"):
+        read_table(tmp_path / "texts.parquet")
+
+
+def test_a_file_of_spss_that_does_not_state_its_rows_is_read_up_to_a_limit(tmp_path, monkeypatch):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    pd = pytest.importorskip("pandas")
+    path = tmp_path / "unstated.sav"
+    pyreadstat.write_sav(pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [0.0, 1.0, 0.0]}), str(path))
+    data = bytearray(path.read_bytes())
+    data[80:84] = (-1).to_bytes(4, "little", signed=True)  # the number of cases
+    path.write_bytes(data)
+    assert read_table(path).height == 3
+    monkeypatch.setattr("mensura.intake.statistics._MOST_UNSTATED", 4)
+    with pytest.raises(MensuraError, match="does not state its rows and has 3 or more"):
+        read_table(path)

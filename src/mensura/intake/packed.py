@@ -37,7 +37,7 @@ def refuse_vast(name: Path | str, rows: int, columns: int, width: float = 8.0) -
     most = min(MOST_VALUES, int(MOST_MEMORY / max(width, 1.0)))
     if rows * columns > most:
         raise MensuraError(
-            f"{name}: announces {rows:,} × {columns:,} values; at most {most:,} of these are read. "
+            f"{name}: announces {rows:,} × {columns:,} values; at most {most:,} are read. "
             "Keep the columns that are needed, or split the file"
         )
 
