@@ -8,6 +8,7 @@ it aside, and keeps it in the table ``replaced``.
 from __future__ import annotations
 
 import json
+import sqlite3
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -146,11 +147,18 @@ class Journal:
 
     def questions(self) -> Iterator[tuple[Question, Entry]]:
         """Yield answered questions with their entries, in the order they were first asked."""
-        for body, system, schema, *row in self.connection.execute(_QUESTIONS):
+        for body, system, schema, *row in self._read(_QUESTIONS):
             prompt, repeat, about = json.loads(self.texts.unpack(body))
             form = self.texts.unpack(schema)
             question = Question(prompt, self.texts.unpack(system), json.loads(form) if form else None, repeat, about)
             yield question, self._entry(row)
+
+    def _read(self, statement: str, values: Sequence[object] = ()) -> Iterator[Any]:
+        """Yield rows; a file whose pages cannot be read is a damaged one."""
+        try:
+            yield from self.connection.execute(statement, values)
+        except sqlite3.DatabaseError as fault:
+            raise DamagedError(f"{self.path}: the journal is damaged ({fault}). {recovery_hint(self.path)}") from fault
 
     def answered(self, keys: Sequence[bytes]) -> set[bytes]:
         """Return the keys of the answered questions among these."""
@@ -166,7 +174,7 @@ class Journal:
             part = keys[start : start + _KEYS_PER_READ]
             marks = ",".join("?" * len(part))
             statement = f"SELECT {columns} FROM calls WHERE key IN ({marks}) AND state = 1"
-            rows += self.connection.execute(statement, list(part)).fetchall()
+            rows += self._read(statement, list(part))
         return rows
 
     def _entry(self, row: Sequence[Any]) -> Entry:

@@ -39,6 +39,8 @@ CREATE TABLE replaced ({_CALLS.format(unique="")});
 PRAGMA application_id = {_APPLICATION};
 PRAGMA user_version = {_FORMAT}
 """
+_MOST_CHECKED = 64 * 2**20
+"""Bytes of a journal whose pages are checked when it is opened: larger ones would take seconds."""
 CHECKED = "settings, system, schema, value, error, tokens_in, tokens_out, cost, seconds, attempts"
 """Columns that a row's checksum covers, after its key."""
 
@@ -160,6 +162,10 @@ def _prepare(connection: sqlite3.Connection, path: Path | None) -> None:
     names = ("application_id", "user_version")
     if tuple(connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names) != (_APPLICATION, _FORMAT):
         raise MensuraError(f"{path}: a database, but not a journal of format {_FORMAT}; choose another file")
+    if path is not None and path.stat().st_size <= _MOST_CHECKED:
+        verdict = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+        if verdict != "ok":
+            raise sqlite3.DatabaseError(f"its pages do not agree: {verdict}")
 
 
 # One process asks with a journal at a time; any number may read it

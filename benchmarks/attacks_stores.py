@@ -1,0 +1,95 @@
+"""Flip bits of every stored format: it is refused in words, or gives what it gave before (``benchmarks.shell``)."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks import fuzz
+from mensura import MensuraError
+from mensura.evidence import load
+from mensura.exam import AnswerStore, read_exam
+from mensura.ledger import init_ledger
+from mensura.llm import Journal, Question
+from mensura.llm.journal import Entry
+from mensura.stitching import load_scale
+
+EXAM = read_exam("example")
+
+
+def _answers(path: Path) -> object:
+    store = AnswerStore(path, EXAM)
+    try:
+        return {table: store.rows(table) for table in ("sittings", "shown", "answers")}, store.codes().rows()
+    finally:
+        store.close()
+
+
+def _journal(path: Path) -> object:
+    with Journal(path, create=False) as journal:
+        return list(journal.questions())
+
+
+def _scale(path: Path) -> object:
+    scale = load_scale(path)
+    return scale.capabilities.rows(), scale.names, scale.settings
+
+
+def _write_answers(path: Path) -> None:
+    store = AnswerStore(path, EXAM)
+    for number in range(20):
+        code, _ = store.begin(panel=f"id {number}")
+        store.start(store.find(code))
+        sitting = store.find(code)
+        for item in sitting.form.items:
+            given = [number % 2] if EXAM.by_name[item].options else str(number)
+            store.answer(sitting, item, given, seconds=1.0)
+        store.finish(sitting)
+    store.close()
+
+
+def _write_journal(path: Path) -> None:
+    with Journal(path) as journal, journal.transaction():
+        for number in range(50):
+            key = bytes([number] * 32)
+            journal.claim(key, Question(f"What is {number}?", "Answer.", None, 0, {}), "{}")
+            journal.answer(key, Entry(f"ANSWER: {number}", str(number)))
+
+
+FORMATS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
+    "answers.db": (_write_answers, _answers),
+    "evidence.db": (lambda path: load().save(path), lambda path: load(path).fingerprint),
+    "history.db": (
+        lambda path: init_ledger(path, by="Ann", when=datetime(2026, 11, 1, tzinfo=UTC)),
+        lambda path: load(path).fingerprint,
+    ),
+    "journal.sqlite": (_write_journal, _journal),
+    "scale.json": (lambda path: load_scale("2026-11").write(path), _scale),
+}
+"""Each stored format: how to write one, and how to read all of it."""
+
+
+def attack_stores(tries: int, rng: np.random.Generator) -> Iterator[str | None]:
+    """Flip one bit per try; yield why a format did not hold, or None."""
+    for name, (write, read) in FORMATS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / name
+            write(path)
+            whole, before = path.read_bytes(), read(path)
+            for _ in range(tries):
+                data = bytearray(whole)
+                place = int(rng.integers(len(data)))
+                data[place] ^= 1 << int(rng.integers(8))
+                for file in Path(folder).iterdir():
+                    file.unlink()
+                path.write_bytes(data)
+                try:
+                    yield None if read(path) == before else f"{name}: other content after a flip at {place}"
+                except MensuraError:
+                    yield None
+                except Exception as fault:
+                    yield f"{name}: {fuzz.where(fault)} after a flip at {place}"
