@@ -42,11 +42,10 @@ def _scale(path: Path) -> object:
 def _write_answers(path: Path) -> None:
     store = AnswerStore(path, EXAM)
     for number in range(20):
-        code, _ = store.begin(panel=f"id {number}")
-        store.start(store.find(code))
-        sitting = store.find(code)
+        _, sitting = store.begin(panel=f"id {number}")
+        store.start(sitting)
         for item in sitting.form.items:
-            given = [number % 2] if EXAM.by_name[item].options else str(number)
+            given: list[int] | str = [number % 2] if EXAM.by_name[item].options else str(number)
             store.answer(sitting, item, given, seconds=1.0)
         store.finish(sitting)
     store.close()
