@@ -158,7 +158,9 @@ class Journal:
         try:
             yield from self.connection.execute(statement, values)
         except sqlite3.DatabaseError as fault:
-            raise DamagedError(f"{self.path}: the journal is damaged ({fault}). {recovery_hint(self.path)}") from fault
+            raise DamagedError(
+                f"{self.path}: the journal is damaged ({fault}). Run: mensura llm status {self.path} --recover"
+            ) from fault
 
     def answered(self, keys: Sequence[bytes]) -> set[bytes]:
         """Return the keys of the answered questions among these."""

@@ -165,7 +165,7 @@ def _prepare(connection: sqlite3.Connection, path: Path | None) -> None:
     if path is not None and path.stat().st_size <= _MOST_CHECKED:
         verdict = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
         if verdict != "ok":
-            raise sqlite3.DatabaseError(f"its pages do not agree: {verdict}")
+            raise sqlite3.DatabaseError(f"damaged pages; expected ok, got {verdict}")
 
 
 # One process asks with a journal at a time; any number may read it
