@@ -58,21 +58,17 @@ def test_rivals_are_the_nearest_models_of_two_other_providers(study):
     assert sorted(found["gap"]) == pytest.approx(nearest.to_list())
 
 
-def test_the_cheapest_model_at_an_iq_falls_back_on_the_list_price_and_counts_who_is_left_out(study):
-    rows, (effective, by_list, without) = cheapest_rows(study)
+@pytest.mark.parametrize("by", ["effective_cost", "sticker_price"])
+def test_the_cheapest_model_at_an_iq_counts_by_one_basis_alone(study, by):
+    rows, priced = cheapest_rows(study, by)
     assert [row["floor"] for row in rows][:3] == [90, 95, 100]
-    scored = study.models.drop_nulls("exact_iq")
-    cost = pl.coalesce("effective_cost", "sticker_price")
+    scored = study.models.drop_nulls(["iq", by])
     for row in rows:
-        able = scored.filter(pl.col("exact_iq") >= row["floor"]).with_columns(cost=cost).drop_nulls("cost")
-        assert row["cost"] == able["cost"].min()
+        able = scored.filter(pl.col("iq") >= row["floor"])
+        assert row["cost"] == able[by].min()
         assert row["able"] == able.height
-        assert row["basis"] == ("effective cost" if row["effective_cost"] is not None else "list price")
-    assert effective == scored["effective_cost"].count()
-    assert effective + by_list + without == scored.height
-    about = cheapest_section(study)["about"]
-    assert f"{by_list} by their list price" in about
-    assert f"{without} have no known price" in about
+    assert priced == scored.height
+    assert f"{priced} models have a" in cheapest_section(study, "cheapest-list", by)["about"]
 
 
 def test_an_effective_cost_is_never_shown_without_how_far_it_is_from_the_published_one(study):

@@ -191,18 +191,20 @@ def test_the_cheapest_model_reaches_the_iq_asked_for():
             ("d", 130.0, None, None),
             ("e", None, 1.0, 1.0),
         ],
-        schema=["subject", "exact_iq", "effective_cost", "sticker_price"],
+        schema=["subject", "iq", "effective_cost", "sticker_price"],
         orient="row",
     )
-    rows, counts = cheapest_rows(SimpleNamespace(models=models), floors=[100, 110, 111, 125])
-    assert [(row["floor"], row["subject"], row["cost"], row["basis"], row["able"]) for row in rows] == [
-        (100, "b", 2.0, "list price", 3),
-        (110, "b", 2.0, "list price", 2),
-        (111, "c", 7.0, "effective cost", 1),
+    study = SimpleNamespace(models=models)
+    rows, priced = cheapest_rows(study, floors=[100, 110, 111, 125])
+    assert [(row["floor"], row["subject"], row["cost"], row["able"]) for row in rows] == [
+        (100, "a", 5.0, 2),
+        (110, "c", 7.0, 1),
+        (111, "c", 7.0, 1),
     ]
-    assert counts == (2, 1, 1)
-    by_five, _ = cheapest_rows(SimpleNamespace(models=models))
-    assert [row["floor"] for row in by_five] == [90, 95, 100, 105, 110, 115, 120]
+    assert priced == 2
+    rows, priced = cheapest_rows(study, "sticker_price", [100, 111])
+    assert [(row["subject"], row["cost"]) for row in rows] == [("c", 1.0), ("c", 1.0)]
+    assert priced == 3
 
 
 def standing(**models):

@@ -133,16 +133,13 @@ def test_four_questions_have_one_line_answers_without_words_of_the_method(screen
     assert str(passed["answer"]).count("(February)") == 2 and str(passed["spark"]).count(">Feb<") == 1
 
 
-def test_a_pace_that_may_be_no_gain_is_said_as_a_gain_not_as_years():
-    """One over a pace of about zero would be any number of years, of either sign."""
+def test_the_pace_without_a_known_test_is_said_as_a_gain_with_its_interval():
+    """A pace of about zero would be any number of years, of either sign."""
     study = SimpleNamespace(
         pace=SimpleNamespace(slope=0.1, low=-0.05, high=0.3, unit="the distance from a to b", since=date(2023, 11, 1)),
         watch=None,
+        models=pl.DataFrame({"capability": [1.0]}),
+        fit=SimpleNamespace(data=SimpleNamespace(benchmarks=("own_test",))),
         evidence=SimpleNamespace(models=pl.DataFrame({"subject": ["a", "b"], "name": ["Ay", "Bee"]})),
     )
     assert "A year brings 0.10 (-0.05 to 0.30) of the distance from Ay to Bee." in how_fast(study)["answer"]
-    study.pace.low = 0.05
-    assert (
-        "At the pace since 2023, the distance from Ay to Bee takes 10.0 years (3.3 to 20.0)."
-        in how_fast(study)["answer"]
-    )

@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 from mensura.charts.canvas import Canvas, Look, Place, scale
 from mensura.charts.plot import Mark, Reference, draw_nothing
 from mensura.charts.render import Drawing
-from mensura.charts.theme import LABS, OTHER, lab_colour, lab_of, paint, text_width
+from mensura.charts.theme import LABS, OTHER, clipped, lab_colour, lab_of, paint, text_width
 from mensura.charts.values import counted, listed, people_above, rows_of
 
 CROWD = 1000
@@ -36,6 +36,8 @@ _LEAST, _MOST = 150.0, 175.0
 """Between these the axis ends, as far out as the names of the leaders need."""
 _PIN = 34.0
 """Height of the two lines at the top of a pin, pixels."""
+_SHORTEST = 40.0
+"""Room that a name takes at least, pixels."""
 _LEGEND_ROW = 20.0
 
 
@@ -62,6 +64,13 @@ LOOKS = {
 def crowd_above(iq: float) -> int:
     """Return how many of a thousand people stand at or above an IQ."""
     return sum(one >= iq for one in QUANTILES)
+
+
+def said_above(iq: int, *, short: bool = False) -> tuple[str, str]:
+    """Say in two lines how many of a thousand people stand at or above an IQ, the long way or as a phone has room."""
+    count = crowd_above(iq)
+    shown = str(count) if count else ("under 1" if short else "fewer than 1")
+    return (f"{shown} in 1,000", f"at {iq}+") if short else (f"{shown} in 1,000 people", f"at {iq} or above")
 
 
 def people_columns(at: Place, pitch: float) -> dict[int, list[float]]:
@@ -115,9 +124,7 @@ def bell_curve(points: object, *, wide: float = 1100.0) -> Drawing:
     def draw(width: float) -> Markup:
         look = look_at(width)
         look = replace(look, low=min(look.low, models[-1].ends[0] - _SIDE))
-        words = ("in 1,000 people", "or above") if look.labs else ("in 1,000", "+")
-        above_best = (f"{crowd_above(iq)} {words[0]}", f"at {iq} {words[1]}".replace(" +", "+"))
-        return FirstBell(look, models, still=True).draw(above_best, about)
+        return FirstBell(look, models, still=True).draw(said_above(iq, short=not look.labs), about)
 
     return Drawing(draw, about, tuple({key: row[key] for key in COLUMNS} for row in rows), screen=wide)
 
@@ -146,7 +153,7 @@ class FirstBell:
     @cached_property
     def at(self) -> Place:
         """The map from IQ to pixels; the axis ends where the names of today's leaders fit."""
-        high = _LEAST
+        high = max([_LEAST, *(math.ceil(model.ends[1]) + 1 for model in self.models)])
         while high < _MOST:
             at = scale(self.look.low, high, 0.0, self.look.width)
             if all(self._label(model, at)[1] <= self.look.width for model in self.models[: self.look.named]):
@@ -199,14 +206,27 @@ class FirstBell:
         left = start < self.at(model.ends[0])
         return round((end if left else start) - self.at(model.x), 1), "end" if left else "start"
 
+    def label_name(self, model: Mark) -> str:
+        """Return the name as far as there is room: whole, without what stands in brackets, or cut."""
+        if self.look.labs:
+            return model.name
+        low, high = map(self.at, model.ends)
+        room = max(low - self.look.legend, self.look.width - high) - text_width(f"  {model.x:.0f}", _NAME) - 8
+        short = model.name.partition(" (")[0]
+        whole = text_width(model.name, _NAME, "600") <= room
+        return model.name if whole else clipped(short, max(room, _SHORTEST), _NAME, "600")
+
     def _label(self, model: Mark, at: Place) -> tuple[float, float]:
         """Return where the name of a model starts and ends: right of its interval, on a phone left of it."""
-        size = text_width(model.name, _NAME, "600") + text_width(f"  {model.x:.0f}", _NAME) + 8
+        number = text_width(f"  {model.x:.0f}", _NAME) + 8
+        size = text_width(model.name, _NAME, "600") + number
         low, high = map(at, model.ends)
         left, right = (low - size, low - 8), (high + 8, high + size)
         if self.look.labs:
             return right
-        return left if left[0] >= self.look.legend or right[1] > self.look.width else right
+        if left[0] >= self.look.legend or low - self.look.legend >= self.look.width - high:
+            return max(left[0], self.look.legend), left[1]
+        return right[0], min(right[1], self.look.width)
 
     @property
     def _legend_height(self) -> float:
@@ -333,5 +353,5 @@ class FirstBell:
         if named:
             at, anchor = self.label_place(model)
             look: Look = {"weight": "600", "size": _NAME, "name": "name", "after": f"{model.x:.0f}"}
-            sheet.words(at, 0, model.name, anchor=anchor, **look)
+            sheet.words(at, 0, self.label_name(model), anchor=anchor, **look)
         sheet.parts.append(f"</{tag[0]}>")

@@ -236,7 +236,7 @@ def _draw_today(plot: Plot, today: date | None, x: Axis) -> list[Box]:
         return []
     at, (_, top, _, bottom) = plot.x(today.toordinal()), plot.box
     plot.sheet.line(at, top, at, bottom, paint.quiet, 1, "4 3")
-    plot.sheet.words(at + 4, top + 6, "today", fill=paint.quiet, size=11)
+    plot.sheet.words(at + 4, top + 6, f"newest release, {today:%B %Y}", fill=paint.quiet, size=11)
     return [(at, top, at + 40, top + LINE)]
 
 

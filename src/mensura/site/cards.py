@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from mensura.baseline.registry import registry
 from mensura.evidence import slug
 from mensura.site.pictures.benchmark import group_subject, people_on
 from mensura.site.pictures.passed import level_words
@@ -105,6 +106,19 @@ def people_words(benchmark: str, group: str) -> str:
     return " ".join(text for part, text in _SEARCHED["people"].items() if part in name)
 
 
+def _work_entries() -> list[Entry]:
+    """Return people by their work: the studies that measured them, or the plain sentence that none did."""
+    groups = registry()["group"].fill_null("").str.to_lowercase()
+    entries: list[Entry] = []
+    for work in _SEARCHED["work"]:
+        studies = int(groups.str.contains(work["stem"], literal=True).sum())
+        said = f"{work['name'].capitalize()}: {studies} results in the list of studies"
+        if not studies:
+            said = f"No study measured {work['name']} on a test that an AI model took"
+        entries.append((said, "people", "people.html#registry", f"{work['name']} {work['words']}", 12.0))
+    return entries
+
+
 def search_entries(study: Study) -> list[Entry]:
     """Return everything that can be found, best models first among equals."""
     entries: list[Entry] = [(name, "page", href, words, 8.0) for name, href, words in _SEARCHED["pages"]]
@@ -117,7 +131,9 @@ def search_entries(study: Study) -> list[Entry]:
         page, weight = f"models/{slug(row['subject'])}.html", 5 * (1 - place / count)
         entries.append((row["name"], row["provider"], page, words, weight))
     for provider in study.models["provider"].unique(maintain_order=True):
-        entries.append((str(provider), "maker", f"makers/{slug(str(provider))}.html", "provider lab company", 10.0))
+        words = f"provider lab company {_SEARCHED['makers'].get(provider, '')}"
+        entries.append((str(provider), "maker", f"makers/{slug(str(provider))}.html", words, 10.0))
+    entries += _work_entries()
     for row in study.evidence.benchmarks.iter_rows(named=True):
         named = study.dimension_names.get(row["dimension"] or "", "")
         words = f"{row['benchmark'].replace('_', ' ')} {named} benchmark test"

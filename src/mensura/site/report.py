@@ -13,7 +13,7 @@ import polars as pl
 from markupsafe import Markup
 
 from mensura import __version__
-from mensura.charts.theme import LABS, THEMES
+from mensura.charts.theme import LABS, OTHER, THEMES, shape_of
 from mensura.core.cache import find_kept, keep_results
 from mensura.core.errors import MensuraError
 from mensura.core.folders import whole_folder, written_state
@@ -176,7 +176,8 @@ def _write_static(out: Path) -> None:
         if file.is_file():
             shutil.copyfile(file, placed(out, "static", *file.relative_to(STATIC).parts))
     labs = {name: theme.labs for name, theme in THEMES.items()}
-    write(f"mensura.labs = {json.dumps([list(LABS), labs])};\n", out, "static", "themes.js")
+    shapes = [shape_of(lab) for lab in (*LABS, OTHER)]
+    write(f"mensura.labs = {json.dumps([list(LABS), labs, shapes])};\n", out, "static", "themes.js")
     write(style_sheet("fonts/"), out, "static", "style.css")
 
 

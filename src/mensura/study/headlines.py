@@ -6,6 +6,7 @@ No sentence is stronger than its numbers allow.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cache
@@ -20,10 +21,12 @@ from mensura.core.frames import read_csv
 from mensura.evidence.passing import NOT_PASSED, PASSED, SURELY, UNKNOWN, UNSURE, verdict_of, why_not_comparable
 from mensura.scale.ranking import FEWEST_DIMENSIONS, FEWEST_TESTS, rank_subjects, say_chance
 from mensura.study.study import Study
-from mensura.study.units import show
+from mensura.study.units import show, show_range
 
 _EXPLAINED = ("gpqa_diamond", "hle", "swe_bench_pro", "arc_agi_2")
 """Benchmarks that say what capability is worth: known, of four dimensions, hard and easy."""
+_KNOWN_BEST = "hle"
+"""Of these, the one whose scores say what a year is worth, where the fit has it."""
 
 
 def say_lead(study: Study) -> tuple[str, str]:
@@ -107,18 +110,40 @@ def people_sentence(study: Study) -> str:
 def unit_sentences(study: Study) -> list[str]:
     """Say what 1 of capability is worth in expected scores on known benchmarks, from 1 below the best model up."""
     best = float(study.models["capability"].max())  # type: ignore[arg-type]
+    rises = [(study.benchmark_names[one], expected_scores(study, one, [best - 1, best])) for one in explained(study)]
+    return [f"{name}: from {show(before, 'percent')} to {show(after, 'percent')}" for name, (before, after) in rises]
+
+
+def explained(study: Study) -> list[str]:
+    """Return the well-known benchmarks of the fit that say what capability is worth."""
+    return [one for one in _EXPLAINED if one in study.fit.data.benchmarks]
+
+
+def expected_scores(study: Study, benchmark: str, capabilities: Sequence[float]) -> list[float]:
+    """Return the scores in percent that the fit expects on a benchmark at these capabilities."""
     data, at = study.fit.data, study.fit.estimate
-    sentences = []
-    for benchmark in _EXPLAINED:
-        if benchmark not in data.benchmarks:
-            continue
-        column = data.benchmarks.index(benchmark)
-        low, high = float(data.chance[column]), float(data.ceiling[column])
-        shares = expit(at.slope[0, column] * (np.array([best - 1, best]) - at.difficulty[0, column]))
-        before, after = (show(100 * (low + (high - low) * float(share)), "percent") for share in shares)
-        name = study.benchmark_names[benchmark]
-        sentences.append(f"{name}: from {before} to {after}")
-    return sentences
+    column = data.benchmarks.index(benchmark)
+    low, high = float(data.chance[column]), float(data.ceiling[column])
+    shares = expit(at.slope[0, column] * (np.asarray(capabilities) - at.difficulty[0, column]))
+    return [100 * (low + (high - low) * float(share)) for share in shares]
+
+
+def year_sentence(study: Study) -> str:
+    """Say what a year at the present pace is worth, as expected scores on a test that many know."""
+    pace, best = study.pace, float(study.models["capability"].max())  # type: ignore[arg-type]
+    steps = [best - pace.slope, best]
+    tests = sorted(explained(study), key=lambda one: one != _KNOWN_BEST)
+    if not tests:
+        return f"A year brings {pace.slope:.2f} ({pace.low:.2f} to {pace.high:.2f}) of {unit_words(study)}."
+    test, (before, after) = tests[0], expected_scores(study, tests[0], steps)
+    name, ends = (
+        study.benchmark_names[test],
+        [expected_scores(study, test, [best - one])[0] for one in (pace.high, pace.low)],
+    )
+    return (
+        f"At the pace since {pace.since:%Y}, a year lifts the best score expected on {name} from about "
+        f"{show(before, 'percent')} ({show_range(*ends, 'percent')}) to {show(after, 'percent')}."
+    )
 
 
 # Which people were passed, when, on which test: for each measured group the first model above it, and how surely.

@@ -63,20 +63,21 @@ def stitched(study: Study) -> Page:
 def cost(study: Study) -> Page:
     """What capability costs."""
     names = ("iq-cost", "sticker-effective", "cost-bars", "task-efficiency", "iq-response")
-    context = {"pictures": figures_of(study, *names), "first": [cheapest_section(study)]}
-    cheapest = f"{prices}, per 1M tokens in and out. " if (prices := cheapest_said(study)) else ""
+    first = [cheapest_section(study, "cheapest-at"), cheapest_section(study, "cheapest-list", "sticker_price")]
+    context = {"pictures": figures_of(study, *names), "first": first}
+    cheapest = f"Effective cost: {prices}, per 1M tokens in and out. " if (prices := cheapest_said(study)) else ""
     return page_of("cost.html", context, cheapest=cheapest)
 
 
-def cheapest_section(study: Study) -> dict[str, Any]:
-    """The cheapest model at or above each IQ."""
-    rows, (effective, by_list, without) = cheapest_rows(study)
+def cheapest_section(study: Study, key: str = "cheapest-at", by: str = "effective_cost") -> dict[str, Any]:
+    """The cheapest model at or above each IQ, by one basis."""
+    rows, priced = cheapest_rows(study, by)
     for row in rows:
         row["iq_range"] = show_range(row["iq_low"], row["iq_high"], "iq")
         row["iq_href"] = f"models/{slug(row['subject'])}.html#derivation"
         row["cost_href"] = f"models/{slug(row['subject'])}.html#cost"
-    facts = {"effective": effective, "by_list": by_list, "without": without, "note": EFFECTIVE_COST_NOTE}
-    return section_of("cheapest-at", rows, facts=facts)
+    facts = {"priced": priced, "without": study.models["iq"].count() - priced, "note": EFFECTIVE_COST_NOTE}
+    return section_of(key, rows, facts=facts)
 
 
 def human(study: Study) -> Page:

@@ -20,8 +20,7 @@ from mensura.scale import iq_to_rate
 from mensura.site.pictures.benchmark import group_subject
 from mensura.site.pictures.iq import cheapest_rows, cheapest_said
 from mensura.site.pictures.registry import iq_mark
-from mensura.study.headlines import Passed, passed_people, unit_words
-from mensura.study.slow_parts import Pace
+from mensura.study.headlines import Passed, passed_people, year_sentence
 from mensura.study.study import Study
 from mensura.study.units import show, show_range
 
@@ -76,8 +75,8 @@ def who_was_passed(study: Study) -> dict[str, Any]:
 
 def how_fast(study: Study) -> dict[str, Any]:
     """Say whether progress speeds up, and its pace."""
-    pace, watch = study.pace, study.watch
-    pace_words = _said_pace(pace, unit_words(study))
+    watch = study.watch
+    pace_words = year_sentence(study)
     if watch is None:
         return {"answer": Markup("<b>Too few releases to tell.</b> {}").format(pace_words), "spark": ""}
     verdict = "Not beyond chance." if watch.alarm is None else f"Yes: the alarm sounded in {watch.alarm:%B %Y}."
@@ -91,14 +90,6 @@ def how_fast(study: Study) -> dict[str, Any]:
     sheet.path([(across(step), up(value)) for step, value in enumerate(values)], paint.ink, 1.75)
     sheet.dot(across(len(values) - 1), up(values[-1]), paint.ink, 3.5)
     return {"answer": Markup("<b>{}</b> {}").format(verdict, pace_words), "spark": _spark(sheet)}
-
-
-def _said_pace(pace: Pace, unit: str) -> str:
-    """Say how long a unit takes, or how much a year brings where the interval reaches down to no gain at all."""
-    if pace.low <= 0:
-        return f"A year brings {pace.slope:.2f} ({pace.low:.2f} to {pace.high:.2f}) of {unit}."
-    years = f"{1 / pace.slope:.1f} years ({1 / pace.high:.1f} to {1 / pace.low:.1f})"
-    return f"At the pace since {pace.since:%Y}, {unit} takes {years}."
 
 
 def what_it_costs(study: Study) -> dict[str, Any]:
@@ -120,7 +111,9 @@ def what_it_costs(study: Study) -> dict[str, Any]:
             f'<circle cx="{across(row["floor"]):.1f}" cy="{up(row["cost"]):.1f}" r="3" fill="{paint.surface}" '
             f'stroke="{paint.ink}" stroke-width="1.5"/>'
         )
-    answer = Markup("<b>{}</b>, per 1M tokens in and out.").format(prices)
+    by_list = cheapest_said(study, "sticker_price")
+    answer = Markup("<b>{}</b>, per 1M tokens in and out, counting the work a task takes. By list price: {}.")
+    answer = answer.format(prices, by_list)
     return {"answer": answer, "spark": _spark(sheet)}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from mensura.charts import Drawing, Mark, Reference
-from mensura.charts.bell import LOOKS, FirstBell, crowd_above, look_at
+from mensura.charts.bell import LOOKS, FirstBell, crowd_above, look_at, said_above
 from mensura.charts.theme import lab_colour, paint
 from mensura.core.errors import MensuraError
 from mensura.evidence import slug
@@ -87,7 +87,7 @@ class FirstScreen:
         """Return the words of a month, or of today: sentence, deck, chances, and what the dark dots are."""
         headline, basis = say_lead(self._study)
         if not self._rows:
-            return {"sentence": headline, "deck": "", "chances": [], "said": ("", ""), "dark": 0}
+            return {"sentence": headline, "deck": "", "chances": [], "said": ("", ""), "see": "", "dark": 0}
         pairs = month.by_chance if month else [(row["subject"], row["p_first"]) for row in self._rows]
         subjects = month.subjects if month else [row["subject"] for row in self._rows]
         best = self._by_subject[subjects[0]]
@@ -98,9 +98,22 @@ class FirstScreen:
             "deck": self._deck(best, [self._by_subject[name] for name in subjects]) + ("" if month else f" {basis}"),
             "chances": self._chances(pairs),
             "dark": crowd_above(iq),
-            "said": (f"{crowd_above(iq)} in 1,000 people", f"at {iq} or above"),
-            "short_said": (f"{crowd_above(iq)} in 1,000", f"at {iq}+"),
+            "said": said_above(iq),
+            "short_said": said_above(iq, short=True),
+            "see": self._see(best, month),
         }
+
+    def _see(self, best: dict[str, Any], month: Month | None) -> str:
+        """Say where the leader stands among people, and on how much that rests; of a past month, by which evidence."""
+        tests = "measured" if best["well_measured"] else "estimated"
+        mark = "filled" if best["well_measured"] else "hollow"
+        where = f"at a level that {said_above(round(best['exact_iq']))[0]} reach"
+        if month is None:
+            return f"The leader stands {where}; its mark is {mark}, so most of its tests are {tests}."
+        return (
+            f"{best['name']}, the best model out by {month.name}, stands {where} by today’s evidence; its mark is "
+            f"{mark}, so most of its tests are {tests}."
+        )
 
     def _deck(self, best: dict[str, Any], rows: Sequence[dict[str, Any]]) -> Markup:
         reach = Markup('Its IQ is <b>{}</b> (90%: {}), a level that about <span class="warm">{}</span> reach. ').format(
@@ -169,7 +182,7 @@ class FirstScreen:
         """
         return {
             "models": [(one.subject, one.name, f"{one.x:.0f}") for one in self._models],
-            "labels": {name: [bell.label_place(one) for one in self._models] for name, bell in self._bells.items()},
+            "labels": {name: [_label(bell, one) for one in self._models] for name, bell in self._bells.items()},
             "named": {name: look.named for name, look in LOOKS.items()},
             "months": self._month_records(),
         }
@@ -182,7 +195,7 @@ class FirstScreen:
             words = self._standing(None if last else month)
             shown = [places[name] for name in month.subjects]
             record = {"name": "Today" if last else month.name}
-            record |= {key: str(words[key]) for key in ("sentence", "deck")}
+            record |= {key: str(words[key]) for key in ("sentence", "deck", "see")}
             record |= {key: words[key] for key in ("chances", "said", "short_said", "dark")}
             rows = {name: bell.rows(shown) for name, bell in self._bells.items()}
             records.append({**record, "shown": shown, "rows": rows})
@@ -241,6 +254,12 @@ class FirstScreen:
             {"question": "Is it speeding up?", "href": "stitched.html#acceleration", **parts.how_fast(self._study)},
             {"question": "What does it cost?", "href": "cost.html#cheapest-at", **parts.what_it_costs(self._study)},
         ]
+
+
+def _label(bell: FirstBell, model: Mark) -> tuple[float | str, ...]:
+    """Return where the name of a model stands, and the name itself where there is no room for the whole."""
+    name = bell.label_name(model)
+    return (*bell.label_place(model), *([name] if name != model.name else []))
 
 
 def _share(chance: float) -> dict[str, Any]:

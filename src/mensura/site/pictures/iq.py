@@ -40,10 +40,22 @@ def dimension_bell(study: Study, dimension: str) -> Figure:
     """One dimension's IQs on the human bell curve."""
     rows = study.dimensions.filter(dimension=dimension).select("subject", "iq", "low", "high", status="shown")
     points = study.charted("iq").select(*_WHO).join(rows, on="subject", maintain_order="left")
-    finding = f"Of those measured here, {leading_said(points.filter(status='measured'))}"
+    placed = points.drop_nulls("iq")
+    counts = [placed.filter(pl.col("iq") >= iq).height for iq in (100, 130)]
     drawing = charts.bell_curve(linked(_two(points)), wide=_PANEL)
     name = study.dimension_names[dimension]
-    return worded("iq-bell-", drawing, finding, of=slug(dimension), paged=True, dimension=name)
+    facts = {"dimension": name, "models": placed.height, "average": counts[0], "gifted": counts[1]}
+    return worded("iq-bell-", drawing, highest_said(points), of=slug(dimension), paged=True, **facts)
+
+
+def highest_said(points: pl.DataFrame) -> str:
+    """Say who is highest; where that is an estimate, also who is highest of those measured."""
+    placed = points.drop_nulls("iq").sort("iq", descending=True)
+    measured = placed.filter(status="measured")
+    said = leading_said(placed)
+    if placed.is_empty() or measured.is_empty() or placed["subject"][0] == measured["subject"][0]:
+        return said
+    return f"{said}, mostly estimated; of those measured, {leading_said(measured)}"
 
 
 @picture("iq-time")
@@ -234,30 +246,25 @@ def task_efficiency(study: Study) -> Figure:
     return worded("task-efficiency", charts.bars(rows, x_title="task efficiency, ×", log=True, rule=1.0), leanest(rows))
 
 
-def cheapest_rows(study: Study, floors: Iterable[int] = _FLOORS) -> tuple[list[dict[str, Any]], tuple[int, int, int]]:
-    """Return the cheapest model at or above each IQ, and how many models count by effective cost, by list price, not.
+def cheapest_rows(
+    study: Study, by: str = "effective_cost", floors: Iterable[int] = _FLOORS
+) -> tuple[list[dict[str, Any]], int]:
+    """Return the cheapest model at or above each IQ by one basis, and how many models have that cost.
 
-    Where a model has no effective cost its list price stands in, which ``basis`` says.
+    The rule is that of ``mensura cost --at-least`` (:func:`mensura.iq.cheapest`); costs of two kinds are never ranked
+    together.
     """
-    scored = study.models.drop_nulls("exact_iq")
-    effective = pl.col("effective_cost").is_not_null()
-    priced = scored.with_columns(
-        cost=pl.coalesce("effective_cost", "sticker_price"),
-        basis=pl.when(effective).then(pl.lit("effective cost")).otherwise(pl.lit("list price")),
-    ).drop_nulls("cost")
+    priced = study.models.drop_nulls(["iq", by]).with_columns(cost=by)
     rows = []
     for floor in floors:
-        able = priced.filter(pl.col("exact_iq") >= floor).sort("cost")
+        able = priced.filter(pl.col("iq") >= floor).sort(by, "iq", descending=[False, True])
         if able.height:
             rows.append({"floor": floor, "able": able.height, **able.row(0, named=True)})
-    by_list = priced.filter(pl.col("basis") == "list price").height
-    return rows, (priced.height - by_list, by_list, scored.height - priced.height)
+    return rows, priced.height
 
 
-def cheapest_said(study: Study) -> str:
-    """Say what the cheapest models of some IQs cost; nothing where no model has a price."""
-    return ", ".join(
-        f"{'' if place else 'IQ '}{row['floor']} from {dollars(row['cost'])}"
-        + (" list price" if row["basis"] == "list price" else "")
-        for place, row in enumerate(cheapest_rows(study, _PRICED)[0])
-    )
+def cheapest_said(study: Study, by: str = "effective_cost") -> str:
+    """Say what the cheapest models of some IQs cost by one basis; nothing where no model has that cost."""
+    rows, _ = cheapest_rows(study, by, _PRICED)
+    parts = [f"{row['floor']} from {dollars(row['cost'])} ({row['name']})" for row in rows]
+    return f"IQ {', '.join(parts)}" if parts else ""

@@ -60,13 +60,14 @@ class Figure:
     source: str = EVIDENCE
     paged: bool = False
     columns: Mapping[str, str] = field(default_factory=dict)
+    see: str = ""
 
     @property
     def voice(self) -> tuple[tuple[str, str], ...]:
         """What the picture shows, what to see, what to doubt: one sentence each; the heading has the finding."""
         return (
             ("What it shows", first_sentence(self.caption)),
-            ("What to see", sentence_of("see", self.name, "Compare the marks with the people.")),
+            ("What to see", self.see or sentence_of("see", self.name, "Compare the marks with the people.")),
             ("What to doubt", sentence_of("doubt", self.name, "Sources run tests in different ways.")),
         )
 
@@ -112,7 +113,8 @@ def worded(
         text.format(**facts) for text in (words["title"], words["caption"], words.get("source", EVIDENCE))
     )
     columns = {key: head.format(**facts) for key, head in words.get("columns", {}).items()}
-    return Figure(f"{name}{of}", title, caption, drawing, finding, tuple(rows), source, paged, columns)
+    see = str(words.get("see", "")).format(**facts)
+    return Figure(f"{name}{of}", title, caption, drawing, finding, tuple(rows), source, paged, columns, see)
 
 
 Builder = Callable[[Study], Figure]

@@ -90,7 +90,10 @@ def capability_time(study: Study) -> Figure:
         f"Releases gain {pace.slope:.2f} a year (90% interval {pace.low:.2f} to {pace.high:.2f}); "
         f"1 is {unit_words(study)}"
     )
-    return worded("capability-time", drawing, finding, pace=pace_sentence(study))
+    last, best = pace.forecast.row(-1, named=True), rows["capability"].max()
+    ends = {key: show(last[key], "capability") for key in ("low", "high")}
+    facts = {**ends, "end": f"{last['date']:%B %Y}", "best": show(best, "capability")}
+    return worded("capability-time", drawing, finding, pace=pace_sentence(study), **facts)
 
 
 def _unit_ends(study: Study) -> dict[float, str]:

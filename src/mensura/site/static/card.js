@@ -46,7 +46,7 @@
       model.rarity ? make("span", { class: "warm" }, `reached by ${model.rarity}`) : null)),
     rows([
       ["Emotional reasoning (EQ)", model.eq === null ? "–" : [number(model.eq, 0), of("a side test")]],
-      ["Effective cost", model.effective_cost === null ? [money(model.sticker_price), of("list, per 1M in + out")] : [money(model.effective_cost), of("per 1M in + out")]],
+      ["Effective cost", model.effective_cost === null ? ["not known", of(`list price ${money(model.sticker_price)} per 1M in + out`)] : [money(model.effective_cost), of("per 1M in + out")]],
       ["Task efficiency", model.task_efficiency === null ? "–" : [times(model.task_efficiency), of("1 is typical")]],
       ["Release date", day(model.released)],
       ["Evidence", [`${model.measured} of ${whole(model)} tests measured`, model.lowered ? of(`IQ ${number(model.lowered, 1)} lower: its maker chose some scores`) : null]],

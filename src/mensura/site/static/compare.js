@@ -129,7 +129,9 @@
       const top = 24 + 18 * subjects.length;
       const svg = make("svg", { class: "drawn", viewBox: `0 0 ${width} ${top + each * rows.length + 8}`, width, height: top + each * rows.length + 8, role: "group", "aria-label": describe });
       const letters = (text, x, y, more = {}) => make("text", { x, y, dy: ".35em", "font-size": 12, fill: "var(--ink)", ...more }, text);
-      subjects.forEach((one, place) => { svg.append(mark(one, "measured", 14, 14 + 18 * place, one.name), letters(cut(one.name, 46), 28, 14 + 18 * place)); });
+      const numbered = new Set(subjects.map((one) => one.provider)).size < subjects.length;
+      const called = (one, place) => numbered ? `${place + 1}. ${one.name}` : one.name;
+      subjects.forEach((one, place) => { svg.append(mark(one, "measured", 14, 14 + 18 * place, one.name), letters(cut(called(one, place), 46), 28, 14 + 18 * place)); });
       rows.forEach((row, line) => {
         const y = top + each * line;
         svg.append(make("line", { x1: 0, x2: width, y1: y, y2: y, stroke: "var(--line)" }));
@@ -139,6 +141,7 @@
           const value = row.values[place];
           const at = y + (narrow ? 24 : 6) + lane * (place + 0.5);
           if (!value) return;
+          if (numbered) svg.append(letters(place + 1, left - 8, at, { fill: "var(--faint)", "font-size": 11 }));
           const x = (v) => left + 8 + (width - left - 96) * Math.min(Math.max((v - row.low) / (row.high - row.low || 1), 0), 1);
           if (value.low !== null && value.low !== undefined) svg.append(make("line", { x1: x(value.low), x2: x(value.high), y1: at, y2: at, stroke: colour(one), "stroke-width": 2 }));
           svg.append(mark(one, value.status, x(value.value), at, `${one.name}, ${row.name}: ${value.text}, ${value.status}`));
@@ -155,13 +158,13 @@
       return themes[state.theme()][place < 0 ? labs.length : place];
     }
 
-    // Subjects of one provider share its colour; their order in the choice gives the shape.
-    const SHAPES = ["M5,0A5,5 0 1 1 -5,0A5,5 0 1 1 5,0Z", "M-5,-5H5V5H-5Z", "M0,-6L6,0L0,6L-6,0Z", "M-5,5H5L0,-5Z", "M-5,-5H5L0,5Z"];
+    // The maker's shape, as everywhere; where two subjects share a maker, numbers tell their lanes apart.
     function mark(one, status, x, y, label) {
-      const place = chosen().indexOf(one.page);
+      const [labs, , shapes] = window.mensura.labs;
+      const place = labs.indexOf(one.provider);
       const ink = colour(one);
       const full = status === "measured" ? 1 : status === "inherited" ? 0.4 : 0;
-      const shape = one.group !== undefined ? "M-3,-6H3V6H-3Z" : SHAPES[Math.max(place, 0) % SHAPES.length];
+      const shape = one.group !== undefined ? "M-3,-6H3V6H-3Z" : shapes[place < 0 ? labs.length : place];
       return make("g", { transform: `translate(${x.toFixed(1)},${y.toFixed(1)})`, role: "img", "aria-label": label }, make("path", { d: shape, fill: full ? ink : "var(--paper)", "fill-opacity": full || 1, stroke: ink, "stroke-width": 1.5 }));
     }
 

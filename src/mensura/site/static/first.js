@@ -35,11 +35,11 @@
   }
 
   // The name of a model that was no leader when the page was built, written as a leader's is.
-  function label(drawing, name, iq, [x, anchor]) {
+  function label(drawing, name, iq, [x, anchor, short]) {
     const text = drawing.querySelector(".name").cloneNode(true);
     text.setAttribute("x", x);
     text.setAttribute("text-anchor", anchor);
-    [text.firstChild.textContent, text.lastChild.textContent] = [`${name} `, iq];
+    [text.firstChild.textContent, text.lastChild.textContent] = [`${short || name} `, iq];
     return text;
   }
 
@@ -69,6 +69,7 @@
     const month = list[at];
     words(month.sentence, month.deck);
     chances(month.chances);
+    id("see").textContent = month.see;
     for (const part of id("first").querySelectorAll("[data-look]")) arrange(part.dataset.look, part.querySelector("svg"), month);
     id("month").value = at;
     id("month").setAttribute("aria-valuetext", month.name);

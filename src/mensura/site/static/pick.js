@@ -28,7 +28,7 @@
       const task = state.get("task") || "";
       const budget = state.get("budget") ? Number(state.get("budget")) : null;
       const speed = state.get("speed") ? Number(state.get("speed")) : null;
-      const cost = (model) => model.effective_cost ?? model.sticker_price;
+      const cost = (model) => model.sticker_price; // one basis for all
       let unpriced = 0, untimed = 0;
       const able = models.map((model) => ({ model, worth: worth(model, task) })).filter(({ model, worth: found }) => {
         if (!found || (state.get("open") === "1" && !model.open_weights)) return false;
@@ -44,7 +44,7 @@
         const reasons = [
           `IQ ${whole(found.value)}${task ? " there" : ""}, 90% ${whole(found.low)} to ${whole(found.high)}`,
           task && !found.own ? `estimated: ${found.said}` : found.said,
-          cost(model) === null ? "no price known" : `${money(cost(model))} per 1M tokens in + out${model.effective_cost === null ? " (list price)" : " (effective cost, our estimate)"}`,
+          cost(model) === null ? "no price known" : `${money(cost(model))} per 1M tokens in + out (list price)${model.effective_cost === null ? "" : `; effective cost ${money(model.effective_cost)}, our estimate`}`,
           model.response_time === null ? "response time not known" : `answers in ${whole(model.response_time)} s (median)`,
           model.open_weights ? "open weights" : null,
           chance ? `chance of being above ${next.model.name}: ${chance}` : null,

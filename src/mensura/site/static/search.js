@@ -36,7 +36,7 @@
       const typed = fold(box.value.trim()).split(/[^\p{L}\p{N}.]+/u).filter(Boolean);
       const found = typed.length ? entries.map((one) => [closeness(one, typed), one]).filter(([near]) => near !== null).sort((a, b) => b[0] - a[0]).slice(0, MOST) : [];
       list.replaceChildren(...found.map(([, one], place) => make("li", { role: "option", id: "hit-" + place, "data-href": one.href, "aria-selected": String(place === 0) }, make("span", { dir: "auto" }, one.label), make("span", { class: "kind" }, one.kind))));
-      if (typed.length && !found.length) list.replaceChildren(make("li", { role: "option", "aria-disabled": "true", "aria-selected": "false" }, "Nothing matches."));
+      if (typed.length && !found.length) list.replaceChildren(make("li", { role: "option", "aria-disabled": "true", "aria-selected": "false" }, `No model, test or study here is called “${box.value.trim()}”.`), make("li", { role: "option", id: "hit-0", "data-href": "people.html", "aria-selected": "true" }, make("span", {}, "All people who were measured"), make("span", { class: "kind" }, "page")));
       list.hidden = !typed.length;
       box.setAttribute("aria-expanded", String(!list.hidden));
       point();
