@@ -88,7 +88,7 @@ def test_the_page_holds_the_names_of_todays_leaders_and_the_slider_brings_the_ot
     record = screen.record()
     for look, drawing in screen.context()["bells"].items():
         assert str(drawing).count('class="name"') == LOOKS[look].named
-        for model, (x, anchor) in zip(screen._models, record["labels"][look], strict=True):
+        for model, (x, anchor, *_) in zip(screen._models, record["labels"][look], strict=True):
             bell = screen._bells[look]
             edge = bell.at(model.low if anchor == "end" else model.high) - bell.at(model.x)
             assert x == pytest.approx(edge - 8 if anchor == "end" else edge + 8, abs=0.06)

@@ -236,8 +236,13 @@ def _draw_today(plot: Plot, today: date | None, x: Axis) -> list[Box]:
         return []
     at, (_, top, _, bottom) = plot.x(today.toordinal()), plot.box
     plot.sheet.line(at, top, at, bottom, paint.quiet, 1, "4 3")
-    plot.sheet.words(at + 4, top + 6, f"newest release, {today:%B %Y}", fill=paint.quiet, size=11)
-    return [(at, top, at + 40, top + LINE)]
+    text, side = "newest release", "start"
+    size = text_width(text, 11) + 8
+    start = at
+    if at + size > plot.box[2]:  # no room to the right
+        side, start = "end", at - size
+    plot.sheet.words(at + (4 if side == "start" else -4), top + 6, text, fill=paint.quiet, size=11, anchor=side)
+    return [(start, top, start + size, top + LINE)]
 
 
 def _describe_timeline(rows: list[Row], fan: list[Row], people: list[Reference], y_title: str) -> str:

@@ -1,0 +1,115 @@
+"""What the best model of the coming months may do, in people's terms: groups it would pass, scores, IQ.
+
+The frontier of capability is simulated as for every forecast (:mod:`mensura.trends.pace`). A simulated capability
+becomes a score by the curve of the test and the scatter of models around it, and an IQ by the line through the ranked
+models.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from mensura.core.arrays import Floats, expit
+from mensura.evidence.passing import MODEL_ERROR
+from mensura.stitching import to_years
+from mensura.study.headlines import explained, passed_people, short_name
+from mensura.study.slow_parts import quarters_after
+from mensura.study.study import Study
+from mensura.study.units import show, show_range
+from mensura.trends.capabilities import read_with_draws
+from mensura.trends.pace import simulate_frontier
+
+_ENDS = (0.05, 0.5, 0.95)
+_SURE_ERRORS = 1.6449
+"""Standard errors by which a score is above people with a chance of 95%."""
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What to expect of the best model on a day; ranges are 90%, low, middle, high.
+
+    ``capability`` and ``iq`` are ranges, ``scores`` ranges in percent by benchmark; ``groups`` has the chance that a
+    group not passed yet is passed by then, by benchmark and group, the likeliest first.
+    """
+
+    day: date
+    capability: Floats
+    iq: Floats
+    scores: dict[str, Floats]
+    groups: dict[tuple[str, str], float]
+
+
+def look_ahead(study: Study, days: list[date], *, seed: int = 0) -> list[Outlook]:
+    """Simulate the best model of each day."""
+    dated = study.fit.capabilities.select("subject", "capability").join(
+        study.evidence.models.select("subject", "released"), on="subject"
+    )
+    frame, draws = read_with_draws(dated, study.fit.laplace)
+    years, values = to_years(frame["released"]), frame["capability"].to_numpy()
+    rng = np.random.default_rng(seed)
+    futures = simulate_frontier(years, values, to_years(pl.Series(days, dtype=pl.Date)), rng, draws=draws)
+    noise = rng.standard_normal(len(futures))
+    open_groups = [one for one in passed_people(study) if one.first is None]
+    people = {(row["benchmark"], row["group"]): row for row in study.people.tests.iter_rows(named=True)}
+    outlooks = []
+    for place, day in enumerate(days):
+        best = futures[:, place]
+        scores = {test: 100 * _taken(study, test, best, noise) for test in explained(study)}
+        groups = {}
+        for one in open_groups:
+            row = people[one.benchmark, one.group]
+            needed = row["score"] + _SURE_ERRORS * np.hypot(MODEL_ERROR, row["stderr"])
+            groups[one.benchmark, one.group] = float((_taken(study, one.benchmark, best, noise) >= needed).mean())
+        ranges = {test: np.quantile(drawn, _ENDS) for test, drawn in scores.items()}
+        ordered = dict(sorted(groups.items(), key=lambda pair: -pair[1]))
+        iq = np.quantile(_iqs(study, best, noise), _ENDS)
+        outlooks.append(Outlook(day, np.quantile(best, _ENDS), iq, ranges, ordered))
+    return outlooks
+
+
+def _taken(study: Study, benchmark: str, capability: Floats, noise: Floats) -> Floats:
+    """Return scores (0 to 1) of models of these capabilities on a test, scattered around its curve as models are."""
+    data, at = study.fit.data, study.fit.estimate
+    column = data.benchmarks.index(benchmark)
+    low, high = float(data.chance[column]), float(data.ceiling[column])
+    expected = low + (high - low) * expit(at.slope[0, column] * (capability - at.difficulty[0, column]))
+    spread = np.sqrt(study.fit.model.noise(expected, np.full(expected.size, column)))
+    return np.clip(expected + spread * noise, low, high)
+
+
+def _iqs(study: Study, capability: Floats, noise: Floats) -> Floats:
+    """Return the IQs of models of these capabilities, by the line through the upper half of the ranked models."""
+    ranked = (
+        study.ranked.drop_nulls(["capability", "exact_iq"]).sort("capability").tail(max(8, study.ranked.height // 2))
+    )
+    x, y = ranked["capability"].to_numpy(), ranked["exact_iq"].to_numpy()
+    slope, intercept = np.polyfit(x, y, 1)
+    return np.asarray(intercept + slope * capability + np.std(y - intercept - slope * x) * noise)
+
+
+def next_year_words(study: Study) -> dict[str, Any]:
+    """Say what the best model a year after the newest release may be: IQ, groups it would pass, known tests."""
+    day = quarters_after(study.pace.until, 4)[-1]
+    ahead = look_ahead(study, [day])[0]
+    low, middle, high = ahead.iq
+    groups = [
+        f"{short_name(test, group)} on {study.benchmark_names[test]} {chance:.0%}"
+        for (test, group), chance in ahead.groups.items()
+    ]
+    scores = [
+        f"{study.benchmark_names[test]} {show(ends[1], 'percent')} ({show_range(ends[0], ends[2], 'percent')})"
+        for test, ends in ahead.scores.items()
+    ]
+    sentence = f"In {day:%B %Y} the best model may have an IQ of {middle:.0f} (90%: {low:.0f} to {high:.0f})."
+    return {
+        "day": day,
+        "sentence": sentence,
+        "iq": [round(float(end)) for end in ahead.iq],
+        "groups": f"Groups it would pass, with the chance: {', '.join(groups)}." if groups else "",
+        "scores": f"Scores expected of it: {', '.join(scores)}.",
+    }
