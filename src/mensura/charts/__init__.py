@@ -13,9 +13,11 @@ from mensura.core.exports import on_first_use
 
 if TYPE_CHECKING:
     from mensura.charts.bell import bell_curve as bell_curve
+    from mensura.charts.calibration import calibration_curve as calibration_curve
     from mensura.charts.canvas import Canvas as Canvas
     from mensura.charts.common_axis import item_map as item_map, one_axis as one_axis
     from mensura.charts.forest import Strip as Strip, draw_forest as draw_forest
+    from mensura.charts.frame import FrameWords as FrameWords, frame_picture as frame_picture
     from mensura.charts.over_time import draw_history as draw_history, timeline as timeline, watch as watch
     from mensura.charts.panels import (
         calibration_stages as calibration_stages,

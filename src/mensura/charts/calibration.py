@@ -1,4 +1,4 @@
-"""How often claims came true, by the chance they were made with; and one dot per claim. Ink only, by nobody's colour."""
+"""How often claims came true, by the chance they were made with, and one dot per claim: ink only."""
 
 from __future__ import annotations
 
@@ -45,21 +45,25 @@ def calibration_curve(groups: Sequence[Row], claims: Sequence[Row], *, wide: flo
 
     """
     about = " ".join(
-        f"Claims made with a chance of {row['said']:.0%} came true {row['came_true']:.0%} of the time ({row['n']} claims)."
+        f"Claims made with a chance of {row['said']:.0%} came true {row['came_true']:.0%} of the time "
+        f"({row['n']} claims)."
         for row in groups
     )
 
     def draw(width: float) -> Markup:
         side = min(width - _LEFT - 10, 420.0)
         piles = _piles(claims)
-        height = _TOP + side + 30 + _DOT * (sum(max(len(pile[kind]) for pile in piles) for kind in (0, 1)) // 3 + 8)
+        tallest = max(len(true) for true, _, _ in piles) + max(len(false) for _, false, _ in piles)
+        height = _TOP + side + 30 + _DOT * (tallest // _COLUMNS + 8)
         sheet = Canvas(width, height, about)
         x, y = scale(0, 1, _LEFT, _LEFT + side), scale(0, 1, _TOP + side, _TOP)
         for share in (0, 0.25, 0.5, 0.75, 1):
             sheet.line(_LEFT, y(share), _LEFT + side, y(share), paint.grid)
             sheet.words(_LEFT - 8, y(share), f"{share:.0%}", anchor="end", size=12)
             anchor = "start" if share == 0 else "end" if share == 1 else "middle"
-            sheet.words(x(share), _TOP + side + 16, f"said {share:.0%}" if share == 0 else f"{share:.0%}", anchor=anchor)
+            sheet.words(
+                x(share), _TOP + side + 16, f"said {share:.0%}" if share == 0 else f"{share:.0%}", anchor=anchor
+            )
         sheet.line(x(0), y(0), x(1), y(1), paint.ink, 1.25, "2 4")
         sheet.words(x(0.04), y(0.94), "came true more often than we said", fill=paint.soft, size=11)
         sheet.words(x(0.98), y(0.06), "less often: too sure", fill=paint.soft, size=11, anchor="end")

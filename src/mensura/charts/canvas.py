@@ -10,7 +10,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from mensura.charts.theme import FAMILY, FONT, LABS, RADIUS, lab_colour, lab_of, paint, shape_of, text_width
+from mensura.charts.theme import FAMILY, FONT, LABS, RADIUS, lab_colour, lab_of, paint, shape_at, shape_of, text_width
 
 _MIDDLE = 0.35
 """From the middle of a line of text down to its base line, in heights of its lettering."""
@@ -193,11 +193,9 @@ class Canvas:
 
     def grey_signs(self, marks: Iterable[tuple[str | None, float, float]]) -> None:
         """Add the marks of other models (provider, x, y), which say nothing."""
-        paths = "".join(
-            f'<path transform="translate({x:.1f},{y:.1f})" d="{shape_of(lab_of(provider), 3.6)}"/>'
-            for provider, x, y in marks
-        )
-        self.parts.append(f'<g fill="{paint.surface}" stroke="{paint.quiet}" stroke-opacity=".6">{paths}</g>')
+        path = "".join(shape_at(lab_of(provider), x, y) for provider, x, y in marks)
+        look = f'fill="{paint.surface}" stroke="{paint.quiet}" stroke-opacity=".6"'
+        self.parts.append(f'<path d="{path}" {look}/>')
 
     def bar(self, x: float, y: float, status: str) -> None:
         """Add the upright bar of a group of people."""

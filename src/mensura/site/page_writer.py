@@ -9,6 +9,7 @@ result (:mod:`mensura.core.cache`). A report that is built again draws only what
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
@@ -16,7 +17,7 @@ from pathlib import Path
 import polars as pl
 from markupsafe import Markup, escape
 
-from mensura.charts import draw_share_card, resolve
+from mensura.charts import FrameWords, draw_share_card, frame_picture
 from mensura.charts.render import to_png
 from mensura.charts.theme import ROOT
 from mensura.core.cache import DRAWING, find_kept, keep_results
@@ -30,16 +31,15 @@ from mensura.site.templating import Templates, whole_names
 from mensura.site.texts import first_link, term, term_id
 from mensura.study import units
 
-SHARE_SCALE = 0.5
-"""Of the pictures for shared links: 600 × 315, which every reader of links takes."""
-CHART_SCALE = 1.0
-"""Of those that show a chart, whose words are small."""
 _BATCH = 100
 """Pictures that one process draws: it takes a second to start."""
 
+_SAID_BY_PAGE = re.compile(r' xmlns="http://www.w3.org/2000/svg"| font-family="[^"]*"|(?<=\d)\.0(?=")')
+_SIZE = re.compile(r'(?:width|height)="([\d.]+)"')
+
 Order = tuple[str, float]
 """A drawing, and how large it becomes."""
-MOST_CARDS = 300
+MOST_CARDS = 100
 """Pages with a picture of their own for shared links: the first ones, and charts. Others have that of the first."""
 
 
@@ -64,6 +64,7 @@ class PageWriter:
         self._cards: dict[str, Order] = {}  # page → the key of its picture for shared links
         self._first = ""
         self._written: set[str] = set()  # figures
+        self._frames: dict[str, str] = {}  # of paged figures
         self._bars: dict[tuple[str, str], Markup] = {}
         self._environment = self._templates()
 
@@ -76,8 +77,7 @@ class PageWriter:
         if chart or len(self._cards) < MOST_CARDS:
             sentence, marks = page.shared
             svg = draw_share_card(page.title, sentence or page.summary, marks or self._leaders, chart)
-            scale = CHART_SCALE if chart else SHARE_SCALE
-            self._cards[page.file] = self._drawings.order(svg, scale)
+            self._cards[page.file] = self._drawings.order(svg, 1.0)
 
     def write(self, page: Page) -> None:
         """Write a page that was added, and the downloads of its pictures."""
@@ -123,7 +123,8 @@ class PageWriter:
         environment.globals["bar_of"] = self._bar
         environment.globals["term"] = term
         environment.globals["term_id"] = term_id
-        environment.globals["rooted"] = lambda drawing, root: Markup(str(drawing).replace(ROOT, escape(root)))
+        environment.globals["rooted"] = _rooted
+        environment.globals["embedded_size"] = lambda figure: " ".join(_SIZE.findall(self._framed(figure))[:2])
         return environment
 
     def _bar(self, root: str, current: str) -> Markup:
@@ -142,7 +143,27 @@ class PageWriter:
         write(to_json({"version": VERSION, **chart}), out, "api", VERSION, "charts", f"{name}.json")
         columns, rows = figure.table
         write(csv_text(columns, rows), out, "charts", f"{name}.csv")
-        write(resolve(figure.drawing.wide.replace(ROOT, "../")), out, "charts", f"{name}.svg")
+        if figure.paged:  # the others are framed by the page itself, on demand
+            write(self._framed(figure), out, "charts", f"{name}.svg")
+
+    def _framed(self, figure: Figure) -> str:
+        """Return a picture as it leaves the site: with finding, source, day, licence and address around it."""
+        if figure.name not in self._frames:
+            shared = self._shared
+            shows, _, doubt = (text for _, text in figure.voice)
+            address = f"{shared['address']}charts/{figure.name}.html" if shared["address"] else ""
+            day = units.say_day(str(shared["evidence_day"]))
+            words = FrameWords(
+                figure.finding or figure.title, shows, doubt, figure.source, day, figure.licence, address
+            )
+            drawing = figure.drawing.wide.replace(ROOT, str(shared["address"]) or "../")
+            self._frames[figure.name] = frame_picture(drawing, words)
+        return self._frames[figure.name]
+
+
+def _rooted(drawing: object, root: str) -> Markup:
+    """Return a drawing for a page: its links from there, without what the page itself says of every drawing."""
+    return Markup(_SAID_BY_PAGE.sub("", str(drawing)).replace(ROOT, escape(root)))
 
 
 def write(text: str, folder: Path, *parts: str) -> None:

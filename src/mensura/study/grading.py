@@ -24,6 +24,8 @@ _EDGES = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9)
 """Where groups of chances begin."""
 _COUNTS = (1, 3, 6, 12, 20)
 """Where groups of numbers of scores begin."""
+_LIKELY = 0.5
+"""Chance above which a claim is more likely than not."""
 SHOWN_SIGNS = 32
 """Signs of a seal that pages show."""
 
@@ -51,22 +53,23 @@ class Record(Result):
 
     @property
     def heading(self) -> str:
-        """How often claims of about 80% came true, in one sentence, by the record as known then where it can say."""
+        """How many claims there are, and how many of the likely ones came true."""
         settled = self.claims.drop_nulls("came_true").height
         return f"{self.claims.height} claims, {settled} settled. {self.sentence}"
 
     @property
     def sentence(self) -> str:
-        """The result in words, good or bad: the group of the largest chances with ten claims or more."""
-        for record in RECORDS:
-            sure = self.calibration.filter((pl.col("record") == record) & (pl.col("n") >= 10)).sort("said")
-            if sure.height:
-                row = sure.row(-1, named=True)
-                return (
-                    f"Of claims that Mensura made with a chance of about {row['said']:.0%}, {row['came_true']:.0%} came "
-                    f"true ({row['n']} claims, {record})."
+        """The result in words, good or bad: of claims more likely than not, how many came true in each record."""
+        parts = []
+        for record, words in ((AS_KNOWN, "As known then"), (RECONSTRUCTED, "reconstructed month by month")):
+            likely = self.claims.filter((pl.col("record") == record) & (pl.col("chance") > _LIKELY))
+            settled = likely.drop_nulls("came_true")
+            if settled.height:
+                said, true = settled["chance"].mean(), settled["came_true"].sum()
+                parts.append(
+                    f"{words}, {true} of {settled.height} claims of more than 50% came true (said: {said:.0%})"
                 )
-        return "Too few claims are settled to say how often they came true."
+        return "; ".join(parts) + "." if parts else "Too few claims are settled to say how often they came true."
 
 
 def grade_record(claims: pl.DataFrame) -> Record:
@@ -154,7 +157,7 @@ def _by_months(numbers: pl.DataFrame) -> pl.DataFrame:
 @cache
 def shipped_claims() -> pl.DataFrame:
     """Return the claims of the shipped evidence, built by ``python -m tools.write_record``."""
-    return read_csv(FILE).with_columns(pl.col("made", "due").cast(pl.String).str.to_date()).cast(SCHEMA)
+    return read_csv(FILE).with_columns(pl.col("made", "due").cast(pl.String).str.to_date()).cast(pl.Schema(SCHEMA))
 
 
 @cache

@@ -136,13 +136,11 @@ def year_sentence(study: Study) -> str:
     if not tests:
         return f"A year brings {pace.slope:.2f} ({pace.low:.2f} to {pace.high:.2f}) of {unit_words(study)}."
     test, (before, after) = tests[0], expected_scores(study, tests[0], steps)
-    name, ends = (
-        study.benchmark_names[test],
-        [expected_scores(study, test, [best - one])[0] for one in (pace.high, pace.low)],
-    )
+    name = study.benchmark_names[test]
+    low, high = (expected_scores(study, test, [best - one])[0] for one in (pace.high, pace.low))
     return (
         f"At the pace since {pace.since:%Y}, a year lifts the best score expected on {name} from about "
-        f"{show(before, 'percent')} ({show_range(*ends, 'percent')}) to {show(after, 'percent')}."
+        f"{show(before, 'percent')} ({show_range(low, high, 'percent')}) to {show(after, 'percent')}."
     )
 
 

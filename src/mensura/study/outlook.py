@@ -16,6 +16,7 @@ import polars as pl
 
 from mensura.core.arrays import Floats, expit
 from mensura.evidence.passing import MODEL_ERROR
+from mensura.scale.ranking import say_chance
 from mensura.stitching import to_years
 from mensura.study.headlines import explained, passed_people, short_name
 from mensura.study.slow_parts import quarters_after
@@ -27,6 +28,8 @@ from mensura.trends.pace import simulate_frontier
 _ENDS = (0.05, 0.5, 0.95)
 _SURE_ERRORS = 1.6449
 """Standard errors by which a score is above people with a chance of 95%."""
+TOP = 160
+"""IQ at which the ladders end: higher ones cannot be told from it."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,8 @@ def _iqs(study: Study, capability: Floats, noise: Floats) -> Floats:
     )
     x, y = ranked["capability"].to_numpy(), ranked["exact_iq"].to_numpy()
     slope, intercept = np.polyfit(x, y, 1)
-    return np.asarray(intercept + slope * capability + np.std(y - intercept - slope * x) * noise)
+    drawn = intercept + slope * capability + np.std(y - intercept - slope * x) * noise
+    return np.asarray(np.minimum(drawn, TOP))
 
 
 def next_year_words(study: Study) -> dict[str, Any]:
@@ -98,14 +102,16 @@ def next_year_words(study: Study) -> dict[str, Any]:
     ahead = look_ahead(study, [day])[0]
     low, middle, high = ahead.iq
     groups = [
-        f"{short_name(test, group)} on {study.benchmark_names[test]} {chance:.0%}"
+        f"{short_name(test, group)} on {study.benchmark_names[test]} {say_chance(chance)}"
         for (test, group), chance in ahead.groups.items()
     ]
     scores = [
         f"{study.benchmark_names[test]} {show(ends[1], 'percent')} ({show_range(ends[0], ends[2], 'percent')})"
         for test, ends in ahead.scores.items()
     ]
-    sentence = f"In {day:%B %Y} the best model may have an IQ of {middle:.0f} (90%: {low:.0f} to {high:.0f})."
+    span = f"{low:.0f} to {high:.0f}" if high < TOP else f"{low:.0f} or more" if low < TOP else f"{TOP} or more"
+    number = f"of {middle:.0f} (90%: {span})" if middle < TOP else f"of {span}, where these tests end"
+    sentence = f"In {day:%B %Y} the best model may have an IQ {number}."
     return {
         "day": day,
         "sentence": sentence,

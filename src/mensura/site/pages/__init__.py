@@ -12,6 +12,7 @@ from mensura.site.pages.data import changes, compare, data, method, missing, ove
 from mensura.site.pages.models import maker_pages as maker_pages, model, model_file as model_file, model_list
 from mensura.site.pages.page import MORE as MORE, NAVIGATION as NAVIGATION, Page as Page
 from mensura.site.pages.people import people
+from mensura.site.pages.record import record
 from mensura.study.study import Study
 
 
@@ -46,7 +47,7 @@ def named_pages(study: Study, editions: Sequence[Edition] = ()) -> Iterator[Page
 
     Those with most charts come first, because their drawing takes longest.
     """
-    for make in (stitched, iq, human, cost, overview, model_list, benchmark_list, people, pick, compare, data):
+    for make in (stitched, iq, human, cost, overview, model_list, benchmark_list, people, record, pick, compare, data):
         yield make(study)
     yield changes(study, list(editions))
     yield method(study)

@@ -4,10 +4,20 @@ from collections.abc import Iterable
 
 from mensura.evidence import Evidence
 from mensura.iq import read_rules
-from mensura.site.pictures import benchmark, first_screen, iq, passed, people, standing, stitched
+from mensura.site.pictures import benchmark, first_screen, iq, passed, people, record, standing, stitched
 from mensura.site.pictures.registry import FAMILIES, PICTURES, Family, Figure, draw, find_picture, picture_table
 
-__all__ = ["PICTURES", "Figure", "draw", "find_picture", "first_screen", "passed", "picture_table", "stitched"]
+__all__ = [
+    "PICTURES",
+    "Figure",
+    "draw",
+    "find_picture",
+    "first_screen",
+    "passed",
+    "picture_table",
+    "record",
+    "stitched",
+]
 
 
 def _models(evidence: Evidence) -> Iterable[tuple[str, str]]:

@@ -44,7 +44,7 @@ def dimension_bell(study: Study, dimension: str) -> Figure:
     counts = [placed.filter(pl.col("iq") >= iq).height for iq in (100, 130)]
     drawing = charts.bell_curve(linked(_two(points)), wide=_PANEL)
     name = study.dimension_names[dimension]
-    facts = {"dimension": name, "models": placed.height, "average": counts[0], "gifted": counts[1]}
+    facts: dict[str, Any] = {"dimension": name, "models": placed.height, "average": counts[0], "gifted": counts[1]}
     return worded("iq-bell-", drawing, highest_said(points), of=slug(dimension), paged=True, **facts)
 
 

@@ -72,6 +72,11 @@ class Figure:
         )
 
     @property
+    def licence(self) -> str:
+        """Terms of reuse: those of the data where they ask for the same, else credit alone."""
+        return "CC BY-SA 4.0" if "CC BY-SA" in self.source else "CC BY 4.0"
+
+    @property
     def points(self) -> list[dict[str, Any]]:
         """The rows behind the marks, for tables and downloads."""
         return list(self.rows or self.drawing.rows)

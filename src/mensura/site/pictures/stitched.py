@@ -90,9 +90,9 @@ def capability_time(study: Study) -> Figure:
         f"Releases gain {pace.slope:.2f} a year (90% interval {pace.low:.2f} to {pace.high:.2f}); "
         f"1 is {unit_words(study)}"
     )
-    last, best = pace.forecast.row(-1, named=True), rows["capability"].max()
+    last, best = pace.forecast.row(-1, named=True), float(rows["capability"].max())  # type: ignore[arg-type]
     ends = {key: show(last[key], "capability") for key in ("low", "high")}
-    facts = {**ends, "end": f"{last['date']:%B %Y}", "best": show(best, "capability")}
+    facts: dict[str, Any] = {**ends, "end": f"{last['date']:%B %Y}", "best": show(best, "capability")}
     return worded("capability-time", drawing, finding, pace=pace_sentence(study), **facts)
 
 

@@ -1,0 +1,46 @@
+"""Pictures of the record of Mensura's own claims: said against came true, one curve per record."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from mensura import charts
+from mensura.charts.plot import draw_nothing
+from mensura.site.pictures.registry import Figure, picture, worded
+from mensura.study.grading import shipped_record
+from mensura.study.record import AS_KNOWN, RECONSTRUCTED
+from mensura.study.study import Study
+
+
+@picture("record-known")
+def record_known(study: Study) -> Figure:
+    """How often claims came true, by the evidence as it was known then."""
+    return _curve("record-known", AS_KNOWN)
+
+
+@picture("record-reconstructed")
+def record_reconstructed(study: Study) -> Figure:
+    """How often claims came true, reconstructed month by month."""
+    return _curve("record-reconstructed", RECONSTRUCTED)
+
+
+def _curve(name: str, record: str) -> Figure:
+    graded = shipped_record()
+    groups = graded.calibration.filter(record=record)
+    claims = graded.claims.filter(record=record).drop_nulls(["chance", "came_true"])
+    summary = graded.summary.filter(pl.col("record") == record).drop_nulls("brier")
+    if groups.is_empty():
+        nothing = "No claim of this record is settled yet"
+        return worded(name, draw_nothing(nothing), nothing, see=nothing, settled=0, brier=0.0, baseline=0.0)
+    weight = summary["settled"] / summary["settled"].sum()
+    facts: dict[str, Any] = {"brier": float((summary["brier"] * weight).sum()), "settled": claims.height}
+    facts["baseline"] = float((summary["brier_baseline"] * weight).sum())
+    drawing = charts.calibration_curve(groups.to_dicts(), claims.select("chance", "came_true").to_dicts())
+    top = groups.sort("n").row(-1, named=True)
+    finding = (
+        f"Of {top['n']} claims with a chance of about {top['said']:.0%}, {top['came_true']:.0%} came true "
+        f"({top['low']:.0%} to {top['high']:.0%})"
+    )
+    return worded(name, drawing, finding, rows=groups.to_dicts(), **facts)

@@ -1,0 +1,109 @@
+"""A half-page brief in Markdown: every sentence with its number, interval, source and the command that prints it."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from mensura.evidence.passing import say_passed
+from mensura.study.grading import shipped_record
+from mensura.study.headlines import passed_people, say_lead, year_sentence
+from mensura.study.lead import newest_score
+from mensura.study.outlook import next_year_words
+from mensura.study.study import Study
+from mensura.study.units import dollars, show
+
+_SOURCES = "scores of the evidence, each with its source on the data page"
+
+
+def write_brief(study: Study, day: date) -> str:
+    """Write the brief.
+
+    Parameters
+    ----------
+    study : Study
+        What is known.
+    day : date
+        The day that the brief carries.
+
+    Returns
+    -------
+    str
+        Markdown: who leads, which people were passed and when, how fast, what it costs, what is sure, what nobody
+        knows.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from datetime import date
+    >>> from mensura.study import Study
+    >>> from mensura.study.brief import write_brief
+    >>> write_brief(Study.open(mensura.load()), date(2026, 11, 18))[:15]  # doctest: +SKIP
+    '# AI and people'
+
+    """
+    newest = newest_score(study.evidence)
+    lines = [
+        f"# AI and people, {day.day} {day:%B %Y}",
+        "",
+        f"Newest score: {newest.day} {newest:%B %Y}. Intervals are 90%. Sources: {_SOURCES}." if newest else _SOURCES,
+        "",
+        *(f"- **{head}.** {text} `{command}`" for head, text, command in brief_sentences(study)),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def brief_sentences(study: Study) -> list[tuple[str, str, str]]:
+    """Return the sentences of the brief: heading, text, and the command that prints the same number."""
+    return [
+        ("Who leads", _leads(study), "mensura iq"),
+        ("Which people were passed", _passed(study), "mensura stitch --people"),
+        ("How fast", year_sentence(study), "mensura trends"),
+        ("What next", _next(study), "mensura brief --json"),
+        ("What it costs", _costs(study), "mensura cost --at-least 125"),
+        ("How often Mensura was right", shipped_record().sentence, "mensura record"),
+        (
+            "What nobody knows",
+            "Nobody gave these tests to people of known IQ, so the step from score to IQ was judged. A score describes "
+            "test performance, not what a model or a person can do at work.",
+            "mensura iq --explain MODEL",
+        ),
+    ]
+
+
+def _leads(study: Study) -> str:
+    headline, _ = say_lead(study)
+    if study.lead is None:
+        return headline
+    best = study.ranked.row(0, named=True)
+    tests = best["measured"] + best["inherited"] + best["estimated"]
+    return (
+        f"{headline} Its IQ is {show(best['iq'], 'iq')} ({best['iq_low']:.0f} to {best['iq_high']:.0f}); "
+        f"{best['measured']} of its {tests} tests are measured."
+    )
+
+
+def _passed(study: Study) -> str:
+    groups = passed_people(study)
+    names = dict(study.evidence.models.select("subject", "name").iter_rows())
+    passed = [
+        f"{one.short} on {study.benchmark_names[one.benchmark]} by {names[one.first[0]]} in {one.first[1]:%B %Y}"
+        for one in groups
+        if one.first is not None
+    ]
+    return f"{say_passed([one.verdict for one in groups])} In order: {'; '.join(passed)}." if passed else say_passed([])
+
+
+def _next(study: Study) -> str:
+    ahead = next_year_words(study)
+    return f"{ahead['sentence']} {ahead['groups']}".strip()
+
+
+def _costs(study: Study) -> str:
+    priced = study.models.drop_nulls(["iq", "effective_cost"])
+    parts = []
+    for floor in (115, 125, 135):
+        able = priced.filter(priced["iq"] >= floor).sort("effective_cost")
+        if able.height:
+            row = able.row(0, named=True)
+            parts.append(f"IQ {floor} from {dollars(row['effective_cost'])} ({row['name']})")
+    return f"{', '.join(parts)}: effective cost of a million tokens in and out, an estimate." if parts else "Not known."
