@@ -117,13 +117,15 @@ def test_passed_means_a_chance_of_95_percent(study):
     assert not any("panel" in one.group or "guessing" in one.group for one in groups)
 
 
-def test_four_questions_have_one_line_answers_without_words_of_the_method(screen):
+def test_six_questions_have_one_line_answers_without_words_of_the_method(screen):
     context = screen.context()
     assert [one["question"] for one in context["questions"]] == [
         "Who leads, and how sure?",
-        "Which people were passed this year?",
+        "Which people are above it?",
         "Is it speeding up?",
-        "What does it cost?",
+        "Best model for a budget?",
+        "What will next year’s best model do?",
+        "What can I not conclude?",
     ]
     said = " ".join(str(one["answer"]) for one in context["questions"]) + context["sentence"] + str(context["deck"])
     for word in ("capability", "steps", "effective", "own scores", "composite"):

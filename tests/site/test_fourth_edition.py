@@ -112,3 +112,61 @@ def test_the_pace_is_said_in_scores_that_people_know(visit):
         r"a year lifts the best score expected on .+ from about \d+(\.\d)?% \(.+\) to \d+(\.\d)?%", answers
     )
     assert "GPT-4o" not in answers
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "picture"),
+    [
+        ("Who leads, and how sure?", r"\d+%", "#leader-table"),
+        ("Which people are above it?", "Not surely passed", "figure .chart"),
+        ("Best model for a budget?", r"\$\d", "#picked"),
+        ("Is it speeding up?", r"\d+(\.\d)?%", "#acceleration .chart"),
+        ("What will next year’s best model do?", r"IQ of \d+", "#capability-time .chart"),
+        ("What can I not conclude?", "Nobody gave these tests to people of known IQ", "#limits"),
+    ],
+)
+def test_six_questions_are_answered_on_a_phone_within_two_taps(visit, question, answer, picture):
+    page = visit("index.html", width=390, height=844)
+    row = page.locator(".questions a", has=page.get_by_text(question, exact=True))
+    assert re.search(answer, row.inner_text())
+    row.click()
+    page.wait_for_selector(picture, state="attached")
+    assert page.locator(picture).count() >= 1
+
+
+def test_the_ranking_begins_on_the_first_two_screens_of_a_phone(visit):
+    page = visit("iq.html", width=390, height=844)
+    rows = page.locator("#leader-table tbody tr")
+    assert rows.nth(4).bounding_box()["y"] < 2 * 844
+
+
+def test_a_page_of_a_model_opens_with_how_much_is_measured(visit):
+    page = visit("models/gpt-5.5.html", width=390, height=844)
+    said = page.locator(".measured-first")
+    assert re.match(r"\d+ of 32 tests measured", said.inner_text())
+    assert said.bounding_box()["y"] < page.locator(".lead.said").bounding_box()["y"]
+
+
+def test_a_picture_leaves_the_site_with_finding_source_day_and_licence(visit, report):
+    svg = (report / "charts" / "iq-bell.svg").read_text(encoding="utf-8")
+    page = visit("iq.html")
+    finding = page.locator("#iq-bell .finding").inner_text()
+    words = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", svg))
+    assert finding.split(":")[0] in words
+    for part in ("Source:", "Doubt:", "Evidence of ", "CC BY 4.0, credit Mensura"):
+        assert part in words
+    with page.expect_download() as download:
+        page.click("#iq-bell [data-tool=png]")
+    assert download.value.suggested_filename == "iq-bell.png"
+    page.click("#iq-bell [data-tool=embed]")
+    code = page.input_value("#iq-bell .embed")
+    assert code.count("\n") == 0 and "<img" in code and "script" not in code
+    width, height = re.findall(r'(?:width|height)="(\d+)"', code)
+    drawn = re.findall(r'(?:width|height)="([\d.]+)"', svg)[:2]
+    assert [int(width), int(height)] == [round(float(one)) for one in drawn]
+
+
+def test_share_cards_have_the_size_that_links_ask_for(report):
+    for file in (report / "share" / "index.png", report / "share" / "iq.png"):
+        head = file.read_bytes()[16:24]
+        assert (int.from_bytes(head[:4], "big"), int.from_bytes(head[4:], "big")) == (1200, 630)

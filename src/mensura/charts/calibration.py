@@ -13,9 +13,9 @@ from mensura.charts.theme import paint
 
 Row = Mapping[str, Any]
 _LEFT, _TOP = 46.0, 22.0
-_DOT = 5.0
+_DOT = 4.5
 """Step of the dots that stand for one claim each, pixels."""
-_COLUMNS = 3
+_COLUMNS = 7
 """Dots beside each other in a pile of claims."""
 
 
@@ -98,5 +98,5 @@ def _claim_dots(sheet: Canvas, piles: Sequence[tuple[list[Row], list[Row], float
         for way, pile in ((-1, true), (1, false)):
             for place in range(len(pile)):
                 row, column = divmod(place, _COLUMNS)
-                across, up = x(middle) + _DOT * (column - 1), line + way * (4 + _DOT * row)
-                sheet.dot(across, up, paint.ink, 1.9, 1.0 if way < 0 else 0.35)
+                across, up = x(middle) + _DOT * (column - _COLUMNS // 2), line + way * (4 + _DOT * row)
+                sheet.dot(across, up, paint.ink, 1.7, 1.0 if way < 0 else 0.35)

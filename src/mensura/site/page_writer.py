@@ -34,7 +34,9 @@ from mensura.study import units
 _BATCH = 100
 """Pictures that one process draws: it takes a second to start."""
 
-_SAID_BY_PAGE = re.compile(r' xmlns="http://www.w3.org/2000/svg"| font-family="[^"]*"|(?<=\d)\.0(?=")')
+_SAID_BY_PAGE = re.compile(
+    r' xmlns="http://www.w3.org/2000/svg"| font-family="[^"]*"|( (?:[xyr]|[xy][12]|c[xy]|width|height)="-?\d+)\.0(?=")'
+)
 _SIZE = re.compile(r'(?:width|height)="([\d.]+)"')
 
 Order = tuple[str, float]
@@ -163,7 +165,7 @@ class PageWriter:
 
 def _rooted(drawing: object, root: str) -> Markup:
     """Return a drawing for a page: its links from there, without what the page itself says of every drawing."""
-    return Markup(_SAID_BY_PAGE.sub("", str(drawing)).replace(ROOT, escape(root)))
+    return Markup(_SAID_BY_PAGE.sub(lambda match: match[1] or "", str(drawing)).replace(ROOT, escape(root)))
 
 
 def write(text: str, folder: Path, *parts: str) -> None:

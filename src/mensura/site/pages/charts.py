@@ -15,6 +15,7 @@ from mensura.site.pictures import Figure
 from mensura.site.pictures.benchmark import hardest_first
 from mensura.site.pictures.iq import cheapest_rows, cheapest_said, dimension_bell
 from mensura.study.headlines import leader_sentence, pace_sentence, ranked_sentence, unit_sentences, unit_words
+from mensura.study.outlook import next_year_words
 from mensura.study.study import Study
 from mensura.study.units import show_column, show_range
 
@@ -56,6 +57,7 @@ def stitched(study: Study) -> Page:
         "units": unit_sentences(study),
         "unit": unit_words(study),
         "pace": pace_sentence(study),
+        "next_year": next_year_words(study),
     }
     return page_of("stitched.html", context, shared=(leader_sentence(study), leader_marks(study)))
 

@@ -21,6 +21,7 @@ from mensura.site.pictures.benchmark import group_subject
 from mensura.site.pictures.iq import cheapest_rows, cheapest_said
 from mensura.site.pictures.registry import iq_mark
 from mensura.study.headlines import Passed, passed_people, year_sentence
+from mensura.study.outlook import next_year_words
 from mensura.study.study import Study
 from mensura.study.units import show, show_range
 
@@ -70,7 +71,28 @@ def who_was_passed(study: Study) -> dict[str, Any]:
     for month, xs in months.items():
         sheet.words(sum(xs) / len(xs), 33, month, fill=paint.people, anchor="middle", size=11)
     sheet.words(210, 33, str(year), fill=paint.quiet, anchor="end", size=11)
-    return {"answer": Markup(", ").join(groups) + ".", "spark": _spark(sheet)}
+    ahead = [one for one in passed_people(study) if one.first is None]
+    left = "; ".join(f"{one.short} on {study.benchmark_names[one.benchmark]}" for one in ahead)
+    still = Markup(" Not surely passed: {}.").format(left) if ahead else ""
+    return {
+        "answer": Markup("Passed in {}: ").format(year) + Markup(", ").join(groups) + "." + still,
+        "spark": _spark(sheet),
+    }
+
+
+WHAT_NOT = {
+    "answer": Markup(
+        "<b>That a model thinks as a person with its IQ does.</b> Nobody gave these tests to people of known IQ; a "
+        "score describes test performance, nothing else."
+    ),
+    "spark": "",
+}
+
+
+def what_comes(study: Study) -> dict[str, Any]:
+    """Say what the best model a year after the newest release may do, in people's terms."""
+    words = next_year_words(study)
+    return {"answer": Markup("<b>{}</b> {}").format(words["sentence"], words["groups"]), "spark": ""}
 
 
 def how_fast(study: Study) -> dict[str, Any]:

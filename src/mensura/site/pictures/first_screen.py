@@ -247,12 +247,18 @@ class FirstScreen:
         return [
             {"question": "Who leads, and how sure?", "href": "iq.html#ranking", **parts.who_leads(today["chances"])},
             {
-                "question": "Which people were passed this year?",
+                "question": "Which people are above it?",
                 "href": "people.html",
                 **parts.who_was_passed(self._study),
             },
             {"question": "Is it speeding up?", "href": "stitched.html#acceleration", **parts.how_fast(self._study)},
-            {"question": "What does it cost?", "href": "cost.html#cheapest-at", **parts.what_it_costs(self._study)},
+            {"question": "Best model for a budget?", "href": "pick.html", **parts.what_it_costs(self._study)},
+            {
+                "question": "What will next year’s best model do?",
+                "href": "stitched.html#next-year",
+                **parts.what_comes(self._study),
+            },
+            {"question": "What can I not conclude?", "href": "method.html#limits", **parts.WHAT_NOT},
         ]
 
 

@@ -38,9 +38,9 @@ def _curve(name: str, record: str) -> Figure:
     facts: dict[str, Any] = {"brier": float((summary["brier"] * weight).sum()), "settled": claims.height}
     facts["baseline"] = float((summary["brier_baseline"] * weight).sum())
     drawing = charts.calibration_curve(groups.to_dicts(), claims.select("chance", "came_true").to_dicts())
-    top = groups.sort("n").row(-1, named=True)
+    likely = claims.filter(pl.col("chance") > 0.5)
     finding = (
-        f"Of {top['n']} claims with a chance of about {top['said']:.0%}, {top['came_true']:.0%} came true "
-        f"({top['low']:.0%} to {top['high']:.0%})"
+        f"Of {likely.height} claims above 50%, {likely['came_true'].sum()} came true; "
+        f"{likely['chance'].sum():.0f} would be right"
     )
     return worded(name, drawing, finding, rows=groups.to_dicts(), **facts)
