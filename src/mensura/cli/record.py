@@ -54,4 +54,4 @@ def brief(evidence: EvidencePath = None, add: AddedScores = None, as_json: Json 
         rows = [{"about": head, "text": text, "command": command} for head, text, command in brief_sentences(study)]
         print_json({"sentences": rows, "next_year": next_year_words(study)})
         return
-    print(write_brief(study, date.today()), end="")
+    print(write_brief(study), end="")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
-
 from mensura.evidence.passing import say_passed
 from mensura.study.grading import shipped_record
 from mensura.study.headlines import passed_people, say_lead, year_sentence
@@ -15,15 +13,13 @@ from mensura.study.units import dollars, show
 _SOURCES = "scores of the evidence, each with its source on the data page"
 
 
-def write_brief(study: Study, day: date) -> str:
+def write_brief(study: Study) -> str:
     """Write the brief.
 
     Parameters
     ----------
     study : Study
         What is known.
-    day : date
-        The day that the brief carries.
 
     Returns
     -------
@@ -34,18 +30,18 @@ def write_brief(study: Study, day: date) -> str:
     Examples
     --------
     >>> import mensura
-    >>> from datetime import date
     >>> from mensura.study import Study
     >>> from mensura.study.brief import write_brief
-    >>> write_brief(Study.open(mensura.load()), date(2026, 11, 18))[:15]  # doctest: +SKIP
+    >>> write_brief(Study.open(mensura.load()))[:15]  # doctest: +SKIP
     '# AI and people'
 
     """
     newest = newest_score(study.evidence)
+    day = f"{newest.day} {newest:%B %Y}" if newest else "no known day"
     lines = [
-        f"# AI and people, {day.day} {day:%B %Y}",
+        f"# AI and people, by evidence of {day}",
         "",
-        f"Newest score: {newest.day} {newest:%B %Y}. Intervals are 90%. Sources: {_SOURCES}." if newest else _SOURCES,
+        f"Intervals are 90%. Sources: {_SOURCES}.",
         "",
         *(f"- **{head}.** {text} `{command}`" for head, text, command in brief_sentences(study)),
     ]

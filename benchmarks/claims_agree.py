@@ -1,0 +1,106 @@
+"""Do all fronts say the same? ``python -m benchmarks.claims_agree [--report FOLDER]``.
+
+Every claim (who leads and how surely, which people were passed and when, what an IQ costs, what comes next, how often
+Mensura was right) is read from the command line, its JSON, the interface of the report, its pages and its captions.
+The table has one row per claim and front; the last line counts the differences, which must be 0.
+"""
+
+from __future__ import annotations
+
+import argparse
+import html
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from benchmarks import run
+from mensura.evidence import load
+
+Front = tuple[str, str, bool]
+"""A claim, a front, and whether the front says the same."""
+
+
+def printed(*words: str) -> str:
+    """Return what a command prints, in one line."""
+    call = [sys.executable, "-m", "mensura", *words]
+    return " ".join(subprocess.run(call, capture_output=True, text=True, check=True).stdout.split())
+
+
+def page_words(report: Path, page: str) -> str:
+    """Return the words of a page without its marks."""
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", (report / page).read_text(encoding="utf-8"))).split())
+
+
+def compare(report: Path) -> list[Front]:
+    """Compare all fronts with the report's own interface and the commands' JSON."""
+    pages = {name: page_words(report, name) for name in ("index.html", "iq.html", "stitched.html", "people.html")}
+    pages |= {name: page_words(report, name) for name in ("cost.html", "record.html", "charts/first.html")}
+    lead = json.loads((report / "api/v1/rankings.json").read_text(encoding="utf-8"))["lead"]["sentence"]
+    brief: dict[str, Any] = json.loads(printed("brief", "--json"))
+    texts = {row["about"]: row["text"] for row in brief["sentences"]}
+    fronts: list[Front] = [("leader and chance", "mensura iq", lead in printed("iq"))]
+    fronts.append(("leader and chance", "mensura brief", texts["Who leads"].startswith(lead)))
+    for page in ("index.html", "iq.html", "stitched.html", "charts/first.html"):
+        fronts.append(("leader and chance", page, lead in pages[page]))
+    exported = " ".join(re.sub(r"<[^>]*>", " ", (report / "charts/first.svg").read_text(encoding="utf-8")).split())
+    fronts.append(("leader and chance", "charts/first.svg", lead in html.unescape(exported)))
+    fronts += _passed(texts["Which people were passed"], pages)
+    fronts += _costs(texts["What it costs"], pages)
+    ahead = brief["next_year"]
+    for page in ("index.html", "stitched.html"):
+        fronts.append(("next year", page, ahead["sentence"] in pages[page] and ahead["groups"] in pages[page]))
+    fronts.append(("next year", "mensura brief", ahead["sentence"] in texts["What next"]))
+    fronts.append(("pace", "index.html", texts["How fast"] in pages["index.html"]))
+    right = json.loads(printed("record", "--json"))["sentence"]
+    fronts.append(("record", "record.html", right in pages["record.html"]))
+    fronts.append(("record", "mensura brief", right == texts["How often Mensura was right"]))
+    return fronts
+
+
+def _passed(text: str, pages: dict[str, str]) -> list[Front]:
+    """Compare who was passed, by whom and when, with the table of the command and the page of people."""
+    names = dict(load().models.select("subject", "name").iter_rows())
+    tests = json.loads(printed("stitch", "--people", "--json"))["tests"]
+    measured = [row for row in tests if row["status"] == "measured" and row["verdict"] is not None]
+    passed = [row for row in measured if row["passed"]]
+    same = all(f"by {names[row['first']]} in" in text for row in passed)
+    found = text.count(" by ")
+    fronts = [("passed", "mensura stitch --people", same and found == len(passed))]
+    sentence = text.partition(" In order:")[0]
+    return [*fronts, ("passed", "people.html", sentence.rstrip(".").split(" of people")[0] in pages["people.html"])]
+
+
+def _costs(text: str, pages: dict[str, str]) -> list[Front]:
+    """Compare the cheapest model at some IQs with the command and the pages."""
+    fronts = []
+    names = dict(load().models.select("subject", "name").iter_rows())
+    for floor, dollars, name in re.findall(r"IQ (\d+) from (\$[\d.,]+) \((.+?)\)(?=,|:)", text):
+        first = json.loads(printed("cost", "--at-least", floor, "--json"))["cheapest"][0]
+        fronts.append((f"cost of IQ {floor}", "mensura cost", names[first["subject"]] == name))
+        fronts.append((f"cost of IQ {floor}", "index.html", f"{floor} from {dollars} ({name})" in pages["index.html"]))
+        fronts.append((f"cost of IQ {floor}", "cost.html", f"{floor} from {dollars} ({name})" in pages["cost.html"]))
+    return fronts
+
+
+def main() -> None:
+    """Print the table, then one line of JSON."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--report", type=Path, help="a report of the embedded evidence; built when not given")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        report = given.report or Path(folder) / "report"
+        if given.report is None:
+            printed("report", "--out", str(report))
+        fronts = compare(report)
+    for claim, front, same in fronts:
+        print(f"{claim:24} {front:28} {'same' if same else 'DIFFERS'}")
+    differences = [f"{claim}: {front}" for claim, front, same in fronts if not same]
+    print(json.dumps({"compared": len(fronts), "differences": len(differences), "which": differences}))
+
+
+if __name__ == "__main__":
+    run(main)
