@@ -52,7 +52,7 @@
     y += 6;
     write("Doubt: " + (voice[2] || ""), 12.5, 400);
     write("Source: " + (said(".source span") || "scores of the evidence, each credited to its source on the data page"), 12.5, 400);
-    write(`Evidence of ${document.getElementById("evidence-day").textContent}. Picture: ${figure.dataset.licence || "CC BY 4.0"}, credit Mensura${address ? ", " + address : ""}`, 12.5, 400);
+    write(`Evidence of ${document.documentElement.dataset.evidence}. Picture: ${figure.dataset.licence || "CC BY 4.0"}, credit Mensura${address ? ", " + address : ""}`, 12.5, 400);
     const size = { width: room + 2 * MARGIN, height: y + MARGIN };
     const sheet = make("svg", { xmlns: "http://www.w3.org/2000/svg", ...size, viewBox: `0 0 ${size.width} ${size.height}`, "font-family": "Helvetica, Arial, sans-serif" }, make("rect", { width: "100%", height: "100%", fill: ground }), ...parts);
     const inner = text.replace("<svg", `<svg x="${MARGIN}" y="${top}"`);
