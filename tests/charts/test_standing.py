@@ -79,8 +79,10 @@ def test_dearer_is_further_right_and_a_tenfold_price_is_one_step():
     own = Mark("GPT-9", "OpenAI", 10.0, 128.0, "GPT-9, $10", detail="$10")
     others = [Mark("", "Google", 0.1, 90.0, ""), Mark("", "xAI", 1.0, 110.0, "", "estimated")]
     svg = draw_price(own, others, lambda cost: f"${cost:g}", "price").wide
-    a, b, mine = (float(x) for x in re.findall(r"translate\(([\d.]+),", svg))
-    assert b - a == pytest.approx(mine - b, abs=0.2)
+    grey = re.search(r'<path d="(M[^"]+)" fill="[^"]+" stroke="[^"]+" stroke-opacity', svg)[1]
+    a, b = (float(x) for x in re.findall(r"M([\d.]+),", grey))
+    (mine,) = (float(x) for x in re.findall(r"translate\(([\d.]+),", svg))
+    assert b - a == pytest.approx(mine - b, abs=8)  # an outline begins at a corner of the shape
     assert mine > b > a
     assert re.search("GPT-9 <tspan[^>]*>\\$10<", svg)
     assert "the average person" in svg

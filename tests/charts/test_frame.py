@@ -1,0 +1,61 @@
+"""Pictures that leave the site, the curve of claims, and small shapes as one path."""
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from mensura import charts
+from mensura.charts.theme import LABS, shape_at, shape_of
+
+WORDS = charts.FrameWords(
+    "A leads with 90%.",
+    "Scores of two models.",
+    "Few tests.",
+    "Own scores",
+    "1 May 2026",
+    "CC BY 4.0",
+    "https://a.org/",
+)
+
+
+def texts(svg):
+    return [one.text or "" for one in ElementTree.fromstring(svg).iter() if one.tag.endswith("text")]
+
+
+def test_a_frame_says_finding_doubt_source_day_licence_and_address():
+    words = " ".join(texts(charts.frame_picture(str(charts.Canvas(700, 300, "chart").svg()), WORDS)))
+    for part in (
+        "A leads with 90%.",
+        "Doubt: Few tests.",
+        "Source: Own scores",
+        "1 May 2026",
+        "CC BY 4.0",
+        "https://a.org/",
+    ):
+        assert part in words
+
+
+def test_the_chart_keeps_its_size_inside_a_margin():
+    root = ElementTree.fromstring(charts.frame_picture(str(charts.Canvas(700, 300, "chart").svg()), WORDS))
+    (inner,) = [one for one in root if one.tag.endswith("svg")]
+    assert (float(inner.get("width")), float(inner.get("height"))) == (700, 300)
+    assert float(inner.get("x")) >= 24
+    assert float(root.get("width")) >= 700 + 48
+
+
+def test_a_calibrated_claim_lies_on_the_diagonal():
+    groups = [{"said": 0.5, "came_true": 0.5, "low": 0.3, "high": 0.7, "n": 20}]
+    svg = charts.calibration_curve(groups, [{"chance": 0.5, "came_true": True}]).wide
+    dotted = re.search(r'x1="([\d.]+)" y1="([\d.]+)" x2="([\d.]+)" y2="([\d.]+)"[^>]*dasharray="2 4"', svg)
+    x1, y1, x2, y2 = map(float, dotted.groups())
+    middle = ((x1 + x2) / 2, (y1 + y2) / 2)
+    dots = [(float(x), float(y)) for x, y in re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', svg)]
+    assert any(dot == pytest.approx(middle, abs=0.2) for dot in dots)
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_a_small_shape_in_a_path_begins_where_the_shape_does(lab):
+    x, y = map(float, re.match(r"M([\d.]+),([\d.]+)", shape_at(lab, 100, 50)).groups())
+    first = re.match(r"M(-?[\d.]+),(-?[\d.]+)", shape_of(lab, 3.6)).groups()
+    assert (x - 100, y - 50) == pytest.approx(tuple(map(float, first)), abs=0.06)
