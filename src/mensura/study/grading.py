@@ -65,7 +65,7 @@ class Record(Result):
             likely = self.claims.filter((pl.col("record") == record) & (pl.col("chance") > _LIKELY))
             settled = likely.drop_nulls("came_true")
             if settled.height:
-                said, true = settled["chance"].mean(), settled["came_true"].sum()
+                said, true = float(settled["chance"].to_numpy().mean()), int(settled["came_true"].sum())
                 parts.append(
                     f"{words}, {true} of {settled.height} claims of more than 50% came true (said: {said:.0%})"
                 )
