@@ -31,7 +31,7 @@ SHOWN_SIGNS = 32
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Record(Result):
+class ClaimRecord(Result):
     """The claims of both records and their grades.
 
     ``claims``: as :data:`mensura.study.record.SCHEMA`. ``summary``: per record and kind, ``claims``, ``settled``,
@@ -72,7 +72,7 @@ class Record(Result):
         return "; ".join(parts) + "." if parts else "Too few claims are settled to say how often they came true."
 
 
-def grade_record(claims: pl.DataFrame) -> Record:
+def grade_record(claims: pl.DataFrame) -> ClaimRecord:
     """Grade a table of claims.
 
     Parameters
@@ -82,7 +82,7 @@ def grade_record(claims: pl.DataFrame) -> Record:
 
     Returns
     -------
-    Record
+    ClaimRecord
         The claims with their grades, the two records apart.
 
     Examples
@@ -107,7 +107,7 @@ def grade_record(claims: pl.DataFrame) -> Record:
         .select("record", "made", "kind", "claim", "chance", "came_true")
     )
     numbers = settled.drop_nulls("actual").with_columns(off=pl.col("actual") - pl.col("expected"))
-    return Record(
+    return ClaimRecord(
         summary, _calibration(chances), _by_scores(numbers), _by_months(numbers), misses, claims.select(list(SCHEMA))
     )
 
@@ -161,7 +161,7 @@ def shipped_claims() -> pl.DataFrame:
 
 
 @cache
-def shipped_record() -> Record:
+def shipped_record() -> ClaimRecord:
     """Return the graded record of the shipped evidence."""
     return grade_record(shipped_claims())
 
