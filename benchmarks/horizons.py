@@ -136,6 +136,7 @@ def minutes_left_out() -> dict[str, object]:
             for (suite,), judged in table.filter(pl.col("how") == kind).group_by("suite", maintain_order=True):
                 truth = measured.filter(pl.col("suite") == suite).select("task", truth="minutes")
                 judged = judged.join(truth, on="task", how="semi").drop("suite")
+                truth = truth.join(judged, on="task", how="semi")
                 if anchors and truth.height < 10:
                     continue
                 for seed in range(3 if anchors else 1):

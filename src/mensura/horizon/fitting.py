@@ -20,7 +20,7 @@ from mensura.horizon.design import Design, Integers, SuiteArrays
 from mensura.horizon.lengths import Lengths
 
 ROUNDS = 50
-CLOSE = 1e-2
+CLOSE = 2e-2
 """The fit has converged when no unknown moves by more, in logits."""
 SLOPE, SLOPE_DOUBT = 0.6, 0.4
 """Logits per doubling: the mean slope before any run is seen."""
@@ -70,7 +70,7 @@ class EffectSpreads:
         effect = {name: value for name, (value, _) in PRIORS.items()}
         if suites == 1:
             effect |= {"v": 1e-3, "g": 1e-3}
-        return cls(effect, np.full(suites, 0.03), np.full(suites, 0.005))
+        return cls(effect, np.full(suites, 0.1), np.full(suites, 0.005))
 
 
 @dataclass(frozen=True, eq=False)
