@@ -9,7 +9,7 @@ import pytest
 import mensura
 from mensura import MensuraError
 from mensura.baseline import read_items
-from mensura.baseline.asking import CHUNK, flag_orders, plan_questions, write_question
+from mensura.baseline.asking import CHUNK, PROMPT_HASH, flag_orders, plan_questions, write_question
 from mensura.llm import Answer, UnreadableError, open_asker
 from mensura.people import Population
 from tests.llm.conftest import serve as serve
@@ -24,6 +24,7 @@ class Model:
 
     def __init__(self, say):
         self.say, self.prompts = say, []
+        self.recalled = {"benchmark": "", "published_mean": None}
 
     def ask(self, questions, read):
         return [self.answer(question, read) for question in questions]
@@ -44,7 +45,7 @@ class Model:
             if rate is not None
         ]
         try:
-            return Answer(question, value=read(json.dumps({"rationale": "", "answers": rows})).value)
+            return Answer(question, value=read(json.dumps({"rationale": "", **self.recalled, "answers": rows})).value)
         except UnreadableError as fault:
             return Answer(question, error=f"unreadable: {fault}")
 
@@ -144,6 +145,17 @@ def test_one_model_that_fails_leaves_the_estimates_of_the_others(items):
     found = mensura.estimate_baseline(items, [PEOPLE], askers=[silent, Model(lambda *_: 0.5)])
     assert found.parts[0].models == ("test/model",)
     assert any("test/silent gave no usable answer for 50 of 50 items" in text for text in found.warnings)
+
+
+def test_the_remembered_mean_of_the_benchmark_is_asked_for_and_reported(items):
+    model = Model(lambda *_: 0.9)
+    model.recalled = {"benchmark": "PIQA", "published_mean": 94.9}
+    told = asked(items, model)
+    assert "state the published mean score of people on it" in model.prompts[0]
+    assert "recognises PIQA and remembers a human mean of 94.9%; the registry has 94.9%" in told.card()
+    origin = told.parts[0].origin.models[0]
+    assert origin["prompt"] == PROMPT_HASH
+    assert origin["date"]
 
 
 def test_remembered_answers_are_kept_apart(items):

@@ -271,9 +271,7 @@ def test_a_hundred_thousand_items_are_no_problem():
 
 def test_the_card_ends_the_description_of_the_people_and_keeps_country_codes(items, said):
     text = card_markdown(mensura.estimate_baseline(items, "university students in Germany", estimates=said))
-    assert (
-        "Described as: university students in Germany; read as: students, time limit not stated. Models asked: " in text
-    )
+    assert "Described as: university students in Germany; read as: students, time limit not stated. " in text
     assert "The people (DEU) are near" in text
 
 
@@ -302,6 +300,65 @@ def test_the_card_without_models_draws_one_row_per_population_with_its_mean(item
     drawn = card_svg(found)
     assert "university students in Germany" in drawn
     assert f">{100 * found.baseline['mean'][0]:.1f}</text>" in drawn
+
+
+def test_a_panel_of_few_people_and_items_never_widens_the_interval(items, said):
+    few = said.head(5).with_columns(pl.Series("rate", [0.90, 0.92, 0.95, 0.93, 0.97]))
+    few = few.with_columns(low=pl.col("rate") - 0.03, high=pl.col("rate") + 0.02)
+    for estimates in (said, few):
+        panel = plan_panel(estimate(items, estimates).parts[0].estimate, 1.6, PanelCost())
+        assert (panel["width"] < panel["width_now"]).all()
+
+
+def test_the_card_states_where_the_estimate_comes_from_and_what_decides_it(items, said):
+    made = said.with_columns(model=pl.lit("claude-9"), date=pl.lit("2026-11-01"), prompt=pl.lit("abc123"))
+    anchors = said.head(3).select("item", "rate", n=pl.lit(40))
+    known = mensura.KnownMean(0.7, 60)
+    asked = {"people": "crowd workers, majority of 3", "known_mean": known, "anchors": anchors}
+    card = mensura.estimate_baseline(items, estimates=made.head(37), **asked).card()
+    for text in (
+        "Estimated by: claude-9 (1 run, 2026-11-01, prompt abc123)",
+        "read as: crowd, time limit not stated; answering for a benchmark, majority of 3",
+        "Items used: 37 of 50; remembered by a model: 0",
+        "Anchors: human rates of 3 items, from 40 to 40 people each",
+        "Known mean: 70.0% of 60 people",
+        "Checked on AI benchmarks whose people answered as raters",
+        "To improve it: ask a second model",
+    ):
+        assert text in card
+    plain = mensura.estimate_baseline(items, "university students in Germany", estimates=said)
+    assert "Checked on human tests" in plain.card()
+    assert "not named (1 run, date not stated, prompt not stated)" in plain.card()
+    assert "By: unnamed" in card_svg(plain)
+
+
+def test_a_baseline_writes_its_own_files(items, said, tmp_path):
+    folder = estimate(items, said).write(tmp_path / "card")
+    names = {path.name for path in folder.iterdir()}
+    assert {"items.csv", "baseline.csv", "models.csv", "card.md", "card.svg", "card.json"} <= names
+
+
+def test_a_known_benchmark_is_named_with_what_the_model_remembers(items, said):
+    recalled = said.with_columns(benchmark=pl.lit("HellaSwag"), remembered_mean=pl.lit(0.956))
+    card = mensura.estimate_baseline(items, "crowd workers", estimates=recalled).card()
+    assert "unnamed recognises HellaSwag and remembers a human mean of 95.6%; the registry has 95.6%" in card
+    assert "proves little" in card
+    other = said.with_columns(benchmark=pl.lit("Nobody's Test"), remembered_mean=pl.lit(0.5))
+    assert "the registry has none" in mensura.estimate_baseline(items, "crowd workers", estimates=other).card()
+    assert "recognises" not in mensura.estimate_baseline(items, "crowd workers", estimates=said).card()
+
+
+def test_one_set_of_estimates_for_several_populations_is_explained(items, said):
+    both = mensura.estimate_baseline(items, ["world", "US crowd workers"], estimates=said)
+    assert any("come from the correction alone" in text for text in both.warnings)
+
+
+def test_anchors_without_a_number_of_people_are_asked_about(items, said):
+    bare = said.head(3).select("item", "rate")
+    with pytest.raises(MensuraError, match="How many answered"):
+        mensura.estimate_baseline(items, "crowd workers", estimates=said, anchors=bare)
+    told = mensura.estimate_baseline(items, "crowd workers", estimates=said, anchors=bare, anchor_people=60)
+    assert told.parts[0].origin.anchors == (60.0,) * 3
 
 
 def test_a_plan_names_a_panel_that_halves_the_interval_and_more_people_never_hurt(items, said):

@@ -128,6 +128,17 @@ def test_scores_place_models_among_people(mensura_command, mine):
     assert best["percentile"] > 95 > 10 > worst["percentile"]
 
 
+def test_scores_are_written_as_people_write_them(mensura_command, mine):
+    asked = ("baseline", mine / "items.csv", "--estimates", mine / "said.csv", "--people", "adults in Sweden")
+    for cells in ("88%\n0.5", "88\n50", "0.88\n0.5", "88 %\n50%"):
+        rows = "\n".join(f"m{place},{cell}" for place, cell in enumerate(cells.split("\n")))
+        (mine / "scores.csv").write_text(f"model,score\n{rows}\n", encoding="utf-8")
+        run = mensura_command(*asked, "--scores", mine / "scores.csv", "--json")
+        assert [row["score"] for row in json.loads(run.out)["models"]] == [0.88, 0.5], run.err
+    (mine / "scores.csv").write_text("model,score\nm,140\n", encoding="utf-8")
+    assert "140 is missing or outside" in mensura_command(*asked, "--scores", mine / "scores.csv").err
+
+
 def test_the_card_says_how_the_people_were_read_and_options_say_it_outright(mensura_command, mine):
     people = "adults who speak English as a second language, without time limit"
     asked = ("baseline", mine / "items.csv", "--estimates", mine / "said.csv", "--people", people)

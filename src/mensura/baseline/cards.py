@@ -11,11 +11,12 @@ import polars as pl
 from mensura import __version__
 from mensura.baseline.learning import shipped
 from mensura.baseline.registry import score_words
+from mensura.core.errors import listed_names
 from mensura.scale.ranking import say_chance
 
 if TYPE_CHECKING:
     from mensura.baseline.registry import KnownBaseline
-    from mensura.baseline.result import Baseline
+    from mensura.baseline.result import Baseline, PopulationPart
 
 SENTENCE = "Estimated, not measured."
 
@@ -32,7 +33,12 @@ def card_facts(baseline: Baseline) -> dict[str, object]:
                 **row,
                 "described_as": part.who.prose,
                 "read_as": part.kind.read,
-                "models_asked": list(part.models),
+                "models_asked": list(part.origin.models),
+                "anchors": len(part.origin.anchors),
+                "known_mean": part.origin.known_mean,
+                "published": list(part.origin.published),
+                "validated_on": validated_on(part),
+                "to_improve": part.origin.improvements(),
                 "distance_told": part.kind.distance_words,
             }
             for row, part in zip(baseline.baseline.to_dicts(), baseline.parts, strict=True)
@@ -46,6 +52,25 @@ def card_facts(baseline: Baseline) -> dict[str, object]:
         "warnings": list(baseline.warnings),
         "mensura": __version__,
     }
+
+
+def validated_on(part: PopulationPart) -> str:
+    """Return which check of the method applies to these people."""
+    errors = shipped()["validation"]
+    if part.kind.traits:
+        return (
+            f"AI benchmarks whose people answered as raters: on {errors['ai_benchmarks']} of them left out, means are "
+            f"off by {errors['ai_error']:.3f} on average (raw estimates: {errors['ai_raw_error']:.3f})"
+        )
+    return (
+        f"human tests: on pools left out, items are off by {errors['item_error']:.3f} and means by "
+        f"{errors['mean_error']:.3f} on average; {errors['item_held']:.0%} of the item intervals contain the true rate"
+    )
+
+
+def card_files(baseline: Baseline) -> dict[str, str]:
+    """Return the card in its three forms, by the names of their files."""
+    return {"card.md": card_markdown(baseline), "card.svg": card_svg(baseline), "card.json": card_json(baseline)}
 
 
 def card_json(baseline: Baseline) -> str:
@@ -99,7 +124,6 @@ def card_markdown(baseline: Baseline) -> str:
     '## Human baseline: items'
 
     """
-    errors = baseline.validation()
     sampled, whole = baseline.sampled
     size = f"{sampled:,} items" if sampled == whole else f"{sampled:,} of {whole:,} items"
     lines = [
@@ -122,17 +146,19 @@ def card_markdown(baseline: Baseline) -> str:
         ]
     lines += ["", *(f"- {who}: items {span}" for who, span in baseline.spans.items())]
     for part in baseline.parts:
-        asked, distance = ", ".join(part.models) or "nobody", part.kind.distance_words
-        described = _plain(part.who.prose).rstrip(".")
+        distance, described = part.kind.distance_words, _plain(part.who.prose).rstrip(".")
+        used, flagged = part.items.height, int(part.items["remembered"].sum())
         lines.append(
-            f"- Described as: {described}; read as: {part.kind.read}. Models asked: {_plain(asked)}. "
-            f"{distance[0].upper()}{distance[1:]}."
+            f"- Described as: {described}; read as: {part.kind.read}. {distance[0].upper()}{distance[1:]}. Items used: "
+            f"{used:,} of {whole:,}; remembered by a model: {flagged:,}."
         )
+        lines += [f"- {_plain(text)}." for text in part.origin.sentences()]
+        lines.append(f"- Checked on {validated_on(part)}.")
+        if ways := part.origin.improvements():
+            lines.append(f"- To improve it: {'; '.join(ways)}.")
     lines += [
         f"- Method: language models estimate each item, and Mensura corrects their learned bias. Learned on "
         f"{shipped()['origin']}.",
-        f"- On pools left out, items are off by {errors['item_error']:.3f} and means by {errors['mean_error']:.3f} on "
-        f"average; {errors['item_held']:.0%} of the item intervals contain the true rate.",
         *(f"- Note: {_plain(text)}" for text in baseline.warnings),
         f"- Made with Mensura {__version__}.",
     ]
@@ -209,7 +235,8 @@ def card_svg(baseline: Baseline) -> str:
     people = baseline.baseline.select(
         group="population", status=pl.lit("estimated"), **{name: 100 * pl.col(column) for name, column in ends.items()}
     )
-    title = f"Mean score on {baseline.name} in percent. {SENTENCE}"
+    asked = listed_names(sorted({name for part in baseline.parts for name in part.models}))
+    title = f"Mean score on {baseline.name} in percent. {SENTENCE} By: {asked}"
     if not baseline.models.height:
         return charts.estimates(people, label="group", value="value", x_title=title).svg()
     none = dict.fromkeys(("low", "high"), pl.lit(None, pl.Float64))

@@ -23,6 +23,7 @@ from mensura.baseline.kinds import (
     list_people,
 )
 from mensura.baseline.learning import is_recorded, shipped, shipped_errors
+from mensura.baseline.origin import PartOrigin, describe_memories, describe_models
 from mensura.baseline.persons import PersonSpread, majority_rate, score_persons
 from mensura.baseline.result import Baseline, PopulationPart
 from mensura.core.arguments import check_arguments
@@ -56,7 +57,7 @@ class KnownMean:
     def __post_init__(self) -> None:
         if not 0 < self.mean < 1 or self.n < 1:
             raise MensuraError(
-                f"--mean {self.mean:g} --n {self.n}: expected a mean between 0 and 1, and n of 1 or more"
+                f"known mean {self.mean:g} of {self.n} people: expected a mean between 0 and 1, and n of 1 or more"
             )
 
 
@@ -70,6 +71,7 @@ def estimate_baseline(
     askers: Sequence[Asker] = (),
     runs: int = 1,
     anchors: Any = None,  # noqa: ANN401
+    anchor_people: int | None = None,
     known_mean: KnownMean | None = None,
     scores: pl.DataFrame | None = None,
     domain: str | None = None,
@@ -97,7 +99,9 @@ def estimate_baseline(
     runs : int
         How often each is asked.
     anchors : optional
-        Human rates on some items: item, rate and, where known, n and population.
+        Human rates on some items: item, rate, n (number of people) and, where it differs, population.
+    anchor_people : int, optional
+        People behind anchors that state no n.
     known_mean : KnownMean, optional
         The mean that a group of people reached.
     scores : polars.DataFrame, optional
@@ -156,8 +160,11 @@ def estimate_baseline(
         table, remarks = ask_models(benchmark, populations, askers, runs)
         warnings += remarks
     else:
-        raise MensuraError("estimate_baseline: nobody to ask; give --estimates FILE or --model NAME")
-    human_rates = read_anchors(anchors) if anchors is not None else None
+        raise MensuraError(
+            "baseline: nobody to ask; give estimates that exist (give --estimates FILE or --model NAME; in Python "
+            "estimates= or askers=)"
+        )
+    human_rates = read_anchors(anchors, anchor_people) if anchors is not None else None
     parts = []
     for who in populations:
         one = _Estimating(benchmark, who, describe_people(who, world, kind=kind, timed=timed), domain, seed, majority)
@@ -232,9 +239,14 @@ class _Estimating:
                 "tested": [max(float(STUDY), anchored.get(item, 0.0)) for item in pooled.items],
             }
         )
-        models = tuple(judged["model"].unique().sort().to_list())
         means = drawn.mean(axis=1) + self._sampling(drawn, rng)
-        return PopulationPart(self.who, self.kind, estimate, table, means, persons, models)
+        origin = PartOrigin(
+            models=describe_models(judged),
+            anchors=tuple(anchored.values()),
+            known_mean=None if known_mean is None else (known_mean.mean, known_mean.n),
+            published=describe_memories(rows, self.items.name),
+        )
+        return PopulationPart(self.who, self.kind, estimate, table, means, persons, origin)
 
     @property
     def _traits(self) -> tuple[str, ...]:
@@ -253,7 +265,10 @@ class _Estimating:
                 raise MensuraError(f"--estimates: none for population {self.who.name!r}; expected one of {names}")
             mine = table
         if not named.len() and not single:
-            warnings.append("the estimates name no population: the same ones serve every population")
+            warnings.append(
+                "the estimates name no population, so the same ones serve every population. Differences between "
+                "populations then come from the correction alone; estimate each population to compare them"
+            )
         ids = self.items.table["item"].implode()
         rows = mine.filter(pl.col("item").is_in(ids))
         others = mine.filter(~pl.col("item").is_in(ids))["item"].n_unique()

@@ -10,7 +10,7 @@ import polars as pl
 
 from mensura.baseline.learning import UNNAMED
 from mensura.core.arrays import MARGIN
-from mensura.core.errors import MensuraError, check_choice
+from mensura.core.errors import MensuraError, check_choice, listed_names
 from mensura.core.frames import require_columns
 from mensura.intake.tables import as_frame, read_table
 
@@ -24,8 +24,16 @@ COLUMNS = {
     "run": pl.String,
     "remembered": pl.Boolean,
     "population": pl.String,
+    "date": pl.String,
+    "prompt": pl.String,
+    "benchmark": pl.String,
+    "remembered_mean": pl.Float64,
 }
-"""The columns of estimates; all but item and rate may be missing."""
+"""The columns of estimates; all but item and rate may be missing.
+
+``prompt``: hash of the prompt. ``benchmark``, ``remembered_mean``: which one the model recognises, and the human
+mean that it remembers.
+"""
 _FILE = Path(__file__).parent / "data" / "zero_shot.csv"
 _ALSO = {"id": "item"}
 _TRUE = ("1", "1.0", "true", "yes")
@@ -37,7 +45,8 @@ def read_estimates(source: Any, estimator: str | None = None) -> pl.DataFrame:  
     Parameters
     ----------
     source
-        A file or table with item and rate, perhaps low, high, model, run, remembered and population; or
+        A file or table with item and rate, perhaps low, high, model, run, remembered, population, date, benchmark and
+        remembered_mean; or
         ``recorded/zero-shot`` for the shipped recordings.
     estimator : str, optional
         Who made the estimates, a model or people; replaces the column model.
@@ -116,7 +125,7 @@ def _checked(frame: pl.DataFrame, name: str) -> pl.DataFrame:
         raise MensuraError(f"{name}: no estimates; expected one row per item")
     columns = [_column(frame, column, kind) for column, kind in COLUMNS.items()]
     table = frame.select(columns)
-    for column in ("rate", "low", "high"):
+    for column in ("rate", "low", "high", "remembered_mean"):
         _refuse_numbers(frame, table, column, name)
     swapped = table.filter((pl.col("low") > pl.col("rate") + MARGIN) | (pl.col("high") < pl.col("rate") - MARGIN))
     if swapped.height:
@@ -157,13 +166,13 @@ def _refuse_numbers(frame: pl.DataFrame, table: pl.DataFrame, column: str, name:
         )
 
 
-USUAL_N = 100
-"""People behind an anchor that states no n."""
 _TOO_FAR = 4.0  # standard errors between two rates of one item, from which they contradict each other
 
 
-def read_anchors(source: Any) -> pl.DataFrame:  # noqa: ANN401
+def read_anchors(source: Any, people: int | None = None) -> pl.DataFrame:  # noqa: ANN401
     """Return item, rate, n, population (null: of every population); refuse anchors that contradict each other.
+
+    ``people``: behind an anchor that states no n; without it, such an anchor is refused.
 
     Several rates of one item that agree within sampling error become one.
     """
@@ -174,13 +183,19 @@ def read_anchors(source: Any) -> pl.DataFrame:  # noqa: ANN401
     table = frame.select(
         pl.col("item").cast(pl.String),
         pl.col("rate").cast(pl.Float64, strict=False),
-        (
-            pl.col("n").cast(pl.Float64, strict=False).fill_null(USUAL_N) if "n" in columns else pl.lit(float(USUAL_N))
-        ).alias("n"),
+        (pl.col("n").cast(pl.Float64, strict=False) if "n" in columns else pl.lit(None, pl.Float64))
+        .fill_null(pl.lit(people, pl.Float64))
+        .alias("n"),
         (pl.col("population").cast(pl.String) if "population" in columns else pl.lit(None, pl.String)).alias(
             "population"
         ),
     )
+    unstated = table.filter(pl.col("n").is_null())["item"].to_list()
+    if unstated:
+        raise MensuraError(
+            f"{name}: {len(unstated)} anchors state no number of people ({listed_names(unstated)}). How many answered? "
+            "Add a column n, or give the number for all of them (--set n=60; anchor_people=60 in Python)"
+        )
     wrong = table.filter(pl.col("rate").is_null() | ~pl.col("rate").is_between(0, 1) | ~(pl.col("n") > 0))
     if wrong.height:
         row = wrong.row(0, named=True)

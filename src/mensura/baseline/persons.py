@@ -8,7 +8,7 @@ How many people and items would halve the interval of a baseline, and what a pan
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -170,9 +170,8 @@ def plan_panel(estimate: PoolEstimate, ability_sd: float, cost: PanelCost) -> pl
         at = _spread_out(estimate, items)
         for people in PEOPLE:
             rate = np.clip(estimate.rate[at], 0.02, 0.98)
-            after = estimate.anchored(at, estimate.centre[at], 1 / (people * rate * (1 - rate)))
-            shared = (ability_sd * slope.sum()) ** 2 / people
-            width = _width(after, slope, shared)
+            after = _after_panel(estimate, at, 1 / (people * rate * (1 - rate)), ability_sd / np.sqrt(people))
+            width = _width(after, slope)
             hours = people * items * cost.seconds / 3600
             rows.append((items, people, items * people, before, width, width <= before / 2, hours, hours * cost.hourly))
     columns = ["items", "people", "answers", "width_now", "width", "halved", "hours", "cost"]
@@ -184,7 +183,22 @@ def _spread_out(estimate: PoolEstimate, count: int) -> np.ndarray:
     return np.unique(order[np.linspace(0, order.size - 1, count).round().astype(int)])
 
 
-def _width(estimate: PoolEstimate, slope: np.ndarray, more: float = 0.0) -> float:
+def _after_panel(estimate: PoolEstimate, at: np.ndarray, noise: Floats, spread: float) -> PoolEstimate:
+    """Return the estimate after a panel answered some items; the people may all be better or worse by one shift.
+
+    That shift is one more unknown of the anchored items. The items themselves do not have it, so it is taken off again.
+    """
+    unknowns = estimate.mean.size
+    columns, covariance = np.zeros((estimate.rate.size, unknowns + 1)), np.zeros((unknowns + 1,) * 2)
+    columns[:, :unknowns], columns[at, unknowns] = estimate.columns, 1.0
+    covariance[:unknowns, :unknowns], covariance[unknowns, unknowns] = estimate.covariance, max(spread**2, 1e-9)
+    panel = replace(estimate, columns=columns, mean=np.append(estimate.mean, 0.0), covariance=covariance)
+    after = panel.anchored(at, panel.centre[at], noise)
+    after.columns[at, unknowns] -= 1.0
+    return after
+
+
+def _width(estimate: PoolEstimate, slope: np.ndarray) -> float:
     row = slope @ estimate.columns
-    variance = row @ estimate.covariance @ row + slope**2 @ estimate.own_variance + more
+    variance = row @ estimate.covariance @ row + slope**2 @ estimate.own_variance
     return float(2 * Z90 * np.sqrt(variance))

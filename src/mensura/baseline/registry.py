@@ -124,6 +124,18 @@ def absent() -> pl.DataFrame:
     return read_table(FOLDER / "absent.csv")
 
 
+def published_means(name: str) -> list[tuple[str, float]]:
+    """Return the groups and scores (0 to 1) that were published for a benchmark; a file's name may stand for it."""
+    wanted = _plain(re.sub(r"\.(?:jsonl?|csv|tsv|parquet|xlsx?)$", "", name))
+    share = {"percent": 100.0, "fraction": 1.0}
+    rows = registry().filter(
+        pl.col("benchmark").map_elements(_plain, return_dtype=pl.String) == wanted,
+        pl.col("unit").is_in(list(share)),
+        pl.col("score").is_not_null(),
+    )
+    return [(f"{row['part']}, {row['group']}", row["score"] / share[row["unit"]]) for row in rows.to_dicts()]
+
+
 def score_words(row: Mapping[str, Any]) -> str:
     """Return a human score with its unit: a number, or the range where there is no single one (times of tasks)."""
     ends = [row["score"]] if row["score"] is not None else [row[name] for name in ("low", "high")]

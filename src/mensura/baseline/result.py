@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -10,6 +11,8 @@ import polars as pl
 
 from mensura.baseline.learning import shipped
 from mensura.baseline.persons import QUANTILES
+from mensura.core.folders import whole_folder
+from mensura.core.frames import neutral_cells
 from mensura.core.results import Result
 from mensura.people import WORLD
 
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from mensura.baseline.estimator import PoolEstimate
     from mensura.baseline.inputs import BaselineItems
     from mensura.baseline.kinds import PeopleKind
+    from mensura.baseline.origin import PartOrigin
     from mensura.baseline.persons import PersonScores
     from mensura.core.arrays import Floats
     from mensura.people import Population
@@ -41,7 +45,7 @@ MODEL_COLUMNS = {
 class PopulationPart:
     """One population's share of a baseline.
 
-    The joint estimate of its items, their table, draws of the mean, scores of persons, the models asked.
+    The joint estimate of its items, their table, draws of the mean, scores of persons, and where it comes from.
     """
 
     who: Population
@@ -50,7 +54,12 @@ class PopulationPart:
     items: pl.DataFrame
     means: Floats
     persons: PersonScores
-    models: tuple[str, ...]
+    origin: PartOrigin
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Names of the models asked."""
+        return self.origin.names
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -125,6 +134,24 @@ class Baseline(Result):
             f"1 in {_short(rows['one_in'].max())} people"
             for (who,), rows in self.items.drop_nulls("one_in").group_by("population", maintain_order=True)
         }
+
+    def card(self) -> str:
+        """Return the card as Markdown, for a README or a paper."""
+        from mensura.baseline.cards import card_markdown
+
+        return card_markdown(self)
+
+    def write(self, folder: str | Path) -> Path:
+        """Write the tables as CSV files and the card as card.md, card.svg and card.json; return the folder."""
+        from mensura.baseline.cards import card_files
+
+        place = Path(folder)
+        with whole_folder(place, "baseline") as stage:
+            for name, table in self.tables().items():
+                neutral_cells(table).write_csv(stage / f"{name}.csv")
+            for name, text in card_files(self).items():
+                (stage / name).write_text(text, encoding="utf-8")
+        return place
 
     def validation(self) -> dict[str, float]:
         """Return the errors of the method on pools left out, as the shipped file states them."""

@@ -35,7 +35,7 @@ class BaselineSettings(AskingSettings):
 
     runs: Annotated[int, "How often each model is asked."] = 1
     mean: Annotated[float | None, "Known mean score of the people, 0 to 1; with n."] = None
-    n: Annotated[int | None, "How many people are behind the known mean."] = None
+    n: Annotated[int | None, "How many people are behind the known mean, or behind anchors without n."] = None
     kind: Annotated[str | None, "Kind of people: experts, pupils, students, crowd or people."] = None
     timed: Annotated[bool | None, "Whether the people answer under time pressure."] = None
     majority: Annotated[int | None, "People who vote on each answer, where estimates are of single people."] = None
@@ -71,7 +71,7 @@ def baseline(
     from mensura.baseline import KnownMean, estimate_baseline
 
     rare = read_settings(settings, BaselineSettings)
-    if (rare.mean is None) != (rare.n is None):
+    if (rare.mean is not None and rare.n is None) or (rare.n is not None and rare.mean is None and anchors is None):
         raise MensuraError("--set mean and --set n: give both, such as --set mean=0.345 --set n=60")
     planning, target = _target(words)
     if not (people or estimates or model or target.startswith(RECORDED) or Path(target).exists()):
@@ -84,6 +84,7 @@ def baseline(
         raise MensuraError("--estimator: only with --estimates FILE, because a model that is asked has its name")
     work: dict[str, Any] = {
         "anchors": anchors,
+        "anchor_people": rare.n if rare.mean is None else None,
         "estimator": estimator,
         "known_mean": None if rare.mean is None or rare.n is None else KnownMean(rare.mean, rare.n),
         "scores": None if scores is None else _read_scores(scores),
@@ -137,16 +138,27 @@ def _items(
 
 def _read_scores(path: Path) -> pl.DataFrame:
     """Read subject and score; percentages become shares."""
+    from mensura.intake.figures import read_figure, uses_decimal_commas
     from mensura.intake.tables import read_table
 
     frame = read_table(path)
     if "subject" not in frame.columns and "model" in frame.columns:
         frame = frame.rename({"model": "subject"})
     require_columns(frame, ["subject", "score"], name=str(path))
-    table = frame.select(pl.col("subject").cast(pl.String), pl.col("score").cast(pl.Float64, strict=False))
-    if table["score"].null_count() or not table["score"].is_between(0, 100).all():
-        raise MensuraError(f"{path}, score: missing or outside 0 to 100; expected shares or percentages. Correct it")
-    return table.with_columns(pl.col("score") / 100) if (table["score"] > 1).any() else table
+    cells = [str(cell or "") if cell != 0 else "0" for cell in frame["score"]]
+    figures = [read_figure(cell, decimal_comma=uses_decimal_commas(cells)) for cell in cells]
+    wrong = [
+        cell for cell, figure in zip(cells, figures, strict=True) if figure is None or not 0 <= figure.value <= 100
+    ]
+    if wrong:
+        raise MensuraError(
+            f"{path}, score: {wrong[0] or 'nothing'} is missing or outside 0 to 100; expected shares or percentages "
+            "such as 0.88, 88 or 88%. Correct it"
+        )
+    read = [figure for figure in figures if figure is not None]
+    unsigned = 100.0 if any(figure.value > 1 for figure in read if not figure.percent) else 1.0
+    shares = [figure.value / (100.0 if figure.percent else unsigned) for figure in read]
+    return pl.DataFrame({"subject": frame["subject"].cast(pl.String), "score": shares})
 
 
 def _print_cost(
@@ -222,9 +234,9 @@ def _print_plan(result: Baseline, pay: float, seconds: float, out: Path | None, 
 
 
 def _print(result: Baseline, out: Path | None, as_json: bool) -> None:
-    from mensura.baseline import card_json, card_markdown, card_svg
+    from mensura.baseline.cards import card_files
 
-    texts = {"card.md": card_markdown(result), "card.svg": card_svg(result), "card.json": card_json(result)}
+    texts = card_files(result)
     read_as = {part.who.name: part.kind.read for part in result.parts}
     facts = {"benchmark": result.name, "status": "estimated", "read_as": read_as, "span": result.spans}
     tables = {name: result.tables()[name] for name in ("items", "baseline", "models")}

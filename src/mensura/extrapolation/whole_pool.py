@@ -28,11 +28,11 @@ CHUNK = 45
 _NUMBERS = ("estimate", "low", "high")
 
 
-def _schema(more: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the schema of an answer; ``more`` are further fields of each item."""
+def _schema(more: Mapping[str, object], whole: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the schema of an answer; ``more`` are further fields of each item, ``whole`` of the answer."""
     numbers = {name: {"type": "number", "minimum": 0, "maximum": 100} for name in _NUMBERS}
     row = _closed({"item": {"type": "string"}, **numbers, **more})
-    return _closed({"rationale": {"type": "string"}, "answers": {"type": "array", "items": row}})
+    return _closed({"rationale": {"type": "string"}, **whole, "answers": {"type": "array", "items": row}})
 
 
 def _closed(properties: Mapping[str, object]) -> Mapping[str, object]:
@@ -41,9 +41,10 @@ def _closed(properties: Mapping[str, object]) -> Mapping[str, object]:
     return {"type": "object", "properties": properties, **required}
 
 
-SCHEMA = _schema({})
-REMEMBERING = _schema({"remembered": {"type": "boolean"}})
-"""The schema of answers that also say whether the model recalls a published figure."""
+SCHEMA = _schema({}, {})
+_MEAN = {"type": ["number", "null"], "minimum": 0, "maximum": 100}
+REMEMBERING = _schema({"remembered": {"type": "boolean"}}, {"benchmark": {"type": "string"}, "published_mean": _MEAN})
+"""The schema of answers that also say whether the model recalls a published figure, of an item and of the benchmark."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,90 @@
+"""Where an estimate comes from: models, dates and prompts, human data, and published means that models remember."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from mensura.baseline.learning import UNNAMED
+from mensura.baseline.registry import published_means
+from mensura.core.arrays import just_above
+from mensura.core.errors import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SAME_MEAN = 0.005
+"""A remembered mean this near to a published one is that one."""
+
+
+@dataclass(frozen=True)
+class PartOrigin:
+    """What one population's estimate was made from.
+
+    ``models``: per model its name, runs, date and prompt. ``anchors``: number of people behind each anchored item.
+    ``known_mean``: mean and number of people. ``published``: sentences about published means of the benchmark.
+    """
+
+    models: tuple[Mapping[str, object], ...] = ()
+    anchors: tuple[float, ...] = ()
+    known_mean: tuple[float, int] | None = None
+    published: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the models."""
+        return tuple(str(model["model"]) for model in self.models)
+
+    def sentences(self) -> list[str]:
+        """Return who was asked, when, how often and with which prompt; then human data that the estimate uses."""
+        asked = "; ".join(
+            f"{'not named' if one['model'] == UNNAMED else one['model']} ({counted(int(str(one['runs'])), 'run')}, "
+            f"{one['date'] or 'date not stated'}, prompt {one['prompt'] or 'not stated'})"
+            for one in self.models
+        )
+        lines = [f"Estimated by: {asked}"]
+        if self.anchors:
+            people = f"{min(self.anchors):,.0f} to {max(self.anchors):,.0f}"
+            lines.append(f"Anchors: human rates of {counted(len(self.anchors), 'item')}, from {people} people each")
+        if self.known_mean is not None:
+            mean, people_asked = self.known_mean
+            lines.append(f"Known mean: {mean:.1%} of {people_asked:,} people. It decides the mean below")
+        return [*lines, *self.published]
+
+    def improvements(self) -> list[str]:
+        """Return what would make the estimate better, the best first."""
+        ways = (
+            [] if self.anchors else ["collect human rates on 20 items and give them as anchors (mensura baseline plan)"]
+        )
+        ways += ["ask a second model"] if len(self.models) == 1 else []
+        ways += ["ask each model twice"] if all(one["runs"] == 1 for one in self.models) else []
+        return ways
+
+
+def describe_models(rows: pl.DataFrame) -> tuple[Mapping[str, object], ...]:
+    """Return per model its runs, and the date and prompt of its estimates."""
+    stated = [pl.col(name).drop_nulls().unique().sort().str.join(", ") for name in ("date", "prompt")]
+    return tuple(rows.group_by("model").agg(pl.col("run").n_unique().alias("runs"), *stated).sort("model").to_dicts())
+
+
+def describe_memories(rows: pl.DataFrame, name: str) -> tuple[str, ...]:
+    """Say which published means models remember, and what the registry has; nothing for an unknown benchmark."""
+    lines = []
+    memories = rows.filter(pl.col("remembered_mean").is_not_null() | pl.col("benchmark").is_not_null())
+    for model, benchmark, mean in (
+        memories.select("model", "benchmark", "remembered_mean").unique().sort(pl.all()).rows()
+    ):
+        known = published_means(benchmark or name)
+        recalls = "recalls no human mean" if mean is None else f"remembers a human mean of {mean:.1%}"
+        nearest = None if mean is None or not known else min(known, key=lambda pair: abs(pair[1] - mean))
+        found = "the registry has none" if nearest is None else f"the registry has {nearest[1]:.1%} ({nearest[0]})"
+        same = nearest is not None and mean is not None and abs(nearest[1] - mean) <= just_above(SAME_MEAN)
+        lines.append(
+            f"{model} recognises {benchmark or 'this benchmark'} and {recalls}; {found}"
+            f"{'. Agreement with a figure that it remembers proves little' if same else ''}"
+        )
+    if not lines and published_means(name):
+        lines.append(f"Known benchmark: {name} has published human scores, and models may remember them")
+    return tuple(lines)
