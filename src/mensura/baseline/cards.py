@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import polars as pl
 
@@ -15,13 +15,56 @@ from mensura.core.errors import listed_names
 from mensura.scale.ranking import say_chance
 
 if TYPE_CHECKING:
+    from mensura.baseline.origin import PopulationPart
     from mensura.baseline.registry import KnownBaseline
-    from mensura.baseline.result import Baseline, PopulationPart
 
 SENTENCE = "Estimated, not measured."
 
 
-def card_facts(baseline: Baseline) -> dict[str, object]:
+class CardSource(Protocol):
+    """An estimated baseline, as the card needs it."""
+
+    @property
+    def name(self) -> str:
+        """The benchmark."""
+        ...
+
+    @property
+    def baseline(self) -> pl.DataFrame:
+        """One row per population."""
+        ...
+
+    @property
+    def models(self) -> pl.DataFrame:
+        """Models among these people."""
+        ...
+
+    @property
+    def parts(self) -> tuple[PopulationPart, ...]:
+        """What each population was estimated from."""
+        ...
+
+    @property
+    def sampled(self) -> tuple[int, int]:
+        """Items used, and all of them."""
+        ...
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader must know."""
+        ...
+
+    @property
+    def spans(self) -> dict[str, str]:
+        """Rarities of the items, per population."""
+        ...
+
+    def validation(self) -> dict[str, float]:
+        """Return the errors of the method on pools left out."""
+        ...
+
+
+def card_facts(baseline: CardSource) -> dict[str, object]:
     """Return the facts of the card as plain values, as its JSON form has them."""
     return {
         "benchmark": baseline.name,
@@ -68,12 +111,12 @@ def validated_on(part: PopulationPart) -> str:
     )
 
 
-def card_files(baseline: Baseline) -> dict[str, str]:
+def card_files(baseline: CardSource) -> dict[str, str]:
     """Return the card in its three forms, by the names of their files."""
     return {"card.md": card_markdown(baseline), "card.svg": card_svg(baseline), "card.json": card_json(baseline)}
 
 
-def card_json(baseline: Baseline) -> str:
+def card_json(baseline: CardSource) -> str:
     """Write the card as JSON.
 
     Parameters
@@ -100,7 +143,7 @@ def card_json(baseline: Baseline) -> str:
     return json.dumps(card_facts(baseline), ensure_ascii=False, indent=1) + "\n"
 
 
-def card_markdown(baseline: Baseline) -> str:
+def card_markdown(baseline: CardSource) -> str:
     """Write the card as Markdown.
 
     Parameters
@@ -205,7 +248,7 @@ def known_markdown(known: KnownBaseline) -> str:
     return "\n".join(lines) + "\n"
 
 
-def card_svg(baseline: Baseline) -> str:
+def card_svg(baseline: CardSource) -> str:
     """Draw the card: the mean score of each population with its interval, and the models beside it.
 
     Parameters

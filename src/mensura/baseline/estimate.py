@@ -23,9 +23,9 @@ from mensura.baseline.kinds import (
     list_people,
 )
 from mensura.baseline.learning import is_recorded, shipped, shipped_errors
-from mensura.baseline.origin import PartOrigin, describe_memories, describe_models
+from mensura.baseline.origin import PartOrigin, PopulationPart, describe_memories, describe_models
 from mensura.baseline.persons import PersonSpread, majority_rate, score_persons
-from mensura.baseline.result import Baseline, PopulationPart
+from mensura.baseline.result import Baseline
 from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError, listed_names

@@ -15,6 +15,12 @@ from mensura.core.errors import counted
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from mensura.baseline.estimator import PoolEstimate
+    from mensura.baseline.kinds import PeopleKind
+    from mensura.baseline.persons import PersonScores
+    from mensura.core.arrays import Floats
+    from mensura.people import Population
+
 SAME_MEAN = 0.005
 """A remembered mean this near to a published one is that one."""
 
@@ -61,6 +67,27 @@ class PartOrigin:
         ways += ["ask a second model"] if len(self.models) == 1 else []
         ways += ["ask each model twice"] if all(one["runs"] == 1 for one in self.models) else []
         return ways
+
+
+@dataclass(frozen=True, eq=False)
+class PopulationPart:
+    """One population's share of a baseline.
+
+    The joint estimate of its items, their table, draws of the mean, scores of persons, and where it comes from.
+    """
+
+    who: Population
+    kind: PeopleKind
+    estimate: PoolEstimate
+    items: pl.DataFrame
+    means: Floats
+    persons: PersonScores
+    origin: PartOrigin
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Names of the models asked."""
+        return self.origin.names
 
 
 def describe_models(rows: pl.DataFrame) -> tuple[Mapping[str, object], ...]:

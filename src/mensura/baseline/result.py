@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import polars as pl
 
+from mensura.baseline.cards import card_files, card_markdown
 from mensura.baseline.learning import shipped
+from mensura.baseline.origin import PopulationPart
 from mensura.baseline.persons import QUANTILES
 from mensura.core.folders import whole_folder
 from mensura.core.frames import neutral_cells
@@ -19,13 +21,7 @@ from mensura.people import WORLD
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mensura.baseline.estimator import PoolEstimate
     from mensura.baseline.inputs import BaselineItems
-    from mensura.baseline.kinds import PeopleKind
-    from mensura.baseline.origin import PartOrigin
-    from mensura.baseline.persons import PersonScores
-    from mensura.core.arrays import Floats
-    from mensura.people import Population
 
 SMALLEST = 1e-6
 """Least rate that gets a level and a rarity."""
@@ -39,27 +35,6 @@ MODEL_COLUMNS = {
     "one_in": pl.Float64,
     "chance_passed": pl.Float64,
 }
-
-
-@dataclass(frozen=True, eq=False)
-class PopulationPart:
-    """One population's share of a baseline.
-
-    The joint estimate of its items, their table, draws of the mean, scores of persons, and where it comes from.
-    """
-
-    who: Population
-    kind: PeopleKind
-    estimate: PoolEstimate
-    items: pl.DataFrame
-    means: Floats
-    persons: PersonScores
-    origin: PartOrigin
-
-    @property
-    def models(self) -> tuple[str, ...]:
-        """Names of the models asked."""
-        return self.origin.names
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -137,14 +112,10 @@ class Baseline(Result):
 
     def card(self) -> str:
         """Return the card as Markdown, for a README or a paper."""
-        from mensura.baseline.cards import card_markdown
-
         return card_markdown(self)
 
     def write(self, folder: str | Path) -> Path:
         """Write the tables as CSV files and the card as card.md, card.svg and card.json; return the folder."""
-        from mensura.baseline.cards import card_files
-
         place = Path(folder)
         with whole_folder(place, "baseline") as stage:
             for name, table in self.tables().items():
