@@ -25,6 +25,7 @@ TOOLS = [
     "convert",
     "extrapolate_rate",
     "explain",
+    "human_baseline",
 ]
 
 
@@ -182,6 +183,20 @@ def test_a_comparison_says_how_surely_one_is_above(ask, study):
     assert {(row["benchmark"], row["who"]): row["score"]["value"] for row in full["sources"]} == told
     assert "2 to 5" in ask("compare", names=["gpt-5.5"])
     assert "2 to 5" in ask("compare", names=["gpt-5.5", "gpt-5.5"])
+
+
+def test_a_human_baseline_is_known_with_its_grade_or_estimated(ask):
+    known = ask("human_baseline", name="gpqa diamond")
+    experts = next(row for row in known["people"] if row["people"].endswith("expert validators"))
+    assert experts["score"]["value"] == 81.3
+    assert experts["grade"] in "ABCDE"
+    recorded = ask("human_baseline", name="recorded/spisa", detail="full")
+    (people,) = recorded["people"]
+    assert people["score"]["low"] < people["score"]["value"] < people["score"]["high"]
+    assert people["score"]["status"] == "estimated, not measured"
+    assert "Estimated, not measured" in recorded["card"]
+    given = ask("human_baseline", name="mine", people="crowd workers", estimates={"a": 0.8, "b": 0.9})
+    assert 0.6 < given["people"][0]["score"]["value"] < 1
 
 
 def test_the_ruler_turns_with_its_interval(ask):

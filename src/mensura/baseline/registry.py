@@ -136,6 +136,17 @@ def published_means(name: str) -> list[tuple[str, float]]:
     return [(f"{row['part']}, {row['group']}", row["score"] / share[row["unit"]]) for row in rows.to_dicts()]
 
 
+def grade_of(row: Mapping[str, Any]) -> str:
+    """Return how well a human score was obtained and reported, from A to E.
+
+    Five things count: n, conditions, metric, an interval, and a source that the score was seen in. A judged score is E.
+    """
+    if row["status"] == "judged":
+        return "E"
+    stated = [row[name] not in (None, "", "not stated") for name in ("n", "conditions", "metric", "low")]
+    return "EEDCBA"[sum(stated) + (row["seen"] in ("paper", "author", "own"))]
+
+
 def score_words(row: Mapping[str, Any]) -> str:
     """Return a human score with its unit: a number, or the range where there is no single one (times of tasks)."""
     ends = [row["score"]] if row["score"] is not None else [row[name] for name in ("low", "high")]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import polars as pl
 
 from mensura.cli.asking import Asking, AskingSettings, DryRun, MaxCost, Models
+from mensura.cli.challenge import take_part
 from mensura.cli.findings import print_trust
 from mensura.cli.inputs import load_evidence
 from mensura.cli.options import EvidencePath, ItemColumns, Json, Out, arg, infile, opt
@@ -22,11 +23,11 @@ from mensura.core.frames import require_columns, sort_highest
 if TYPE_CHECKING:
     from mensura.baseline import Baseline, BaselineItems
 
-PLAN, RECORDED = "plan", "recorded/"
+PLAN, RECORDED, CHALLENGE = "plan", "recorded/", "challenge"
 LONGEST_ANSWER = 8192
 """Tokens an answer may have: 75 items with intervals take about 3,500, and some models reason before."""
 USUAL_ANSWER = 3500
-_WORDS = "[plan] NAME|ITEMS"
+_WORDS = "[plan|challenge …] NAME|ITEMS"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +44,8 @@ class BaselineSettings(AskingSettings):
     pay: Annotated[float, "Pay per person and hour in US dollars (plan)."] = 12.0
     seconds: Annotated[float, "Seconds per answer (plan)."] = 45.0
     seed: Annotated[int, "Seed of sample and draws."] = 0
+    opens: Annotated[str | None, "Day on which a sealed pool opens (challenge seal), such as 2027-06-01."] = None
+    method: Annotated[str, "Way to estimate (challenge submit): direct, persons, demands, crowd or other."] = "direct"
 
 
 @takes(BaselineSettings)
@@ -66,11 +69,14 @@ def baseline(
     """Show known human scores of a benchmark, or estimate what described people would score on its items.
 
     ITEMS is a table, a log, the folder of a pool, or recorded/POOL. The word plan before it plans the panel of people
-    that would halve the interval.
+    that would halve the interval. The words challenge seal, submit or score before a pool run a test of estimators.
     """
     from mensura.baseline import KnownMean, estimate_baseline
 
     rare = read_settings(settings, BaselineSettings)
+    if words[0] == CHALLENGE and not Path(CHALLENGE).exists():
+        take_part(words[1:], rare.opens, rare.method, estimates, estimator, out, as_json)
+        return
     if (rare.mean is not None and rare.n is None) or (rare.n is not None and rare.mean is None and anchors is None):
         raise MensuraError("--set mean and --set n: give both, such as --set mean=0.345 --set n=60")
     planning, target = _target(words)

@@ -178,6 +178,26 @@ class Explained(AgentAnswer):
     more_parts: int = Field(default=0, description="Parts that detail full, or a question for this part, shows.")
 
 
+class PeopleScore(AgentAnswer):
+    """What one group of people scored, or would score."""
+
+    people: str
+    score: Quantity
+    unit: str
+    n: str = Field(default="", description="Number of people, where stated.")
+    conditions: str = ""
+    grade: str = Field(default="", description="A to E: how well a published result was obtained and reported.")
+
+
+class BaselineFound(AgentAnswer):
+    """The human baseline of a benchmark."""
+
+    benchmark: str
+    people: list[PeopleScore]
+    notes: list[str] = []
+    card: str = Field(default="", description="The card of an estimate as Markdown, with detail full.")
+
+
 class NamesFound(AgentAnswer):
     """Names that can be asked for."""
 

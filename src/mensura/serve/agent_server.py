@@ -37,6 +37,7 @@ _OF_CAPABILITY = "90%: position on the stitched scale"
 _OF_DIMENSION = "90%: the dimension under full measurement"
 _PRICES = ("input_price", "output_price", "sticker_price", "effective_cost")
 _SOURCED = "source"  # status of a benchmark on which the model has a score of its own
+_RECORDED = "recorded/"
 _OURS = "Mensura, from the scores listed"
 Scores = dict[str, shapes.ScoreFound]
 """Primary scores by benchmark."""
@@ -96,6 +97,68 @@ class AgentTools(Library):
             raise MensuraError(f"part: {part!r} is no dimension or benchmark of this IQ; expected one of {parts}")
         sources = {name: row.score.source for name, row in self._primary(subject).items()}
         return _explained(node, sources, None if detail == "full" else 1)
+
+    def human_baseline(
+        self,
+        name: Annotated[str, Field(description="A benchmark, or recorded/POOL.", min_length=1, max_length=200)],
+        people: Annotated[str | None, Field(description="Whom estimates are about.", max_length=500)] = None,
+        estimates: Annotated[
+            dict[str, float] | None, Field(description="Rate (0 to 1) per item that a model or person expects.")
+        ] = None,
+        detail: shapes.Level = "brief",
+    ) -> shapes.BaselineFound:
+        """Say what people score on a benchmark: published results, or an estimate from a recording or given rates."""
+        from mensura.baseline import estimate_baseline, find_known, read_recorded
+        from mensura.baseline.registry import grade_of
+
+        if estimates is None and not name.startswith(_RECORDED):
+            known = find_known(name, self.evidence)
+            return shapes.BaselineFound(
+                benchmark=known.benchmark,
+                people=[
+                    shapes.PeopleScore(
+                        people=f"{row['part']}: {row['group']}",
+                        score=shapes.Quantity(
+                            value=row["score"],
+                            low=row["low"],
+                            high=row["high"],
+                            interval="as published" if row["low"] is not None else "",
+                            status=row["status"],
+                            source=row["source"] or "",
+                        ),
+                        **{key: str(row[key] or "") for key in ("unit", "n", "conditions")},
+                        grade=grade_of(row),
+                    )
+                    for row in known.people.iter_rows(named=True)
+                ],
+                notes=list(known.warnings),
+            )
+        if estimates is not None:
+            if people is None:
+                raise MensuraError("people: is missing; say whom the estimates are about, such as 'crowd workers'")
+            items: Any = {"item": list(estimates)}
+            table: Any = {"item": list(estimates), "rate": list(estimates.values())}
+        else:
+            table = read_recorded(name.removeprefix(_RECORDED))
+            people, items = people or table["population"].mode().sort()[0], table.unique("item", maintain_order=True)
+        made = estimate_baseline(items, people, estimates=table)
+        found = [
+            shapes.PeopleScore(
+                people=row["population"],
+                score=shapes.Quantity(
+                    value=row["mean"],
+                    low=row["low"],
+                    high=row["high"],
+                    interval="90%: mean score of these people",
+                    status="estimated, not measured",
+                    source="Mensura, from estimates of each item",
+                ),
+                unit="fraction",
+            )
+            for row in made.baseline.iter_rows(named=True)
+        ]
+        card = made.card() if detail == "full" else ""
+        return shapes.BaselineFound(benchmark=name, people=found, notes=list(made.warnings), card=card)
 
     def _benchmark_or_text(self, written: str) -> str:
         try:
@@ -212,7 +275,7 @@ def agent_server(open_evidence: Callable[[], Evidence], study: Study | None = No
     ask = AgentTools(open_evidence, study)
     for tool in (
         *(ask.list_names, ask.look_up_model, ask.look_up_benchmark, ask.look_up_people),
-        *(ask.compare, ask.convert, ask.extrapolate_rate, ask.explain),
+        *(ask.compare, ask.convert, ask.extrapolate_rate, ask.explain, ask.human_baseline),
     ):
         server.add_tool(tool, annotations=_READ_ONLY, structured_output=True)
 
