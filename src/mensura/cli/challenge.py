@@ -43,8 +43,7 @@ def take_part(
     if step == "submit":
         if estimates is None or estimator is None or out is None:
             raise MensuraError("baseline challenge submit: give --estimates FILE, --estimator NAME and --out FOLDER")
-        made = {"method": method, "estimator": estimator, "made": date.today()}
-        entry = challenge.write_submission(pool, estimates, out, **made)
+        entry = challenge.write_submission(pool, estimates, out, method=method, estimator=estimator, made=date.today())
         console.print(f"wrote {out / challenge.SUBMISSION}: {pool.items.height} estimates, hash {entry['hash'][:16]}.")
         return
     standing = challenge.score_submissions(pool, [Path(place) for place in places[1:]], date.today())
