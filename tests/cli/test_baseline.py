@@ -139,6 +139,52 @@ def test_scores_are_written_as_people_write_them(mensura_command, mine):
     assert "140 is missing or outside" in mensura_command(*asked, "--scores", mine / "scores.csv").err
 
 
+@pytest.mark.parametrize("file", ["leaderboard.jsonl", "questions.xlsx", "test-00000-of-00001.parquet"])
+def test_the_files_of_three_authors_give_a_card_without_editing(mensura_command, tmp_path, file):
+    rows = [
+        {"id": f"q{n}", "question": f"What is {n} + {n}?", "choices": ["1", str(2 * n), "0", "-1"], "answer": 1}
+        for n in range(2, 12)
+    ]
+    path = tmp_path / file
+    if file.endswith(".jsonl"):
+        stems = [
+            {
+                "id": row["id"],
+                "question": {
+                    "stem": row["question"],
+                    "choices": [{"text": t, "label": x} for t, x in zip(row["choices"], "ABCD", strict=True)],
+                },
+                "answerKey": "B",
+            }
+            for row in rows
+        ]
+        path.write_text("\n".join(map(json.dumps, stems)), encoding="utf-8")
+    elif file.endswith(".xlsx"):
+        pytest.importorskip("xlsxwriter")
+        cells = [
+            {
+                "id": row["id"],
+                "Question": row["question"],
+                **dict(zip("ABCD", row["choices"], strict=True)),
+                "Answer": "B",
+            }
+            for row in rows
+        ]
+        pl.DataFrame(cells).write_excel(path)
+    else:
+        pl.DataFrame(rows).write_parquet(path)
+    said = pl.DataFrame({"item": [row["id"] for row in rows], "rate": [0.5 + n / 25 for n in range(10)]})
+    said.write_csv(tmp_path / "said.csv")
+    asked = ("baseline", path, "--people", "crowd workers")
+    cost = mensura_command(*asked, "--model", "openai/gpt-4o", "--dry-run")
+    assert cost.code == 0, cost.err
+    run = mensura_command(*asked, "--estimates", tmp_path / "said.csv", "--out", tmp_path / "card")
+    assert run.code == 0, run.err
+    card = (tmp_path / "card" / "card.md").read_text(encoding="utf-8")
+    assert "Items used: 10 of 10" in card
+    assert "answering for a benchmark" in card
+
+
 def test_the_card_says_how_the_people_were_read_and_options_say_it_outright(mensura_command, mine):
     people = "adults who speak English as a second language, without time limit"
     asked = ("baseline", mine / "items.csv", "--estimates", mine / "said.csv", "--people", people)

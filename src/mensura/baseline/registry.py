@@ -126,25 +126,14 @@ def absent() -> pl.DataFrame:
 
 def published_means(name: str) -> list[tuple[str, float]]:
     """Return the groups and scores (0 to 1) that were published for a benchmark; a file's name may stand for it."""
-    wanted = _plain(re.sub(r"\.(?:jsonl?|csv|tsv|parquet|xlsx?)$", "", name))
+    wanted = plain_title(re.sub(r"\.(?:jsonl?|csv|tsv|parquet|xlsx?)$", "", name))
     share = {"percent": 100.0, "fraction": 1.0}
     rows = registry().filter(
-        pl.col("benchmark").map_elements(_plain, return_dtype=pl.String) == wanted,
+        pl.col("benchmark").map_elements(plain_title, return_dtype=pl.String) == wanted,
         pl.col("unit").is_in(list(share)),
         pl.col("score").is_not_null(),
     )
     return [(f"{row['part']}, {row['group']}", row["score"] / share[row["unit"]]) for row in rows.to_dicts()]
-
-
-def grade_of(row: Mapping[str, Any]) -> str:
-    """Return how well a human score was obtained and reported, from A to E.
-
-    Five things count: n, conditions, metric, an interval, and a source that the score was seen in. A judged score is E.
-    """
-    if row["status"] == "judged":
-        return "E"
-    stated = [row[name] not in (None, "", "not stated") for name in ("n", "conditions", "metric", "low")]
-    return "EEDCBA"[sum(stated) + (row["seen"] in ("paper", "author", "own"))]
 
 
 def score_words(row: Mapping[str, Any]) -> str:

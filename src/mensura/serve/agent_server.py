@@ -109,7 +109,6 @@ class AgentTools(Library):
     ) -> shapes.BaselineFound:
         """Say what people score on a benchmark: published results, or an estimate from a recording or given rates."""
         from mensura.baseline import estimate_baseline, find_known, read_recorded
-        from mensura.baseline.registry import grade_of
 
         if estimates is None and not name.startswith(_RECORDED):
             known = find_known(name, self.evidence)
@@ -127,7 +126,7 @@ class AgentTools(Library):
                             source=row["source"] or "",
                         ),
                         **{key: str(row[key] or "") for key in ("unit", "n", "conditions")},
-                        grade=grade_of(row),
+                        grade=str(row["grade"] or ""),
                     )
                     for row in known.people.iter_rows(named=True)
                 ],
