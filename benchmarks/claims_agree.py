@@ -64,7 +64,7 @@ def compare(report: Path) -> list[Front]:
 def _passed(text: str, pages: dict[str, str]) -> list[Front]:
     """Compare who was passed, by whom and when, with the table of the command and the page of people."""
     names = dict(load().models.select("subject", "name").iter_rows())
-    tests = json.loads(printed("stitch", "--people", "--json"))["tests"]
+    tests = json.loads(printed("stitch", "--people", "--json"))["people"]
     measured = [row for row in tests if row["status"] == "measured" and row["verdict"] is not None]
     passed = [row for row in measured if row["passed"]]
     same = all(f"by {names[row['first']]} in" in text for row in passed)
