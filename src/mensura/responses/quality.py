@@ -16,7 +16,7 @@ from mensura.responses.irt.category_curves import CategoryItems, category_curves
 from mensura.responses.irt.fitting import Fitted
 from mensura.responses.irt.model import Parameters
 from mensura.responses.irt.model_fit import MOST_ITEMS, Scored, WholeFit, item_fit, pair_fit, whole_fit
-from mensura.responses.irt.shards import is_sparse
+from mensura.responses.irt.shards import dense
 from mensura.responses.table import ResponseTable
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound=Any)
 _Z = np.linspace(-5.0, 5.0, 101)
 _SHOWN_PAIRS = 200
+_MOST_CELLS = 20_000_000
+"""Subjects × items up to which items and pairs are tested."""
 
 
 def reliabilities(information: Floats, ability: Floats, error: Floats) -> dict[str, float]:
@@ -94,10 +96,11 @@ def right_quality(result: ResponseFit, fitted: Fitted, table: ResponseTable | No
     p = fitted.parameters
     ability, error = (result.subjects[name].to_numpy()[:first] for name in ("ability", "se"))
     items, pairs, whole = result.items, result.pairs, None
-    if table is not None and not is_sparse(table.right) and (table.trials is None or int(np.max(table.trials)) <= 1):
-        right = np.asarray(table.right[:first], dtype=np.float64)
+    cells = first * items.height
+    if table is not None and cells <= _MOST_CELLS and (table.trials is None or int(table.trials.max()) <= 1):
+        right = dense(table.right[:first]).astype(np.float64)
         if np.all(right % 1.0 == 0.0):
-            taken = np.ones_like(right) if table.trials is None else np.asarray(table.trials[:first])
+            taken = np.ones_like(right) if table.trials is None else dense(table.trials[:first])
             answers = np.where(taken > 0, right, -1).astype(np.int64)
             items, pairs, whole = with_item_fit(items, answers, p, ability * float(p.sd[0]))
     unit = float(p.sd[0])
