@@ -92,9 +92,9 @@ class KnownBaseline(Result):
     def heading(self) -> str:
         """How many groups were measured, and how many judged."""
         counts = {kind: self.people.filter(kind=kind).height for kind in KINDS}
-        measured = counts["measured"] + counts["quoted"]
+        measured = counts["measured"]
         scores = f"{measured or 'no'} measured human score{'' if measured == 1 else 's'}"
-        words = {"quoted": "of them quoted", "estimated": "judged without a test", "threshold": "no score of people"}
+        words = {"quoted": "quoted second-hand", "estimated": "judged without a test", "threshold": "no score of people"}
         rest = [f"{counts[kind]} {text}" for kind, text in words.items() if counts[kind]]
         return ", ".join([f"{self.benchmark}: {scores}", *rest])
 
