@@ -1,6 +1,6 @@
 """Every command with the least it needs, and small files of every kind that one reads."""
 
-WRITES_NOTHING = {"evidence check", "cite"}
+WRITES_NOTHING = {"evidence check", "cite", "brief"}
 FILE_OUT = {"figure": "f.svg", "export": "records"}
 """Commands that write one file, and a name for it; all others write a folder."""
 COMMANDS = {
@@ -30,6 +30,8 @@ COMMANDS = {
     "evidence summary": ["--out", "{out}"],
     "evidence check": ["{evidence}"],
     "cite": [],
+    "brief": ["--evidence", "{evidence}"],
+    "record": ["--out", "{out}"],
     "people summary": ["{pool}", "--out", "{out}"],
     "people rates": ["{pool}", "--out", "{out}"],
     "people import": ["{answers}", "--items", "^q", "--person", "who", "--set", "min_answers=1", "--out", "{out}"],
