@@ -18,7 +18,8 @@ from tests.responses.conftest import as_long, draw
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
     path = tmp_path_factory.mktemp("responses") / "answers.csv"
-    people, models = draw(150, 20, seed=1, name="p"), draw(30, 20, seed=2, mean=1.0, name="m")
+    people = draw(150, 20, seed=1, name="p")
+    models = draw(30, 20, seed=2, mean=1.0, slope=people.slope, intercept=people.intercept, name="m")
     both = pl.concat(
         [people.wide.with_columns(group=pl.lit("people")), models.wide.with_columns(group=pl.lit("models"))]
     )

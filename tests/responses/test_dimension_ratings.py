@@ -160,7 +160,7 @@ def brute_force(long, answers, items):
 @pytest.mark.parametrize("model", ["graded", "partial-credit"])
 def test_likelihood_gradient_and_errors_are_those_of_the_full_grid(model):
     long, pairs, answers = mixed_ratings(model)
-    fit = fit_dimensions(long, pairs, model=model)
+    fit = fit_dimensions(long, pairs, model=model, prior="weak")
     assert fit.converged
     items = fit.answers.items
     assert fit.log_likelihood == pytest.approx(brute_force(long, answers, items), abs=0.02)  # 7 nodes per ability
@@ -233,7 +233,7 @@ def test_the_command_fits_ratings_in_several_dimensions(mensura_command, science
         *("--set", "rotation=oblimin", "--out", tmp_path / "fitted"),
     )
     assert run.code == 0
-    assert "graded, 2 dimensions, 392 subjects × 4 items" in run.out
+    assert "graded, 2 dimensions by maximum likelihood, 392 subjects × 4 items" in run.out
     assert "Highest loadings: d1 on work" in run.out
     assert pl.read_csv(tmp_path / "fitted" / "subjects.csv").height == 784
     assert pl.read_csv(tmp_path / "fitted" / "intercepts.csv").columns == [
