@@ -94,7 +94,7 @@ class KnownBaseline(Result):
         counts = {kind: self.people.filter(kind=kind).height for kind in KINDS}
         measured = counts["measured"]
         scores = f"{measured or 'no'} measured human score{'' if measured == 1 else 's'}"
-        words = {"quoted": "quoted second-hand", "estimated": "judged without a test", "threshold": "no score of people"}
+        words = {"quoted": "second-hand", "estimated": "judged without a test", "threshold": "no score of people"}
         rest = [f"{counts[kind]} {text}" for kind, text in words.items() if counts[kind]]
         return ", ".join([f"{self.benchmark}: {scores}", *rest])
 
