@@ -37,18 +37,18 @@ READERS = {
     "people import": ["{answers}", "--items", "^q"],
     "people summary": ["{pool}/items.csv"],
     "people rates": ["{pool}/persons.csv"],
-    "people strata": ["{tables}/countries.csv"],
+    "people summary --tables": ["{tables}/countries.csv"],
     "responses read": ["{outcomes}"],
     "responses fit": ["{answers}"],
     "responses place": ["{kept_fitted}", "--rates", "{item_rates}"],
-    "responses select": ["{fitted}/items.csv"],
+    "responses next --form": ["{fitted}/items.csv", "--form", "2"],
     "responses next": ["{fitted}/items.csv"],
     "demands agreement": ["{readings}"],
-    "demands merge": ["{readings}"],
+    "demands agreement --merge": ["{readings}", "--merge", "median"],
     "evidence check": ["{evidence}/scores.csv"],
 }
 """A command and its least arguments; the file under ``{NAME}`` is spoilt, one under ``{kept_NAME}`` is not."""
-WRITES = {"people import", "demands merge"}
+WRITES = {"people import", "demands agreement --merge"}
 
 
 def spoilt(path, spoil, tmp_path, inner=""):

@@ -82,8 +82,7 @@ def test_a_writer_stopped_at_any_rename_leaves_old_or_new(way, after, number, tm
 
 QUICK = [
     *("scale", "calibrate", "profile", "demands dimensions", "demands sheet", "demands agreement"),
-    *("demands merge", "demands check", "evidence summary", "evidence models"),
-    *("people summary", "people rates", "people import", "people populations", "people strata", "llm status", "add"),
+    *("demands check", "evidence summary", "people summary", "people rates", "people import", "llm status", "add"),
 ]
 """Commands that write a folder and are quick; the others end in the same writer."""
 

@@ -174,6 +174,7 @@ def test_a_folder_with_a_bad_id_is_refused_with_file_row_and_column(folder, tabl
 def test_a_store_and_an_addition_with_a_bad_id_are_refused(tmp_path):
     load().save(tmp_path / "e.sqlite")
     with closing(sqlite3.connect(tmp_path / "e.sqlite")) as store, store:
+        store.execute("PRAGMA application_id = 0")  # as stores were written before they had checksums
         store.execute("UPDATE models SET subject = '../../evil' WHERE subject = 'gpt-4.1'")
         store.execute("UPDATE scores SET subject = '../../evil' WHERE subject = 'gpt-4.1'")
     with pytest.raises(EvidenceError, match=r"models, row \d+, column subject: got '../../evil'"):

@@ -195,8 +195,8 @@ def test_cost_tables_frontier_and_query(mensura_command, tmp_path):
         "provenance",
     }
     found = json.loads(mensura_command("cost", "--at-least", 125, "--json").out)
-    assert "differs by a factor of 1.35" in found["note"]
-    assert "differs by a factor of 1.35" in " ".join(run.out.split())
+    assert "differs by a factor of 1.36" in found["note"]
+    assert "differs by a factor of 1.36" in " ".join(run.out.split())
     rows = found["cheapest"]
     assert rows
     assert all(row["iq"] >= 125 for row in rows)

@@ -102,6 +102,7 @@ def test_a_plain_store_is_refused_with_the_command_that_makes_one_with_a_history
     with closing(sqlite3.connect(path)) as store:
         for name in ("policy", "chart_rules"):  # as Mensura 0.1 wrote it
             store.execute(f"DROP TABLE {name}")
+        store.execute("PRAGMA application_id = 0")
         store.commit()
     before = path.read_bytes()
     with pytest.raises(mensura.MensuraError, match=r"without a history.*evidence init --from .* --store NEW"):

@@ -7,6 +7,7 @@ from scipy.special import ndtr, ndtri
 
 from mensura.core.errors import MensuraError
 from mensura.responses import FitOptions, ResponseFit, fit_responses, place_among
+from mensura.responses.irt.differences import empty_dif
 
 
 def fit_of(abilities, se=0.0, subjects=400, items=6):
@@ -16,9 +17,8 @@ def fit_of(abilities, se=0.0, subjects=400, items=6):
     groups |= {"se_mean": [None, 0.3], "se_sd": [None, 0.1]}
     bank = {"item": [f"i{at}" for at in range(items)], "discrimination": 1.0, "difficulty": np.linspace(-1, 1, items)}
     none = pl.DataFrame()
-    return ResponseFit(
-        *("2pl", pl.DataFrame(told), pl.DataFrame(bank), pl.DataFrame(groups), none, none, none, none, 0.0, 1, True)
-    )
+    tables = (pl.DataFrame(told), pl.DataFrame(bank), pl.DataFrame(groups), empty_dif(), none, none, none)
+    return ResponseFit("2pl", *tables, 0.0, 1, True)
 
 
 def test_an_ability_is_read_as_rate_rarity_percentile_and_iq():

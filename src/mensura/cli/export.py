@@ -112,7 +112,7 @@ def _score_rows(evidence: Evidence, model: str | None) -> list[dict[str, Any]]:
     if model is not None:
         scores = scores.filter(subject=require_subject(evidence, model))
     if not scores.height:
-        raise MensuraError(f"export: {model} has no score; mensura evidence models lists the models")
+        raise MensuraError(f"export: {model} has no score; mensura evidence summary --models all lists them")
     return scores.to_dicts()
 
 

@@ -140,7 +140,7 @@ def _read_store(path: Path) -> dict[str, RawTable]:
     except (sqlite3.DatabaseError, pl.exceptions.PolarsError, UnicodeError) as fault:
         raise MensuraError(
             f"{path}: not an evidence store (SQLite), or a damaged one: {fault}; give a folder of CSV tables, a backup "
-            "or a store of mensura evidence export"
+            "or a store of mensura export evidence --to file"
         ) from fault
 
 

@@ -215,7 +215,7 @@ def exam() -> Task:
 
 def export_inspect(exam: Exam, folder: Path) -> None:
     """Write ``task.py`` and a copy of the exam into a folder."""
-    with whole_folder(folder, "exam export") as stage:
+    with whole_folder(folder, "export") as stage:
         write_text(stage / "task.py", _TASK)
         shutil.copytree(exam.folder, stage / "exam", ignore=shutil.ignore_patterns("*.db*", ".mensura.json", "runs"))
 

@@ -106,7 +106,8 @@ def _address(url: str | None, name: str) -> str:
 
 def _records(name: str, path: Path) -> dict[str, Any]:
     """Return the columns of a table."""
-    scan = pl.scan_csv(path, infer_schema_length=1000) if path.suffix == ".csv" else pl.scan_parquet(path)
+    is_csv = path.suffix == ".csv"
+    scan = pl.scan_csv(path, glob=False) if is_csv else pl.scan_parquet(path, glob=False)
     fields = [
         {
             "@type": "cr:Field",
