@@ -26,6 +26,8 @@ def compare_languages(
     exam: Exam, kept: pl.DataFrame, scored: pl.DataFrame, weights: dict[str, float]
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Return one row per item and language, and notes; nothing for an exam that people took in one language."""
+    if "sat_in" not in kept.columns:
+        return pl.DataFrame(schema=LANGUAGES), ()
     by_language = {
         language: kept.filter(pl.col("sat_in") == language)["subject"].to_list() for language in exam.languages
     }
