@@ -1,4 +1,4 @@
-"""Every bar of the horizons: ``python -m benchmarks.horizons [--tables 50] [--data ../shared/data/human_times]``.
+"""Every bar of the horizons: ``python -m benchmarks.horizons [--tables 50] [--data FOLDER]``.
 
 Prints the published method against its reference, coverage in simulated worlds, success and means of suites left out,
 minutes of suites left out, and speed. The last line is JSON.
@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 import mensura
+from benchmarks import SHARED
 from benchmarks.horizon_worlds import WORLDS, measure
 from mensura.horizon import estimate_minutes, load_runs
 from mensura.horizon.metr import exact_minutes
@@ -31,7 +32,7 @@ EDGE = 1e-3
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tables", type=int, default=50)
-    parser.add_argument("--data", type=Path, default=Path("../shared/data/human_times"))
+    parser.add_argument("--data", type=Path, default=SHARED / "data" / "human_times")
     given = parser.parse_args()
     figures: dict[str, object] = {}
     if given.data.is_dir():

@@ -1,6 +1,6 @@
 """Compare item response results with the values that mirt 1.47 prints for the same answers.
 
-The tables are in ``../shared/data/psychometrics`` and are not part of the project. ``--small N`` also fits N small or
+The tables are development data and not part of the project. ``--small N`` also fits N small or
 extreme tables, which must give finite numbers or a sentence.
 """
 
@@ -10,16 +10,16 @@ import argparse
 import json
 import re
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from benchmarks import SHARED
 from benchmarks.fuzz import fit_small_table
 from mensura.responses import FitOptions, compare_groups, fit_categories, fit_dimensions, fit_responses
 
-FOLDER = Path(__file__).parents[2] / "shared/data/psychometrics"
+FOLDER = SHARED / "data" / "psychometrics"
 CASES = (
     ("lsat7", "rasch", "rasch"),
     ("lsat7", "2pl", "2pl"),

@@ -18,6 +18,11 @@ ANSWERS = pl.DataFrame(
     schema=["subject", "item", "correct"],
     orient="row",
 )
+RUNS = pl.DataFrame(
+    [(who, f"t{at}", (at + place) % 2, 2**at) for place, who in enumerate("ab") for at in range(6)],
+    schema=["subject", "task", "score", "human_minutes"],
+    orient="row",
+)
 SCORES = pl.DataFrame(
     {
         "subject": ["a", "b", "c"] * 3,
@@ -49,6 +54,7 @@ RIGHT = {
     "estimate_baseline, asked": ({"items": QUESTIONS, "people": "world"}, {"askers": ["gpt"]}),
     "extrapolate": ({"pool": "example"}, {"to": 3, "pool": "nowhere", "focal": 7}),
     "figure": ({"name": "iq-bell"}, {"evidence": 3, "name": 3}),
+    "fit_horizons": ({"runs": RUNS}, {"method": "zz", "weights": "zz", "draws": -1, "penalty": "x", "score": 3}),
     "fit_responses": ({"responses": ANSWERS}, {"options": 3, "by": "zz", "model": "4pl", "reference": "zz"}),
     "forecast": ({}, {"to": "2030", "method": "zz", "level": 90}),
     "load": ({}, {"path": 3}),

@@ -1,7 +1,8 @@
 """Write the embedded data of ``mensura horizon`` from the development data.
 
-``python -m tools.embed_horizons ../shared/data/human_times``. The security suites (CC BY 4.0) go in as runs and times;
-of the science and software tasks only horizons per system, which this tool fits, go in.
+``python -m tools.embed_horizons FOLDER`` with the human times of the development data. The security suites
+(CC BY 4.0) go in as runs and times; of the science and software tasks only horizons per system, which this tool
+fits, go in.
 """
 
 from __future__ import annotations

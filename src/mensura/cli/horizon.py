@@ -25,8 +25,8 @@ class HorizonSettings:
     """The rarer settings of ``mensura horizon``."""
 
     score: Annotated[str | None, "Column of the score, such as score_cont of METR's runs."] = None
-    weights: Annotated[str, "Published method: invsqrt or equal."] = "invsqrt"
-    penalty: Annotated[float, "Published method: penalty on the squared slope."] = 0.1
+    weights: Annotated[str | None, "Published method: invsqrt (default) or equal."] = None
+    penalty: Annotated[float | None, "Published method: penalty on the squared slope (default 0.1)."] = None
     draws: Annotated[int, "Draws behind the intervals."] = 600
     seed: Annotated[int, "Seed of the draws."] = 0
 

@@ -113,8 +113,8 @@ def fit_horizons(
     *,
     method: str = OWN,
     score: str | None = None,
-    weights: str = "invsqrt",
-    penalty: float = PENALTY,
+    weights: str | None = None,
+    penalty: float | None = None,
     draws: int = DRAWS,
     seed: int = 0,
 ) -> HorizonFit:
@@ -131,9 +131,9 @@ def fit_horizons(
         Mensura's fit, which counts the errors of times, tasks and suites; or the published regression.
     score : str, optional
         The column of the score, where several could be it.
-    weights : {"invsqrt", "equal"}
+    weights : {"invsqrt", "equal"}, optional
         Of the published method: by the square root of the tasks of a family, or equal for all tasks.
-    penalty : float
+    penalty : float, optional
         Of the published method: on the squared slope.
     draws : int
         Draws behind the intervals.
@@ -165,7 +165,11 @@ def fit_horizons(
     data = read_data(runs, times, score=score)
     settings = {"method": method, "seed": seed, "draws": draws}
     if method == METR:
+        weights, penalty = weights or "invsqrt", PENALTY if penalty is None else penalty
         return _published(data, settings | {"weights": weights, "penalty": penalty}, weights, penalty, draws, seed)
+    for name, value in (("weights", weights), ("penalty", penalty)):
+        if value is not None:
+            raise MensuraError(f"{name}={value}: only with method={METR!r}; the method {method!r} has no such setting")
     names = data.runs["subject"].unique().to_list()
     persons = sorted(name for name in names if is_person(name))
     notes = list(data.notes)
