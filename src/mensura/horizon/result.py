@@ -169,7 +169,7 @@ def fit_horizons(
         return _published(data, settings | {"weights": weights, "penalty": penalty}, weights, penalty, draws, seed)
     for name, value in (("weights", weights), ("penalty", penalty)):
         if value is not None:
-            raise MensuraError(f"{name}={value}: only with method={METR!r}; the method {method!r} has no such setting")
+            raise MensuraError(f"{name}={value}: expected only with method={METR!r}; leave it out")
     names = data.runs["subject"].unique().to_list()
     persons = sorted(name for name in names if is_person(name))
     notes = list(data.notes)
