@@ -17,14 +17,13 @@ import polars as pl
 
 from mensura.baseline.learning import GROUPS, RATING, TRAIT, Learned
 from mensura.core.arrays import Floats, expit, logit
+from mensura.scale import Z90
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 NEAREST = 0.005
 """Estimates nearer to 0 or 1 count as this near: nobody tells 0.999 from 0.9999 by judgement."""
-Z90 = 1.6448536269514722
-"""Half of a 90% interval in standard deviations."""
 NARROWEST = 0.05
 """Least stated spread in logits: an interval without width is a slip, not knowledge."""
 

@@ -15,9 +15,9 @@ import numpy as np
 import polars as pl
 from scipy.special import bdtrc, ndtri
 
-from mensura.baseline.estimator import Z90
 from mensura.core.arrays import Floats, expit, logit
 from mensura.core.errors import MensuraError
+from mensura.scale import Z90
 
 if TYPE_CHECKING:
     from mensura.baseline.estimator import PoolEstimate

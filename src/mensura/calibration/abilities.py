@@ -17,11 +17,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mensura.calibration.items import LEVELS, Z90
+from mensura.calibration.items import LEVELS
 from mensura.calibration.joint import JointFit, LevelGrid, NonCompensatory, chance, fit_joint
 from mensura.calibration.outcomes import Answered
 from mensura.core.arrays import Floats, expit
 from mensura.core.errors import MensuraError
+from mensura.scale import Z90
 
 ANCHOR = 20.0
 FULL_BIN = 100.0

@@ -18,11 +18,12 @@ import numpy as np
 import polars as pl
 import scipy
 
-from mensura.calibration.items import Z90, empirical_levels, lift_zeros
+from mensura.calibration.items import empirical_levels, lift_zeros
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
 from mensura.intake.rates import read_rates
+from mensura.scale import Z90
 
 LOADING = 0.6
 """Correlation of an item's liability with ability: a usual item of a test (discrimination about 1.3)."""

@@ -23,9 +23,8 @@ from mensura.demands.readings import read_level_table, refuse_unknown_dimensions
 from mensura.demands.rubrics import HIGHEST, annotated_dimensions
 from mensura.intake.columns import FIELDS, parse_map
 from mensura.intake.rates import FIGURES, read_rates
+from mensura.scale import Z90
 
-Z90 = 1.6448536269514722
-"""The normal quantile at 0.95: between −z and z lie 90%, the width of every interval that is read here."""
 TOP = 0.5
 """The empirical level of a rate of 1, at which everybody succeeds."""
 LEVELS = np.arange(1.0, 6.0)

@@ -22,12 +22,12 @@ import polars as pl
 
 from mensura.calibration.abilities import FoundAbilities
 from mensura.calibration.beside import doubt_of_lines
-from mensura.calibration.items import TOP, Z90
+from mensura.calibration.items import TOP
 from mensura.calibration.open_pool import OPEN
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 from mensura.demands.rubrics import annotated_dimensions
-from mensura.scale import Calibration, LevelLine, rate_to_iq, rate_to_one_in, rate_to_percentile, say_rarity
+from mensura.scale import Z90, Calibration, LevelLine, rate_to_iq, rate_to_one_in, rate_to_percentile, say_rarity
 
 T90 = 2.3533634348018264
 """Student's t with 3 degrees of freedom at 0.95: five level means less two parameters."""

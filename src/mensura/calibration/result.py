@@ -14,14 +14,14 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.calibration.items import Z90, RatedItems
+from mensura.calibration.items import RatedItems
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 from mensura.core.files import write_text
 from mensura.core.frames import require_columns
 from mensura.core.results import Result
 from mensura.intake.tables import read_table
-from mensura.scale import Calibration
+from mensura.scale import Z90, Calibration
 
 BASE_COLUMNS: Mapping[str, Any] = {
     "dimension": pl.String,

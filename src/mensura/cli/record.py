@@ -9,6 +9,7 @@ from mensura.cli.inputs import load_evidence
 from mensura.cli.options import AddedScores, EvidencePath, Json, Out, opt
 from mensura.cli.output import console, emit, print_json, progress_bar
 from mensura.cli.tables import print_table
+from mensura.core.errors import MensuraError
 
 _TITLES = {
     "summary": "Claims, and the Brier score of their chances (0 is perfect) beside that of one chance for all",
@@ -29,6 +30,8 @@ def record(
     from mensura.study.grading import grade_record, shipped_record
     from mensura.study.record import FIRST_KNOWN, FIRST_RECONSTRUCTED, build_record, month_ends
 
+    if evidence is not None and not rebuild:
+        raise MensuraError("The shipped record rests on the shipped evidence; add --rebuild to grade claims from yours")
     graded = shipped_record()
     if rebuild:
         loaded = load_evidence(evidence)
@@ -38,9 +41,9 @@ def record(
             graded = grade_record(build_record(loaded, advance))
     tables = {name: getattr(graded, name) for name in graded.TABLES}
     emit(tables, out, as_json, sentence=graded.sentence)
-    console.print(graded.heading)
     for name, title in _TITLES.items():
         print_table(tables[name], title=title, digits=2, rows=12)
+    console.print(graded.heading)
 
 
 def brief(evidence: EvidencePath = None, add: AddedScores = None, as_json: Json = False) -> None:

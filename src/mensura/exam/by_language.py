@@ -10,7 +10,7 @@ from mensura.exam.rates import answer_matrix, item_rates
 from mensura.exam.scoring import PEOPLE
 from mensura.exam.weights import LEAST_SHOWN
 from mensura.responses import CountRules, FitOptions, fit_responses
-from mensura.responses.result import Z90
+from mensura.scale import Z90
 
 LANGUAGES = {
     "item": pl.String,

@@ -17,8 +17,7 @@ from mensura.exam.scoring import MODELS, NO_ANSWER, PEOPLE
 from mensura.exam.weights import count_people
 from mensura.responses import CountRules, FitOptions, ResponseFit, fit_responses, place_among
 from mensura.responses.irt.differences import empty_dif
-from mensura.responses.result import Z90
-from mensura.scale import rate_interval
+from mensura.scale import Z90, rate_interval
 
 _COMPARISON = {
     "subject": pl.String,

@@ -16,6 +16,7 @@ from mensura.core.errors import MensuraError
 from mensura.core.results import Result
 from mensura.exam.file import Exam
 from mensura.exam.texts import ExamTexts
+from mensura.scale import Z90
 
 Taken = np.ndarray[Any, np.dtype[np.float32]]
 
@@ -170,7 +171,6 @@ def tools_text(exam: Exam) -> str:
 # people, each with k items, has variance (V + W / k) / P: V is the variance of people's true means, W the mean variance
 # of single answers. Items that nobody answers add the variance of their departures from the estimates.
 
-_Z = 1.6448536269514722
 _NODES, _MASS = np.polynomial.hermite_e.hermegauss(61)
 DEPARTURE = 0.6
 """Usual spread, in logits, of real rates about a line in a language model's estimates."""
@@ -300,14 +300,14 @@ def _design(rates: Floats, m: int, k: int, terms: PlanTerms) -> tuple[float | in
     per_person = person_variance(rates, k, terms.people_sd)
     departures = float(((terms.departure * (rates * (1.0 - rates))) ** 2).mean())
     unseen = (1.0 - m / len(rates)) * departures / m
-    room = (terms.precision / _Z) ** 2 - unseen
+    room = (terms.precision / Z90) ** 2 - unseen
     if room <= 0.0 or per_person / room > MOST_PEOPLE:
         return None
     people = max(2, int(np.ceil(per_person / room)))
     minutes = ENTERING + k * terms.seconds_per_item / 60.0
     hours = people * minutes / 60.0
     cost = None if terms.pay_per_hour is None else hours * terms.pay_per_hour * (1.0 + terms.fee)
-    half = float(_Z * np.sqrt(per_person / people + unseen))
+    half = float(Z90 * np.sqrt(per_person / people + unseen))
     return m, k, people, round(people * k / m, 1), half, minutes, hours, cost
 
 

@@ -14,7 +14,7 @@ import scipy
 
 from mensura.core.arrays import Floats, Mask, logit
 from mensura.core.errors import MensuraError
-from mensura.scale import rate_interval
+from mensura.scale import Z90, rate_interval
 
 LEVEL = 0.9
 
@@ -115,7 +115,6 @@ def mean_rate(answers: AnswerMatrix, among: Mask | None = None) -> MeanRate:
 
 FEWEST = 5
 """Items with answers below which there is no line."""
-_Z = 1.6448536269514722
 _SPREADS = np.linspace(0.06, 1.86, 19)
 _GRID = np.linspace(-7.0, 7.0, 141)
 _DRAWS = 400
@@ -209,7 +208,7 @@ def _mean_of(answers: AnswerMatrix, rates: Floats) -> MeanRate:
     means = rates.mean(axis=1)
     se = float(np.sqrt(means.var() + shared))
     middle = float(means.mean())
-    return MeanRate(middle, max(0.0, middle - _Z * se), min(1.0, middle + _Z * se), se, rate_from_answers.n)
+    return MeanRate(middle, max(0.0, middle - Z90 * se), min(1.0, middle + Z90 * se), se, rate_from_answers.n)
 
 
 def shared_variance(se: float, rate: Floats, n: Floats) -> float:

@@ -20,6 +20,7 @@ from mensura.horizon.lengths import CENTER, fit_lengths
 from mensura.horizon.metr import PENALTY, fit_metr
 from mensura.horizon.people import people_curve
 from mensura.horizon.reading import ALL, HorizonData, is_person, read_data, read_times
+from mensura.scale import Z90
 
 OWN, METR = "mensura", "metr"
 METHODS = (OWN, METR)
@@ -28,7 +29,6 @@ MOST_SUBJECTS = 150
 COLUMNS = (
     *("subject", "suite", "p50", "p50_low", "p50_high", "p80", "p80_low", "p80_high", "tasks", "runs", "status"),
 )
-_Z90 = 1.6448536
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -247,7 +247,7 @@ def _tasks(modes: list[Mode], times: pl.DataFrame) -> pl.DataFrame:
     unique = list({id(mode.lengths): mode.lengths for mode in modes}.values())
     parts = []
     for lengths in unique:
-        half = _Z90 * np.sqrt(lengths.total)
+        half = Z90 * np.sqrt(lengths.total)
         ends = {"minutes": lengths.mean, "low": lengths.mean - half, "high": lengths.mean + half}
         values = {name: pl.Series(np.exp2(CENTER + value)) for name, value in ends.items()}
         parts.append(lengths.tasks.with_columns(**values))

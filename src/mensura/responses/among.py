@@ -25,6 +25,7 @@ from mensura.responses.invariance import Invariance, check_invariance
 from mensura.responses.irt.shards import dense
 from mensura.responses.result import ItemBank, ResponseFit, ability_table
 from mensura.responses.table import ResponseTable
+from mensura.scale import Z90
 from mensura.scale.ruler import rate_to_one_in
 
 
@@ -338,7 +339,7 @@ def _variance(rates: pl.DataFrame) -> Floats:
     if {"low", "high"} <= set(rates.columns):
         ends = (rates[side].cast(pl.Float64).fill_null(0.5).to_numpy() for side in ("low", "high"))
         low, high = (logit(np.clip(end, 0.001, 0.999)) for end in ends)
-        return np.asarray(((high - low) / (2.0 * 1.645)) ** 2)
+        return np.asarray(((high - low) / (2.0 * Z90)) ** 2)
     if "n" not in rates.columns:
         return np.zeros(len(rate))
     n = np.maximum(rates["n"].cast(pl.Float64).fill_null(30.0).to_numpy(), 1.0)

@@ -23,7 +23,8 @@ from mensura.responses.estimation import PRIORS, WEAK, Estimation, choose_estima
 from mensura.responses.irt.dimension_items import DimensionItems, rotate
 from mensura.responses.irt.dimension_nodes import Places
 from mensura.responses.irt.dimensions import MOST, DimensionFitted, fit_dimensions_held
-from mensura.responses.result import Z90, ability_table, ending
+from mensura.responses.result import ability_table, ending
+from mensura.scale import Z90
 
 GENERAL = "general"
 """The ability behind all items of a bifactor model."""

@@ -15,7 +15,8 @@ from mensura.core.errors import MensuraError, listed_names
 from mensura.core.frames import require_columns
 from mensura.core.results import Result
 from mensura.intake.tables import as_frame
-from mensura.responses.result import Z90, ResponseFit
+from mensura.responses.result import ResponseFit
+from mensura.scale import Z90
 
 
 @dataclass(frozen=True, eq=False, repr=False)

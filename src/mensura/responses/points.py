@@ -8,8 +8,8 @@ import polars as pl
 from mensura.core.errors import MensuraError
 from mensura.responses.irt.fitting import Fitted
 from mensura.responses.irt.passes import PassSums
-from mensura.responses.result import Z90, ItemBank, ResponseFit
-from mensura.scale import rate_interval
+from mensura.responses.result import ItemBank, ResponseFit
+from mensura.scale import Z90, rate_interval
 
 BIN = 0.5
 """Width of the ranges of ability that observed rates are taken over, in standard deviations of the first group."""

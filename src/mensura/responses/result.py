@@ -19,6 +19,7 @@ from mensura.responses.irt.abilities import estimate
 from mensura.responses.irt.information import Information
 from mensura.responses.irt.model import Groups, Parameters, chances, curve_derivatives, log_chances
 from mensura.responses.irt.passes import Grid
+from mensura.scale import Z90
 
 _GRID = np.linspace(-8.0, 8.0, 321)
 
@@ -140,8 +141,6 @@ def _numbers(frame: pl.DataFrame, name: str) -> Floats:
     return np.asarray(np.nan_to_num(frame[name].cast(pl.Float64).fill_null(0.0).to_numpy(), nan=0.0, posinf=0.0))
 
 
-Z90 = 1.6448536269514722
-"""Half the width of a 90% interval in standard errors."""
 _SAME = 0.005
 """Difference of two log likelihoods that print alike."""
 _OF_SUBJECTS = ("subject", "dimension", "ability", "low", "high", "n", "se", "rate", "group", "wle", "se_wle")

@@ -156,7 +156,7 @@ def _by_months(numbers: pl.DataFrame) -> pl.DataFrame:
 
 @cache
 def shipped_claims() -> pl.DataFrame:
-    """Return the claims of the shipped evidence, built by ``python -m tools.write_record``."""
+    """Return the claims of the shipped evidence, built by ``python -m tools.embed_record``."""
     return read_csv(FILE).with_columns(pl.col("made", "due").cast(pl.String).str.to_date()).cast(pl.Schema(SCHEMA))
 
 

@@ -16,6 +16,7 @@ import polars as pl
 
 from mensura.core.arrays import Floats, expit
 from mensura.evidence.passing import MODEL_ERROR
+from mensura.scale import Z90
 from mensura.scale.ranking import say_chance
 from mensura.stitching import to_years
 from mensura.study.headlines import explained, passed_people, short_name
@@ -26,8 +27,6 @@ from mensura.trends.capabilities import read_with_draws
 from mensura.trends.pace import simulate_frontier
 
 _ENDS = (0.05, 0.5, 0.95)
-_SURE_ERRORS = 1.6449
-"""Standard errors by which a score is above people with a chance of 95%."""
 TOP = 160
 """IQ at which the ladders end: higher ones cannot be told from it."""
 
@@ -66,7 +65,7 @@ def look_ahead(study: Study, days: list[date], *, seed: int = 0) -> list[Outlook
         groups = {}
         for one in open_groups:
             row = people[one.benchmark, one.group]
-            needed = row["score"] + _SURE_ERRORS * np.hypot(MODEL_ERROR, row["stderr"])
+            needed = row["score"] + Z90 * np.hypot(MODEL_ERROR, row["stderr"])
             groups[one.benchmark, one.group] = float((_taken(study, one.benchmark, best, noise) >= needed).mean())
         ranges = {test: np.quantile(drawn, _ENDS) for test, drawn in scores.items()}
         ordered = dict(sorted(groups.items(), key=lambda pair: -pair[1]))
