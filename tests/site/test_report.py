@@ -187,17 +187,16 @@ def test_every_page_names_its_build_its_evidence_and_its_shared_picture(report):
         assert (page.parent / picture).read_bytes().startswith(b"\x89PNG")
 
 
-def test_feeds_and_sitemap_name_pages_that_are_there(report):
+def test_feed_and_sitemap_name_pages_that_are_there(report):
     atom = ElementTree.parse(report / "feed.xml").getroot()
     space = {"a": "http://www.w3.org/2005/Atom"}
     entries = atom.findall("a:entry", space)
-    feed = json.loads((report / "feed.json").read_text(encoding="utf-8"))
-    assert len(entries) == len(feed["items"]) > 15
+    assert len(entries) > 15
     days = [entry.find("a:updated", space).text for entry in entries]
     assert days == sorted(days, reverse=True)
     assert any("Edition" in entry.find("a:title", space).text for entry in entries)
-    for item in feed["items"]:
-        assert (report / item["url"]).is_file()
+    for entry in entries:
+        assert (report / entry.find("a:link", space).get("href")).is_file()
     listed = [one.text for one in ElementTree.parse(report / "sitemap.xml").getroot().iter() if one.tag.endswith("loc")]
     assert {"index.html", "people.html", "models/index.html", "benchmarks/gpqa_diamond.html"} <= set(listed)
     assert all((report / name).is_file() for name in listed)

@@ -9,18 +9,17 @@ weak priors. The mode is found by Newton's method; lengths are eliminated, each 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import polars as pl
 import scipy
 
 from mensura.core.arrays import Floats, Mask
+from mensura.horizon.design import Integers
 from mensura.horizon.kinds import ESTIMATE, FIRST, LEAST, MEASURED, MODEL, RANGE
 
 CENTER = 4.0
 """Lengths are counted in doublings from 16 minutes inside the fits."""
-Integers = np.ndarray[Any, np.dtype[np.int64]]
 _ROUNDS, _CLOSE = 60, 3e-3
 _PIVOT = -1.0
 """The length, in doublings from 16 minutes, that no power changes."""

@@ -1,4 +1,4 @@
-"""Minutes that people would need, from estimates of a language model or an expert, tied down by anchors.
+"""Embedded runs and times, and minutes that people would need: estimates corrected by what those times taught.
 
 Bias and error of estimates are learned on whole suites whose professionals were timed; a suite shares its bias, so a
 new suite keeps that doubt until anchors (measured minutes of some items) remove it.
@@ -7,7 +7,7 @@ new suite keeps that doubt until anchors (measured minutes of some items) remove
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -22,6 +22,37 @@ from mensura.scale import Z90
 DATA = Path(__file__).parent / "data"
 _NEW = "\0new"
 _ESTIMATORS = (MODEL, ESTIMATE)
+
+
+class EmbeddedRuns(NamedTuple):
+    """Security runs and times, release dates of systems by domain, and derived horizons of the other domains."""
+
+    runs: pl.DataFrame
+    times: list[pl.DataFrame]
+    systems: pl.DataFrame
+    derived: pl.DataFrame
+
+
+def load_runs() -> EmbeddedRuns:
+    """Load the embedded runs, times, release dates and derived horizons.
+
+    Returns
+    -------
+    EmbeddedRuns
+        ``runs`` and ``times`` of five security suites, ``systems`` with dates, ``derived`` horizons by domain.
+
+    Examples
+    --------
+    >>> from mensura.horizon import load_runs
+    >>> load_runs().runs["suite"].n_unique()
+    5
+
+    """
+    kept = {"task": pl.String}
+    runs = read_csv(DATA / "runs.csv", schema_overrides=kept)
+    times = [read_csv(DATA / f"{name}.csv", schema_overrides=kept) for name in ("times", "attempts")]
+    systems = read_csv(DATA / "systems.csv", try_parse_dates=True)
+    return EmbeddedRuns(runs, times, systems, read_csv(DATA / "derived.csv"))
 
 
 def estimate_minutes(

@@ -14,11 +14,10 @@ from mensura.core.arrays import Floats, expit
 from mensura.core.errors import MensuraError, check_choice, counted
 from mensura.core.results import Result
 from mensura.horizon.design import make_design
-from mensura.horizon.fitting import EffectSpreads, Mode, fit_mode
-from mensura.horizon.horizons import DRAWS, curve_table, draw_unknowns, part_table, table_of
+from mensura.horizon.fitting import PRIORS, EffectSpreads, Mode, fit_mode
+from mensura.horizon.horizons import DRAWS, curve_table, draw_unknowns, part_table, people_curve, table_of
 from mensura.horizon.lengths import CENTER, fit_lengths
 from mensura.horizon.metr import PENALTY, fit_metr
-from mensura.horizon.people import people_curve
 from mensura.horizon.reading import ALL, HorizonData, is_person, read_data, read_times
 from mensura.scale import Z90
 
@@ -303,8 +302,8 @@ def _predict(
         shared = np.sqrt(lengths.shared[place, place]) * rng.standard_normal((draws, 1))
         noise = rng.standard_normal((draws, count))
         x = lengths.mean[own] + shared + np.sqrt(lengths.variance[own]) * noise
-        several = len(mode.design.suites) > 1
-        spread = {key: effect[key] if several else 0.7 * (key == "v") for key in ("v", "g", "w")}
+        several = len(mode.design.suites) > 1  # one suite cannot show how suites differ: the prior says it
+        spread = {key: effect[key] if several else PRIORS[key][0] for key in ("v", "g", "w")}
         v, g = (spread[key] * rng.standard_normal((draws, 1)) for key in ("v", "g"))
         e = effect["e"] * rng.standard_normal((draws, count)) + v
         for who, subject in enumerate(mode.design.subjects):

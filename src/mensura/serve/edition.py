@@ -75,11 +75,6 @@ class HeldFile(NamedTuple):
             Wrapped.of(packed, f"{tag}-gzip", media, (b"content-encoding", b"gzip")) if worth else None,
         )
 
-    @property
-    def size(self) -> int:
-        """Bytes in memory."""
-        return len(self.plain.body) + (len(self.packed.body) if self.packed is not None else 0)
-
 
 @dataclass(frozen=True)
 class LiveEdition:
@@ -114,11 +109,6 @@ class LiveEdition:
         """What this and earlier editions changed, as the site's file of editions contains it."""
         file = self.files.get(f"data/{EDITIONS}")
         return b"" if file is None else file.plain.body
-
-    @property
-    def size(self) -> int:
-        """Bytes in memory."""
-        return sum(file.size for file in self.files.values())
 
 
 def stamp_of(evidence: str) -> str:

@@ -23,7 +23,7 @@ from mensura.exam.gathering import people_outcomes, people_takers, summarise, wi
 from mensura.exam.texts import english
 from mensura.serve.exam_fields import page_facts
 from mensura.serve.exam_takers import TakerPages
-from mensura.serve.middleware import Metrics, SiteMiddleware
+from mensura.serve.middleware import SiteMiddleware
 from mensura.serve.serving import LOOPBACK, run_app, site_names
 from mensura.serve.sessions import UNSTORED, Entrance, ReviewerSecret
 from mensura.site.templating import STATIC, Templates, style_sheet
@@ -50,10 +50,9 @@ def exam_app(
     for an exam that is open to everybody. ``proxies``: addresses or networks whose X-Forwarded-For and
     X-Forwarded-Proto are believed.
     """
-    metrics = Metrics()
     routes = TakerPages(exam, store, tokens).routes()
     if secret is not None:
-        routes += OrganiserPages(exam, store, secret, metrics).routes()
+        routes += OrganiserPages(exam, store, secret).routes()
     texts = {
         "style.css": ("text/css", style_sheet("fonts/") + (_STATIC / "exam.css").read_text(encoding="utf-8")),
         "exam.js": ("text/javascript", (_STATIC / "exam.js").read_text(encoding="utf-8")),
@@ -79,7 +78,7 @@ def exam_app(
         return PlainTextResponse("ok\n", headers=UNSTORED)
 
     routes += [Route("/static/fonts/{name}", font), Route("/static/{name}", static), Route("/healthz", health)]
-    app: Any = SiteMiddleware(Starlette(routes=routes), metrics, names)
+    app: Any = SiteMiddleware(Starlette(routes=routes), names)
     behind_proxy: Any = ProxyHeadersMiddleware(app, list(proxies)) if proxies else app
     return cast("ASGIApp", behind_proxy)
 
@@ -108,10 +107,10 @@ def serve_exam(
 class OrganiserPages:
     """The pages of one exam's organiser: how the exam is going; close, reopen, download."""
 
-    def __init__(self, exam: Exam, store: AnswerStore, secret: ReviewerSecret, metrics: Metrics) -> None:
+    def __init__(self, exam: Exam, store: AnswerStore, secret: ReviewerSecret) -> None:
         self._exam, self._store = exam, store
         self._templates = Templates("mensura.serve")
-        self._entrance = Entrance(secret, metrics, HOME, "mensura_organiser", self._enter_page)
+        self._entrance = Entrance(secret, HOME, "mensura_organiser", self._enter_page)
 
     def routes(self) -> list[Route]:
         """Return every address under ``/organiser``."""

@@ -1,16 +1,12 @@
-"""Around every answer, whoever gives it: security headers, host names, counts and times for Prometheus."""
+"""Around every answer, whoever gives it: security headers and host names."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, ProcessCollector, generate_latest
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mensura import __version__
-from mensura.serve.renewal import SiteRenewal
 from mensura.site.templating import EARLY, page_sheet, policy_hash
 
 POLICY = (
@@ -35,66 +31,17 @@ _FRAMED = {
 }
 FRAMED_HEADERS = [(name, _FRAMED.get(name, value)) for name, value in HEADERS if name != b"x-frame-options"]
 """Headers of a picture that other sites may show in a frame: ``charts/NAME.html?embed``, and nothing else."""
-_BOUNDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
-"""Upper ends of the classes of answering times, in seconds."""
-_KINDS = ("api", "data", "static", "review")
-_GAUGES = {
-    "editions_built": "Editions built.",
-    "editions_failed": "Editions that could not be built.",
-    "edition_build_seconds": "How long the last took.",
-    "edition_bytes": "Bytes of the current edition.",
-    "edition_stale": "1 where the store cannot be shown.",
-}
-
-
-class Metrics:
-    """What happened since the start. Labels come from fixed lists, so that no visitor can make them grow."""
-
-    def __init__(self) -> None:
-        """Start at zero, in a registry of this server's own."""
-        own = self._registry = CollectorRegistry()
-        self._info = Info("mensura", "The program and the evidence version it shows.", registry=own)
-        answers = "Answers by kind of address and status."
-        self._answers = Counter("mensura_answers", answers, ("kind", "status"), registry=own)
-        times = "Time from request to answer, by kind of address."
-        self._seconds = Histogram("mensura_answer_seconds", times, ("kind",), buckets=_BOUNDS, registry=own)
-        self.refused_secrets = Counter("mensura_refused_secrets", "Wrong reviewer's secrets.", registry=own)
-        self._gauges = {name: Gauge(f"mensura_{name}", about, registry=own) for name, about in _GAUGES.items()}
-        ProcessCollector(registry=own)
-
-    def count(self, path: str, status: int, seconds: float) -> None:
-        """Count one answer."""
-        kind = _kind(path)
-        self._answers.labels(kind, str(status)).inc()
-        self._seconds.labels(kind).observe(seconds)
-
-    def text(self, renewal: SiteRenewal) -> str:
-        """Return everything as text."""
-        edition = renewal.current
-        self._info.info({"version": __version__, "evidence": edition.evidence if edition else ""})
-        facts = (renewal.built, renewal.failed, renewal.build_seconds, edition.size if edition else 0)
-        for name, value in zip(_GAUGES, (*facts, renewal.fault is not None), strict=True):
-            self._gauges[name].set(float(value))
-        return generate_latest(self._registry).decode()
-
-
-def _kind(path: str) -> str:
-    if path == "/" or (path.endswith(".html") and not path.startswith("/review/")):
-        return "page"
-    first, slash, _ = path[1:].partition("/")
-    return first if slash and first in _KINDS else "other"
 
 
 class SiteMiddleware:
-    """Wraps an application: refuses foreign host names, adds the headers, counts, and never shows a fault's inside.
+    """Wraps an application: refuses foreign host names, adds the headers, and never shows a fault's inside.
 
     ``names``: the host names the site goes by; empty for any. A page elsewhere that makes its own name point to this
     machine (DNS rebinding) would otherwise read a private store through its visitor's browser.
     """
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, names: Collection[str] = ()) -> None:
+    def __init__(self, app: ASGIApp, names: Collection[str] = ()) -> None:
         self._app = app
-        self._metrics = metrics
         self._names = {name.lower() for name in names}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -102,13 +49,10 @@ class SiteMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        start, status = time.perf_counter(), 500
         headers = FRAMED_HEADERS if _is_embedding(scope) else HEADERS
 
         async def send_guarded(message: Message) -> None:
-            nonlocal status
             if message["type"] == "http.response.start":
-                status = message["status"]
                 message["headers"] = [*message.get("headers", []), *headers]
             await send(message)
 
@@ -116,10 +60,7 @@ class SiteMiddleware:
         if self._names and _host(scope) not in self._names:
             unstored = {"cache-control": "no-store"}
             app = PlainTextResponse("This site does not go by that name.\n", 421, headers=unstored)
-        try:
-            await app(scope, receive, send_guarded)
-        finally:
-            self._metrics.count(scope["path"], status, time.perf_counter() - start)
+        await app(scope, receive, send_guarded)
 
 
 def _is_embedding(scope: Scope) -> bool:

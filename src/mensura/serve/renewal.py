@@ -170,7 +170,6 @@ class SiteRenewal:
     current: LiveEdition | None = None
     fault: str | None = None
     built = failed = 0
-    build_seconds = 0.0
     _mark: str | None = None
     _failed_mark: str | None = None
     _retry_at, _retry_after = 0.0, _RETRY_FIRST
@@ -239,10 +238,9 @@ class SiteRenewal:
             self._note(str(fault))
             return
         self.built += 1
-        self.build_seconds = time.monotonic() - start
         self._mark, self._failed_mark, self.fault = mark, None, None
         self.publish(edition)
-        _log.info("edition %s: %d files, %.1f s", edition.stamp, len(edition.files), self.build_seconds)
+        _log.info("edition %s: %d files, %.1f s", edition.stamp, len(edition.files), time.monotonic() - start)
 
     def _note(self, fault: str) -> None:
         """Remember why the store is not shown, and say it once."""

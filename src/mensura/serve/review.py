@@ -21,7 +21,6 @@ from mensura.core.errors import MensuraError
 from mensura.core.processes import run_apart
 from mensura.evidence.schema import TABLES
 from mensura.ledger import POLICY_FIELDS, ConflictError, Ledger, open_ledger, update_tables
-from mensura.serve.middleware import Metrics
 from mensura.serve.renewal import SiteRenewal
 from mensura.serve.sessions import UNSTORED, Entrance, Form, ReviewerSecret, ReviewSession
 from mensura.site.templating import Templates
@@ -86,12 +85,12 @@ CHANGES: dict[str, Change] = {
 class ReviewPages:
     """The pages of one store behind one secret."""
 
-    def __init__(self, store: Path, secret: ReviewerSecret, renewal: SiteRenewal, metrics: Metrics) -> None:
+    def __init__(self, store: Path, secret: ReviewerSecret, renewal: SiteRenewal) -> None:
         self._store = store
         self._renewal = renewal
         self._effects = Effects(store)
         self._templates = Templates("mensura.serve")
-        self._entrance = Entrance(secret, metrics, HOME, COOKIE, lambda facts, at: self._page("enter.html", facts, at))
+        self._entrance = Entrance(secret, HOME, COOKIE, lambda facts, at: self._page("enter.html", facts, at))
 
     def routes(self) -> list[Route]:
         """Return every address under ``/review``."""

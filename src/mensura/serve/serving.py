@@ -1,4 +1,4 @@
-"""The application of the live site (pages, health, metrics, review), and running an application on a port."""
+"""The application of the live site (pages, health, review), and running an application on a port."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pathlib import Path
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mensura.core.errors import MensuraError
 from mensura.serve.connections import bounded_config
 from mensura.serve.edition import Reader
-from mensura.serve.middleware import Metrics, SiteMiddleware
+from mensura.serve.middleware import SiteMiddleware
 from mensura.serve.renewal import SiteRenewal, find_origin, require_ledger
 from mensura.serve.review import ReviewPages
 from mensura.serve.sessions import UNSTORED, ReviewerSecret
@@ -27,7 +27,7 @@ LOOPBACK = "127.0.0.1"
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 _IDLE = 15  # seconds after which a connection without a request is closed
 _LAST_ANSWERS = 10  # seconds given to answers under way when the server is asked to end
-_ROUTED = ("healthz", "metrics", "review")
+_ROUTED = ("healthz", "review")
 """First parts of the addresses that are no files."""
 
 
@@ -58,7 +58,6 @@ def live_app(renewal: SiteRenewal, *, names: Collection[str] = (), secret: Revie
     >>> app = live_app(SiteRenewal(find_origin(None)), names=["localhost"])
 
     """
-    metrics = Metrics()
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -75,12 +74,9 @@ def live_app(renewal: SiteRenewal, *, names: Collection[str] = (), secret: Revie
         facts = {"status": status, "evidence": edition.evidence if edition is not None else None}
         return JSONResponse(facts, 503 if edition is None else 200, headers=UNSTORED)
 
-    def counts(_: Request) -> Response:
-        return PlainTextResponse(metrics.text(renewal), headers=UNSTORED, media_type="text/plain; version=0.0.4")
-
-    routes = [Route("/healthz", health), Route("/metrics", counts)]
+    routes = [Route("/healthz", health)]
     if secret is not None:
-        routes += ReviewPages(require_ledger(renewal.origin), secret, renewal, metrics).routes()
+        routes += ReviewPages(require_ledger(renewal.origin), secret, renewal).routes()
     routed = Starlette(routes=routes, lifespan=lifespan)
     reader = Reader(renewal.edition)
 
@@ -89,7 +85,7 @@ def live_app(renewal: SiteRenewal, *, names: Collection[str] = (), secret: Revie
         is_routed = scope["type"] != "http" or scope["path"].split("/", 2)[1] in _ROUTED
         await (routed if is_routed else reader)(scope, receive, send)
 
-    return SiteMiddleware(site, metrics, names)
+    return SiteMiddleware(site, names)
 
 
 def is_loopback(host: str) -> bool:

@@ -16,7 +16,6 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 from mensura.core.errors import MensuraError
-from mensura.serve.middleware import Metrics
 
 SHORTEST = 16
 """Characters a secret must have: what people choose below that is found by trying."""
@@ -204,12 +203,11 @@ class Entrance:
     def __init__(
         self,
         secret: ReviewerSecret,
-        metrics: Metrics,
         home: str,
         cookie: str,
         page: Callable[[dict[str, Any], int], Response],
     ) -> None:
-        self._secret, self._metrics, self._page = secret, metrics, page
+        self._secret, self._page = secret, page
         self._home, self._path, self._cookie = home, home.rstrip("/"), cookie
         self._sessions, self._attempts = Sessions(), Attempts()
 
@@ -240,7 +238,6 @@ class Entrance:
             return late
         if not self._secret.is_it(form.get("secret", "").strip()):
             self._attempts.failed(visitor)
-            self._metrics.refused_secrets.inc()
             return self._page(facts | {"fault": "That is not the secret."}, 403)
         if not facts["name"] or not facts["name"].isprintable():
             return self._page({"fault": "Give your name: it is kept with every change."}, 422)

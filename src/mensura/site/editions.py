@@ -16,7 +16,6 @@ from typing import Any
 import polars as pl
 
 from mensura.evidence import Evidence, slug
-from mensura.site.api import to_json
 from mensura.site.revisions import EvidenceLog, Revision, reason, revisions
 from mensura.site.templating import Templates
 from mensura.study.study import Study
@@ -262,22 +261,6 @@ def atom_feed(entries: list[FeedEntry], address: str, today: date) -> str:
     environment = Templates("mensura.site")
     environment.filters["printable"] = lambda text: "".join(sign for sign in text if sign >= " " or sign in "\t\n")
     return environment.get_template("feed.xml").render(entries=entries, address=address, today=today.isoformat()) + "\n"
-
-
-def json_feed(entries: list[FeedEntry], address: str) -> str:
-    """Return the entries as a JSON Feed."""
-    items = [
-        {
-            "id": f"urn:mensura:{one.key}",
-            "url": address + one.href,
-            "title": one.title,
-            "content_text": one.text,
-            "date_published": f"{one.day}T00:00:00Z",
-        }
-        for one in entries
-    ]
-    head = {"version": "https://jsonfeed.org/version/1.1", "title": "Mensura: what changed"}
-    return to_json({**head, "home_page_url": address + "index.html", "feed_url": address + "feed.json", "items": items})
 
 
 def sitemap(files: list[str], address: str, today: date) -> str:

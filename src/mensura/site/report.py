@@ -215,7 +215,6 @@ def _write_feeds(
 ) -> None:
     entries = editing.feed_entries(study, editions)
     write(editing.atom_feed(entries, address, day), out, "feed.xml")
-    write(editing.json_feed(entries, address), out, "feed.json")
     write(editing.sitemap(listed, address, day), out, "sitemap.xml")
     write(editing.editions_json(editions), out, "data", editing.FILE)
 

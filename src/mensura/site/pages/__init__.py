@@ -8,11 +8,10 @@ from mensura.evidence import Evidence
 from mensura.site.editions import Edition
 from mensura.site.pages.benchmarks import benchmark, benchmark_list
 from mensura.site.pages.charts import chart_page, cost, human, iq, stitched
-from mensura.site.pages.data import changes, compare, data, method, missing, overview, pick
+from mensura.site.pages.data import changes, compare, data, method, missing, overview, pick, record
 from mensura.site.pages.models import maker_pages as maker_pages, model, model_file as model_file, model_list
 from mensura.site.pages.page import MORE as MORE, NAVIGATION as NAVIGATION, Page as Page
 from mensura.site.pages.people import people
-from mensura.site.pages.record import record
 from mensura.study.study import Study
 
 

@@ -1,4 +1,4 @@
-"""The first page, tools for a reader's own question, and pages about the evidence and the method."""
+"""The first page, tools for a reader's own question, pages about evidence and method, and the record of our claims."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from markupsafe import Markup, escape
 
 from mensura.evidence import TABLES, slug
 from mensura.site.editions import Edition, evidence_log
-from mensura.site.pages.page import Page, leader_marks, page_of
+from mensura.site.pages.page import Page, figures_of, leader_marks, page_of, section_of
 from mensura.site.pictures.first_screen import screen_of
 from mensura.site.texts import glossary, method_parts
+from mensura.study.grading import KIND_WORDS, SHOWN_SIGNS, sealed_claims, shipped_record
 from mensura.study.policy import policy_part
 from mensura.study.study import Study
 
 _COMPARED = 3
 """Providers whose best models open the compare page: a picture that is still easy to read."""
 MOST_COMPARED = 5
+_OUTCOMES = {True: "came true", False: "did not", None: "still open"}
 
 
 def overview(study: Study) -> Page:
@@ -98,3 +100,40 @@ def linked_change(text: str, files: dict[str, str]) -> Markup:
 def missing() -> Page:
     """Return the page for an address that leads nowhere."""
     return page_of("404.html", listed=False)
+
+
+def record(study: Study) -> Page:
+    """How often Mensura was right, good or bad."""
+    graded, sealed = shipped_record(), sealed_claims()
+    kinds = graded.claims.group_by("came_true").len()
+    counts = {_OUTCOMES[value]: count for value, count in kinds.iter_rows()}
+    context = {
+        "kicker": "How often were we right?",
+        "sentence": graded.sentence,
+        "counts": [(word, counts.get(word, 0)) for word in _OUTCOMES.values()],
+        "sealed_count": sum(len(one["claims"]) for one in sealed),
+        "pictures": figures_of(study, "record-known", "record-reconstructed"),
+        "sections": [
+            section_of("record-intervals", _shares(graded.intervals)),
+            section_of("record-forecasts", _shares(graded.forecasts)),
+        ],
+        "misses": graded.misses.head(8).to_dicts(),
+        "groups": [(words, _claims(graded.claims.filter(kind=kind))) for kind, words in KIND_WORDS.items()],
+        "sealed": [{**one, "signs": _signs(one["sha256"])} for one in sealed],
+    }
+    return page_of("record.html", context, shared=(graded.sentence, ()))
+
+
+def _shares(table: pl.DataFrame) -> list[dict[str, Any]]:
+    return table.with_columns(pl.col("coverage").map_elements(lambda one: f"{one:.0%}", pl.String)).to_dicts()
+
+
+def _claims(claims: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return the claims of a kind with their outcome in words, newest first, those as known then before the others."""
+    rows = claims.sort("record", "made", descending=[False, True]).to_dicts()
+    return [{**row, "outcome": _OUTCOMES[row["came_true"]]} for row in rows]
+
+
+def _signs(seal: str) -> str:
+    """Return the first signs of a seal in groups of eight."""
+    return " ".join(seal[start : start + 8] for start in range(0, SHOWN_SIGNS, 8))
