@@ -1,15 +1,19 @@
 """What pages say of a benchmark, of a derivation and in the table of a picture, by hand."""
 
+import re
 from types import SimpleNamespace
 
 import polars as pl
 import pytest
 
+import mensura
 from mensura.iq import Explanation
 from mensura.site.page_writer import csv_text
 from mensura.site.pages.benchmarks import (
     benchmark_facts,
+    benchmark_notes,
     benchmark_sentence,
+    benchmark_validity,
     disagreements,
     people_rows,
     score_rows,
@@ -31,26 +35,48 @@ FACTS = {
 }
 
 
-def facts(score=None, residuals=(), **changed):
-    table = pl.DataFrame(
-        {"benchmark": ["quiz"] * len(residuals), "residual": residuals}, schema_overrides={"residual": pl.Float64}
-    )
-    study = SimpleNamespace(dimension_names={"known": "A known one"}, residuals=table)
+def facts(score=None, **changed):
+    study = SimpleNamespace(dimension_names={"known": "A known one"})
     return dict(benchmark_facts(study, FACTS | changed, None if score is None else {"score": score}))
 
 
 def test_the_facts_of_a_benchmark_in_words():
-    told = facts(96.3, [0.3, -0.4])
+    told = facts(96.3)
     assert told["What it asks"] == "Who knows what"
     assert told["Items"] == "1,200, 4 tries each"
     assert told["Dimension"] == "Common sense"
     assert told["Chance and ceiling"] == "25% by guessing, 100% at most"
     assert told["On the stitched scale"].startswith("difficulty 1.23, slope 0.50: a model of that capability")
-    assert told["Residuals"] == "35.4% of the range, root mean square over 2 models"
     assert told["Frontier or saturating"] == (
         "frontier: hard for today's models. The best model has gone 95.1% of the way from chance to ceiling; "
         "little is left to tell models apart."
     )
+
+
+def validity(residuals=(), **changed):
+    table = pl.DataFrame({"benchmark": ["gpqa_diamond"] * len(residuals), "residual": list(residuals)})
+    study = SimpleNamespace(evidence=mensura.load(), residuals=table)
+    return list(dict(benchmark_validity(study, {"benchmark": "gpqa_diamond"} | changed)).values())
+
+
+def test_how_far_a_score_can_be_trusted_names_leaks_fit_and_who_measured_whom():
+    heart, fit, models, people = validity([0.3, -0.4])
+    assert heart.startswith("high: questions have been public since 2023")
+    assert fit.startswith("scores differ by 35.4% of the range") and fit.endswith("(root mean square over 2 models)")
+    assert re.fullmatch(r"\d+ by independent evaluators", models)
+    assert people.endswith("; experts in the field (grade C)") and "guessing" not in people
+
+
+def test_what_nobody_measured_is_said():
+    heart, fit, models, people = validity(benchmark="quiz")
+    assert (heart, fit, models) == ("not judged", "too few models took it to say", "nobody yet")
+    assert people.startswith("nobody, as far as we know")
+
+
+def test_every_ladder_says_why_its_steps_are_there():
+    evidence = mensura.load()
+    ladders = {*evidence.ladders["benchmark"], *evidence.eq_ladders["benchmark"]}
+    assert ladders <= {name for name, note in benchmark_notes().items() if note["ladder"]}
 
 
 def test_a_benchmark_opens_with_its_leader_and_when_measured_people_were_passed(study):

@@ -57,6 +57,9 @@ def test_a_ladder_shows_no_score_beyond_the_ceiling_of_its_test(report):
     page = (report / "benchmarks/gpqa_diamond.html").read_text(encoding="utf-8")
     cells = re.search(r'class="rungs">.*?</table>', page, re.DOTALL)[0]
     assert cells.endswith('<td class="n">100%</td><td class="n">out of reach</td></tr></tbody></table>')
+    aime = (report / "benchmarks/aime.html").read_text(encoding="utf-8")
+    assert '<td class="n">below any score</td><td class="n">5%</td>' in aime
+    assert "Which score stands for which EQ" in (report / "benchmarks/attunebench.html").read_text(encoding="utf-8")
 
 
 def test_every_model_and_benchmark_has_a_page_and_every_link_leads_somewhere(report):

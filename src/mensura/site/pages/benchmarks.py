@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from functools import cache
-from math import sqrt
+from math import inf, sqrt
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from mensura.baseline.human_results import grade_references
 from mensura.charts.values import counted
 from mensura.core.frames import read_csv
-from mensura.evidence import slug
+from mensura.evidence import RATE_UNITS, slug
 from mensura.evidence.passing import comparable_people
 from mensura.site.pages.page import Page, page_of
 from mensura.site.pages.people import registry_rows
@@ -29,6 +30,12 @@ _SHARED = 15
 """Models in the picture of a shared link, where the ladder puts their scores."""
 _GROUPS_SAID = 3
 """Groups of people that the first sentences of a benchmark name; the pictures have all."""
+_MEASURED_BY = {
+    "independent": "by independent evaluators",
+    "vendor": "by their makers",
+    "arena": "by votes in an arena",
+    None: "by somebody unknown",
+}
 _WORDS = {
     "frontier": "frontier: hard for today's models",
     "saturating": "saturating: today's best models are near its top",
@@ -50,19 +57,26 @@ def benchmark_homes() -> dict[str, str]:
 
 
 def _rungs(study: Study, row: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the seven scores of a benchmark's ladder, the highest IQ it can tell, and who anchors it."""
-    ladder = next((one for one in study.iq.matrix.ladders if one.benchmark == row["benchmark"]), None)
+    """Return the steps of a benchmark's ladder, the highest value that it can tell, and why the steps are there."""
+    name, unit = row["benchmark"], row["unit"]
+    scale, ladder = "IQ", next((one for one in study.iq.matrix.ladders if one.benchmark == name), None)
+    scores = {} if ladder is None else {key.removeprefix("iq"): score for key, score in ladder.to_dict().items()}
     if ladder is None:
+        scale, curve = "EQ", study.evidence.eq_ladders.filter(benchmark=name).sort("score")
+        scores = {f"{value:g}": score for value, score in curve.select("eq", "score").iter_rows()}
+    if not scores:
         return None
-    ceiling = {"percent": 100.0, "fraction": 1.0}.get(row["unit"]) if row["ceiling"] is None else row["ceiling"]
-    top = None if ceiling is None else float(ladder.iq(ceiling))  # type: ignore[arg-type]
-    scores = {name.removeprefix("iq"): score for name, score in ladder.to_dict().items()}
-    beyond = float("inf") if ceiling is None else ceiling
+    ceiling = {"percent": 100.0, "fraction": 1.0}.get(unit) if row["ceiling"] is None else row["ceiling"]
+    top = None if ceiling is None or ladder is None else float(ladder.iq(ceiling))  # type: ignore[arg-type]
+    lowest, highest = (0.0 if unit in RATE_UNITS else -inf), (inf if ceiling is None else ceiling)
     return {
+        "scale": scale,
         "scores": [
-            (iq, show(score, row["unit"]) if score <= beyond else "out of reach") for iq, score in scores.items()
+            (value, "below any score" if score < lowest else show(score, unit) if score <= highest else "out of reach")
+            for value, score in scores.items()
         ],
-        "ceiling": "not bounded by the test" if top is None else f"IQ {top:.0f} at {show(ceiling, row['unit'])}",
+        "ceiling": "not bounded by the test" if top is None else f"IQ {top:.0f} at {show(ceiling, unit)}",
+        "why": benchmark_notes().get(name, {}).get("ladder") or "",
     }
 
 
@@ -101,6 +115,7 @@ def benchmark(study: Study, row: dict[str, Any]) -> Page:
         "row": row,
         "sentence": benchmark_sentence(study, name, leads, bool(people)),
         "facts": benchmark_facts(study, row, best),
+        "validity": benchmark_validity(study, row),
         "pictures": pictures,
         "home": benchmark_homes().get(name),
         "rungs": _rungs(study, row),
@@ -142,18 +157,43 @@ def benchmark_facts(study: Study, row: dict[str, Any], best: dict[str, Any] | No
         ("Items", items if row["items"] else "not recorded"),
         ("Chance and ceiling", _range(row)),
         ("Frontier or saturating", f"{_WORDS.get(row['kind'], row['kind'])}. {_saturation(row, best)}".strip()),
-        ("Gameability (our judgement)", f"{note['gameability']}: {note['why']}" if note else "not judged"),
     ]
     if row["difficulty"] is not None:
         place = f"difficulty {show(row['difficulty'], 'capability')}, slope {show(row['slope'], 'capability')}"
         meaning = "a model of that capability is halfway from chance to ceiling"
         facts.append(("On the stitched scale", f"{place}: {meaning}"))
-    spread = study.residuals.filter(benchmark=row["benchmark"])["residual"]
-    if spread.len():
-        size = sqrt(sum(value**2 for value in spread) / spread.len())
-        words = f"{show(size, 'fraction')} of the range, root mean square over {spread.len()} models"
-        facts.append(("Residuals", words))
     return facts
+
+
+def benchmark_validity(study: Study, row: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return what speaks for and against reading a score as ability: leaks, fit to one scale, and who measured whom."""
+    name = row["benchmark"]
+    note = benchmark_notes().get(name)
+    by = study.evidence.scores.filter(benchmark=name, primary=True)["measured_by"].value_counts().rows()
+    kinds = sorted(((count, _MEASURED_BY[kind]) for kind, count in by), reverse=True)
+    people = grade_references(study.evidence).filter(pl.col("kind") != "estimated", benchmark=name)
+    took = [f"{group} (grade {grade})" for group, grade in people.select("group", "grade").iter_rows() if grade]
+    spread = study.residuals.filter(benchmark=name)["residual"].to_list()
+    size = sqrt(sum(value**2 for value in spread) / max(len(spread), 1))
+    fit = f"scores differ by {show(size, 'fraction')} of the range from what one capability predicts"
+    return [
+        (
+            "Can it be gamed? (our judgement)",
+            f"{note['gameability']}: {note['why']}" if note else "not judged",
+        ),
+        (
+            "Does it measure what others measure?",
+            f"{fit} (root mean square over {len(spread)} models)" if spread else "too few models took it to say",
+        ),
+        (
+            "Who measured the models?",
+            ", ".join(f"{count:,} {kind}" for count, kind in kinds) if kinds else "nobody yet",
+        ),
+        (
+            "Who measured people?",
+            "; ".join(took) or "nobody, as far as we know: a place among people here is a judgement",
+        ),
+    ]
 
 
 def _dimension(study: Study, row: dict[str, Any], none: str) -> str:
