@@ -33,9 +33,10 @@ import numpy as np
 
 from benchmarks import run
 from benchmarks.measured import percent_range, record
+from benchmarks.published_streams import simulate_detection
 from mensura.core.arrays import expit
 from mensura.stitching import ScoreLayout, Solution, solve_rosetta
-from mensura.trends import Stream, simulate_detection, watch_stream
+from mensura.trends import Stream, watch_stream
 from mensura.trends.kinks import read_stream
 
 BEGIN, SPAN = 54.0, 4.0
@@ -202,7 +203,7 @@ def main() -> None:
     if options.published:
         found = simulate_detection((1.0, 2.0, 4.0), runs=options.published, streams=options.streams)
         print(found)
-        result["published_set_up"] = found.table.to_dicts()
+        result["published_set_up"] = found.to_dicts()
     print(json.dumps(result, allow_nan=True).replace("NaN", "null"))
     alarms = {str(cell["world"]): float(cell["alarms"]) for cell in cells if cell["acceleration"] == 1.0}
     if (grown := alarms.pop("growing", None)) is not None:

@@ -6,8 +6,9 @@ import numpy as np
 import polars as pl
 
 from benchmarks import run
+from benchmarks.published_robustness import sens5
 from benchmarks.stitch_data import finish, reference_scores, table
-from mensura.stitching import sens5, stitch
+from mensura.stitching import stitch
 from mensura.trends import frontier_line
 
 

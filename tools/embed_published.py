@@ -9,8 +9,9 @@ from __future__ import annotations
 import polars as pl
 
 from benchmarks import development_data
+from benchmarks.published_robustness import sens5
 from mensura.core.files import write_csv
-from mensura.stitching import sens5, stitch
+from mensura.stitching import stitch
 from mensura.trends import find_frontier, load_compute, load_horizons
 from mensura.trends.capabilities import DATA
 

@@ -23,7 +23,6 @@ FURTHER = {
     "cost of all": "cost --evidence {evidence}",
     "cost at least": "cost --evidence {evidence} --at-least 100 --by sticker_price",
     "acceleration slopes": "acceleration watch {scores} --break every --set streams=19",
-    "acceleration simulate": "acceleration watch --simulate 2 --set runs=1 --set streams=19",
     "demands merge": "demands agreement {readings} {readings} --merge median",
     "demands merged": "demands agreement {raters} --merge ordinal",
     "demands protocols": "annotate example --model {protocols} --protocol compare --dimensions KNc",

@@ -1,6 +1,5 @@
 """Work on Ray: a stand-in runs it in this process, and the results are those without Ray."""
 
-import json
 import sys
 
 import polars as pl
@@ -8,22 +7,13 @@ import pytest
 
 from mensura.stitching import stitch
 
-SMALL = ("--set", "streams=19")
-
-
-def test_simulated_streams_are_those_of_one_process(here_ray, mensura_command):
-    arguments = ("acceleration", "watch", "--simulate", 4, *SMALL, "--set", "runs=2", "--json")
-    plain, spread = (json.loads(mensura_command(*arguments, *more).out) for more in ((), ("--set", "ray=local")))
-    assert spread["detection"] == plain["detection"]
-    assert here_ray.ran == 2
-
 
 def test_a_cluster_that_cannot_finish_is_said_in_one_sentence(here_ray, monkeypatch, mensura_command):
     def fail(_):
         raise here_ray.exceptions.RayError("Failed to start a worker\nTraceback …")
 
     monkeypatch.setattr(here_ray, "get", fail)
-    told = mensura_command("acceleration", "watch", "--simulate", 2, *SMALL, "--set", "runs=1", "--set", "ray=local")
+    told = mensura_command("stitch", "--bootstrap", 2, "--set", "ray=local")
     assert told.code == 2
     assert "did not finish the work (Failed to start a worker). Read its logs" in told.err
 
@@ -37,10 +27,9 @@ def test_replicates_are_those_of_one_process(here_ray, kind):
     assert here_ray.ran == 4
 
 
-@pytest.mark.parametrize("command", [("acceleration", "watch", "--simulate", 2), ("stitch", "--bootstrap", 2)])
-def test_without_ray_the_extra_is_named(mensura_command, monkeypatch, command):
+def test_without_ray_the_extra_is_named(mensura_command, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
-    told = mensura_command(*command, "--set", "ray=local")
+    told = mensura_command("stitch", "--bootstrap", 2, "--set", "ray=local")
     assert (told.code, "needs the extra 'ray'" in told.err) == (2, True), told.err
 
 

@@ -42,7 +42,7 @@ def test_intervals_over_batteries_need_domains(mensura_command, scores):
     assert (run.code, "names no domains" in run.err) == (2, True)
 
 
-def test_bootstrap_influence_and_robustness(mensura_command, scores):
+def test_bootstrap_and_influence(mensura_command, scores):
     run = mensura_command(
         "stitch",
         scores,
@@ -52,31 +52,23 @@ def test_bootstrap_influence_and_robustness(mensura_command, scores):
         20,
         "--check",
         "influence",
-        "--check",
-        "robustness",
         "--json",
     )
     assert run.code == 0, run.err
     answer = json.loads(run.out)
     assert len(answer["influence"]) == 11
-    assert {"anchor_change", "link_shape", "benchmark_inclusion", "optimised_benchmarks"} <= set(answer)
-    assert min(row["capability"] for row in answer["anchor_change"]) > 0.9
-    assert [row["link"] for row in answer["link_shape"]] == ["sigmoid", "clipped line"]
 
 
-def test_the_published_filter_and_bars(mensura_command, scores):
-    """Subjects with fewer than four benchmarks stay out, and bars of 5% more loss are narrow."""
-    arguments = ("stitch", scores, "--method", "rosetta", "--check", "sens5", "--json")
+def test_the_published_filter(mensura_command, scores):
+    """Subjects with fewer than four benchmarks stay out."""
+    arguments = ("stitch", scores, "--method", "rosetta", "--json")
     every = json.loads(mensura_command(*arguments).out)
     some = json.loads(mensura_command(*arguments, settings={"fewest_benchmarks": 4}).out)
     few = len(every["capabilities"]) - len(some["capabilities"])
     assert few > 0
     assert f"{few} subjects with fewer than 4 benchmarks were left out" in some["notes"]
-    assert all(row["low"] < row["capability"] < row["high"] for row in every["capability_bars"] if row["low"])
-    assert len(every["difficulty_bars"]) == len(every["benchmarks"])
     refused = mensura_command(*arguments, settings={"fewest_benchmarks": 40})
     assert "no subject has 40 benchmarks" in refused.err
-    assert "method='rosetta'" in mensura_command("stitch", scores, "--check", "sens5").err
 
 
 def test_people_on_the_embedded_evidence(mensura_command):

@@ -4,16 +4,15 @@ import numpy as np
 import polars as pl
 import pytest
 
+from benchmarks.published_robustness import anchor_change, link_shape
 from mensura.stitching import (
     PositionDraws,
-    check_robustness,
     information_curves,
     solve_rosetta,
     stitch,
     subject_information,
 )
 from mensura.stitching.positions import Positions, Scale, principal
-from mensura.stitching.robustness import link_shape
 from mensura.stitching.scores import encode, read_scores
 from mensura.stitching.validation import fold_numbers
 
@@ -138,16 +137,15 @@ def test_the_link_that_made_the_scores_predicts_them_better(better):
 
 
 def test_exact_scores_keep_their_order_under_every_anchor():
-    found = check_robustness(simulate(25, 6, noise=0, density=1.0)[0])
-    assert found.warnings == ()
-    assert found.anchor_change.select("capability", "difficulty").min().row(0) == pytest.approx((1, 1), abs=0.02)
-    assert found.anchor_change["converged"].all()
+    anchors = anchor_change(encode(read_scores(simulate(25, 6, noise=0, density=1.0)[0]), "max"), 0)
+    assert anchors.select("capability", "difficulty").min().row(0) == pytest.approx((1, 1), abs=0.02)
+    assert anchors["converged"].all()
 
 
 def test_another_anchor_is_told_as_a_shift_of_capabilities(simulated):
-    moved = check_robustness(simulated[0], anchor_benchmark="b03").anchor_change
-    assert moved.filter(anchor="b03").select("shift", "largest").row(0) == pytest.approx((0, 0), abs=1e-6)
     data = encode(read_scores(simulated[0]), "max")
+    moved = anchor_change(data, 3)
+    assert moved.filter(anchor="b03").select("shift", "largest").row(0) == pytest.approx((0, 0), abs=1e-6)
     first = solve_rosetta(data.layout, data.y, anchor=3)
     other = solve_rosetta(data.layout, data.y, anchor=5, anchor_slope=float(first.slope[0, 5]))
     apart = other.C[0] - first.C[0]
@@ -164,14 +162,14 @@ def test_another_anchor_moves_the_zero_and_the_unit_as_its_row_reports(simulated
         stitch(table, method="rosetta", anchor_benchmark=name).capabilities.sort("subject")["capability"].to_numpy()
         for name in ("b03", "b05")
     )
-    row = check_robustness(table, anchor_benchmark="b03").anchor_change.filter(anchor="b05").row(0, named=True)
+    row = anchor_change(encode(read_scores(table), "max"), 3).filter(anchor="b05").row(0, named=True)
     told = other.mean() - first.mean(), np.std(other) / np.std(first)
     assert (row["offset"], row["unit"]) == pytest.approx(told, rel=1e-4)
     assert abs(row["offset"]) > 0.1
 
 
 def test_a_synthetic_anchor_that_everybody_took_hardly_moves_capabilities(simulated):
-    moved = check_robustness(simulated[0], anchor_benchmark="b03").anchor_change
+    moved = anchor_change(encode(read_scores(simulated[0]), "max"), 3)
     row = moved.filter(anchor="(synthetic)").row(0, named=True)
     assert row["converged"] and row["capability"] > 0.99
     assert row["shift"] < 0.1

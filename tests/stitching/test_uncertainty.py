@@ -4,12 +4,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+from benchmarks.published_robustness import sens5
 from mensura import MensuraError
 from mensura.stitching import (
     battery_intervals,
     benchmark_influence,
     information_curves,
-    sens5,
     stitch,
     subject_information,
 )
@@ -113,11 +113,6 @@ def test_sensitivity_bars_raise_the_loss_by_five_percent(published):
         assert best_loss(benchmark[end]) / own == pytest.approx(1.05, abs=1e-5)
     found = difficulties.drop_nulls()
     assert ((found["low"] < found["difficulty"]) & (found["difficulty"] < found["high"])).all()
-
-
-def test_sensitivity_belongs_to_the_published_method(default):
-    with pytest.raises(MensuraError, match="belongs to method='rosetta'"):
-        sens5(default)
 
 
 def test_influence_names_the_benchmark_that_was_tampered_with(simulated):

@@ -9,25 +9,22 @@ import pyarrow as pa
 import pytest
 
 import mensura
+from benchmarks import published_robustness
+from benchmarks.published_robustness import drop_benchmarks, optimised_benchmarks, split_optimised
 from mensura.core.errors import MensuraError
-from mensura.stitching import check_robustness, place_people, solve_rosetta, stitch
+from mensura.stitching import encode, place_people, read_scores, solve_rosetta, stitch
 from mensura.trends import (
-    PUBLISHED,
-    backtest,
-    check_inclusion,
     find_break,
     find_frontier,
     forecast,
     frontier_line,
-    make_stream,
     measure_pace,
     measure_progress,
-    published,
     relate_horizons,
-    simulate_detection,
     watch_acceleration,
     watch_stream,
 )
+from mensura.trends.kinks import read_stream
 
 pytestmark = pytest.mark.slow
 
@@ -115,33 +112,25 @@ def test_a_release_on_29_february_has_years_after_it(fit):
 
 def test_exact_scores_give_one_slope_whatever_benchmarks_are_included(scores, fit):
     truth = frontier_line(fit).slope
-    found = check_inclusion(scores, anchor_benchmark="b3")
-    assert found.warnings == ()
-    assert found.benchmark_inclusion["slope_per_year"].to_list() == pytest.approx([truth] * 3, rel=0.15)
-    ours, others, share = found.optimised_benchmarks["slope_per_year"]
-    assert found.optimised_benchmarks["benchmarks"].to_list() == [4, 4, None]
+    data = encode(read_scores(scores), "max")
+    dropped = drop_benchmarks(data, data.benchmarks.index("b3"), seed=0)
+    assert dropped["slope_per_year"].to_list() == pytest.approx([truth] * 3, rel=0.15)
+    sides = split_optimised(data, optimised_benchmarks(scores, data), seed=0)
+    ours, others, share = sides["slope_per_year"]
+    assert sides["benchmarks"].to_list() == [4, 4, None]
     spread = np.std(np.arange(36) / 12)
     assert (ours, others) == pytest.approx((1 / spread, 1 / spread), rel=0.1)
     assert 0 <= share <= 1
 
 
-def test_inclusion_without_dates_or_sides_is_refused(scores):
-    with pytest.raises(MensuraError, match="0 subjects have a release date"):
-        check_inclusion(scores.drop("released"))
-    with pytest.raises(MensuraError, match="optimised: must be true for some"):
-        check_inclusion(scores.with_columns(optimised=pl.lit(True)))
-    assert set(check_inclusion(scores.drop("optimised")).tables()) == {"benchmark_inclusion"}
-
-
-def test_refits_to_chosen_benchmarks_that_did_not_arrive_are_counted(scores, monkeypatch):
-    monkeypatch.setattr(published, "solve_rosetta", partial(solve_rosetta, max_iterations=1))
-    found = check_inclusion(scores, anchor_benchmark="b3")
-    assert found.unconverged == found.refits == 100 + 2 * 101
-    assert "302 of 302 fits to chosen benchmarks did not converge" in str(found)
+def test_refits_to_chosen_benchmarks_that_did_not_converge_are_counted(scores, monkeypatch, capsys):
+    monkeypatch.setattr(published_robustness, "solve_rosetta", partial(solve_rosetta, max_iterations=1))
+    drop_benchmarks(encode(read_scores(scores), "max"), 3, seed=0)
+    assert "100 of 100 fits to chosen benchmarks did not converge" in capsys.readouterr().out
 
 
 def test_every_result_shows_itself_in_few_lines(scores, fit, compute):
-    stream = make_stream(PUBLISHED, np.random.default_rng(0))
+    stream, _ = read_stream(scores, None)
     embedded = stitch(method="rosetta")
     minutes = {"subject": fit.data.subjects[:9], "minutes": [float(i + 1) for i in range(9)]}
     results = [
@@ -149,16 +138,12 @@ def test_every_result_shows_itself_in_few_lines(scores, fit, compute):
         embedded.laplace,
         embedded.data,
         place_people(embedded),
-        check_robustness(scores),
-        check_inclusion(scores),
         forecast(fit),
-        backtest(fit, origins=[date(2024, 6, 1)]),
         find_break(fit),
         relate_horizons(fit, minutes),
         measure_progress(fit, compute),
-        watch_stream(stream, 57.0, streams=19).plan,
+        watch_stream(stream, 54.0, streams=19).plan,
         measure_pace(fit),
-        simulate_detection((2.0,), runs=1, streams=19),
         watch_acceleration(scores, streams=19, start=date(2024, 1, 1)),
     ]
     for result in results:

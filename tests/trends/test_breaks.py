@@ -5,7 +5,8 @@ import polars as pl
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from mensura.trends import find_break, rosetta_ratio
+from benchmarks.published_streams import rosetta_ratio
+from mensura.trends import find_break
 from mensura.trends.breaks import best_break
 
 

@@ -5,10 +5,10 @@ import polars as pl
 import pytest
 from scipy.stats import foldnorm
 
+from benchmarks.trends_backtest import backtest, monthly_origins, on_final_scale, summarise
 from mensura.core.errors import MensuraError
 from mensura.stitching import to_years
-from mensura.trends import backtest, fit_line, forecast, frontier_line, read_capabilities
-from mensura.trends.backtesting import monthly_origins, on_final_scale, summarise
+from mensura.trends import fit_line, forecast, frontier_line, read_capabilities
 from mensura.trends.pace import FUTURES, draw_growth, draw_residuals, recent_releases, simulate_frontier
 
 

@@ -9,9 +9,10 @@ import pytest
 from scipy.stats import t as student
 
 import mensura
+from benchmarks.trends_backtest import backtest, known_by
 from mensura.core.errors import MensuraError
 from mensura.stitching import stitch
-from mensura.trends import backtest, known_by, measure_pace
+from mensura.trends import measure_pace
 from mensura.trends.scatter import describe_scatter, whiten
 
 

@@ -80,21 +80,11 @@ def test_a_watch_and_a_rolling_one_have_a_command(mensura_command, scores, tmp_p
     assert "choose another start" in refused.err
 
 
-def test_an_acceleration_is_simulated_from_the_command_line(mensura_command):
-    arguments = ("--simulate", 4, "--set", "runs=1", "--set", "streams=19", "--from", "2027-01-01", "--json")
-    run = mensura_command("acceleration", "watch", *arguments)
-    assert run.code == 0, run.err
-    watch, rule = json.loads(run.out)["detection"]
-    assert (watch["detector"], watch["acceleration"], watch["runs"]) == ("watch", 4.0, 1)
-    assert rule["detector"] == "published rule"
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--set", "runs=3"], "--set runs: not used without --break and --simulate. Leave it out"),
         (["--break", "every", "--rolling", "12"], "--rolling: not used with --break. Leave it out"),
-        (["--simulate", "2", "--break", "gpt-5", "--rate", "0.1"], "--rate, --break: not used with --simulate"),
+        (["--break", "gpt-5", "--rate", "0.1", "--set", "until=2030-01-01"], "--rate, --set until: not used with"),
     ],
 )
 def test_what_a_way_of_the_watch_does_not_use_is_refused(mensura_command, words, message):

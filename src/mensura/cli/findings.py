@@ -114,16 +114,6 @@ def say_bases(bases: pl.DataFrame) -> str:
     return f"Success falls fastest in {top['dimension']}: by a factor of {factor}."
 
 
-def say_detection(table: pl.DataFrame) -> str:
-    """Say how often the watch found the largest simulated change."""
-    row = table.filter(detector="watch").sort("acceleration").row(-1, named=True)
-    when = "" if row["months"] is None else f", after {row['months']:.1f} months in the median"
-    return (
-        f"The watch gave an alarm in {row['alarms']:.0%} of {counted(row['runs'], 'simulation')} with "
-        f"{row['acceleration']:g} times the pace{when}."
-    )
-
-
 def say_journal(models: pl.DataFrame) -> str:
     """Say how many questions of a journal are answered, and how many are not."""
     answered, failed, waiting = (int(models[name].sum()) for name in ("answered", "failed", "open"))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mensura.stitching import Stitch
 
 
-CHECKS = ("residuals", "batteries", "influence", "robustness", "sens5", "held-out", "forward")
+CHECKS = ("residuals", "batteries", "influence", "held-out", "forward")
 _NAMED = 3  # of one's own subjects in a sentence
 _LAYOUT: dict[str, Any] = {
     "people": {"keys": 2, "spare": ("score", "status", "first")},
@@ -36,8 +36,6 @@ _TITLES = {
     "people": "People, test by test: who scored above them first, and the chance that the best model does",
     "people_classes": "Classes of people on the scale (90% intervals hold the spread between tests)",
     "floors": "Chance level and ceiling of each benchmark, with their errors",
-    "capability_bars": "Capabilities with bars of 5% more squared error",
-    "difficulty_bars": "Difficulties with bars of 5% more squared error",
     "batteries": "Capabilities with 90% intervals over other domains of tests (battery_low, battery_high)",
     "suspicious": "Suspicious scores: more than ordinary noise apart from what all other scores predict",
     "residuals": "Measured minus fitted (residual) and minus what capability alone predicts (above)",
@@ -85,8 +83,7 @@ def stitch(
     joins them to the scale through models that have a capability.
 
     The check residuals shows measured minus predicted scores, by benchmark, family and domain. The check batteries
-    takes other domains of tests, influence leaves out each benchmark, and robustness takes other anchors and links.
-    The check sens5 gives the published bars of 5% more squared error. The checks held-out and forward take minutes:
+    takes other domains of tests, and influence leaves out each benchmark. The checks held-out and forward take minutes:
     they show the errors of hidden and of later scores.
     """
     from mensura.intake.own_scores import read_own_scores
@@ -118,8 +115,7 @@ def stitch(
             draws = fit.bootstrap(bootstrap, seed=rare.seed, kind=rare.kind, advance=advance, ray=rare.ray)  # type: ignore[arg-type]
         tables |= {"capabilities": draws.capabilities, "ranks": draws.ranks}
         warnings += draws.warnings
-    more, about = _further(fit, data, people, checks or ())
-    tables, warnings = tables | more, [*warnings, *about]
+    tables |= _further(fit, data, people, checks or ())
     end = {name: getattr(fit.convergence, name) for name in ("converged", "iterations", "gradient")}
     facts = {"settings": fit.settings, "convergence": end, "warnings": warnings, "notes": fit.notes}
     emit(tables, out, as_json, **facts)
@@ -204,17 +200,12 @@ def _labels(pairs: pl.DataFrame) -> dict[str, str]:
     return dict(pairs.drop_nulls().iter_rows())
 
 
-def _further(
-    fit: Stitch, data: object, people: bool, checks: Sequence[str]
-) -> tuple[dict[str, pl.DataFrame], list[str]]:
-    """Work out the tables that were asked for beside the fit, and warnings about them."""
+def _further(fit: Stitch, data: object, people: bool, checks: Sequence[str]) -> dict[str, pl.DataFrame]:
+    """Work out the tables that were asked for beside the fit."""
     from mensura import stitching
     from mensura.evidence import Evidence
-    from mensura.trends import check_inclusion
-    from mensura.trends.capabilities import FEWEST_SUBJECTS
 
     tables: dict[str, pl.DataFrame] = {}
-    warnings: list[str] = []
     if people:
         placed = stitching.place_people(fit, data if isinstance(data, Evidence) else None)
         tables |= {"people": placed.tests, "people_classes": placed.table}
@@ -226,23 +217,13 @@ def _further(
         )
     if "influence" in checks:
         tables["influence"] = stitching.benchmark_influence(fit)
-    if "robustness" in checks:
-        anchor: Any = fit.settings["anchor_benchmark"]
-        results: list[Any] = [stitching.check_robustness(data, anchor_benchmark=anchor)]
-        if fit.dated["released"].count() >= FEWEST_SUBJECTS:
-            results.append(check_inclusion(data, anchor_benchmark=anchor))
-        for result in results:
-            tables |= result.tables()
-            warnings += result.warnings
     if "residuals" in checks:
         tables |= {"residuals": fit.residuals} | _residuals(fit, data)
-    if "sens5" in checks:
-        tables |= dict(zip(("capability_bars", "difficulty_bars"), stitching.sens5(fit), strict=True))
     if "held-out" in checks:
         tables["held_out"] = stitching.held_out_errors(data)
     if "forward" in checks:
         tables["forward"] = stitching.forward_errors(data)
-    return tables, warnings
+    return tables
 
 
 def _print(tables: Mapping[str, pl.DataFrame], title: str, own: Collection[str]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import polars as pl
 
-from mensura.cli.findings import interval, print_trust, say_detection
+from mensura.cli.findings import interval, print_trust
 from mensura.cli.inputs import DAY, ScoresFile, dated_scores, kept_for, load_evidence
 from mensura.cli.options import AddedScores, EvidencePath, Json, Out, ScoreUnit, check_input, infile, opt
 from mensura.cli.output import console, emit, given_options, print_notes, progress_bar
@@ -212,11 +212,8 @@ class WatchSettings:
     """The rarer settings of ``mensura acceleration watch``."""
 
     models: Annotated[Path | None, "CSV with subject and released, where the scores have no dates."] = None
-    streams: Annotated[int | None, "Simulations without change (199; --break 200, --simulate 99)."] = None
+    streams: Annotated[int | None, "Simulations without change (199; --break 200)."] = None
     until: Annotated[date | None, "Planned end; a later day spends less of the false-alarm rate so far."] = None
-    runs: Annotated[int, "Simulated streams per factor of --simulate."] = 10
-    noise: Annotated[float, "Factor on all three sources of noise (--simulate)."] = 1.0
-    ray: Annotated[str | None, "Run --simulate on Ray: local, or the address of a cluster."] = None
     seed: Annotated[int, "Seed of the simulations."] = 0
 
 
@@ -231,9 +228,6 @@ def watch(
     at: Annotated[
         str | None, opt("Instead: slopes before and after this release, or 'every'.", "--break", metavar="MODEL")
     ] = None,
-    simulate: Annotated[
-        list[float] | None, opt("Instead: simulate this factor on the pace (1: no change); repeatable.", min=0.1)
-    ] = None,
     settings: Settings = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
@@ -245,16 +239,12 @@ def watch(
     Every check uses all releases so far or, with --rolling 12, those of the last 12 months only. Without
     SCORES the embedded evidence is used, and without --from the watch starts in the middle of the time span.
     --break compares the slopes before and after a release, with the false-alarm rate of that comparison.
-    --simulate shows which test finds a change of pace, and when, in 180 models and 60 benchmarks from 2024 to 2030.
     """
     rare = read_settings(settings, WatchSettings)
-    _refuse_unused("simulate" if simulate else "break" if at is not None else "watch", rare)
     window, day = rolling and rolling / MONTHS, start.date() if start else None
-    if simulate:
-        _simulate(tuple(simulate), window, day, rare, out, as_json)
-        return
     data = scores or load_evidence(evidence, add)
     if at is not None:
+        _refuse_unused(rare)
         _compare_slopes(dated_scores(data, rare.models), None if at == "every" else at, rare, out, as_json)
         return
     how: dict[str, Any] = {"start": day, "window": window, "rate": rate, "until": rare.until, "seed": rare.seed}
@@ -267,23 +257,13 @@ def watch(
     console.print(result.heading)
 
 
-_UNUSED = {
-    "watch": ((), ("runs", "noise", "ray")),
-    "break": (("rolling", "start", "rate"), ("until", "runs", "noise", "ray")),
-    "simulate": (("scores", "rate", "at", "evidence", "add"), ("models", "until")),
-}
-"""Parameters and rarer settings that each way of the watch has no use for."""
-
-
-def _refuse_unused(way: str, rare: WatchSettings) -> None:
-    """Refuse what the chosen way does not use."""
-    names = {"scores": "SCORES", "start": "--from", "at": "--break"}
-    options, settings = _UNUSED[way]
-    given = [names.get(name, f"--{name}") for name in options if name in given_options()]
-    given += [f"--set {name}" for name in changed(rare, *settings)]
+def _refuse_unused(rare: WatchSettings) -> None:
+    """Refuse what a comparison of slopes does not use."""
+    names = {"rolling": "--rolling", "start": "--from", "rate": "--rate"}
+    given = [option for name, option in names.items() if name in given_options()]
+    given += [f"--set {name}" for name in changed(rare, "until")]
     if given:
-        how = "without --break and --simulate" if way == "watch" else f"with --{way}"
-        raise MensuraError(f"{', '.join(given)}: not used {how}. Leave it out")
+        raise MensuraError(f"{', '.join(given)}: not used with --break. Leave it out")
 
 
 def _watched(table: pl.DataFrame, settings: dict[str, Any]) -> Watch:
@@ -291,28 +271,6 @@ def _watched(table: pl.DataFrame, settings: dict[str, Any]) -> Watch:
 
     with progress_bar("simulations without change", settings["streams"]) as advance:
         return watch_acceleration(table, **settings, advance=advance)
-
-
-def _simulate(
-    factors: tuple[float, ...],
-    window: float | None,
-    change: date | None,
-    rare: WatchSettings,
-    out: Path | None,
-    as_json: bool,
-) -> None:
-    """Simulate releases with a change of pace; the published rule runs beside the watch."""
-    from mensura.stitching import to_years
-    from mensura.trends import simulate_detection
-
-    year = float(to_years(pl.Series([change or date(2027, 1, 1)]))[0])
-    streams = rare.streams or 99
-    how: dict[str, Any] = {name: getattr(rare, name) for name in ("runs", "noise", "ray", "seed")}
-    with progress_bar("simulated streams", rare.runs * len(factors)) as advance:
-        detection = simulate_detection(factors, change=year, window=window, streams=streams, advance=advance, **how)
-    emit({"detection": detection.table}, out, as_json, noise=rare.noise, streams=streams)
-    print_table(detection.table, title=detection.heading)
-    console.print(say_detection(detection.table))
 
 
 def _compare_slopes(table: pl.DataFrame, at: str | None, rare: WatchSettings, out: Path | None, as_json: bool) -> None:

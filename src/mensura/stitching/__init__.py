@@ -22,7 +22,6 @@ from mensura.stitching.place import domain, place
 from mensura.stitching.positions import PositionDraws
 from mensura.stitching.predict import residual_tables
 from mensura.stitching.result import Stitch
-from mensura.stitching.robustness import Robustness, check_robustness, sens5
 from mensura.stitching.rosetta import Solution, penalty_weight, shift_to_anchor, solve_rosetta
 from mensura.stitching.scores import DAYS_PER_YEAR, ScoreSet, encode, read_scores, to_date, to_years
 from mensura.stitching.validation import forward_errors, held_out_errors
@@ -33,14 +32,12 @@ __all__ = [
     "FrozenScale",
     "People",
     "PositionDraws",
-    "Robustness",
     "ScoreLayout",
     "ScoreSet",
     "Solution",
     "Stitch",
     "battery_intervals",
     "benchmark_influence",
-    "check_robustness",
     "domain",
     "encode",
     "evidence_scores",
@@ -58,7 +55,6 @@ __all__ = [
     "read_any",
     "read_scores",
     "residual_tables",
-    "sens5",
     "shift_to_anchor",
     "solve_rosetta",
     "stitch",

@@ -1,4 +1,4 @@
-"""The published tests for an acceleration: a two-piece line through the frontier and a rule on its slopes."""
+"""Two-piece lines: the published break of the frontier, and the slope ratio at a chosen release."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.core.arrays import Floats, Ints, just_above
+from mensura.core.arrays import Floats, just_above
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
 from mensura.stitching import to_date, to_years
@@ -18,15 +18,8 @@ from mensura.trends.capabilities import read_with_draws
 from mensura.trends.lines import find_frontier
 from mensura.trends.scatter import WARY, describe_scatter
 
-CANDIDATES = 50
-"""Split times of the published rule."""
 MARGIN = 0.1
 """A bend is looked for this share of the time span away from both ends."""
-FEWEST_BEFORE, FEWEST_AFTER = 2, 3
-LEAST_R_SQUARED = 0.6
-"""Points on both sides and fit that the published rule asks for."""
-SAME = 1e-14
-"""Variance of x below which points share one x."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -134,61 +127,6 @@ def _hinge(x: Floats, y: Floats, bend: float) -> Break:
     total = np.sum((y - y.mean()) ** 2)
     r_squared = 1 - float(squares / total) if total > just_above(0.0) else 1.0
     return Break(float(bend), float(solution[1]), float(solution[1] + solution[2]), r_squared, float(solution[0]))
-
-
-def rosetta_ratio(years: Floats, capabilities: Floats, start: float) -> float:
-    """Return the largest slope ratio that the published rule of the synthetic study sees at one check.
-
-    The running maximum is split at 50 times from ``start`` to the last release. Each side has its own line, the right
-    one moved so that they meet at the split. The rule fires if the ratio is 2 or more.
-
-    Parameters
-    ----------
-    years, capabilities : array
-        Releases in years since 1970, sorted, and their capabilities.
-    start : float
-        First day of a split.
-
-    Returns
-    -------
-    float
-        −∞ if no split has a positive slope before it, 3 points after it and R² of at least 0.6.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mensura.trends import rosetta_ratio
-    >>> years = np.arange(50.0, 60.0, 0.1)
-    >>> round(rosetta_ratio(years, np.maximum(years - 50, 3 * years - 160), 52.0))
-    3
-
-    """
-    x, y = years - start, np.maximum.accumulate(capabilities)
-    if x[-1] <= 0:
-        return float("-inf")
-    n, total_squares = x.size, float(np.sum((y - y.mean()) ** 2))
-    splits = np.linspace(0, x[-1], CANDIDATES)
-    left = np.searchsorted(x, splits, side="right")
-    allowed = (left >= FEWEST_BEFORE) & (n - left >= FEWEST_AFTER)
-    if not allowed.any() or total_squares <= just_above(0.0):
-        return float("-inf")
-    splits, left = splits[allowed], left[allowed]
-    slope, intercept = _prefix_lines(x, y, left)
-    reverse_slope, _ = _prefix_lines(x[::-1], y[::-1], n - left)
-    before = np.where(x <= splits[:, None], x, splits[:, None])
-    fitted = intercept[:, None] + slope[:, None] * before + reverse_slope[:, None] * np.maximum(x - splits[:, None], 0)
-    r_squared = 1 - np.sum((y - fitted) ** 2, axis=1) / total_squares
-    counted = (slope > 0) & (r_squared >= LEAST_R_SQUARED)
-    return float(np.max(reverse_slope[counted] / slope[counted], initial=float("-inf")))
-
-
-def _prefix_lines(x: Floats, y: Floats, counts: Ints) -> tuple[Floats, Floats]:
-    """Slope and intercept of the line through the first ``counts`` points, for several counts at once."""
-    k = counts - 1
-    mean_x, mean_y = np.cumsum(x)[k] / counts, np.cumsum(y)[k] / counts
-    xx, xy = np.cumsum(x * x)[k] / counts - mean_x**2, np.cumsum(x * y)[k] / counts - mean_x * mean_y
-    slope = np.divide(xy, xx, out=np.zeros_like(xx), where=xx > SAME)
-    return slope, mean_y - slope * mean_x
 
 
 # The slope ratio at a chosen break, as risk reports quote it: pace after a release over pace before it.

@@ -203,9 +203,11 @@ def watch_stream(
     Examples
     --------
     >>> import numpy as np
-    >>> from mensura.trends import PUBLISHED, make_stream, watch_stream
-    >>> watch_stream(make_stream(PUBLISHED, np.random.default_rng(0)), 57.0, streams=19).alarm is None
-    True
+    >>> from mensura.trends import Stream, watch_stream
+    >>> years, rows, cols = 54 + np.arange(60) / 10, np.repeat(np.arange(60), 4), np.tile(np.arange(4), 60)
+    >>> scores = 1 / (1 + np.exp(cols - 0.5 * (years[rows] - 54)))
+    >>> watch_stream(Stream(years, rows, cols, scores), 57.0, streams=19).looks.columns[:2]
+    ['date', 'subject']
 
     """
     names = subjects or [str(i) for i in range(stream.years.size)]

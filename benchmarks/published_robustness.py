@@ -1,27 +1,43 @@
-"""Does the published result hang on its choices? Another anchor, another shape of the link."""
+"""The published checks of robustness: python -m benchmarks.published_robustness [SCORES] [--anchor NAME].
+
+Another anchor, another shape of the link, benchmarks dropped, benchmarks that labs optimise for, and the bars of 5%
+more squared error. SCORES is a table with model, benchmark, score and, for the last two checks of the frontier,
+release_date and optimised; without it the embedded evidence is used.
+"""
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, get_args
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal, get_args
 
 import numpy as np
 import polars as pl
 import scipy
 
-from mensura.core.arrays import Floats, Mask, expit
+from benchmarks import run
+from mensura.core.arrays import Floats, Ints, Mask, expit
 from mensura.core.errors import MensuraError
 from mensura.core.frames import sort_highest
-from mensura.core.results import Result
-from mensura.stitching.checks import published_anchor, warn_unconverged
-from mensura.stitching.fit import read_any
-from mensura.stitching.fitted import RosettaModel
-from mensura.stitching.layout import ScoreLayout
-from mensura.stitching.result import Stitch
-from mensura.stitching.rosetta import Solution, shift_to_anchor, solve_rosetta
-from mensura.stitching.scores import ScoreSet, encode
+from mensura.intake.own_scores import read_own_scores
+from mensura.stitching import (
+    ScoreLayout,
+    ScoreSet,
+    Solution,
+    Stitch,
+    encode,
+    penalty_weight,
+    published_anchor,
+    read_any,
+    shift_to_anchor,
+    solve_rosetta,
+    stitch,
+)
 from mensura.stitching.validation import fold_numbers
+from mensura.trends import frontier_slopes
+from mensura.trends.capabilities import FEWEST_SUBJECTS
 
 Link = Literal["sigmoid", "clipped line"]
 FOLDS = 10
@@ -30,73 +46,11 @@ SYNTHETIC = "(synthetic)"
 """Name of the anchor that is no benchmark: everybody took it, and its scores have no error."""
 MOST_EVALUATIONS = 400
 """Evaluations of the unpenalised fit, which has flat directions: it ends where the squared error stops falling."""
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Robustness(Result):
-    """Whether the published result hangs on its anchor and on the shape of its link.
-
-    ``anchor_change``: anchor, capability, difficulty, offset, unit, shift, largest, converged. ``link_shape``: link,
-    r2, mse, unconverged.
-    """
-
-    TABLES: ClassVar[tuple[str, ...]] = ("anchor_change", "link_shape")
-
-    anchor_change: pl.DataFrame
-    link_shape: pl.DataFrame
-
-    @property
-    def heading(self) -> str:
-        """What this is, in one line."""
-        least = self.anchor_change.select("capability", "difficulty").min().row(0)
-        return f"{self.anchor_change.height} anchors in turn: rank correlations of at least {min(least):.3f}"
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """How many refits did not arrive."""
-        anchors, links = self.anchor_change, self.link_shape
-        lost = int((~anchors["converged"]).sum())
-        of_links = int(links["unconverged"].sum())
-        return warn_unconverged(lost, anchors.height, "fits of the change of anchor") + warn_unconverged(
-            of_links, FOLDS * links.height, "fits of the links"
-        )
-
-
-def check_robustness(
-    scores: Any = None,  # noqa: ANN401
-    *,
-    anchor_benchmark: str | None = None,
-    seed: int = 0,
-) -> Robustness:
-    """Check the published method on one data set: another anchor, and a line instead of the sigmoid.
-
-    Parameters
-    ----------
-    scores : table, file, Evidence or None
-        What :func:`mensura.stitch` takes.
-    anchor_benchmark : str, optional
-        Benchmark that sets the scale of slopes (default: the one with most scores).
-    seed : int
-        Seed of the folds.
-
-    Returns
-    -------
-    Robustness
-        Changes of anchor, and errors of both links. :func:`mensura.trends.check_inclusion` drops benchmarks.
-
-    Examples
-    --------
-    >>> import mensura
-    >>> rows = [(f"m{i}", f"b{j}", 0.2 + 0.1 * i + 0.01 * j**2) for i in range(6) for j in range(4)]
-    >>> scores = {"subject": [r[0] for r in rows], "benchmark": [r[1] for r in rows], "score": [r[2] for r in rows]}
-    >>> from mensura.stitching import check_robustness
-    >>> check_robustness(scores).link_shape["link"].to_list()
-    ['sigmoid', 'clipped line']
-
-    """
-    frame, _ = read_any(scores)
-    data = encode(frame, "max")
-    return Robustness(anchor_change(data, published_anchor(data, anchor_benchmark)), link_shape(data, seed=seed))
+DROPPED = 0.3
+"""Share of the benchmarks left out, as published."""
+DRAWS = 100
+"""Random choices of benchmarks."""
+QUANTILES = (0.025, 0.5, 0.975)
 
 
 def anchor_change(data: ScoreSet, anchor: int) -> pl.DataFrame:
@@ -201,6 +155,69 @@ def _link_start(data: ScoreSet, link: Link, anchor: int) -> Floats:
     return np.concatenate((C - D[anchor], D - D[anchor], slope))
 
 
+def drop_benchmarks(data: ScoreSet, anchor: int, seed: int) -> pl.DataFrame:
+    """Quantiles of the slope when some benchmarks, never the anchor, are dropped at random."""
+    rng = np.random.default_rng(seed)
+    others = np.array([b for b in range(len(data.benchmarks)) if b != anchor])
+    kept = np.ones((DRAWS, len(data.benchmarks)), dtype=bool)
+    for row in kept:
+        row[rng.choice(others, int(DROPPED * len(data.benchmarks)), replace=False)] = False
+    slopes = np.quantile(_slopes(data, kept, anchor), QUANTILES)
+    return pl.DataFrame({"quantile": QUANTILES, "slope_per_year": slopes})
+
+
+def split_optimised(data: ScoreSet, optimised: Mask, seed: int) -> pl.DataFrame:
+    """Slope on benchmarks labs optimise for and on the others, beside random splits of the same sizes.
+
+    Slopes are in standard deviations of all subjects' capabilities per year; the last row is the share of random splits
+    whose two sides are at least as far apart.
+    """
+    if optimised.all() or not optimised.any():
+        raise MensuraError(
+            "optimised: must be true for some benchmarks and false for others; drop the column otherwise"
+        )
+    rng = np.random.default_rng(seed)
+    splits = np.stack([optimised, *(rng.permutation(optimised) for _ in range(DRAWS))])
+    ours, others = (_slopes(data, side, None) for side in (splits, ~splits))
+    gap = np.abs(ours - others)
+    return pl.DataFrame(
+        {
+            "side": ["optimised for", "not optimised for", "random splits at least as far apart"],
+            "benchmarks": [int(optimised.sum()), int((~optimised).sum()), None],
+            "slope_per_year": [ours[0], others[0], float((gap[1:] >= gap[0]).mean())],
+        }
+    )
+
+
+def _slopes(data: ScoreSet, kept: Mask, anchor: int | None) -> Floats:
+    """Frontier slope of every set of kept benchmarks, on the anchor's scale or in standard deviations."""
+    layout = data.layout
+    weights = np.take(kept.astype(float), layout.cols, axis=1)
+    scored = layout.over_subjects(weights) > 0
+    penalty = np.array(
+        [
+            penalty_weight(int(s.sum()), int(k.sum()), anchored=anchor is not None)
+            for s, k in zip(scored, kept, strict=True)
+        ]
+    )
+    fits = solve_rosetta(layout, data.y, anchor=anchor, weights=weights, penalty=penalty)
+    if not fits.converged.all():
+        print(f"warning: {np.count_nonzero(~fits.converged)} of {len(kept)} fits to chosen benchmarks did not converge")
+    if anchor is not None:
+        fits = shift_to_anchor(fits, anchor)
+    dated = np.flatnonzero(np.isfinite(data.years))
+    order: Ints = dated[np.argsort(data.years[dated], kind="stable")]
+    capability = np.where(scored, fits.C, np.nan)[:, order]
+    slopes = frontier_slopes(data.years[order], capability)
+    return np.asarray(slopes if anchor is not None else slopes / np.nanstd(capability, axis=1))
+
+
+def optimised_benchmarks(frame: pl.DataFrame, data: ScoreSet) -> Mask:
+    by_benchmark = frame.group_by("benchmark").agg(pl.col("optimised").cast(pl.Boolean).any())
+    flags = dict(by_benchmark.iter_rows())
+    return np.array([bool(flags[name]) for name in data.benchmarks])
+
+
 # The published sensitivity bars: how far one parameter can move before its own squared error rises by 5%.
 #
 # They are a measure of curvature, not an interval: a bootstrap is about six times wider. Here for comparison.
@@ -217,38 +234,7 @@ SLOPES = (0.01, 20.0)
 
 
 def sens5(fit: Stitch) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Compute the published bars: how far a parameter moves before its own squared error rises by 5%.
-
-    Parameters
-    ----------
-    fit : Stitch
-        A fit of the published method.
-
-    Returns
-    -------
-    tuple of tables
-        subject, capability, low, high; benchmark, difficulty, low, high.
-
-    Raises
-    ------
-    MensuraError
-        If the fit is of another method.
-
-    Examples
-    --------
-    >>> import mensura
-    >>> rows = [(f"m{i}", f"b{j}", 0.2 + 0.1 * i + 0.01 * j**2) for i in range(6) for j in range(4)]
-    >>> scores = {"subject": [r[0] for r in rows], "benchmark": [r[1] for r in rows], "score": [r[2] for r in rows]}
-    >>> from mensura.stitching import sens5
-    >>> sens5(mensura.stitch(scores, method="rosetta"))[0].columns
-    ['subject', 'capability', 'low', 'high']
-
-    """
-    model = fit.model
-    if not isinstance(model, RosettaModel):
-        raise MensuraError(
-            "sens5: the published sensitivity belongs to method='rosetta'; use intervals of this fit instead"
-        )
+    """Return the published bars: subject, capability, low, high; benchmark, difficulty, low, high."""
     data, layout = fit.data, fit.data.layout
     at = fit.estimate
     C, D, slope = at.capability[0], at.difficulty[0], at.slope[0]
@@ -303,3 +289,27 @@ def _best_slope(loss: Callable[[Floats], Floats], n: int) -> Floats:
         lower = loss(np.exp(left)) < loss(np.exp(right))
         low, high = np.where(lower, low, left), np.where(lower, right, high)
     return np.asarray(np.minimum(loss(np.exp((low + high) / 2)), losses.min(axis=0)))
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("scores", type=Path, nargs="?", help="table of scores; without it the embedded evidence")
+    arguments.add_argument("--anchor", help="benchmark that sets the scale of slopes")
+    given = arguments.parse_args()
+    frame, _ = read_any(None if given.scores is None else read_own_scores(given.scores))
+    data = encode(frame, "max")
+    anchor = published_anchor(data, given.anchor)
+    fit = stitch(frame, method="rosetta", anchor_benchmark=data.benchmarks[anchor])
+    tables = {"anchor_change": anchor_change(data, anchor), "link_shape": link_shape(data, seed=0)}
+    tables |= dict(zip(("capability_bars", "difficulty_bars"), sens5(fit), strict=True))
+    if np.isfinite(data.years).sum() >= FEWEST_SUBJECTS:
+        tables["benchmark_inclusion"] = drop_benchmarks(data, anchor, 0)
+        if "optimised" in frame.columns:
+            tables["optimised_benchmarks"] = split_optimised(data, optimised_benchmarks(frame, data), 0)
+    with pl.Config(tbl_rows=-1, tbl_cols=-1, tbl_hide_dataframe_shape=True):
+        for name, table in tables.items():
+            print(name, table, sep="\n")
+
+
+if __name__ == "__main__":
+    run(main)
