@@ -71,7 +71,7 @@ def test_a_picture_computes_only_what_it_needs(mensura_command, monkeypatch, few
     ("name", "spared"),
     [
         ("cost-bars", "mensura.study.study.stitch"),
-        ("iq-bell", "mensura.study.study.stitch"),
+        ("iq-time", "mensura.study.study.stitch"),
         ("history-hle", "mensura.study.study.stitch"),
         ("history-hle", "mensura.study.study.score_iq"),
         ("ladder-hle", "mensura.iq.result.draw_iqs"),

@@ -113,7 +113,7 @@ def test_level_means_come_nearer_to_the_diagonal_by_as_much_as_is_said(figure):
 
 
 def test_above_the_line_of_equal_cost_a_model_needs_more_work(study, figure):
-    rows = study.charted("sticker_price", "effective_cost", "task_efficiency")
+    rows = study.having("sticker_price", "effective_cost", "task_efficiency")
     assert (rows["effective_cost"] > rows["sticker_price"]).to_list() == (rows["task_efficiency"] < 1).to_list()
     more = (rows["task_efficiency"] < 1).sum()
     assert numbers(figure("sticker-effective").finding)[:2] == [more, rows.height]
@@ -130,7 +130,7 @@ def test_a_model_typical_in_every_signal_of_work_stands_at_one(study, figure):
 
 @pytest.mark.parametrize(("name", "column"), [("iq-cost", "effective_cost"), ("iq-response", "response_time")])
 def test_the_steps_join_the_models_that_no_other_beats_on_both(study, figure, name, column):
-    rows = study.charted("iq", column).select(column, "exact_iq").rows()
+    rows = study.having("iq", column).select(column, "exact_iq").rows()
     unbeaten = {(x, y) for x, y in rows if not any((a <= x and b > y) or (a < x and b >= y) for a, b in rows)}
     drawn = figure(name).drawing.wide
     corners = re.search(r'<path d="M([^"]+)" fill="none" stroke="[^"]*" stroke-width="2"', drawn)[1].split("L")
@@ -206,15 +206,15 @@ def test_numbers_stay_readable_where_a_line_of_people_runs_through_them():
     assert f'stroke="{paint.surface}"' in number and 'paint-order="stroke"' in number
 
 
-def test_bars_of_cost_run_from_the_cheapest_to_the_dearest_on_powers_of_ten(study, figure):
+def test_bars_of_cost_show_the_models_farthest_from_their_list_price(study, figure):
     """Effective cost is the sticker price times the work a model needs, the inverse of its efficiency."""
     one = figure("cost-bars")
-    rows = study.charted("effective_cost").join(study.models.select("subject", "task_efficiency"), on="subject")
+    rows = study.having("effective_cost", "task_efficiency")
     work = rows["sticker_price"] / rows["task_efficiency"]
     assert rows["effective_cost"].to_list() == pytest.approx(work.to_list(), rel=1e-6)
-    ordered = rows.sort("effective_cost")["name"]
-    assert one.finding.startswith(f"From {ordered[0]} at $")
-    assert f" to {ordered[-1]} at $" in one.finding
+    ordered = rows.sort("task_efficiency")["name"].to_list()
+    assert {row["name"] for row in one.points} == {*ordered[:6], *ordered[-6:]}
+    assert one.finding.startswith(f"{ordered[0]} costs ") and f", {ordered[-1]} 0." in one.finding
     values = [row["value"] for row in one.points]
     assert values == sorted(values)
     at = [float(x) for x in re.findall(r'class="sign" transform="translate\(([\d.]+),', one.drawing.wide)]
@@ -255,6 +255,13 @@ def test_the_axis_names_the_highest_of_all_ranked_models_and_the_measured_class_
     below = study.groups.filter((pl.col("status") == "measured") & (pl.col("capability") < top["capability"]))
     nearest = below.filter(pl.col("capability") == below["capability"].max())["group"].item()
     assert f"Next below it: {study.class_names[nearest]}, anywhere from " in one.finding
+
+
+def test_models_with_a_list_price_only_are_ranked_apart(study, figure):
+    costed, listed = (set(study.having(column)["subject"]) for column in ("effective_cost", "sticker_price"))
+    shown = {row["subject"] for row in figure("iq-price").points}
+    assert shown == set(study.having("iq")["subject"]) & listed - costed
+    assert numbers(figure("iq-price").finding)[0] == len(shown)
 
 
 def test_the_list_price_stands_beside_the_effective_cost(figure):

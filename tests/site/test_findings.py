@@ -12,8 +12,8 @@ from mensura.site.pictures.benchmark import said_beyond, up_to
 from mensura.site.pictures.iq import (
     best_value,
     cheapest_rows,
-    cost_spread,
     dearer,
+    farthest_said,
     frontier,
     leading_said,
     leanest,
@@ -109,7 +109,7 @@ def priced(**models):
     """Charted models by IQ and effective cost."""
     rows = [(name, name.title(), iq, cost) for name, (iq, cost) in models.items()]
     table = pl.DataFrame(rows, schema=["subject", "name", "exact_iq", "effective_cost"], orient="row")
-    return SimpleNamespace(charted=lambda *_: table)
+    return SimpleNamespace(having=lambda *_: table)
 
 
 @pytest.mark.parametrize(
@@ -156,10 +156,10 @@ def test_no_point_of_a_frontier_is_beaten_or_met_for_less():
 
 def test_costs_are_said_by_their_ends():
     rows = pl.DataFrame({"name": ["A", "B", "C"], "value": [2.0, 0.5, 12.5]})
-    assert cost_spread(rows) == "From B at $0.50 to C at $12.50 per million tokens in and out"
+    assert farthest_said(rows.with_columns(by="value")) == "C costs 12.5 times its list price, B 0.50 times"
     assert leanest(rows).startswith("C needs least work for the same tasks: 12.5 times as efficient")
     assert dearer(pl.DataFrame({"x": [1.0, 2.0, 3.0], "y": [1.0, 3.0, 2.0]})).startswith("1 of 3 models cost more")
-    assert cost_spread(rows.clear()) == "No model has an effective cost"
+    assert farthest_said(rows.with_columns(by="value").clear()) == "No model has an effective cost"
 
 
 def test_drivers_curves_and_clusters_in_words():

@@ -335,7 +335,11 @@ class Study(Result):
     def charted(self, *needed: str, timeline: bool = False) -> pl.DataFrame:
         """Return the models a chart shows, those that have every column ``needed``; other parts are not computed."""
         shown = "on_timeline" if timeline else "charted"
-        return list_models(self, *needed, shown).filter(shown).drop_nulls(list(needed))
+        return self.having(*needed, shown).filter(shown)
+
+    def having(self, *needed: str) -> pl.DataFrame:
+        """Return all models that have every column ``needed``; other parts are not computed."""
+        return list_models(self, *needed).drop_nulls(list(needed))
 
 
 def draws_for(models: int) -> int:

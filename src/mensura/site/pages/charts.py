@@ -64,9 +64,10 @@ def stitched(study: Study) -> Page:
 
 def cost(study: Study) -> Page:
     """What capability costs."""
-    names = ("iq-cost", "sticker-effective", "cost-bars", "task-efficiency", "iq-response")
-    first = [cheapest_section(study, "cheapest-at"), cheapest_section(study, "cheapest-list", "sticker_price")]
-    context = {"pictures": figures_of(study, *names), "first": first}
+    lists = [cheapest_section(study, "cheapest-at"), cheapest_section(study, "cheapest-list", "sticker_price")]
+    further = figures_of(study, "cost-bars", "sticker-effective", "task-efficiency", "iq-response")
+    sections = [*lists, section_of("misleading-prices", pictures=further)]
+    context = {"pictures": figures_of(study, "iq-cost", "iq-price"), "sections": sections}
     cheapest = f"Effective cost: {prices}, per 1M tokens in and out. " if (prices := cheapest_said(study)) else ""
     return page_of("cost.html", context, cheapest=cheapest)
 

@@ -20,6 +20,8 @@ _NEAR = 10.0  # IQ points within which a cheaper model is worth naming
 _TOP = 10  # models among which the quickest is named
 _FEW = 3  # pairs below which a correlation says nothing
 _AVERAGE = {"label": ["the average person"], "value": [100.0], "low": [None], "high": [None]}
+_ENDS = 6
+"""Models at each end of a ranking that a picture shows."""
 _FLOORS = range(90, 160, 5)
 """IQs for which the cheapest model is named, as far as any model reaches."""
 _PRICED = (115, 125, 135)
@@ -115,7 +117,7 @@ def together_said(points: pl.DataFrame) -> str:
 
 def best_value(study: Study) -> str:
     """Say who costs least near the top."""
-    priced = study.charted("iq", "effective_cost").sort("exact_iq", descending=True)
+    priced = study.having("iq", "effective_cost").sort("exact_iq", descending=True)
     if priced.is_empty():
         return "No model has both an IQ and an effective cost"
     top = priced.row(0, named=True)
@@ -138,7 +140,7 @@ def quickest_said(points: pl.DataFrame) -> str:
 
 
 def _trade_off(study: Study, x: str) -> pl.DataFrame:
-    points = _points(study.charted("iq", x), "y", x=x)
+    points = _points(study.having("iq", x), "y", x=x)
     return linked(labelled(points, "y", study.policy.labels))
 
 
@@ -174,6 +176,24 @@ def iq_cost(study: Study) -> Figure:
     return worded("iq-cost", drawing, best_value(study))
 
 
+@picture("iq-price")
+def iq_price(study: Study) -> Figure:
+    """IQ against list price, of the models without an effective cost: two costs are never ranked together."""
+    costed = study.having("effective_cost")["subject"].to_list()
+    points = _trade_off(study, "sticker_price").filter(~pl.col("subject").is_in(costed))
+    drawing = _draw_trade_off(points, x_title="list price, $ per 1M in + 1M out", x_tick=dollars)
+    return worded("iq-price", drawing, listed_said(points), models=points.height)
+
+
+def listed_said(points: pl.DataFrame) -> str:
+    """Say how many models have a list price only, and which of them is highest."""
+    if points.is_empty():
+        return "No model has a list price only"
+    top = points.sort("y", descending=True).row(0, named=True)
+    where = f"IQ {top['y']:.0f} at {dollars(top['x'])}"
+    return f"Of {points.height} models with a list price only, {top['name']} is highest: {where}"
+
+
 @picture("iq-response")
 def iq_response(study: Study) -> Figure:
     """IQ against response time, the fast to the right."""
@@ -182,9 +202,12 @@ def iq_response(study: Study) -> Figure:
     return worded("iq-response", _draw_trade_off(points, reverse_x=True, **seconds), quickest_said(points))
 
 
-def _bars(study: Study, column: str) -> pl.DataFrame:
+def _ends(study: Study, column: str, by: pl.Expr) -> pl.DataFrame:
+    """Return the models that are lowest and highest in something, by a column of their costs."""
+    ordered = study.having(column).with_columns(by=by).sort("by", "subject")
+    ends = ordered.filter((pl.row_index() < _ENDS) | (pl.row_index() >= pl.len() - _ENDS))
     none = pl.lit(None, pl.Float64)
-    rows = study.charted(column).select(*_WHO, value=column, low=none, high=none, status=pl.lit("measured"))
+    rows = ends.select(*_WHO, "by", "sticker_price", value=column, low=none, high=none, status=pl.lit("measured"))
     return linked(rows)
 
 
@@ -194,16 +217,13 @@ def dearer(points: pl.DataFrame) -> str:
     return f"{more} of {points.height} models cost more for the same tasks than their price suggests"
 
 
-def cost_spread(rows: pl.DataFrame) -> str:
-    """Say which models have the lowest and the highest effective cost."""
-    ordered = rows.sort("value")
+def farthest_said(rows: pl.DataFrame) -> str:
+    """Say which models cost most and least beside their list price."""
+    ordered = rows.sort("by")
     if ordered.is_empty():
         return "No model has an effective cost"
     least, most = ordered.row(0, named=True), ordered.row(-1, named=True)
-    return (
-        f"From {least['name']} at {dollars(least['value'])} to {most['name']} at {dollars(most['value'])} per million "
-        "tokens in and out"
-    )
+    return f"{most['name']} costs {most['by']:.1f} times its list price, {least['name']} {least['by']:.2f} times"
 
 
 def leanest(rows: pl.DataFrame) -> str:
@@ -221,7 +241,7 @@ def leanest(rows: pl.DataFrame) -> str:
 @picture("sticker-effective")
 def sticker_effective(study: Study) -> Figure:
     """Sticker price against effective cost."""
-    points = study.charted("sticker_price", "effective_cost").select(
+    points = study.having("sticker_price", "effective_cost").select(
         *_WHO, x="sticker_price", y="effective_cost", status=pl.lit("measured")
     )
     look: dict[str, Any] = {"log_x": True, "log_y": True, "diagonal": True, "x_tick": dollars, "y_tick": dollars}
@@ -232,17 +252,17 @@ def sticker_effective(study: Study) -> Figure:
 
 @picture("cost-bars")
 def cost_bars(study: Study) -> Figure:
-    """Models by effective cost, cheapest first, beside their list price."""
-    prices = study.costs.costs.select("subject", other="sticker_price")
-    rows = _bars(study, "effective_cost").join(prices, on="subject", how="left", maintain_order="left")
+    """Models whose effective cost is farthest from their list price."""
+    rows = _ends(study, "effective_cost", pl.col("effective_cost") / pl.col("sticker_price"))
+    rows = rows.rename({"sticker_price": "other"})
     look: dict[str, Any] = {"log": True, "ascending": True, "beside": "list price", "tick": dollars}
-    return worded("cost-bars", charts.bars(rows, x_title=_COST, **look), cost_spread(rows))
+    return worded("cost-bars", charts.bars(rows, x_title=_COST, **look), farthest_said(rows))
 
 
 @picture("task-efficiency")
 def task_efficiency(study: Study) -> Figure:
     """Task efficiency; 1 is a model that is the median in every signal of work."""
-    rows = _bars(study, "task_efficiency")
+    rows = _ends(study, "task_efficiency", pl.col("task_efficiency"))
     return worded("task-efficiency", charts.bars(rows, x_title="task efficiency, ×", log=True, rule=1.0), leanest(rows))
 
 
