@@ -17,7 +17,7 @@ from mensura.iq import Explanation
 from mensura.site.api import ranged, to_json
 from mensura.site.pages import compare, model
 from mensura.site.pages.charts import cheapest_section
-from mensura.site.pages.models import derivation_html, rivals
+from mensura.site.pages.models import counts_said, derivation_html, rivals
 from mensura.site.pages.people import people as people_page, registry_rows
 from mensura.site.pictures import people, stitched
 from mensura.site.pictures.benchmark import benchmark_scores, ladder_figure, people_on
@@ -44,6 +44,16 @@ def test_a_study_shows_itself_in_a_few_lines(study):
     assert len(repr(study).splitlines()) < 30
     assert set(study.tables()) >= {"models", "dimensions", "benchmarks", "groups"}
     assert "a year (90% interval" in str(study.pace)
+
+
+def test_every_count_of_models_on_the_pages_is_explained(study):
+    said = [int(number) for number in re.findall(r"\d+", counts_said(study))]
+    assert said == [
+        study.models.height,
+        *(study.models[column].is_not_null().sum() for column in ("iq", "capability", "effective_cost", "rank")),
+        study.capability_ranks["rank"].is_not_null().sum(),
+        study.charted().height,
+    ]
 
 
 def test_rivals_are_the_nearest_models_of_two_other_providers(study):

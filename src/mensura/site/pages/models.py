@@ -34,9 +34,21 @@ def model_list(study: Study) -> Page:
         "rows": study.models.to_dicts(),
         "benchmarks": len(study.iq.matrix.benchmarks),
         "all_providers": sorted(study.models["provider"].unique(), key=str.lower),
+        "counts": counts_said(study),
     }
     words: dict[str, Any] = {"leader": leader_sentence(study), "count": study.models.height}
     return page_of("models/index.html", context, shared=(ranked_sentence(study), leader_marks(study)), **words)
+
+
+def counts_said(study: Study) -> str:
+    """Say how many models there are, and how many of them each kind of page counts."""
+    models = study.models
+    known, placed, costed = (models[column].count() for column in ("iq", "capability", "effective_cost"))
+    return (
+        f"Of {models.height} models, {known} have an IQ, {placed} a capability and {costed} an effective cost. "
+        f"{models['rank'].count()} are ranked by IQ, {study.capability_ranks['rank'].count()} by capability. "
+        f"Charts show the {models['charted'].sum()} current ones by default."
+    )
 
 
 def model_file(subject: str) -> str:
