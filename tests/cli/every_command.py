@@ -1,6 +1,6 @@
 """Every command with the least it needs, and small files of every kind that one reads."""
 
-WRITES_NOTHING = {"evidence check", "cite", "brief"}
+WRITES_NOTHING = {"evidence check", "evidence cite", "brief"}
 FILE_OUT = {"figure": "f.svg", "export": "records"}
 """Commands that write one file, and a name for it; all others write a folder."""
 COMMANDS = {
@@ -29,7 +29,7 @@ COMMANDS = {
     "demands check": ["{pools}", "{levels}", "--draws", "5", "--out", "{out}"],
     "evidence summary": ["--out", "{out}"],
     "evidence check": ["{evidence}"],
-    "cite": [],
+    "evidence cite": [],
     "brief": ["--evidence", "{evidence}"],
     "record": ["--out", "{out}"],
     "people summary": ["{pool}", "--out", "{out}"],

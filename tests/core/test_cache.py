@@ -201,17 +201,17 @@ def test_processes_share_a_folder(folder):
 
 def test_the_command_shows_and_clears(folder, mensura_command):
     recall("study", (), lambda: list(range(1000)))
-    told = json.loads(mensura_command("cache", "--json").out)
+    told = json.loads(mensura_command("evidence", "cache", "--json").out)
     assert told["folder"] == str(folder)
     assert [row["result"] for row in told["kept"]] == ["study"]
-    assert "study" in mensura_command("cache").out
-    assert mensura_command("cache", "--clear").out.startswith("removed 1 result from")
-    assert json.loads(mensura_command("cache", "--clear", "--json").out)["removed"] == 0
+    assert "study" in mensura_command("evidence", "cache").out
+    assert mensura_command("evidence", "cache", "--clear").out.startswith("removed 1 result from")
+    assert json.loads(mensura_command("evidence", "cache", "--clear", "--json").out)["removed"] == 0
 
 
 def test_the_command_says_when_nothing_is_kept(monkeypatch, mensura_command):
     monkeypatch.setenv("MENSURA_CACHE", "off")
-    assert mensura_command("cache").out == "Nothing is kept: MENSURA_CACHE is off.\n"
+    assert mensura_command("evidence", "cache").out == "Nothing is kept: MENSURA_CACHE is off.\n"
 
 
 def test_a_folder_filled_to_the_last_byte_is_not_too_full(folder, monkeypatch):
@@ -236,6 +236,6 @@ def test_a_setting_that_is_text_and_one_that_is_a_file_are_told_apart(folder, tm
 def test_the_command_counts_bytes_in_millions(folder, mensura_command):
     recall("study", (), lambda: bytes(2_000_000))
     (entry,) = kept_results(folder)
-    (row,) = json.loads(mensura_command("cache", "--json").out)["kept"]
+    (row,) = json.loads(mensura_command("evidence", "cache", "--json").out)["kept"]
     assert row["megabytes"] == pytest.approx(entry.size / 1e6)
     assert row["megabytes"] == pytest.approx(2, abs=0.001)

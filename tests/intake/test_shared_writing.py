@@ -12,7 +12,6 @@ from hypothesis import given, strategies as st
 import mensura
 from mensura.baseline import registry
 from mensura.baseline.human_results import from_human_results, grade_references, human_results_schema, to_human_results
-from mensura.cli.export import people_rows
 from mensura.evidence.grades import count_grades, with_grades
 from mensura.intake import shared_writing
 from mensura.intake.answers import read_answers
@@ -79,6 +78,8 @@ def test_all_scores_of_the_evidence_are_valid_records_that_come_back(tmp_path):
 
 
 def test_all_human_baselines_are_valid_records_that_come_back(tmp_path):
+    from mensura.baseline.human_results import people_rows
+
     rows = people_rows()
     paths = []
     for name, record in shared_writing.score_records(rows, "1").items():

@@ -94,8 +94,6 @@ class ChatServer:
         self.log = Log()
         self.refuse: Callable[[str], bool] | None = None
         self.batches_ready = True
-        self.lose_next_batch_reply = False
-        self.spoil: Callable[[list[bytes]], list[bytes]] | None = None
         self.url = ""
         self.connections: set[asyncio.Transport] = set()
 
@@ -253,14 +251,8 @@ class _Connection(asyncio.Protocol):
         elif method == "POST" and parts[-1] == "batches":
             asked = json.loads(body)
             name = f"batch-{len(log.batches)}"
-            log.batches[name] = {"id": name, "status": "validating", **asked}
-            if self.server.lose_next_batch_reply:
-                self.server.lose_next_batch_reply = False
-                self.transport.abort()
-                return
+            log.batches[name] = {"id": name, "status": "validating", "created_at": 0, "object": "batch", **asked}
             self.reply(200, log.batches[name])
-        elif method == "GET" and parts[-1] == "batches":
-            self.reply(200, {"object": "list", "data": list(log.batches.values())[::-1], "has_more": False})
         elif method == "GET" and parts[-1] in log.batches:
             if self.server.batches_ready:
                 self.run_batch(log.batches[parts[-1]])
@@ -282,8 +274,7 @@ class _Connection(asyncio.Protocol):
             lines.append(json.dumps({"custom_id": asked["custom_id"], "response": response, "error": None}))
         batch["status"] = "completed"
         batch["output_file_id"] = f"file-{len(log.files)}"
-        result = [line.encode() for line in reversed(lines)]
-        log.files[batch["output_file_id"]] = b"\n".join(self.server.spoil(result) if self.server.spoil else result)
+        log.files[batch["output_file_id"]] = "\n".join(reversed(lines)).encode()
 
     def reply(self, status: int, body: dict | bytes, headers: dict | None = None) -> None:
         data = body if isinstance(body, bytes) else json.dumps(body).encode()

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from mensura.llm import AnswerReading, ask_batch, audit_table, open_asker, write_audit
+from mensura.llm import AnswerReading, audit_table, open_asker, write_audit
 from mensura.llm.endpoint import LARGEST_ANSWER
 from tests.llm.conftest import questions, read_level
 
@@ -86,51 +86,3 @@ def test_a_response_that_never_ends_is_refused_while_it_is_read(serve, tmp_path)
         answers = asker.ask(questions(3), read_level)
     assert [answer.error for answer in answers] == ["", "the response is larger than 16 MB", ""]
     assert set(server.log.requests.values()) == {1}
-
-
-GARBAGE = [
-    b"<html>",
-    b"\xff\xfe",
-    b'{"custom_id": 7}',
-    b'{"custom_id": "zz"}',
-    b"[]",
-    b'{"custom_id": "00", "response": []}',
-]
-
-
-@pytest.mark.parametrize("garbage", GARBAGE)
-def test_a_garbage_line_of_a_batch_fails_its_question_alone_and_later_batches_are_collected(serve, tmp_path, garbage):
-    server = serve()
-    settings = {"journal": tmp_path / "j.sqlite", "base_url": server.url, "wait": 0.0}
-    server.batches_ready = False
-    ask_batch("mine", questions(3), read_level, **settings)
-    ask_batch("mine", questions(3, "later"), read_level, **settings)
-    server.batches_ready = True
-    spoilt = []
-
-    def spoil(lines):
-        spoilt.append(lines[0])
-        server.batches_ready = len(spoilt) < 2
-        return [garbage, *lines[1:]]
-
-    server.spoil = spoil
-    asked = [*questions(3), *questions(3, "later")]
-    first = ask_batch("mine", asked, read_level, **settings)
-    assert sum(answer.value is not None for answer in first) == 4
-    assert sum("waits in batch batch-2" in answer.error for answer in first) == 2, "they are asked again"
-    server.spoil, server.batches_ready = None, True
-    assert all(answer.value is not None for answer in ask_batch("mine", asked, read_level, **settings))
-    assert sorted(server.log.requests.values()) == [1, 1, 1, 1, 2, 2]
-
-
-def test_a_batch_that_the_provider_forgot_does_not_block_the_next(serve, tmp_path):
-    server = serve()
-    settings = {"journal": tmp_path / "j.sqlite", "base_url": server.url, "wait": 0.0}
-    server.batches_ready = False
-    ask_batch("mine", questions(2), read_level, **settings)
-    ask_batch("mine", questions(2, "later"), read_level, **settings)
-    del server.log.batches["batch-0"]
-    server.batches_ready = True
-    answers = ask_batch("mine", [*questions(2), *questions(2, "later")], read_level, **settings)
-    assert [answer.value is not None for answer in answers] == [False, False, True, True]
-    assert "waits in batch batch-0 (it could not be collected" in answers[0].error

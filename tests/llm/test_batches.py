@@ -1,104 +1,82 @@
-"""Batches: submitted once, remembered before, collected after a restart, found again when the reply was lost."""
+"""Batches, which inspect-ai submits and collects: half the price, one submission, none paid twice in silence."""
+
+import asyncio
+import time
 
 import pytest
 
 from mensura.core.errors import MensuraError
-from mensura.llm import BatchAsker, Prices, ask_batch, audit_table, journal_status, open_asker
+from mensura.llm import Prices, journal_status, open_asker
 from tests.llm.conftest import questions, read_level
 
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # of inspect-ai
+    pytest.mark.slow,
+]
 
-def batched(server, tmp_path, **more):
-    return {"journal": tmp_path / "j.sqlite", "base_url": server.url, "wait": 0.0, **more}
+
+@pytest.fixture
+def batched(monkeypatch, tmp_path):
+    """Settings that send batches to a server, and look at them often."""
+    pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
+    from mensura.llm import providers
+
+    monkeypatch.setattr(providers, "BATCH_TICK", 0.5)
+    monkeypatch.setenv("OPENAI_API_KEY", "a-key-for-inspect-0123")
+    return lambda server, **more: {"journal": tmp_path / "j.sqlite", "base_url": server.url, "batch": True, **more}
 
 
-def test_a_batch_is_answered_at_half_price_in_the_order_of_the_questions(serve, tmp_path):
+def test_a_batch_is_answered_at_half_price_in_the_order_of_the_questions(serve, batched, tmp_path):
     server = serve()
     asked = questions(50)
-    answers = ask_batch("mine", asked, read_level, **batched(server, tmp_path, prices=Prices(2, 10)))
-    with open_asker("mine", journal=tmp_path / "other.sqlite", base_url=server.url, prices=Prices(2, 10)) as asker:
+    with open_asker("openai/gpt-4o", **batched(server, prices=Prices(2, 10))) as asker:
+        answers = asker.ask(asked, read_level)
+    with open_asker("openai/gpt-4o", journal=tmp_path / "x", base_url=server.url, prices=Prices(2, 10)) as asker:
         single = asker.ask(asked, read_level)
     assert [answer.value for answer in answers] == [answer.value for answer in single]
     assert [answer.cost for answer in answers] == pytest.approx([answer.cost / 2 for answer in single])
     assert len(server.log.batches) == 1
+    with open_asker("openai/gpt-4o", **batched(server)) as asker:
+        assert all(answer.stored for answer in asker.ask(asked, read_level))
 
 
-def test_what_is_not_ready_is_collected_by_a_later_process_and_never_submitted_again(serve, tmp_path):
+def test_a_batch_that_a_run_left_behind_is_paid_again_only_where_the_user_asks_for_it(serve, batched, monkeypatch):
     server = serve()
     server.batches_ready = False
-    settings = batched(server, tmp_path)
-    first = ask_batch("mine", questions(20), read_level, **settings)
-    assert all("waits in batch batch-0" in answer.error for answer in first)
-    assert journal_status(tmp_path / "j.sqlite")["batches"].select("batch", "state", "calls").row(0) == (
-        "batch-0",
-        "submitted",
-        20,
-    )
-    with open_asker("mine", journal=tmp_path / "j.sqlite", base_url=server.url) as asker:
-        assert "waits in a batch" in asker.ask(questions(1), read_level)[0].error
-    again = ask_batch("mine", questions(25), read_level, **settings)
-    assert [answer.error.split(";")[0] for answer in again[19:21]] == [
-        "waits in batch batch-0",
-        "waits in batch batch-1",
-    ]
+    monkeypatch.setattr("mensura.llm.queue._GRACE_SECONDS", 1.0)
+    with open_asker("openai/gpt-4o", **batched(server)) as asker:
+        asyncio.run_coroutine_threadsafe(asker._queue.serve(questions(3), read_level), asker._loop)
+        while not server.log.batches:  # the run ends while its batch is under way
+            time.sleep(0.01)
+    journal = batched(server)["journal"]
+    assert journal_status(journal)["batched"].to_list() == [3]
     server.batches_ready = True
-    last = BatchAsker("mine", **settings).ask(questions(25), read_level)
-    assert all(answer.value is not None for answer in last)
-    assert len(server.log.batches) == 2
-    assert set(server.log.requests.values()) == {1}
-    with open_asker("mine", journal=tmp_path / "j.sqlite", base_url=server.url) as asker:
-        assert all(answer.stored for answer in asker.ask(questions(25), read_level))
-    assert audit_table(tmp_path / "j.sqlite")["value"].to_list() == [str(answer.value) for answer in last]
+    for way in (True, False):
+        with open_asker("openai/gpt-4o", **batched(server, batch=way)) as asker:
+            assert all("retry=batched asks again" in answer.error for answer in asker.ask(questions(3), read_level))
+    assert (len(server.log.batches), sum(server.log.requests.values())) == (1, 0)
+    with open_asker("openai/gpt-4o", **batched(server, retry=["batched"])) as asker:
+        assert all(answer.value is not None for answer in asker.ask(questions(3), read_level))
 
 
-def test_a_submission_whose_reply_is_lost_is_found_among_the_providers_batches(serve, tmp_path):
-    server = serve()
-    server.lose_next_batch_reply = True
-    answers = ask_batch("mine", questions(10), read_level, **batched(server, tmp_path))
-    assert all(answer.value is not None for answer in answers)
-    assert len(server.log.batches) == 1
-
-
-@pytest.mark.parametrize("arrived", [True, False])
-def test_a_process_that_died_while_submitting_left_an_intention_that_is_followed_up(
-    serve, tmp_path, monkeypatch, arrived
-):
-    from mensura.llm.batch_client import BatchClient
-
-    server = serve()
-    create = BatchClient._create
-
-    async def die(self, reference, body):
-        if arrived:
-            await create(self, reference, body)
-        raise KeyboardInterrupt
-
-    settings = batched(server, tmp_path)
-    monkeypatch.setattr(BatchClient, "_create", die)
-    with pytest.raises(KeyboardInterrupt):
-        ask_batch("mine", questions(10), read_level, **settings)
-    assert journal_status(tmp_path / "j.sqlite")["batches"]["state"].to_list() == ["intended"]
-    monkeypatch.setattr(BatchClient, "_create", create)
-    answers = ask_batch("mine", questions(10), read_level, **settings)
-    assert all(answer.value is not None for answer in answers)
-    assert len(server.log.batches) == 1
-    states = journal_status(tmp_path / "j.sqlite")["batches"]["state"].to_list()
-    assert states == (["collected"] if arrived else ["lost", "collected"])
-
-
-def test_a_refused_batch_gives_its_questions_back(serve, tmp_path, monkeypatch):
+def test_a_refused_batch_gives_its_questions_back(serve, batched, monkeypatch):
     server = serve(key="the-right-key-0123456789")
-    monkeypatch.setenv("MENSURA_API_KEY", "the-wrong-key-0123456789")
-    with pytest.raises(MensuraError, match="key is missing or wrong") as told:
-        ask_batch("mine", questions(3), read_level, **batched(server, tmp_path))
-    assert "the-wrong-key" not in str(told.value)
-    monkeypatch.setenv("MENSURA_API_KEY", "the-right-key-0123456789")
-    answers = ask_batch("mine", questions(3), read_level, **batched(server, tmp_path))
-    assert all(answer.value is not None for answer in answers)
+    with open_asker("openai/gpt-4o", **batched(server)) as asker, pytest.raises(MensuraError, match="key is missing"):
+        asker.ask(questions(3), read_level)
+    monkeypatch.setenv("OPENAI_API_KEY", "the-right-key-0123456789")
+    with open_asker("openai/gpt-4o", **batched(server)) as asker:
+        assert all(answer.value is not None for answer in asker.ask(questions(3), read_level))
 
 
-def test_a_batch_keeps_to_the_budget(serve, tmp_path):
+def test_a_batch_keeps_to_the_budget(serve, batched):
     server = serve()
-    answers = ask_batch("mine", questions(10), read_level, **batched(server, tmp_path, max_calls=4))
+    with open_asker("openai/gpt-4o", **batched(server, max_calls=4)) as asker:
+        answers = asker.ask(questions(10), read_level)
     assert sum(answer.value is not None for answer in answers) == 4
     assert answers[-1].error == "budget: the 4 calls allowed were made"
     assert sum(server.log.requests.values()) == 4
+
+
+def test_a_provider_without_batches_is_refused_before_anything_is_sent(serve, batched):
+    with pytest.raises(MensuraError, match=r"provider of the model: got .openai-api.; expected one of openai"):
+        open_asker("openai-api/local/mine", **batched(serve()))

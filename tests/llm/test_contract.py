@@ -24,7 +24,7 @@ def direct(url, _folder):
 def through_inspect(url, _folder):
     pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
     pytest.importorskip("openai", reason="the extra llm is not installed")
-    return InspectProvider(Settings("openai-api/local/mine"), base_url=url, timeout=5.0, concurrency=4)
+    return InspectProvider(Settings("openai-api/local/mine"), base_url=url, timeout=5.0, concurrency=4, batch=False)
 
 
 def recorded(_url, folder):

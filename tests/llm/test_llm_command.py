@@ -30,7 +30,7 @@ def test_status_counts_what_was_answered_read_failed_and_left(journal, mensura_c
     first, second = told["models"]
     assert (first["model"], first["answered"], first["unreadable"], first["failed"]) == ("mine", 4, 1, 1)
     assert json.loads(second["settings"]) == {"max_tokens": 2048, "temperature": 0.5}
-    assert (first["open"], first["batched"], told["batches"]) == (0, 0, [])
+    assert (first["open"], first["batched"]) == (0, 0)
     assert "unreadable" in mensura_command("llm", "status", journal).out
 
 
@@ -108,9 +108,6 @@ def test_commands_share_one_way_of_asking(serve, tmp_path, capsys):
     assert "5 questions to mine: 0 answered already, 5 calls" in printed.out.replace("\n", " ")
     assert sum(answer.value is not None for answer in answers) == 3
     assert "stopped early: budget: the 3 calls allowed were made" in printed.err.replace("\n", " ")
-    batch = Asking(["mine"], rare=AskingSettings(base_url=server.url, journal=file, batch=True)).one(None, 2048)
-    with batch.open("asking") as asker:
-        assert all(answer.value is not None for answer in asker.ask(questions(5), read_level))
 
 
 def test_the_bar_says_rate_cost_time_left_and_failures():

@@ -142,7 +142,7 @@ def test_refused_filtered_and_unreadable_answers_are_named_and_asked_again_on_de
     table = audit_table(tmp_path / "j.sqlite")
     assert table["state"].to_list() == ["answered"] * 4 + ["replaced"] * 3
     assert table["error"].to_list()[4:] == [answer.error for answer in first[:3]]
-    assert journal_status(tmp_path / "j.sqlite")["models"]["requests"].to_list() == [7]
+    assert journal_status(tmp_path / "j.sqlite")["requests"].to_list() == [7]
 
 
 def test_a_question_that_stays_unreadable_is_asked_again_once_per_run(serve, tmp_path):

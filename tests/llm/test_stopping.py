@@ -36,17 +36,6 @@ def test_a_run_that_max_calls_ended_writes_its_results_and_has_an_exit_code_of_i
     assert mensura_command(*command).code == 0
 
 
-def test_a_batch_that_is_not_ready_has_the_same_exit_code(serve, tmp_path, mensura_command):
-    server = serve(answer=level)
-    server.batches_ready = False
-    command = [*ANNOTATE, "--set", f"base_url={server.url}", "--set", "batch=true", "--out", tmp_path / "out"]
-    ended = mensura_command(*command)
-    assert ended.code != 0
-    assert "questions wait in a batch of the provider; run the command again" in ended.err
-    server.batches_ready = True
-    assert mensura_command(*command).code == 0
-
-
 def test_a_cost_without_a_known_price_is_unknown(serve, tmp_path, mensura_command):
     server = serve(answer=level)
     ended = mensura_command(*ANNOTATE, "--set", f"base_url={server.url}", settings={"journal": tmp_path / "j.sqlite"})

@@ -11,7 +11,7 @@ import polars as pl
 from mensura.baseline.learning import UNNAMED
 from mensura.core.arrays import MARGIN
 from mensura.core.errors import MensuraError, check_choice, listed_names
-from mensura.core.frames import require_columns
+from mensura.core.frames import require_columns, says_yes
 from mensura.intake.tables import as_frame, read_table
 
 RECORDED = "recorded/zero-shot"
@@ -36,7 +36,6 @@ mean that it remembers.
 """
 _FILE = Path(__file__).parent / "data" / "zero_shot.csv"
 _ALSO = {"id": "item"}
-_TRUE = ("1", "1.0", "true", "yes")
 
 
 def read_estimates(source: Any, estimator: str | None = None) -> pl.DataFrame:  # noqa: ANN401
@@ -142,7 +141,7 @@ def _column(frame: pl.DataFrame, column: str, kind: Any) -> pl.Expr:  # noqa: AN
         default = {"model": UNNAMED, "run": "1", "remembered": False}.get(column)
         return pl.lit(default, dtype=kind).alias(column)
     if kind == pl.Boolean:
-        return pl.col(column).cast(pl.String).str.to_lowercase().is_in(_TRUE).fill_null(False).alias(column)
+        return says_yes(column).alias(column)
     cell = pl.col(column).cast(kind, strict=False)
     return cell.fill_null(UNNAMED).alias(column) if column == "model" else cell.alias(column)
 

@@ -11,6 +11,7 @@ import polars as pl
 
 from mensura.baseline.registry import COLUMNS, FOLDER, SAME_SCORE, plain_title, registry
 from mensura.evidence.grades import with_grades
+from mensura.intake.shared_writing import portable
 
 if TYPE_CHECKING:
     from mensura.evidence import Evidence
@@ -156,3 +157,21 @@ def grade_references(evidence: Evidence) -> pl.DataFrame:
             best = min([best, *found])
         rows.append((row["benchmark"], row["group"], best[1], best[0]))
     return pl.DataFrame(rows, schema=["benchmark", "group", "kind", "grade"], orient="row")
+
+
+def people_rows() -> list[dict[str, Any]]:
+    """Return all human results of the registry as rows of records: one subject per group and benchmark."""
+    rows = with_grades(registry()).filter(pl.col("score").is_not_null()).to_dicts()
+    return [
+        {
+            **row,
+            "subject": portable(f"{row['benchmark']} {row['group']}").replace(" ", "-").lower(),
+            "name": row["group"],
+            "provider": "people",
+            "persons": row["n"],
+            "n": None,
+            "date": None if row["year"] is None else str(row["year"]),
+            "organisation": row["source"],
+        }
+        for row in rows
+    ]

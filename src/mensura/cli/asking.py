@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -22,9 +22,10 @@ from mensura.core.errors import MensuraError
 
 JOURNAL = "journal.sqlite"
 INCOMPLETE = 3
-"""Exit code of a command whose results lack answers, because of --max-cost, max_calls or batch."""
+"""Exit code of a command whose results lack answers, because of --max-cost or max_calls."""
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells use it."""
+_PASSED_ON = ("journal", "base_url", "temperature", "max_tokens", "max_calls", "concurrency", "batch")
 _LONG_WAIT = 5.0
 """Seconds from which a wait for the provider is reported."""
 
@@ -43,8 +44,8 @@ class AskingSettings:
     price_in: Annotated[float | None, "US dollars per million tokens in."] = None
     price_out: Annotated[float | None, "US dollars per million tokens out."] = None
     concurrency: Annotated[int, "Most calls under way at once."] = 32
-    batch: Annotated[bool, "Use the provider's batch interface: half price, within a day."] = False
-    retry: Annotated[str, "Ask again for stored answers: refused, unreadable or both, separated by a comma."] = ""
+    batch: Annotated[bool, "Send batches: half price, within a day. Keep the command running."] = False
+    retry: Annotated[str, "Ask again: refused, unreadable, batched, or several separated by a comma."] = ""
     temperature: Annotated[float, "Sampling temperature; recorded with every answer."] = 0.0
     max_tokens: Annotated[int | None, "Most tokens of an answer; fitted to the question when left out."] = None
 
@@ -95,27 +96,14 @@ class Asking:
         ends it with :data:`INTERRUPTED`. Both print the command that goes on.
         """
         shared: dict[str, Any] = {
-            "journal": self.rare.journal,
             "max_cost": self.max_cost,
             "prices": self.prices,
-            **{name: getattr(self.rare, name) for name in ("base_url", "temperature", "max_tokens", "max_calls")},
+            **{name: getattr(self.rare, name) for name in _PASSED_ON},
         }
-        if self.rare.batch:
-            if self.rare.retry:
-                raise MensuraError("--set retry: not with batch=true. Run once without batch to ask these again.")
-            batch = llm.BatchAsker(self.name, wait=0.0, **shared)
-            try:
-                yield batch
-            finally:
-                if batch.waiting:
-                    self._incomplete(f"{batch.waiting} questions wait in a batch of the provider")
-                elif batch.stopped:
-                    self._incomplete(batch.stopped)
-            return
-        shared |= {"concurrency": self.rare.concurrency, "retry": split_names(self.rare.retry)}
         with (
+            redirect_stdout(sys.stderr if self.rare.batch else sys.stdout),  # inspect-ai prints the state of batches
             asking_bar(label, self.name) as advance,
-            llm.open_asker(self.name, advance=advance, **shared) as asker,
+            llm.open_asker(self.name, advance=advance, retry=split_names(self.rare.retry), **shared) as asker,
         ):
             try:
                 yield asker

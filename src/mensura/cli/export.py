@@ -44,7 +44,7 @@ def export(
     dataset. Answers (tables or logs) become a table of the Item Response Warehouse or METR's runs. The evidence is
     written to a folder or .sqlite file, a journal to a .csv, .parquet or .html file, or as a recording.
     """
-    ways = _ways(thing, model, evidence, add)
+    ways, day = _ways(thing, model, evidence, add)
     if to not in ways:
         check_choice(f"{thing}: --to", to, list(ways))
     if to in (FILE, RECORDING):
@@ -55,89 +55,79 @@ def export(
         console.print(f"wrote {out}. Run: inspect eval {out}/task.py --model NAME")
         return
     with whole_folder(out, "export") as stage:
-        said = ways[to](stage)
-        _describe(stage, thing, to, said, url, doi)
-    console.print(f"wrote {said} to {out}")
+        content = ways[to](stage)
+        _describe(stage, f"{Path(thing).name} in the format {to}", content, day, url, doi)
+    console.print(f"wrote {content} to {out}")
     if url is None:
         print_note("croissant.json has relative addresses; give --url for the place where the folder will be offered")
 
 
 def _ways(
     thing: str, model: str | None, evidence: Path | None, add: list[Path] | None
-) -> dict[str, Callable[[Path], Any]]:
-    """Return what can be written of a thing: a function of the folder by format."""
+) -> tuple[dict[str, Callable[[Path], Any]], date]:
+    """Return what can be written of a thing, a function of the folder by format, and the day of the thing."""
     if thing in THINGS:
         if thing == "evidence":
-            return {FILE: lambda path: _write_evidence(path, evidence, add)}
-        loaded = load_evidence(evidence, add)
+            return {FILE: lambda path: _write_evidence(path, evidence, add)}, date.today()
         if thing == "baselines":
-            return {"every-eval-ever": _write_people, "human-results": _write_human_results}
+            from mensura.evidence.store import EMBEDDED_EDITION
+
+            day = date.fromisoformat(f"{EMBEDDED_EDITION}-01")
+            return {"every-eval-ever": _write_people, "human-results": _write_human_results}, day
+        loaded = load_evidence(evidence, add)
         rows = _score_rows(loaded, model) if thing == "scores" else _ability_rows(loaded, model)
         ways: dict[str, Callable[[Path], Any]] = {"every-eval-ever": lambda folder: _write_records(rows, folder)}
-        return ways | ({"hugging-face": lambda folder: _write_yaml(rows, folder)} if thing == "scores" else {})
-    path = Path(thing)
+        ways |= {"hugging-face": lambda folder: _write_yaml(rows, folder)} if thing == "scores" else {}
+        return ways, loaded.newest
+    path, today = Path(thing), date.today()
     if thing == "example" or path.name == "exam.toml" or (path / "exam.toml").is_file():
         return {
             "inspect": lambda folder: _write_task(thing, folder),
             "hugging-face": lambda out: _write_card(thing, out),
-        }
+        }, today
     if not path.exists():
         raise MensuraError(f"{thing}: no such file; expected {', '.join(THINGS)}, an exam, answers or a journal")
-    if path.is_file() and path.read_bytes()[:16].startswith(b"SQLite format"):
+    if path.is_file() and _begins_with(path, b"SQLite format"):
         return {
             FILE: lambda target: _write_journal(path, target, recording=False),
             RECORDING: lambda target: _write_journal(path, target, recording=True),
-        }
-    return {"irw": lambda folder: _write_irw(path, folder), "metr": lambda folder: _write_runs(path, folder)}
+        }, today
+    return {"irw": lambda folder: _write_irw(path, folder), "metr": lambda folder: _write_runs(path, folder)}, today
 
 
-def _describe(stage: Path, thing: str, to: str, said: str, url: str | None, doi: str | None) -> None:
-    from mensura.cli.llm import YEAR
+def _begins_with(path: Path, mark: bytes) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(mark)) == mark
+
+
+def _describe(stage: Path, name: str, content: str, day: date, url: str | None, doi: str | None) -> None:
     from mensura.intake.descriptions import Description, describe_folder
 
-    name = f"Mensura: {Path(thing).name} in the format {to}"
-    about = f"{said[:1].upper()}{said[1:]}, exported by Mensura {__version__} from human-anchored scales of AI results."
-    description = Description(name, about, date(YEAR, 1, 1), __version__, url, doi)
-    for file, text in describe_folder(stage, description).items():
+    about = f"{content[:1].upper()}{content[1:]}, exported by Mensura {__version__} from human-anchored scales of AI."
+    for file, text in describe_folder(
+        stage, Description(f"Mensura: {name}", about, day, __version__, url, doi)
+    ).items():
         write_text(stage / file, text)
 
 
 def _score_rows(evidence: Evidence, model: str | None) -> list[dict[str, Any]]:
     from mensura.evidence import require_subject
+    from mensura.intake.shared_writing import score_rows
 
-    models = evidence.models.select("subject", "name", "provider", "open_weights")
-    sources = evidence.sources.select("source", "url", organisation=pl.coalesce("evaluator", "name"))
-    scores = evidence.tables()["scores"].join(models, on="subject", how="left", maintain_order="left")
-    scores = scores.join(sources, on="source", how="left", maintain_order="left")
-    if model is not None:
-        scores = scores.filter(subject=require_subject(evidence, model))
-    if not scores.height:
+    only = None if model is None else require_subject(evidence, model)
+    rows = score_rows(evidence.tables()["scores"], evidence.models, evidence.sources, only)
+    if not rows:
         raise MensuraError(f"export: {model} has no score; mensura evidence summary --models all lists them")
-    return scores.to_dicts()
+    return rows
 
 
 def _ability_rows(evidence: Evidence, model: str | None) -> list[dict[str, Any]]:
     from mensura.evidence import require_subject
+    from mensura.intake.shared_writing import ability_rows
     from mensura.iq import kept_scores
 
-    table = kept_scores(500)(evidence).composites.drop_nulls("iq")
-    facts = evidence.models.select("subject", "name", "provider", "open_weights", date="released")
-    table = table.select("subject", "low", "high", score="iq").join(
-        facts, on="subject", how="left", maintain_order="left"
-    )
-    if model is not None:
-        table = table.filter(subject=require_subject(evidence, model))
-    return [
-        {
-            **row,
-            "benchmark": "Mensura IQ",
-            "level": 0.9,
-            "unit": "index",
-            "source": f"Mensura {__version__}",
-            "organisation": "Mensura",
-        }
-        for row in table.iter_rows(named=True)
-    ]
+    only = None if model is None else require_subject(evidence, model)
+    return ability_rows(kept_scores(500)(evidence).composites, evidence.models, __version__, only)
 
 
 def _write_records(rows: list[Mapping[str, Any]] | list[dict[str, Any]], folder: Path) -> str:
@@ -165,29 +155,9 @@ def _write_yaml(rows: list[dict[str, Any]], folder: Path) -> str:
 
 
 def _write_people(folder: Path) -> str:
+    from mensura.baseline.human_results import people_rows
+
     return _write_records(people_rows(), folder)
-
-
-def people_rows() -> list[dict[str, Any]]:
-    """Return all human results of the registry as rows of records: one subject per group and benchmark."""
-    from mensura.baseline import registry
-    from mensura.evidence.grades import with_grades
-    from mensura.intake.shared_writing import portable
-
-    rows = with_grades(registry()).filter(pl.col("score").is_not_null()).to_dicts()
-    return [
-        {
-            **row,
-            "subject": portable(f"{row['benchmark']} {row['group']}").replace(" ", "-").lower(),
-            "name": row["group"],
-            "provider": "people",
-            "persons": row["n"],
-            "n": None,
-            "date": None if row["year"] is None else str(row["year"]),
-            "organisation": row["source"],
-        }
-        for row in rows
-    ]
 
 
 def _write_human_results(folder: Path) -> str:

@@ -14,7 +14,7 @@ from mensura.cli.findings import say_journal
 from mensura.cli.inputs import load_evidence
 from mensura.cli.options import EvidencePath, Json, Out, inarg, opt
 from mensura.cli.output import console, emit, notices
-from mensura.cli.tables import print_filled, print_table
+from mensura.cli.tables import print_table
 from mensura.core.errors import MensuraError, check_choice, counted
 
 AUTHOR, YEAR = "The Mensura founders", 2026
@@ -33,18 +33,17 @@ def status(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Show how many questions are answered, failed, open or in a batch, and what they cost in US dollars."""
+    """Show how many questions are answered, failed or open, and what they cost in US dollars."""
     if recover:
         notices.print(str(llm.recover_journal(journal)))
     if (price_in is None) != (price_out is None):
         raise MensuraError("give both --price-in and --price-out (US dollars per million tokens), or neither")
     prices = None if price_in is None or price_out is None else llm.Prices(price_in, price_out)
-    tables = {**llm.journal_status(journal), "cost": llm.journal_cost(journal, prices)}
+    tables = {"models": llm.journal_status(journal), "cost": llm.journal_cost(journal, prices)}
     costs = tables["cost"]
     total = float(costs["cost"].sum()) if costs["cost"].count() else None
     emit(tables, out, as_json, total=total)
     print_table(tables["models"], title=f"Journal {journal}", digits=4)
-    print_filled(tables["batches"], title="Batches")
     console.print(say_journal(tables["models"]))
     if total is None:
         console.print("The total cost is unknown, because no price is known. Give --price-in and --price-out.")

@@ -1,4 +1,4 @@
-"""``mensura report``, ``figure``, ``serve`` and ``mcp``: the static and the live site, pictures, tools for agents."""
+"""``mensura report``, ``figure``, ``serve``, ``mcp``, ``record`` and ``brief``: sites, pictures, agents, own claims."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import polars as pl
 
 from mensura.cli.inputs import load_evidence
-from mensura.cli.options import AddedScores, EvidencePath, Json, Method, Scale, arg, infile, opt, outfile
+from mensura.cli.options import AddedScores, EvidencePath, Json, Method, Out, Scale, arg, infile, opt, outfile
 from mensura.cli.output import console, emit, notices, print_json, progress_bar, waiting
 from mensura.cli.tables import print_table
 from mensura.core.cache import keep
@@ -174,3 +174,52 @@ def mcp(
     notices.print(f"http://127.0.0.1:{http}/mcp (Ctrl-C ends)")
     with waiting.paused():
         run_app(server.streamable_http_app(stateless_http=True, json_response=True), port=http)
+
+
+_RECORD_TITLES = {
+    "summary": "Claims, and the Brier score of their chances (0 is perfect) beside that of one chance for all",
+    "calibration": "Chances: said, and how often it came true (90% interval)",
+    "intervals": "90% intervals of new models' IQ, by the number of tests measured then",
+    "forecasts": "Forecasts of the best capability, and the error of saying that nothing changes",
+    "misses": "Where Mensura was most wrong",
+}
+
+
+def record(
+    rebuild: Annotated[bool, opt("Make and grade all claims again from the evidence; takes minutes.")] = False,
+    evidence: EvidencePath = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Show how often Mensura's own claims came true, as known then and reconstructed, never mixed."""
+    from mensura.study.grading import grade_record, shipped_record
+    from mensura.study.record import FIRST_KNOWN, FIRST_RECONSTRUCTED, build_record, month_ends
+
+    if evidence is not None and not rebuild:
+        raise MensuraError("The shipped record rests on the shipped evidence; add --rebuild to grade claims from yours")
+    graded = shipped_record()
+    if rebuild:
+        loaded = load_evidence(evidence)
+        last = loaded.newest
+        months = sum(len(month_ends(first, last)) for first in (FIRST_KNOWN, FIRST_RECONSTRUCTED))
+        with progress_bar("Months", months) as advance:
+            graded = grade_record(build_record(loaded, advance))
+    tables = {name: getattr(graded, name) for name in graded.TABLES}
+    emit(tables, out, as_json, sentence=graded.sentence)
+    for name, title in _RECORD_TITLES.items():
+        print_table(tables[name], title=title, digits=2, rows=12)
+    console.print(graded.heading)
+
+
+def brief(evidence: EvidencePath = None, add: AddedScores = None, as_json: Json = False) -> None:
+    """Write half a page in Markdown: every sentence with its number, interval, source and command."""
+    from mensura.study import Study
+    from mensura.study.brief import brief_sentences, write_brief
+    from mensura.study.outlook import next_year_words
+
+    study = Study.open(load_evidence(evidence, add))
+    if as_json:
+        rows = [{"about": head, "text": text, "command": command} for head, text, command in brief_sentences(study)]
+        print_json({"sentences": rows, "next_year": next_year_words(study)})
+        return
+    print(write_brief(study), end="")

@@ -1,4 +1,4 @@
-"""``mensura responses fit``: item response models of right and wrong answers, categories and several abilities."""
+"""``mensura responses fit``, ``compare`` and ``compare-subjects``: item response models, and comparisons of fits."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from mensura import responses
 from mensura.cli.findings import interval, say_dimensions
-from mensura.cli.options import Json, Out, infile, opt
+from mensura.cli.options import Json, Out, inarg, infile, opt
 from mensura.cli.output import console, emit, given_options, print_notes
 from mensura.cli.responses import SHOWN, By, CountSettings, Files, Map, few_beside_many
 from mensura.cli.settings import Settings, changed, read_settings, takes
@@ -188,3 +189,34 @@ def _print_dimensions(result: DimensionFit, more: Sequence[Result]) -> None:
         print_table(effects, title=more[0].heading, rows=SHOWN, digits=3)
     print_notes(result.warnings, "warning")
     console.print(say_dimensions(result.items, result.correlations, effects))
+
+
+def compare(
+    fits: Annotated[list[Path], inarg("Folders that mensura responses fit --out wrote, two or more.")],
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Compare fits of the same answers: AIC, BIC, M2, likelihood-ratio tests of nested models."""
+    result = responses.compare_fits(fits)
+    emit(result, out, as_json)
+    print_table(result.fits, title="Fits, the one with the fewest parameters first", digits=3)
+    if result.tests.height:
+        print_table(result.tests, title="Likelihood-ratio tests of nested fits", digits=4)
+    print_notes(result.warnings, "warning")
+    console.print(f"{result.heading}.")
+
+
+def compare_subjects(
+    files: Annotated[list[Path], inarg("Answers: tables, logs or folders of logs.")],
+    subject: Annotated[list[str] | None, opt("Subject to compare; repeatable (default: all, pair by pair).")] = None,
+    items: Annotated[Path | None, infile("Table of item and the column of --cluster.")] = None,
+    cluster: Annotated[str | None, opt("Column of what items have in common, such as a passage.")] = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Compare subjects, such as two models, on the same items: paired difference, tests, items needed."""
+    result = responses.compare_subjects(list(files), subject, items=items, cluster=cluster)
+    emit(result, out, as_json)
+    title = "Differences on common items (90% intervals; p_holm: over all pairs)"
+    print_table(result.pairs, title=title, rows=20, digits=3)
+    console.print(f"{result.heading}.")

@@ -40,6 +40,12 @@ def neutral_cells(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.when(risky).then(pl.lit("'") + cells).otherwise(cells).name.keep())
 
 
+def says_yes(column: str) -> pl.Expr:
+    """Return whether cells say yes: true, yes or 1 in any case; a blank does not."""
+    cells = pl.col(column).cast(pl.String).str.strip_chars().str.to_lowercase()
+    return cells.is_in(["true", "yes", "1", "1.0"]).fill_null(value=False)
+
+
 def sort_highest(frame: pl.DataFrame, value: str, *names: str) -> pl.DataFrame:
     """Sort by a computed number, highest first; rows whose numbers differ only in last bits are sorted by ``names``."""
     descending = [True, *(False for _ in names)]

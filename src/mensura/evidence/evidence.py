@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -85,6 +85,11 @@ class Evidence(Result):
         """What to cite: origin, year and month of the embedded tables (None: of one's own), fingerprint."""
         dated = EMBEDDED_EDITION if self.origin.split(" + ")[0] == "embedded" else None
         return {"origin": self.origin, "edition": dated, "fingerprint": self.fingerprint}
+
+    @property
+    def newest(self) -> date:
+        """The day of the newest score."""
+        return date.fromisoformat(str(self.scores["date"].max()))
 
     @cached_property
     def names(self) -> dict[str, KnownNames]:

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from mensura.core.errors import MensuraError, counted, listed_names
+from mensura.core.frames import says_yes
 from mensura.horizon.kinds import LEAST, MEASURED, kind_of, people_behind
 from mensura.intake.answers import WideAnswers, read_answers
 from mensura.intake.columns import find_columns
@@ -154,13 +155,8 @@ def read_times(times: Any, notes: list[str]) -> tuple[pl.DataFrame, pl.DataFrame
 
 def _split_attempts(frame: pl.DataFrame, has_gave_up: bool, notes: list[str]) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the times among attempts: solved ones, and lower bounds of those who gave up; and all attempts."""
-    solved = pl.col("solved").cast(pl.String).str.to_lowercase().is_in(["true", "1", "1.0", "yes"])
-    gave_up = (
-        pl.col("gave_up").cast(pl.String).str.to_lowercase().is_in(["true", "1", "1.0", "yes"])
-        if has_gave_up
-        else pl.lit(False)
-    )
-    frame = frame.with_columns(solved=solved.fill_null(False), gave_up=gave_up.fill_null(False))
+    gave_up = says_yes("gave_up") if has_gave_up else pl.lit(False)
+    frame = frame.with_columns(solved=says_yes("solved"), gave_up=gave_up)
     zero = frame.filter(pl.col("minutes") <= 0).height
     if zero:
         notes.append(f"{counted(zero, 'attempt')} of 0 minutes: left out")

@@ -32,6 +32,30 @@ def portable(text: str) -> str:
     return f"{name}_" if name.casefold().split(".")[0] in _DEVICES else name
 
 
+def score_rows(
+    scores: pl.DataFrame, models: pl.DataFrame, sources: pl.DataFrame, subject: str | None = None
+) -> list[dict[str, Any]]:
+    """Return the scores of an evidence as rows of records, of one subject or of all."""
+    facts = models.select("subject", "name", "provider", "open_weights")
+    places = sources.select("source", "url", organisation=pl.coalesce("evaluator", "name"))
+    chosen = scores if subject is None else scores.filter(subject=subject)
+    table = chosen.join(facts, on="subject", how="left", maintain_order="left")
+    return table.join(places, on="source", how="left", maintain_order="left").to_dicts()
+
+
+def ability_rows(
+    composites: pl.DataFrame, models: pl.DataFrame, version: str, subject: str | None = None
+) -> list[dict[str, Any]]:
+    """Return composite IQs with their 90% intervals as rows of records, of one subject or of all."""
+    facts = models.select("subject", "name", "provider", "open_weights", date="released")
+    chosen = composites if subject is None else composites.filter(subject=subject)
+    table = chosen.drop_nulls("iq").select("subject", "low", "high", score="iq")
+    about = {"benchmark": "Mensura IQ", "level": 0.9, "unit": "index", "organisation": "Mensura"}
+    about["source"] = f"Mensura {version}"
+    rows = table.join(facts, on="subject", how="left", maintain_order="left").iter_rows(named=True)
+    return [{**row, **about} for row in rows]
+
+
 def score_records(rows: Iterable[Mapping[str, Any]], version: str) -> dict[str, dict[str, Any]]:
     """Return one record per subject and source, by its path in the store.
 

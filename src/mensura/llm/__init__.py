@@ -4,8 +4,7 @@ In: questions and the name of a model. Out: answers with their cost, in an SQLit
 continues.
 Read first: ``protocol`` (questions, answers, providers), ``asker`` (opens a model by its name) and ``queue`` (waiting
 questions), ``calls`` and ``pacing`` (cost, limits of providers), ``record``, ``journal``, ``journal_file`` and
-``recovery`` (what is kept), ``endpoint`` and ``providers``, ``batches`` and ``batch_client``, ``audit`` (reads a
-journal afterwards).
+``recovery`` (what is kept), ``endpoint`` and ``providers``, ``audit`` (reads a journal afterwards).
 """
 
 from __future__ import annotations
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
         journal_status as journal_status,
         write_audit as write_audit,
     )
-    from mensura.llm.batches import BatchAsker as BatchAsker, ask_batch as ask_batch
     from mensura.llm.calls import Estimate as Estimate, estimate as estimate
     from mensura.llm.journal import Journal as Journal
     from mensura.llm.protocol import (

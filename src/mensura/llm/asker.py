@@ -34,8 +34,15 @@ COMPATIBLE = ("openai-api", "openai", "vllm", "sglang", "ollama", "llama-cpp-pyt
 _OWN_KEY = "MENSURA_API_KEY"
 
 Interface: TypeAlias = Literal["auto", "direct", "inspect"]
-RETRY = ("refused", "unreadable")
-"""Kinds of stored answers that can be asked for again."""
+RETRY = ("refused", "unreadable", "batched")
+"""Kinds of questions that can be asked again."""
+BATCH_DISCOUNT = 0.5
+"""What batches cost of the list price."""
+BATCHING = ("openai", "anthropic", "google", "grok", "together")
+"""Providers whose batches inspect-ai uses."""
+_IN_BATCHES = 50_000
+_BATCH_SECONDS = 2 * 86_400.0
+"""Most calls under way at once, and seconds until a call fails, where questions are sent in batches."""
 _CHUNK = 512
 _CHUNKS_AHEAD = 8
 _SHOW_SECONDS = 0.1
@@ -91,18 +98,16 @@ class ModelAsker:
 
     """
 
-    def __init__(
-        self, caller: Caller, journal: Path | None, concurrency: int, retry: Collection[str], advance: Advance | None
-    ) -> None:
+    def __init__(self, caller: Caller, record: Record, pacer: Pacer, advance: Advance | None) -> None:
         self._caller, self._advance = caller, advance
         self._begun: float | None = None
-        self._record = Record(Journal(journal, redact=caller.redact), caller.settings, caller.redact, retry)
+        self._record = record
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="mensura-asker", daemon=True)
         self._thread.start()
 
         async def make_queue() -> Queue:
-            return Queue(caller, self._record, Pacer(concurrency))
+            return Queue(caller, record, pacer)
 
         self._queue = asyncio.run_coroutine_threadsafe(make_queue(), self._loop).result()
 
@@ -152,6 +157,10 @@ class ModelAsker:
     async def _close(self) -> None:
         await self._queue.close()
         await self._record.finish()
+        left = asyncio.all_tasks() - {asyncio.current_task()}  # inspect-ai's look after batches
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
 
     def ask(self, questions: Sequence[Question], read: Reader) -> list[Answer]:
         """Return one answer per question, in their order; a failed question has an ``error``, it does not raise.
@@ -231,6 +240,7 @@ def open_asker(
     retry: Collection[str] = (),
     advance: Advance | None = None,
     interface: Interface = "auto",
+    batch: bool = False,
 ) -> ModelAsker:
     """Open a model for asking; close it after use, or use it in a ``with`` block.
 
@@ -257,11 +267,15 @@ def open_asker(
     concurrency : int
         Most calls at once; "too many requests" lowers it.
     retry : collection of str
-        Stored answers to ask for again: ``refused`` (filtered ones too), ``unreadable``.
+        Questions to ask again: with a ``refused`` answer (filtered ones too), with an ``unreadable`` one, and
+        ``batched`` ones, which a run sent in a batch and ended before the answer came.
     advance : callable, optional
         Gets the :class:`Standing` ten times a second.
     interface : str
         How compatible endpoints are reached: ``direct`` (their default) or ``inspect``.
+    batch : bool
+        Send the questions in batches of the provider, through inspect-ai: half of ``prices``, within a day. Keep the
+        process running until the answers are there.
 
     Returns
     -------
@@ -283,6 +297,10 @@ def open_asker(
 
     """
     settings = Settings(name, temperature, max_tokens)
+    if batch:
+        check_choice("batch: the provider of the model", name.partition("/")[0], BATCHING)
+        concurrency, interface, timeout = _IN_BATCHES, "inspect", _BATCH_SECONDS
+        prices = prices and Prices(BATCH_DISCOUNT * prices.input, BATCH_DISCOUNT * prices.output)
     _check(name, journal, timeout, concurrency, interface, retry)
     provider: Provider
     key: str | None = None
@@ -292,10 +310,12 @@ def open_asker(
         provider = RecordedProvider(recording)
         prices = prices or Prices(0.0, 0.0)
     else:
-        provider, key = _provider(settings, base_url, timeout, concurrency, interface)
+        provider, key = _provider(settings, base_url, timeout, concurrency, interface, batch=batch)
     budget = Budget(settings, prices, max_cost, max_calls)
-    caller = Caller(provider, settings, prices, budget, redactor(secrets_of(os.environ, key)))
-    return ModelAsker(caller, None if journal is None else Path(journal), concurrency, retry, advance)
+    redact = redactor(secrets_of(os.environ, key))
+    record = Record(Journal(journal, redact=redact), settings, redact, retry, batch=batch)
+    pacer = Pacer(concurrency, start=concurrency) if batch else Pacer(concurrency)
+    return ModelAsker(Caller(provider, settings, prices, budget, redact), record, pacer, advance)
 
 
 def open_endpoint(name: str, base_url: str | None, timeout: float) -> tuple[Endpoint, str | None]:
@@ -320,13 +340,13 @@ def open_endpoint(name: str, base_url: str | None, timeout: float) -> tuple[Endp
 
 
 def _provider(
-    settings: Settings, base_url: str | None, timeout: float, concurrency: int, interface: Interface
+    settings: Settings, base_url: str | None, timeout: float, concurrency: int, interface: Interface, *, batch: bool
 ) -> tuple[Provider, str | None]:
     name = settings.model
     if interface == "direct" or (interface == "auto" and _is_compatible(name, base_url)):
         endpoint, key = open_endpoint(name, base_url, timeout)
         return EndpointProvider(endpoint, settings), key
-    return InspectProvider(settings, base_url=base_url, timeout=timeout, concurrency=concurrency), None
+    return InspectProvider(settings, base_url=base_url, timeout=timeout, concurrency=concurrency, batch=batch), None
 
 
 def _is_compatible(name: str, base_url: str | None) -> bool:

@@ -56,7 +56,7 @@ GROUP BY settings ORDER BY min(rows.id)
 _TEMPLATE = Path(__file__).parent / "audit.html"
 
 
-def journal_status(path: str | Path) -> dict[str, pl.DataFrame]:
+def journal_status(path: str | Path) -> pl.DataFrame:
     """Count the questions of a journal by their state.
 
     Parameters
@@ -66,10 +66,10 @@ def journal_status(path: str | Path) -> dict[str, pl.DataFrame]:
 
     Returns
     -------
-    dict of polars.DataFrame
-        ``models``: one row per model and settings. ``open`` counts questions claimed and not answered: under way now,
+    polars.DataFrame
+        One row per model and settings. ``open`` counts questions claimed and not answered: under way now,
         or left by a process that died. Tokens, requests and ``cost`` (US dollars, null where no price is known)
-        include the ``replaced`` answers. ``batches``: one row per batch.
+        include the ``replaced`` answers.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def journal_status(path: str | Path) -> dict[str, pl.DataFrame]:
     >>> from mensura.llm import Journal, journal_status
     >>> path = tempfile.mkdtemp() + "/journal.sqlite"
     >>> Journal(path).close()
-    >>> journal_status(path)["models"].height
+    >>> journal_status(path).height
     0
 
     """
@@ -90,19 +90,8 @@ def journal_status(path: str | Path) -> dict[str, pl.DataFrame]:
 
     with Journal(path, create=False) as journal:
         models = [(*_described(journal.texts.unpack(body)), *counts) for body, *counts in journal.rows(_STANDING)]
-        batches = [
-            (*row, _when(made))
-            for *row, made in journal.rows(
-                "SELECT remote, reference, model, endpoint, state, calls, made FROM batches ORDER BY id"
-            )
-        ]
     numbers = {name: pl.Float64 if name in ("cost", "seconds") else pl.Int64 for name in _COUNTS}
-    names = ("batch", "reference", "model", "endpoint", "state", "calls", "made")
-    types = {name: pl.Int64 if name == "calls" else pl.String for name in names}
-    return {
-        "models": pl.DataFrame(models, schema={"model": pl.String, "settings": pl.String, **numbers}, orient="row"),
-        "batches": pl.DataFrame(batches, schema=types, orient="row"),
-    }
+    return pl.DataFrame(models, schema={"model": pl.String, "settings": pl.String, **numbers}, orient="row")
 
 
 def journal_cost(path: str | Path, prices: Prices | None = None) -> pl.DataFrame:
@@ -133,7 +122,7 @@ def journal_cost(path: str | Path, prices: Prices | None = None) -> pl.DataFrame
     import polars as pl
 
     columns = ["model", "settings", "answered", "requests", "tokens_in", "tokens_out", "cost", "unpriced", "seconds"]
-    table = journal_status(path)["models"].select(columns)
+    table = journal_status(path).select(columns)
     if prices is None:
         return table
     price = (pl.col("tokens_in") * prices.input + pl.col("tokens_out") * prices.output) / 1e6

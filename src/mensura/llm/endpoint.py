@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from http import HTTPStatus
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -70,28 +70,21 @@ class Endpoint:
             await self._session.close()
             self._session = None
 
-    def form(self, lines: bytes) -> dict[str, object]:
-        """Return request options that upload the lines of a batch as a file."""
-        form = self._aiohttp.FormData()
-        form.add_field("purpose", "batch")
-        form.add_field("file", lines, filename="questions.jsonl", content_type="application/jsonl")
-        return {"data": form}
-
-    async def request(self, method: str, path: str, *, largest: int = LARGEST_ANSWER, **options: Any) -> bytes:  # noqa: ANN401
-        """Return the body of a successful response, of ``largest`` bytes at most.
+    async def post(self, path: str, body: bytes) -> bytes:
+        """Return the response to a JSON body, of :data:`LARGEST_ANSWER` bytes at most.
 
         Raises :class:`CallError` for every failure.
         """
         if self._session is None:
             self._session = self._aiohttp.ClientSession(
-                headers=self._headers,
+                headers={**self._headers, "Content-Type": "application/json"},
                 timeout=self._aiohttp.ClientTimeout(total=self._timeout, connect=min(self._timeout, _CONNECT_SECONDS)),
                 connector=self._aiohttp.TCPConnector(limit=0),
             )
         address = f"{self.address}{path}"
         try:
-            async with self._session.request(method, address, proxy=self._proxy, **options) as response:
-                body = await _read_up_to(largest, response)
+            async with self._session.post(address, data=body, proxy=self._proxy) as response:
+                reply = await _read_up_to(LARGEST_ANSWER, response)
                 status, headers = response.status, response.headers
         except self._aiohttp.ClientConnectorError as fault:
             way = f" through the proxy {plain_url(self._proxy)}" if self._proxy else ""
@@ -102,8 +95,8 @@ class Endpoint:
         except (self._aiohttp.ClientError, OSError, ValueError) as fault:
             raise CallError(Trouble.PASSING, f"connection lost ({type(fault).__name__})", billed=True) from None
         if status >= HTTPStatus.BAD_REQUEST:
-            raise self._refusal(status, headers, body)
-        return body
+            raise self._refusal(status, headers, reply)
+        return reply
 
     def _refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> CallError:
         reason = _error_text(body)
@@ -133,8 +126,7 @@ class EndpointProvider:
     async def complete(self, question: Question) -> Reply:
         """Answer one question or raise :class:`CallError`."""
         body = json.dumps(chat_body(question, self._settings, self._endpoint.served)).encode("ascii")
-        headers = {"Content-Type": "application/json"}
-        return reply_of(await self._endpoint.request("POST", "/chat/completions", data=body, headers=headers))
+        return reply_of(await self._endpoint.post("/chat/completions", body))
 
     async def close(self) -> None:
         """Close connections."""

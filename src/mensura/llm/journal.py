@@ -33,7 +33,7 @@ from mensura.llm.protocol import Question, schema_text
 
 _KEYS_PER_READ = 512
 _INSERT = """
-INSERT INTO calls (key, state, settings, system, schema, question, asked) VALUES (?, 0, ?, ?, ?, ?, ?)
+INSERT INTO calls (key, state, settings, system, schema, question, asked) VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (key) DO NOTHING
 """
 _FINISH = """
@@ -193,25 +193,28 @@ class Journal:
 
     # Writing; inside a transaction
 
-    def claim(self, key: bytes, question: Question, settings: str) -> State | Entry:
-        """Take one question for asking; return its answer where there is one, else its state.
+    def claim(
+        self, key: bytes, question: Question, settings: str, *, batch: bool = False, again: bool = False
+    ) -> State | Entry:
+        """Take one question for asking; return its answer where there is one, else ``CLAIMED``.
 
-        The state is ``CLAIMED``, or ``BATCHED`` where a batch contains the question. ``settings`` as
-        :meth:`Settings.text` gives them.
+        ``settings`` as :meth:`Settings.text` gives them. ``batch``: the question will be sent in a batch. ``BATCHED``
+        comes back, unless ``again``, where an earlier run sent it in a batch and ended before the answer came.
         """
         self.lock()
         body = encoded([question.prompt, question.repeat, dict(question.about)])
         texts = (settings, question.system, schema_text(question.schema))
-        row = (key, *map(self.texts.keep, texts), self.texts.pack(body), time.time())
+        state = State.BATCHED if batch else State.CLAIMED
+        row = (key, state, *map(self.texts.keep, texts), self.texts.pack(body), time.time())
         if self.connection.execute(_INSERT, row).rowcount:
             return State.CLAIMED
-        (state,) = self.connection.execute("SELECT state FROM calls WHERE key = ?", (key,)).fetchone()
-        if state == State.ANSWERED:
+        (before,) = self.connection.execute("SELECT state FROM calls WHERE key = ?", (key,)).fetchone()
+        if before == State.ANSWERED:
             return self.find([key])[key]
-        if state == State.BATCHED:
+        if before == State.BATCHED and not again:
             return State.BATCHED
-        again = "UPDATE calls SET state = 0, error = NULL, asked = ? WHERE key = ?"
-        self.connection.execute(again, (time.time(), key))
+        update = "UPDATE calls SET state = ?, error = NULL, asked = ? WHERE key = ?"
+        self.connection.execute(update, (state, time.time(), key))
         return State.CLAIMED
 
     def answer(self, key: bytes, entry: Entry) -> Entry:
@@ -236,7 +239,7 @@ class Journal:
 
     def reopen(self, keys: Sequence[bytes]) -> None:
         """Set answers aside, so that their questions may be asked again; the table ``replaced`` keeps them."""
-        columns = f"key, state, batch, question, answer, asked, answered, checksum, {CHECKED}"
+        columns = f"key, state, question, answer, asked, answered, checksum, {CHECKED}"
         for key in keys:
             self.connection.execute(
                 f"INSERT INTO replaced ({columns}) SELECT {columns} FROM calls WHERE key = ? AND state = 1", (key,)

@@ -22,17 +22,13 @@ _LOCK_SECONDS = 120.0
 _CACHE_KIB = 65_536
 _TEXTS_REMEMBERED = 10_000
 _CALLS = """
-  id INTEGER PRIMARY KEY, key BLOB NOT NULL {unique}, state INTEGER NOT NULL, owner INTEGER, batch INTEGER,
+  id INTEGER PRIMARY KEY, key BLOB NOT NULL {unique}, state INTEGER NOT NULL,
   settings INTEGER NOT NULL, system INTEGER NOT NULL, schema INTEGER NOT NULL, question BLOB NOT NULL,
   answer BLOB, value TEXT, error TEXT, tokens_in INTEGER, tokens_out INTEGER, cost REAL, seconds REAL,
   attempts INTEGER, asked REAL NOT NULL, answered REAL, checksum INTEGER
 """
 _TABLES = f"""
 CREATE TABLE texts (id INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, body BLOB NOT NULL);
-CREATE TABLE batches (
-  id INTEGER PRIMARY KEY AUTOINCREMENT, reference TEXT NOT NULL UNIQUE, model TEXT NOT NULL, endpoint TEXT NOT NULL,
-  remote TEXT NOT NULL DEFAULT '', state TEXT NOT NULL, calls INTEGER NOT NULL, made REAL NOT NULL, owner INTEGER
-);
 CREATE TABLE calls ({_CALLS.format(unique="UNIQUE")});
 CREATE INDEX calls_open ON calls (state) WHERE state <> 1;
 CREATE TABLE replaced ({_CALLS.format(unique="")});

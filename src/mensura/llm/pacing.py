@@ -20,7 +20,6 @@ FAILURES_IN_A_ROW = 16
 BUSY_PATIENCE = 900.0
 """Seconds without any answer after which "too many requests" ends the run."""
 
-_START = 8
 _MOST_ROUNDS = 64
 _FIRST_PAUSE, _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.1, 0.01, 60.0
 _DOUBLE_UNTIL, _PAUSE_GROWTH = 0.5, 1.2
@@ -58,13 +57,13 @@ class AtOnce:
     then on the window is the largest number that fits, and one more is tried after ever more answers.
     """
 
-    def __init__(self, ceiling: int) -> None:
+    def __init__(self, ceiling: int, start: int) -> None:
         self._ceiling = ceiling
         self._limit: int | None = None
         self._rounds = 1
         self._full = 0
         self._proven = 1
-        self.window = min(_START, ceiling)
+        self.window = min(start, ceiling)
 
     def fits(self, number: int) -> bool:
         """Return whether a request with so much company has been answered."""
@@ -152,13 +151,13 @@ class Rate:
 class Pacer:
     """Pace all requests to one provider; times in seconds of one clock.
 
-    ``ceiling``: most requests at once. A refused request with more company than any answered one narrows the window;
-    any other refusal pauses everything, for as long as the provider asks or for a growing time.
+    ``ceiling``: most requests at once; ``start``: at first. A refused request with more company than any answered one
+    narrows the window; any other refusal pauses everything, for as long as the provider asks or for a growing time.
     """
 
-    def __init__(self, ceiling: int) -> None:
+    def __init__(self, ceiling: int, start: int = 8) -> None:
         self.ceiling = ceiling
-        self._at_once, self._rate = AtOnce(ceiling), Rate()
+        self._at_once, self._rate = AtOnce(ceiling, start), Rate()
         self._under_way = 0
         self._latency = 0.0
         self._next = float("-inf")

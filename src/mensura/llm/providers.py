@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 _REFUSED = {401: "the key is missing or wrong", 402: "the account has no credit", 403: "the key may not use this model"}
 _NOT_FOUND = 404
+BATCH_TICK = 15.0
+"""Seconds in which questions of a batch gather, and between two looks at it."""
 _MESSAGE_LENGTH = 300
 _MARKUP = re.compile(r"\[/?[a-z ]+\]")
 """What inspect-ai puts into a message for its own terminal."""
@@ -35,18 +37,21 @@ _MARKUP = re.compile(r"\[/?[a-z ]+\]")
 class InspectProvider:
     """Asks one model through inspect-ai's model interface; its own retries are off, so every request is counted."""
 
-    def __init__(self, settings: Settings, *, base_url: str | None, timeout: float, concurrency: int) -> None:
+    def __init__(
+        self, settings: Settings, *, base_url: str | None, timeout: float, concurrency: int, batch: bool
+    ) -> None:
         try:
-            from inspect_ai.model import GenerateConfig, get_model
+            from inspect_ai.model import BatchConfig, GenerateConfig, get_model
         except ImportError:
             raise MensuraError(f"{settings.model}: needs the extra 'llm': pip install 'mensura[llm]'") from None
         self._name = settings.model
-        self._timeout = timeout
+        self._timeout, self._batch = timeout, batch
         config = GenerateConfig(
             temperature=settings.temperature,
             max_tokens=settings.max_tokens,
             max_connections=concurrency,
             max_retries=0,
+            batch=BatchConfig(size=concurrency, send_delay=BATCH_TICK, tick=BATCH_TICK) if batch else None,
         )
         try:
             self._model = get_model(settings.model, base_url=base_url, config=config, memoize=False)
@@ -88,6 +93,8 @@ class InspectProvider:
         if status in _REFUSED or status == _NOT_FOUND or "insufficient_quota" in message:
             meaning = _REFUSED.get(status or 0, "there is no such model, or the account has no credit")
             return CallError(Trouble.FATAL, f"{meaning} ({message})")
+        if self._batch:  # sent again by the next run at the earliest: this one cannot know whether it was paid
+            return CallError(Trouble.QUESTION, message, billed=True)
         decision = self._model.api.should_retry(cause)
         wait = getattr(decision, "retry_after", None)
         if not decision:

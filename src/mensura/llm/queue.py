@@ -18,6 +18,7 @@ from mensura.llm.pacing import CallFailures, Pacer, Ticket
 from mensura.llm.protocol import Answer, CallError, Question, Reader, Reply, Trouble
 from mensura.llm.record import Read, Record, answer_of, read_entry
 
+LEFT_IN_A_BATCH = "batched: a run that ended sent it in a batch, which may be paid; retry=batched asks again"
 _CLAIMS_AT_ONCE = 64
 _GRACE_SECONDS = 10.0
 
@@ -149,7 +150,7 @@ class Queue:
             if isinstance(claim, Entry):
                 self._settle_entry(slot, claim, stored=True)
             elif claim is State.BATCHED:
-                self._settle_failed(slot, "waits in a batch; collect it first")
+                self._settle_failed(slot, LEFT_IN_A_BATCH)
             else:
                 self._ready.append(slot)
         self._pump()
@@ -216,6 +217,8 @@ class Queue:
     async def _retry_or_give_up(self, slot: Slot, failure: CallError) -> None:
         message = self._caller.shown(failure.message)
         if reason := self._failures.stops(failure, message, self._loop.time()):
+            if failure.trouble is Trouble.FATAL:  # a batch that was refused is not paid
+                await self._note_failure(slot, message)
             self._ready.appendleft(slot)
             self._stop(reason, MensuraError(reason))
             return
@@ -232,12 +235,15 @@ class Queue:
 
     async def _give_up(self, slot: Slot, failure: CallError, message: str) -> None:
         """Record that a question found no answer; where that happens to all, leave the rest alone."""
-        entry = Entry("", error=message, attempts=slot.attempts)
-        await self._record.write(lambda journal: journal.fail(slot.key, entry))
+        await self._note_failure(slot, message)
         self._settle_failed(slot, message, slot.attempts)
         reason = self._failures.given_up(failure.trouble, message, none_answered=not self.tally.answered)
         if reason:
             self._stop(reason, MensuraError(reason))
+
+    async def _note_failure(self, slot: Slot, message: str) -> None:
+        entry = Entry("", error=message, attempts=slot.attempts)
+        await self._record.write(lambda journal: journal.fail(slot.key, entry))
 
     # Settling
 

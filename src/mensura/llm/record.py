@@ -93,13 +93,17 @@ class Record:
     """The journal of one model, read and written in a thread of its own: an event loop must not wait for the disk.
 
     All writes that wait share one transaction. A write is reported done only after that transaction is on the disk.
-    ``retry``: kinds of errors ("refused", "unreadable") whose answers are set aside, once, and asked for again.
+    ``retry``: kinds of errors ("refused", "unreadable") whose answers are set aside, once, and asked for again;
+    "batched": questions whose batch an ended run left behind. ``batch``: questions are sent in batches.
     """
 
-    def __init__(self, journal: Journal, settings: Settings, redact: Redact, retry: Collection[str] = ()) -> None:
+    def __init__(
+        self, journal: Journal, settings: Settings, redact: Redact, retry: Collection[str] = (), *, batch: bool = False
+    ) -> None:
         self._journal, self._settings, self._redact = journal, settings.text(), redact
         self._key = KeyMaker(settings)
         self._retry = tuple(kind for name in retry for kind in (WITHHELD if name == "refused" else (name,)))
+        self._claim = {"batch": batch, "again": "batched" in retry}
         self._retried: set[bytes] = set()
         self._orders: list[_Order] = []
         self._running: asyncio.Task[None] | None = None
@@ -134,7 +138,7 @@ class Record:
         """Claim questions before they are sent."""
 
         def work(journal: Journal) -> list[State | Entry]:
-            return [journal.claim(key, question, self._settings) for key, question in questions]
+            return [journal.claim(key, question, self._settings, **self._claim) for key, question in questions]
 
         claims: list[State | Entry] = await self.write(work)
         return claims

@@ -28,10 +28,7 @@ _MISSING_IN_A_ROW = 20_000
 """Numbers without a readable row, one after the other, that show the end of a table."""
 _COLUMNS = {
     "texts": "id, digest, body",
-    "batches": "id, reference, model, endpoint, remote, state, calls, made",
-    **dict.fromkeys(
-        ("calls", "replaced"), f"id, key, state, batch, question, answer, asked, answered, checksum, {CHECKED}"
-    ),
+    **dict.fromkeys(("calls", "replaced"), f"id, key, state, question, answer, asked, answered, checksum, {CHECKED}"),
 }
 """Columns of each table that are taken over."""
 
@@ -129,7 +126,7 @@ def _salvage(old: sqlite3.Connection, new: sqlite3.Connection) -> tuple[int, int
     for table, names in _COLUMNS.items():
         insert = f"INSERT OR IGNORE INTO {table} ({names}) VALUES ({', '.join('?' * (names.count(',') + 1))})"
         for row in _rows(old, table, names):
-            if row is not None and (table == "batches" or _is_whole(row, table, store, texts)):
+            if row is not None and _is_whole(row, table, store, texts):
                 new.execute(insert, row)
                 if table == "texts":
                     texts.add(row[0])
@@ -145,7 +142,7 @@ def _is_whole(row: tuple[Any, ...], table: str, store: TextStore, texts: set[int
     try:
         if table == "texts":
             return bool(store.unpack(row[2]) or True)
-        _, key, state, _, question, answer, _, _, checksum, *cells = row
+        _, key, state, question, answer, _, _, checksum, *cells = row
         store.unpack(question)
         if answer is not None:
             split_answer(store.unpack(answer))

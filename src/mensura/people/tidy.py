@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from mensura.core.errors import MensuraError
-from mensura.core.frames import require_columns
+from mensura.core.frames import require_columns, says_yes
 from mensura.intake.tables import find_table, read_table
 from mensura.people.rates import NO_ANSWER, RATE_COLUMNS
 
@@ -134,9 +134,8 @@ def check_items(items: pl.DataFrame, *, name: str) -> pl.DataFrame:
         items = items.with_columns(domain=pl.lit(None, dtype=pl.String))
     if "n_options" in items.columns:
         items = items.with_columns(pl.col("n_options").cast(pl.Int64, strict=False))
-    if "needs_picture" in items.columns and items["needs_picture"].dtype == pl.String:
-        truth = pl.col("needs_picture").str.to_lowercase().is_in(["true", "yes", "1"])
-        items = items.with_columns(needs_picture=truth)
+    if "needs_picture" in items.columns:
+        items = items.with_columns(needs_picture=says_yes("needs_picture"))
     return items
 
 

@@ -30,7 +30,7 @@ import polars as pl
 from mensura.core.addresses import address_of, exists, is_address, parquet_files, read_parquet, upload
 from mensura.core.errors import MensuraError
 from mensura.core.folders import whole_folder
-from mensura.core.ray import MOST_DEATHS, collect, import_ray, join_ray
+from mensura.core.processes import MOST_DEATHS, collect, import_ray, join_ray
 from mensura.intake.answers import AnswerLog
 from mensura.responses.counting import CountPart, CountRules, count_outcomes
 from mensura.responses.irt.abilities import ShardAbilities, abilities

@@ -10,7 +10,7 @@ import polars as pl
 import scipy
 
 from mensura.core.arrays import Floats, Ints, Mask
-from mensura.core.ray import RayTasks
+from mensura.core.processes import RayTasks
 from mensura.stitching.fitted import Model, PooledModel
 from mensura.stitching.layout import ScoreLayout, levels, pack_twice, variance_shape
 from mensura.stitching.positions import Positions

@@ -23,7 +23,7 @@ import scipy
 from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats, Mask, just_below
 from mensura.core.errors import MensuraError
-from mensura.core.frames import require_columns
+from mensura.core.frames import require_columns, says_yes
 from mensura.core.results import Result
 from mensura.intake.tables import as_frame
 from mensura.stitching import DAYS_PER_YEAR, Stitch, to_years
@@ -168,8 +168,7 @@ def read_compute(compute: Any, *, distilled: bool = False) -> pl.DataFrame:  # n
         known = known.drop("family", strict=False).rename({"compute_family": "family"})
     require_columns(known, ["subject", "training_compute_flop", "family"], name="compute")
     if "distilled" in known.columns and not distilled:
-        marked = pl.col("distilled").cast(pl.String).str.to_lowercase().is_in(["true", "yes", "1"])
-        known = known.filter(~marked.fill_null(value=False))
+        known = known.filter(~says_yes("distilled"))
     return known.select("subject", "training_compute_flop", "family")
 
 
