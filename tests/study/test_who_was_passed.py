@@ -9,7 +9,7 @@ import mensura
 from mensura.baseline.registry import find_known
 from mensura.evidence.passing import SURELY, verdict_of, why_not_comparable
 from mensura.serve.agent_library import Library
-from mensura.site.pages.people import passing_section
+from mensura.site.pages.people import passing_rows
 from mensura.site.pictures.passed import passed_words
 from mensura.site.pictures.standing import people_rows
 from mensura.study import Study, find_whereabouts
@@ -41,7 +41,7 @@ def test_headlines_say_what_the_table_says(study, groups):
 
 
 def test_the_peoples_page_and_its_sentence_agree(study, groups):
-    rows = passing_section(study)["table"]["rows"]
+    rows = passing_rows(study)
     assert {(row["benchmark"], row["group"]): row["verdict"] for row in rows if row["reason"] is None} == {
         key: row["verdict"] for key, row in groups.items()
     }

@@ -1,16 +1,13 @@
-"""Rows of one's own kind: places among people, who was passed when, residuals of models."""
+"""Rows of one's own kind: places among people, residuals of models."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import date
 
 from markupsafe import Markup
 
 from mensura.charts.canvas import Canvas, Place, scale
-from mensura.charts.plot import NARROW, WIDE, Mark, draw_nothing
+from mensura.charts.plot import NARROW, WIDE, draw_nothing
 from mensura.charts.render import Drawing
 from mensura.charts.theme import clipped, lab_colour, paint, text_width
 from mensura.charts.values import Axis, Row, counted, listed, rows_of, say, say_range
@@ -26,9 +23,6 @@ _TICKS = (
 )
 _ON_A_PHONE, _LEVELS_ON_A_PHONE = (2.0, 100.0, 1e4), (0.0, 2.0, 4.0, 6.0)
 _LINE, _HEADING = 19.0, 30.0
-_PASSED, _PASSED_TALL, _HEAD = 43.0, 66.0, 34.0
-_UNSURE = 0.45
-"""Opacity of the time in which a model was level with people, and not surely above them."""
 RESIDUALS = ("subject", "name", "provider", "benchmark", "residual")
 _MODEL, _MODEL_TALL = 30.0, 62.0
 """Height of a row on a screen, and on a phone, where words stand above and below the strokes, pixels."""
@@ -167,90 +161,6 @@ def _rarity(row: Row) -> str:
     if row["one_in"] is None:
         return f"level {say(row['level'])}"
     return f"{'at least ' if row['at_least'] else ''}1 in {say(row['one_in'])} people"
-
-
-@dataclass(frozen=True)
-class PassingRow:
-    """A group of people on a test; ``level`` and ``first`` as :class:`mensura.study.headlines.Passed` has them.
-
-    These are models by the day on which they came out (``x``), with their score as ``detail``.
-    """
-
-    kind: str
-    name: str
-    test: str
-    level: Mark | None
-    first: Mark | None
-    best: str
-    chance: str
-
-
-def draw_passing(
-    rows: Sequence[PassingRow], *, start: date, today: date, titles: dict[str, str], description: str
-) -> Drawing:
-    """Draw the rows in their order under the title of their kind, from ``start`` to ``today``."""
-
-    def draw(width: float) -> Markup:
-        narrow = width < NARROW
-        row_height = _PASSED_TALL if narrow else _PASSED
-        kinds = [kind for kind in titles if any(row.kind == kind for row in rows)]
-        sheet = Canvas(width, 26 + _HEAD * len(kinds) + row_height * len(rows) + 8, description, kind="passing-chart")
-        left, right = (2.0, width - 8) if narrow else (330.0, width - 300.0)
-        at = scale(start.toordinal(), today.toordinal(), left, right)
-        years = [date(year, 1, 1) for year in range(start.year + 1, today.year + 1)]
-        marked = [(day.toordinal(), str(day.year)) for day in years if (today - day).days > 60]
-        sheet.ticks(at, marked, 10, 22, sheet.height)
-        for x, text in () if narrow else ((right, "today"), (width - 96, "best model"), (width, "chance above")):
-            sheet.words(x, 10, text, fill=paint.soft, weight="600", anchor="end")
-        y = 26.0
-        for kind in kinds:
-            sheet.words(0, y + 18, titles[kind], weight="600", size=15, halo=True)
-            sheet.line(0, y + _HEAD - 2, width, y + _HEAD - 2, paint.ink, 1.5)
-            y += _HEAD
-            for row in rows:
-                if row.kind == kind:
-                    _passing_row(sheet, row, at, y, (left, right))
-                    y += row_height
-                    sheet.line(0, y, width, y, paint.grid)
-        return sheet.svg()
-
-    return Drawing(draw, description, screen=1200.0)
-
-
-def _passing_row(sheet: Canvas, row: PassingRow, at: Place, y: float, ends: tuple[float, float]) -> None:
-    (left, right), width = ends, sheet.width
-    narrow = width < NARROW
-    rise, room = (12, width - 76) if narrow else (14, left - 20)
-    sheet.words(0, y + rise, clipped(row.name, room, 13, "600"), weight="600", size=13, halo=narrow)
-    sheet.words(0, y + rise + 15, clipped(row.test, room - 44 * narrow), fill=paint.people, halo=narrow)
-    sheet.words(width, y + (12 if narrow else 21), row.chance, weight="600", size=13, anchor="end", halo=narrow)
-    if narrow:
-        best = clipped(row.best, width - text_width(row.test) - 12, 11)
-        sheet.words(width, y + 27, best, fill=paint.soft, anchor="end", size=11, halo=True)
-    else:
-        sheet.words(width - 96, y + 21, clipped(row.best, 195), fill=paint.soft, anchor="end")
-    level = y + (42 if narrow else 15)
-    upto = at(row.level.x) if row.level else right
-    passed = at(row.first.x) if row.first else right
-    sheet.line(left, level, right, level, paint.line, 1.5)
-    sheet.line(left, level, upto, level, paint.people_strong, 6)
-    if row.level:
-        sheet.band(upto, level - 3, passed - upto, 6, paint.people_strong, _UNSURE)
-    for passer, words, status in ((row.level, "first level", "estimated"), (row.first, "first above", "measured")):
-        if passer and (passer is row.first or not row.first or passer.subject != row.first.subject):
-            label = f"{passer.name}, {words}, {date.fromordinal(int(passer.x)):%B %Y}"
-            with sheet.marked(label, href=passer.href, subject=passer.subject):
-                sheet.sign(at(passer.x), level, passer.provider, status, 6.0)
-    named = row.first or row.level
-    if named is None:
-        sheet.words(left, level + 16, "people are ahead", fill=paint.soft, size=12, halo=True)
-        return
-    word = "" if row.first else "first level, "
-    score = f", {named.detail}" if row.first and named.detail else ""
-    text = f"{named.name}  {word}{date.fromordinal(int(named.x)):%b %Y}{score}"
-    half = text_width(text, 12) / 2
-    x = min(max(at(named.x), left + half), right - half)
-    sheet.words(x, level + 16, text, fill=paint.soft, size=12, anchor="middle", halo=True)
 
 
 def residuals(points: object, *, x_title: str = "Score minus what the model's level predicts") -> Drawing:

@@ -15,11 +15,14 @@ from mensura.evidence import slug
 from mensura.evidence.grades import GRADES, count_grades, with_grades
 from mensura.evidence.passing import SURELY
 from mensura.site.pages.page import Page, figures_of, page_of, section_of
-from mensura.site.pictures.passed import human_ladder, passed_figure, passed_words
+from mensura.site.pictures.passed import human_ladder, passed_figure, passed_judged, passed_words
 from mensura.site.texts import source_link
-from mensura.study.headlines import passed_people, people_sentence
+from mensura.study.headlines import LEVEL, passed_people, people_sentence
 from mensura.study.study import Study
 from mensura.study.units import show, show_range
+
+_COUNTED = ("A", "B")
+"""Grades of results whose people were counted."""
 
 
 def people(study: Study) -> Page:
@@ -32,24 +35,28 @@ def people(study: Study) -> Page:
     every = passed_people(study, ("measured", "panel"))
     sentence, deck = passed_words(study, every)
     passed = [passed_figure(study, every)] if every else []
+    judged = [figure] if (figure := passed_judged(study)).points else []
+    registered, tested = registry_rows(study), passing_rows(study)
     calibrations = figures_of(study, *names)
     context = {
         "kicker": "Who was passed, and when",
         "sentence": sentence,
         "deck": deck,
-        "pictures": [*passed, ladder, *calibrations],
+        "pictures": [*passed, *judged, ladder, *calibrations],
         "passed": passed,
+        "judged": judged,
+        "not_passed": [ahead_section(tested), untaken_section(registered), incomparable_section(tested)],
         "ladder": ladder,
         "doubt": study.abilities.doubt,
         "bases": base_rows(),
         "calibrations": calibrations,
-        "registry": registry_rows(study),
+        "registry": registered,
         "grades": list(GRADES.items()),
         "graded": count_grades(with_grades(registry())),
         "beside_people": sorted(study.leaders.to_dicts(), key=lambda row: row["people"] is None),
         "beside_said": people_sentence(study),
         "anchors": anchor_rows(study),
-        "sections": [passing_section(study), people_section(study)],
+        "sections": [section_of("passing-table", tested, facts={"surely": SURELY}), people_section(study)],
     }
     return page_of("people.html", context, shared=(sentence, ()))
 
@@ -120,7 +127,26 @@ def base_rows() -> list[dict[str, Any]]:
     return [{**row, "interval": f"{row['low']:.2f}–{row['high']:.2f}"} for row in table.iter_rows(named=True)]
 
 
-def passing_section(study: Study) -> dict[str, Any]:
+def ahead_section(tested: list[dict[str, Any]]) -> dict[str, Any]:
+    """Groups of people whom the best model is more likely below than above."""
+    ahead = [row for row in tested if row["chance"] is not None and row["chance"] < LEVEL]
+    return section_of("people-ahead", sorted(ahead, key=lambda row: row["chance"]), facts={"groups": len(ahead)})
+
+
+def untaken_section(registered: list[dict[str, Any]]) -> dict[str, Any]:
+    """Tests that counted people took and no model here: the best results first."""
+    rows = [row for row in registered if row["page"] is None and row["grade"] in _COUNTED]
+    ordered = sorted(rows, key=lambda row: (row["grade"], -(row["n"] or 0)))
+    return section_of("people-alone", [{**row, "test": f"{row['benchmark']} {row['part']}".strip()} for row in ordered])
+
+
+def incomparable_section(tested: list[dict[str, Any]]) -> dict[str, Any]:
+    """Groups whose score looks comparable with a model's and is not, each with the reason."""
+    rows = [row for row in tested if row["reason"] and not row["status"].startswith(("judged", "constructed", "panel"))]
+    return section_of("not-comparable", rows, facts={"groups": len(rows)})
+
+
+def passing_rows(study: Study) -> list[dict[str, Any]]:
     """Test by test: the first model above each group of people, when, and how surely the best model is."""
     titles = dict(study.models.select("subject", "name").iter_rows())
     units = dict(study.evidence.benchmarks.select("benchmark", "unit").iter_rows())
@@ -149,7 +175,7 @@ def passing_section(study: Study) -> dict[str, Any]:
                 else f"models/{slug(row['best'])}.html#on-{slug(row['benchmark'])}",
             }
         )
-    return section_of("passing-table", rows, facts={"surely": SURELY})
+    return rows
 
 
 def _said_score(group: dict[str, Any], unit: str) -> str:

@@ -9,7 +9,7 @@ import polars as pl
 
 from mensura.baseline.human_results import grade_references
 from mensura.charts import Mark, among_people
-from mensura.charts.profiles import PassingRow, draw_passing
+from mensura.charts.passing import PassingRow, draw_passing
 from mensura.charts.values import counted, listed
 from mensura.core.errors import MensuraError
 from mensura.evidence.grades import SOLID
@@ -21,6 +21,14 @@ from mensura.study.study import Study
 from mensura.study.units import chance, show
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_SHORTLY = {
+    "A": "answers published",
+    "B": "people counted",
+    "C": "in a paper, people not counted",
+    "D": "second-hand",
+    "E": "judged: nobody took the test",
+}
+"""What a letter says, in a row of the picture."""
 _VERDICTS = {"passed": "Passed", "cannot be told": "Cannot be told yet", "not passed": "Not passed"}
 
 
@@ -52,21 +60,33 @@ def passed_picture(study: Study) -> Figure:
     return passed_figure(study, every)
 
 
-def passed_figure(study: Study, every: list[Passed]) -> Figure:
+def passed_figure(study: Study, every: list[Passed], name: str = "passed") -> Figure:
     """Draw the groups by verdict, those passed by date."""
-    rows = [_row(study, one) for one in every if one.verdict in _VERDICTS]
+    grades = {row[:2]: row[3] for row in grade_references(study.evidence).rows()}
+    rows = [_row(study, one, grades[one.benchmark, one.group]) for one in every if one.verdict in _VERDICTS]
     newest = study.evidence.models["released"].max()
     today = newest if isinstance(newest, date) else date(2026, 1, 1)
-    sentence, _ = passed_words(study, every)
+    finding = _when(every) if name == "passed" else _judged_said(every)
     titles = {verdict: f"{words}: {_counts(every, verdict)}" for verdict, words in _VERDICTS.items()}
-    drawing = draw_passing(rows, start=date(2022, 11, 1), today=today, titles=titles, description=sentence)
-    return worded("passed", drawing, _when(every), rows=[_table_row(study, one) for one in every], paged=True)
+    drawing = draw_passing(rows, start=date(2022, 11, 1), today=today, titles=titles, description=finding)
+    return worded(name, drawing, finding, rows=[_table_row(study, one) for one in every], paged=True)
+
+
+@picture("passed-judged")
+def passed_judged(study: Study) -> Figure:
+    """Who was passed by judgement: groups whose score nobody measured."""
+    return passed_figure(study, passed_people(study, ("judged",)), "passed-judged")
+
+
+def _judged_said(every: list[Passed]) -> str:
+    passed = sum(one.verdict == "passed" for one in every)
+    return f"Of {counted(len(every), 'group')} whose score was only judged, {passed} would be passed"
 
 
 def _counts(every: list[Passed], verdict: str) -> str:
-    own = sum(one.verdict == verdict and one.status == "measured" for one in every)
+    groups = sum(one.verdict == verdict and one.status != "panel" for one in every)
     panels = sum(one.verdict == verdict and one.status == "panel" for one in every)
-    return " and ".join([str(own)] * (own > 0) + [counted(panels, "panel")] * (panels > 0))
+    return " and ".join([str(groups)] * (groups > 0) + [counted(panels, "panel")] * (panels > 0))
 
 
 def _when(every: list[Passed]) -> str:
@@ -81,28 +101,34 @@ def _when(every: list[Passed]) -> str:
     )
 
 
-def _row(study: Study, one: Passed) -> PassingRow:
-    best = ""
-    if one.best:
-        name = study.rows.facts[one.best[0]]["name"]
-        best = f"{study.rows.printed_scores.get(one.best[0], {}).get(one.benchmark, '')} {name}".strip()
-    panel = ", panel" if one.status == "panel" else ""
+def _row(study: Study, one: Passed, grade: str | None) -> PassingRow:
+    printed = study.rows.printed_people[one.benchmark, one.group]
+    panel = ", a panel is no person" if one.status == "panel" else ""
+    day = study.rows.facts[one.best[0]]["released"] if one.best else None
     return PassingRow(
         one.verdict,
         one.short,
-        f"{study.benchmark_names[one.benchmark]}, {show(one.score, one.unit)}{panel}",
+        f"{study.benchmark_names[one.benchmark]}, {show(one.score, one.unit)}",
         None if one.level is None else _passer(study, one, *one.level),
         None if one.first is None else _passer(study, one, *one.first[:2]),
-        best,
+        None if one.best is None or day is None else _passer(study, one, one.best[0], day),
         chance(one.best[1]) if one.best else "–",
+        tuple(_percent(value, one.unit) for value in (one.score, printed["low"], printed["high"])),
+        grade or "",
+        _SHORTLY.get(grade or "", "no grade") + panel,
     )
 
 
 def _passer(study: Study, one: Passed, subject: str, day: date) -> Mark:
     row = study.rows.facts[subject]
-    score = study.rows.printed_scores.get(subject, {}).get(one.benchmark, "")
+    printed = study.rows.printed_scores.get(subject, {}).get(one.benchmark, "")
+    score = _percent(study.rows.own_scores.get(subject, {}).get(one.benchmark), one.unit)
     x, href = float(day.toordinal()), model_link(subject)
-    return Mark(row["name"], row["provider"], x, subject=subject, href=href, detail=score)
+    return Mark(row["name"], row["provider"], x, score or 0.0, subject=subject, href=href, detail=printed)
+
+
+def _percent(score: float | None, unit: str) -> float | None:
+    return score if score is None or unit != "fraction" else 100 * score
 
 
 def _table_row(study: Study, one: Passed) -> dict[str, Any]:
