@@ -45,7 +45,7 @@ class PassingRow:
 
 
 @dataclass(frozen=True)
-class _Layout:
+class _RowPlaces:
     """Where the parts of a row stand: days, scores, and their heights below the top of the row."""
 
     day: Place
@@ -68,7 +68,7 @@ def draw_passing(
         sheet = Canvas(width, y + _HEAD * len(kinds) + row_height * len(rows) + 8, description, kind="passing-chart")
         days = (2.0, width - 8) if narrow else (310.0, 660.0)
         ends = (40.0, width - 48) if narrow else (750.0, 1000.0)
-        at = _Layout(
+        at = _RowPlaces(
             scale(start.toordinal(), today.toordinal(), *days),
             days,
             scale(0, 100, *ends),
@@ -100,7 +100,7 @@ def draw_passing(
     return Drawing(draw, description, screen=1200.0)
 
 
-def _draw_keys(sheet: Canvas, at: _Layout) -> None:
+def _draw_keys(sheet: Canvas, at: _RowPlaces) -> None:
     """Draw what the marks mean over the columns that they stand in."""
     left, right = (0.0, 0.0) if at.narrow else (at.days[0], at.score(0))
     first, second = (8.0, 30.0) if at.narrow else (32.0, 32.0)
@@ -129,7 +129,7 @@ def _say(sheet: Canvas, x: float, y: float, text: str) -> float:
     return x + text_width(text, 11) + 14
 
 
-def _draw_row(sheet: Canvas, row: PassingRow, at: _Layout, y: float) -> None:
+def _draw_row(sheet: Canvas, row: PassingRow, at: _RowPlaces, y: float) -> None:
     """Draw one group: letter and names, the bar of years, the dumbbell, and the chance."""
     start, width = (26.0 if row.grade else 0.0), sheet.width
     room = width - 70 - start if at.narrow else at.days[0] - start - 16
@@ -158,7 +158,7 @@ def _draw_letter(sheet: Canvas, row: PassingRow, y: float) -> None:
         sheet.words(9.5, y + 9, row.grade, fill=ink, weight="600", anchor="middle", size=11)
 
 
-def _draw_years(sheet: Canvas, row: PassingRow, at: _Layout, level: float) -> None:
+def _draw_years(sheet: Canvas, row: PassingRow, at: _RowPlaces, level: float) -> None:
     """Draw the time in which people were ahead, a model was level, and models were surely above."""
     left, right = at.days
     upto = at.day(row.level.x) if row.level else right
@@ -182,7 +182,7 @@ def _draw_years(sheet: Canvas, row: PassingRow, at: _Layout, level: float) -> No
     sheet.words(x, level + 16, text, fill=paint.soft, anchor="middle", halo=True)
 
 
-def _draw_dumbbell(sheet: Canvas, row: PassingRow, at: _Layout, y: float) -> None:
+def _draw_dumbbell(sheet: Canvas, row: PassingRow, at: _RowPlaces, y: float) -> None:
     """Draw the group's score beside that of the first model surely above it and of the best one today."""
     score, low, high = row.people[0] or 0.0, *row.people[1:]
     sheet.line(at.score(0), y, at.score(100), y, paint.grid, 1.5)
