@@ -259,7 +259,7 @@ def test_a_fit_of_many_subjects_starts_from_a_sample_and_ends_at_the_same_place(
     whole = fit_responses(wide, options=FitOptions(checks=False)).items
     monkeypatch.setattr("mensura.responses.irt.fitting.SAMPLE", 180)
     sampled = fit_responses(wide, options=FitOptions(checks=False)).items
-    assert sampled["difficulty"].to_list() == pytest.approx(whole["difficulty"].to_list(), abs=1e-2)
+    assert sampled["difficulty"].to_list() == pytest.approx(whole["difficulty"].to_list(), abs=5e-3)
     ratio = (sampled["se_difficulty"] / whole["se_difficulty"]).to_numpy()
     assert abs(ratio - 1).max() < 0.25, "the errors are those of all subjects, learned on a sample"
 
@@ -305,7 +305,7 @@ def test_items_in_blocks_give_the_fit_of_all_at_once(model, monkeypatch):
     for name, table in whole.tables().items():
         for title in table.select(pl.selectors.numeric()).columns:
             one, other = (part[title].fill_null(0.0).to_numpy() for part in (table, blocks.tables()[name]))
-            assert np.allclose(one, other, atol=2e-2 if name == "dif" else 1e-3), f"{name}, {title}"
+            assert np.allclose(one, other, atol=1e-3), f"{name}, {title}"
 
 
 def test_few_subjects_need_few_columns_of_missing_information():

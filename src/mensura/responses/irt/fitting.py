@@ -70,7 +70,8 @@ _SURE = 1.0
 group whose subjects answer alike, takes long ones."""
 _NOISE = 1e-6
 """Share of the log likelihood that single precision may blur."""
-_CLOSE = 0.002
+_CLOSE, MOST_CLOSE = 0.002, 10
+"""Standard errors that a step of small tables may still have, and how many samples such a table has at most."""
 _START_GUESS = -1.4
 _WIDER = (0.5, 1.0, 2.0, 4.0)
 """Standard deviations of the priors of guessing that lead to a fit without any."""
@@ -154,7 +155,7 @@ def fit_held(
         for width in _WIDER:
             guided = replace(priors, guessing=irt_model.ItemPrior(_START_GUESS, width))
             begin = climb(over(space, held), begin, guided, replace(effort, passes=effort.passes // 2)).parameters
-    if held.subjects <= SAMPLE:  # a few more passes are cheap, and statistics of fit feel the last digits
+    if held.subjects <= MOST_CLOSE * SAMPLE:  # a few more passes are cheap, and statistics feel the last digits
         effort = replace(effort, tolerance=min(effort.tolerance, _CLOSE))
     fitted = climb(over(space, held), begin, priors, effort)
     if held.items * begin.of_item > EXACT_UNKNOWNS:
