@@ -5,7 +5,7 @@ import pytest
 
 import mensura
 from mensura.calibration import bases_beside, chosen_lines, profile_counts
-from mensura.calibration.beside import doubt_of_lines
+from mensura.calibration.placing import doubt_of_lines
 from mensura.demands.rubrics import annotated_dimensions
 from mensura.scale import Calibration, LevelLine
 

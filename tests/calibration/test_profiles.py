@@ -176,7 +176,8 @@ def test_extrapolated_claims_say_so():
 
 
 def test_another_calibration_moves_the_places_not_the_abilities(counted):
-    own = counted.placed_by(Calibration(tuple(replace(line, slope=0.2) for line in LINES)))
+    lines = Calibration(tuple(replace(line, slope=0.2) for line in LINES))
+    own = profile_counts(mensura.load().demand_outcomes, calibration=lines)
     assert own.profile["ability"].equals(counted.profile["ability"])
     one, other = (made.profile.filter(subject="gpt4o", dimension="MCt")["iq"][0] for made in (counted, own))
     assert one > other + 20

@@ -87,7 +87,6 @@ def test_an_item_named_like_the_column_of_persons_is_refused(tmp_path):
         ("../../etc/passwd", None, "must lie in the folder"),
         ("a.svg", b"<svg onload='alert(1)'/>", "is no picture"),
         ("a.png", b"GIF89a" + b"\0" * 60, "is no PNG file"),
-        ("a.png", PNG[:16] + (50_000).to_bytes(4) + PNG[20:], "50000 × 2 pixels"),
         ("a.png", PNG + b"\0" * (3 * 2**20), "3.0 MB; expected at most 2 MB"),
         ("b.png", None, "is not in the folder"),
     ],

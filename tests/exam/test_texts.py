@@ -7,7 +7,7 @@ from mensura.core.errors import MensuraError
 from mensura.exam import AnswerStore, read_exam
 from mensura.exam.gathering import count_steps, people_outcomes, people_takers
 from mensura.exam.report import report_exam
-from mensura.exam.texts import CATALOGUES, english, read_texts
+from mensura.exam.settings import CATALOGUES, english, read_texts
 from tests.exam.conftest import ITEMS, TOML, write_exam
 from tests.exam.invented import invent
 

@@ -6,7 +6,7 @@ import pytest
 
 from mensura.core.errors import MensuraError
 from mensura.responses import fit_categories, fit_dimensions
-from mensura.responses.dimension_answers import dimension_answers
+from mensura.responses.category_table import dimension_answers
 from mensura.responses.irt import dimension_items, dimensions
 from mensura.responses.irt.category_curves import CategoryItems, log_chances
 from mensura.responses.irt.dimension_items import DimensionItems

@@ -6,8 +6,8 @@ import pytest
 
 from mensura.core.errors import MensuraError
 from mensura.responses import FitOptions, fit_responses
+from mensura.responses.irt.fitting import fit_shape
 from mensura.responses.irt.passes import log_shape
-from mensura.responses.irt.shaped import fit_shape
 from tests.responses.conftest import draw
 
 NODES = np.linspace(-5, 5, 101)

@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from mensura.exam import AnswerStore, read_exam
-from mensura.exam.texts import english
+from mensura.exam.settings import english
 from mensura.serve import ReviewerSecret
 from mensura.serve.exam_app import exam_app
 from mensura.serve.exam_takers import COOKIE

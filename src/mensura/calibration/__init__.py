@@ -12,7 +12,6 @@ from mensura.core.exports import on_first_use
 
 if TYPE_CHECKING:
     from mensura.calibration.bases import calibrate as calibrate
-    from mensura.calibration.beside import bases_beside as bases_beside
     from mensura.calibration.equating import Equating as Equating, equate as equate
     from mensura.calibration.items import read_items as read_items
     from mensura.calibration.open_pool import (
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
         say_quality as say_quality,
     )
     from mensura.calibration.outcomes import read_outcomes as read_outcomes
+    from mensura.calibration.placing import bases_beside as bases_beside
     from mensura.calibration.profiles import (
         ProfileResult as ProfileResult,
         profile as profile,
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     )
     from mensura.calibration.result import (
         CalibrationResult as CalibrationResult,
-        compare_calibrations as compare_calibrations,
         read_calibration_file as read_calibration_file,
         write_calibration as write_calibration,
     )

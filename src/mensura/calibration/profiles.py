@@ -77,11 +77,6 @@ class ProfileResult(Result):
             f"{len(self.dimensions)} dimensions; ability in levels with its 90% interval"
         )
 
-    def placed_by(self, calibration: Calibration) -> ProfileResult:
-        """Return the same abilities among people by the lines of another calibration."""
-        table, positions, statements = placed_tables(self.abilities, calibration)
-        return replace(self, profile=table, positions=positions, statements=statements)
-
     def predict(self, demands: Any, *, options: float | None = None, seed: int = 0) -> pl.DataFrame:  # noqa: ANN401
         """Return subject, item, chance, low, high: the chance to solve new items, from their demands alone.
 

@@ -21,7 +21,7 @@ from mensura.core.files import write_text
 from mensura.core.frames import require_columns
 from mensura.core.results import Result
 from mensura.intake.tables import read_table
-from mensura.scale import Z90, Calibration
+from mensura.scale import Calibration
 
 BASE_COLUMNS: Mapping[str, Any] = {
     "dimension": pl.String,
@@ -263,57 +263,3 @@ def _line_table(rows: Any, name: str) -> pl.DataFrame:  # noqa: ANN401
     if not whole:
         raise MensuraError(f"{name} must be a list of lines with {', '.join(_ROW)}")
     return pl.DataFrame(rows, infer_schema_length=None)
-
-
-def compare_calibrations(one: CalibrationResult | CalibrationFile, other: CalibrationFile) -> pl.DataFrame:
-    """Compare the bases that two calibrations share.
-
-    Parameters
-    ----------
-    one, other
-        A result or a file each.
-
-    Returns
-    -------
-    polars.DataFrame
-        dimension, base, other_base, ratio, low, high, verdict, other_verdict. ``ratio`` is base over other base, with a
-        90% interval that takes the two as independent and log-normal; one of the same items is wider than need be. An
-        interval without 1 says that they differ.
-
-    Raises
-    ------
-    MensuraError
-        If they share no dimension.
-
-    Examples
-    --------
-    >>> from mensura.calibration import compare_calibrations, read_calibration_file
-    >>> compare_calibrations(calibration, read_calibration_file("other.json"))  # doctest: +SKIP
-
-    """
-    both = one.bases.join(other.bases, on="dimension", how="inner", suffix="_other", maintain_order="left")
-    if both.is_empty():
-        origin = getattr(one, "origin", "this calibration")
-        raise MensuraError(f"calibrations: {origin} and {other.origin} share no dimension; give two with a common one")
-    both = both.with_columns(pl.col(f"{name}{end}").cast(pl.Float64) for name in _FIGURES for end in ("", "_other"))
-    middle = pl.col("slope") - pl.col("slope_other")
-    half = Z90 * (_variance("") + _variance("_other")).sqrt()
-    return both.select(
-        "dimension",
-        "base",
-        other_base="base_other",
-        ratio=pl.lit(10.0).pow(middle),
-        low=pl.lit(10.0).pow(middle - half),
-        high=pl.lit(10.0).pow(middle + half),
-        verdict="verdict",
-        other_verdict="verdict_other",
-    )
-
-
-_FIGURES = ("slope", "base", "low", "high")
-
-
-def _variance(suffix: str) -> pl.Expr:
-    """Return the variance of the logarithm of a base, 0 where it has no interval."""
-    width = (pl.col(f"high{suffix}") / pl.col(f"low{suffix}")).log10() / (2 * Z90)
-    return pl.when(width.is_finite()).then(width).otherwise(0.0).pow(2)

@@ -39,19 +39,13 @@ def calibrate(
     pool: Annotated[str | None, opt("Instead of files: open, the embedded items.")] = None,
     method: Annotated[str, opt("hierarchical, largest, chosen or means (published).")] = "hierarchical",
     groups: Annotated[bool, opt("Use the published groups of dimensions, such as KN.", "--groups")] = False,
-    compare: Annotated[Path | None, infile("Another calibration to compare with (calibration.json).")] = None,
     columns: ColumnMap = None,
     settings: Settings = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
     """Find by how much success falls per demand level."""
-    from mensura.calibration import (
-        bases_beside,
-        calibrate as find_bases,
-        compare_calibrations,
-        read_calibration_file,
-    )
+    from mensura.calibration import bases_beside, calibrate as find_bases
     from mensura.calibration.open_pool import READERS
     from mensura.calibration.result import calibration_text
     from mensura.core.cache import recall
@@ -64,8 +58,6 @@ def calibrate(
     tables = made.tables()
     if made.method == "means":
         tables["raw"] = made.raw_lines()
-    if compare is not None:
-        tables["comparison"] = compare_calibrations(made, read_calibration_file(compare))
     facts = {"method": made.method, "items": made.items.size, "pools": len(made.items.pools)}
     facts |= {"inputs": dict(made.inputs), "warnings": list(made.warnings)}
     if pool is not None:
@@ -83,8 +75,6 @@ def calibrate(
         print_table(made.rulers.drop_nulls("skill"), title=title, digits=2)
         rulers = made.rulers.filter(pl.col("ruler"))["dimension"].to_list()
         console.print(f"Rulers (better than the largest demand): {', '.join(rulers) or 'none'}")
-    if compare is not None:
-        print_table(tables["comparison"], title=f"Against {compare} (ratio of bases)")
     if pool is not None:
         title = "The published bases do not come back: open items, with and without the language model's rates"
         print_table(tables["beside"].drop("dimension", "verdict"), title=title)

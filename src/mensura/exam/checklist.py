@@ -16,7 +16,7 @@ from mensura.exam.file import TAKERS
 from mensura.exam.rates import MeanRate
 from mensura.exam.report import ExamReport
 from mensura.exam.scoring import MODELS, PEOPLE
-from mensura.exam.texts import english
+from mensura.exam.settings import english
 from mensura.exam.weights import count_people, hidden_groups
 from mensura.people import ItemPool
 

@@ -15,7 +15,7 @@ from mensura.core.arrays import Floats, Ints, logit
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
 from mensura.exam.file import Exam
-from mensura.exam.texts import ExamTexts
+from mensura.exam.settings import ExamTexts
 from mensura.scale import Z90
 
 Taken = np.ndarray[Any, np.dtype[np.float32]]

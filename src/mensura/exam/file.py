@@ -18,10 +18,8 @@ from pydantic import ValidationError
 from mensura.core.errors import MensuraError
 from mensura.core.files import write_text
 from mensura.core.folders import whole_folder
-from mensura.exam.items import MOST_ITEMS, ExamItem, error_text, read_exam_items
-from mensura.exam.media import check_media, check_picture
-from mensura.exam.settings import ExamSettings
-from mensura.exam.texts import ExamTexts, read_texts
+from mensura.exam.items import MOST_ITEMS, ExamItem, check_media, error_text, read_exam_items
+from mensura.exam.settings import ExamSettings, ExamTexts, read_texts
 
 FILE = "exam.toml"
 WRITER = "exam new"
@@ -242,10 +240,11 @@ def _joint_faults(file: Path, settings: ExamSettings, items: list[ExamItem]) -> 
         if item.section not in sections | {""}:
             expected = ", ".join(sorted(sections)) or "none"
             faults.append(f"item {item.item}, section: {item.section!r} is unknown; expected one of {expected}")
-        faults += [f"item {item.item}, media: {wrong}" for wrong in check_media(file.parent, item.media)]
+        for kind, name in (("sound or film", item.media), ("picture", item.picture)):
+            field = "picture" if kind == "picture" else "media"
+            faults += [f"item {item.item}, {field}: {wrong}" for wrong in check_media(file.parent, name, kind)]
         if item.section == "" and sections and item.counts:
             faults.append(f"item {item.item}, section: empty; give one of {', '.join(sorted(sections))}")
-        faults += [f"item {item.item}, picture: {wrong}" for wrong in check_picture(file.parent, item.picture)]
         for code in settings.translations:
             if code not in item.translations:
                 faults.append(

@@ -1,4 +1,4 @@
-"""One item of an exam, the reading of items from any file or table, and their pictures, numbers and Markdown."""
+"""One item of an exam, the reading of items from any file or table, and their media, numbers and Markdown."""
 
 from __future__ import annotations
 
@@ -222,6 +222,39 @@ def error_text(error: Any) -> str:  # noqa: ANN401
     if error["type"] == "extra_forbidden":
         return "unknown; remove it or correct its spelling"
     return text if "; " in text else f"{text} (got {str(error.get('input'))[:60]!r}); correct it"
+
+
+# Pictures, sounds and films: small ones, of kinds that every browser shows and that have no script.
+
+PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
+MEDIA = {".mp3": "audio/mpeg", ".ogg": "audio/ogg", ".wav": "audio/wav", ".m4a": "audio/mp4"}
+MEDIA |= {".mp4": "video/mp4", ".webm": "video/webm"}
+_MOST_MEGABYTES = {"picture": 2, "sound or film": 50}
+_STARTS = {".png": b"\x89PNG\r\n\x1a\n", ".gif": b"GIF8", ".webp": b"RIFF"}
+_STARTS |= dict.fromkeys((".jpg", ".jpeg"), b"\xff\xd8\xff")
+
+
+def media_of(name: str) -> str | None:
+    """Return the media type of a picture, sound or film by its ending, None where it is none."""
+    ending = Path(name).suffix.lower()
+    return f"image/{ending[1:].replace('jpg', 'jpeg')}" if ending in PICTURES else MEDIA.get(ending)
+
+
+def check_media(folder: Path, name: str, kind: str) -> list[str]:
+    """Return what is wrong with the ``picture``, or the ``sound or film``, of an item; nothing where it has none."""
+    path, endings, most = folder / name, PICTURES if kind == "picture" else tuple(MEDIA), _MOST_MEGABYTES[kind]
+    ending = path.suffix.lower()
+    if not name:
+        return []
+    if ending not in endings:
+        return [f"{name!r} is no {kind}; expected one of {', '.join(endings)}. Convert it"]
+    if not path.is_file() or not path.resolve().is_relative_to(folder.resolve()):
+        return [f"{name!r} is not in the folder of the exam; copy it there"]
+    if path.stat().st_size > most * 2**20:
+        return [f"{name!r} has {path.stat().st_size / 2**20:.1f} MB; expected at most {most} MB. Shrink it"]
+    if not path.read_bytes().startswith(_STARTS.get(ending, b"")):
+        return [f"{name!r} is no {ending[1:].upper()} file; save it in that format"]
+    return []
 
 
 # Numbers as people write them: 1,234.5 and 0,5 and 3/4 and 50%.

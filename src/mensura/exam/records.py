@@ -18,7 +18,7 @@ from mensura.core.errors import MensuraError
 from mensura.exam.design import ExamForm
 from mensura.exam.file import Exam
 from mensura.exam.scoring import Given
-from mensura.exam.texts import english
+from mensura.exam.settings import english
 
 LONGEST_ANSWER = 5_000
 """Characters of an open answer."""

@@ -11,8 +11,7 @@ import polars as pl
 
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
-from mensura.exam.by_language import compare_languages
-from mensura.exam.comparison import ExamScale, agreement_among, compare, scale
+from mensura.exam.comparison import ExamScale, agreement_among, compare, compare_languages, scale
 from mensura.exam.file import Exam
 from mensura.exam.gathering import attrition
 from mensura.exam.items import read_number

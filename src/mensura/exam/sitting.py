@@ -21,8 +21,7 @@ from mensura.core.results import Result
 from mensura.exam.design import ExamForm, full_form, rules_text, tools_text
 from mensura.exam.file import Exam, read_exam
 from mensura.exam.gathering import OUTCOMES
-from mensura.exam.items import ExamItem
-from mensura.exam.media import media_of
+from mensura.exam.items import ExamItem, media_of
 from mensura.exam.scoring import (
     MARK,
     MODELS,
@@ -34,7 +33,7 @@ from mensura.exam.scoring import (
     score,
     understand,
 )
-from mensura.exam.texts import ExamTexts
+from mensura.exam.settings import ExamTexts
 from mensura.intake.item_keys import LETTERS
 from mensura.llm import Answer, Asker, Question, UnreadableError
 

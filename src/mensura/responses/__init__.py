@@ -36,9 +36,10 @@ if TYPE_CHECKING:
     from mensura.responses.fit import FitOptions as FitOptions, fit_responses as fit_responses
     from mensura.responses.group_comparison import (
         GroupComparison as GroupComparison,
+        Invariance as Invariance,
+        check_invariance as check_invariance,
         compare_groups as compare_groups,
     )
-    from mensura.responses.invariance import Invariance as Invariance, check_invariance as check_invariance
     from mensura.responses.linking import LinkedFit as LinkedFit, link_fits as link_fits
     from mensura.responses.reading import read_responses as read_responses
     from mensura.responses.regression import (

@@ -21,7 +21,7 @@ from mensura.core.frames import require_columns
 from mensura.core.results import Result
 from mensura.intake.tables import as_frame
 from mensura.responses.adaptive import Aim
-from mensura.responses.invariance import Invariance, check_invariance
+from mensura.responses.group_comparison import Invariance, check_invariance
 from mensura.responses.irt.shards import dense
 from mensura.responses.result import ItemBank, ResponseFit, ability_table
 from mensura.responses.table import ResponseTable

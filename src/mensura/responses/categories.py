@@ -14,7 +14,7 @@ from mensura.core.arrays import Floats
 from mensura.core.errors import check_choice, listed_names
 from mensura.core.results import Result
 from mensura.responses.category_table import read_categories
-from mensura.responses.estimation import LEAST_PEOPLE, NOT_CONVERGED, choose_estimation
+from mensura.responses.estimation import LEAST_PEOPLE, choose_estimation, fit_by
 from mensura.responses.irt import categories as irt, category_curves as curves
 from mensura.responses.irt.abilities import FINE, METHODS, ShardAbilities, estimate, normal_prior
 from mensura.responses.irt.comparable import RatedAnswers
@@ -208,11 +208,11 @@ def _estimated(
         return "priors as given", prior, irt.fit_categories_held(space, shards, start, prior)
     small = min(len(shard) for shard in shards) < LEAST_PEOPLE
     choice = choose_estimation(prior, start.model, sum(map(len, shards)), float(answers.min()))
-    fitted = irt.fit_categories_held(space, shards, start, choice.of_categories(small))
-    if choice.automatic and not fitted.converged:
-        choice = NOT_CONVERGED
-        fitted = irt.fit_categories_held(space, shards, start, choice.of_categories(small))
-    return choice.words, choice.of_categories(small), fitted
+
+    def fit(own: irt.CategoryPrior | None) -> irt.CategoryFitted:
+        return irt.fit_categories_held(space, shards, start, own)
+
+    return fit_by(choice, fit, lambda chosen: chosen.of_categories(small))
 
 
 def _abilities(space: Namespace, shard: irt.CategoryCounts, fitted: irt.CategoryFitted, method: str) -> ShardAbilities:

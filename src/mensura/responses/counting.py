@@ -11,7 +11,6 @@ import polars as pl
 
 from mensura.core.errors import MensuraError, check_choice
 from mensura.intake.answers import AnswerLog, WideAnswers
-from mensura.responses.irt.shards import is_sparse
 from mensura.responses.table import Counts, Places, ResponseTable, build_table, counts_at
 
 MOST_TRIALS = 255
@@ -161,33 +160,14 @@ def join_parts(parts: Sequence[CountPart], rules: CountRules, log: AnswerLog) ->
                 )
     subjects, items = list(groups), list(dict.fromkeys(item for part in parts for item in part.items))
     rows, columns = ({name: place for place, name in enumerate(names)} for names in (subjects, items))
-    join = _join_cells if any(is_sparse(part.right) for part in parts) else _join_arrays
-    right, trials = join(parts, rows, columns, rules, log)
+    right, trials = _join_cells(parts, rows, columns, rules, log)
     return build_table(subjects, list(groups.values()), items, right, trials, log.frame())
-
-
-def _join_arrays(
-    parts: Sequence[CountPart], rows: dict[str, int], columns: dict[str, int], rules: CountRules, log: AnswerLog
-) -> tuple[Counts, Counts]:
-    """Return right answers and trials of several runs, laid over one another in one table."""
-    shares = any(part.right.dtype.kind == "f" for part in parts)
-    right = np.zeros((len(rows), len(columns)), dtype=np.float32 if shares else np.uint16)
-    trials = np.zeros(right.shape, dtype=np.uint16)
-    for part in parts:
-        at = np.ix_([rows[name] for name in part.subjects], [columns[name] for name in part.items])
-        given = np.ones(part.right.shape, dtype=np.uint16) if part.trials is None else part.trials
-        again = (given > 0) & (trials[at] > 0)
-        _note_again(int(again.sum()), rules, log)
-        kept, before = ~(again & (rules.duplicates == "first")), ~(again & (rules.duplicates == "last"))
-        right[at] = right[at] * before + part.right * kept
-        trials[at] = trials[at] * before + given * kept
-    return _joined(trials, right, rules, log)
 
 
 def _join_cells(
     parts: Sequence[CountPart], rows: dict[str, int], columns: dict[str, int], rules: CountRules, log: AnswerLog
 ) -> tuple[Counts, Counts]:
-    """Return right answers and trials of several runs of which most items were not taken, cell by cell."""
+    """Return right answers and trials of several runs, cell by cell."""
     cells = pl.concat([_cells(part, rows, columns) for part in parts])
     both = pl.col("right", "n")
     total = {"first": both.first(), "last": both.last()}.get(rules.duplicates, both.sum())

@@ -17,8 +17,8 @@ from mensura.core.errors import MensuraError, check_choice, listed_names
 from mensura.core.frames import require_columns
 from mensura.core.results import Result
 from mensura.intake.tables import as_frame
+from mensura.responses.category_table import PROBIT, DimensionAnswers, dimension_answers
 from mensura.responses.counting import CountRules
-from mensura.responses.dimension_answers import PROBIT, DimensionAnswers, dimension_answers
 from mensura.responses.estimation import PRIORS, WEAK, Estimation, choose_estimation, fewest_answers
 from mensura.responses.irt.dimension_items import DimensionItems, rotate
 from mensura.responses.irt.dimension_nodes import Places

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import polars as pl
@@ -33,7 +34,7 @@ class Estimation(NamedTuple):
     table: dict[str, ItemPrior] | None = None
     automatic: bool = False
 
-    def of_right(self, model: str, small_groups: bool) -> Priors:
+    def of_right(self, small_groups: bool) -> Priors:
         """Return the priors of right and wrong answers; groups of few subjects always have one."""
         groups = Priors().groups if small_groups else None
         if self.table is not None:
@@ -86,8 +87,25 @@ def choose_estimation(prior: str | Path | None, model: str, subjects: int, fewes
     return Estimation(LIKELIHOOD, "none", automatic=True)
 
 
-NOT_CONVERGED = Estimation(f"{WEAK} (maximum likelihood did not converge)", "weak")
-"""The estimation that replaces one by maximum likelihood that nobody asked for."""
+class _Fit(Protocol):
+    @property
+    def converged(self) -> bool: ...
+
+
+F = TypeVar("F", bound=_Fit)
+P = TypeVar("P")
+
+
+def fit_by(choice: Estimation, fit: Callable[[P], F], priors_of: Callable[[Estimation], P]) -> tuple[str, P, F]:
+    """Fit with the priors of a choice; with weak ones where maximum likelihood, which nobody chose, does not converge.
+
+    Returns the estimation in words, the priors and the fit.
+    """
+    fitted = fit(priors_of(choice))
+    if choice.automatic and not fitted.converged:
+        choice = Estimation(f"{WEAK} (maximum likelihood did not converge)", "weak")
+        fitted = fit(priors_of(choice))
+    return choice.words, priors_of(choice), fitted
 
 
 def fewest_answers(right: Floats, taken: Floats) -> float:

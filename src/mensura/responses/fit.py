@@ -19,15 +19,14 @@ from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError, check_choice
 from mensura.responses.counting import CountRules
-from mensura.responses.estimation import LEAST_PEOPLE, NOT_CONVERGED, choose_estimation, fewest_answers
+from mensura.responses.estimation import LEAST_PEOPLE, choose_estimation, fewest_answers, fit_by
 from mensura.responses.findings import CHECKS, item_misfit, refuse_hopeless, refuse_unlinked, with_checks, with_findings
 from mensura.responses.irt.abilities import METHODS, abilities
 from mensura.responses.irt.comparable import RightAnswers
 from mensura.responses.irt.differences import compare_items, discovery_rates, empty_dif
-from mensura.responses.irt.fitting import Effort, Fitted, Pass, climb, fit_held, over, start
+from mensura.responses.irt.fitting import Effort, Fitted, Pass, climb, fit_held, fit_shaped, over, skewness, start
 from mensura.responses.irt.model import Priors, check_model
 from mensura.responses.irt.namespace import Namespace, namespace
-from mensura.responses.irt.shaped import fit_shaped, skewness
 from mensura.responses.irt.shards import Held, Shard, ShardCounts, ShardSource, placed, streamed, weighed
 from mensura.responses.points import observed_rates
 from mensura.responses.quality import right_quality
@@ -254,11 +253,7 @@ def _estimated(
         return "priors as given", prior, fit(prior)
     small, fewest = min(sizes) < LEAST_PEOPLE, fewest_answers(counts.right, counts.trials)
     choice = choose_estimation(prior, model, len(counts.taken), fewest)
-    fitted = fit(choice.of_right(model, small))
-    if choice.automatic and not fitted.converged:
-        choice = NOT_CONVERGED
-        fitted = fit(choice.of_right(model, small))
-    return choice.words, choice.of_right(model, small), fitted
+    return fit_by(choice, fit, lambda chosen: chosen.of_right(small))
 
 
 def _noted(result: ResponseFit, notes: list[tuple[str, Any, str]]) -> ResponseFit:

@@ -20,7 +20,7 @@ from mensura.core.errors import MensuraError
 from mensura.core.frames import neutral_cells
 from mensura.exam import AnswerStore, Exam
 from mensura.exam.gathering import people_outcomes, people_takers, summarise, without_free_text
-from mensura.exam.texts import english
+from mensura.exam.settings import english
 from mensura.serve.exam_fields import page_facts
 from mensura.serve.exam_takers import TakerPages
 from mensura.serve.middleware import SiteMiddleware

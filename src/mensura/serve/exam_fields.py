@@ -8,8 +8,7 @@ from urllib.parse import urlencode
 
 from mensura.exam.records import Sitting
 from mensura.exam.scoring import Given
-from mensura.exam.settings import ExamSettings
-from mensura.exam.texts import ExamTexts
+from mensura.exam.settings import ExamSettings, ExamTexts
 from mensura.serve.sessions import Form
 from mensura.site.templating import EARLY
 

@@ -15,8 +15,7 @@ from starlette.routing import Route
 
 from mensura.exam import AnswerStore, Exam
 from mensura.exam.design import deadline, rules_text, tools_text
-from mensura.exam.items import render_line, render_markdown
-from mensura.exam.media import media_of
+from mensura.exam.items import media_of, render_line, render_markdown
 from mensura.exam.records import OvertakenError, RefusedError, Sitting, StoredAnswer, plain_code
 from mensura.serve.exam_fields import fields_of, given_in, next_page, number_in, page_facts
 from mensura.serve.sessions import UNSTORED, Attempts, Begins, Form, is_over_tls, own_form, visitor_of

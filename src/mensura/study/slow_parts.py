@@ -22,8 +22,8 @@ from mensura.calibration import (
     profile_counts,
 )
 from mensura.calibration.abilities import FEWEST_DECIDED
-from mensura.calibration.beside import doubt_of_lines
 from mensura.calibration.open_pool import READERS
+from mensura.calibration.placing import doubt_of_lines
 from mensura.core.cache import recall
 from mensura.core.errors import MensuraError
 from mensura.core.frames import read_csv

@@ -72,6 +72,28 @@ class CategoryItems:
         sd[1:] *= np.exp(groups[1::2])
         return CategoryItems(self.model, self.sizes, self.values + items * self.used, mean, sd)
 
+    def expected_scores(self, nodes: Floats) -> Floats:
+        """Return the expected category of every item at nodes, the lowest being 0."""
+        here = (np.arange(self.most) < self.sizes[:, None])[:, :, None]
+        return np.asarray(np.einsum("k,jkq->jq", np.arange(float(self.most)), np.exp(log_chances(self, nodes)) * here))
+
+    def slopes_of(self, item: int) -> list[int]:
+        """Return which of an item's parameters are slopes."""
+        return list(range(self.sizes[item] - 1)) if self.model == "nominal" else [0]
+
+    def unknowns(self, item: int) -> int:
+        """Return how many parameters an item has."""
+        return int(self.used[item].sum())
+
+    def logit_weights(self, item: int, ability: float) -> Floats:
+        """Return how the mean logit of an item's steps at an ability depends on its parameters."""
+        steps, row = int(self.sizes[item]) - 1, np.zeros(self.values.shape[1])
+        if self.model == "nominal":
+            row[steps - 1], row[self.most - 2 + steps] = ability / steps, 1.0 / steps
+        else:
+            row[0], row[1 : steps + 1] = ability, 1.0 / steps
+        return row
+
 
 def begin(model: str, shares: Sequence[Floats], groups: int) -> CategoryItems:
     """Return where a fit begins, from each item's shares of its categories."""
@@ -138,9 +160,3 @@ def _graded(p: CategoryItems, nodes: Floats) -> tuple[Floats, Floats, Floats]:
         by[:, step - 1, step] = -bend[:, step] / chance[:, step - 1]
     slope = steep * p.values[:, :1, None]
     return np.log(chance) * here[:, :, None], by * here[:, :, None, None], slope * here[:, :, None]
-
-
-def expected_scores(p: CategoryItems, nodes: Floats) -> Floats:
-    """Return the expected category of every item at nodes, the lowest being 0."""
-    here = (np.arange(p.most) < p.sizes[:, None])[:, :, None]
-    return np.asarray(np.einsum("k,jkq->jq", np.arange(float(p.most)), np.exp(log_chances(p, nodes)) * here))

@@ -10,10 +10,10 @@ import numpy as np
 
 from mensura.core.arrays import Floats
 from mensura.responses.irt import categories as rated
-from mensura.responses.irt.category_curves import CategoryItems, expected_scores
+from mensura.responses.irt.category_curves import CategoryItems
 from mensura.responses.irt.fitting import Effort, climb
 from mensura.responses.irt.information import Information, gradient
-from mensura.responses.irt.model import Parameters, Priors, chances, group_prior_terms, prior_terms
+from mensura.responses.irt.model import Parameters, Priors, group_prior_terms, prior_terms
 from mensura.responses.irt.namespace import Namespace, namespace
 from mensura.responses.irt.passes import Grid, NodeTables, PassSums, tally
 from mensura.responses.irt.shards import Held, thinned
@@ -39,10 +39,6 @@ class Comparable(Protocol):
     def sizes(self) -> list[int]: ...  # noqa: D102
     def solve(self, p: Any, maps: Maps) -> Solved: ...  # noqa: ANN401, D102
     def at(self, p: Any, maps: Maps) -> tuple[float, Floats]: ...  # noqa: ANN401, D102
-    def scores(self, p: Any, nodes: Floats) -> Floats: ...  # noqa: ANN401, D102
-    def slopes(self, p: Any, item: int) -> list[int]: ...  # noqa: ANN401, D102
-    def toward(self, p: Any, item: int, ability: float) -> Floats: ...  # noqa: ANN401, D102
-    def unknowns(self, p: Any, item: int) -> int: ...  # noqa: ANN401, D102
 
 
 @dataclass(frozen=True)
@@ -94,22 +90,6 @@ class RightAnswers:
         height = sums.evidence + prior_terms(p, self.priors)[0] + group_prior_terms(p, self.priors.groups)[0]
         return height, np.concatenate([part.ravel() for part in gradient(p, grid, sums, self.priors)])
 
-    def scores(self, p: Parameters, nodes: Floats) -> Floats:
-        """Return the expected score of every item at nodes."""
-        return chances(p, nodes)
-
-    def slopes(self, p: Parameters, item: int) -> list[int]:
-        """Return which of an item's parameters are slopes."""
-        return [] if p.model == "rasch" else [0]
-
-    def unknowns(self, p: Parameters, item: int) -> int:
-        """Return how many parameters an item has."""
-        return p.of_item
-
-    def toward(self, p: Parameters, item: int, ability: float) -> Floats:
-        """Return how the logit at an ability depends on an item's parameters."""
-        return np.array({"rasch": [1.0], "2pl": [ability, 1.0]}.get(p.model, [ability, 1.0, 0.0]))
-
 
 @dataclass(frozen=True)
 class RatedAnswers:
@@ -135,24 +115,3 @@ class RatedAnswers:
     def at(self, p: CategoryItems, maps: Maps) -> tuple[float, Floats]:
         """Return log posterior and gradient."""
         return rated.height_and_gradient(self.space, self._own(maps), p, self.prior)
-
-    def scores(self, p: CategoryItems, nodes: Floats) -> Floats:
-        """Return the expected score of every item at nodes."""
-        return expected_scores(p, nodes)
-
-    def slopes(self, p: CategoryItems, item: int) -> list[int]:
-        """Return which of an item's parameters are slopes."""
-        return list(range(p.sizes[item] - 1)) if p.model == "nominal" else [0]
-
-    def unknowns(self, p: CategoryItems, item: int) -> int:
-        """Return how many parameters an item has."""
-        return int(p.used[item].sum())
-
-    def toward(self, p: CategoryItems, item: int, ability: float) -> Floats:
-        """Return how the mean logit of an item's steps at an ability depends on its parameters."""
-        steps, row = int(p.sizes[item]) - 1, np.zeros(p.values.shape[1])
-        if p.model == "nominal":
-            row[steps - 1], row[p.most - 2 + steps] = ability / steps, 1.0 / steps
-        else:
-            row[0], row[1 : steps + 1] = ability, 1.0 / steps
-        return row

@@ -136,7 +136,7 @@ def _tested(answers: Comparable, base: _Layout, item: int, group: int, count: in
     other = rest if pair in base.freed else (*base.freed, pair)
     alternative = _laid(answers, base.fit.parameters, other, count, groups, base)
     free, bound = (base, alternative) if pair in base.freed else (alternative, base)
-    degrees = answers.unknowns(free.fit.parameters, item)
+    degrees = free.fit.parameters.unknowns(item)
     x2 = max(0.0, 2.0 * (free.fit.height - bound.fit.height))
     together = bound.fit.parameters.of_items(_source(free.freed, count, bound))
     return _Test(x2, float(chdtrc(degrees, x2)), free, together)
@@ -151,24 +151,24 @@ def _described(answers: Comparable, test: _Test, item: int, group: int) -> tuple
     place, mean, sd = int(layout.maps[group][item]), float(p.mean[group]), float(p.sd[group])
     shape = information.item_columns.shape[:2]
     values = p.flat()[: shape[0] * shape[1]].reshape(shape)
-    toward, slopes = answers.toward(p, item, mean), answers.slopes(p, item)
+    toward, slopes = p.logit_weights(item, mean), p.slopes_of(item)
     apart = values[place] - values[item]
     of_items, of_groups = np.zeros(shape), np.zeros(len(p.free))
     of_items[place], of_items[item] = toward, -toward
     of_groups[p.free.index(("mean", group))] = float(
-        answers.toward(p, item, 1.0) @ apart - answers.toward(p, item, 0.0) @ apart
+        p.logit_weights(item, 1.0) @ apart - p.logit_weights(item, 0.0) @ apart
     )
     solved = information.step(of_items, of_groups)
     variance = float(np.sum(of_items * solved[0]) + of_groups @ solved[1])
     nodes = mean + sd * np.linspace(-4.0, 4.0, 81)
     weight = np.exp(-0.5 * ((nodes - mean) / sd) ** 2)
-    score = answers.scores(p.of_items(np.array([place, item])), nodes)
+    score = p.of_items(np.array([place, item])).expected_scores(nodes)
     gap = float((score[0] - score[1]) @ weight / weight.sum())
     uniform, other = p_value, None
     if slopes:
         straight = _with_one_slope(answers, layout, together, item, place, slopes)
         bent = min(x2, 2.0 * (layout.fit.height - straight))
-        uniform = float(chdtrc(answers.unknowns(p, item) - len(slopes), max(0.0, x2 - bent)))
+        uniform = float(chdtrc(p.unknowns(item) - len(slopes), max(0.0, x2 - bent)))
         other = float(chdtrc(len(slopes), max(0.0, bent)))
     return float(toward @ apart), float(np.sqrt(max(variance, 0.0))), gap, x2, p_value, uniform, other
 

@@ -141,6 +141,22 @@ class Parameters:
         below = newton < least
         return np.where(below, least, plain) if below.any() else newton
 
+    def expected_scores(self, nodes: Floats) -> Floats:
+        """Return the expected score of every item at nodes."""
+        return chances(self, nodes)
+
+    def slopes_of(self, item: int) -> list[int]:
+        """Return which of an item's parameters are slopes."""
+        return [] if self.model == "rasch" else [0]
+
+    def unknowns(self, item: int) -> int:
+        """Return how many parameters an item has."""
+        return self.of_item
+
+    def logit_weights(self, item: int, ability: float) -> Floats:
+        """Return how the logit at an ability depends on an item's parameters."""
+        return np.array({"rasch": [1.0], "2pl": [ability, 1.0]}.get(self.model, [ability, 1.0, 0.0]))
+
     def standardised(self) -> Parameters:
         """Return the same model on the scale whose first group has mean 0 and standard deviation 1."""
         unit = float(self.sd[0])
