@@ -13,10 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from mensura.core.arrays import Floats
-from mensura.core.errors import MensuraError
 from mensura.responses.irt import information as louis
 from mensura.responses.irt.category_curves import CategoryItems, category_curves, log_chances
-from mensura.responses.irt.fitting import Anderson
+from mensura.responses.irt.fitting import Effort, Place, ascend
 from mensura.responses.irt.information import Information
 from mensura.responses.irt.model import GroupPrior, group_prior_terms
 from mensura.responses.irt.namespace import Array, Namespace
@@ -26,8 +25,7 @@ EXACT_UNKNOWNS = 200
 """Up to so many parameters of items errors are exact."""
 _RIDGE = 1e-9
 _LARGEST_SHARE = 0.98
-_LONGEST_STEP, _SHORTER, _NEAR = 1.0, 3.0, 3.0
-_TOLERANCE, _PASSES = 0.002, 200
+_EFFORT = Effort(tolerance=0.002)
 
 
 @dataclass(frozen=True)
@@ -181,47 +179,27 @@ def fit_categories_held(
 
     ``exact``: whether the errors of few parameters are exact.
     """
-    here, best, shrink, memory = start, None, 1.0, Anderson()
-    left, passes = np.inf, 0
-    cut = start.values.size
-    while passes < _PASSES:
-        passes += 1
-        grid = Grid.over(here.mean, here.sd)
-        sums = _pass(space, shards, here, grid)
-        density, pull, stiffness = _prior_terms(here, prior)
-        height = sums.evidence + density
-        if best is not None and not height >= best[0] - 1e-7 * abs(best[0]):
-            shrink /= _SHORTER
-            memory.forget()
-            here = _away(best[1], best[2], shrink)
-            continue
-        inverse = _information(here, grid, sums, stiffness)
-        items, groups = _gradient(here, grid, sums)
-        pulled = (items + pull[:cut].reshape(items.shape)) * here.used, groups + pull[cut:]
-        step, errors = np.concatenate([part.ravel() for part in inverse.step(*pulled)]), inverse.errors()
-        left = float(np.max(np.abs(step[:cut] * here.used.ravel()) / errors[:cut]))
-        best = (height, here, step, sums, grid)
-        if left < _TOLERANCE:
-            break
-        if left < _NEAR:
-            step = memory.improved(here.flat(), step, errors)
-        shrink = min(1.0, _SHORTER * shrink)
-        here = _away(here, step, shrink)
-    if best is None:
-        raise MensuraError("the likelihood has no value where the fit begins; check that several subjects answered")
-    height, items_at_best, _, sums, grid = best
-    stiffness = _prior_terms(items_at_best, prior)[2]
-    if exact and int(items_at_best.used.sum()) <= EXACT_UNKNOWNS:
-        errors_of = _exact(space, shards, items_at_best, grid, sums, stiffness)
+
+    def look(p: CategoryItems) -> Place:
+        grid = Grid.over(p.mean, p.sd)
+        sums = _pass(space, shards, p, grid)
+        density, pull, stiffness = _prior_terms(p, prior)
+
+        def slopes() -> tuple[tuple[Floats, Floats], Information]:
+            items, groups = _gradient(p, grid, sums)
+            cut = p.values.size
+            pulled = (items + pull[:cut].reshape(items.shape)) * p.used, groups + pull[cut:]
+            return pulled, _information(p, grid, sums, stiffness)
+
+        return Place(sums.evidence + density, p, grid, sums, slopes)
+
+    (height, p, grid, sums, _), converged, history = ascend(look, start, _EFFORT)
+    stiffness = _prior_terms(p, prior)[2]
+    if exact and int(p.used.sum()) <= EXACT_UNKNOWNS:
+        errors_of = _exact(space, shards, p, grid, sums, stiffness)
     else:
-        errors_of = _information(items_at_best, grid, sums, stiffness)
-    return CategoryFitted(items_at_best, grid, errors_of, sums.evidence, passes, left < _TOLERANCE, height)
-
-
-def _away(p: CategoryItems, step: Floats, share: float) -> CategoryItems:
-    longest = max(1.0, float(np.max(np.abs(step))) / _LONGEST_STEP)
-    moved, cut = share * step / longest, p.values.size
-    return p.moved(moved[:cut].reshape(p.values.shape), moved[cut:])
+        errors_of = _information(p, grid, sums, stiffness)
+    return CategoryFitted(p, grid, errors_of, sums.evidence, len(history), converged, height)
 
 
 def _exact(

@@ -72,6 +72,10 @@ class CategoryItems:
         sd[1:] *= np.exp(groups[1::2])
         return CategoryItems(self.model, self.sizes, self.values + items * self.used, mean, sd)
 
+    def held_up(self, newton: Floats, plain: Floats) -> Floats:
+        """Return Newton's step: no parameter has a bound."""
+        return newton
+
     def expected_scores(self, nodes: Floats) -> Floats:
         """Return the expected category of every item at nodes, the lowest being 0."""
         here = (np.arange(self.most) < self.sizes[:, None])[:, :, None]

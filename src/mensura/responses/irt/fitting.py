@@ -15,9 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+import scipy
 
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
@@ -172,70 +173,87 @@ def fit_held(
     return replace(fitted, information=exact)
 
 
-def climb(run: Pass, begin: irt_model.Parameters, priors: irt_model.Priors, effort: Effort) -> Fitted:
-    """Take Newton's steps from ``begin`` until they are short."""
-    here, best, shrink = begin, None, 1.0
+class Climber(Protocol):
+    """Parameters that a climb moves."""
+
+    def flat(self) -> Floats: ...  # noqa: D102
+    def moved(self, items: Floats, groups: Floats) -> Any: ...  # noqa: ANN401, D102
+    def held_up(self, newton: Floats, plain: Floats) -> Floats: ...  # noqa: D102
+
+
+class Place(NamedTuple):
+    """Where a climb is: log posterior, parameters, grid, sums, and gradient and inverse information, if asked."""
+
+    height: float
+    parameters: Any
+    grid: Grid
+    sums: Any
+    slopes: Callable[[], tuple[tuple[Floats, Floats], Information]]
+
+
+def ascend(look: Callable[[Any], Place], begin: Climber, effort: Effort) -> tuple[Place, bool, tuple[Visit, ...]]:
+    """Take Newton's steps from ``begin`` until they are short; return the best place, and whether it is the maximum."""
+    here: Any = begin
+    best, newton, plain, shape, shrink = None, np.zeros(0), np.zeros(0), (0, 0), 1.0
     history: list[Visit] = []
     memory = Anderson()
     for _ in range(effort.passes):
-        grid = Grid.over(here.mean, here.sd)
-        sums = run(here, grid, False)
-        height = (
-            sums.evidence + irt_model.prior_terms(here, priors)[0] + irt_model.group_prior_terms(here, priors.groups)[0]
-        )
-        if best is not None and not height >= best.height - _NOISE * abs(best.height):
+        place = look(here)
+        if best is not None and not place.height >= best.height - _NOISE * abs(best.height):
             shrink /= _SHORTER
             memory.forget()
-            history.append(Visit(height, history[-1].step))
-            here = _away(best.parameters, best.newton if shrink > _SHORTEST else best.plain, max(shrink, _SHORTEST))
+            history.append(Visit(place.height, history[-1].step))
+            step = newton if shrink > _SHORTEST else plain
+            here = _away(best.parameters, step, max(shrink, _SHORTEST), shape)
             continue
-        slope = gradient(here, grid, sums, priors)
-        inverse = information(here, grid, sums, priors)
+        slope, inverse = place.slopes()
+        shape = (slope[0].shape[0], slope[0].shape[1])
         plain, errors = _flat(inverse.plain_step(*slope)), inverse.errors()
         step = here.held_up(_flat(inverse.step(*slope)), plain)
         left = float(np.max(np.abs(step) / errors))
-        history.append(Visit(height, left))
+        history.append(Visit(place.height, left))
         longest = float(np.max(np.abs(step)))
         trusted = longest <= LONGEST_STEP or left < _SURE
         step = step * min(1.0, LONGEST_STEP / longest) if trusted and longest > 0.0 else step
-        best = _Place(height, here, grid, sums, step if trusted else plain, plain)
+        best, newton = place, step if trusted else plain
         if left < effort.tolerance:
             break
         if trusted and left < _NEAR:
             step = here.held_up(memory.improved(here.flat(), step, errors), plain)
         shrink = min(1.0, _SHORTER * shrink)
-        here = _away(here, step if trusted else plain, shrink)
+        here = _away(here, step if trusted else plain, shrink, shape)
     if best is None:
-        raise MensuraError(
-            f"the likelihood is {height} where the fit begins; check that the table has responses of several subjects"
-        )
-    converged = history[-1].step < effort.tolerance
-    whole = information(best.parameters, best.grid, best.sums, priors, whole=True)
-    return Fitted(
-        best.parameters, best.grid, best.sums, whole, best.sums.evidence, converged, tuple(history), best.height
-    )
+        raise MensuraError("the likelihood has no value where the fit begins; check that several subjects answered")
+    return best, history[-1].step < effort.tolerance, tuple(history)
 
 
-class _Place(NamedTuple):
-    """The best place so far."""
+def climb(run: Pass, begin: irt_model.Parameters, priors: irt_model.Priors, effort: Effort) -> Fitted:
+    """Fit right and wrong answers from ``begin`` on."""
 
-    height: float
-    parameters: irt_model.Parameters
-    grid: Grid
-    sums: PassSums
-    newton: Floats
-    plain: Floats
+    def look(p: irt_model.Parameters) -> Place:
+        grid = Grid.over(p.mean, p.sd)
+        sums = run(p, grid, False)
+        priors_height = irt_model.prior_terms(p, priors)[0] + irt_model.group_prior_terms(p, priors.groups)[0]
+
+        def slopes() -> tuple[tuple[Floats, Floats], Information]:
+            return gradient(p, grid, sums, priors), information(p, grid, sums, priors)
+
+        return Place(sums.evidence + priors_height, p, grid, sums, slopes)
+
+    (height, p, grid, sums, _), converged, history = ascend(look, begin, effort)
+    whole = information(p, grid, sums, priors, whole=True)
+    return Fitted(p, grid, sums, whole, sums.evidence, converged, history, height)
 
 
 def _flat(step: tuple[Floats, Floats]) -> Floats:
     return np.concatenate([part.ravel() for part in step])
 
 
-def _away(p: irt_model.Parameters, step: Floats, share: float) -> irt_model.Parameters:
-    """Move by a share of a step, no parameter too far at once."""
+def _away(p: Climber, step: Floats, share: float, shape: tuple[int, int]) -> Any:  # noqa: ANN401
+    """Move by a share of a step, no parameter too far at once; ``shape``: items and parameters of each."""
     bounded = np.clip(share * step, -LONGEST_STEP, LONGEST_STEP)
-    cut = len(p.slope) * p.of_item
-    return p.moved(bounded[:cut].reshape(-1, p.of_item), bounded[cut:])
+    cut = shape[0] * shape[1]
+    return p.moved(bounded[:cut].reshape(shape), bounded[cut:])
 
 
 DEGREE = 4
@@ -311,17 +329,12 @@ def _normal(degree: int) -> Floats:
 
 def _height(shape: Floats, moments: Floats) -> float:
     """Return the mean log density of abilities with these moments."""
-    log_density = log_shape(shape, _NODES)
-    most = float(log_density.max())
-    return float(shape @ moments) - most - float(np.log(np.sum(np.exp(log_density - most))))
+    return float(shape @ moments) - float(scipy.special.logsumexp(log_shape(shape, _NODES)))
 
 
 def _density(shape: Floats) -> Floats:
     """Return the share of every node."""
-    value = log_shape(shape, _NODES)
-    value = np.exp(value - value.max())
-    share: Floats = value / value.sum()
-    return share
+    return np.asarray(scipy.special.softmax(log_shape(shape, _NODES)))
 
 
 def skewness(p: Parameters, group: int) -> float:
