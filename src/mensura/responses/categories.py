@@ -218,10 +218,9 @@ def _estimated(
 def _abilities(space: Namespace, shard: irt.CategoryCounts, fitted: irt.CategoryFitted, method: str) -> ShardAbilities:
     """Return the abilities of a group's subjects."""
     p = fitted.items
-    log_p, _, slope = curves.category_curves(p, FINE.nodes)
-    values = space.get(space.score(shard.counts, space.real(log_p.reshape(-1, len(FINE.nodes)))))
-    of_items = np.einsum("jkq,jkq->jq", np.exp(log_p) * (np.arange(p.most) < p.sizes[:, None])[:, :, None], slope**2)
-    of_answers = np.repeat(of_items, p.most, axis=0)
+    table = curves.log_chances(p, FINE.nodes).reshape(-1, len(FINE.nodes))
+    values = space.get(space.score(shard.counts, space.real(table)))
+    of_answers = np.repeat(p.information(FINE.nodes), p.most, axis=0)
     information = space.get(space.score(shard.counts, space.real(of_answers)))
     prior = normal_prior(FINE, float(p.mean[shard.group]), float(p.sd[shard.group]))
     weighted, variance = estimate("wle", values, information, FINE, prior)

@@ -76,10 +76,18 @@ class CategoryItems:
         """Return Newton's step: no parameter has a bound."""
         return newton
 
+    def chances(self, nodes: Floats) -> Floats:
+        """Return the chance of every category (items × categories × nodes); absent categories have 0."""
+        here = (np.arange(self.most) < self.sizes[:, None])[:, :, None]
+        return np.asarray(np.exp(log_chances(self, nodes)) * here)
+
     def expected_scores(self, nodes: Floats) -> Floats:
         """Return the expected category of every item at nodes, the lowest being 0."""
-        here = (np.arange(self.most) < self.sizes[:, None])[:, :, None]
-        return np.asarray(np.einsum("k,jkq->jq", np.arange(float(self.most)), np.exp(log_chances(self, nodes)) * here))
+        return np.asarray(np.einsum("k,jkq->jq", np.arange(float(self.most)), self.chances(nodes)))
+
+    def information(self, nodes: Floats) -> Floats:
+        """Return what one answer to each item says about ability (items × nodes)."""
+        return np.asarray(np.einsum("jkq,jkq->jq", self.chances(nodes), category_curves(self, nodes)[2] ** 2))
 
     def slopes_of(self, item: int) -> list[int]:
         """Return which of an item's parameters are slopes."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 from mensura.core.arrays import Floats
-from mensura.responses.irt.category_curves import CategoryItems, log_chances
+from mensura.responses.irt.category_curves import CategoryItems
 from mensura.responses.irt.model import Parameters, chances
 
 MOST_ITEMS, MOST_IN_M2 = 200, 60
@@ -33,8 +33,7 @@ def category_chances(p: Parameters | CategoryItems, ability: Floats) -> Floats:
     if isinstance(p, Parameters):
         right = chances(p, ability)
         return np.stack([1.0 - right, right], axis=1)
-    here = (np.arange(p.most) < p.sizes[:, None])[:, :, None]
-    return np.asarray(np.exp(log_chances(p, ability)) * here)
+    return p.chances(ability)
 
 
 @dataclass(frozen=True)
