@@ -10,8 +10,7 @@ from scipy.integrate import quad
 from mensura.core.errors import MensuraError
 from mensura.responses import Aim, ItemBank, next_items, select_items
 from mensura.responses.adaptive import items_to_go
-from mensura.responses.choosing import difficulty_line, spread_place, turn_share
-from mensura.responses.result import Placement
+from mensura.responses.bank import Placement, difficulty_line, spread_place, turn_share
 
 Z90 = 1.6448536269514722
 

@@ -22,7 +22,7 @@ def fit_of(difficulties, abilities):
     ]
     subjects = pl.DataFrame(rows, schema=["subject", "group", "ability", "low", "high"], orient="row")
     none = pl.DataFrame()
-    items = items.with_columns(se_difficulty=pl.lit(0.1))
+    items = items.with_columns(discrimination=pl.lit(1.0), se_difficulty=pl.lit(0.1))
     return ResponseFit("2pl", subjects, items, none, none, none, none, none, 0.0, 1, True)
 
 

@@ -294,8 +294,8 @@ def test_difficulties_are_as_wrong_as_their_errors_say():
 
 @pytest.mark.parametrize("model", ["rasch", "2pl", "3pl"])
 def test_items_in_blocks_give_the_fit_of_all_at_once(model, monkeypatch):
-    """Two groups, gaps and 60 items: blocks of seven items change nothing."""
-    wide = draw(150, 60, seed=6).wide.with_columns(
+    """Two groups, gaps and 20 items: blocks of seven items change nothing."""
+    wide = draw(150, 20, seed=6).wide.with_columns(
         pl.when(pl.int_range(pl.len()) % 5 == 0).then(None).otherwise("i3").alias("i3"),
         group=pl.when(pl.int_range(pl.len()) < 60).then(pl.lit("g")).otherwise(pl.lit("h")),
     )

@@ -313,11 +313,12 @@ def item_characteristic(curve: object, observed: object) -> Drawing:
     """
     path = rows_of(curve, ("ability", "rate"), needed=["ability", "rate"])
     rows = rows_of(observed, ("ability", "rate", "low", "high", "n"), needed=["ability", "rate"])
-    if not path or not rows:
-        return draw_nothing("no curve or no observed rate")
+    if not path:
+        return draw_nothing("no curve")
     nearest = [min(path, key=lambda one: abs(one["ability"] - row["ability"]))["rate"] for row in rows]
-    off = max(abs(row["rate"] - rate) for row, rate in zip(rows, nearest, strict=True))
-    about = f"An item's curve and {counted(len(rows), 'observed rate')}, at most {say(off)} from it."
+    off = max((abs(row["rate"] - rate) for row, rate in zip(rows, nearest, strict=True)), default=0.0)
+    apart = f" and {counted(len(rows), 'observed rate')}, at most {say(off)} from it" if rows else ""
+    about = f"An item's curve{apart}."
     x = Axis.around("ability", [row["ability"] for row in (*path, *rows)])
     y = Axis("share right", -0.03, 1.03, lambda share: f"{share:.0%}")
 

@@ -118,10 +118,17 @@ def draw(
     """Draw a fit: item map, information, curves of items with what was observed, differences between groups."""
     from mensura.charts.render import check_figure
     from mensura.core.folders import whole_folder
-    from mensura.responses.result import read_fit
+    from mensura.responses.result import read_fits
 
     check_figure(Path(f"any.{ending}"), width)
-    drawn = draw_fit(read_fit(folder), item)
+    fits = read_fits(folder)
+    if unknown := [one for one in item or () if not any(one in fit.bank.items for fit in fits.values())]:
+        raise MensuraError(f"item: got {unknown[0]!r}; expected an item of {folder / 'items.csv'}. Correct the name")
+    drawn: dict[str, Drawing] = {}
+    for dimension, fit in fits.items():
+        wanted = [one for one in item or () if one in fit.bank.items]
+        named = draw_fit(fit, wanted or None).items()
+        drawn |= {f"{dimension}-{name}" if dimension else name: chart for name, chart in named}
     with whole_folder(out, "responses draw") as stage:
         for name, chart in drawn.items():
             chart.save(stage / f"{name}.{ending}", width_mm=width)
@@ -137,7 +144,8 @@ def draw_fit(fit: responses.ResponseFit, items: Sequence[str] | None) -> dict[st
     if not fit.observed.width:
         raise MensuraError("the folder has no observed.csv; fit again with: mensura responses fit … --out FOLDER")
     bank = fit.bank
-    worst = sort_highest(fit.items, "fit", "item").head(WORST)["item"].to_list()
+    measure = next((name for name in ("fit", "outfit") if name in fit.items.columns), "discrimination")
+    worst = sort_highest(fit.items.unique("item"), measure, "item").head(WORST)["item"].to_list()
     drawn = {"item-map": item_map(map_points(fit)), "information": information_curve(information_points(bank))}
     for item in items or worst:
         curve = curve_points(bank, item)
@@ -185,7 +193,7 @@ def place(
 
     fitted = read_fit(folder)
     if files:
-        fitted = responses.score_new(fitted, responses.read_responses(list(files)))
+        fitted = responses.score_new(fitted, list(files))
     placed = responses.place_among(fitted, group=group, rates=rates)
     emit(placed, out, as_json)
     _print_placed(placed, () if files else few_beside_many(fitted))
@@ -254,10 +262,9 @@ def next_(
 
 
 def _bank(items: Path, content: str | None) -> tuple[responses.ItemBank, dict[str, str] | None]:
-    from mensura.intake.tables import read_table
+    from mensura.responses.bank import read_bank
 
-    table = read_table(items / "items.csv" if items.is_dir() else items)
-    bank = responses.ItemBank.from_table(table)
+    bank, table = read_bank(items)
     if content is None:
         return bank, None
     require_columns(table, [content], name="items")
@@ -266,14 +273,13 @@ def _bank(items: Path, content: str | None) -> tuple[responses.ItemBank, dict[st
 
 def _answers(log: Path, subject: str | None, bank: responses.ItemBank) -> dict[str, tuple[float, float]]:
     """Return item → (right, trials) of the one subject of a log, or the one that is named."""
-    from mensura.responses.among import counts_in_bank, foreign_items
+    from mensura.responses.bank import answers_in_bank, foreign_items
 
-    table = responses.read_responses(log, subject=subject)
-    names = table.subjects["subject"].to_list()
+    who, right, trials = answers_in_bank(log, bank, subject=subject)
+    names = who["subject"].to_list()
     if len(names) > 1 and subject not in names:
         raise MensuraError(f"{log}: {len(names)} subjects; say with --subject whom to place, such as {names[0]!r}")
     row = names.index(subject) if subject in names else 0
-    right, trials = counts_in_bank(table, bank)
     taken = ((item, right[row, at], trials[row, at]) for at, item in enumerate(bank.items))
     answers = {item: (float(good), float(n)) for item, good, n in taken if n > 0}
     if not answers:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         select_items as select_items,
     )
     from mensura.responses.among import AmongPeople as AmongPeople, place_among as place_among, score_new as score_new
+    from mensura.responses.bank import ItemBank as ItemBank, Placement as Placement
     from mensura.responses.categories import CategoryFit as CategoryFit, fit_categories as fit_categories
     from mensura.responses.comparison import (
         FitComparison as FitComparison,
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
         DimensionRegression as DimensionRegression,
         regress_abilities as regress_abilities,
     )
-    from mensura.responses.result import ItemBank as ItemBank, Placement as Placement, ResponseFit as ResponseFit
+    from mensura.responses.result import ResponseFit as ResponseFit
     from mensura.responses.store import ResponseStore as ResponseStore, write_store as write_store
     from mensura.responses.surprises import Surprises as Surprises, find_surprises as find_surprises
     from mensura.responses.survey import Survey as Survey, take_columns as take_columns

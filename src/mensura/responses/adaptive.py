@@ -25,8 +25,7 @@ import polars as pl
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError, check_choice
 from mensura.core.results import Result
-from mensura.responses.choosing import Contents, difficulty_line, spread_place, turn_share
-from mensura.responses.result import ItemBank, Placement
+from mensura.responses.bank import Contents, ItemBank, Placement, difficulty_line, spread_place, turn_share
 from mensura.scale import Z90
 
 CHOICES = ("spread", "best")

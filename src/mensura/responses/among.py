@@ -21,15 +21,14 @@ from mensura.core.frames import require_columns
 from mensura.core.results import Result
 from mensura.intake.tables import as_frame
 from mensura.responses.adaptive import Aim
+from mensura.responses.bank import ItemBank, answers_in_bank, foreign_items
 from mensura.responses.group_comparison import Invariance, check_invariance
-from mensura.responses.irt.shards import dense
-from mensura.responses.result import ItemBank, ResponseFit, ability_table
-from mensura.responses.table import ResponseTable
+from mensura.responses.result import ResponseFit, ability_table
 from mensura.scale import Z90
 from mensura.scale.ruler import rate_to_one_in
 
 
-def score_new(fit: ResponseFit, answers: ResponseTable, *, aim: Aim | None = None) -> ResponseFit:
+def score_new(fit: ResponseFit, answers: Any, *, aim: Aim | None = None) -> ResponseFit:  # noqa: ANN401
     """Score new subjects on the unchanged scale and items of a fit. Intervals contain the errors of the items.
 
     Parameters
@@ -37,7 +36,7 @@ def score_new(fit: ResponseFit, answers: ResponseTable, *, aim: Aim | None = Non
     fit
         The fit, which stays as it is.
     answers
-        Responses of the new subjects, from :func:`mensura.responses.read_responses`.
+        Responses of the new subjects: whatever :func:`mensura.responses.read_responses` takes, or what it returns.
     aim
         The normal prior of an ability, by default wider than the people, because a model can exceed them all.
 
@@ -60,43 +59,21 @@ def score_new(fit: ResponseFit, answers: ResponseTable, *, aim: Aim | None = Non
 
     """
     aim = aim or Aim()
-    right, trials = counts_in_bank(answers, fit.bank)
-    for name, taken in zip(answers.subjects["subject"], trials.sum(axis=1), strict=True):
+    who, right, trials = answers_in_bank(answers, fit.bank)
+    for name, taken in zip(who["subject"], trials.sum(axis=1), strict=True):
         if not taken:
             raise foreign_items(name, fit.bank)
     places = [fit.bank.place(*one, mean=aim.mean, sd=aim.sd) for one in zip(right, trials, strict=True)]
     names = ("ability", "se", "weighted", "se_weighted")
     ability, se, weighted, se_weighted = (np.array([getattr(place, name) for place in places]) for name in names)
-    subjects = answers.subjects.select("subject", "group").with_columns(
+    highest = np.array([len(codes) for codes in fit.bank.categories]) if fit.bank.categories else 1.0
+    subjects = who.with_columns(
         wle=weighted,
         se_wle=se_weighted,
         n=pl.Series([place.n for place in places]),
-        rate=pl.Series(right.sum(axis=1) / trials.sum(axis=1)),
+        rate=pl.Series((right / highest).sum(axis=1) / trials.sum(axis=1)),
     )
     return replace(fit, subjects=ability_table(subjects, ability, se))
-
-
-def counts_in_bank(answers: ResponseTable, bank: ItemBank) -> tuple[Floats, Floats]:
-    """Return right answers and trials of each subject on the items of a bank; an item ``TASK:ID`` may be ``ID`` there.
-
-    Other items are left out.
-    """
-    places = {item: place for place, item in enumerate(bank.items)}
-    numbers = [places.get(item, places.get(item.partition(":")[2], -1)) for item in answers.items["item"]]
-    taken = np.flatnonzero(np.array(numbers) >= 0)
-    into = np.array(numbers)[taken]
-    right, trials = np.zeros((2, answers.subjects.height, len(bank.items)))
-    right[:, into] = dense(answers.right[:, taken])
-    trials[:, into] = 1.0 if answers.trials is None else dense(answers.trials[:, taken])
-    return right, trials
-
-
-def foreign_items(name: str, bank: ItemBank) -> MensuraError:
-    """Return the error for answers to items that a bank does not have."""
-    others = f" or one of {len(bank.items) - 1} others" if len(bank.items) > 1 else ""
-    return MensuraError(
-        f"{name}: none of its items is in the bank; expected {bank.items[0]!r}{others}. Use the names of items.csv"
-    )
 
 
 PEOPLE_OF_RATES = "people of the rates"
@@ -300,6 +277,8 @@ def _of_rates(bank: ItemBank, rates: Any, name: str) -> tuple[PeopleScale, pl.Da
 
     Second: how much easier each item is for the subjects than these rates say, with its error.
     """
+    if bank.categories:
+        raise MensuraError("rates: items with ratings have no share right; place subjects among a group of the fit")
     frame = as_frame(rates, name="rates")
     require_columns(frame, ["item", "rate"], name="rates")
     places = {item: place for place, item in enumerate(bank.items)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -13,6 +13,7 @@ import polars as pl
 from mensura.core.arrays import Floats
 from mensura.core.errors import check_choice, listed_names
 from mensura.core.results import Result
+from mensura.responses.bank import ItemBank
 from mensura.responses.category_table import read_categories
 from mensura.responses.estimation import LEAST_PEOPLE, choose_estimation, fit_by
 from mensura.responses.irt import categories as irt, category_curves as curves
@@ -20,6 +21,7 @@ from mensura.responses.irt.abilities import FINE, METHODS, ShardAbilities, estim
 from mensura.responses.irt.comparable import RatedAnswers
 from mensura.responses.irt.differences import compare_items, empty_dif
 from mensura.responses.irt.namespace import Namespace, namespace
+from mensura.responses.points import observed_rates
 from mensura.responses.quality import rated_quality
 from mensura.responses.result import ability_table, ending, group_table, heights
 from mensura.responses.survey import Survey
@@ -67,10 +69,15 @@ class CategoryFit(Result):
         The log likelihood and the log density of the priors, which is what was maximised.
     quality, pairs
         The fit of the whole and pairs of items that depend on one another, as of :class:`ResponseFit`.
+    observed
+        item, ability, rate, low, high, n: mean shares of the highest score at ranges of ability.
 
     """
 
-    TABLES: ClassVar[tuple[str, ...]] = ("subjects", "items", "categories", "groups", "dif", "log", "quality", "pairs")
+    TABLES: ClassVar[tuple[str, ...]] = (
+        *("subjects", "items", "categories", "groups", "dif", "log", "quality", "pairs"),
+        "observed",
+    )
 
     model: str
     subjects: pl.DataFrame
@@ -88,6 +95,12 @@ class CategoryFit(Result):
     log_posterior: float = float("nan")
     quality: pl.DataFrame = field(default_factory=pl.DataFrame)
     pairs: pl.DataFrame = field(default_factory=pl.DataFrame)
+    observed: pl.DataFrame = field(default_factory=pl.DataFrame)
+
+    @property
+    def bank(self) -> ItemBank:
+        """The items as they are needed to choose among them."""
+        return ItemBank.from_categories(self.categories, self.model)
 
     @property
     def reliability(self) -> float:
@@ -192,6 +205,10 @@ def fit_categories(
         words,
         fitted.posterior,
     )
+    counts, steps = fitted.counts, np.arange(float(fitted.items.most))
+    score = np.einsum("k,jkq->jq", steps, counts) / (fitted.items.sizes[:, None] - 1)
+    observed = observed_rates(fitted.grid.nodes, score, counts.sum(axis=1), table.items)
+    result = replace(result, observed=observed)
     first = subjects.filter(pl.col("group") == groups[0]).select("subject", "row")
     return rated_quality(result, fitted, table.answers.join(first, on="subject"), first.height)
 

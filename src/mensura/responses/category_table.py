@@ -68,7 +68,7 @@ def read_categories(
 ) -> CategoryTable:
     """Read tables with whole numbers as outcomes, the categories; ``reference``: the group that comes first."""
     log = AnswerLog()
-    answers = _answers(responses, by, group, log, {"header": header, "columns": columns})
+    answers = read_ratings(responses, log, by=by, group=group, header=header, columns=columns)
     groups = answers["group"].unique(maintain_order=True).to_list()
     if reference is not None:
         check_choice("reference", reference, groups)
@@ -80,11 +80,17 @@ def read_categories(
     return CategoryTable(answers, codes, subjects, groups, counts, log)
 
 
-def _answers(sources: Any, by: str | None, group: str | None, log: AnswerLog, how: dict[str, Any]) -> pl.DataFrame:  # noqa: ANN401
-    """Return subject, group, item and value of every answer."""
+def read_ratings(
+    sources: Any,  # noqa: ANN401
+    log: AnswerLog,
+    *,
+    group: str | None = None,
+    **how: Any,  # noqa: ANN401
+) -> pl.DataFrame:
+    """Return subject, group, item and value of every answer; ``how``: arguments of :func:`read_responses`."""
     parts: list[pl.DataFrame] = []
     for source, owner in owned(sources, group, log):
-        for piece in pieces(source, by=by, group=owner, log=log, **how):
+        for piece in pieces(source, group=owner, log=log, **{"by": None, **how}):
             parts += [piece] if isinstance(piece, pl.DataFrame) else piece.long()
     answers = pl.concat(parts).select("subject", "group", "item", "value")
     log.note("missing outcomes", answers["value"].null_count(), "left out")

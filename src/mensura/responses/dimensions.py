@@ -23,6 +23,7 @@ from mensura.responses.estimation import PRIORS, WEAK, Estimation, choose_estima
 from mensura.responses.irt.dimension_items import DimensionItems, rotate
 from mensura.responses.irt.dimension_nodes import Places
 from mensura.responses.irt.dimensions import MOST, DimensionFitted, fit_dimensions_held
+from mensura.responses.quality import criteria
 from mensura.responses.result import ability_table, ending
 from mensura.scale import Z90
 
@@ -65,10 +66,12 @@ class DimensionFit(Result):
         What to know before using the numbers.
     estimation
         Maximum likelihood, or which priors were used.
+    quality
+        One row: log likelihood, aic, bic, sabic, for :func:`mensura.responses.compare_fits`.
 
     """
 
-    TABLES: ClassVar[tuple[str, ...]] = ("subjects", "items", "intercepts", "correlations", "log")
+    TABLES: ClassVar[tuple[str, ...]] = ("subjects", "items", "intercepts", "correlations", "log", "quality")
 
     subjects: pl.DataFrame
     items: pl.DataFrame
@@ -81,6 +84,7 @@ class DimensionFit(Result):
     answers: FittedDimensions
     warnings: tuple[str, ...] = field(default=())
     estimation: str = ""
+    quality: pl.DataFrame = field(default_factory=pl.DataFrame)
 
     @property
     def heading(self) -> str:
@@ -238,6 +242,8 @@ def _result(answers: DimensionAnswers, fitted: DimensionFitted, names: Sequence[
     intercepts = answers.steps.with_columns(
         intercept=pl.Series(p.row_values[:, -1]), se=pl.Series(errors[:, count:][p.steps]).fill_nan(None)
     )
+    turns = count * (count - 1) // 2 if p.explored else 0  # slopes that a rotation can set to 0
+    sizes = answers.subjects.height, len(answers.items), int(p.estimated.sum()) + len(p.pairs) - turns
     return DimensionFit(
         _subjects(answers, fitted, names),
         _items(answers, names, p, errors),
@@ -250,6 +256,7 @@ def _result(answers: DimensionAnswers, fitted: DimensionFitted, names: Sequence[
         FittedDimensions(answers, p, fitted.places),
         tuple(warnings),
         words,
+        pl.DataFrame([criteria(p.model, words, *sizes, fitted.evidence)]),
     )
 
 

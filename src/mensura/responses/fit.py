@@ -293,7 +293,7 @@ def _laid_out(
         empty_dif(),
         pl.DataFrame(schema=CHECKS),
         pl.DataFrame(),
-        observed_rates(fitted, sums, items["item"]),
+        observed_rates(fitted.grid.nodes / unit, sums.right, sums.taken, items["item"]),
         fitted.evidence,
         len(fitted.history),
         fitted.converged,

@@ -19,11 +19,14 @@ import polars as pl
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError, check_choice
 from mensura.core.results import Result
-from mensura.responses.irt.model import Parameters, chances
-from mensura.responses.result import ItemBank, ResponseFit, ability_table, read_fit
+from mensura.responses.bank import ItemBank
+from mensura.responses.irt.category_curves import CategoryItems
+from mensura.responses.irt.model import Parameters
+from mensura.responses.result import ResponseFit, ability_table, read_fit
 
 Link = tuple[float, float]
-Pairs = Sequence[tuple[Parameters, Parameters]]
+Items = Parameters | CategoryItems
+Pairs = Sequence[tuple[Items, Items]]
 METHODS = ("mean-sigma", "haebara", "stocking-lord")
 LEAST_COMMON = 3
 """Common items that two numbers are found from."""
@@ -112,8 +115,10 @@ def link_fits(new: Any, base: Any, *, method: str = "stocking-lord", seed: int =
         )
     own = {item: place for place, item in enumerate(one.bank.items)}
     banks = one.bank.only([own[item] for item in common]), other.bank.only([places[item] for item in common])
+    if [len(codes) for codes in banks[0].categories] != [len(codes) for codes in banks[1].categories]:
+        raise MensuraError("link: common items have other numbers of categories in the two fits. Fit both alike")
     rng = np.random.default_rng(seed)
-    draws = [(_drawn(banks[0], rng), _drawn(banks[1], rng)) for _ in range(_DRAWS)]
+    draws = [(banks[0].drawn(rng), banks[1].drawn(rng)) for _ in range(_DRAWS)]
     (slope, intercept), *drawn = _FINDERS[method]([(banks[0].parameters, banks[1].parameters), *draws])
     covariance = np.cov(np.array(drawn).T)
     (new_unit, new_zero), (base_unit, base_zero) = _group_errors(one), _group_errors(other)
@@ -136,12 +141,8 @@ def _group_errors(fit: ResponseFit) -> tuple[float, float]:
     return 1.0 / (2.0 * count * reliability**2), 1.0 / (count * reliability)
 
 
-def _difficulty(p: Parameters) -> Floats:
-    return -p.intercept / np.where(np.abs(p.slope) > 1e-6, p.slope, 1e-6)
-
-
-def _mean_sigma(new: Parameters, base: Parameters) -> Link:
-    mine, theirs = _difficulty(new), _difficulty(base)
+def _mean_sigma(new: Items, base: Items) -> Link:
+    mine, theirs = new.difficulty, base.difficulty
     spread = float(np.std(mine))
     if spread < 1e-9:
         raise MensuraError("link: the common items have one difficulty; mean-sigma needs several. Use stocking-lord")
@@ -159,26 +160,24 @@ def _by_curves(pairs: Pairs, fold: Callable[[Floats], Floats]) -> list[Link]:
     weight = np.exp(-0.25 * _NODES**2)
     new, base = pairs[0]
     mean, sd = (
-        np.median(_difficulty(base)) - np.median(_difficulty(new)),
+        np.median(base.difficulty) - np.median(new.difficulty),
         np.median(new.slope) / np.median(base.slope),
     )
 
-    def off(x: Floats, new: Parameters, goal: Floats) -> Floats:
-        own = chances(new, (_NODES - x[1]) / np.exp(x[0]))
+    def off(x: Floats, new: Items, goal: Floats) -> Floats:
+        own = new.expected_scores((_NODES - x[1]) / np.exp(x[0]))
         return (fold(own - goal) * weight).ravel()
 
-    def slopes(x: Floats, new: Parameters, _goal: Floats) -> Floats:
+    def slopes(x: Floats, new: Items, _goal: Floats) -> Floats:
         at = (_NODES - x[1]) / np.exp(x[0])
-        rate = chances(new, at)
-        floor = 1.0 / (1.0 + np.exp(-new.guess[:, None])) if new.model == "3pl" else 0.0
-        rise = new.slope[:, None] * (rate - floor) * (1.0 - rate) / (1.0 - floor)
+        rise = new.score_slopes(at)
         return np.column_stack([(fold(part) * weight).ravel() for part in (-at * rise, -rise / np.exp(x[0]))])
 
     start = np.array([np.log(np.clip(sd, 0.1, 10.0)), np.clip(mean, -5.0, 5.0)])
     limits = (-_FURTHEST, _FURTHEST)
-    solutions = [least_squares(off, start, slopes, bounds=limits, args=(new, chances(base, _NODES))).x]
+    solutions = [least_squares(off, start, slopes, bounds=limits, args=(new, base.expected_scores(_NODES))).x]
     for new, base in pairs[1:]:
-        x, goal = solutions[0], chances(base, _NODES)
+        x, goal = solutions[0], base.expected_scores(_NODES)
         for _ in range(_STEPS):
             step = np.linalg.lstsq(slopes(x, new, goal), off(x, new, goal))[0]
             x = np.clip(x - np.clip(step, -_LONGEST_STEP, _LONGEST_STEP), -_FURTHEST, _FURTHEST)
@@ -194,15 +193,8 @@ _FINDERS: dict[str, Callable[[Pairs], list[Link]]] = {
 """What finds slope and intercept of each pair of a new and a base's items; pairs after the first lie near it."""
 
 
-def _drawn(bank: ItemBank, rng: np.random.Generator) -> Parameters:
-    """Return the items with errors drawn from their standard errors."""
-    p, noise = bank.parameters, rng.normal(size=bank.errors.shape) * bank.errors
-    slope = np.maximum(p.slope + noise[:, 0], 0.05)
-    return Parameters(p.model, slope, -slope * (_difficulty(p) + noise[:, 1]), p.guess, p.mean, p.sd)
-
-
 def _item_table(common: list[str], new: ItemBank, base: ItemBank, slope: float, intercept: float) -> pl.DataFrame:
-    linked, theirs = slope * _difficulty(new.parameters) + intercept, _difficulty(base.parameters)
+    linked, theirs = slope * new.parameters.difficulty + intercept, base.parameters.difficulty
     error = np.sqrt((slope * new.errors[:, 1]) ** 2 + base.errors[:, 1] ** 2)
     z = np.where(error > 0.0, (linked - theirs) / np.maximum(error, 1e-12), 0.0)
     return pl.DataFrame({"item": common, "difficulty": linked, "base": theirs, "difference": linked - theirs, "z": z})

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
-from mensura.responses.irt.fitting import Fitted
-from mensura.responses.irt.passes import PassSums
-from mensura.responses.result import ItemBank, ResponseFit
+from mensura.responses.bank import ItemBank
+from mensura.responses.result import ResponseFit
 from mensura.scale import Z90, rate_interval
 
 BIN = 0.5
@@ -24,17 +24,17 @@ _FAR = 6.0
 """Difficulties beyond this are off any map: an item nobody (or everybody) answers right."""
 
 
-def observed_rates(fitted: Fitted, sums: PassSums, items: pl.Series) -> pl.DataFrame:
-    """Return item, ability, rate, low, high (90%), n: shares right over ranges of ability.
+def observed_rates(nodes: Floats, right: Floats, taken: Floats, items: pl.Series) -> pl.DataFrame:
+    """Return item, ability, rate, low, high (90%), n: shares right, or of the highest score, over ranges of ability.
 
-    Subjects count in each range with the posterior chance of being there.
+    Subjects count in each range with the posterior chance of being there. ``nodes``: in standard deviations of the
+    first group; ``right`` and ``taken``: expected there, items × nodes.
     """
-    nodes = fitted.grid.nodes / float(fitted.parameters.sd[0])
     place = np.round(nodes / BIN).astype(int)
     bins = np.unique(place)
     within = (place[:, None] == bins).astype(float)
-    taken = np.maximum(np.broadcast_to(sums.taken, sums.right.shape), 0.0) @ within
-    right = np.clip(sums.right @ within, 0.0, taken)
+    taken = np.maximum(np.broadcast_to(taken, right.shape), 0.0) @ within
+    right = np.clip(right @ within, 0.0, taken)
     at, where = np.nonzero(taken >= LEAST_OBSERVED)
     n, k = taken[at, where], right[at, where]
     low, high = rate_interval(k, n)
@@ -44,13 +44,10 @@ def observed_rates(fitted: Fitted, sums: PassSums, items: pl.Series) -> pl.DataF
 
 def map_points(fit: ResponseFit) -> pl.DataFrame:
     """Return name, kind, value, low, high: items by difficulty, subjects of every group by ability."""
-    items = fit.items.filter(pl.col("difficulty").abs() <= _FAR).select(
-        name="item",
-        kind=pl.lit("items"),
-        value="difficulty",
-        low=pl.col("difficulty") - Z90 * pl.col("se_difficulty"),
-        high=pl.col("difficulty") + Z90 * pl.col("se_difficulty"),
-    )
+    value, reach = fit.bank.parameters.difficulty, Z90 * fit.bank.errors[:, 1]
+    items = pl.DataFrame({"name": fit.bank.items, "value": value, "low": value - reach, "high": value + reach})
+    items = items.filter(pl.col("value").abs() <= _FAR)
+    items = items.select("name", pl.lit("items").alias("kind"), "value", "low", "high")
     subjects = fit.subjects.select(name="subject", kind="group", value="ability", low="low", high="high")
     kinds = [items, *subjects.partition_by("kind", maintain_order=True)]
     return pl.concat([_some(kind.sort("value")) for kind in kinds])

@@ -30,6 +30,20 @@ _MOST_CELLS = 20_000_000
 """Subjects × items up to which items and pairs are tested."""
 
 
+def criteria(
+    model: str, estimation: str, subjects: int, items: int, parameters: int, likelihood: float
+) -> dict[str, Any]:
+    """Return model, sizes, log likelihood and the information criteria of a fit."""
+    row: dict[str, Any] = {"model": model, "estimation": estimation, "subjects": subjects, "items": items}
+    return row | {
+        "parameters": parameters,
+        "log_likelihood": likelihood,
+        "aic": 2.0 * (parameters - likelihood),
+        "bic": parameters * np.log(subjects) - 2.0 * likelihood,
+        "sabic": parameters * np.log((subjects + 2.0) / 24.0) - 2.0 * likelihood,
+    }
+
+
 def _with_quality(
     result: T,
     tested: tuple[pl.DataFrame, pl.DataFrame, WholeFit | None],
@@ -43,15 +57,9 @@ def _with_quality(
     reliability. ``first``: subjects of that group.
     """
     items, pairs, whole = tested
-    subjects, likelihood = result.subjects.height, result.log_likelihood
-    row: dict[str, Any] = {"model": result.model, "estimation": result.estimation, "subjects": subjects}
-    row |= {"items": items.height, "parameters": parameters, "log_likelihood": likelihood}
-    row |= {
-        "log_posterior": result.log_posterior,
-        "aic": 2.0 * (parameters - likelihood),
-        "bic": parameters * np.log(subjects) - 2.0 * likelihood,
-        "sabic": parameters * np.log((subjects + 2.0) / 24.0) - 2.0 * likelihood,
-    }
+    sizes = result.subjects.height, items.height, parameters
+    row = criteria(result.model, result.estimation, *sizes, result.log_likelihood)
+    row["log_posterior"] = result.log_posterior
     row |= dict.fromkeys(WholeFit._fields) if whole is None else whole._asdict()
     weight = np.exp(-0.5 * NODES**2)
     ability, error = (result.subjects[name].to_numpy()[:first] for name in ("ability", "se"))

@@ -23,6 +23,7 @@ from mensura.responses.explanation import design_columns, estimates_table
 from mensura.responses.irt import latent
 from mensura.responses.irt.dimension_nodes import Places
 from mensura.responses.irt.dimensions import observed_information
+from mensura.responses.irt.model import Parameters
 from mensura.responses.irt.shards import Shard
 from mensura.responses.result import ResponseFit
 from mensura.responses.survey import Survey, replicate_factor
@@ -215,8 +216,9 @@ def _likelihoods(
         raise MensuraError("table: got None; expected the responses that were fitted. Give what read_responses returns")
     if table.items["item"].to_list() != fit.items["item"].to_list():
         raise MensuraError("regress: the fit has other items than the table; give the table that was fitted")
-    trials = None if table.trials is None else table.trials[kept]
-    return latent.AbilityLikelihoods.of_answers(Shard(table.right[kept], trials, 0), fit.bank.parameters)
+    trials, curves = None if table.trials is None else table.trials[kept], fit.bank.parameters
+    assert isinstance(curves, Parameters)
+    return latent.AbilityLikelihoods.of_answers(Shard(table.right[kept], trials, 0), curves)
 
 
 def _covariance(

@@ -14,132 +14,11 @@ from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns
 from mensura.core.results import Result
-from mensura.intake.tables import as_frame, read_table
-from mensura.responses.irt.abilities import estimate
+from mensura.intake.tables import read_table
+from mensura.responses.bank import ItemBank
 from mensura.responses.irt.information import Information
-from mensura.responses.irt.model import Groups, Parameters, chances, curve_derivatives, log_chances
-from mensura.responses.irt.passes import Grid
+from mensura.responses.irt.model import Groups
 from mensura.scale import Z90
-
-_GRID = np.linspace(-8.0, 8.0, 321)
-
-
-@dataclass(frozen=True)
-class Placement:
-    """Place one subject by some answers.
-
-    Attributes
-    ----------
-    ability, se
-        Posterior mean and standard deviation.
-    n
-        How many items stand behind it.
-    weighted, se_weighted
-        The estimate of the weighted likelihood, without a prior, and its standard error.
-
-    """
-
-    ability: float
-    se: float
-    n: int
-    weighted: float = float("nan")
-    se_weighted: float = float("nan")
-
-
-@dataclass(frozen=True, eq=False)
-class ItemBank:
-    """Keep items with known parameters, as ``items.csv`` of a fit holds them.
-
-    Attributes
-    ----------
-    items
-        Their names.
-    parameters
-        Their curves.
-    errors
-        Standard errors of discrimination and difficulty, items × 2; zeros where they are not known.
-    answers
-        How many stand behind the middle item; none where that is not known.
-
-    """
-
-    items: tuple[str, ...]
-    parameters: Parameters
-    errors: Floats
-    answers: float | None = None
-
-    @classmethod
-    def from_table(cls, table: Any) -> ItemBank:  # noqa: ANN401
-        """Read item, discrimination, difficulty and, where there is any, guessing."""
-        frame = as_frame(table, name="items")
-        require_columns(frame, ["item", "discrimination", "difficulty"], name="items")
-        names = frame["item"].cast(pl.String)
-        if names.n_unique() < names.len():
-            raise MensuraError(f"items: {names.filter(names.is_duplicated())[0]!r} occurs twice; remove one row")
-        slope, difficulty = (frame[name].cast(pl.Float64).to_numpy() for name in ("discrimination", "difficulty"))
-        c, *errors = (_numbers(frame, name) for name in ("guessing", "se_discrimination", "se_difficulty"))
-        if not np.all(np.isfinite(slope)) or not np.all(np.isfinite(difficulty)) or np.any((c < 0.0) | (c >= 1.0)):
-            raise MensuraError("items: discrimination and difficulty must be numbers, guessing from 0 to below 1")
-        model = "3pl" if np.any(c > 0.0) else "2pl"
-        guess = np.log(np.maximum(c, 1e-12) / (1.0 - c))
-        parameters = Parameters(model, slope, -slope * difficulty, guess, np.zeros(1), np.ones(1))
-        answers = frame["n"].cast(pl.Float64).median() if "n" in frame.columns else None
-        return cls(tuple(names), parameters, np.stack(errors, axis=1), answers)  # type: ignore[arg-type]
-
-    def only(self, places: Sequence[int] | np.ndarray[Any, Any]) -> ItemBank:
-        """Return some of the items."""
-        at = np.asarray(places, dtype=int)
-        names = tuple(self.items[place] for place in at)
-        return ItemBank(names, self.parameters.of_items(at), self.errors[at], self.answers)
-
-    def chances(self, ability: Floats) -> Floats:
-        """Return the chance of a right answer, items × abilities."""
-        return chances(self.parameters, ability)
-
-    def information(self, ability: Floats) -> Floats:
-        """Return what one answer says about ability, P′²/(P(1−P)), items × abilities."""
-        rate, _, along = curve_derivatives(self.parameters, ability)
-        information: Floats = along**2 / np.maximum(rate * (1.0 - rate), 1e-9)
-        return information
-
-    def place(self, right: Floats, trials: Floats, *, mean: float = 0.0, sd: float = 1.0) -> Placement:
-        """Return the ability that answers speak for, with a normal prior; ``right`` and ``trials`` follow the items."""
-        taken = np.flatnonzero(trials > 0.0)
-        log_right, log_wrong = log_chances(self.only(taken).parameters, _GRID)
-        right_taken, wrong_taken = right[taken], trials[taken] - right[taken]
-        likelihood = right_taken @ log_right + wrong_taken @ log_wrong
-        height = likelihood - 0.5 * ((_GRID - mean) / sd) ** 2
-        weight = np.exp(height - height.max())
-        weight /= weight.sum()
-        ability = float(weight @ _GRID)
-        variance = float(weight @ (_GRID - ability) ** 2)
-        variance += variance**2 * self._item_noise(ability, trials)
-        of_answers = trials[taken] @ self.only(taken).information(_GRID)
-        at, own = estimate("wle", likelihood[None], of_answers[None], Grid(_GRID), np.zeros(1))
-        weighted, spread = float(at[0]), float(own[0])
-        spread += spread**2 * self._item_noise(weighted, trials)
-        n = int(np.count_nonzero(trials))
-        return Placement(ability, float(np.sqrt(variance)), n, weighted, float(np.sqrt(spread)))
-
-    def _item_noise(self, ability: float, trials: Floats) -> float:
-        """Return the variance that errors of the items give to the slope of a log likelihood at an ability.
-
-        Items with large discriminations are chosen first, and theirs are the most overestimated: without this an
-        adaptive interval is too short.
-        """
-        p = self.parameters
-        of_ability = self.information(np.array([ability]))[:, 0]
-        slope = np.where(np.abs(p.slope) > 1e-6, p.slope, 1e-6)
-        by_slope = trials * of_ability / slope**2 + (trials * of_ability * (ability + p.intercept / slope) / slope) ** 2
-        return float(by_slope @ self.errors[:, 0] ** 2 + (trials * of_ability) ** 2 @ self.errors[:, 1] ** 2)
-
-
-def _numbers(frame: pl.DataFrame, name: str) -> Floats:
-    """Return a column that a table may lack, 0 where it has no number."""
-    if name not in frame.columns:
-        return np.zeros(frame.height)
-    return np.asarray(np.nan_to_num(frame[name].cast(pl.Float64).fill_null(0.0).to_numpy(), nan=0.0, posinf=0.0))
-
 
 _SAME = 0.005
 """Difference of two log likelihoods that print alike."""
@@ -150,6 +29,7 @@ _NEEDED = {
     "groups": ["group", "subjects", "mean", "sd", "se_mean", "se_sd"],
 }
 """Tables that the folder of a fit needs, and their columns."""
+_OBSERVED = {"item": pl.String, **dict.fromkeys(("ability", "rate", "low", "high", "n"), pl.Float64)}
 
 
 def ending(passes: int, converged: bool) -> str:
@@ -220,6 +100,8 @@ class ResponseFit(Result):
         One row: log likelihood, aic, bic, sabic, m2 with rmsea and cfi, reliability_marginal, reliability_empirical.
     pairs
         item, other, q3, x2, p: pairs of items that depend on one another beyond ability, the strongest first.
+    categories
+        Of a fit of ratings that was read from its folder, the categories of its items.
 
     """
 
@@ -251,6 +133,7 @@ class ResponseFit(Result):
     log_posterior: float = float("nan")
     quality: pl.DataFrame = field(default_factory=pl.DataFrame)
     pairs: pl.DataFrame = field(default_factory=pl.DataFrame)
+    categories: pl.DataFrame = field(default_factory=pl.DataFrame)
 
     @property
     def heading(self) -> str:
@@ -268,6 +151,8 @@ class ResponseFit(Result):
     @property
     def bank(self) -> ItemBank:
         """The items as they are needed to choose among them."""
+        if self.categories.height:
+            return ItemBank.from_categories(self.categories, self.model)
         return ItemBank.from_table(self.items)
 
     def predict(self, subject: str) -> pl.DataFrame:
@@ -283,10 +168,45 @@ class ResponseFit(Result):
 
 def read_fit(folder: Path) -> ResponseFit:
     """Read the tables of a fit that ``mensura responses fit --out`` wrote; its likelihood is not kept there."""
-    tables: dict[str, Any] = {}
-    for name in ResponseFit.TABLES:
-        path, columns = folder / f"{name}.csv", _NEEDED.get(name)
-        there = columns is not None or (path.is_file() and path.stat().st_size > 1)
-        tables[name] = read_table(path) if there else pl.DataFrame()
-        require_columns(tables[name], columns or [], name=str(path))
-    return ResponseFit("read", **tables, log_likelihood=float("nan"), passes=0, converged=True)
+    if (folder / "intercepts.csv").is_file():
+        raise MensuraError(f"{folder}: several dimensions have no common scale; fit each dimension alone for this")
+    tables = {name: _stored(folder, name) for name in (*ResponseFit.TABLES, "categories")}
+    return _read(tables)
+
+
+def _stored(folder: Path, name: str) -> pl.DataFrame:
+    path, columns = folder / f"{name}.csv", _NEEDED.get(name)
+    there = columns is not None or (path.is_file() and path.stat().st_size > 1)
+    table = read_table(path) if there else pl.DataFrame()
+    require_columns(table, columns or [], name=str(path))
+    return table
+
+
+def _read(tables: dict[str, Any]) -> ResponseFit:
+    model = str(tables["quality"]["model"][0]) if tables["quality"].height else "read"
+    return ResponseFit(model, **tables, log_likelihood=float("nan"), passes=0, converged=True)
+
+
+def read_fits(folder: Path) -> dict[str, ResponseFit]:
+    """Read a fit by dimension; one dimension has an empty name. In each, the other abilities are 0."""
+    if not (folder / "intercepts.csv").is_file():
+        return {"": read_fit(folder)}
+    items, intercepts, subjects = (read_table(folder / f"{name}.csv") for name in ("items", "intercepts", "subjects"))
+    quality, fits = read_table(folder / "quality.csv"), {}
+    for (name,), own in items.group_by("dimension", maintain_order=True):
+        both = own.select("item", "discrimination", se_discrimination="se").join(
+            intercepts.rename({"se": "se_intercept"}), on="item", maintain_order="left"
+        )
+        difficulty = -pl.col("intercept") / pl.col("discrimination")
+        of_difficulty = pl.col("se_intercept") / pl.col("discrimination").abs()
+        rated = "category" in both.columns
+        empty = dict.fromkeys((*ResponseFit.TABLES, "categories"), pl.DataFrame())
+        tables = empty | {
+            "observed": pl.DataFrame(schema=_OBSERVED),
+            "subjects": subjects.filter(pl.col("dimension") == name),
+            "items": both.with_columns(difficulty=difficulty, se_difficulty=of_difficulty),
+            "categories": both if rated else pl.DataFrame(),
+            "quality": quality,
+        }
+        fits[str(name)] = _read(tables)
+    return fits

@@ -17,13 +17,12 @@ import polars as pl
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
+from mensura.responses.bank import ItemBank
 from mensura.responses.counting import CountRules
 from mensura.responses.fit import FitOptions, fit_responses
 from mensura.responses.irt.differences import discovery_rates
-from mensura.responses.irt.model import curve_derivatives
 from mensura.responses.irt.shards import dense
 from mensura.responses.reading import read_responses
-from mensura.responses.result import ItemBank
 from mensura.responses.table import ResponseTable
 
 _POINTS, _WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
@@ -139,7 +138,7 @@ def find_surprises(
 
 def person_fit(bank: ItemBank, ability: Floats, right: Floats, trials: Floats) -> Floats:
     """Return each subject's standardised log likelihood (subjects × items of right answers and trials)."""
-    rate, _, along = (part.T if part.ndim == 2 else part for part in curve_derivatives(bank.parameters, ability))
+    rate, along = bank.chances(ability).T, bank.parameters.score_slopes(ability).T
     rate = np.clip(rate, 1e-6, 1.0 - 1e-6)
     spread = np.maximum(rate * (1.0 - rate), _FLOOR)
     weight, steep = np.log(rate / (1.0 - rate)), along / spread

@@ -55,8 +55,8 @@ def normal_prior(grid: Grid, mean: float, sd: float) -> Floats:
 
 def answer_information(p: irt_model.Parameters, nodes: Floats) -> Floats:
     """Return what one answer to each item says about ability, P′²/(P(1−P)), items × nodes."""
-    parts = (irt_model.curves(p.of_items(rows), nodes) for rows in irt_model.item_blocks(len(p.slope), len(nodes)))
-    return np.concatenate([at.by_ability**2 / at.spread for at in parts])
+    blocks = irt_model.item_blocks(len(p.slope), len(nodes))
+    return np.concatenate([p.of_items(rows).information(nodes) for rows in blocks])
 
 
 class ShardAbilities(NamedTuple):

@@ -65,7 +65,10 @@ class CategoryPrior(NamedTuple):
 
 
 class CategoryFitted(NamedTuple):
-    """A fit: parameters, the inverse information (None: no errors), posteriors by group, evidence, passes."""
+    """A fit: parameters, their inverse information, and how it ended.
+
+    ``counts``: expected answers of items × categories × nodes.
+    """
 
     items: CategoryItems
     grid: Grid
@@ -74,6 +77,7 @@ class CategoryFitted(NamedTuple):
     passes: int
     converged: bool
     posterior: float
+    counts: Floats
 
 
 class _Sums(NamedTuple):
@@ -199,7 +203,7 @@ def fit_categories_held(
         errors_of = _exact(space, shards, p, grid, sums, stiffness)
     else:
         errors_of = _information(p, grid, sums, stiffness)
-    return CategoryFitted(p, grid, errors_of, sums.evidence, len(history), converged, height)
+    return CategoryFitted(p, grid, errors_of, sums.evidence, len(history), converged, height, sums.counts)
 
 
 def _exact(

@@ -12,7 +12,7 @@ Two categories make each of them the 2PL model.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -84,6 +84,40 @@ class CategoryItems:
     def expected_scores(self, nodes: Floats) -> Floats:
         """Return the expected category of every item at nodes, the lowest being 0."""
         return np.asarray(np.einsum("k,jkq->jq", np.arange(float(self.most)), self.chances(nodes)))
+
+    def score_slopes(self, nodes: Floats) -> Floats:
+        """Return how the expected scores rise with ability."""
+        scores, slopes = np.arange(float(self.most)), category_curves(self, nodes)[2]
+        return np.asarray(np.einsum("k,jkq,jkq->jq", scores, self.chances(nodes), slopes))
+
+    def _of_steps(self) -> tuple[Floats, Floats]:
+        """Return the slope and the intercept that belong to each step (items × steps)."""
+        steps = self.most - 1
+        slopes = self.values[:, :steps] if self.model == "nominal" else np.repeat(self.values[:, :1], steps, axis=1)
+        return slopes, self.values[:, -steps:]
+
+    @property
+    def slope(self) -> Floats:
+        """The discrimination; of ``nominal`` that of the last category against the first, by step."""
+        steps = self.sizes - 1
+        last = self._of_steps()[0][np.arange(len(steps)), steps - 1]
+        return np.asarray(last / steps if self.model == "nominal" else last)
+
+    @property
+    def difficulty(self) -> Floats:
+        """The mean difficulty of the steps; of ``nominal`` where the last category is as likely as the first."""
+        slopes, d = self._of_steps()
+        steps, each = self.sizes - 1, np.arange(len(self.sizes))
+        total = d[each, steps - 1] if self.model == "nominal" else d.sum(axis=1) / steps
+        last = slopes[each, steps - 1]
+        return np.asarray(-total / np.where(np.abs(last) > 1e-6, last, 1e-6))
+
+    def stretched(self, factor: Floats, shift: Floats) -> CategoryItems:
+        """Return the items with slopes times a factor and difficulties moved by a shift."""
+        slopes, d = self._of_steps()
+        moved = factor[:, None] * (d - slopes * shift[:, None])
+        own = factor[:, None] * self.values[:, : self.values.shape[1] - d.shape[1]]
+        return replace(self, values=np.concatenate([own, moved], axis=1) * self.used)
 
     def information(self, nodes: Floats) -> Floats:
         """Return what one answer to each item says about ability (items × nodes)."""

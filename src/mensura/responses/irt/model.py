@@ -145,6 +145,24 @@ class Parameters:
         """Return the expected score of every item at nodes."""
         return chances(self, nodes)
 
+    def score_slopes(self, nodes: Floats) -> Floats:
+        """Return how the expected scores rise with ability."""
+        return curve_derivatives(self, nodes)[2]
+
+    def information(self, nodes: Floats) -> Floats:
+        """Return what one answer to each item says about ability, P′²/(P(1−P)), items × nodes."""
+        rate, _, along = curve_derivatives(self, nodes)
+        return np.asarray(along**2 / np.maximum(rate * (1.0 - rate), _FLOOR))
+
+    @property
+    def difficulty(self) -> Floats:
+        """The ability at which half of those who do not guess are right."""
+        return np.asarray(-self.intercept / np.where(np.abs(self.slope) > 1e-6, self.slope, 1e-6))
+
+    def stretched(self, factor: Floats, shift: Floats) -> Parameters:
+        """Return the items with slopes times a factor and difficulties moved by a shift."""
+        return replace(self, slope=factor * self.slope, intercept=factor * (self.intercept - self.slope * shift))
+
     def slopes_of(self, item: int) -> list[int]:
         """Return which of an item's parameters are slopes."""
         return [] if self.model == "rasch" else [0]
