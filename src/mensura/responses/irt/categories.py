@@ -15,7 +15,7 @@ import numpy as np
 from mensura.core.arrays import Floats
 from mensura.responses.irt import information as louis
 from mensura.responses.irt.category_curves import CategoryItems, category_curves, log_chances
-from mensura.responses.irt.fitting import Effort, Place, ascend
+from mensura.responses.irt.fitting import Effort, ClimbPlace, ascend
 from mensura.responses.irt.information import Information
 from mensura.responses.irt.model import GroupPrior, group_prior_terms
 from mensura.responses.irt.namespace import Array, Namespace
@@ -184,7 +184,7 @@ def fit_categories_held(
     ``exact``: whether the errors of few parameters are exact.
     """
 
-    def look(p: CategoryItems) -> Place:
+    def look(p: CategoryItems) -> ClimbPlace:
         grid = Grid.over(p.mean, p.sd)
         sums = _pass(space, shards, p, grid)
         density, pull, stiffness = _prior_terms(p, prior)
@@ -195,7 +195,7 @@ def fit_categories_held(
             pulled = (items + pull[:cut].reshape(items.shape)) * p.used, groups + pull[cut:]
             return pulled, _information(p, grid, sums, stiffness)
 
-        return Place(sums.evidence + density, p, grid, sums, slopes)
+        return ClimbPlace(sums.evidence + density, p, grid, sums, slopes)
 
     (height, p, grid, sums, _), converged, history = ascend(look, start, _EFFORT)
     stiffness = _prior_terms(p, prior)[2]

@@ -181,7 +181,7 @@ class Climber(Protocol):
     def held_up(self, newton: Floats, plain: Floats) -> Floats: ...  # noqa: D102
 
 
-class Place(NamedTuple):
+class ClimbPlace(NamedTuple):
     """Where a climb is: log posterior, parameters, grid, sums, and gradient and inverse information, if asked."""
 
     height: float
@@ -191,7 +191,9 @@ class Place(NamedTuple):
     slopes: Callable[[], tuple[tuple[Floats, Floats], Information]]
 
 
-def ascend(look: Callable[[Any], Place], begin: Climber, effort: Effort) -> tuple[Place, bool, tuple[Visit, ...]]:
+def ascend(
+    look: Callable[[Any], ClimbPlace], begin: Climber, effort: Effort
+) -> tuple[ClimbPlace, bool, tuple[Visit, ...]]:
     """Take Newton's steps from ``begin`` until they are short; return the best place, and whether it is the maximum."""
     here: Any = begin
     best, newton, plain, shape, shrink = None, np.zeros(0), np.zeros(0), (0, 0), 1.0
@@ -230,7 +232,7 @@ def ascend(look: Callable[[Any], Place], begin: Climber, effort: Effort) -> tupl
 def climb(run: Pass, begin: irt_model.Parameters, priors: irt_model.Priors, effort: Effort) -> Fitted:
     """Fit right and wrong answers from ``begin`` on."""
 
-    def look(p: irt_model.Parameters) -> Place:
+    def look(p: irt_model.Parameters) -> ClimbPlace:
         grid = Grid.over(p.mean, p.sd)
         sums = run(p, grid, False)
         priors_height = irt_model.prior_terms(p, priors)[0] + irt_model.group_prior_terms(p, priors.groups)[0]
@@ -238,7 +240,7 @@ def climb(run: Pass, begin: irt_model.Parameters, priors: irt_model.Priors, effo
         def slopes() -> tuple[tuple[Floats, Floats], Information]:
             return gradient(p, grid, sums, priors), information(p, grid, sums, priors)
 
-        return Place(sums.evidence + priors_height, p, grid, sums, slopes)
+        return ClimbPlace(sums.evidence + priors_height, p, grid, sums, slopes)
 
     (height, p, grid, sums, _), converged, history = ascend(look, begin, effort)
     whole = information(p, grid, sums, priors, whole=True)
