@@ -15,7 +15,7 @@ import numpy as np
 from mensura.core.arrays import Floats
 from mensura.responses.irt import information as louis
 from mensura.responses.irt.category_curves import CategoryItems, category_curves, log_chances
-from mensura.responses.irt.fitting import Effort, ClimbPlace, ascend
+from mensura.responses.irt.fitting import ClimbPlace, Effort, ascend
 from mensura.responses.irt.information import Information
 from mensura.responses.irt.model import GroupPrior, group_prior_terms
 from mensura.responses.irt.namespace import Array, Namespace
