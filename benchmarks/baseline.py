@@ -22,8 +22,8 @@ from benchmarks.baseline_learning import USUAL, Usual, learn
 from benchmarks.baseline_persons import ESTIMATED, learn_persons, scores_of
 from benchmarks.baseline_pools import LARGE, MODELS, RUNS, TESTS, Recordings, correlation_of_runs, read
 from mensura.baseline.estimator import PooledEstimates, PoolEstimate, estimate_pool
-from mensura.baseline.learning import Learned
 from mensura.baseline.persons import score_persons
+from mensura.baseline.recordings import Learned
 from mensura.core.arrays import Floats, Mask
 from mensura.core.frames import text_table
 

@@ -16,7 +16,7 @@ from benchmarks import development_data, measured
 from benchmarks.baseline_pools import kinds_of
 from mensura.baseline.estimator import PooledEstimates, PoolEstimate, estimate_pool, pool_estimates
 from mensura.baseline.kinds import PeopleKind, kind_of_format
-from mensura.baseline.learning import RATING, TRAIT, Learned
+from mensura.baseline.recordings import RATING, TRAIT, Learned
 from mensura.core.arrays import Floats, logit
 from mensura.core.frames import text_table
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 
-from mensura.baseline.learning import GROUPS, Learned
+from mensura.baseline.recordings import GROUPS, Learned
 from mensura.core.arrays import Floats, Mask
 
 CENTRE = 0.5

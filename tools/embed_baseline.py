@@ -16,7 +16,7 @@ from benchmarks.baseline_ai import learn_raters, leave_out, read_benchmarks, sum
 from benchmarks.baseline_learning import learn
 from benchmarks.baseline_persons import learn_persons
 from benchmarks.baseline_pools import FACTS, MODELS, RUNS, TESTS, read, recorded_estimates
-from mensura.baseline.learning import FILE
+from mensura.baseline.recordings import FILE
 from mensura.core.files import write_csv, write_text
 
 _SEVERAL_PEOPLE = ("aser_india", "aser_pakistan_2012", "vocab_checklist_web", "wellcome_2018_144c", "hq_trivia_2018")

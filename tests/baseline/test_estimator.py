@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.baseline_learning import Recorded, learn
 from mensura.baseline.estimator import PooledEstimates, PoolEstimate, estimate_pool, logit_rate, pool_estimates
-from mensura.baseline.learning import GROUPS, Learned, shipped, shipped_errors
+from mensura.baseline.recordings import GROUPS, Learned, shipped, shipped_errors
 from mensura.core.arrays import expit, logit
 
 

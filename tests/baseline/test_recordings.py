@@ -8,7 +8,7 @@ import pytest
 from benchmarks import baseline_pools as pools, optional_data
 from benchmarks.baseline_ai import learn_raters, leave_out, read_benchmarks, summarise_ai
 from benchmarks.baseline_learning import learn
-from mensura.baseline.learning import shipped_errors
+from mensura.baseline.recordings import shipped_errors
 
 needs_data = pytest.mark.skipif(not optional_data("items", "zero_shot.csv"), reason="the development data are not here")
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 import mensura
-from mensura.intake.documents import read_rows
-from mensura.intake.source_rows import RowLayout, clean_text
+from mensura.intake.documents import RowLayout, clean_text
 from mensura.ledger import Update, parse_mapping
+from mensura.ledger.extraction import read_rows
 
 COLUMNS = frozenset({"Model", "Score"})
 WORD = (

@@ -12,14 +12,14 @@ from hypothesis import given, strategies as st
 import mensura
 from mensura.baseline import registry
 from mensura.baseline.human_results import from_human_results, grade_references, human_results_schema, to_human_results
-from mensura.evidence.grades import count_grades, with_grades
+from mensura.evidence.passing import count_grades, with_grades
 from mensura.intake import shared_writing
 from mensura.intake.answers import read_answers
-from mensura.intake.descriptions import Description, describe_folder
 from mensura.intake.people_logs import read_people_logs
 from mensura.intake.samples import SampleOutcome
 from mensura.intake.score_logs import read_log
 from mensura.intake.shared_records import read_record
+from mensura.intake.shared_writing import Description, describe_folder
 
 SCHEMA = Path(shared_writing.__file__).parent / "data" / "every_eval_ever" / "eval.schema.json"
 VALID = jsonschema.Draft7Validator(json.loads(SCHEMA.read_text()))

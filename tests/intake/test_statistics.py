@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from mensura.core.errors import MensuraError
-from mensura.intake.fixed_width import FixedField, FixedLayout, read_layout
 from mensura.intake.persons import split_persons
+from mensura.intake.statistics import FixedField, FixedLayout, read_layout
 from mensura.intake.tables import read_noted
 
 SPSS = """* This syntax reads the text file.

@@ -54,7 +54,7 @@ def test_every_command_of_the_guide_works(folder, monkeypatch, mensura_command):
 
 def test_every_key_of_a_mapping_is_documented():
     page = GUIDE.read_text(encoding="utf-8")
-    from mensura.intake.source_rows import LAYOUTS
+    from mensura.intake.documents import LAYOUTS
 
     for key in {key for keys in LAYOUTS.values() for key in keys} | {"also", "effort", "least", "single", "named"}:
         assert f"`{key}`" in page or f"] {key}`" in page, key

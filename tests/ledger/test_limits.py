@@ -6,10 +6,10 @@ from string import ascii_lowercase
 import pytest
 
 import mensura
-from mensura.intake import html_rows, json_rows, source_rows as rows
-from mensura.intake.documents import read_rows
-from mensura.intake.source_rows import RowLayout
+from mensura.intake import documents as rows, html_rows, json_rows
+from mensura.intake.documents import RowLayout
 from mensura.ledger import CellChange, Unmatched, Update, extract_update, parse_mapping, read_mapping
+from mensura.ledger.extraction import read_rows
 from tests.ledger.small import ANN, MAPPING, WHEN, score, update
 
 COLUMNS = frozenset({"Model", "Score"})

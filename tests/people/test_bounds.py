@@ -9,7 +9,7 @@ import pytest
 from mensura import MensuraError
 from mensura.core.errors import LONGEST_MESSAGE
 from mensura.intake import packed
-from mensura.intake.fixed_width import read_layout
+from mensura.intake.statistics import read_layout
 from mensura.intake.tables import read_noted
 
 

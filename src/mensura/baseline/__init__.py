@@ -3,11 +3,10 @@
 from mensura.baseline.asking import plan_questions
 from mensura.baseline.cards import card_json, card_markdown, card_svg, known_markdown
 from mensura.baseline.estimate import KnownMean, estimate_baseline
-from mensura.baseline.estimate_files import read_estimates, read_recorded
 from mensura.baseline.inputs import BaselineItems, read_items
 from mensura.baseline.kinds import find_people, list_people
-from mensura.baseline.learning import shipped
 from mensura.baseline.persons import PanelCost, plan_panel
+from mensura.baseline.recordings import read_estimates, read_recorded, shipped
 from mensura.baseline.registry import KnownBaseline, find_known, read_own, registry, with_people
 from mensura.baseline.result import Baseline
 

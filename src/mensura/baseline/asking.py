@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from mensura.baseline.estimate_files import COLUMNS
+from mensura.baseline.recordings import COLUMNS
 from mensura.core.errors import MensuraError, listed_names
 from mensura.extrapolation.whole_pool import REMEMBERING, Matched, deal, label_of, match, read_estimates
 from mensura.intake.item_keys import LETTERS

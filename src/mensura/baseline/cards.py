@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import polars as pl
 
 from mensura import __version__
-from mensura.baseline.learning import shipped
+from mensura.baseline.recordings import shipped
 from mensura.baseline.registry import score_words
 from mensura.core.errors import listed_names
 from mensura.scale.ranking import say_chance

@@ -20,8 +20,8 @@ import numpy as np
 import polars as pl
 from scipy.stats import spearmanr
 
-from mensura.baseline.estimate_files import read_anchors, read_estimates
 from mensura.baseline.kinds import PEOPLE_KINDS, kind_of_people
+from mensura.baseline.recordings import read_anchors, read_estimates
 from mensura.core.errors import MensuraError, check_choice, listed_names
 from mensura.core.folders import whole_folder
 from mensura.core.frames import neutral_cells

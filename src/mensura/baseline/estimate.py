@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mensura.baseline.estimate_files import read_anchors, read_estimates
 from mensura.baseline.estimator import STUDY, PooledEstimates, PoolEstimate, estimate_pool, pool_estimates
 from mensura.baseline.inputs import BaselineItems, read_items
 from mensura.baseline.kinds import (
@@ -22,9 +21,9 @@ from mensura.baseline.kinds import (
     kind_of_report,
     list_people,
 )
-from mensura.baseline.learning import is_recorded, shipped, shipped_errors
 from mensura.baseline.origin import PartOrigin, PopulationPart, describe_memories, describe_models
 from mensura.baseline.persons import PersonSpread, majority_rate, score_persons
+from mensura.baseline.recordings import is_recorded, read_anchors, read_estimates, shipped, shipped_errors
 from mensura.baseline.result import Baseline
 from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats

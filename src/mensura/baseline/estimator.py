@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from mensura.baseline.learning import GROUPS, RATING, TRAIT, Learned
+from mensura.baseline.recordings import GROUPS, RATING, TRAIT, Learned
 from mensura.core.arrays import Floats, expit, logit
 from mensura.scale import Z90
 

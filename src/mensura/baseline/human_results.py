@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from mensura.baseline.registry import COLUMNS, FOLDER, SAME_SCORE, plain_title, registry
-from mensura.evidence.grades import with_grades
+from mensura.evidence.passing import with_grades
 from mensura.intake.shared_writing import portable
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def to_human_results(people: pl.DataFrame) -> list[dict[str, Any]]:
     Parameters
     ----------
     people : polars.DataFrame
-        Rows of the registry with their kind and grade, as :func:`mensura.evidence.grades.with_grades` adds them.
+        Rows of the registry with their kind and grade, as :func:`mensura.evidence.passing.with_grades` adds them.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def to_human_results(people: pl.DataFrame) -> list[dict[str, Any]]:
     --------
     >>> from mensura.baseline import registry
     >>> from mensura.baseline.human_results import to_human_results
-    >>> from mensura.evidence.grades import with_grades
+    >>> from mensura.evidence.passing import with_grades
     >>> to_human_results(with_grades(registry().head(1)))[0]["schema"]
     'mensura-human-results/1'
 
@@ -97,7 +97,7 @@ def from_human_results(documents: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
     --------
     >>> from mensura.baseline import registry
     >>> from mensura.baseline.human_results import from_human_results, to_human_results
-    >>> from mensura.evidence.grades import with_grades
+    >>> from mensura.evidence.passing import with_grades
     >>> from_human_results(to_human_results(with_grades(registry()))).equals(registry())
     True
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from mensura.baseline.learning import UNNAMED
+from mensura.baseline.recordings import UNNAMED
 from mensura.baseline.registry import published_means
 from mensura.core.arrays import just_above
 from mensura.core.errors import counted

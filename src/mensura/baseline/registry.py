@@ -16,8 +16,7 @@ from mensura.core.arrays import just_above
 from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns
 from mensura.core.results import Result
-from mensura.evidence.grades import KINDS, with_grades
-from mensura.evidence.passing import model_rates, people_rates, who_is_above, why_not_comparable
+from mensura.evidence.passing import KINDS, model_rates, people_rates, who_is_above, why_not_comparable, with_grades
 from mensura.intake.people_logs import is_people_log, read_people_logs
 from mensura.intake.tables import read_table
 

@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 
 from mensura.baseline.cards import card_files, card_markdown
-from mensura.baseline.learning import shipped
 from mensura.baseline.origin import PopulationPart
 from mensura.baseline.persons import QUANTILES
+from mensura.baseline.recordings import shipped
 from mensura.core.folders import whole_folder
 from mensura.core.frames import neutral_cells
 from mensura.core.results import Result

@@ -22,7 +22,7 @@ from mensura.calibration.items import empirical_levels, lift_zeros
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
-from mensura.intake.rates import read_rates
+from mensura.intake.columns import read_rates
 from mensura.scale import Z90
 
 LOADING = 0.6

@@ -21,8 +21,7 @@ from mensura.core.errors import MensuraError
 from mensura.demands import read_demands
 from mensura.demands.readings import read_level_table, refuse_unknown_dimensions
 from mensura.demands.rubrics import HIGHEST, annotated_dimensions
-from mensura.intake.columns import FIELDS, parse_map
-from mensura.intake.rates import FIGURES, read_rates
+from mensura.intake.columns import FIELDS, FIGURES, parse_map, read_rates
 from mensura.scale import Z90
 
 TOP = 0.5

@@ -21,8 +21,7 @@ from mensura.core.errors import MensuraError
 from mensura.demands import read_demands
 from mensura.demands.readings import mean_levels, read_level_table, refuse_unknown_dimensions
 from mensura.demands.rubrics import annotated_dimensions
-from mensura.intake.columns import FIELDS, parse_map, read_columns
-from mensura.intake.rates import FEWEST_OPTIONS
+from mensura.intake.columns import FEWEST_OPTIONS, FIELDS, parse_map, read_columns
 from mensura.intake.samples import is_sample_log, read_samples
 
 OUTCOMES = ("subject", "item", "correct", "options")

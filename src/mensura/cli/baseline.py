@@ -186,7 +186,7 @@ def _print_cost(
 def _print_known(name: str, evidence: Path | None, out: Path | None, as_json: bool) -> None:
     from mensura.baseline import find_known, known_markdown
     from mensura.baseline.registry import score_words
-    from mensura.evidence.grades import GRADES
+    from mensura.evidence.passing import GRADES
     from mensura.scale.ranking import say_chance
 
     registered = find_known(name, load_evidence(evidence))

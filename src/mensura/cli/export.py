@@ -101,7 +101,7 @@ def _begins_with(path: Path, mark: bytes) -> bool:
 
 
 def _describe(stage: Path, name: str, content: str, day: date, url: str | None, doi: str | None) -> None:
-    from mensura.intake.descriptions import Description, describe_folder
+    from mensura.intake.shared_writing import Description, describe_folder
 
     about = f"{content[:1].upper()}{content[1:]}, exported by Mensura {__version__} from human-anchored scales of AI."
     for file, text in describe_folder(
@@ -163,7 +163,7 @@ def _write_people(folder: Path) -> str:
 def _write_human_results(folder: Path) -> str:
     from mensura.baseline import registry
     from mensura.baseline.human_results import human_results_schema, to_human_results
-    from mensura.evidence.grades import count_grades, with_grades
+    from mensura.evidence.passing import count_grades, with_grades
     from mensura.intake.shared_writing import to_json
 
     graded = with_grades(registry())

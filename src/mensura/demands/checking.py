@@ -18,7 +18,7 @@ from mensura.core.errors import MensuraError
 from mensura.core.results import Result
 from mensura.demands.agreement import DRAWS, INTERVAL, resample_counts, value_and_interval
 from mensura.demands.readings import mean_levels, read_demands
-from mensura.intake.rates import read_rates
+from mensura.intake.columns import read_rates
 
 FEWEST_POOLS = 3
 _PENALTIES = np.geomspace(0.1, 10_000, 21)

@@ -8,6 +8,7 @@ added scores), ``store`` (reading, writing and fingerprints), ``measurements`` (
 above people).
 """
 
+from mensura.core.errors import EvidenceError, Fault
 from mensura.evidence.checks import require_id, slug
 from mensura.evidence.evidence import EMBEDDED, Evidence, load
 from mensura.evidence.measurements import (
@@ -23,7 +24,6 @@ from mensura.evidence.measurements import (
 )
 from mensura.evidence.schema import LADDER_LEVELS, TABLES
 from mensura.evidence.store import read_calibration
-from mensura.intake.faults import EvidenceError, Fault
 from mensura.intake.figures import RATE_UNITS
 from mensura.intake.scores import NewModel, ScoreReading
 

@@ -12,8 +12,7 @@ from typing import Literal, TypeAlias
 
 import polars as pl
 
-from mensura.core.errors import MensuraError
-from mensura.intake.faults import Fault
+from mensura.core.errors import Fault, MensuraError
 
 _YES, _NO = ("yes", "true", "1"), ("no", "false", "0")
 FIRST_ROW = 2  # the header is row 1

@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import polars as pl
 
+from mensura.core.errors import Fault
 from mensura.evidence.checks import RawTable, row_faults
 from mensura.evidence.schema import CHART_SETTINGS, LADDER_LEVELS, UNIT_RANGES
-from mensura.intake.faults import Fault
 from mensura.intake.figures import convertible
 
 Tables = Mapping[str, pl.DataFrame]

@@ -12,12 +12,12 @@ from typing import Any, ClassVar
 import polars as pl
 
 from mensura.core.arguments import check_arguments
+from mensura.core.errors import EvidenceError, Fault
 from mensura.core.frames import text_table
 from mensura.core.results import Result
 from mensura.evidence.additions import KIND, USER, assumptions, future_releases, partial_runs
 from mensura.evidence.checks import FIRST_ROW, RawTable, check_table, reference_faults
 from mensura.evidence.consistency import consistency_faults
-from mensura.evidence.names import benchmark_names, model_names
 from mensura.evidence.schema import TABLES
 from mensura.evidence.store import (
     EMBEDDED_EDITION,
@@ -30,8 +30,8 @@ from mensura.evidence.store import (
     write_folder,
     write_store,
 )
-from mensura.intake.faults import EvidenceError, Fault
 from mensura.intake.figures import convert
+from mensura.intake.model_names import benchmark_names, model_names
 from mensura.intake.names import KnownNames
 from mensura.intake.scores import Allowed, NewModel, ScoreReading, read_scores_of
 from mensura.scale import Calibration

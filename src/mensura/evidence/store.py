@@ -13,12 +13,11 @@ from typing import TypeAlias
 import polars as pl
 
 from mensura.core.checksums import checksum_of
-from mensura.core.errors import MensuraError
+from mensura.core.errors import EvidenceError, MensuraError
 from mensura.core.files import atomic_path, write_csv
 from mensura.core.folders import whole_folder
 from mensura.evidence.checks import RawTable, check_table
 from mensura.evidence.schema import OBSERVED, TABLES
-from mensura.intake.faults import EvidenceError
 from mensura.intake.tables import read_table
 from mensura.scale import Calibration
 

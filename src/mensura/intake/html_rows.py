@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
 from mensura.core.errors import MensuraError
+from mensura.intake.documents import MOST_CELLS, MOST_COLUMNS, SourceRow, clean_text, refuse_twins, titled
 from mensura.intake.score_columns import LONGEST_CELL
-from mensura.intake.source_rows import MOST_CELLS, MOST_COLUMNS, SourceRow, clean_text, refuse_twins, titled
 from mensura.intake.text import plain_cell
 
 DEEPEST = 20

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from mensura.core.errors import MensuraError
-from mensura.intake.source_rows import MOST_ROWS, SourceRow, clean_text
+from mensura.intake.documents import MOST_ROWS, SourceRow, clean_text
 from mensura.intake.text import plain_cell
 
 DEEPEST = 64

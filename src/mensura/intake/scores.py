@@ -10,10 +10,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import polars as pl
 
-from mensura.core.errors import NAMES_SHOWN, MensuraError, counted, listed_names
+from mensura.core.errors import NAMES_SHOWN, EvidenceError, Fault, MensuraError, counted, listed_names
 from mensura.core.results import Result
 from mensura.intake import score_columns
-from mensura.intake.faults import EvidenceError, Fault
 from mensura.intake.figures import RATE_UNITS, ReadScore, read_figure, settle_units, unit_word, uses_decimal_commas
 from mensura.intake.names import ABSENT, KnownNames, NameMatch
 from mensura.intake.several import WrittenScores, read_written

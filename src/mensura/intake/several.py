@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from mensura.core.errors import MensuraError, counted
+from mensura.core.errors import EvidenceError, MensuraError, counted
 from mensura.intake import score_columns
-from mensura.intake.faults import EvidenceError
 from mensura.intake.names import KnownNames
 from mensura.intake.packed import suffix_of
 from mensura.intake.score_logs import LOG_SUFFIXES

@@ -15,9 +15,9 @@ import polars as pl
 from mensura.core.errors import MensuraError
 from mensura.core.frames import without_quotes
 from mensura.intake import statistics
-from mensura.intake.fixed_width import read_fixed_width, read_layout
 from mensura.intake.packed import PACKED_SUFFIXES, read_bytes, refuse_vast, suffix_of
 from mensura.intake.records import JSON_FILES, read_json
+from mensura.intake.statistics import read_fixed_width, read_layout
 from mensura.intake.text import BLANK, TEXT_COLUMNS, find_start, refuse_twice, typed
 
 FORMATS = (

@@ -12,11 +12,10 @@ from typing import NamedTuple
 
 import polars as pl
 
-from mensura.core.errors import MensuraError
+from mensura.core.errors import EvidenceError, MensuraError
 from mensura.evidence.evidence import Evidence, completed, from_raw
 from mensura.evidence.schema import CHART_SETTINGS
 from mensura.evidence.store import Cells, fingerprint_of, refuse_newer
-from mensura.intake.faults import EvidenceError
 from mensura.ledger import log
 from mensura.ledger.captures import Capture, capture_table, find_capture, keep_capture, new_capture
 from mensura.ledger.naming import names_of_models

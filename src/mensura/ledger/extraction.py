@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from mensura.core.errors import MensuraError
+from mensura.core.errors import EvidenceError, Fault, MensuraError
 from mensura.evidence.schema import UNIT_RANGES
 from mensura.evidence.store import Cells
-from mensura.intake.documents import read_rows
-from mensura.intake.faults import EvidenceError, Fault
+from mensura.intake.documents import RowLayout, SourceRow, checked_rows, clean_text, csv_rows, pasted_rows
 from mensura.intake.figures import read_figure, uses_decimal_commas
-from mensura.intake.source_rows import clean_text
+from mensura.intake.html_rows import html_rows
+from mensura.intake.json_rows import json_rows
+from mensura.intake.text import decoded_text
 from mensura.ledger.captures import Capture
 from mensura.ledger.mapping import IN_BRACES, FigureRule, SourceMapping
 from mensura.ledger.naming import (
@@ -94,6 +95,18 @@ def extract_update(capture: Capture, mapping: SourceMapping, cells: Cells) -> Up
         skipped=tuple(sorted([*skipped, *left, *lower, *worse])),
         notes=(f"{len(rows)} rows read, {len(chosen)} models, {len(readings)} figures",),
     )
+
+
+def read_rows(data: bytes, layout: RowLayout, columns: frozenset[str], name: str) -> list[SourceRow]:
+    """Return the rows of a capture; ``columns`` are those the mapping reads, by which its table is found."""
+    text, _ = decoded_text(data, name)
+    if layout.form == "json":
+        rows = json_rows(text, layout.path, columns, name)
+    elif layout.form == "text":
+        rows = pasted_rows(text, layout, columns, name)
+    else:
+        rows = (html_rows if layout.form == "html" else csv_rows)(text, columns, name)
+    return checked_rows(rows, name)
 
 
 def _readings(rows: Sequence[NamedRow], mapping: SourceMapping, name: str) -> list[ReadFigure]:

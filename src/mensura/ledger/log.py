@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 import polars as pl
 
-from mensura.core.errors import MensuraError
+from mensura.core.errors import EvidenceError, MensuraError
 from mensura.evidence.store import Cells, fingerprint_of
-from mensura.intake.faults import EvidenceError
 from mensura.ledger.captures import find_hash
 from mensura.ledger.store import BACKUP, ConflictError, cell_of, take_back
 from mensura.ledger.update import CellChange, Update

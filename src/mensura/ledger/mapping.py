@@ -19,7 +19,7 @@ from mensura.core.errors import MensuraError, check_choice
 from mensura.evidence.checks import require_id
 from mensura.evidence.evidence import EMBEDDED
 from mensura.evidence.schema import TABLES, UNIT_RANGES
-from mensura.intake.source_rows import LAYOUTS, SEPARATORS, RowLayout
+from mensura.intake.documents import LAYOUTS, SEPARATORS, RowLayout
 from mensura.ledger.toml_parts import TomlPart
 
 SHIPPED = EMBEDDED / "mappings"

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from mensura.core.errors import EvidenceError, Fault
 from mensura.evidence.checks import id_fault
-from mensura.evidence.names import model_names
 from mensura.evidence.schema import TABLES
 from mensura.evidence.store import Cells
-from mensura.intake.faults import EvidenceError, Fault
+from mensura.intake.documents import SourceRow
 from mensura.intake.figures import read_figure
-from mensura.intake.model_names import ModelNames
+from mensura.intake.model_names import ModelNames, model_names
 from mensura.intake.names import KnownNames, spelling
-from mensura.intake.source_rows import SourceRow
 from mensura.ledger.captures import Capture
 from mensura.ledger.mapping import Condition, FigureRule, SourceMapping
 from mensura.ledger.update import CellChange, Proposal, Skipped, Unmatched

@@ -20,7 +20,7 @@ from mensura.core.folders import whole_folder, written_state
 from mensura.core.frames import neutral_cells
 from mensura.core.processes import Processes
 from mensura.evidence import Evidence
-from mensura.intake.descriptions import Description, describe_folder
+from mensura.intake.shared_writing import Description, describe_folder
 from mensura.iq import COUNTS
 from mensura.scale import Calibration
 from mensura.site import api, editions as editing, pages

@@ -12,8 +12,7 @@ from mensura.baseline.registry import registry, score_words
 from mensura.calibration import bases_beside
 from mensura.core.cache import recall
 from mensura.evidence import slug
-from mensura.evidence.grades import GRADES, count_grades, with_grades
-from mensura.evidence.passing import SURELY
+from mensura.evidence.passing import GRADES, SURELY, count_grades, with_grades
 from mensura.site.pages.page import Page, figures_of, page_of, section_of
 from mensura.site.pictures.passed import human_ladder, passed_figure, passed_judged, passed_words
 from mensura.site.texts import source_link

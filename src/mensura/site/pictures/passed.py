@@ -12,8 +12,7 @@ from mensura.charts import Mark, among_people
 from mensura.charts.passing import PassingRow, draw_passing
 from mensura.charts.values import counted, listed
 from mensura.core.errors import MensuraError
-from mensura.evidence.grades import SOLID
-from mensura.evidence.passing import SURELY, say_passed
+from mensura.evidence.passing import SOLID, SURELY, say_passed
 from mensura.site.pictures.benchmark import group_subject
 from mensura.site.pictures.registry import Figure, model_link, picture, worded
 from mensura.study.headlines import Passed, passed_people
