@@ -14,7 +14,7 @@ from mensura.stitching import stitch
 def test_equal_evidence_has_an_equal_fingerprint_wherever_it_lies(tmp_path):
     evidence = mensura.load()
     evidence.save(tmp_path / "copy")
-    evidence.save(tmp_path / "copy.sqlite")
+    init_ledger(tmp_path / "copy.sqlite", by="Ann", when=datetime(2026, 11, 1, tzinfo=UTC))
     copies = [mensura.load(tmp_path / name) for name in ("copy", "copy.sqlite")]
     assert {copy.fingerprint for copy in copies} == {evidence.fingerprint}
     assert [copy.edition["edition"] for copy in copies] == [None, None]

@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 import unicodedata
 from contextlib import closing
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import assume, given, strategies as st
@@ -12,6 +13,7 @@ from hypothesis import assume, given, strategies as st
 import mensura
 from mensura.evidence import EMBEDDED, TABLES, EvidenceError, load, require_id, slug
 from mensura.evidence.checks import LONGEST, MARKS, id_fault
+from mensura.ledger import init_ledger
 
 letters = st.characters(categories=("L", "M", "N"))
 names = st.text(st.one_of(st.sampled_from("aAbB1 ._-+:/()[],@="), letters), min_size=1, max_size=12).map(
@@ -172,9 +174,9 @@ def test_a_folder_with_a_bad_id_is_refused_with_file_row_and_column(folder, tabl
 
 
 def test_a_store_and_an_addition_with_a_bad_id_are_refused(tmp_path):
-    load().save(tmp_path / "e.sqlite")
+    init_ledger(tmp_path / "e.sqlite", by="Ann", when=datetime(2026, 11, 18, tzinfo=UTC))
     with closing(sqlite3.connect(tmp_path / "e.sqlite")) as store, store:
-        store.execute("PRAGMA application_id = 0")  # as stores were written before they had checksums
+        store.execute("DROP TABLE ledger_entries")  # as stores were written before they had a history
         store.execute("UPDATE models SET subject = '../../evil' WHERE subject = 'gpt-4.1'")
         store.execute("UPDATE scores SET subject = '../../evil' WHERE subject = 'gpt-4.1'")
     with pytest.raises(EvidenceError, match=r"models, row \d+, column subject: got '../../evil'"):

@@ -1,9 +1,7 @@
 """Evidence of one's own: five-line additions, folders, stores, imports."""
 
-import sqlite3
-import stat
-from contextlib import closing
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import polars as pl
 import pytest
@@ -11,6 +9,7 @@ import pytest
 import mensura
 from mensura.core.errors import MensuraError
 from mensura.evidence import EvidenceError, load, read_calibration
+from mensura.ledger import init_ledger
 
 FIVE_LINES = """\
 subject,released,benchmark,score,unit
@@ -145,15 +144,14 @@ def test_a_folder_is_written_as_a_set(tmp_path, mine):
 
 def test_a_store_may_have_any_name_a_file_may_have(tmp_path):
     file = tmp_path / "what? #1 100%.db"
-    load().save(file)
+    init_ledger(file, by="Ann", when=datetime(2026, 11, 18, tzinfo=UTC))
     assert load(file).scores.height == load().scores.height
 
 
-@pytest.mark.parametrize("name", ["folder", "store.sqlite"])
-def test_saved_evidence_loads_as_it_was(tmp_path, mine, name):
+def test_saved_evidence_loads_as_it_was(tmp_path, mine):
     evidence = load().add(mine)
-    evidence.save(tmp_path / name)
-    again = load(tmp_path / name)
+    evidence.save(tmp_path / "folder")
+    again = load(tmp_path / "folder")
     assert all(getattr(again, table).equals(getattr(evidence, table)) for table in evidence.TABLES)
 
 
@@ -188,27 +186,7 @@ def test_calibration_of_ones_own(tmp_path):
         read_calibration(file)
 
 
-def test_only_a_store_is_replaced_by_a_store_and_keeps_its_mode(tmp_path):
-    store = tmp_path / "mine.sqlite"
-    mensura.load().save(store)
-    store.chmod(0o600)
-    mensura.load().save(store)
-    assert stat.S_IMODE(store.stat().st_mode) == 0o600
-    notes = tmp_path / "notes.sqlite"
-    with closing(sqlite3.connect(notes)) as other, other:
-        other.execute("CREATE TABLE notes (text)")
-        other.execute("INSERT INTO notes VALUES ('years of work')")
-    before = notes.read_bytes()
-    with pytest.raises(MensuraError, match="exists and is no evidence store"):
-        mensura.load().save(notes)
-    assert notes.read_bytes() == before
-
-
-def test_a_store_that_is_being_written_is_left_alone(tmp_path):
-    store = tmp_path / "mine.sqlite"
-    mensura.load().save(store)
-    before = store.read_bytes()
-    (tmp_path / "mine.sqlite-journal").write_bytes(b"half a transaction")
-    with pytest.raises(MensuraError, match="another program is writing this store"):
-        mensura.load().save(store)
-    assert store.read_bytes() == before
+def test_evidence_saved_under_the_name_of_a_store_is_refused_with_the_command_that_makes_one(tmp_path):
+    with pytest.raises(MensuraError, match=r"expected a folder.*mensura evidence init --from FOLDER --store .*mine.db"):
+        load().save(tmp_path / "mine.db")
+    assert not (tmp_path / "mine.db").exists()

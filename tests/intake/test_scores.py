@@ -44,7 +44,7 @@ def test_a_row_of_people_is_left_out_and_led_to_its_place(known):
     frame = pl.DataFrame({"model": [GPT, "Human experts"], "HLE (%)": [21.5, 90], "Org": ["OpenAI", None]})
     reading = read(frame, known)
     assert reading.scores["subject"].to_list() == [GPT]
-    assert reading.dropped.rows() == [(2, "Human experts", "people, no model")]
+    assert reading.dropped.rows() == [(2, "Human experts on HLE", "people, no model")]
     assert any("Human experts" in note and "mensura add --people FILE" in note for note in reading.notes)
     assert reading.scores["provider"].to_list() == ["OpenAI"]
 

@@ -3,11 +3,12 @@
 from mensura.baseline.asking import plan_questions
 from mensura.baseline.cards import card_json, card_markdown, card_svg, known_markdown
 from mensura.baseline.estimate import KnownMean, estimate_baseline
+from mensura.baseline.human_results import with_people
 from mensura.baseline.inputs import BaselineItems, read_items
 from mensura.baseline.kinds import find_people, list_people
 from mensura.baseline.persons import PanelCost, plan_panel
 from mensura.baseline.recordings import read_estimates, read_recorded, shipped
-from mensura.baseline.registry import KnownBaseline, find_known, read_own, registry, with_people
+from mensura.baseline.registry import KnownBaseline, find_known, read_own, registry
 from mensura.baseline.result import Baseline
 
 __all__ = [

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from mensura.baseline.registry import COLUMNS, FOLDER, SAME_SCORE, plain_title, registry
+from mensura.baseline.registry import COLUMNS, FOLDER, SAME_SCORE, registry
 from mensura.evidence.passing import with_grades
+from mensura.intake.figures import convert, convertible
+from mensura.intake.names import spelling
 from mensura.intake.shared_writing import portable
 
 if TYPE_CHECKING:
@@ -47,6 +50,8 @@ def to_human_results(people: pl.DataFrame) -> list[dict[str, Any]]:
     >>> from mensura.baseline import registry
     >>> from mensura.baseline.human_results import to_human_results
     >>> from mensura.evidence.passing import with_grades
+    from mensura.intake.figures import convert, convertible
+    from mensura.intake.names import spelling
     >>> to_human_results(with_grades(registry().head(1)))[0]["schema"]
     'mensura-human-results/1'
 
@@ -98,6 +103,8 @@ def from_human_results(documents: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
     >>> from mensura.baseline import registry
     >>> from mensura.baseline.human_results import from_human_results, to_human_results
     >>> from mensura.evidence.passing import with_grades
+    from mensura.intake.figures import convert, convertible
+    from mensura.intake.names import spelling
     >>> from_human_results(to_human_results(with_grades(registry()))).equals(registry())
     True
 
@@ -144,12 +151,12 @@ def grade_references(evidence: Evidence) -> pl.DataFrame:
     people = evidence.human_references.with_columns(seen=pl.lit("evidence"))
     names = dict(evidence.benchmarks.select("benchmark", "name").iter_rows())
     known = with_grades(registry()).filter(pl.col("kind").is_in(["measured", "quoted"]))
-    places = [plain_title(f"{name}{part or ''}") for name, part in known.select("benchmark", "part").iter_rows()]
+    places = [spelling(f"{name}{part or ''}") for name, part in known.select("benchmark", "part").iter_rows()]
     rows = []
     for row in with_grades(people).iter_rows(named=True):
         best = (row["grade"], row["kind"])
         if row["kind"] in ("measured", "quoted"):
-            wanted = plain_title(names[row["benchmark"]])
+            wanted = spelling(names[row["benchmark"]])
             near = pl.Series([place.startswith(wanted) for place in places]) & (known["score"] - row["score"]).abs().le(
                 SAME_SCORE
             )
@@ -175,3 +182,49 @@ def people_rows() -> list[dict[str, Any]]:
         }
         for row in rows
     ]
+
+
+def with_people(evidence: Evidence, own: pl.DataFrame, source: str) -> tuple[Evidence, pl.DataFrame]:
+    """Add human baselines of one's own to the evidence.
+
+    A row replaces the one of the same benchmark and group. Scores are turned into the unit of the benchmark.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        The evidence.
+    own : polars.DataFrame
+        The baselines, as :func:`read_own` returns them.
+    source : str
+        Where they come from, for rows without a source.
+
+    Returns
+    -------
+    tuple[Evidence, polars.DataFrame]
+        The evidence with them, and the rows whose benchmark or unit it does not have.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.baseline import registry, with_people
+    >>> evidence, left = with_people(mensura.load(), registry().head(0), "a study")
+    >>> left.height
+    0
+
+    """
+    find = evidence.names["benchmark"].ident
+    matched = own.with_columns(benchmark=pl.col("benchmark").map_elements(find, return_dtype=pl.String)).join(
+        evidence.benchmarks.select("benchmark", wanted="unit"), on="benchmark", how="left", maintain_order="left"
+    )
+    pairs = matched.select("unit", "wanted").iter_rows()
+    usable = pl.Series([wanted is not None and convertible(unit, wanted) for unit, wanted in pairs], dtype=pl.Boolean)
+    rows = matched.filter(usable).with_columns(
+        *(convert(pl.col(name), pl.col("unit"), pl.col("wanted")) for name in ("score", "low", "high")),
+        unit="wanted",
+        remark=pl.col("conditions"),
+        source=pl.col("source").fill_null(source),
+    )
+    references = evidence.human_references
+    kept = references.join(rows, on=["benchmark", "group"], how="anti")
+    added = rows.select([pl.col(name).cast(kind, strict=False) for name, kind in references.schema.items()])
+    return replace(evidence, human_references=pl.concat([kept, added])), own.filter(~usable)

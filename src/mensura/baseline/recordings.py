@@ -17,7 +17,8 @@ import polars as pl
 
 from mensura.core.arrays import MARGIN, Floats
 from mensura.core.errors import MensuraError, check_choice, listed_names
-from mensura.core.frames import require_columns, says_yes
+from mensura.core.frames import says_yes
+from mensura.intake.columns import read_columns
 from mensura.intake.tables import as_frame, read_table
 
 RECORDED = "recorded/zero-shot"
@@ -41,7 +42,7 @@ COLUMNS = {
 mean that it remembers.
 """
 _FILE = Path(__file__).parent / "data" / "zero_shot.csv"
-_ALSO = {"id": "item"}
+_SHARES = ("rate", "low", "high")
 
 
 def read_estimates(source: Any, estimator: str | None = None) -> pl.DataFrame:  # noqa: ANN401
@@ -76,8 +77,7 @@ def read_estimates(source: Any, estimator: str | None = None) -> pl.DataFrame:  
     if isinstance(source, str) and source == RECORDED:
         return read_recorded().select(list(COLUMNS))
     name = str(source) if isinstance(source, str | Path) else "estimates"
-    frame = read_table(Path(source)) if isinstance(source, str | Path) else as_frame(source, name=name)
-    table = _checked(frame, name)
+    table = _checked(as_frame(source, name=name), name)
     return table if estimator is None else table.with_columns(model=pl.lit(estimator))
 
 
@@ -115,23 +115,21 @@ def read_recorded(pool: str | None = None) -> pl.DataFrame:
 
 
 def _checked(frame: pl.DataFrame, name: str) -> pl.DataFrame:
-    titles = {title: title.strip().casefold() for title in frame.columns}
-    frame = frame.rename(titles)
+    frame = frame.rename({title: title.strip().casefold() for title in frame.columns})
     if "estimate" in frame.columns:  # beside it, a rate is the truth
         frame = frame.drop("rate", strict=False).rename({"estimate": "rate"})
-    frame = frame.rename({old: new for old, new in _ALSO.items() if old in frame.columns and new not in frame.columns})
-    missing = [column for column in ("item", "rate") if column not in frame.columns]
-    if missing:
-        raise MensuraError(
-            f"{name}: no column {missing[0]!r}; expected item, rate, low, high (and model, run, remembered), "
-            f"got {', '.join(frame.columns)}. Rename the column"
-        )
+    frame = read_columns(frame, ("item", *_SHARES), name=name, needed=("item", "rate"), numbers=_SHARES)
     if not frame.height:
         raise MensuraError(f"{name}: no estimates; expected one row per item")
-    columns = [_column(frame, column, kind) for column, kind in COLUMNS.items()]
-    table = frame.select(columns)
-    for column in ("rate", "low", "high", "remembered_mean"):
-        _refuse_numbers(frame, table, column, name)
+    table = frame.select(_column(frame, column, kind) for column, kind in COLUMNS.items())
+    for column in (*_SHARES, "remembered_mean"):
+        wrong = table.filter(~pl.col(column).is_between(0, 1))
+        if wrong.height:
+            percent = "; is it a percentage? Divide by 100" if wrong[column][0] > 1 else ". Correct it"
+            raise MensuraError(
+                f"{name}, item {wrong['item'][0]}, {column}: {wrong[column][0]:g} is no rate; expected a number from 0 "
+                f"to 1 ({wrong.height} such rows){percent}"
+            )
     swapped = table.filter((pl.col("low") > pl.col("rate") + MARGIN) | (pl.col("high") < pl.col("rate") - MARGIN))
     if swapped.height:
         row = swapped.row(0, named=True)
@@ -143,32 +141,13 @@ def _checked(frame: pl.DataFrame, name: str) -> pl.DataFrame:
 
 
 def _column(frame: pl.DataFrame, column: str, kind: Any) -> pl.Expr:  # noqa: ANN401
+    default = {"model": UNNAMED, "run": "1", "remembered": False}.get(column)
     if column not in frame.columns:
-        default = {"model": UNNAMED, "run": "1", "remembered": False}.get(column)
         return pl.lit(default, dtype=kind).alias(column)
     if kind == pl.Boolean:
         return says_yes(column).alias(column)
     cell = pl.col(column).cast(kind, strict=False)
-    return cell.fill_null(UNNAMED).alias(column) if column == "model" else cell.alias(column)
-
-
-def _refuse_numbers(frame: pl.DataFrame, table: pl.DataFrame, column: str, name: str) -> None:
-    """Refuse rates that are no numbers, missing or outside 0 to 1."""
-    if column not in frame.columns:
-        return
-    given = frame[column].cast(pl.String).fill_null("")
-    value = table[column]
-    no_number = (value.is_null() | value.is_nan()) & (
-        (given != "") if column != "rate" else pl.repeat(True, len(value), eager=True)
-    )
-    wrong = no_number | ~value.fill_null(0.5).fill_nan(0.5).is_between(0, 1)
-    if wrong.any():
-        row = int(wrong.arg_true()[0])
-        percent = "; is it a percentage? Divide by 100" if (value > 1).any() else ". Correct it"
-        raise MensuraError(
-            f"{name}, item {table['item'][row]}, {column}: {given[row] or 'nothing'} is no rate; expected a number "
-            f"from 0 to 1 ({int(wrong.sum())} such rows){percent}"
-        )
+    return cell.fill_null(UNNAMED) if column == "model" else cell
 
 
 _TOO_FAR = 4.0  # standard errors between two rates of one item, from which they contradict each other
@@ -182,18 +161,14 @@ def read_anchors(source: Any, people: int | None = None) -> pl.DataFrame:  # noq
     Several rates of one item that agree within sampling error become one.
     """
     name = str(source) if isinstance(source, str | Path) else "anchors"
-    frame = read_table(Path(source)) if isinstance(source, str | Path) else as_frame(source, name=name)
-    require_columns(frame, ["item", "rate"], name=name)
-    columns = frame.columns
+    frame = read_columns(source, ("item", "rate", "n"), name=name, needed=("item", "rate"), numbers=("rate", "n"))
+    number = pl.col("n") if "n" in frame.columns else pl.lit(None, pl.Float64)
+    population = pl.col("population") if "population" in frame.columns else pl.lit(None)
     table = frame.select(
         pl.col("item").cast(pl.String),
-        pl.col("rate").cast(pl.Float64, strict=False),
-        (pl.col("n").cast(pl.Float64, strict=False) if "n" in columns else pl.lit(None, pl.Float64))
-        .fill_null(pl.lit(people, pl.Float64))
-        .alias("n"),
-        (pl.col("population").cast(pl.String) if "population" in columns else pl.lit(None, pl.String)).alias(
-            "population"
-        ),
+        "rate",
+        number.fill_null(pl.lit(people, pl.Float64)).alias("n"),
+        population.cast(pl.String).alias("population"),
     )
     unstated = table.filter(pl.col("n").is_null())["item"].to_list()
     if unstated:
@@ -201,36 +176,32 @@ def read_anchors(source: Any, people: int | None = None) -> pl.DataFrame:  # noq
             f"{name}: {len(unstated)} anchors state no number of people ({listed_names(unstated)}). How many answered? "
             "Add a column n, or give the number for all of them (--set n=60; anchor_people=60 in Python)"
         )
-    wrong = table.filter(pl.col("rate").is_null() | ~pl.col("rate").is_between(0, 1) | ~(pl.col("n") > 0))
+    wrong = table.filter(~pl.col("rate").is_between(0, 1) | ~(pl.col("n") > 0))
     if wrong.height:
         row = wrong.row(0, named=True)
         raise MensuraError(
             f"{name}, item {row['item']}: rate {row['rate']} with n {row['n']:g} is no anchor; expected a rate "
             "from 0 to 1 and n above 0. Correct the row"
         )
-    return _merged(table, name)
-
-
-def _merged(table: pl.DataFrame, name: str) -> pl.DataFrame:
-    for (item, _), rows in table.group_by("item", "population", maintain_order=True):
-        if rows.height > 1 and (gap := _gap(rows)) > _TOO_FAR:
-            low, high = rows.sort("rate").row(0, named=True), rows.sort("rate").row(-1, named=True)
-            raise MensuraError(
-                f"{name}, item {item}: rates {low['rate']:g} (n {low['n']:g}) and {high['rate']:g} (n {high['n']:g}) "
-                f"contradict each other ({gap:.0f} standard errors apart); expected one rate per item and population. "
-                "Remove one, or name its population in a column"
-            )
+    _refuse_contradictions(table, name)
     return table.group_by("item", "population", maintain_order=True).agg(
         rate=(pl.col("rate") * pl.col("n")).sum() / pl.col("n").sum(), n=pl.col("n").sum()
     )
 
 
-def _gap(rows: pl.DataFrame) -> float:
-    ends = rows.sort("rate")
-    low, high = ends.row(0, named=True), ends.row(-1, named=True)
-    rate, n = rows["rate"].to_numpy(), rows["n"].to_numpy()
-    pooled = float(np.clip(np.average(rate, weights=n), 0.01, 0.99))
-    return float((high["rate"] - low["rate"]) / np.sqrt(pooled * (1 - pooled) * (1 / low["n"] + 1 / high["n"])))
+def _refuse_contradictions(table: pl.DataFrame, name: str) -> None:
+    """Refuse rates of one item and population that differ by more than sampling explains."""
+    for (item, _), rows in table.group_by("item", "population", maintain_order=True):
+        ends = rows.sort("rate")
+        low, high = ends.row(0, named=True), ends.row(-1, named=True)
+        pooled = float(np.clip(np.average(rows["rate"].to_numpy(), weights=rows["n"].to_numpy()), 0.01, 0.99))
+        gap = (high["rate"] - low["rate"]) / np.sqrt(pooled * (1 - pooled) * (1 / low["n"] + 1 / high["n"]))
+        if gap > _TOO_FAR:
+            raise MensuraError(
+                f"{name}, item {item}: rates {low['rate']:g} (n {low['n']:g}) and {high['rate']:g} (n {high['n']:g}) "
+                f"contradict each other ({gap:.0f} standard errors apart); expected one rate per item and population. "
+                "Remove one, or name its population in a column"
+            )
 
 
 # The learned errors of language models that estimate human success rates, and their file.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -17,6 +17,8 @@ from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns
 from mensura.core.results import Result
 from mensura.evidence.passing import KINDS, model_rates, people_rates, who_is_above, why_not_comparable, with_grades
+from mensura.intake.figures import RATE_UNITS
+from mensura.intake.names import spelling
 from mensura.intake.people_logs import is_people_log, read_people_logs
 from mensura.intake.tables import read_table
 
@@ -26,37 +28,26 @@ if TYPE_CHECKING:
     from mensura.evidence import Evidence
 
 FOLDER = Path(__file__).parent / "data"
-COLUMNS = {
-    "benchmark": pl.String,
-    "part": pl.String,
-    "group": pl.String,
-    "score": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "unit": pl.String,
-    "n": pl.Int64,
-    "conditions": pl.String,
-    "metric": pl.String,
-    "status": pl.String,
-    "year": pl.Int64,
-    "source": pl.String,
-    "seen": pl.String,
+_TEXT, _NUMBER, _WHOLE = pl.String(), pl.Float64(), pl.Int64()
+COLUMNS: Mapping[str, pl.DataType] = {
+    **dict.fromkeys(("benchmark", "part", "group"), _TEXT),
+    **dict.fromkeys(("score", "low", "high"), _NUMBER),
+    "unit": _TEXT,
+    "n": _WHOLE,
+    **dict.fromkeys(("conditions", "metric", "status"), _TEXT),
+    "year": _WHOLE,
+    "source": _TEXT,
+    "seen": _TEXT,
 }
 """Columns of the registry; those of the evidence's human references keep their names."""
 UNITS = ("percent", "fraction", "index", "elo", "minutes")
-PASSED = {
-    "part": pl.String,
-    "group": pl.String,
-    "status": pl.String,
-    "score": pl.Float64,
-    "passed_by": pl.Int64,
-    "of": pl.Int64,
-    "first": pl.String,
-    "date": pl.String,
-    "best": pl.String,
-    "best_score": pl.Float64,
-    "chance": pl.Float64,
-    "iq": pl.Float64,
+PASSED: Mapping[str, pl.DataType] = {
+    **dict.fromkeys(("part", "group", "status"), _TEXT),
+    "score": _NUMBER,
+    "passed_by": _WHOLE,
+    "of": _WHOLE,
+    **dict.fromkeys(("first", "date", "best"), _TEXT),
+    **dict.fromkeys(("best_score", "chance", "iq"), _NUMBER),
 }
 SAME_SCORE = 0.15
 """Two sources that differ by less, in percentage points, round one score differently."""
@@ -125,14 +116,15 @@ def absent() -> pl.DataFrame:
 
 def published_means(name: str) -> list[tuple[str, float]]:
     """Return the groups and scores (0 to 1) that were published for a benchmark; a file's name may stand for it."""
-    wanted = plain_title(re.sub(r"\.(?:jsonl?|csv|tsv|parquet|xlsx?)$", "", name))
-    share = {"percent": 100.0, "fraction": 1.0}
+    wanted = spelling(re.sub(r"\.(?:jsonl?|csv|tsv|parquet|xlsx?)$", "", name))
     rows = registry().filter(
-        pl.col("benchmark").map_elements(plain_title, return_dtype=pl.String) == wanted,
-        pl.col("unit").is_in(list(share)),
-        pl.col("score").is_not_null(),
+        _spelled("benchmark") == wanted, pl.col("unit").is_in(list(RATE_UNITS)), pl.col("score").is_not_null()
     )
-    return [(f"{row['part']}, {row['group']}", row["score"] / share[row["unit"]]) for row in rows.to_dicts()]
+    return [(f"{row['part']}, {row['group']}", row["score"] / RATE_UNITS[row["unit"]]) for row in rows.to_dicts()]
+
+
+def _spelled(column: str) -> pl.Expr:
+    return pl.col(column).fill_null("").map_elements(spelling, return_dtype=pl.String)
 
 
 def score_words(row: Mapping[str, Any]) -> str:
@@ -233,13 +225,13 @@ def find_known(name: str, evidence: Evidence, own: pl.DataFrame | None = None) -
     """
     references = _of_evidence(evidence)
     table = pl.concat([*([] if own is None else [own]), registry(), references])
-    wanted = plain_title(dict(evidence.benchmarks.select("benchmark", "name").iter_rows()).get(name, name))
-    titles = pl.col("benchmark").map_elements(plain_title, return_dtype=pl.String)
-    whole = titles + pl.col("part").fill_null("").map_elements(plain_title, return_dtype=pl.String)
+    wanted = spelling(dict(evidence.benchmarks.select("benchmark", "name").iter_rows()).get(name, name))
+    titles = _spelled("benchmark")
+    whole = titles + _spelled("part")
     rows = table.filter((titles == wanted) | (whole.str.starts_with(wanted) & (titles.str.len_chars() < len(wanted))))
-    gone = absent().filter(pl.col("benchmark").map_elements(plain_title, return_dtype=pl.String) == wanted)
+    gone = absent().filter(titles == wanted)
     if not rows.height and not gone.height:
-        names = {plain_title(one): one for one in [*table["benchmark"], *absent()["benchmark"]]}
+        names = {spelling(one): one for one in [*table["benchmark"], *absent()["benchmark"]]}
         near = [one for key, one in names.items() if wanted and wanted in key][:5]
         near = near or [names[key] for key in get_close_matches(wanted, names, n=3)]
         hint = f" Did you mean {', '.join(near)}?" if near else ""
@@ -257,60 +249,6 @@ def find_known(name: str, evidence: Evidence, own: pl.DataFrame | None = None) -
     shown = rows.with_columns(n=pl.col("n").cast(pl.String).fill_null("not stated")).drop("benchmark")
     return KnownBaseline(
         title, shown, _passed(rows.filter(pl.col("kind") != "threshold"), evidence), tuple(dict.fromkeys(warnings))
-    )
-
-
-def with_people(evidence: Evidence, own: pl.DataFrame, source: str) -> tuple[Evidence, pl.DataFrame]:
-    """Add human baselines of one's own to the evidence.
-
-    A row replaces the one of the same benchmark and group. Scores are turned into the unit of the benchmark.
-
-    Parameters
-    ----------
-    evidence : Evidence
-        The evidence.
-    own : polars.DataFrame
-        The baselines, as :func:`read_own` returns them.
-    source : str
-        Where they come from, for rows without a source.
-
-    Returns
-    -------
-    tuple[Evidence, polars.DataFrame]
-        The evidence with them, and the rows whose benchmark or unit it does not have.
-
-    Examples
-    --------
-    >>> import mensura
-    >>> from mensura.baseline import registry, with_people
-    >>> evidence, left = with_people(mensura.load(), registry().head(0), "a study")
-    >>> left.height
-    0
-
-    """
-    units = dict(evidence.benchmarks.select("benchmark", "unit").iter_rows())
-    ids = {plain_title(name): one for one, name in evidence.benchmarks.select("benchmark", "name").iter_rows()}
-    ids |= {plain_title(one): one for one in units}
-    named = own.with_columns(
-        benchmark=pl.col("benchmark").map_elements(lambda name: ids.get(plain_title(name), ""), return_dtype=pl.String)
-    )
-    matched = named.with_columns(wanted=pl.col("benchmark").replace_strict(units, default=None, return_dtype=pl.String))
-    share = {"fraction": 1.0, "percent": 100.0}
-    factor = pl.col("wanted").replace_strict(share, default=1.0) / pl.col("unit").replace_strict(share, default=1.0)
-    usable = (pl.col("unit") == pl.col("wanted")) | (
-        pl.col("unit").is_in(list(share)) & pl.col("wanted").is_in(list(share))
-    )
-    rows = matched.filter(usable.fill_null(False)).with_columns(
-        *(pl.col(name) * factor for name in ("score", "low", "high")),
-        unit="wanted",
-        remark=pl.col("conditions"),
-        source=pl.col("source").fill_null(source),
-    )
-    references = evidence.human_references
-    kept = references.join(rows, on=["benchmark", "group"], how="anti")
-    added = rows.select([pl.col(name).cast(kind, strict=False) for name, kind in references.schema.items()])
-    return replace(evidence, human_references=pl.concat([kept, added])), own.filter(
-        ~matched.select(usable.fill_null(False)).to_series()
     )
 
 
@@ -347,10 +285,9 @@ def _passed(rows: pl.DataFrame, evidence: Evidence) -> pl.DataFrame:
 
     How many of how many, the first with its date, the best, and the chance that the best is above the people.
     """
-    ids = {plain_title(name): one for one, name in evidence.benchmarks.select("benchmark", "name").iter_rows()}
+    ids = {spelling(name): one for one, name in evidence.benchmarks.select("benchmark", "name").iter_rows()}
     places = [
-        ids.get(plain_title(row["benchmark"] + (row["part"] or "").split(" ")[0]))
-        or ids.get(plain_title(row["benchmark"]))
+        ids.get(spelling(row["benchmark"] + (row["part"] or "").split(" ")[0])) or ids.get(spelling(row["benchmark"]))
         for row in rows.iter_rows(named=True)
     ]
     groups = (
@@ -406,8 +343,3 @@ def _shaped(frame: pl.DataFrame) -> pl.DataFrame:
         for name, kind in COLUMNS.items()
     ]
     return frame.select(columns)
-
-
-def plain_title(name: str) -> str:
-    """Return a name in small letters and digits alone, to compare it."""
-    return re.sub(r"[^a-z0-9]", "", name.casefold())

@@ -41,7 +41,7 @@ def add(
     FILE is a table (CSV, TSV, Parquet or JSON; one row per score, or one row per model and one column per benchmark),
     results of lm-evaluation-harness, HELM or Inspect, a record of Every Eval Ever, or results of Hugging Face. A log of
     people becomes a human baseline. The file of --people has benchmark, group and score, perhaps n, unit, conditions
-    and source. --out writes a .csv for --add, or a folder or .sqlite file with all the evidence.
+    and source. --out writes a .csv for --add, or a folder with all the evidence.
     """
     from mensura.evidence import NewModel, load
     from mensura.intake.people_logs import is_people_log
@@ -97,7 +97,7 @@ def _add_people(evidence: Evidence, files: list[Path], out: Path | None, as_json
     taken = own.height - unknown.height
     if out is not None:
         if out.suffix.lower() == ".csv":
-            raise MensuraError(f"{out}: human scores go into an evidence of your own; give a folder or .sqlite file")
+            raise MensuraError(f"{out}: human scores go into an evidence of your own; give a folder")
         added.save(out)
     emit({"people": own, "unknown": unknown}, None, as_json, added=taken)
     columns = ["benchmark", "part", "group", "score", "unit", "n", "source"]

@@ -175,9 +175,7 @@ def _write_human_results(folder: Path) -> str:
 
 def _write_evidence(path: Path, evidence: Path | None, add: list[Path] | None) -> None:
     """Write the evidence; a store with a history goes to a folder with all of it: entries, updates, captures."""
-    from mensura.evidence.store import STORE_SUFFIXES
-
-    if evidence is not None and ledger.has_history(evidence) and not add and path.suffix.lower() not in STORE_SUFFIXES:
+    if evidence is not None and ledger.has_history(evidence) and not add:
         book = ledger.open_ledger(evidence)
         ledger.export_ledger(book, path)
         console.print(f"wrote {path} with {book.version().entry + 1} entries of history")

@@ -22,13 +22,11 @@ from mensura.evidence.schema import TABLES
 from mensura.evidence.store import (
     EMBEDDED_EDITION,
     FINGERPRINT_DIGITS,
-    STORE_SUFFIXES,
     as_text,
     cells_of,
     fingerprint_of,
     read_raw,
     write_folder,
-    write_store,
 )
 from mensura.intake.figures import convert
 from mensura.intake.model_names import benchmark_names, model_names
@@ -167,10 +165,8 @@ class Evidence(Result):
         return replace(evidence, warnings=(*self.warnings, *reading.warnings))
 
     def save(self, path: str | Path) -> None:
-        """Write to a folder of CSV files, or to an SQLite store if the name ends in .db, .sqlite or .sqlite3."""
-        path = Path(path)
-        write = write_store if path.suffix.lower() in STORE_SUFFIXES else write_folder
-        write(self.tables(), path)
+        """Write to a folder of CSV files; :func:`mensura.ledger.init_ledger` makes a store with a history of it."""
+        write_folder(self.tables(), Path(path))
 
     def summary(self) -> pl.DataFrame:
         """Return one row per table: its rows and what they are."""

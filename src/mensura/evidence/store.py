@@ -12,9 +12,8 @@ from typing import TypeAlias
 
 import polars as pl
 
-from mensura.core.checksums import checksum_of
 from mensura.core.errors import EvidenceError, MensuraError
-from mensura.core.files import atomic_path, write_csv
+from mensura.core.files import write_csv
 from mensura.core.folders import whole_folder
 from mensura.evidence.checks import RawTable, check_table
 from mensura.evidence.schema import OBSERVED, TABLES
@@ -24,7 +23,6 @@ from mensura.scale import Calibration
 STORE_SUFFIXES = {".db", ".sqlite", ".sqlite3"}
 SCHEMA = 1
 """Version of the store's tables (SQLite's ``user_version``): 0 has the evidence alone, 1 also how it came about."""
-_WITH_SUMS = 0x4D656E73  # SQLite's application_id of a store with checksums
 _PATIENCE = 20.0  # seconds a reader waits for a writer who is just committing
 
 
@@ -53,54 +51,14 @@ def read_text_csv(file: Path) -> pl.DataFrame:
 
 def write_folder(tables: Mapping[str, pl.DataFrame], folder: Path) -> None:
     """Write tables as CSV files, all of them or none; flags as yes and no. Files of others are left as they are."""
+    if folder.suffix.lower() in STORE_SUFFIXES:
+        raise MensuraError(
+            f"{folder}: a store comes with its history; expected a folder. To make a store of it: mensura evidence "
+            f"init --from FOLDER --store {folder}"
+        )
     with whole_folder(folder, "evidence") as stage:
         for name, frame in tables.items():
             write_csv(as_text(frame), stage / f"{name}.csv")
-
-
-def write_store(tables: Mapping[str, pl.DataFrame], path: Path) -> None:
-    """Write tables into one SQLite file, whole or not at all; only an earlier store is replaced."""
-    _refuse_foreign(path)
-    try:
-        with atomic_path(path) as part, closing(sqlite3.connect(part)) as store, store:
-            for name, frame in tables.items():
-                columns = ", ".join(f'"{column}" TEXT' for column in frame.columns)
-                store.execute(f'CREATE TABLE "{name}" ({columns})')
-                marks = ", ".join("?" * frame.width)
-                store.executemany(f'INSERT INTO "{name}" VALUES ({marks})', as_text(frame).iter_rows())
-            store.execute("CREATE TABLE checksums (name TEXT, value TEXT)")
-            store.executemany("INSERT INTO checksums VALUES (?, ?)", _sums(_all_tables(store, path)).items())
-            store.execute(f"PRAGMA application_id = {_WITH_SUMS}")
-    except sqlite3.Error as fault:
-        raise MensuraError(
-            f"{path}: could not be written ({fault}); nothing was changed there. Check its folder and the free disk "
-            "space"
-        ) from fault
-
-
-def _refuse_foreign(path: Path) -> None:
-    """Refuse to replace a file that is no evidence store, or one that another program is writing."""
-    for suffix in ("-journal", "-wal"):
-        if Path(f"{path}{suffix}").exists():
-            raise MensuraError(f"{path}{suffix}: another program is writing this store, or died doing so; open it once")
-    if not path.is_file() or not path.stat().st_size:
-        return
-    tables = _tables_of(path)
-    if not set(OBSERVED) <= tables:
-        raise MensuraError(f"{path}: exists and is no evidence store; choose another name, or move it away first")
-    if "ledger_entries" in tables:
-        raise MensuraError(
-            f"{path}: this store keeps the history of its updates, which would be lost; choose another name, or change "
-            "it by mensura evidence apply"
-        )
-
-
-def _tables_of(path: Path) -> set[str]:
-    try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as store:
-            return {row[0] for row in store.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    except sqlite3.DatabaseError:
-        return set()
 
 
 def refuse_newer(version: int, path: Path) -> None:
@@ -139,7 +97,7 @@ def _read_store(path: Path) -> dict[str, RawTable]:
     except (sqlite3.DatabaseError, pl.exceptions.PolarsError, UnicodeError) as fault:
         raise MensuraError(
             f"{path}: not an evidence store (SQLite), or a damaged one: {fault}; give a folder of CSV tables, a backup "
-            "or a store of mensura export evidence --to file"
+            "or a store of mensura evidence init"
         ) from fault
 
 
@@ -148,25 +106,15 @@ def _all_tables(store: sqlite3.Connection, path: Path) -> dict[str, RawTable]:
     return {name: _read_table(store, path, name) for name in TABLES if name in present}
 
 
-def _sums(tables: Mapping[str, RawTable]) -> dict[str, str]:
-    """Return a checksum of each table; the order of rows counts, because the first of two sources does."""
-    return {name: checksum_of(table.frame.columns, table.frame.rows()) for name, table in tables.items()}
-
-
 def _refuse_damaged(store: sqlite3.Connection, path: Path, tables: Mapping[str, RawTable]) -> None:
-    """Refuse a store whose tables differ from their checksums, or from the fingerprint of its last entry."""
-    if store.execute("PRAGMA application_id").fetchone()[0] == _WITH_SUMS:
-        kept, sums = dict(store.execute("SELECT name, value FROM checksums").fetchall()), _sums(tables)
-        lost = sorted(name for name in kept.keys() | sums.keys() if kept.get(name) != sums.get(name))
-    elif store.execute("SELECT 1 FROM sqlite_master WHERE name = 'ledger_entries'").fetchone():
-        last = store.execute("SELECT fingerprint FROM ledger_entries ORDER BY entry DESC LIMIT 1").fetchone()
-        cells = {name: _rows(table.frame, TABLES[name].key) for name, table in tables.items()}
-        lost = [] if last is not None and fingerprint_of(cells) == last[0] else ["its tables"]
-    else:
-        lost = []  # written before stores had checksums
-    if lost:
+    """Refuse a store whose tables differ from the fingerprint of its last entry; one without a history has none."""
+    if not store.execute("SELECT 1 FROM sqlite_master WHERE name = 'ledger_entries'").fetchone():
+        return
+    last = store.execute("SELECT fingerprint FROM ledger_entries ORDER BY entry DESC LIMIT 1").fetchone()
+    cells = {name: _rows(table.frame, TABLES[name].key) for name, table in tables.items()}
+    if last is None or fingerprint_of(cells) != last[0]:
         raise MensuraError(
-            f"{path}: the store is damaged: {', '.join(lost)} differ from the checksum. Restore a backup, or make the "
+            f"{path}: the store is damaged: its tables differ from the checksum. Restore a backup, or make the "
             "store again from an exported folder (mensura evidence init --from FOLDER)"
         )
 

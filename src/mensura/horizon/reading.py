@@ -13,46 +13,13 @@ from mensura.core.errors import MensuraError, counted, listed_names
 from mensura.core.frames import says_yes
 from mensura.horizon.kinds import LEAST, MEASURED, kind_of, people_behind
 from mensura.intake.answers import WideAnswers, read_answers
-from mensura.intake.columns import find_columns
+from mensura.intake.columns import NAMES, find_columns
 from mensura.intake.samples import is_sample_log
 from mensura.intake.tables import as_frame
 from mensura.intake.text import BLANK, typed
 
-RUN_NAMES: Mapping[str, Sequence[str]] = {
-    "subject": ("subject", "alias", "model", "system", "agent"),
-    "task": ("task", "task_id", "item", "item_id", "sample_id"),
-    "score": ("score", "score_binarized", "rate", "success", "correct", "passed"),
-    "suite": ("suite", "task_source", "benchmark", "dataset"),
-    "trials": ("trials", "n", "attempts", "runs"),
-    "family": ("task_family", "family"),
-    "minutes": ("human_minutes", "minutes"),
-    "how": ("human_source", "how"),
-    "chance": ("chance", "guess_rate"),
-}
-"""Columns of runs by meaning; METR's fields are among them."""
-TIME_NAMES: Mapping[str, Sequence[str]] = {
-    "task": ("task", "task_id", "item", "item_id"),
-    "minutes": ("minutes", "human_minutes"),
-    "suite": ("suite", "task_source", "benchmark", "dataset"),
-    "how": ("how", "kind", "human_source"),
-    "people": ("people", "n_people"),
-    "low": ("low", "minutes_low"),
-    "high": ("high", "minutes_high"),
-    "who": ("person", "estimator", "who"),
-    "solved": ("solved",),
-    "gave_up": ("gave_up",),
-    "chance": ("chance", "guess_rate"),
-}
-"""Columns of times by meaning."""
-SCORE_NAMES: Mapping[str, Sequence[str]] = {
-    "subject": RUN_NAMES["subject"],
-    "suite": ("benchmark", "suite"),
-    "score": ("percent", "score", "rate"),
-    "part": ("part",),
-}
-"""Columns of total scores by meaning."""
-HUMANS = ("human", "humans", "person", "people", "expert", "experts", "human expert", "professional")
-"""Names of subjects that are people."""
+RUN_NAMES, TIME_NAMES, SCORE_NAMES = (NAMES[table] for table in ("runs", "times", "totals"))
+"""Columns of runs, times and total scores by meaning; METR's fields are among them."""
 A_DAY = 24 * 60.0
 ALL = "all"
 """The suite of tables that name none, and of results over all suites."""
@@ -284,11 +251,6 @@ def _pooled_runs(frame: pl.DataFrame, name: str, *, one_each: bool, notes: list[
         pl.col("trials").sum(),
         pl.col("family").first(),
     )
-
-
-def is_person(subject: str) -> bool:
-    """Return whether a subject's name says that it is people."""
-    return subject.strip().lower() in HUMANS
 
 
 def _is_log(runs: Any) -> bool:  # noqa: ANN401

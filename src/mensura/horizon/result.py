@@ -18,7 +18,8 @@ from mensura.horizon.fitting import PRIORS, EffectSpreads, Mode, fit_mode
 from mensura.horizon.horizons import DRAWS, curve_table, draw_unknowns, part_table, people_curve, table_of
 from mensura.horizon.lengths import CENTER, fit_lengths
 from mensura.horizon.metr import PENALTY, fit_metr
-from mensura.horizon.reading import ALL, HorizonData, is_person, read_data, read_times
+from mensura.horizon.reading import ALL, HorizonData, read_data, read_times
+from mensura.intake.names import is_people
 from mensura.scale import Z90
 
 OWN, METR = "mensura", "metr"
@@ -170,7 +171,7 @@ def fit_horizons(
         if value is not None:
             raise MensuraError(f"{name}={value}: expected only with method={METR!r}; leave it out")
     names = data.runs["subject"].unique().to_list()
-    persons = sorted(name for name in names if is_person(name))
+    persons = sorted(name for name in names if is_people(name))
     notes = list(data.notes)
     if persons:
         notes.append(f"{persons[0]!r} is no model: its runs are left out of the horizons and show as people")

@@ -6,10 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from difflib import SequenceMatcher
-from functools import cached_property
 from typing import NamedTuple
-
-import numpy as np
 
 _OFFERED = 3
 _NEAR = 0.72
@@ -22,6 +19,18 @@ ABSENT = "the evidence has no scores on it"
 
 _SHORT_YEAR = re.compile(r"(?<=[^\W\d])20(?=\d\d$)")
 """The century of a year at the end of a name: AIME25 is AIME 2025."""
+
+
+_PEOPLE = re.compile(
+    r"(?<![^\W_])(?:humans?|people|crowd[ _-]?workers?)(?![^\W_])|(?<![^\W_])(?:persons?|experts?|professionals?)$",
+    re.IGNORECASE,
+)
+_MIXTURE = re.compile(r"mixture[ _-]of[ _-]experts$", re.IGNORECASE)
+
+
+def is_people(name: str) -> bool:
+    """Tell whether a name speaks of people: such a word anywhere, or a person, expert or professional at its end."""
+    return bool(_PEOPLE.search(name.strip())) and not _MIXTURE.search(name.strip())
 
 
 class NameMatch(NamedTuple):
@@ -104,19 +113,11 @@ class KnownNames:
         """Return the ids most like a name, best first."""
         wanted = spelling(written)
         rated = sorted(
-            (
-                (self._likeness(wanted, spelled), ident)
-                for spelled in self._letters.within_reach(wanted)
-                for ident in self._spelled[spelled]
-            ),
+            ((self._likeness(wanted, spelled), ident) for spelled, idents in self._spelled.items() for ident in idents),
             reverse=True,
         )
         best = dict.fromkeys(ident for likeness, ident in rated if likeness >= _NEAR)
         return tuple(best)[:_OFFERED]
-
-    @cached_property
-    def _letters(self) -> _Letters:
-        return _Letters(list(self._spelled))
 
     def _likeness(self, wanted: str, spelled: str) -> float:
         """Return how alike two spellings are, 0 where they are too far apart to be offered.
@@ -130,7 +131,8 @@ class KnownNames:
         if comparer is None:
             comparer = self._comparers[spelled] = SequenceMatcher(None, "", spelled, autojunk=False)
         comparer.set_seq1(wanted)
-        return comparer.ratio()
+        within_reach = comparer.real_quick_ratio() >= _NEAR and comparer.quick_ratio() >= _NEAR
+        return comparer.ratio() if within_reach else 0.0
 
 
 def _digits(text: str) -> str:
@@ -139,30 +141,6 @@ def _digits(text: str) -> str:
 
 def _is_inside(one: str, other: str) -> bool:
     return bool(one and other and (one in other or other in one))
-
-
-class _Letters:
-    """How often each letter stands in each known spelling: the letters two have in common bound how alike they are."""
-
-    def __init__(self, spelled: list[str]) -> None:
-        self._spelled = spelled
-        self._place = {sign: place for place, sign in enumerate(sorted(set("".join(spelled))))}
-        counts = np.array([self._count(one) for one in spelled], dtype=np.int64)
-        self._counts = counts.reshape(len(spelled), len(self._place))
-        self._lengths = np.array([len(one) for one in spelled], dtype=np.int64)
-
-    def _count(self, text: str) -> list[int]:
-        counts = [0] * len(self._place)
-        for sign in text:
-            if sign in self._place:
-                counts[self._place[sign]] += 1
-        return counts
-
-    def within_reach(self, wanted: str) -> list[str]:
-        """Return the spellings that may be near enough: twice the common letters over all letters bounds the ratio."""
-        common = np.minimum(self._counts, self._count(wanted)).sum(axis=1)
-        near = 2.0 * common / np.maximum(self._lengths + len(wanted), 1) >= _NEAR
-        return [one for one, reached in zip(self._spelled, near, strict=True) if reached or _is_inside(wanted, one)]
 
 
 def spelling(text: str) -> str:

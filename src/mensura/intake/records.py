@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,8 +44,13 @@ def read_json(path: Path, name: str | None = None) -> list[SourceRecord]:
     except (ValueError, RecursionError) as fault:
         if "\n" not in text.strip():
             raise MensuraError(f"{path}: not readable as JSON ({fault}); expected one object per item") from fault
-    records = []
-    for number, line in enumerate(text.split("\n"), start=1):
+    lines = json_lines(text.split("\n"), path)
+    return [SourceRecord(f"{name}, line {number}", record) for number, record in lines]
+
+
+def json_lines(lines: Iterable[str], path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield the objects of JSON lines, each with the number of its line; blank lines are passed over."""
+    for number, line in enumerate(lines, start=1):
         if line.strip():
             try:
                 record = json.loads(line)
@@ -55,8 +60,14 @@ def read_json(path: Path, name: str | None = None) -> list[SourceRecord]:
                 ) from fault
             if not isinstance(record, Mapping):
                 raise MensuraError(f"{path}, line {number}: {line.strip()[:40]!r} is no JSON object; expected {{…}}")
-            records.append(SourceRecord(f"{name}, line {number}", record))
-    return records
+            yield number, record
+
+
+def inside(value: object, *keys: str) -> Any:  # noqa: ANN401
+    """Return what a document has under keys within keys; None where one of them leads nowhere."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value
 
 
 def _of_document(document: Any, name: str) -> list[SourceRecord]:  # noqa: ANN401

@@ -6,14 +6,13 @@ are read one at a time where the format allows it; only their outcomes are kept.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from mensura.core.errors import MensuraError
-from mensura.intake.records import open_inspect, parse_json
+from mensura.intake.records import inside, json_lines, open_inspect, parse_json
 from mensura.intake.score_logs import HARNESS_METRICS, MOST_HEADER_BYTES, is_of_person
 from mensura.intake.shared_records import HELM_METRICS, helm_run
 
@@ -38,10 +37,10 @@ class SampleOutcome(NamedTuple):
     group: str | None = None
 
 
-def checked_value(value: Any, where: str, expected: str = "a number from 0 to 1") -> float:  # noqa: ANN401
+def checked_value(value: Any, where: str) -> float:  # noqa: ANN401
     """Return an outcome as a number, or say where it is none."""
     if not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise MensuraError(f"{where} is {value!r}; expected {expected}")
+        raise MensuraError(f"{where} is {value!r}; expected a number from 0 to 1")
     return float(value)
 
 
@@ -64,25 +63,13 @@ def read_lines(path: Path, subject: str | None) -> Iterator[SampleOutcome]:
     who = subject or path.resolve().parent.name
     chosen: tuple[str, object] | None = None
     with path.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
-            sample = _sample(line, path, number)
-            if chosen is None:
-                chosen = _metric(sample, path), sample.get("filter")
+        for number, sample in json_lines(lines, path):
+            if "doc_id" not in sample:
+                raise MensuraError(f"{path}, line {number}: no doc_id; expected samples of lm-evaluation-harness")
+            chosen = chosen or (_metric(sample, path), sample.get("filter"))
             if sample.get("filter") == chosen[1]:
-                value = checked_value(sample.get(chosen[0]), f"{path}: line {number}: {chosen[0]}")
+                value = checked_value(sample.get(chosen[0]), f"{path}, line {number}: {chosen[0]}")
                 yield SampleOutcome(who, f"{task}:{sample['doc_id']}", value, str(path))
-
-
-def _sample(line: str, path: Path, number: int) -> Mapping[str, Any]:
-    try:
-        sample = json.loads(line)
-    except (ValueError, RecursionError) as fault:
-        raise MensuraError(f"{path}: line {number} is not JSON ({fault}); write the log again") from fault
-    if not isinstance(sample, Mapping) or "doc_id" not in sample:
-        raise MensuraError(f"{path}: line {number} has no doc_id; expected samples of lm-evaluation-harness")
-    return sample
 
 
 def _metric(sample: Mapping[str, Any], path: Path) -> str:
@@ -104,16 +91,8 @@ def read_shared(path: Path, subject: str | None) -> Iterator[SampleOutcome]:
     """Yield the outcomes of a file of samples; of several metrics the first one counts."""
     chosen: dict[str, object] = {}
     with path.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
+        for number, sample in json_lines(lines, path):
             where = f"{path}, line {number}"
-            try:
-                sample = json.loads(line)
-            except (ValueError, RecursionError) as fault:
-                raise MensuraError(f"{where}: not JSON ({fault}); the file may be half written") from fault
-            if not isinstance(sample, Mapping):
-                raise MensuraError(f"{where}: no object; expected a sample of Every Eval Ever")
             for field in ("model_id", "evaluation_name", "sample_id", "evaluation"):
                 if not sample.get(field):
                     raise MensuraError(f"{where}, {field}: missing; expected a sample of Every Eval Ever")
@@ -124,16 +103,13 @@ def read_shared(path: Path, subject: str | None) -> Iterator[SampleOutcome]:
 
 
 def _shared_outcome(sample: Mapping[str, Any], test: str, subject: str | None, where: str, run: str) -> SampleOutcome:
-    about = sample.get("metadata")
-    about = about if isinstance(about, Mapping) else {}
-    person = about.get("person")
-    judged = sample["evaluation"]
-    value = judged.get("score", judged.get("is_correct")) if isinstance(judged, Mapping) else None
+    person = inside(sample, "metadata", "person")
+    value = inside(sample, "evaluation", "score")
+    value = inside(sample, "evaluation", "is_correct") if value is None else value
     value = checked_value(value, f"{where}, evaluation.score")
-    item = f"{test}:{about.get('item') or sample['sample_id']}"
+    item = f"{test}:{inside(sample, 'metadata', 'item') or sample['sample_id']}"
     who = str(person or subject or sample["model_id"])
-    timed = sample.get("performance")
-    spent = timed.get("latency_ms") if isinstance(timed, Mapping) else None
+    spent = inside(sample, "performance", "latency_ms")
     seconds = spent / 1000 if isinstance(spent, int | float) and person else None
     group = str(sample["model_id"]) if person else None
     return SampleOutcome(who, item, value, run, bool(person), seconds, group)
@@ -184,7 +160,7 @@ def read_archive(path: Path) -> Iterator[SampleOutcome]:
 def _outcome(head: Mapping[str, Any], sample: object, path: Path, name: str) -> SampleOutcome:
     asked, sample = head.get("eval") or {}, as_object(sample, path, name)
     of_person = is_of_person(head, sample)
-    who = _person(asked, path) if of_person else str(asked.get("model") or "")
+    who = _stated(asked, _PERSON_KEYS) or path.stem if of_person else str(asked.get("model") or "")
     if not who:
         raise MensuraError(f"{path}: the header names no model; expected an Inspect log")
     item = f"{str(asked.get('task') or '').rsplit('/', 1)[-1]}:{sample.get('id')}"
@@ -192,32 +168,26 @@ def _outcome(head: Mapping[str, Any], sample: object, path: Path, name: str) -> 
     value = _value(sample.get("scores"), path, name)
     if not of_person:
         return SampleOutcome(who, item, value, run)
-    stated = asked.get("metadata")
-    groups = [stated.get(key) for key in ("population", "group")] if isinstance(stated, Mapping) else []
-    group = next((str(one) for one in groups if one), None)
+    group = _stated(asked, ("population", "group"))
     return SampleOutcome(who, item, value, run, True, working_seconds(sample), group)
 
 
 def working_seconds(sample: Mapping[str, Any]) -> float | None:
     """Return how long a person worked on a sample of the human agent: the clock stands still in pauses."""
-    store = sample.get("store")
-    spent = store.get("HumanAgentState:accumulated_time") if isinstance(store, Mapping) else None
+    spent = inside(sample, "store", "HumanAgentState:accumulated_time")
     return float(spent) if isinstance(spent, int | float) and spent > 0 else None
 
 
-def _person(asked: Mapping[str, Any], path: Path) -> str:
-    """Return who took an evaluation by hand: as its metadata say, else the name of the file."""
-    stated = asked.get("metadata")
-    names = [stated.get(key) for key in _PERSON_KEYS] if isinstance(stated, Mapping) else []
-    return next((str(name) for name in names if name), path.stem)
+def _stated(asked: Mapping[str, Any], keys: Sequence[str]) -> str | None:
+    """Return what the metadata of an evaluation say under the first of some keys that is there."""
+    return next((str(text) for key in keys if (text := inside(asked, "metadata", key))), None)
 
 
 def _value(scores: object, path: Path, name: str) -> float | None:
     """Return the outcome by the first scorer; none where the sample was not scored."""
     if not isinstance(scores, Mapping) or not scores:
         return None
-    first = next(iter(scores.values()))
-    value = first.get("value") if isinstance(first, Mapping) else None
+    value = inside(next(iter(scores.values())), "value")
     if isinstance(value, str):
         value = INSPECT_VALUES.get(value.strip())
     if not isinstance(value, int | float) or not 0 <= value <= 1:

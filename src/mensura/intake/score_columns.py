@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mensura.core.errors import MensuraError, listed_names
+from mensura.core.errors import MensuraError
 from mensura.intake.columns import NAMES
 from mensura.intake.figures import read_figure
 from mensura.intake.names import KnownNames
@@ -226,8 +226,6 @@ def _refuse_long(name: str, number: int, row: Sequence[str | None]) -> None:
 
 # Scores as a table writes them: one entry per score, without remarks, repetitions and people.
 
-_PEOPLE = re.compile(r"(?<![^\W_])(humans?|people|crowd[ _-]?workers?)(?![^\W_])", re.IGNORECASE)
-"""Words of a name that speak of people; a row with its own release date is a model all the same."""
 _TITLE_ROWS = 10
 """Rows in which a header is looked for below a title."""
 
@@ -268,32 +266,6 @@ def unfold_entries(cells: CellTable, shape: Shape) -> tuple[list[WrittenScore], 
             else:
                 entries.append(WrittenScore(number, subject, benchmark, cell, extras, percent))
     return entries, dropped
-
-
-def without_people(
-    entries: Sequence[WrittenScore], models: KnownNames, name: str
-) -> tuple[list[WrittenScore], list[WrittenScore]]:
-    """Return the scores of models, and those of people: a leaderboard often has a row of them."""
-    rest: list[WrittenScore] = []
-    people: list[WrittenScore] = []
-    for entry in entries:
-        named = _PEOPLE.search(entry.subject) and "released" not in entry.extras
-        (people if named and models.match(entry.subject).id is None else rest).append(entry)
-    if not rest:
-        raise MensuraError(
-            f"{name}: only people, such as {people[0].subject}; expected models. Write benchmark, group, score of "
-            "these people into a table, and use mensura add --people FILE"
-        )
-    return rest, people
-
-
-def left_out_people(people: Sequence[WrittenScore]) -> str:
-    """Say whose scores are left out as those of people, and where they belong."""
-    names = listed_names(list(dict.fromkeys(entry.subject for entry in people)))
-    return (
-        f"left out, people and no model: {names}. Write their scores into a table of benchmark, group, score, and use "
-        "mensura add --people FILE"
-    )
 
 
 def without_words(cells: CellTable, shape: Shape, known: KnownNames) -> Shape:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from mensura.core.errors import MensuraError, counted, listed_names
 from mensura.intake import shared_records
-from mensura.intake.records import open_inspect, parse_json
+from mensura.intake.records import inside, open_inspect, parse_json
 from mensura.intake.shared_records import OtherKindError, RecordRow, choose_metric
 
 LOG_SUFFIXES = {".json", ".eval", ".yaml", ".yml", ".md"}
@@ -100,8 +100,8 @@ def _inspect(log: Mapping[str, Any], path: Path, metric: str | None) -> LogRows:
     if not scores:
         raise MensuraError(f"{path}: no scorer with {' or '.join(wanted)}; {_other_metrics(results, metric)}")
     (scorer, chosen, value, error), *others = scores
-    settings, items = asked.get("config") or {}, _whole((asked.get("dataset") or {}).get("samples"))
-    epochs, limited = _whole(settings.get("epochs")) or 1, settings.get("limit") is not None
+    items, epochs = _whole(inside(asked, "dataset", "samples")), _whole(inside(asked, "config", "epochs")) or 1
+    limited = inside(asked, "config", "limit") is not None
     answers = _whole(results.get("completed_samples")) or (None if limited else items)
     task = str(asked.get("task", "")).rsplit("/", 1)[-1]
     notes = [f"Inspect log: {chosen} of the scorer {scorer}"]
@@ -115,14 +115,13 @@ def _inspect(log: Mapping[str, Any], path: Path, metric: str | None) -> LogRows:
 
 def is_of_person(head: Mapping[str, Any], sample: Mapping[str, Any] | None = None) -> bool:
     """Tell whether a person took an evaluation, whatever model its header names: by the solver, or by a sample."""
-    steps = (head.get("plan") or {}).get("steps") or []
-    solvers = [step.get("solver") for step in steps if isinstance(step, Mapping)]
-    solvers.append((head.get("eval") or {}).get("solver"))
+    steps = inside(head, "plan", "steps") or []
+    solvers = [*(inside(step, "solver") for step in steps), inside(head, "eval", "solver")]
     if any(str(solver).rsplit("/", 1)[-1] in HUMAN_SOLVERS for solver in solvers):
         return True
-    output, store = ((sample or {}).get(part) for part in ("output", "store"))
-    by_output = isinstance(output, Mapping) and output.get("model") in HUMAN_SOLVERS
-    return by_output or (isinstance(store, Mapping) and any(str(key).startswith(_HUMAN_STATE) for key in store))
+    store = inside(sample, "store")
+    by_store = isinstance(store, Mapping) and any(str(key).startswith(_HUMAN_STATE) for key in store)
+    return by_store or str(inside(sample, "output", "model")) in HUMAN_SOLVERS
 
 
 def _whole(value: object) -> int | None:
@@ -143,11 +142,10 @@ def _inspect_scores(
     scores: list[Mapping[str, Any]], wanted: Sequence[str]
 ) -> Iterator[tuple[str, str, float, float | None]]:
     for score in scores:
-        metrics = score.get("metrics") or {}
         for metric in wanted:
-            value = (metrics.get(metric) or {}).get("value")
+            value = inside(score, "metrics", metric, "value")
             if isinstance(value, int | float) and 0 <= value <= 1:
-                error = (metrics.get("stderr") or {}).get("value")
+                error = inside(score, "metrics", "stderr", "value")
                 yield str(score.get("name", "")), metric, float(value), error if _is_error(error) else None
                 break
 
@@ -160,7 +158,7 @@ def _harness(log: Mapping[str, Any], path: Path, metric: str | None) -> LogRows:
     """Read a results file: one row per task or group; the parts of a group are in its figure already."""
     groups = log.get("group_subtasks") or {}
     parts = {part for members in groups.values() for part in members}
-    model = log.get("model_name") or (log.get("config") or {}).get("model") or ""
+    model = log.get("model_name") or inside(log, "config", "model") or ""
     counts = log.get("n-samples") or {}
     rows: list[tuple[object, ...]] = []
     chosen: dict[str, str] = {}

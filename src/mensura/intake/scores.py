@@ -14,7 +14,7 @@ from mensura.core.errors import NAMES_SHOWN, EvidenceError, Fault, MensuraError,
 from mensura.core.results import Result
 from mensura.intake import score_columns
 from mensura.intake.figures import RATE_UNITS, ReadScore, read_figure, settle_units, unit_word, uses_decimal_commas
-from mensura.intake.names import ABSENT, KnownNames, NameMatch
+from mensura.intake.names import ABSENT, KnownNames, NameMatch, is_people
 from mensura.intake.several import WrittenScores, read_written
 
 _DROPPED = {"row": pl.Int64, "what": pl.String, "reason": pl.String}
@@ -104,134 +104,87 @@ def _understood(
 ) -> ScoreReading:
     """Find the ids, units and figures of written scores."""
     name = written.name
-    entries, people = score_columns.without_people(written.entries, known["model"], name)
-    entries, repeated = score_columns.read_once(entries)
-    strange: list[_LeftOut] = []
-    if allowed.skip_unknown:
-        entries, strange = _without_strangers(entries, known, allowed, name)
-    entries, absent = _without_absent(entries, known["benchmark"], allowed, name)
+    entries, repeated = score_columns.read_once(written.entries)
+    entries, left = _sorted_out(entries, known, allowed, name)
     matches = _matched(entries, known, allowed, name)
     entries = _with_facts(entries, matches, allowed.new_model, name)
     comma = uses_decimal_commas(entry.cell for entry in entries)
     own_units = dict(benchmarks.select("benchmark", "unit").iter_rows())
-    if allowed.skip_unknown:
-        entries, earlier = _latest(entries, matches)
-        strange += earlier
-    _refuse_rivals(entries, matches, name)
+    entries, earlier = _one_of_each(entries, matches, name, latest=allowed.skip_unknown)
+    left += earlier
     scores, units = settle_units(_figures(entries, matches, comma, name), own_units, allowed.unit, name)
     notes = [*written.notes, *(["decimal commas"] if comma else []), *units, *written.left_out]
     notes += [f"rows that repeat another, read once: {listed_names(repeated)}"] if repeated else []
-    notes += [score_columns.left_out_people(people)] if people else []
-    notes += [_say_absent(absent)] if absent else []
-    notes += _say_left_out(strange)
-    notes += _new_names(matches)
+    notes += [*_say_left_out(left), *_new_names(matches)]
     stated = written.columns | {column for score in scores for column in score.extras}
-    left = [*written.dropped, *_rows_left_out(people, absent)]
-    left += [(entry.row, f"{entry.subject} on {entry.benchmark}", reason) for entry, reason in strange]
+    dropped = [(entry.row, f"{entry.subject} on {entry.benchmark}", reason) for entry, reason in left]
     return ScoreReading(
         name,
         _score_frame(scores, [column for column in score_columns.OPTIONAL if column in stated]),
         pl.DataFrame(_name_rows(entries, matches), schema=_NAMES, orient="row"),
-        pl.DataFrame(left, _DROPPED, orient="row"),
+        pl.DataFrame([*written.dropped, *dropped], _DROPPED, orient="row"),
         tuple(notes),
     )
 
 
 _LeftOut = tuple[score_columns.WrittenScore, str]
+_PEOPLE, _STRANGER, _NO_TEST = "people, no model", "unknown model", "unknown benchmark"
 _LATER = "a later result of the same source counts"
+_OF_PEOPLE = ". Write their scores into a table of benchmark, group, score, and use mensura add --people FILE"
 
 
-def _without_strangers(
+def _sorted_out(
     entries: Sequence[score_columns.WrittenScore], known: Mapping[str, KnownNames], allowed: Allowed, name: str
 ) -> tuple[list[score_columns.WrittenScore], list[_LeftOut]]:
-    """Separate the scores whose model or benchmark the evidence does not know: a collection of others has many."""
-    kept: list[score_columns.WrittenScore] = []
-    left: list[_LeftOut] = []
-    new_models = allowed.new_model.released is not None
-    wanted = {*allowed.new, *allowed.accept_near}
-    for entry in entries:
-        if not (new_models or entry.subject in wanted or known["model"].ident(entry.subject)):
-            left.append((entry, "unknown model"))
-        elif entry.benchmark not in wanted and known["benchmark"].ident(entry.benchmark) is None:
-            left.append((entry, "unknown benchmark"))
-        else:
-            kept.append(entry)
+    """Return the scores that count, and the others each with its reason."""
+    reasons = [_why_not(entry, known, allowed) for entry in entries]
+    kept = [entry for entry, reason in zip(entries, reasons, strict=True) if reason is None]
+    left = [(entry, reason) for entry, reason in zip(entries, reasons, strict=True) if reason is not None]
     if not kept:
-        tests = list(dict.fromkeys(entry.benchmark for entry in entries))
         raise MensuraError(
-            f"{name}: no model with a score on a known benchmark; it has {listed_names(tests)}. New models need "
+            f"{name}: no score of a model on a known benchmark; {'; '.join(_say_left_out(left))}. New models need "
             "--released, new benchmarks --new NAME and --unit"
         )
     return kept, left
 
 
-def _latest(
-    entries: Sequence[score_columns.WrittenScore], matches: Mapping[tuple[str, str], NameMatch]
+def _why_not(entry: score_columns.WrittenScore, known: Mapping[str, KnownNames], allowed: Allowed) -> str | None:
+    """Say why a score counts for nothing: of people, or of a test that no model of the evidence took.
+
+    In a collection of others also: of a model or a test that the evidence does not know.
+    """
+    models, tests, wanted = known["model"], known["benchmark"], {*allowed.new, *allowed.accept_near}
+    new_model = "released" in entry.extras
+    if not new_model and is_people(entry.subject) and models.match(entry.subject).id is None:
+        return _PEOPLE
+    declared = entry.benchmark in wanted or bool({"kind", "dimension"} & set(entry.extras))
+    if allowed.skip_unknown:
+        new_model = allowed.new_model.released is not None or entry.subject in wanted
+        if not new_model and models.ident(entry.subject) is None:
+            return _STRANGER
+        if entry.benchmark not in wanted and tests.ident(entry.benchmark) is None:
+            return _NO_TEST
+    return ABSENT if not declared and tests.match(entry.benchmark).how == ABSENT else None
+
+
+def _one_of_each(
+    entries: Sequence[score_columns.WrittenScore],
+    matches: Mapping[tuple[str, str], NameMatch],
+    name: str,
+    *,
+    latest: bool,
 ) -> tuple[list[score_columns.WrittenScore], list[_LeftOut]]:
-    """Keep the latest of several results of one model on one benchmark from one source."""
-    last: dict[tuple[object, ...], score_columns.WrittenScore] = {}
-    left: list[_LeftOut] = []
-    for entry in entries:
-        ids = matches["model", entry.subject].id, matches["benchmark", entry.benchmark].id, entry.extras.get("source")
-        other = last.get(ids)
-        if other is not None:
-            older, entry = sorted((other, entry), key=lambda one: one.extras.get("date") or "")
-            left.append((older, _LATER))
-        last[ids] = entry
-    return list(last.values()), left
-
-
-def _say_left_out(left: Sequence[_LeftOut]) -> list[str]:
-    """Say how many results were left out and why, with the first names."""
-    notes = []
-    for reason in dict.fromkeys(reason for _, reason in left):
-        those = [entry for entry, why in left if why == reason]
-        names = [entry.benchmark if reason.endswith("benchmark") else entry.subject for entry in those]
-        notes.append(f"left out {counted(len(those), 'result')}, {reason}: {listed_names(list(dict.fromkeys(names)))}")
-    return notes
-
-
-def _without_absent(
-    entries: Sequence[score_columns.WrittenScore], benchmarks: KnownNames, allowed: Allowed, name: str
-) -> tuple[list[score_columns.WrittenScore], list[score_columns.WrittenScore]]:
-    """Separate scores on tests that no model of the evidence took, unless somebody declares or confirms them."""
-    wanted = {*allowed.new, *allowed.accept_near}
-    absent = [
-        entry
-        for entry in entries
-        if entry.benchmark not in wanted
-        and not {"kind", "dimension"} & set(entry.extras)
-        and benchmarks.match(entry.benchmark).how == ABSENT
-    ]
-    gone = set(map(id, absent))
-    rest = [entry for entry in entries if id(entry) not in gone]
-    if not rest:
-        raise MensuraError(f"{name}: {_say_absent(absent)}. Add a score on a test that mensura benchmarks lists")
-    return rest, absent
-
-
-def _say_absent(absent: Sequence[score_columns.WrittenScore]) -> str:
-    tests = list(dict.fromkeys(entry.benchmark for entry in absent))
-    return f"no model of the evidence has a score on {listed_names(tests)}, so these scores count for nothing"
-
-
-def _rows_left_out(
-    people: Sequence[score_columns.WrittenScore], absent: Sequence[score_columns.WrittenScore]
-) -> list[tuple[int, str, str]]:
-    groups = [(entry.row, entry.subject, "people, no model") for entry in people]
-    return groups + [(entry.row, f"{entry.subject} on {entry.benchmark}", ABSENT) for entry in absent]
-
-
-def _refuse_rivals(
-    entries: Sequence[score_columns.WrittenScore], matches: Mapping[tuple[str, str], NameMatch], name: str
-) -> None:
-    """Refuse two different scores of one model on one benchmark from one source."""
-    first: dict[tuple[object, ...], score_columns.WrittenScore] = {}
-    faults = []
+    """Keep one score of a model on a benchmark from a source: the ``latest``, else two that differ are refused."""
+    chosen: dict[tuple[object, ...], score_columns.WrittenScore] = {}
+    left, faults = [], []
     for entry in entries:
         ids = matches["model", entry.subject].id, matches["benchmark", entry.benchmark].id
-        other = first.setdefault((*ids, entry.extras.get("source")), entry)
-        if other is not entry:
+        key = (*ids, entry.extras.get("source"))
+        other = chosen.setdefault(key, entry)
+        if other is not entry and latest:
+            older, chosen[key] = sorted((other, entry), key=lambda one: one.extras.get("date") or "")
+            left.append((older, _LATER))
+        elif other is not entry:
             expected = (
                 f"one score of {ids[0]} on {ids[1]} from one source; row {other.row} has {other.cell}. Remove one, or "
                 "name their sources in a column source"
@@ -239,6 +192,19 @@ def _refuse_rivals(
             faults.append(Fault(name, entry.row, "score", entry.cell, expected))
     if faults:
         raise EvidenceError(faults)
+    return list(chosen.values()), left
+
+
+def _say_left_out(left: Sequence[_LeftOut]) -> list[str]:
+    """Say how many results were left out and why, with the first names."""
+    notes = []
+    for reason in dict.fromkeys(reason for _, reason in left):
+        those = [entry for entry, why in left if why == reason]
+        names = [entry.benchmark if reason in (_NO_TEST, ABSENT) else entry.subject for entry in those]
+        advice = _OF_PEOPLE if reason == _PEOPLE else ""
+        listed = listed_names(list(dict.fromkeys(names)))
+        notes.append(f"left out {counted(len(those), 'result')}, {reason}: {listed}{advice}")
+    return notes
 
 
 def _matched(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from mensura.core.errors import MensuraError, listed_names
-from mensura.intake.tables import as_frame, read_table
+from mensura.intake.columns import NAMES, find_columns
+from mensura.intake.tables import as_frame
 
 OUTCOMES = ("first", "second", "tie", "both bad")
 """What a vote says, in the order of the codes 0 to 3."""
@@ -21,8 +21,6 @@ _WORDS = {
     2: ("tie", "draw", "equal", "same"),
     3: ("both_bad", "bothbad", "tie (bothbad)", "both bad", "tie_bothbad"),
 }
-_JUDGES = ("judge", "judge_hash", "grader", "worker", "rater", "person", "evaluation_session_id", "user")
-_PROMPTS = ("prompt", "question_id", "task_id", "question", "item")
 _LENGTHS = (("length_a", "length_b"), ("tokens_a", "tokens_b"), ("response_a", "response_b"))
 
 
@@ -35,19 +33,22 @@ def read_votes(source: Any) -> pl.DataFrame:  # noqa: ANN401
     if isinstance(source, pl.DataFrame) and set(VOTES) <= set(source.columns):
         return source  # read before
     name = str(source) if isinstance(source, str | Path) else "votes"
-    frame = read_table(Path(source)) if isinstance(source, str | Path) else as_frame(source, name=name)
+    frame = as_frame(source, name=name)
     titles = set(frame.columns)
     pair = next((pair for pair in _PAIRS if set(pair) <= titles), None)
     if pair is None:
         raise MensuraError(
-            f"{name}: no columns of two contestants; expected model_a and model_b, it has {_few(titles)}"
+            f"{name}: no columns of two contestants; expected model_a and model_b, it has "
+            f"{listed_names(sorted(titles))}"
         )
     columns: dict[str, Any] = {
         "first": pl.col(pair[0]).cast(pl.String),
         "second": pl.col(pair[1]).cast(pl.String),
         "outcome": _outcome(frame, name),
-        "judge": _first_of(_JUDGES, titles),
-        "prompt": _first_of(_PROMPTS, titles),
+        **{
+            field: pl.lit(None, pl.String) if column is None else pl.col(column).cast(pl.String)
+            for field, column in find_columns(frame.columns, NAMES["votes"], {}, name).items()
+        },
     }
     lengths = next((pair for pair in _LENGTHS if set(pair) <= titles), None)
     if lengths is not None:
@@ -68,15 +69,6 @@ def _refuse(wrong: pl.DataFrame, what: str, name: str) -> None:
         raise MensuraError(
             f"{name}, row {wrong['row'][0]}, {what}; expected two contestants. Remove {wrong.height} rows"
         )
-
-
-def _few(titles: set[str]) -> str:
-    return listed_names(sorted(titles))
-
-
-def _first_of(names: Sequence[str], titles: set[str]) -> pl.Expr:
-    found = next((name for name in names if name in titles), None)
-    return pl.lit(None, pl.String) if found is None else pl.col(found).cast(pl.String)
 
 
 def _outcome(frame: pl.DataFrame, name: str) -> pl.Series:

@@ -8,7 +8,6 @@ this is the model of Bradley and Terry. Intervals count judges and prompts as cl
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,13 +18,12 @@ from scipy.sparse.csgraph import connected_components
 
 from mensura.core.errors import MensuraError, counted, listed_names
 from mensura.core.results import Result
+from mensura.intake.names import is_people
 from mensura.intake.votes import read_votes
 
 if TYPE_CHECKING:
     from mensura.core.arrays import Floats, Ints
 
-PEOPLE = re.compile(r"(?<![^\W_])(humans?|people|experts?|crowd[ _-]?workers?)(?![^\W_])", re.IGNORECASE)
-"""Words of a contestant's name that speak of people."""
 JUDGE_SD = 1.0
 """How far judges' readiness to call a tie spreads, in logits: it draws each judge's own to the common one."""
 WEAK = 1e-3
@@ -366,7 +364,7 @@ def _result(
     table = pl.DataFrame(
         {
             "contestant": design.names,
-            "kind": ["people" if PEOPLE.search(name) else "model" for name in design.names],
+            "kind": ["people" if is_people(name) else "model" for name in design.names],
             "strength": theta,
             "low": theta - error[:size],
             "high": theta + error[:size],
