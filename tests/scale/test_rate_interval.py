@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mensura.evidence.measurements import guess_limit
+from mensura.evidence.passing import guess_limit
 from mensura.scale import Z90, rate_interval
 
 

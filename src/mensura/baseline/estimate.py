@@ -23,7 +23,7 @@ from mensura.baseline.kinds import (
 )
 from mensura.baseline.origin import PartOrigin, PopulationPart, describe_memories, describe_models
 from mensura.baseline.persons import PersonSpread, majority_rate, score_persons
-from mensura.baseline.recordings import is_recorded, read_anchors, read_estimates, shipped, shipped_errors
+from mensura.baseline.recordings import KnownMean, is_recorded, read_anchors, read_estimates, shipped, shipped_errors
 from mensura.baseline.result import Baseline
 from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats
@@ -35,29 +35,6 @@ from mensura.people import Population, World
 DRAWS, FEWER = 400, 100
 _MANY = 5000  # items, from which fewer draws are enough and memory is not
 _CONTRADICTS = 4.0
-
-
-@dataclass(frozen=True)
-class KnownMean:
-    """State the mean rate of a population on these items, known from some people.
-
-    Attributes
-    ----------
-    mean : float
-        The mean rate, between 0 and 1.
-    n : int
-        The number of people.
-
-    """
-
-    mean: float
-    n: int
-
-    def __post_init__(self) -> None:
-        if not 0 < self.mean < 1 or self.n < 1:
-            raise MensuraError(
-                f"known mean {self.mean:g} of {self.n} people: expected a mean between 0 and 1, and n of 1 or more"
-            )
 
 
 @check_arguments

@@ -6,15 +6,18 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from mensura.baseline.registry import COLUMNS, FOLDER, SAME_SCORE, registry
+from mensura import __version__
+from mensura.baseline.registry import COLUMNS, FOLDER, SAME_SCORE, KnownBaseline, registry, score_words
 from mensura.evidence.passing import with_grades
 from mensura.intake.figures import convert, convertible
 from mensura.intake.names import spelling
 from mensura.intake.shared_writing import portable
+from mensura.scale.ranking import say_chance
 
 if TYPE_CHECKING:
     from mensura.evidence import Evidence
@@ -52,6 +55,7 @@ def to_human_results(people: pl.DataFrame) -> list[dict[str, Any]]:
     >>> from mensura.evidence.passing import with_grades
     from mensura.intake.figures import convert, convertible
     from mensura.intake.names import spelling
+    from mensura.scale.ranking import say_chance
     >>> to_human_results(with_grades(registry().head(1)))[0]["schema"]
     'mensura-human-results/1'
 
@@ -105,6 +109,7 @@ def from_human_results(documents: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
     >>> from mensura.evidence.passing import with_grades
     from mensura.intake.figures import convert, convertible
     from mensura.intake.names import spelling
+    from mensura.scale.ranking import say_chance
     >>> from_human_results(to_human_results(with_grades(registry()))).equals(registry())
     True
 
@@ -228,3 +233,50 @@ def with_people(evidence: Evidence, own: pl.DataFrame, source: str) -> tuple[Evi
     kept = references.join(rows, on=["benchmark", "group"], how="anti")
     added = rows.select([pl.col(name).cast(kind, strict=False) for name, kind in references.schema.items()])
     return replace(evidence, human_references=pl.concat([kept, added])), own.filter(~usable)
+
+
+def known_markdown(known: KnownBaseline) -> str:
+    """Write the card of a benchmark whose people were tested.
+
+    Parameters
+    ----------
+    known : KnownBaseline
+        The known human scores.
+
+    Returns
+    -------
+    str
+        Markdown: each group with its source, and the models above it.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.baseline import find_known, known_markdown
+    >>> known_markdown(find_known("GPQA", mensura.load()))[:17]
+    '## Human baseline'
+
+    """
+    lines = [f"## Human baseline: {markdown_cell(known.benchmark)}", "", f"{markdown_cell(known.heading)}.", ""]
+    lines += ["| people | score | grade | kind | n | conditions | source |", "|---|---|---|---|---|---|---|"]
+    for row in known.people.iter_rows(named=True):
+        cells = (row["group"], score_words(row), row["grade"], row["kind"], row["n"] or "not stated")
+        lines.append(
+            f"| {' | '.join(markdown_cell(cell or '') for cell in (*cells, row['conditions'], row['source']))} |"
+        )
+    if known.passed.height:
+        lines += [
+            "",
+            "| people | models above | first | date | best | chance to be above |",
+            "|---|---|---|---|---|---|",
+        ]
+    for row in known.passed.iter_rows(named=True):
+        counted = f"{row['passed_by']} of {row['of']}"
+        models = (row["group"], counted, row["first"], row["date"], row["best"], say_chance(row["chance"]))
+        lines.append(f"| {' | '.join(markdown_cell(cell or '') for cell in models)} |")
+    lines += ["", *(f"- Note: {markdown_cell(text)}" for text in known.warnings), f"- Made with Mensura {__version__}."]
+    return "\n".join(lines) + "\n"
+
+
+def markdown_cell(text: object) -> str:
+    """Return a text that cannot break a Markdown table or run as markup."""
+    return escape(" ".join(str(text).split()), quote=False).replace("|", "\\|")

@@ -40,16 +40,7 @@ _VOTERS = re.compile(
 )
 USUAL_VOTERS = 3
 """People behind a majority whose number is not stated."""
-_TRAIT_WORDS = {
-    "rater": "answering for a benchmark",
-    "majority": "majority of {votes}",
-    "qualified": "qualified",
-    "unscreened": "not screened",
-    "aids": "aids allowed",
-    "bonus": "paid by accuracy",
-    "best": "the best only",
-    "expert": "experts",
-}
+_TRAIT_WORDS: dict[str, str] = _WORDS["trait_words"]
 """Traits of people who answer for a benchmark, in words."""
 _UNTIMED, _TIMED, _OTHER_LANGUAGE, _POOR = (
     re.compile("|".join(_WORDS[name])) for name in ("untimed", "timed", "other_language", "poor")
@@ -61,21 +52,8 @@ _NEGATED = re.compile(
 """A negation up to four words before the end of a text."""
 _CLAUSES = re.compile(r"[,;:.()]")
 _CLAIMED = r"self[- ]?report|checklist|claim|awareness"
-_DOMAINS = {
-    "vocabulary": r"vocab|synonym|\bwords?\b|spelling",
-    "reasoning": r"reason|logic|matri|series|rotation|spatial|puzzle|abstract|fluid|associat|pragmat|syllog|relation",
-    "school": r"math|algebra|geometr|arithm|number|reading|literacy|comprehen|science|physic|chemi|biolog|exam|school",
-    "knowledge": r"knowledge|trivia|fact|histor|geograph|politic|econom|culture|capital|health|law|medic",
-}
+_DOMAINS: dict[str, str] = _WORDS["domains"]
 _ALIASES = Path(extrapolation.__file__).parent / "data" / "country_aliases.csv"
-_MORE = {
-    "u\\.s\\.": "USA",
-    "united states": "USA",
-    "american": "USA",
-    "british": "GBR",
-    "brazilian": "BRA",
-    "indian": "IND",
-}
 _CODES = re.compile(r"\b[A-Z]{3}\b|\bUS\b|(?<=[;(] )[A-Z]{2}(?=[,;)])|^[A-Z]{2}$")
 """Country codes in a text: three letters, or two that stand apart (IT and AI are words, too)."""
 
@@ -302,7 +280,9 @@ def _countries(prose: str, world: World) -> list[str]:
     text = prose.casefold()
     names = [(re.escape(name.casefold()), code) for name, code in world.countries.select("name", "country").iter_rows()]
     names += [(re.escape(alias), code) for alias, code in read_table(_ALIASES).iter_rows()]
-    codes = [code for words, code in (*names, *_MORE.items()) if words and re.search(rf"\b{words}\b", text)]
+    codes = [
+        code for words, code in (*names, *_WORDS["countries"].items()) if words and re.search(rf"\b{words}\b", text)
+    ]
     codes += [world.country(word) for word in _CODES.findall(prose) if world.knows(word)]
     return list(dict.fromkeys(codes))
 

@@ -1,21 +1,25 @@
-"""Where an estimate comes from: models, dates and prompts, human data, and published means that models remember."""
+"""One population's share of a baseline: where it comes from, what models remember, and its rows of the tables."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
+from mensura.baseline.persons import QUANTILES
 from mensura.baseline.recordings import UNNAMED
 from mensura.baseline.registry import published_means
 from mensura.core.arrays import just_above
 from mensura.core.errors import counted
+from mensura.people import WORLD
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mensura.baseline.estimator import PoolEstimate
+    from mensura.baseline.inputs import BaselineItems
     from mensura.baseline.kinds import PeopleKind
     from mensura.baseline.persons import PersonScores
     from mensura.core.arrays import Floats
@@ -115,3 +119,68 @@ def describe_memories(rows: pl.DataFrame, name: str) -> tuple[str, ...]:
     if not lines and published_means(name):
         lines.append(f"Known benchmark: {name} has published human scores, and models may remember them")
     return tuple(lines)
+
+
+SMALLEST = 1e-6
+"""Least rate that gets a level and a rarity."""
+MODEL_COLUMNS = {
+    **dict.fromkeys(("subject", "population"), pl.String),
+    **dict.fromkeys(("score", "percentile", "low", "high", "one_in", "chance_passed"), pl.Float64),
+}
+
+
+def item_rows(items: BaselineItems, part: PopulationPart) -> pl.DataFrame:
+    """Return the items of one population with their rates, levels and rarities."""
+    table = items.table.select("item").join(part.items, on="item", how="left", maintain_order="left")
+    rates = {name: pl.col(name).clip(SMALLEST, 1.0) for name in ("rate", "low", "high")}
+    of_world = part.who.name == WORLD.name
+    levels = {
+        title: (0.5 - rates[name].log10()) if of_world else pl.lit(None, pl.Float64)
+        for title, name in (("level", "rate"), ("level_low", "high"), ("level_high", "low"))
+    }
+    return table.with_columns(
+        pl.lit(part.who.name).alias("population"),
+        pl.col("status").fill_null("missing"),
+        pl.col("remembered").fill_null(False),
+        one_in=pl.min_horizontal(1 / rates["rate"], "tested"),
+        at_least=rates["rate"] * pl.col("tested") < 1,
+        **levels,
+    ).select(
+        "item",
+        "population",
+        "rate",
+        "low",
+        "high",
+        "level",
+        "one_in",
+        "status",
+        "remembered",
+        "level_low",
+        "level_high",
+        "at_least",
+    )
+
+
+def population_row(part: PopulationPart) -> dict[str, object]:
+    """Return the mean of one population and the percentiles of its persons."""
+    low, mid, high = np.quantile(part.means, [0.05, 0.5, 0.95])
+    row: dict[str, object] = {
+        "population": part.who.name,
+        "mean": float(mid),
+        "low": float(np.clip(low, 0, 1)),
+        "high": float(np.clip(high, 0, 1)),
+        "items": int(part.items.height),
+        "remembered": int(part.items["remembered"].sum()),
+        "distance": part.kind.distance,
+    }
+    for name, share in QUANTILES.items():
+        row[name], row[f"{name}_low"], row[f"{name}_high"] = part.persons.quantiles(share)
+    return row
+
+
+def model_row(part: PopulationPart, subject: str, score: float) -> tuple[object, ...]:
+    """Return the place of a score among the persons of one population."""
+    share, low, high = part.persons.share_below(score)
+    passed = float(np.mean(score > part.means))
+    rarest = 1 / part.persons.scores.shape[1]
+    return (subject, part.who.name, score, 100 * share, 100 * low, 100 * high, 1 / max(1 - share, rarest), passed)

@@ -204,6 +204,29 @@ def _refuse_contradictions(table: pl.DataFrame, name: str) -> None:
             )
 
 
+@dataclass(frozen=True)
+class KnownMean:
+    """State the mean rate of a population on these items, known from some people.
+
+    Attributes
+    ----------
+    mean : float
+        The mean rate, between 0 and 1.
+    n : int
+        The number of people.
+
+    """
+
+    mean: float
+    n: int
+
+    def __post_init__(self) -> None:
+        if not 0 < self.mean < 1 or self.n < 1:
+            raise MensuraError(
+                f"known mean {self.mean:g} of {self.n} people: expected a mean between 0 and 1, and n of 1 or more"
+            )
+
+
 # The learned errors of language models that estimate human success rates, and their file.
 
 FILE = Path(__file__).parent / "data" / "learned.json"

@@ -1,40 +1,29 @@
-"""The result of an estimated baseline: items, populations, and models among people."""
+"""The result of an estimated baseline, and its card for a README or a paper: Markdown, SVG and JSON."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
 import polars as pl
 
-from mensura.baseline.cards import card_files, card_markdown
-from mensura.baseline.origin import PopulationPart
-from mensura.baseline.persons import QUANTILES
+from mensura import __version__
+from mensura.baseline.human_results import markdown_cell
+from mensura.baseline.origin import MODEL_COLUMNS, PopulationPart, item_rows, model_row, population_row
 from mensura.baseline.recordings import shipped
+from mensura.core.errors import listed_names
 from mensura.core.folders import whole_folder
 from mensura.core.frames import neutral_cells
 from mensura.core.results import Result
-from mensura.people import WORLD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mensura.baseline.inputs import BaselineItems
 
-SMALLEST = 1e-6
-"""Least rate that gets a level and a rarity."""
-MODEL_COLUMNS = {
-    "subject": pl.String,
-    "population": pl.String,
-    "score": pl.Float64,
-    "percentile": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "one_in": pl.Float64,
-    "chance_passed": pl.Float64,
-}
+SENTENCE = "Estimated, not measured."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,11 +70,12 @@ class Baseline(Result):
         warnings: tuple[str, ...],
     ) -> Baseline:
         """Lay out the tables."""
-        rows = [_model_row(part, *row) for part in parts for row in _score_rows(scores)]
+        known_scores = [] if scores is None else scores.select("subject", "score").rows()
+        rows = [model_row(part, *row) for part in parts for row in known_scores]
         return cls(
             items.name,
-            pl.concat([_item_rows(items, part) for part in parts]),
-            pl.DataFrame([_population_row(part) for part in parts]),
+            pl.concat([item_rows(items, part) for part in parts]),
+            pl.DataFrame([population_row(part) for part in parts]),
             pl.DataFrame(rows, schema=MODEL_COLUMNS, orient="row"),
             tuple(parts),
             (items.table.height, items.of),
@@ -129,64 +119,201 @@ class Baseline(Result):
         return dict(shipped()["validation"])
 
 
-def _short(value: object) -> str:
-    number = float(str(value))
-    return f"{number:.1f}" if number < 10 else f"{number:,.0f}"
-
-
-def _item_rows(items: BaselineItems, part: PopulationPart) -> pl.DataFrame:
-    table = items.table.select("item").join(part.items, on="item", how="left", maintain_order="left")
-    rates = {name: pl.col(name).clip(SMALLEST, 1.0) for name in ("rate", "low", "high")}
-    of_world = part.who.name == WORLD.name
-    levels = {
-        title: (0.5 - rates[name].log10()) if of_world else pl.lit(None, pl.Float64)
-        for title, name in (("level", "rate"), ("level_low", "high"), ("level_high", "low"))
+def card_facts(baseline: Baseline) -> dict[str, object]:
+    """Return the facts of the card as plain values, as its JSON form has them."""
+    return {
+        "benchmark": baseline.name,
+        "items": baseline.sampled[0],
+        "items_of": baseline.sampled[1],
+        "status": SENTENCE,
+        "people": [
+            {
+                **row,
+                "described_as": part.who.prose,
+                "read_as": part.kind.read,
+                "models_asked": list(part.origin.models),
+                "anchors": len(part.origin.anchors),
+                "known_mean": part.origin.known_mean,
+                "published": list(part.origin.published),
+                "validated_on": validated_on(part),
+                "to_improve": part.origin.improvements(),
+                "distance_told": part.kind.distance_words,
+            }
+            for row, part in zip(baseline.baseline.to_dicts(), baseline.parts, strict=True)
+        ],
+        "span": baseline.spans,
+        "models": baseline.models.to_dicts(),
+        "method": "language models estimate each item; their learned bias is corrected; a shift per benchmark and an "
+        "error per item widen the interval (mensura baseline)",
+        "learned_on": shipped()["origin"],
+        "validation": baseline.validation(),
+        "warnings": list(baseline.warnings),
+        "mensura": __version__,
     }
-    return table.with_columns(
-        pl.lit(part.who.name).alias("population"),
-        pl.col("status").fill_null("missing"),
-        pl.col("remembered").fill_null(False),
-        one_in=pl.min_horizontal(1 / rates["rate"], "tested"),
-        at_least=rates["rate"] * pl.col("tested") < 1,
-        **levels,
-    ).select(
-        "item",
-        "population",
-        "rate",
-        "low",
-        "high",
-        "level",
-        "one_in",
-        "status",
-        "remembered",
-        "level_low",
-        "level_high",
-        "at_least",
+
+
+def validated_on(part: PopulationPart) -> str:
+    """Return which check of the method applies to these people."""
+    errors = shipped()["validation"]
+    if part.kind.traits:
+        return (
+            f"AI benchmarks whose people answered as raters: on {errors['ai_benchmarks']} of them left out, means are "
+            f"off by {errors['ai_error']:.3f} on average (raw estimates: {errors['ai_raw_error']:.3f})"
+        )
+    return (
+        f"human tests: on pools left out, items are off by {errors['item_error']:.3f} and means by "
+        f"{errors['mean_error']:.3f} on average; {errors['item_held']:.0%} of the item intervals contain the true rate"
     )
 
 
-def _population_row(part: PopulationPart) -> dict[str, object]:
-    low, mid, high = np.quantile(part.means, [0.05, 0.5, 0.95])
-    row: dict[str, object] = {
-        "population": part.who.name,
-        "mean": float(mid),
-        "low": float(np.clip(low, 0, 1)),
-        "high": float(np.clip(high, 0, 1)),
-        "items": int(part.items.height),
-        "remembered": int(part.items["remembered"].sum()),
-        "distance": part.kind.distance,
-    }
-    for name, share in QUANTILES.items():
-        row[name], row[f"{name}_low"], row[f"{name}_high"] = part.persons.quantiles(share)
-    return row
+def card_files(baseline: Baseline) -> dict[str, str]:
+    """Return the card in its three forms, by the names of their files."""
+    return {"card.md": card_markdown(baseline), "card.svg": card_svg(baseline), "card.json": card_json(baseline)}
 
 
-def _score_rows(scores: pl.DataFrame | None) -> list[tuple[str, float]]:
-    return [] if scores is None else list(scores.select("subject", "score").iter_rows())
+def card_json(baseline: Baseline) -> str:
+    """Write the card as JSON.
+
+    Parameters
+    ----------
+    baseline : Baseline
+        The estimated baseline.
+
+    Returns
+    -------
+    str
+        The facts of the card as one JSON object.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.baseline import card_json
+    >>> items = {"item": ["sum", "prime"], "question": ["2 + 2 = ?", "Is 91 a prime number?"]}
+    >>> rates = {"item": ["sum", "prime"], "rate": [0.96, 0.41]}
+    >>> card = mensura.estimate_baseline(items, people="world", estimates=rates)
+    >>> "Estimated, not measured." in card_json(card)
+    True
+
+    """
+    return json.dumps(card_facts(baseline), ensure_ascii=False, indent=1) + "\n"
 
 
-def _model_row(part: PopulationPart, subject: str, score: float) -> tuple[object, ...]:
-    share, low, high = part.persons.share_below(score)
-    passed = float(np.mean(score > part.means))
-    rarest = 1 / part.persons.scores.shape[1]
-    return (subject, part.who.name, score, 100 * share, 100 * low, 100 * high, 1 / max(1 - share, rarest), passed)
+def card_markdown(baseline: Baseline) -> str:
+    """Write the card as Markdown.
+
+    Parameters
+    ----------
+    baseline : Baseline
+        The estimated baseline.
+
+    Returns
+    -------
+    str
+        The card, for a README or a paper.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.baseline import card_markdown
+    >>> items = {"item": ["sum", "prime"], "question": ["2 + 2 = ?", "Is 91 a prime number?"]}
+    >>> rates = {"item": ["sum", "prime"], "rate": [0.96, 0.41]}
+    >>> card = mensura.estimate_baseline(items, people="world", estimates=rates)
+    >>> card_markdown(card).splitlines()[0]
+    '## Human baseline: items'
+
+    """
+    sampled, whole = baseline.sampled
+    size = f"{sampled:,} items" if sampled == whole else f"{sampled:,} of {whole:,} items"
+    lines = [
+        f"## Human baseline: {markdown_cell(baseline.name)}",
+        "",
+        f"**{SENTENCE}** {size}; 90% intervals in brackets.",
+        "",
+        "| people | mean score | median person | best 10% | best 1% |",
+        "|---|---|---|---|---|",
+    ]
+    for row in baseline.baseline.iter_rows(named=True):
+        cells = [_span(row, "mean", ("low", "high")), *(_span(row, name) for name in ("median", "top_10", "top_1"))]
+        lines.append(f"| {markdown_cell(row['population'])} | {' | '.join(cells)} |")
+    if baseline.models.height:
+        lines += ["", "| model | people | score | percentile | chance to be above the mean |", "|---|---|---|---|---|"]
+        lines += [
+            f"| {markdown_cell(row['subject'])} | {markdown_cell(row['population'])} | {row['score']:.1%} | "
+            f"{row['percentile']:.0f} ({row['low']:.0f} to {row['high']:.0f}) | {row['chance_passed']:.0%} |"
+            for row in baseline.models.iter_rows(named=True)
+        ]
+    lines += ["", *(f"- {who}: items {span}" for who, span in baseline.spans.items())]
+    for part in baseline.parts:
+        distance, described = part.kind.distance_words, markdown_cell(part.who.prose).rstrip(".")
+        used, flagged = part.items.height, int(part.items["remembered"].sum())
+        lines.append(
+            f"- Described as: {described}; read as: {part.kind.read}. {distance[0].upper()}{distance[1:]}. Items used: "
+            f"{used:,} of {whole:,}; remembered by a model: {flagged:,}."
+        )
+        lines += [f"- {markdown_cell(text)}." for text in part.origin.sentences()]
+        lines.append(f"- Checked on {validated_on(part)}.")
+        if ways := part.origin.improvements():
+            lines.append(f"- To improve it: {'; '.join(ways)}.")
+    lines += [
+        f"- Method: language models estimate each item, and Mensura corrects their learned bias. Learned on "
+        f"{shipped()['origin']}.",
+        *(f"- Note: {markdown_cell(text)}" for text in baseline.warnings),
+        f"- Made with Mensura {__version__}.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def card_svg(baseline: Baseline) -> str:
+    """Draw the card: the mean score of each population with its interval, and the models beside it.
+
+    Parameters
+    ----------
+    baseline : Baseline
+        The estimated baseline.
+
+    Returns
+    -------
+    str
+        The picture as SVG, in the look of all pictures.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.baseline import card_svg
+    >>> items = {"item": ["sum", "prime"], "question": ["2 + 2 = ?", "Is 91 a prime number?"]}
+    >>> rates = {"item": ["sum", "prime"], "rate": [0.96, 0.41]}
+    >>> card = mensura.estimate_baseline(items, people="world", estimates=rates)
+    >>> card_svg(card)[:4]
+    '<svg'
+
+    """
+    from mensura import charts
+
+    ends = {"value": "mean", "low": "low", "high": "high"}
+    people = baseline.baseline.select(
+        group="population", status=pl.lit("estimated"), **{name: 100 * pl.col(column) for name, column in ends.items()}
+    )
+    asked = listed_names(sorted({name for part in baseline.parts for name in part.models}))
+    title = f"Mean score on {baseline.name} in percent. {SENTENCE} By: {asked}"
+    if not baseline.models.height:
+        return charts.estimates(people, label="group", value="value", x_title=title).svg()
+    none = dict.fromkeys(("low", "high"), pl.lit(None, pl.Float64))
+    models = baseline.models.unique("subject", maintain_order=True).select(
+        "subject",
+        name="subject",
+        provider=pl.lit(None, pl.String),
+        value=100 * pl.col("score"),
+        **none,
+        status=pl.lit("measured"),
+    )
+    return charts.bars(models, x_title=title, references=people).svg()
+
+
+def _span(row: dict[str, object], name: str, ends: tuple[str, str] | None = None) -> str:
+    low, high = ends or (f"{name}_low", f"{name}_high")
+    return f"{row[name]:.0%} ({row[low]:.0%} to {row[high]:.0%})"
+
+
+def _short(value: object) -> str:
+    number = float(str(value))
+    return f"{number:.1f}" if number < 10 else f"{number:,.0f}"

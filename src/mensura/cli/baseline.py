@@ -240,7 +240,7 @@ def _print_plan(result: Baseline, pay: float, seconds: float, out: Path | None, 
 
 
 def _print(result: Baseline, out: Path | None, as_json: bool) -> None:
-    from mensura.baseline.cards import card_files
+    from mensura.baseline.result import card_files
 
     texts = card_files(result)
     read_as = {part.who.name: part.kind.read for part in result.parts}

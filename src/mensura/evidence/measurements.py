@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from math import log
-from typing import TYPE_CHECKING, TypeVar
 
 import polars as pl
 
-from mensura.core.arrays import Floats, just_above, just_below
+from mensura.core.arrays import just_above, just_below
 from mensura.core.errors import MensuraError
 from mensura.evidence.evidence import Evidence
 from mensura.intake.figures import RATE_UNITS
-from mensura.scale import Z90
-
-if TYPE_CHECKING:
-    pass
 
 _ELO_LOGIT = 400 / log(10)  # Elo points per logit of the expected win rate
 _SPANS = {**RATE_UNITS, "index": 200.0, "elo": 4 * _ELO_LOGIT}
@@ -308,40 +303,6 @@ def far_below_predecessor(evidence: Evidence) -> pl.DataFrame:
     lost = pl.col("points_before") - pl.col("points")
     found = pairs.filter(lost >= just_below(FAR)).sort(lost, "subject", descending=[True, False])
     return found.select("subject", "benchmark", "score", "predecessor", "predecessor_score")
-
-
-# The error of a rate, and what guessing explains.
-
-Number = TypeVar("Number", float, Floats, pl.Expr)
-
-
-def score_variance(rate: Number, n: Number | float) -> Number:
-    """Return the variance of a model's rate on ``n`` tries, numbers, arrays or expressions alike.
-
-    It is binomial, the rate drawn towards ½ by one success and one failure.
-    """
-    p = (rate * n + 1) / (n + 2)
-    return p * (1 - p) / n
-
-
-def guess_limit(chance: Number, n: Number) -> Number:
-    """Return the highest rate on ``n`` tries that guessing explains: 95 of 100 who guess stay below it.
-
-    The low end of the 90% interval of that rate is chance.
-    """
-    limit: Number = chance + Z90 * (chance * (1 - chance) / n) ** 0.5
-    return limit
-
-
-def beyond_guessing(evidence: Evidence) -> pl.DataFrame:
-    """Return the scores that instruments use without those that guessing explains."""
-    scores = with_tries(evidence, evidence.primary_scores)
-    size = pl.col("unit").replace_strict(RATE_UNITS, default=None)
-    chances = evidence.benchmarks.select("benchmark", "chance", size=size)
-    chance = pl.col("chance") / pl.col("size")
-    guessed = (pl.col("score") / pl.col("size") <= guess_limit(chance, pl.col("tries"))) & (chance > 0)
-    joined = scores.join(chances, on="benchmark", how="left", maintain_order="left")
-    return joined.filter(~guessed.fill_null(False)).select(scores.columns)
 
 
 def require_subject(evidence: Evidence, subject: str) -> str:

@@ -11,14 +11,16 @@ from collections.abc import Sequence
 from functools import cache
 from math import erfc, sqrt
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import polars as pl
 
-from mensura.core.arrays import just_above, just_below
+from mensura.core.arrays import Floats, just_above, just_below
 from mensura.core.frames import read_csv
 from mensura.evidence.evidence import Evidence
-from mensura.evidence.measurements import score_variance, used_scores, with_tries
+from mensura.evidence.measurements import used_scores, with_tries
+from mensura.intake.figures import RATE_UNITS
+from mensura.scale import Z90
 
 if TYPE_CHECKING:
     from datetime import date
@@ -141,6 +143,40 @@ def chance_over(own: float, variance: float, score: float, stderr: float) -> flo
     """
     ahead = float(own - score) / sqrt(max(variance, MODEL_ERROR**2) + stderr**2)
     return 0.5 * erfc(-ahead / sqrt(2))  # exact in both tails
+
+
+# The error of a rate, and what guessing explains.
+
+Number = TypeVar("Number", float, Floats, pl.Expr)
+
+
+def score_variance(rate: Number, n: Number | float) -> Number:
+    """Return the variance of a model's rate on ``n`` tries, numbers, arrays or expressions alike.
+
+    It is binomial, the rate drawn towards ½ by one success and one failure.
+    """
+    p = (rate * n + 1) / (n + 2)
+    return p * (1 - p) / n
+
+
+def guess_limit(chance: Number, n: Number) -> Number:
+    """Return the highest rate on ``n`` tries that guessing explains: 95 of 100 who guess stay below it.
+
+    The low end of the 90% interval of that rate is chance.
+    """
+    limit: Number = chance + Z90 * (chance * (1 - chance) / n) ** 0.5
+    return limit
+
+
+def beyond_guessing(evidence: Evidence) -> pl.DataFrame:
+    """Return the scores that instruments use without those that guessing explains."""
+    scores = with_tries(evidence, evidence.primary_scores)
+    size = pl.col("unit").replace_strict(RATE_UNITS, default=None)
+    chances = evidence.benchmarks.select("benchmark", "chance", size=size)
+    chance = pl.col("chance") / pl.col("size")
+    guessed = (pl.col("score") / pl.col("size") <= guess_limit(chance, pl.col("tries"))) & (chance > 0)
+    joined = scores.join(chances, on="benchmark", how="left", maintain_order="left")
+    return joined.filter(~guessed.fill_null(False)).select(scores.columns)
 
 
 # How well a human result was obtained: its kind, and a grade from A to E by one short rule.

@@ -169,24 +169,12 @@ def read_cells(source: Any, *, name: str = "scores", metric: str | None = None) 
     return _from_frame(read.frame, str(path), read.notes)
 
 
-_OTHERS = {
-    ("id", "item", "resp"): ("answers in the form of the Item Response Warehouse", "responses fit {}"),
-    ("evaluation_id", "sample_id", "evaluation"): ("answers of Every Eval Ever", "responses fit {}"),
-    ("doc_id", "target"): ("answers of lm-evaluation-harness", "responses fit {}"),
-    ("task_id", "score_binarized", "human_minutes"): ("runs of METR's layout", "horizon {}"),
-    ("model_a", "model_b"): ("pairwise votes", "stitch --votes {}"),
-    ("model_x", "model_y", "winner"): ("pairwise votes", "stitch --votes {}"),
-    ("agent_a", "agent_b", "winner"): ("pairwise votes", "stitch --votes {}"),
-    ("model", "opponent", "winner"): ("pairwise votes", "stitch --votes {}"),
-}
-"""Columns of tables that are no scores: what those are, and the command that reads them."""
-
-
 def refuse_others(titles: Sequence[str], path: Path) -> None:
     """Refuse a table of another kind with the command for it."""
-    for columns, (what, command) in _OTHERS.items():
-        if set(columns) <= set(titles):
-            raise OtherKindError(f"{path}: {what}, no scores of models; use mensura {command.format(path)}")
+    for other in NAMES["others"].values():
+        if any(set(columns) <= set(titles) for columns in other["columns"]):
+            command = other["command"].format(path)
+            raise OtherKindError(f"{path}: {other['what']}, no scores of models; use mensura {command}")
 
 
 def _from_frame(source: Any, name: str, notes: tuple[str, ...] = ()) -> CellTable:  # noqa: ANN401

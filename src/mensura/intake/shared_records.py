@@ -10,6 +10,7 @@ from statistics import NormalDist
 from typing import Any, NamedTuple
 
 from mensura.core.errors import MensuraError, check_choice, listed_names
+from mensura.intake.figures import RATE_UNITS, unit_word
 from mensura.intake.records import parse_json
 
 SCORE_COLUMNS = (
@@ -20,13 +21,6 @@ SCORE_COLUMNS = (
 PREFERRED = ("accuracy", "acc", "exact_match", "pass_at_1", "pass@1", "mean", "score", "f1")
 """The metric that counts where a result has several: the first of these, else the first of the file."""
 MEASURED_BY = {"first_party": "vendor", "third_party": "independent"}
-_UNITS = {
-    "proportion": "fraction",
-    "fraction": "fraction",
-    "percent": "percent",
-    "percentage": "percent",
-    "%": "percent",
-}
 _LEVEL = 0.95  # of an interval that states none
 MOST_YAML = 4 * 2**20
 
@@ -196,8 +190,8 @@ def _plain(source: str) -> str | None:
 
 def _unit(config: _Field) -> str | None:
     """Return the unit of a metric, as it says or as its bounds say; None where neither does."""
-    stated = _UNITS.get((config.get("metric_unit").text() or "").casefold())
-    if stated is not None:
+    stated = unit_word(config.get("metric_unit").text())
+    if stated in RATE_UNITS:
         return stated
     bounds = [config.get(name).value for name in ("min_score", "max_score")]
     return {(0, 1): "fraction", (0, 100): "percent"}.get(tuple(bounds))  # type: ignore[arg-type]

@@ -230,31 +230,9 @@ def to_json(document: object) -> str:
 # Describe a folder of data for machines: Croissant, schema.org and DataCite.
 
 CREATOR, LICENCE = "The Mensura founders", "https://creativecommons.org/licenses/by/4.0/"
-_MEDIA = {
-    ".csv": "text/csv",
-    ".json": "application/json",
-    ".jsonl": "application/jsonlines",
-    ".parquet": "application/vnd.apache.parquet",
-    ".yaml": "application/yaml",
-    ".md": "text/markdown",
-}
+_CROISSANT = json.loads((Path(__file__).parent / "data" / "croissant.json").read_text(encoding="utf-8"))
+_MEDIA: dict[str, str] = _CROISSANT["media"]
 _KINDS = {pl.Int64: "sc:Integer", pl.Float64: "sc:Float", pl.Boolean: "sc:Boolean", pl.Date: "sc:Date"}
-_CONTEXT = {
-    "@language": "en",
-    "@vocab": "https://schema.org/",
-    "sc": "https://schema.org/",
-    "cr": "http://mlcommons.org/croissant/",
-    "dct": "http://purl.org/dc/terms/",
-    "citeAs": "cr:citeAs",
-    "column": "cr:column",
-    "conformsTo": "dct:conformsTo",
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "extract": "cr:extract",
-    "field": "cr:field",
-    "fileObject": "cr:fileObject",
-    "recordSet": "cr:recordSet",
-    "source": "cr:source",
-}
 MOST_FILES = 200
 """Files of a folder that a description lists one by one."""
 
@@ -297,7 +275,7 @@ def describe_folder(folder: Path, said: Description) -> dict[str, str]:
         for name, path in named.items()
     ]
     croissant = {
-        "@context": _CONTEXT,
+        "@context": _CROISSANT["context"],
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         **facts,

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mensura.core.arrays import Floats, Ints, Mask, expit, logit
-from mensura.evidence.measurements import guess_limit
+from mensura.evidence.passing import guess_limit
 from mensura.iq.ladders import Metric
 
 _USUAL = 1.5

@@ -23,7 +23,7 @@ from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
 from mensura.evidence import RATE_UNITS, Evidence, distinct_scores, trials
-from mensura.evidence.measurements import score_variance
+from mensura.evidence.passing import score_variance
 from mensura.iq.dimensions import score_dimensions
 from mensura.iq.joint import at_once, draw_log_odds, fill_benchmarks, fill_drawn
 from mensura.iq.ladders import HIGHEST, LOWEST

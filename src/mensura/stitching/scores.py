@@ -20,7 +20,7 @@ from mensura.core.arrays import Floats, Ints, Mask
 from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns
 from mensura.core.results import Result
-from mensura.evidence.measurements import score_variance
+from mensura.evidence.passing import score_variance
 from mensura.intake.tables import as_frame
 from mensura.stitching.layout import ScoreLayout
 from mensura.stitching.links import PRINTED

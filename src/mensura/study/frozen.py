@@ -18,8 +18,7 @@ from mensura.core.errors import listed_names
 from mensura.core.frames import sort_highest
 from mensura.core.results import set_computed
 from mensura.evidence import Evidence
-from mensura.evidence.measurements import beyond_guessing
-from mensura.evidence.passing import chance_over
+from mensura.evidence.passing import beyond_guessing, chance_over
 from mensura.iq import FrozenIq, IqResult, frozen_evidence, kept_scores, left_out, place_iq
 from mensura.scale import Calibration
 from mensura.stitching import FrozenScale, load_scale

@@ -14,7 +14,7 @@ from mensura.core.cache import find_kept, recall
 from mensura.core.processes import Processes
 from mensura.core.results import Result, set_computed
 from mensura.evidence import Evidence
-from mensura.evidence.measurements import beyond_guessing
+from mensura.evidence.passing import beyond_guessing
 from mensura.iq import CostResult, IqResult, score_costs, score_iq
 from mensura.scale import Calibration
 from mensura.stitching import People, Stitch, information_curves, place_people, stitch
