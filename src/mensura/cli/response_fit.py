@@ -77,12 +77,13 @@ def fit(
         rest, about = responses.take_columns(rest, columns, people, header=rare.header, columns=map_)
         if weights or rare.replicates or rare.cluster:
             survey = responses.Survey(about, weights, rare.replicates, rare.cluster, rare.replication)
-    reading: dict[str, Any] = {"by": by, "header": rare.header, "columns": map_} if is_rated else {}
+    how: dict[str, Any] = {"by": by, "header": rare.header, "columns": map_, "choice": rare.choice}
+    reading = how if is_rated else {}
     table = None if is_rated or is_stored else responses.read_responses(rest, **rare.reading(by, map_))
     source: Any = files[0] if is_stored else rest if table is None else table
     result: ResponseFit | CategoryFit | DimensionFit
     if dimensions is not None:
-        how: dict[str, Any] = {"bifactor": bifactor, "rotation": rare.rotation, "prior": prior}
+        how = {"bifactor": bifactor, "rotation": rare.rotation, "prior": prior}
         result = responses.fit_dimensions(source, dimensions, model=model, **how, **reading)
     elif is_rated:
         how = {"survey": survey, "reference": reference, "device": rare.device, "prior": prior, "abilities": abilities}

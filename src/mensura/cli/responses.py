@@ -46,13 +46,30 @@ class CountSettings:
     duplicates: Annotated[str, "The same subject and item in several files: pool, first, last, refuse."] = "pool"
     repeats: Annotated[str, "Repeats of an item: count (k of n trials) or average (one trial)."] = "count"
     subject: Annotated[str | None, "Subject of a log that does not name its own."] = None
+    items: Annotated[str | None, "Columns that are items: q*, or names parted by commas."] = None
+    absent: Annotated[str | None, "Outcomes that mean missing, such as 9,99."] = None
+    key: Annotated[Path | None, "Table of item and key: an answer is right where it is the key."] = None
+
+    @property
+    def choice(self) -> responses.AnswerChoice | None:
+        """The items, codes and key that were chosen."""
+        if self.items is None and self.absent is None and self.key is None:
+            return None
+        return responses.AnswerChoice(self.items, self.absent, self.key)
 
     def reading(self, by: str | None, columns: str | None = None) -> dict[str, Any]:
         """Return the arguments of :func:`mensura.responses.read_responses` that say how to read."""
         from mensura.responses import CountRules
 
         rules = CountRules(self.partial, self.missing, self.duplicates, self.repeats)
-        return {"rules": rules, "by": by, "subject": self.subject, "header": self.header, "columns": columns}
+        return {
+            "rules": rules,
+            "by": by,
+            "subject": self.subject,
+            "header": self.header,
+            "columns": columns,
+            "choice": self.choice,
+        }
 
 
 @takes(CountSettings)

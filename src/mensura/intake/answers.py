@@ -17,7 +17,7 @@ import polars as pl
 
 from mensura.core.addresses import address_of, is_address, parquet_files, read_parquet
 from mensura.core.errors import MensuraError
-from mensura.intake.columns import NAMES, find_columns, parse_map
+from mensura.intake.columns import NAMES, facts_about_people, find_columns, parse_map
 from mensura.intake.matrices import WideCsv, read_matrix
 from mensura.intake.samples import is_sample_log, read_samples
 from mensura.intake.tables import NotedTable, as_frame, read_noted
@@ -281,7 +281,10 @@ def _of_table(
         if {"item", "correct"} & set(mapped):
             raise MensuraError(f"{name}: a row per answer needs both: --map item=COLUMN,correct=COLUMN")
         owners = frame.select(pl.repeat(group or ALL, pl.len()) if grouped is None else owner).to_series().to_list()
-        return _wide(frame.drop([grouped] if grouped else []), who, owners, name, log)
+        facts = [] if table.chosen else facts_about_people([title for title in frame.columns if title != who])
+        for title in facts:
+            log.note(f"column {title}", 1, "named like a fact about people: left out; if an item, say --set items=…")
+        return _wide(frame.drop({*facts, *([grouped] if grouped else [])}), who, owners, name, log)
     numbers = typed(frame.select([title for title in (value, n) if title is not None]), BLANK)[0]
     _check_numbers(numbers[value], pl.Float64(), "outcomes are no numbers", "0 (wrong) to 1 (right) or blank")
     if n is not None:

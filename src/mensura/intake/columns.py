@@ -26,6 +26,12 @@ SHARED = "item"
 _NEAR = 0.6  # how like a column's name must be to a wanted one to be offered for it
 
 
+def facts_about_people(titles: Sequence[str]) -> list[str]:
+    """Return the columns that are named like facts about people, such as sex; none where all are."""
+    facts = [title for title in titles if simple_name(title) in NAMES["facts"]["people"]]
+    return facts if len(facts) < len(titles) else []
+
+
 def parse_map(text: str | None, fields: Collection[str], example: str) -> dict[str, str]:
     """Read ``rate=p_correct,item=qid``: the column of each field."""
     columns: dict[str, str] = {}

@@ -47,13 +47,14 @@ class NotedTable:
     """A table and what its file says about it.
 
     ``notes``: choices of the reader, such as an encoding. ``labels`` of columns. ``codes``: meanings of the values of a
-    column, such as 1 female, 2 male.
+    column, such as 1 female, 2 male. ``chosen``: the user named the columns of items.
     """
 
     frame: pl.DataFrame
     notes: tuple[str, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
     codes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    chosen: bool = False
 
 
 def read_table(path: Path, *, infer: bool = True) -> pl.DataFrame:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         compare_groups as compare_groups,
     )
     from mensura.responses.linking import LinkedFit as LinkedFit, link_fits as link_fits
-    from mensura.responses.reading import read_responses as read_responses
+    from mensura.responses.reading import AnswerChoice as AnswerChoice, read_responses as read_responses
     from mensura.responses.regression import (
         AbilityRegression as AbilityRegression,
         DimensionRegression as DimensionRegression,

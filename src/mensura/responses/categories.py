@@ -23,6 +23,7 @@ from mensura.responses.irt.differences import compare_items, empty_dif
 from mensura.responses.irt.namespace import Namespace, namespace
 from mensura.responses.points import observed_rates
 from mensura.responses.quality import rated_quality
+from mensura.responses.reading import AnswerChoice
 from mensura.responses.result import ability_table, ending, group_table, heights
 from mensura.responses.survey import Survey
 
@@ -124,6 +125,7 @@ def fit_categories(
     reference: str | None = None,
     header: bool = True,
     columns: str | None = None,
+    choice: AnswerChoice | None = None,
     prior: irt.CategoryPrior | str | Path | None = None,
     abilities: str = "eap",
     device: str = "numpy",
@@ -138,7 +140,7 @@ def fit_categories(
         Several answers of a subject to an item count as independent.
     model
         ``graded``, ``partial-credit`` or ``nominal``.
-    by, group, header, columns
+    by, group, header, columns, choice
         How to read ``responses``; see :func:`mensura.responses.read_responses`.
     reference
         The group whose abilities have mean 0 and standard deviation 1.
@@ -172,7 +174,8 @@ def fit_categories(
     """
     space = namespace(device)
     check_choice("abilities", abilities, METHODS)
-    table = read_categories(responses, by=by, group=group, reference=reference, header=header, columns=columns)
+    how: dict[str, Any] = {"header": header, "columns": columns, "choice": choice}
+    table = read_categories(responses, by=by, group=group, reference=reference, **how)
     subjects, groups = table.subjects, table.groups
     shards = [irt.CategoryCounts(space.put(own), place) for place, own in enumerate(table.counts)]
     survey = None if survey is None else survey.of(subjects["subject"])

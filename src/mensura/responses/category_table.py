@@ -19,7 +19,7 @@ from mensura.responses.irt.category_curves import begin
 from mensura.responses.irt.dimension_items import DimensionItems
 from mensura.responses.irt.dimension_nodes import DIMENSION_MODELS, step_answers
 from mensura.responses.irt.shards import dense
-from mensura.responses.reading import owned, pieces, read_responses
+from mensura.responses.reading import AnswerChoice, owned, pieces, read_responses
 from mensura.responses.table import ResponseTable
 
 MOST_CATEGORIES = 20
@@ -65,10 +65,11 @@ def read_categories(
     reference: str | None = None,
     header: bool = True,
     columns: str | None = None,
+    choice: AnswerChoice | None = None,
 ) -> CategoryTable:
     """Read tables with whole numbers as outcomes, the categories; ``reference``: the group that comes first."""
     log = AnswerLog()
-    answers = read_ratings(responses, log, by=by, group=group, header=header, columns=columns)
+    answers = read_ratings(responses, log, by=by, group=group, header=header, columns=columns, choice=choice)
     groups = answers["group"].unique(maintain_order=True).to_list()
     if reference is not None:
         check_choice("reference", reference, groups)

@@ -24,6 +24,7 @@ from mensura.responses.irt.dimension_items import DimensionItems, rotate
 from mensura.responses.irt.dimension_nodes import Places
 from mensura.responses.irt.dimensions import MOST, DimensionFitted, fit_dimensions_held
 from mensura.responses.quality import criteria
+from mensura.responses.reading import AnswerChoice
 from mensura.responses.result import ability_table, ending
 from mensura.scale import Z90
 
@@ -111,6 +112,7 @@ def fit_dimensions(
     by: str | None = None,
     header: bool = True,
     columns: str | None = None,
+    choice: AnswerChoice | None = None,
 ) -> DimensionFit:
     """Fit several abilities behind one set of answers.
 
@@ -129,7 +131,7 @@ def fit_dimensions(
         Of dimensions that are found: ``varimax``, ``oblimin`` or ``none``.
     prior
         ``weak`` or ``none`` (maximum likelihood). By default as for one dimension; a bifactor model has weak priors.
-    rules, by, header, columns
+    rules, by, header, columns, choice
         How to read ``responses``; see :func:`mensura.responses.read_responses`. Ratings take no ``rules``.
 
     Returns
@@ -154,13 +156,13 @@ def fit_dimensions(
     ['dimension', 'other', 'correlation']
 
     """
-    how: dict[str, Any] = {"by": by, "header": header, "columns": columns}
+    how: dict[str, Any] = {"by": by, "header": header, "columns": columns, "choice": choice}
     explored = isinstance(dimensions, int) or (isinstance(dimensions, str) and dimensions.isdigit())
     if not explored and rotation != "varimax":
         raise MensuraError("rotation: of no use where a table names the dimensions of items. Leave it out")
     answers = dimension_answers(responses, model, rules, **how)
-    choice = _choice(answers, prior, bifactor)
-    answers = answers._replace(weak_priors=choice.kind == "weak")
+    estimation = _choice(answers, prior, bifactor)
+    answers = answers._replace(weak_priors=estimation.kind == "weak")
     if explored:
         count = int(dimensions)
         if not 2 <= count <= MOST or bifactor:
@@ -174,12 +176,12 @@ def fit_dimensions(
             )
         fitted = fit_dimensions_held(answers.right, answers.trials, answers.exploratory(count))
         turned = _turned(fitted, rotation)
-        return _result(answers, turned, [f"d{one + 1}" for one in range(count)], choice.words)
+        return _result(answers, turned, [f"d{one + 1}" for one in range(count)], estimation.words)
     if isinstance(dimensions, str | Path) and not Path(dimensions).is_file():
         raise MensuraError(f"dimensions: got {str(dimensions)!r}; expected a number from 2 to {MOST} or a file")
     names, free = _pattern(as_frame(dimensions, name="dimensions"), answers.items, bifactor=bifactor)
     start = answers.confirmatory(free, correlated=not bifactor and len(names) > 1)
-    return _result(answers, fit_dimensions_held(answers.right, answers.trials, start), names, choice.words)
+    return _result(answers, fit_dimensions_held(answers.right, answers.trials, start), names, estimation.words)
 
 
 def _choice(answers: DimensionAnswers, prior: str | None, bifactor: bool) -> Estimation:

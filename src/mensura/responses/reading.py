@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,11 @@ from typing import Any
 import polars as pl
 
 from mensura.core.errors import MensuraError
-from mensura.intake.answers import MODELS, AnswerLog, Answers, WideAnswers, read_answers
+from mensura.core.frames import require_columns
+from mensura.intake.answers import FIELDS, MODELS, AnswerLog, Answers, WideAnswers, read_answer_table, read_answers
+from mensura.intake.columns import find_columns, parse_map
+from mensura.intake.persons import choose_columns
+from mensura.intake.tables import NotedTable, as_frame
 from mensura.people import ItemPool
 from mensura.people.pool import is_pool
 from mensura.responses.counting import CountPart, CountRules, count_outcomes, count_wide, join_parts
@@ -32,6 +36,7 @@ def read_responses(
     group: str | None = None,
     header: bool = True,
     columns: str | None = None,
+    choice: AnswerChoice | None = None,
 ) -> ResponseTable:
     """Read the responses of one source or a list of them.
 
@@ -53,6 +58,8 @@ def read_responses(
         Whether a table of text names its columns; without names each row is one subject.
     columns
         Fields and their columns where names alone do not say it, such as ``subject=pupil,item=task,correct=points``.
+    choice
+        Which columns are items, which outcomes are missing, and the key of the right answers.
 
     Returns
     -------
@@ -73,7 +80,7 @@ def read_responses(
 
     """
     rules, log = rules or CountRules(), AnswerLog()
-    how = {"subject": subject, "by": by, "header": header, "columns": columns}
+    how = {"subject": subject, "by": by, "header": header, "columns": columns, "choice": choice}
     given = owned(sources, group, log)
     parts = [_counted(source, rules, log, group=owner, **how) for source, owner in given]
     log.require_group(by)
@@ -120,8 +127,92 @@ def _log_files(folder: Path) -> list[Path]:
     ]
 
 
-def pieces(source: Any, *, by: str | None, log: AnswerLog, **how: Any) -> Iterator[Answers]:  # noqa: ANN401
+@dataclass(frozen=True)
+class AnswerChoice:
+    """Choose the items of a table, which outcomes are missing, and which answers are right.
+
+    Parameters
+    ----------
+    items
+        Columns of a wide table, or items of a long one: names or wildcards such as ``q*``, parted by commas.
+    absent
+        Outcomes that stand for a missing answer, such as ``9,99``.
+    key
+        A table of ``item`` and ``key`` (or ``answer``): each answer becomes 1 where it is the key, else 0.
+
+    """
+
+    items: str | None = None
+    absent: str | None = None
+    key: Any = None
+
+    def of(self, source: Any, by: str | None, header: bool, columns: str | None) -> NotedTable:  # noqa: ANN401
+        """Return a table with the chosen items alone, missing answers blank, right ones 1."""
+        name = str(source) if isinstance(source, str | Path) else "answers"
+        table = read_answer_table(source, header=header)
+        if table is None:
+            raise MensuraError(f"{name}: a log or folder has no columns to choose; leave items, absent and key out")
+        frame, mapped = table.frame, parse_map(columns, FIELDS, "subject=pupil,item=task,correct=points")
+        fields = find_columns(frame.columns, FIELDS, mapped, name)
+        item, value = fields["item"], fields["correct"]
+        if item is not None and value is not None:
+            wanted = (
+                choose_columns(self.items, frame[item].cast(pl.String).unique(maintain_order=True).to_list())
+                if self.items
+                else None
+            )
+            frame = frame if wanted is None else frame.filter(pl.col(item).cast(pl.String).is_in(wanted))
+            parts = [
+                part.with_columns(self._scored(part[value], str(part[item][0])))
+                for part in frame.partition_by(item, maintain_order=True)
+            ]
+            return replace(table, frame=pl.concat(parts, how="vertical_relaxed"), chosen=True)
+        about = [title for title in (fields["subject"], by or fields["group"]) if title in frame.columns]
+        rest = [title for title in frame.columns if title not in about]
+        chosen = choose_columns(self.items, rest) if self.items else rest
+        scored = [self._scored(frame[title], title) for title in chosen]
+        return replace(table, frame=frame.select(*about, *scored), chosen=self.items is not None)
+
+    def _scored(self, answers: pl.Series, item: str) -> pl.Series:
+        absent = [code for code in (self.absent or "").split(",") if code.strip()]
+        missing = pl.any_horizontal([pl.lit(value=False), *(_is_answer(answers, code) for code in absent)])
+        kept = answers.to_frame().select(pl.when(~missing).then(pl.first())).to_series().rename(answers.name)
+        if self.key is None:
+            return kept
+        right = self._keys.get(item)
+        if right is None:
+            raise MensuraError(f"key: no row for item {item!r}; expected one for each. Add it, or say --set items=…")
+        return kept.to_frame().select(_is_answer(kept, right).cast(pl.Float64)).to_series().rename(answers.name)
+
+    @property
+    def _keys(self) -> dict[str, str]:
+        table = as_frame(self.key, name="key")
+        title = next((name for name in ("key", "answer", "correct") if name in table.columns), "key")
+        require_columns(table, ["item", title], name="key")
+        return dict(table.select(pl.col("item", title).cast(pl.String)).iter_rows())
+
+
+def _is_answer(answers: pl.Series, text: str) -> pl.Expr:
+    """Return whether answers are that number or, without regard to case, that text; blank where there is none."""
+    if answers.dtype.is_numeric():
+        try:
+            return pl.lit(answers) == float(text)
+        except ValueError:
+            return pl.lit(answers).is_null() & False
+    return pl.lit(answers).cast(pl.String).str.strip_chars().str.to_lowercase() == text.strip().lower()
+
+
+def pieces(
+    source: Any,  # noqa: ANN401
+    *,
+    by: str | None,
+    log: AnswerLog,
+    choice: AnswerChoice | None = None,
+    **how: Any,  # noqa: ANN401
+) -> Iterator[Answers]:
     """Yield the answers of a pool of people, or what :func:`read_answers` finds; ``how``: its other arguments."""
+    if choice is not None and choice != AnswerChoice() and not is_pool(source):
+        source = choice.of(source, by, how.get("header", True), how.get("columns"))
     if isinstance(source, ItemPool) or is_pool(source):
         yield _of_pool(source if isinstance(source, ItemPool) else ItemPool.read(Path(source)), by, log)
     else:

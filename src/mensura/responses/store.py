@@ -39,7 +39,7 @@ from mensura.responses.irt.model import Parameters
 from mensura.responses.irt.namespace import namespace
 from mensura.responses.irt.passes import Grid, NodeTables, PassSums, tally
 from mensura.responses.irt.shards import Held, Shard, is_sparse, moved
-from mensura.responses.reading import owned, pieces
+from mensura.responses.reading import AnswerChoice, owned, pieces
 
 WRITER = "responses store"
 PARTS = 32
@@ -151,6 +151,7 @@ def write_store(
     group: str | None = None,
     header: bool = True,
     columns: str | None = None,
+    choice: AnswerChoice | None = None,
     parts: int = PARTS,
 ) -> ResponseStore:
     """Write sources as a store, without holding them in memory.
@@ -166,7 +167,7 @@ def write_store(
         A path, or an address: the store is then made here and copied there.
     rules
         How outcomes are counted. Several runs are pooled: ``duplicates`` other than ``pool`` needs all runs at once.
-    subject, by, group, header, columns
+    subject, by, group, header, columns, choice
         See :func:`mensura.responses.read_responses`.
     parts
         Parts that subjects are spread over.
@@ -191,7 +192,7 @@ def write_store(
     (2, 2)
 
     """
-    how: dict[str, Any] = {"subject": subject, "by": by, "header": header, "columns": columns}
+    how: dict[str, Any] = {"subject": subject, "by": by, "header": header, "columns": columns, "choice": choice}
     if is_address(folder):
         with tempfile.TemporaryDirectory() as here:
             write_store(sources, Path(here) / "store", rules=rules, parts=parts, group=group, **how)
