@@ -232,3 +232,20 @@ def test_the_prior_of_a_bifactor_fit_has_alike_slopes_and_one_free_mean():
         assert gradient[free[:, ability], ability] == pytest.approx(-precision @ own)
         assert curvature[np.ix_(column == ability, column == ability)] == pytest.approx(precision)
     assert gradient[:, 3] == pytest.approx(-items.intercepts / 9)
+
+
+@pytest.mark.parametrize("model", ["2pl", "graded", "partial-credit"])
+def test_predictions_of_all_subjects_have_the_mean_of_their_answers(model):
+    rng = np.random.default_rng(4)
+    ability = rng.multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]], 300)[:, [0, 0, 0, 1, 1, 1]]
+    steps = 1 if model == "2pl" else 3
+    answers = (1 / (1 + np.exp(-1.5 * ability[:, :, None] - np.linspace(-1, 1, steps))) > rng.random((300, 6, 1))).sum(
+        2
+    )
+    table = pl.DataFrame({"subject": [f"p{at}" for at in range(300)], **{f"q{at}": answers[:, at] for at in range(6)}})
+    pairs = {"item": [f"q{at}" for at in range(6)], "dimension": ["a"] * 3 + ["b"] * 3}
+    fit = fit_dimensions(table, pairs, model=model)
+    means = np.mean([fit.predict(name).to_series(1).to_numpy() for name in table["subject"]], axis=0)
+    np.testing.assert_allclose(means, answers.mean(axis=0), atol=0.05 * steps)
+    with pytest.raises(MensuraError, match="'nobody'; 300 others"):
+        fit.predict("nobody")

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import polars as pl
+import scipy
 
 from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats, Mask
@@ -97,6 +98,22 @@ class DimensionFit(Result):
         model = "" if "rate" in self.intercepts.columns else f"{self.answers.items.model}, "
         likelihood = f"log likelihood {self.log_likelihood:,.2f}"
         return f"{model}{count} dimensions by {self.estimation}, {sizes}, {likelihood}, {ended}"
+
+    def predict(self, subject: str) -> pl.DataFrame:
+        """Return item and the chance of a right answer (``rate``), or the expected category (``score``) of ratings."""
+        names = self.answers.data.subjects["subject"].to_list()
+        if subject not in names:
+            raise MensuraError(f"subject: got {subject!r}; {len(names)} others were fitted. Choose one of subjects.csv")
+        p, ability = self.answers.items, self.answers.places.mean[names.index(subject)]
+        z, scores = p.row_values @ np.append(ability, 1.0), []
+        for place in range(len(p.slopes)):
+            own = z[p.rows[0] == place]
+            if p.model == "partial-credit":
+                chance = scipy.special.softmax(np.append(0.0, np.cumsum(own)))
+                scores.append(float(np.arange(len(chance)) @ chance))
+            else:
+                scores.append(float(scipy.special.expit(own).sum()))
+        return pl.DataFrame({"item": self.answers.data.items, "rate" if p.sizes is None else "score": scores})
 
 
 @check_arguments

@@ -156,12 +156,9 @@ class AnswerChoice:
         fields = find_columns(frame.columns, FIELDS, mapped, name)
         item, value = fields["item"], fields["correct"]
         if item is not None and value is not None:
-            wanted = (
-                choose_columns(self.items, frame[item].cast(pl.String).unique(maintain_order=True).to_list())
-                if self.items
-                else None
-            )
-            frame = frame if wanted is None else frame.filter(pl.col(item).cast(pl.String).is_in(wanted))
+            if self.items:
+                names = frame[item].cast(pl.String).unique(maintain_order=True).to_list()
+                frame = frame.filter(pl.col(item).cast(pl.String).is_in(choose_columns(self.items, names)))
             parts = [
                 part.with_columns(self._scored(part[value], str(part[item][0])))
                 for part in frame.partition_by(item, maintain_order=True)
