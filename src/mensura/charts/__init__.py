@@ -3,8 +3,8 @@
 In: tables with named columns, or rows. Out: a :class:`Drawing`, which a page or a notebook shows and which saves itself
 as SVG, PNG, PDF or HTML. It draws itself anew at every width: a phone gets its own drawing, not a small one.
 Read first: ``theme`` (colours, shapes, words and where names go), ``canvas`` (the sheet), ``values`` (rows, numbers in
-words, axes), ``plot`` (two axes), ``forest`` (rows on one axis), ``render`` (files), then one file
-per kind of picture.
+words, axes), ``plot`` (two axes), ``forest`` (rows on one axis), ``lengths`` (time in words), ``render`` (files), then
+one file per kind of picture.
 """
 
 from typing import TYPE_CHECKING
@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from mensura.charts.common_axis import item_map as item_map, one_axis as one_axis
     from mensura.charts.forest import Strip as Strip, draw_forest as draw_forest
     from mensura.charts.frame import FrameWords as FrameWords, frame_picture as frame_picture
+    from mensura.charts.lengths import (
+        draw_judged as draw_judged,
+        draw_lengths as draw_lengths,
+        say_minutes as say_minutes,
+    )
     from mensura.charts.over_time import draw_history as draw_history, timeline as timeline, watch as watch
     from mensura.charts.panels import (
         calibration_stages as calibration_stages,

@@ -24,13 +24,24 @@ _NEW = "\0new"
 _ESTIMATORS = (MODEL, ESTIMATE)
 
 
+SECURITY = "security"
+"""The domain of the embedded runs."""
+
+
 class EmbeddedRuns(NamedTuple):
-    """Security runs and times, release dates of systems by domain, and derived horizons of the other domains."""
+    """Security runs and times, release dates of systems, and horizons that were derived in three domains.
+
+    ``lengths``: the typical minutes of security tasks and whether somebody was timed. ``published``: the study's own
+    horizons. ``models``: name, maker and, where one is in the evidence, the model of each system.
+    """
 
     runs: pl.DataFrame
     times: list[pl.DataFrame]
     systems: pl.DataFrame
     derived: pl.DataFrame
+    lengths: pl.DataFrame
+    published: pl.DataFrame
+    models: pl.DataFrame
 
 
 def load_runs() -> EmbeddedRuns:
@@ -39,7 +50,8 @@ def load_runs() -> EmbeddedRuns:
     Returns
     -------
     EmbeddedRuns
-        ``runs`` and ``times`` of five security suites, ``systems`` with dates, ``derived`` horizons by domain.
+        ``runs`` and ``times`` of five security suites, ``systems`` with dates, ``derived`` horizons by domain; and
+        ``lengths``, ``published`` and ``models`` for pages.
 
     Examples
     --------
@@ -52,7 +64,10 @@ def load_runs() -> EmbeddedRuns:
     runs = read_csv(DATA / "runs.csv", schema_overrides=kept)
     times = [read_csv(DATA / f"{name}.csv", schema_overrides=kept) for name in ("times", "attempts")]
     systems = read_csv(DATA / "systems.csv", try_parse_dates=True)
-    return EmbeddedRuns(runs, times, systems, read_csv(DATA / "derived.csv"))
+    others = (
+        read_csv(DATA / f"{name}.csv", schema_overrides=kept) for name in ("derived", "lengths", "published", "models")
+    )
+    return EmbeddedRuns(runs, times, systems, *others)
 
 
 def estimate_minutes(

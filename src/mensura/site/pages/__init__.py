@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from mensura.evidence import Evidence
 from mensura.site.editions import Edition
 from mensura.site.pages.benchmarks import benchmark, benchmark_list
-from mensura.site.pages.charts import chart_page, cost, human, iq, stitched
+from mensura.site.pages.charts import chart_page, cost, horizon, human, iq, stitched
 from mensura.site.pages.data import changes, compare, data, method, missing, overview, pick, record
 from mensura.site.pages.models import maker_pages as maker_pages, model, model_file as model_file, model_list
 from mensura.site.pages.page import MORE as MORE, NAVIGATION as NAVIGATION, Page as Page
@@ -46,7 +46,21 @@ def named_pages(study: Study, editions: Sequence[Edition] = ()) -> Iterator[Page
 
     Those with most charts come first, because their drawing takes longest.
     """
-    for make in (stitched, iq, human, cost, overview, model_list, benchmark_list, people, record, pick, compare, data):
+    for make in (
+        stitched,
+        iq,
+        human,
+        cost,
+        horizon,
+        overview,
+        model_list,
+        benchmark_list,
+        people,
+        record,
+        pick,
+        compare,
+        data,
+    ):
         yield make(study)
     yield changes(study, list(editions))
     yield method(study)

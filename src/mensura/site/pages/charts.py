@@ -13,8 +13,10 @@ from mensura.iq import EFFECTIVE_COST_NOTE
 from mensura.site.pages.page import HEADS, Page, figures_of, leader_marks, page_of, section_of
 from mensura.site.pictures import Figure
 from mensura.site.pictures.benchmark import hardest_first
+from mensura.site.pictures.horizon import best_rows, table_rows
 from mensura.site.pictures.iq import cheapest_rows, cheapest_said, dimension_bell
 from mensura.study.headlines import leader_sentence, pace_sentence, ranked_sentence, unit_sentences, unit_words
+from mensura.study.horizons import horizon_deck, horizon_sentence
 from mensura.study.outlook import next_year_words
 from mensura.study.study import Study
 from mensura.study.units import show_column, show_range
@@ -81,6 +83,19 @@ def cheapest_section(study: Study, key: str = "cheapest-at", by: str = "effectiv
         row["cost_href"] = f"models/{slug(row['subject'])}.html#cost"
     facts = {"priced": priced, "without": study.models["iq"].count() - priced, "note": EFFECTIVE_COST_NOTE}
     return section_of(key, rows, facts=facts)
+
+
+def horizon(study: Study) -> Page:
+    """How long a task AI does alone, how fast that grows, and how good the times are."""
+    context = {
+        "kicker": "How long a task can AI do alone?",
+        "sentence": horizon_sentence(),
+        "deck": horizon_deck(),
+        "best": best_rows(study),
+        "pictures": figures_of(study, "horizon", "horizon-trend", "horizon-judged"),
+        "sections": [section_of("horizons", table_rows(study))],
+    }
+    return page_of("horizon.html", context, shared=(horizon_sentence(), ()))
 
 
 def human(study: Study) -> Page:

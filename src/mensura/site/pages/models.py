@@ -17,6 +17,7 @@ from mensura.site.pages.page import Page, leader_marks, page_of
 from mensura.site.pages.where import where_context
 from mensura.site.pictures.benchmark import maker_figure
 from mensura.site.pictures.first_parts import said_share, sign
+from mensura.site.pictures.horizon import length_words, task_length
 from mensura.site.pictures.standing import against_people, among_people, known_tests, profile, what_it_costs
 from mensura.site.texts import price_source, source_link
 from mensura.study.headlines import leader_sentence, ranked_sentence
@@ -90,6 +91,7 @@ def model(study: Study, row: dict[str, Any]) -> Page:
     """Everything known about one model."""
     subject, scored = row["subject"], row["iq"] is not None
     tests = known_tests(study, subject)
+    lengths = task_length(study, subject)
     priced_by = price_source(row["source"])
     context = {
         "row": row,
@@ -99,6 +101,8 @@ def model(study: Study, row: dict[str, Any]) -> Page:
         "rivals": rivals(study, subject),
         "pictures": [profile(study, row)] if scored else [],
         "where": where_context(study, row),
+        "lengths": lengths,
+        "lengths_said": "" if lengths else length_words(study, subject),
         "sign": sign(row["provider"], full=bool(row["well_measured"])),
         "place": _place(study, row),
         "among": among_people(study, row) if scored else None,

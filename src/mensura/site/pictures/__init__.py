@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from mensura.evidence import Evidence
 from mensura.iq import read_rules
-from mensura.site.pictures import benchmark, first_screen, iq, passed, people, record, standing, stitched
+from mensura.site.pictures import benchmark, first_screen, horizon, iq, passed, people, record, standing, stitched
 from mensura.site.pictures.registry import FAMILIES, PICTURES, Family, Figure, draw, find_picture, picture_table
 
 __all__ = [
@@ -37,6 +37,7 @@ for prefix, of_benchmark in (
     FAMILIES[prefix] = Family(benchmark.benchmark_picture(of_benchmark), benchmark.benchmark_keys, "BENCHMARK")
 FAMILIES["observed-world-"] = Family(people.observed_pool, people.pool_keys, "POOL")
 FAMILIES["maker-"] = Family(benchmark.maker_picture, benchmark.maker_keys, "MAKER")
+FAMILIES["horizon-curve-"] = Family(horizon.horizon_curve, horizon.horizon_keys, "MODEL")
 for prefix, of_model in (
     ("among-", standing.among_people),
     ("profile-", standing.profile),

@@ -1,4 +1,4 @@
-"""Parts of the first screen: four short answers, people as landmarks, the jagged view, signs for lines of text."""
+"""Parts of the first screen: short answers, people as landmarks, the jagged view, signs for lines of text."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from markupsafe import Markup
 from mensura.charts import Canvas, Mark, Reference
 from mensura.charts.bell import LOOKS
 from mensura.charts.canvas import scale
+from mensura.charts.lengths import DAY
 from mensura.charts.standing import draw_jagged
 from mensura.charts.theme import ROOT, lab_colour, lab_of, paint, shape_of
 from mensura.evidence import slug
@@ -21,6 +22,7 @@ from mensura.site.pictures.benchmark import group_subject
 from mensura.site.pictures.iq import cheapest_rows, cheapest_said
 from mensura.site.pictures.registry import iq_mark
 from mensura.study.headlines import Passed, passed_people, year_sentence
+from mensura.study.horizons import DOMAINS, horizon_sentence, pace_words, task_horizons
 from mensura.study.outlook import next_year_words
 from mensura.study.study import Study
 from mensura.study.units import show, show_range
@@ -112,6 +114,22 @@ def how_fast(study: Study) -> dict[str, Any]:
     sheet.path([(across(step), up(value)) for step, value in enumerate(values)], paint.ink, 1.75)
     sheet.dot(across(len(values) - 1), up(values[-1]), paint.ink, 3.5)
     return {"answer": Markup("<b>{}</b> {}").format(verdict, pace_words), "spark": _spark(sheet)}
+
+
+def how_long() -> dict[str, Any]:
+    """Say how long a task the best system does, and draw the best of each kind of work on an axis of time."""
+    horizons = task_horizons()
+    sheet = Canvas(210, 40, "")
+    at = scale(1.0, DAY * 4, _MARGIN, 206, log=True)
+    for step, domain in enumerate(DOMAINS):
+        row, y = horizons.best(domain), 6 + 9 * step
+        low, high = row["p50_low"] or 1.0, row["p50_high"] or 1e6
+        sheet.line(at(low), y, at(high), y, lab_colour(row["provider"]), 2.2, opacity=0.7, round_ends=True)
+        sheet.sign(at(row["p50"] or low), y, row["provider"], "estimated", 3.5)
+    for minutes, text in ((1.0, "1 min"), (60.0, "1 h"), (DAY, "a day")):
+        sheet.words(at(minutes), 35, text, fill=paint.quiet, anchor="middle", size=11)
+    pace = f"{pace_words()}." if horizons.trend.height else ""
+    return {"answer": Markup("<b>{}</b> {}").format(horizon_sentence(), pace), "spark": _spark(sheet)}
 
 
 def what_it_costs(study: Study) -> dict[str, Any]:

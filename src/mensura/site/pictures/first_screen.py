@@ -252,6 +252,7 @@ class FirstScreen:
                 **parts.who_was_passed(self._study),
             },
             {"question": "Is it speeding up?", "href": "stitched.html#acceleration", **parts.how_fast(self._study)},
+            {"question": "How long a task?", "href": "horizon.html", **parts.how_long()},
             {"question": "Best model for a budget?", "href": "pick.html", **parts.what_it_costs(self._study)},
             {
                 "question": "What will next year’s best model do?",

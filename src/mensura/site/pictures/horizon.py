@@ -1,0 +1,230 @@
+"""Pictures of how long a task models do: all kinds of work on one axis, the trend, judged times, one model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import log2
+from statistics import mean, median
+from typing import Any
+
+import polars as pl
+
+from mensura.charts import Mark, Reference, draw_judged, draw_lengths, say_minutes
+from mensura.charts.lengths import TimeAxis, WorkGroup
+from mensura.charts.panels import draw_panels
+from mensura.charts.plot import Plot, draw_plot
+from mensura.charts.theme import paint
+from mensura.charts.values import Axis, month
+from mensura.core.errors import MensuraError
+from mensura.evidence import Evidence, slug
+from mensura.site.pictures.first_parts import sign
+from mensura.site.pictures.registry import Figure, model_link, picture, picture_words, worded
+from mensura.study.horizons import (
+    DOMAINS,
+    expected_horizon,
+    fitted_horizons,
+    horizon_sentence,
+    judged_errors,
+    pace_words,
+    say_horizon,
+    say_interval,
+    task_horizons,
+    typical_error,
+)
+from mensura.study.study import Study
+from mensura.trends.horizons import RECENT
+
+_SHOWN = {"security": 9, "science": 6, "software": 6}
+"""Systems drawn by kind of work, the longest; the table has all."""
+_NAMED = 3
+"""Systems named in each panel of the trend."""
+_JUDGES = {"expert who saw the solution": ("experts", None), "language model": ("language models", "Anthropic")}
+
+
+def _mark(study: Study, row: dict[str, Any]) -> Mark:
+    """Return the mark of a system: hollow where the times near its horizon were judged; a model leads to its page."""
+    value = row["p50"] if row["p50"] is not None else row["p50_low"] or row["p50_high"]
+    label = f"{row['name']}, succeeds half of the time at {say_horizon(row)}, 90%: {say_interval(row)}, {row['status']}"
+    timed = row["status"] == "measured times" or row["domain"] == "science"
+    link = {"subject": row["model"], "href": model_link(row["model"])} if row["model"] in study.rows.by_subject else {}
+    look: dict[str, Any] = {"status": "measured" if timed else "estimated", "detail": say_horizon(row), **link}
+    return Mark(
+        row["name"], row["provider"], value, row["p80"] or 0.0, label, low=row["p50_low"], high=row["p50_high"], **look
+    )
+
+
+def _facts(domain: str, rows: pl.DataFrame) -> list[str]:
+    newest = month(str(rows["released"].drop_nulls().max()))
+    return [picture_words()["horizon"]["facts"][domain].format(tasks=rows["tasks"].max()), f"results to {newest}"]
+
+
+def _pins() -> list[Reference]:
+    """Return the kinds of security work at their middle task; full where most tasks were timed."""
+    works: dict[str, list[str]] = picture_words()["horizon"]["works"]
+    pins = []
+    for name, suites in works.items():
+        own = task_horizons().lengths.filter(pl.col("suite").is_in(suites))
+        middle, timed = median(own["minutes"]), own["timed"].mean() >= 0.5  # type: ignore[operator]
+        note = f"half under {say_minutes(middle)}{'' if timed else ', as judged'}"
+        pins.append(Reference(name, middle, status="measured" if timed else "judged", note=note))
+    return pins
+
+
+def _table(rows: pl.DataFrame) -> list[dict[str, Any]]:
+    columns = ("domain", "name", "provider", "released", "p50", "p50_low", "p50_high", "p80", "status", "p50_minutes")
+    return rows.select(columns).to_dicts()
+
+
+@picture("horizon")
+def horizon(study: Study) -> Figure:
+    """How long a task models do half of the time, by kind of work, on one axis of time."""
+    rows = task_horizons().rows
+    groups = []
+    for domain, title in DOMAINS.items():
+        own = rows.filter(domain=domain)
+        told = own.filter(pl.col("status") != "cannot be told").head(_SHOWN[domain])
+        groups.append(WorkGroup(title, _facts(domain, own), [_mark(study, row) for row in told.iter_rows(named=True)]))
+    tasks = task_horizons().lengths.select("minutes", "timed").rows()
+    drawing = draw_lengths(
+        tasks, _pins(), groups, f"Tasks of people by length, and AI models below. {horizon_sentence()}"
+    )
+    return worded("horizon", drawing, horizon_sentence(), rows=_table(rows))
+
+
+@picture("horizon-trend")
+def horizon_trend(study: Study) -> Figure:
+    """How fast the length of tasks grows, by kind of work."""
+    found = task_horizons()
+    dated = found.rows.drop_nulls(["p50", "released"])
+    days = dated["released"].to_list()
+    x = Axis("release", min(days).toordinal() - 60, max(days).toordinal() + 90, days=True)
+    y = TimeAxis("", 1 / 8, 4000.0, log=True)
+    titles = [(name, f"{dated.filter(domain=key).height} systems") for key, name in DOMAINS.items()]
+
+    def draw_one(index: int, plot: Plot) -> None:
+        domain = list(DOMAINS)[index]
+        own = dated.filter(domain=domain).sort("p50", descending=True).to_dicts()
+        marks = []
+        for place, row in enumerate(own):
+            at: dict[str, Any] = {"x": float(row["released"].toordinal()), "y": row["p50"], "named": place < _NAMED}
+            at |= {"low": row["p50_low"] or y.low, "high": row["p50_high"] or y.high}
+            marks.append(replace(_mark(study, row), detail="", **at))
+        people = _pins() if domain == "security" else []
+        blocked = plot.levels([Reference(pin.label.lower(), pin.value) for pin in people], marks)
+        if domain == "security":
+            recent = [one for one in own if str(one["released"]) >= RECENT]
+            pace = found.trend.filter(domain=domain, since=RECENT)["doubling_months"][0]
+            start, end = (choose(one["released"].toordinal() for one in recent) for choose in (min, max))
+            middle = mean(one["released"].toordinal() for one in recent)
+            level = mean(log2(one["p50"]) for one in recent)
+            ends = [(day, 2 ** (level + (day - middle) / 30.44 / pace)) for day in (start, end)]
+            plot.sheet.path(plot.points(ends), paint.ink, 1.75)
+        plot.models(marks, blocked=blocked)
+
+    words = pace_words()
+    drawing = draw_panels(titles, x, y, draw_one, words, least=300, tall=300, rows=_table(dated))
+    return worded("horizon-trend", drawing, words)
+
+
+@picture("horizon-judged")
+def horizon_judged(study: Study) -> Figure:
+    """How far judged times of tasks lie from measured ones."""
+    judges, factors = [], []
+    for how, errors in judged_errors().items():
+        who, maker = _JUDGES[how]
+        factor, share = typical_error(errors)
+        factors.append(factor)
+        note = f"typically off by a factor of {factor:.0f}, on average {share:.1f} of the true time"
+        judges.append((f"{len(errors)} judgements of {who}", note, errors, maker))
+    finding = f"A judged time is off by a factor of {min(factors):.0f} to {max(factors):.0f}"
+    return worded("horizon-judged", draw_judged(judges, f"{finding}, most of them too short."), finding)
+
+
+def horizon_keys(evidence: Evidence) -> list[tuple[str, str]]:
+    """Return the models that were run on tasks with times."""
+    rows = task_horizons().rows.drop_nulls("model").unique("model", maintain_order=True)
+    return [(row["model"], row["name"]) for row in rows.iter_rows(named=True)]
+
+
+def task_length(study: Study, subject: str) -> Figure | None:
+    """Return how long a task one model does, by kind of work; None where it was never run on tasks with times."""
+    own, rows = task_horizons().of(subject), task_horizons().rows
+    if not own:
+        return None
+    groups = []
+    for domain, title in DOMAINS.items():
+        row, why = own.get(domain), "not measured: nobody published its results on these tasks"
+        if row and row["status"] == "cannot be told":
+            row, why = None, "cannot be told: its success does not clearly fall with length"
+        facts = _facts(domain, rows.filter(domain=domain))[:1]
+        groups.append(WorkGroup(title, facts, [_mark(study, row)] if row else [], why))
+    told = {DOMAINS[domain].split()[0].lower(): say_horizon(row) for domain, row in own.items()}
+    finding = ", ".join(f"{length} in {domain}" for domain, length in told.items())
+    drawing = draw_lengths([], [], groups, f"How long a task {own[next(iter(own))]['name']} does: {finding}.")
+    return worded("task-length-", drawing, finding, of=slug(subject), rows=_table(pl.DataFrame(list(own.values()))))
+
+
+def length_words(study: Study, subject: str) -> str:
+    """Say why a model has no horizon of its own, and which one its place on the stitched scale suggests."""
+    expected = expected_horizon(study, subject)
+    none = "Nobody published its results on tasks whose length people's times tell."
+    if expected is None:
+        return none
+    ends = f"{say_minutes(expected['low'])} to {say_minutes(expected['high'])}"
+    return (
+        f"{none} Its place on the stitched scale suggests about {say_minutes(expected['expected'])} in security (90%: "
+        f"{ends}), by a line through {expected['models']} models that were run. This is no measurement."
+    )
+
+
+def horizon_curve(study: Study, subject: str) -> Figure:
+    """Return one model's success on security tasks by their length, with people beside it."""
+    row = task_horizons().of(subject).get("security")
+    if row is None:
+        raise MensuraError(
+            f"figure: {subject} was not run on the security tasks; mensura horizon lists those that were"
+        )
+    curves = fitted_horizons().curves
+    own = curves.filter(subject=row["subject"]).sort("minutes").to_dicts()
+    people = curves.filter(subject="people").drop_nulls("rate").to_dicts()
+    x = TimeAxis("length of the task, in a professional's time", 1 / 8, 4000.0, log=True)
+    y = Axis("share solved", -0.03, 1.03, lambda share: f"{share:.0%}")
+    inside = [one for one in own if x.low <= one["minutes"] <= x.high]
+    finding = f"{row['name']} solves half of the tasks of {say_horizon(row)}"
+
+    def draw(plot: Plot) -> None:
+        edge = [(one["minutes"], one["low"]) for one in inside]
+        edge += [(one["minutes"], one["high"]) for one in reversed(inside)]
+        plot.sheet.area(plot.points(edge), paint.accent, 0.15)
+        plot.sheet.path(plot.points((one["minutes"], one["rate"]) for one in inside), paint.ink)
+        for one in people:
+            with plot.sheet.marked(f"people, {say_minutes(one['minutes'])}: {one['rate']:.0%} of {one['n']} attempts"):
+                plot.interval(one["minutes"], (one["low"], one["high"]), paint.people_strong, 2.2, 0.5)
+                plot.sheet.bar(plot.x(one["minutes"]), plot.y(one["rate"]), "measured")
+        plot.note("line: the model, 90% band; bars: people who tried")
+
+    drawing = draw_plot(x, y, f"{finding}.", draw, height=340.0, rows=[*own, *people])
+    return worded("horizon-curve-", drawing, finding, of=slug(subject), model=row["name"])
+
+
+def best_rows(study: Study) -> list[dict[str, Any]]:
+    """Return the best system of each kind of work with its sign and words, for the list beside the sentence."""
+    rows = []
+    for domain, title in DOMAINS.items():
+        row = task_horizons().best(domain)
+        about = f"{row['name']}, {row['released']:%B %Y}; 90%: {say_interval(row)}"
+        mark = sign(row["provider"], full=_mark(study, row).status == "measured")
+        rows.append({"title": title, "length": say_horizon(row), "about": about, "sign": mark})
+    return rows
+
+
+def table_rows(study: Study) -> list[dict[str, Any]]:
+    """Return every horizon in words, for the table of the page."""
+    rows = []
+    for row in task_horizons().rows.iter_rows(named=True):
+        own = "" if row["p50_minutes"] is None else say_minutes(row["p50_minutes"])
+        words = {"half": say_horizon(row), "interval": say_interval(row), "most": say_horizon(row, "p80"), "own": own}
+        released = "not known" if row["released"] is None else month(row["released"].isoformat())
+        page = f"models/{slug(row['model'])}.html" if row["model"] in study.rows.by_subject else None
+        rows.append({**row, **words, "kind": DOMAINS[row["domain"]], "since": released, "name_href": page})
+    return rows
