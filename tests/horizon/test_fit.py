@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 
 import mensura
+from mensura import fit_horizons
 from mensura.horizon.horizons import STATUSES, lengths_at, logit_of_mean
 from mensura.horizon.lengths import CENTER, fit_lengths
 
@@ -86,6 +87,22 @@ def test_a_bias_shared_by_a_suite_is_learned_from_tasks_with_both_times():
     tasks = times.select("suite", "task").unique(maintain_order=True)
     lengths = fit_lengths(times, tasks)
     assert np.mean(CENTER + lengths.mean - truth) == pytest.approx(0, abs=0.25)
+
+
+def test_long_tasks_stay_long_where_only_short_ones_were_timed():
+    """One mean length for both would read the long tasks as a bias of their judges: half an hour for ten hours."""
+    short, long = [2.0**place for place in range(7)], [2.0**place for place in range(7, 11)]
+    times = {
+        "task": [f"t{place}" for place in range(11)],
+        "minutes": [*short, *long],
+        "how": ["measured"] * 7 + ["expert estimate"] * 4,
+    }
+    runs = {"subject": ["a"] * 11, "task": times["task"], "score": [1.0] * 6 + [0.0] * 5}
+    fit = fit_horizons(runs, times)
+    lengths = dict(fit.tasks.select("task", "minutes").rows())
+    assert lengths["t10"] > 400
+    assert fit.horizons.height == 1, "runs without a suite have one row, over all"
+    assert fit.shown["p50"][0] > 20
 
 
 def test_giving_up_pushes_a_length_above_the_bound():

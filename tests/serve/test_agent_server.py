@@ -26,6 +26,7 @@ TOOLS = [
     "extrapolate_rate",
     "explain",
     "human_baseline",
+    "horizon",
 ]
 
 
@@ -183,6 +184,18 @@ def test_a_comparison_says_how_surely_one_is_above(ask, study):
     assert {(row["benchmark"], row["who"]): row["score"]["value"] for row in full["sources"]} == told
     assert "2 to 5" in ask("compare", names=["gpt-5.5"])
     assert "2 to 5" in ask("compare", names=["gpt-5.5", "gpt-5.5"])
+
+
+def test_a_horizon_is_measured_or_marked_as_expected(ask):
+    run = ask("horizon", name="claude opus 4")
+    assert set(run["half_of_the_time"]) == {"security", "science", "software"}
+    security = run["half_of_the_time"]["security"]
+    assert security["low"] < security["value"] < security["high"]
+    assert security["status"] == "judged times"
+    assert "expected" not in run
+    never = ask("horizon", name="gpt-6-astra")
+    assert never["expected"]["status"] == "expected from the stitched scale"
+    assert "no measurement" in never["words"]
 
 
 def test_a_human_baseline_is_known_with_its_grade_or_estimated(ask):

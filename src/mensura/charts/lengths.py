@@ -143,7 +143,7 @@ def _hill(sheet: Canvas, tasks: Sequence[tuple[float, bool]], pins: Sequence[Ref
     for minutes, timed in sorted(tasks, key=lambda task: not task[1]):
         columns.setdefault(int(at(minutes) / pitch), []).append(timed)
     tallest = max(map(len, columns.values()), default=0) * pitch
-    ground = tallest + 26 + _PIN * len(pins) if tasks else 4.0
+    ground = tallest + 38 + _PIN * len(pins) if tasks else 4.0
     for column, own in columns.items():
         for step, timed in enumerate(own):
             x, y = (column + 0.5) * pitch, ground - 3 - (step + 0.5) * pitch
@@ -165,7 +165,7 @@ def _pins(sheet: Canvas, pins: Sequence[Reference], at: Place, ground: float) ->
     """Draw kinds of work like stairs: down to the right with words at the right, on a phone the other way round."""
     narrow = sheet.width < NARROW
     places = [
-        (pin, at(pin.value), 42 + _PIN * step)
+        (pin, at(pin.value), (56 if narrow else 42) + _PIN * step)
         for step, pin in enumerate(sorted(pins, key=lambda pin: pin.value, reverse=narrow))
     ]
     for _, x, y in places:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -59,7 +59,7 @@ def draw_unknowns(mode: Mode, rng: np.random.Generator, draws: int = DRAWS) -> F
     return np.asarray(mode.theta + normal * np.sqrt(freedom / rng.chisquare(freedom, draws))[:, None])
 
 
-@lru_cache(maxsize=256)
+@cache
 def logit_of_mean(level: float, spread: float) -> float:
     """Return the middle logit at which success, averaged over tasks that differ by ``spread``, is ``level``."""
     low, high = -40.0, 40.0
@@ -93,7 +93,7 @@ def table_of(mode: Mode, times: pl.DataFrame, theta: Floats) -> pl.DataFrame:
         height, slope = theta[:, at.a][:, place], theta[:, at.b][:, place]
         row = _row(height, slope, merged, spread, slip)
         rows.append({"subject": subject, "suite": ALL, **row})
-        for suite, some in zip(own, cells, strict=True):
+        for suite, some in zip(own, cells, strict=True) if design.suites[0].name != ALL else ():
             which = design.suites.index(suite)
             a, b = lines(mode, which, theta, shared=False)
             k = int(np.searchsorted(suite.rows, place))

@@ -2,8 +2,10 @@
 
 A time y of kind k is x + β_ks + noise: x is the task's length, β_ks the bias of the kind in the suite, normal around
 the kind's mean μ_k. A measured time has no bias; its noise is the spread of persons. Bounds and ranges give the
-probability between their ends. Lengths are normal within a suite. The spreads have maximal marginal likelihood under
-weak priors. The mode is found by Newton's method; lengths are eliminated, each being one unknown.
+probability between their ends. Lengths are normal among the timed tasks of a suite, and apart from them among those
+that nobody was timed on: people are timed on the easier tasks, so one mean for both would be read as a bias of
+judges. The spreads have maximal marginal likelihood under weak priors. The mode is found by Newton's method; lengths are
+eliminated, each being one unknown.
 """
 
 from __future__ import annotations
@@ -99,7 +101,10 @@ class Lengths:
 
 @dataclass(frozen=True, eq=False)
 class _State:
-    """Unknowns of the lengths: dense ones (suite means, biases, kind means), lengths, and spreads."""
+    """Unknowns of the lengths: dense ones (means of homes, biases, kind means), lengths, and spreads.
+
+    A home is the timed or the other tasks of one suite.
+    """
 
     theta: Floats
     x: Floats
@@ -114,8 +119,10 @@ def fit_lengths(times: pl.DataFrame, tasks: pl.DataFrame) -> Lengths:
     suites = tasks["suite"].unique(maintain_order=True).to_list()
     kinds = sorted(set(times["kind"]) - {MEASURED, LEAST})
     arrays, biases = _arrays(times, tasks, suites, kinds)
-    home = np.array([suites.index(one) for one in tasks["suite"]], dtype=np.int64)
-    state = _start(arrays, home, kinds, biases, len(suites))
+    of_suite = np.array([suites.index(one) for one in tasks["suite"]], dtype=np.int64)
+    timed = np.bincount(arrays.task, arrays.kind < 0, minlength=of_suite.size) > 0
+    home = np.unique(2 * of_suite + timed, return_inverse=True)[1].astype(np.int64)
+    state = _start(arrays, home, kinds, biases, int(home.max()) + 1)
     for _ in range(_ROUNDS):
         move, step, inverse, carry, curve = _newton(state, arrays, home, kinds, biases)
         state = replace(state, theta=state.theta + move, x=state.x + step)
@@ -125,10 +132,10 @@ def fit_lengths(times: pl.DataFrame, tasks: pl.DataFrame) -> Lengths:
         new = np.concatenate([state.within, state.spread, state.doubt, [state.person]])
         if max(np.abs(move).max(), np.abs(step).max(), np.abs(new - old).max()) < _CLOSE:
             break
-    mean_carry = np.stack([carry[home == place].mean(0) for place in range(len(suites))])
-    rest = carry - mean_carry[home]
+    mean_carry = np.stack([carry[of_suite == place].mean(0) for place in range(len(suites))])
+    rest = carry - mean_carry[of_suite]
     own = 1 / curve + _quadratic(rest, inverse)
-    first = len(suites) + len(biases)
+    first = state.within.size + len(biases)
     described = pl.DataFrame(
         {
             "kind": kinds,
@@ -197,32 +204,32 @@ def _prior(kind: str) -> KindPrior:
     return KINDS.get(kind, ANY_KIND)
 
 
-def _start(arrays: TimeArrays, home: Integers, kinds: list[str], biases: list[tuple[int, int]], suites: int) -> _State:
+def _start(arrays: TimeArrays, home: Integers, kinds: list[str], biases: list[tuple[int, int]], homes: int) -> _State:
     """Start at the middle of each observed time, corrected by the bias assumed of its kind."""
     low, high = arrays.low, arrays.high
     middle = np.where(np.isfinite(low), np.where(np.isfinite(high), (low + high) / 2, low + 1), high - 1)
     assumed = np.array([_prior(kind).bias for kind in kinds] + [0.0])
     count = np.bincount(arrays.task, minlength=home.size)
     x = np.bincount(arrays.task, middle - assumed[arrays.kind], minlength=home.size) / np.maximum(count, 1)
-    means = np.array([x[home == place].mean() for place in range(suites)])
+    means = np.array([x[home == place].mean() for place in range(homes)])
     theta = np.concatenate([means, [assumed[kind] for kind, _ in biases], assumed[:-1]])
     spread = np.array([_prior(kind).spread for kind in kinds])
     doubt = np.array([_prior(kind).shared for kind in kinds])
-    return _State(theta, x, np.full(suites, WITHIN[0]), spread, doubt, PERSON[0])
+    return _State(theta, x, np.full(homes, WITHIN[0]), spread, doubt, PERSON[0])
 
 
-def _bias(state: _State, arrays: TimeArrays, suites: int) -> Floats:
+def _bias(state: _State, arrays: TimeArrays, homes: int) -> Floats:
     """Return the bias of each time; a measured one has none."""
-    return np.append(state.theta[suites:], 0.0)[np.where(arrays.bias >= 0, arrays.bias, -1)]
+    return np.append(state.theta[homes:], 0.0)[np.where(arrays.bias >= 0, arrays.bias, -1)]
 
 
 def _newton(
     state: _State, arrays: TimeArrays, home: Integers, kinds: list[str], biases: list[tuple[int, int]]
 ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
     """Return the steps of dense part and lengths, the dense covariance, how lengths follow it, and curvatures."""
-    suites, size, count = state.within.size, state.theta.size, home.size
-    first = suites + len(biases)
-    slope, bend = time_derivatives(state.x[arrays.task] + _bias(state, arrays, suites), arrays, _spreads(state, arrays))
+    homes, size, count = state.within.size, state.theta.size, home.size
+    first = homes + len(biases)
+    slope, bend = time_derivatives(state.x[arrays.task] + _bias(state, arrays, homes), arrays, _spreads(state, arrays))
     tight = state.within[home] ** -2.0
     gap = state.x - state.theta[home]
     curve, down = tight + np.bincount(arrays.task, bend, minlength=count), -tight * gap
@@ -231,10 +238,10 @@ def _newton(
     cross[np.arange(count), home] = -tight
     matrix, gradient = np.zeros((size, size)), np.zeros(size)
     diagonal = np.full(size, _PLACE_DOUBT**-2.0)
-    gradient[:suites] = np.bincount(home, tight * gap, minlength=suites) - _PLACE_DOUBT**-2.0 * state.theta[:suites]
-    diagonal[:suites] += np.bincount(home, tight, minlength=suites)
+    gradient[:homes] = np.bincount(home, tight * gap, minlength=homes) - _PLACE_DOUBT**-2.0 * state.theta[:homes]
+    diagonal[:homes] += np.bincount(home, tight, minlength=homes)
     for place, (kind, _) in enumerate(biases):
-        own, slot, mean = arrays.bias == place, suites + place, first + kind
+        own, slot, mean = arrays.bias == place, homes + place, first + kind
         np.add.at(cross, (arrays.task[own], slot), bend[own])
         weight = state.doubt[kind] ** -2.0
         pull = weight * (state.theta[mean] - state.theta[slot])
@@ -295,22 +302,22 @@ def _maximised(
     carry: Floats,
 ) -> _State:
     """Return the spreads that fit the expected squares of all errors."""
-    suites = state.within.size
-    diagonal, first = np.diag(inverse), suites + len(biases)
+    homes = state.within.size
+    diagonal, first = np.diag(inverse), homes + len(biases)
     covariance = (carry * inverse[home]).sum(1)
     square = (state.x - state.theta[home]) ** 2 + variance + diagonal[home] - 2 * covariance
-    sums, counts = np.bincount(home, square, minlength=suites), np.bincount(home, minlength=suites)
+    sums, counts = np.bincount(home, square, minlength=homes), np.bincount(home, minlength=homes)
     within = np.sqrt((WITHIN[1] * WITHIN[0] ** 2 + sums) / (WITHIN[1] + counts))
-    slots = np.where(arrays.bias >= 0, suites + arrays.bias, 0)
+    slots = np.where(arrays.bias >= 0, homes + arrays.bias, 0)
     both = (carry[arrays.task] * inverse[slots]).sum(1)
     error = variance[arrays.task] + np.where(arrays.bias >= 0, diagonal[slots] + 2 * both, 0.0)
-    gap = np.where(arrays.plain, arrays.low, 0.0) - state.x[arrays.task] - _bias(state, arrays, suites)
+    gap = np.where(arrays.plain, arrays.low, 0.0) - state.x[arrays.task] - _bias(state, arrays, homes)
     square = arrays.people * (gap**2 + error)
     spread, doubt = state.spread.copy(), state.doubt.copy()
     for place, name in enumerate(kinds):
         own, prior = square[(arrays.kind == place) & arrays.plain], _prior(name)
         spread[place] = np.sqrt((_KIND_WEIGHT * prior.spread**2 + own.sum()) / (_KIND_WEIGHT + own.size))
-        at = np.array([suites + slot for slot, (kind, _) in enumerate(biases) if kind == place], dtype=np.int64)
+        at = np.array([homes + slot for slot, (kind, _) in enumerate(biases) if kind == place], dtype=np.int64)
         mean = first + place
         gaps = (state.theta[at] - state.theta[mean]) ** 2 + diagonal[at] + diagonal[mean] - 2 * inverse[at, mean]
         doubt[place] = np.sqrt((_SHARED_WEIGHT * prior.shared**2 + gaps.sum()) / (_SHARED_WEIGHT + gaps.size))

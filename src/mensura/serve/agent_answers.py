@@ -198,6 +198,16 @@ class BaselineFound(AgentAnswer):
     card: str = Field(default="", description="The card of an estimate as Markdown, with detail full.")
 
 
+class HorizonFound(AgentAnswer):
+    """How long a task a model does alone, in minutes that a professional needs, by kind of work."""
+
+    model: str
+    half_of_the_time: dict[str, Quantity] = Field(description="Length at which it succeeds half of the time.")
+    four_times_in_five: dict[str, Quantity] = Field(default={}, description="Length for four times in five.")
+    expected: Quantity | None = Field(default=None, description="Only for a model that was never run: no measurement.")
+    words: str
+
+
 class NamesFound(AgentAnswer):
     """Names that can be asked for."""
 

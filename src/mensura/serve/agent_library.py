@@ -19,6 +19,7 @@ from mensura.intake.names import KnownNames
 from mensura.people import World
 from mensura.scale import Position, Reading
 from mensura.serve import agent_answers as shapes
+from mensura.study.horizons import expected_horizon, say_lengths, task_horizons
 from mensura.study.study import Study
 
 BEST = {"brief": 3, "full": 10}
@@ -144,6 +145,40 @@ class Library:
             for row in self.study.people.tests.filter(group=group).iter_rows(named=True)
         ]
         return shapes.GroupFound(group=group, scores=scores, best_models=leaders, passed=passed)
+
+    def horizon(self, name: shapes.Name) -> shapes.HorizonFound:
+        """Say how long a task a model does alone, by kind of work, in minutes of a professional."""
+        subject = self.find("model", name)
+        rows = task_horizons().of(subject)
+        lengths = {
+            level: {
+                domain: shapes.Quantity(
+                    **{key: row[f"{level}{end}"] for key, end in (("value", ""), ("low", "_low"), ("high", "_high"))},
+                    interval="90%: counts errors of times, tasks and suites; an end without a number is open",
+                    status=row["status"],
+                    source="mensura horizon, from public runs and human times",
+                )
+                for domain, row in rows.items()
+            }
+            for level in ("p50", "p80")
+        }
+        guess = None if rows else expected_horizon(self.study, subject)
+        return shapes.HorizonFound(
+            model=subject,
+            half_of_the_time=lengths["p50"],
+            four_times_in_five=lengths["p80"],
+            expected=None
+            if guess is None
+            else shapes.Quantity(
+                value=guess["expected"],
+                low=guess["low"],
+                high=guess["high"],
+                interval="90%: one more model",
+                status="expected from the stitched scale",
+                source=f"a line through {guess['models']} models that were run",
+            ),
+            words=say_lengths(self.study, subject),
+        )
 
     def scores_of(self, subject: str) -> list[shapes.ScoreFound]:
         """Return the scores of a model."""

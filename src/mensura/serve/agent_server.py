@@ -274,7 +274,7 @@ def agent_server(open_evidence: Callable[[], Evidence], study: Study | None = No
     ask = AgentTools(open_evidence, study)
     for tool in (
         *(ask.list_names, ask.look_up_model, ask.look_up_benchmark, ask.look_up_people),
-        *(ask.compare, ask.convert, ask.extrapolate_rate, ask.explain, ask.human_baseline),
+        *(ask.compare, ask.convert, ask.extrapolate_rate, ask.explain, ask.human_baseline, ask.horizon),
     ):
         server.add_tool(tool, annotations=_READ_ONLY, structured_output=True)
 

@@ -52,7 +52,12 @@ def task_horizons() -> TaskHorizons:
         .join(embedded.systems.select("subject", "released"), on="subject", how="left")
         .join(embedded.published.select("subject", "^p50_(minutes|low95|high95)$"), on="subject", how="left")
         .with_columns(pl.col("released").cast(pl.Date))
-        .sort("domain", pl.coalesce("p50", "p50_low", pl.lit(0.0)), "name", descending=[False, True, False])
+        .sort(
+            pl.col("domain").cast(pl.Enum(list(DOMAINS))),
+            pl.coalesce("p50", "p50_low", pl.lit(0.0)),
+            "name",
+            descending=[False, True, False],
+        )
     )
     trend = follow_horizons(rows.drop("released").rename({"domain": "suite"}), embedded.systems)
     return TaskHorizons(rows, trend, embedded.lengths)
@@ -110,9 +115,9 @@ def say_horizon(row: dict[str, Any], level: str = "p50") -> str:
 def say_interval(row: dict[str, Any]) -> str:
     """Say the 90% interval of a horizon, open ends in words."""
     low, high = row["p50_low"], row["p50_high"]
-    if low is None or high is None:
-        return "one end is open" if low is not high else "both ends are open"
-    return f"{say_minutes(low)} to {say_minutes(high)}"
+    if low is None:
+        return "both ends are open" if high is None else f"{say_minutes(high)} or less"
+    return f"{say_minutes(low)} or more" if high is None else f"{say_minutes(low)} to {say_minutes(high)}"
 
 
 def horizon_sentence() -> str:
@@ -147,4 +152,19 @@ def pace_words() -> str:
     ]
     return (
         f"In security the length has doubled every {ends[0]} since 2024; over all {every['systems']} systems, {ends[1]}"
+    )
+
+
+def say_lengths(study: Study, model: str) -> str:
+    """Say a model's horizon by kind of work; of one that was never run, which one the stitched scale suggests."""
+    own = task_horizons().of(model)
+    if own:
+        return ", ".join(f"{say_horizon(row)} in {domain}" for domain, row in own.items())
+    none, expected = "Nobody published its results on tasks that people were timed on.", expected_horizon(study, model)
+    if expected is None:
+        return none
+    ends = f"{say_minutes(expected['low'])} to {say_minutes(expected['high'])}"
+    return (
+        f"{none} Its place on the stitched scale suggests about {say_minutes(expected['expected'])} in security (90%: "
+        f"{ends}), by a line through {expected['models']} models that were run. This is no measurement."
     )

@@ -17,10 +17,11 @@ from mensura.site.pages.page import Page, leader_marks, page_of
 from mensura.site.pages.where import where_context
 from mensura.site.pictures.benchmark import maker_figure
 from mensura.site.pictures.first_parts import said_share, sign
-from mensura.site.pictures.horizon import length_words, task_length
+from mensura.site.pictures.horizon import task_length
 from mensura.site.pictures.standing import against_people, among_people, known_tests, profile, what_it_costs
 from mensura.site.texts import price_source, source_link
 from mensura.study.headlines import leader_sentence, ranked_sentence
+from mensura.study.horizons import say_lengths
 from mensura.study.study import Study
 from mensura.study.units import show, show_range
 
@@ -102,7 +103,7 @@ def model(study: Study, row: dict[str, Any]) -> Page:
         "pictures": [profile(study, row)] if scored else [],
         "where": where_context(study, row),
         "lengths": lengths,
-        "lengths_said": "" if lengths else length_words(study, subject),
+        "lengths_said": "" if lengths else say_lengths(study, subject),
         "sign": sign(row["provider"], full=bool(row["well_measured"])),
         "place": _place(study, row),
         "among": among_people(study, row) if scored else None,

@@ -21,13 +21,13 @@ from mensura.site.pictures.first_parts import sign
 from mensura.site.pictures.registry import Figure, model_link, picture, picture_words, worded
 from mensura.study.horizons import (
     DOMAINS,
-    expected_horizon,
     fitted_horizons,
     horizon_sentence,
     judged_errors,
     pace_words,
     say_horizon,
     say_interval,
+    say_lengths,
     task_horizons,
     typical_error,
 )
@@ -158,23 +158,9 @@ def task_length(study: Study, subject: str) -> Figure | None:
             row, why = None, "cannot be told: its success does not clearly fall with length"
         facts = _facts(domain, rows.filter(domain=domain))[:1]
         groups.append(WorkGroup(title, facts, [_mark(study, row)] if row else [], why))
-    told = {DOMAINS[domain].split()[0].lower(): say_horizon(row) for domain, row in own.items()}
-    finding = ", ".join(f"{length} in {domain}" for domain, length in told.items())
+    finding = say_lengths(study, subject)
     drawing = draw_lengths([], [], groups, f"How long a task {own[next(iter(own))]['name']} does: {finding}.")
     return worded("task-length-", drawing, finding, of=slug(subject), rows=_table(pl.DataFrame(list(own.values()))))
-
-
-def length_words(study: Study, subject: str) -> str:
-    """Say why a model has no horizon of its own, and which one its place on the stitched scale suggests."""
-    expected = expected_horizon(study, subject)
-    none = "Nobody published its results on tasks whose length people's times tell."
-    if expected is None:
-        return none
-    ends = f"{say_minutes(expected['low'])} to {say_minutes(expected['high'])}"
-    return (
-        f"{none} Its place on the stitched scale suggests about {say_minutes(expected['expected'])} in security (90%: "
-        f"{ends}), by a line through {expected['models']} models that were run. This is no measurement."
-    )
 
 
 def horizon_curve(study: Study, subject: str) -> Figure:

@@ -1,0 +1,71 @@
+"""Lengths of time in words, and the picture of tasks and models on one axis of time."""
+
+import re
+
+import pytest
+
+from mensura.charts import Mark, Reference, draw_judged, draw_lengths, say_minutes
+from mensura.charts.lengths import TimeAxis, WorkGroup
+
+BAR = re.compile(r'<line x1="([\d.]+)" y1="([\d.]+)" x2="([\d.]+)" y2="\2"[^>]*stroke-linecap="round"')
+
+
+@pytest.mark.parametrize(
+    ("minutes", "words"),
+    [
+        (0.05, "3 seconds"),
+        (1.0, "1 minute"),
+        (42.4, "42 minutes"),
+        (89.0, "89 minutes"),
+        (96.0, "1.6 hours"),
+        (480.0, "8 hours"),
+        (3600.0, "1.5 working weeks"),
+    ],
+)
+def test_no_minutes_above_ninety_and_no_hours_below_one_and_a_half(minutes, words):
+    assert say_minutes(minutes) == words
+
+
+def group(*marks):
+    return [WorkGroup("Security tasks", ["3 tasks"], marks, "not measured")]
+
+
+def test_an_open_end_runs_to_the_edge_with_an_arrow():
+    closed = Mark("A", "OpenAI", 60.0, 15.0, low=30.0, high=120.0)
+    open_end = Mark("A", "OpenAI", 60.0, 15.0, low=30.0)
+    (bar,) = BAR.findall(str(draw_lengths([], [], group(closed), "closed").wide))
+    (far,) = BAR.findall(str(draw_lengths([], [], group(open_end), "open").wide))
+    assert bar[0] == far[0]
+    assert float(bar[2]) < 1000 < float(far[2])
+    assert str(draw_lengths([], [], group(open_end), "open").wide).count("<path d=") > str(
+        draw_lengths([], [], group(closed), "closed").wide
+    ).count("<path d=")
+
+
+def test_a_timed_task_is_a_full_dot_and_a_judged_one_a_ring():
+    drawing = str(draw_lengths([(1.0, True), (60.0, True), (60.0, False)], [], group(), "tasks").narrow)
+    assert drawing.count("<circle") == 3
+    assert drawing.count('fill="none"') == 1
+    assert "3 security tasks" in drawing
+
+
+def test_a_kind_of_work_without_a_model_says_why():
+    assert "not measured" in draw_lengths([], [], group(), "none").wide
+
+
+def test_a_phone_has_the_length_alone_beside_a_pin():
+    pins = [Reference("A shell command", 1.3, note="half under 1.3 minutes")]
+    drawing = draw_lengths([(1.0, True)], pins, group(), "pins")
+    assert "half under 1.3 minutes" in drawing.wide
+    assert "half under" not in drawing.narrow and "1.3 minutes" in drawing.narrow
+
+
+def test_ticks_are_lengths_with_a_name():
+    assert [text for _, text in TimeAxis("", 0.5, 500.0, log=True).ticks(3)] == ["1 min", "15 min", "1 hour", "8 hours"]
+
+
+def test_judgements_left_of_the_line_said_too_little():
+    drawing = str(draw_judged([("Experts", "", [-2.0, 1.0], None)], "judged").wide)
+    low, high = sorted(float(x) for x in re.findall(r'<circle cx="([\d.]+)"', drawing))
+    right = float(re.search(r'<text x="([\d.]+)"[^>]*>right<', drawing)[1])
+    assert low < right < high

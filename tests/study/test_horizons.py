@@ -1,0 +1,77 @@
+"""Horizons by kind of work: what is embedded is what the fit gives, and how lengths are said."""
+
+import polars as pl
+import pytest
+
+from mensura.horizon import fit_horizons, load_runs
+from mensura.study.horizons import (
+    DOMAINS,
+    expected_horizon,
+    horizon_deck,
+    horizon_sentence,
+    judged_errors,
+    say_horizon,
+    say_interval,
+    say_lengths,
+    task_horizons,
+    typical_error,
+)
+
+
+def row(value=None, low=None, high=None):
+    return {"p50": value, "p50_low": low, "p50_high": high}
+
+
+def test_open_ends_are_said_and_never_a_number_at_infinity():
+    assert say_horizon(row(40.0, 15.0, 130.0)) == "40 minutes"
+    assert say_horizon(row(600.0, 155.0)) == "over 2.6 hours"
+    assert say_horizon(row(0.1, None, 0.6)) == "under 36 seconds"
+    assert say_horizon(row()) == "cannot be told"
+    assert say_interval(row(40.0, 15.0, 130.0)) == "15 minutes to 2.2 hours"
+    assert say_interval(row(600.0, 155.0)) == "2.6 hours or more"
+
+
+def test_security_comes_first_and_the_longest_leads():
+    rows = task_horizons().rows
+    assert rows["domain"].unique(maintain_order=True).to_list() == list(DOMAINS)
+    assert rows["name"][0] in horizon_sentence()
+    assert rows["model"].drop_nulls().len() > 40
+
+
+def test_the_sentence_says_the_low_end_where_there_is_no_high_one():
+    best = task_horizons().best("security")
+    assert best["p50_high"] is None
+    assert say_horizon(best).removeprefix("over ") in horizon_sentence()
+    assert "no upper end" in horizon_deck() and "The study that ran it says 5.1 hours" in horizon_deck()
+
+
+def test_judges_are_off_by_a_factor_of_two_to_six():
+    errors = judged_errors()
+    assert {how: round(typical_error(own)[0]) for how, own in errors.items()} == {
+        "expert who saw the solution": 2,
+        "language model": 6,
+    }
+
+
+def test_a_model_never_run_gets_a_horizon_from_the_stitched_scale_and_it_says_so(study):
+    run = set(task_horizons().rows["model"].drop_nulls())
+    placed = study.capabilities.filter(~pl.col("subject").is_in(list(run))).sort("capability")["subject"]
+    weak, strong = (expected_horizon(study, one) for one in (placed[0], placed[-1]))
+    assert weak["expected"] < strong["expected"]
+    assert strong["low"] < strong["expected"] < strong["high"]
+    assert "This is no measurement." in say_lengths(study, placed[-1])
+    assert "in security" in say_lengths(study, "gpt-5.5")
+
+
+@pytest.mark.slow
+def test_the_embedded_security_rows_are_those_of_the_fit():
+    embedded = load_runs()
+    fit = fit_horizons(embedded.runs, embedded.times)
+    fitted = dict(fit.shown.drop_nulls("p50").select("subject", "p50").rows())
+    kept = dict(
+        embedded.derived.filter(pl.col("suite") == "security").drop_nulls("p50").select("subject", "p50").rows()
+    )
+    assert kept == pytest.approx(fitted, rel=0.02, abs=0.02)
+    joined = embedded.lengths.join(fit.tasks, on=["suite", "task"], suffix="_fit")
+    assert joined.height == embedded.lengths.height
+    assert (joined["minutes"] / joined["minutes_fit"] - 1).abs().max() < 0.05
