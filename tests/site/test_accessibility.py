@@ -22,6 +22,7 @@ ONE_OF_EACH_KIND = [
     "index.html?view=jagged",
     "stitched.html",  # IQ and cost are made from the same template
     "human.html",
+    "horizon.html",
     "data.html?q=opus+4.8",
     "changes.html",
     "method.html",

@@ -4,8 +4,8 @@ A time y of kind k is x + β_ks + noise: x is the task's length, β_ks the bias 
 the kind's mean μ_k. A measured time has no bias; its noise is the spread of persons. Bounds and ranges give the
 probability between their ends. Lengths are normal among the timed tasks of a suite, and apart from them among those
 that nobody was timed on: people are timed on the easier tasks, so one mean for both would be read as a bias of
-judges. The spreads have maximal marginal likelihood under weak priors. The mode is found by Newton's method; lengths are
-eliminated, each being one unknown.
+judges. The spreads have maximal marginal likelihood under weak priors. The mode is found by Newton's method; lengths
+are eliminated, each being one unknown.
 """
 
 from __future__ import annotations
