@@ -24,8 +24,12 @@ CLOSE = 2e-2
 """The fit has converged when no unknown moves by more, in logits."""
 SLOPE, SLOPE_DOUBT = 0.6, 0.4
 """Logits per doubling: the mean slope before any run is seen."""
-PRIORS = {"a": (2.5, 1.0), "b": (0.15, 3.0), "v": (0.7, 2.0), "g": (0.1, 3.0), "w": (0.5, 2.0), "e": (1.0, 2.0)}
-"""Each spread before data: its value in logits, and how many effects it counts as."""
+PRIORS = {"a": (2.5, 1.0), "b": (0.15, 3.0), "v": (0.7, 2.0), "g": (0.1, 30.0), "w": (0.5, 2.0), "e": (1.0, 2.0)}
+"""Each spread before data: its value in logits, and how many effects it counts as.
+
+Suites share nearly one slope (g): five suites cannot tell how their slopes differ, and suites of short tasks would
+decide the lengths of long ones.
+"""
 _EDGE = 1e-9
 _STRIDE = 1.7
 """EffectSpreads move by this power of their step, as steps of expectation and maximisation are short."""
