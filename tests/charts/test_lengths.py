@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from mensura.charts import Mark, Reference, draw_judged, draw_lengths, say_minutes
-from mensura.charts.lengths import TimeAxis, WorkGroup
+from mensura.charts import Mark, Reference, draw_judged, draw_lengths
+from mensura.charts.lengths import TimeAxis, WorkGroup, say_minutes
 
 BAR = re.compile(r'<line x1="([\d.]+)" y1="([\d.]+)" x2="([\d.]+)" y2="\2"[^>]*stroke-linecap="round"')
 

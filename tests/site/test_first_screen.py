@@ -117,12 +117,13 @@ def test_passed_means_a_chance_of_95_percent(study):
     assert not any("panel" in one.group or "guessing" in one.group for one in groups)
 
 
-def test_six_questions_have_one_line_answers_without_words_of_the_method(screen):
+def test_seven_questions_have_one_line_answers_without_words_of_the_method(screen):
     context = screen.context()
     assert [one["question"] for one in context["questions"]] == [
         "Who leads, and how sure?",
         "Which people are above it?",
         "Is it speeding up?",
+        "How long a task?",
         "Best model for a budget?",
         "What will next year’s best model do?",
         "What can I not conclude?",

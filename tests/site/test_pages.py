@@ -49,7 +49,7 @@ def test_the_first_screen_answers_four_questions_below_the_bell(visit):
     assert re.search(
         r"leads?: an? (over )?\d+( to \d+)?% chance of being first among all \d+ ranked models", page.inner_text("h1")
     )
-    assert page.locator(".questions a").count() == 6
+    assert page.locator(".questions a").count() == 7
     assert page.locator(".at-wide .model-row.named").count() == 15
     assert page.locator(".at-wide .bell-chart").bounding_box()["y"] < 400
     chances = [text.rpartition("\n")[2] for text in page.locator("#chances li").all_inner_texts()]

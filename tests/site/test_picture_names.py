@@ -65,7 +65,7 @@ def test_every_picture_of_a_models_and_a_makers_page_is_a_figure_too(study, repo
     pages = [report / "models" / "gpt-5.5.html", *(report / "makers").glob("openai~*.html")]
     named = {name for page in pages for name in re.findall(r'<figure [^>]*id="([^"]+)"', page.read_text("utf-8"))}
     kinds = {name.partition("-")[0] for name in named}
-    assert kinds == {"among", "profile", "against", "price", "maker"}
+    assert kinds == {"among", "profile", "against", "price", "maker", "task"}
     for name in named:
         drawn = draw(study, name)
         assert drawn.name == name and "<svg" in drawn.drawing.draw(700)

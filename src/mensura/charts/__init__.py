@@ -18,11 +18,7 @@ if TYPE_CHECKING:
     from mensura.charts.common_axis import item_map as item_map, one_axis as one_axis
     from mensura.charts.forest import Strip as Strip, draw_forest as draw_forest
     from mensura.charts.frame import FrameWords as FrameWords, frame_picture as frame_picture
-    from mensura.charts.lengths import (
-        draw_judged as draw_judged,
-        draw_lengths as draw_lengths,
-        say_minutes as say_minutes,
-    )
+    from mensura.charts.lengths import draw_judged as draw_judged, draw_lengths as draw_lengths
     from mensura.charts.over_time import draw_history as draw_history, timeline as timeline, watch as watch
     from mensura.charts.panels import (
         calibration_stages as calibration_stages,

@@ -45,7 +45,7 @@ def say_minutes(minutes: float) -> str:
 
     Examples
     --------
-    >>> from mensura.charts import say_minutes
+    >>> from mensura.charts.lengths import say_minutes
     >>> say_minutes(42.0), say_minutes(258.0)
     ('42 minutes', '4.3 hours')
 

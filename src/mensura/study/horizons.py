@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from mensura.charts import say_minutes
+from mensura.charts.lengths import say_minutes
 from mensura.core.cache import recall
 from mensura.core.frames import read_csv
 from mensura.horizon import HorizonFit, fit_horizons, load_runs

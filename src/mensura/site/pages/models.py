@@ -92,7 +92,7 @@ def model(study: Study, row: dict[str, Any]) -> Page:
     """Everything known about one model."""
     subject, scored = row["subject"], row["iq"] is not None
     tests = known_tests(study, subject)
-    lengths = task_length(study, subject)
+    lengths = task_length(study, row)
     priced_by = price_source(row["source"])
     context = {
         "row": row,

@@ -43,5 +43,6 @@ for prefix, of_model in (
     ("profile-", standing.profile),
     ("against-", standing.against_people),
     ("price-", standing.what_it_costs),
+    ("task-length-", horizon.task_length),
 ):
     FAMILIES[prefix] = Family(standing.model_picture(of_model), _models, "MODEL")

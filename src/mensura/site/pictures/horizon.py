@@ -9,8 +9,8 @@ from typing import Any
 
 import polars as pl
 
-from mensura.charts import Mark, Reference, draw_judged, draw_lengths, say_minutes
-from mensura.charts.lengths import TimeAxis, WorkGroup
+from mensura.charts import Mark, Reference, draw_judged, draw_lengths
+from mensura.charts.lengths import TimeAxis, WorkGroup, say_minutes
 from mensura.charts.panels import draw_panels
 from mensura.charts.plot import Plot, draw_plot
 from mensura.charts.theme import paint
@@ -146,20 +146,21 @@ def horizon_keys(evidence: Evidence) -> list[tuple[str, str]]:
     return [(row["model"], row["name"]) for row in rows.iter_rows(named=True)]
 
 
-def task_length(study: Study, subject: str) -> Figure | None:
-    """Return how long a task one model does, by kind of work; None where it was never run on tasks with times."""
+def task_length(study: Study, row: dict[str, Any]) -> Figure | None:
+    """Return how long a task one model does, by kind of work; nothing where it was never run."""
+    subject = row["subject"]
     own, rows = task_horizons().of(subject), task_horizons().rows
     if not own:
         return None
     groups = []
     for domain, title in DOMAINS.items():
-        row, why = own.get(domain), "not measured: nobody published its results on these tasks"
-        if row and row["status"] == "cannot be told":
-            row, why = None, "cannot be told: its success does not clearly fall with length"
+        length, why = own.get(domain), "not measured: nobody published its results on these tasks"
+        if length and length["status"] == "cannot be told":
+            length, why = None, "cannot be told: its success does not clearly fall with length"
         facts = _facts(domain, rows.filter(domain=domain))[:1]
-        groups.append(WorkGroup(title, facts, [_mark(study, row)] if row else [], why))
+        groups.append(WorkGroup(title, facts, [_mark(study, length)] if length else [], why))
     finding = say_lengths(study, subject)
-    drawing = draw_lengths([], [], groups, f"How long a task {own[next(iter(own))]['name']} does: {finding}.")
+    drawing = draw_lengths([], [], groups, f"How long a task {row['name']} does: {finding}.")
     return worded("task-length-", drawing, finding, of=slug(subject), rows=_table(pl.DataFrame(list(own.values()))))
 
 
@@ -167,9 +168,7 @@ def horizon_curve(study: Study, subject: str) -> Figure:
     """Return one model's success on security tasks by their length, with people beside it."""
     row = task_horizons().of(subject).get("security")
     if row is None:
-        raise MensuraError(
-            f"figure: {subject} was not run on the security tasks; mensura horizon lists those that were"
-        )
+        raise MensuraError(f"figure: {subject} has no security runs; expected a model that mensura horizon lists")
     curves = fitted_horizons().curves
     own = curves.filter(subject=row["subject"]).sort("minutes").to_dicts()
     people = curves.filter(subject="people").drop_nulls("rate").to_dicts()
