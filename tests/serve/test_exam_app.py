@@ -13,6 +13,7 @@ from mensura.serve import ReviewerSecret
 from mensura.serve.exam_app import exam_app
 from mensura.serve.exam_takers import COOKIE
 from tests.exam.conftest import ITEMS, TOML, write_exam
+from tests.exam.test_adaptive import many_sums
 from tests.exam.test_texts import FRENCH, TWO
 
 SECRET = "an organiser's long secret"
@@ -87,6 +88,27 @@ def test_a_person_goes_from_consent_to_the_completion_code_without_scripts(taker
     assert sitting.about == {"age": "40 or older"}
     stored = {item: found.given for item, found in store.answers(sitting).items()}
     assert stored == {"capital": [0], "primes": [0, 2], "half": "2,5", "poet": "göthe", "look": [1]}
+
+
+def test_an_adaptive_exam_brings_each_item_after_the_answer_before_it(tmp_path):
+    exam = many_sums(tmp_path / "sums")
+    store = AnswerStore(tmp_path / "answers.db", exam)
+    taker = Taker(exam_app(exam, store))
+    assert "There are at most 25 questions. Each follows from your answers so far." in taker.begin().text
+    page, given = taker.fill("/start").text, []
+    while (item := re.search(r'name="item" value="(\w+)"', page)) is not None:
+        given.append(item[1])
+        assert f"Question {len(given)}<" in page
+        assert store.find(taker.code).form.items == tuple(given)
+        if len(given) == 2:
+            assert "Without an answer: questions 2" in re.sub(r"<a [^>]*>|</a>", "", taker.fill("/finish").text)
+            assert taker.get("/sit").url.query == b"n=2", "a reload brings the same item"
+        page = taker.fill("/answer", item=item[1], text=str(int(item[1][1:]) + 1), go="next").text
+    assert 5 <= len(given) < 25
+    assert f"{len(given)} of {len(given)} questions are answered" in page
+    assert "Thank you" in taker.fill("/finish").text
+    assert store.find(taker.code).completion in taker.get("/done").text
+    store.close()
 
 
 def test_finishing_with_unanswered_items_asks_once_and_names_them(taker, store):

@@ -13,7 +13,7 @@ import polars as pl
 from mensura.cli.asking import Asking, AskingSettings, DryRun, MaxCost, Models
 from mensura.cli.findings import say_comparison
 from mensura.cli.options import ItemColumns, Json, Out, arg, check_output, inarg, infile, opt, outfile
-from mensura.cli.output import console, emit, notices, print_note, print_notes, waiting
+from mensura.cli.output import console, emit, given_options, notices, print_note, print_notes, waiting
 from mensura.cli.report import Host, HostNames, Port
 from mensura.cli.settings import Settings, read_settings, takes
 from mensura.cli.tables import print_table
@@ -191,12 +191,18 @@ def plan(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Plan how many people and items a precision takes, and the cost."""
+    """Plan how many people and items a precision takes, and the cost.
+
+    Of an adaptive exam: how many items it saves, at which error, by simulated takers.
+    """
     from mensura.core.frames import require_columns
     from mensura.exam import read_exam
     from mensura.exam.design import PlanTerms, plan_exam
 
     read = read_exam(exam)
+    if read.is_adaptive:
+        _plan_adaptive(read, out, as_json)
+        return
     by_item = None
     if rates is not None:
         table = read_table(rates)
@@ -207,6 +213,20 @@ def plan(
     emit(made.tables(), out, as_json)
     title = f"Designs that reach ±{precision:g} (90%), least time first"
     print_table(made.plan, title=title, rows=12, digits=2, spare=("items", "half_width", "answers_per_item"))
+    console.print(f"{made.heading}.")
+
+
+def _plan_adaptive(exam: Exam, out: Path | None, as_json: bool) -> None:
+    from mensura.exam.adaptive import plan_adaptive
+
+    unused = [f"--{name.replace('_', '-')}" for name in given_options() if name not in ("exam", "out", "as_json")]
+    if unused:
+        raise MensuraError(
+            f"{', '.join(unused)}: not with an adaptive exam, whose rules are in exam.toml. Leave it out"
+        )
+    made = plan_adaptive(exam)
+    emit(made.tables(), out, as_json)
+    print_table(made.plan, title="Simulated takers: items, error of the ability, 90% coverage, exposure", digits=2)
     console.print(f"{made.heading}.")
 
 

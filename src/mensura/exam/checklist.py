@@ -67,7 +67,9 @@ def _facts(report: ExamReport) -> dict[str, Any]:
         "runs": runs or 0,
         "people": report.facts["people"],
         "per_person": exam.per_person,
-        "sampling_of_items": "balanced forms: items and pairs about equally often"
+        "sampling_of_items": "adaptive: each item by the answers before it"
+        if exam.is_adaptive
+        else "balanced forms: items and pairs about equally often"
         if exam.per_person < len(exam.scored)
         else "everybody got all items",
         "least_answers": report.items["n"].min(),

@@ -14,6 +14,7 @@ import scipy
 
 from mensura.core.arrays import Floats, Mask, just_below
 from mensura.core.errors import MensuraError
+from mensura.exam.adaptive import expected_rates, place_takers
 from mensura.exam.file import Exam
 from mensura.exam.rates import AnswerMatrix, MeanRate, answer_matrix, item_rates, mean_rate, shared_variance
 from mensura.exam.scoring import MODELS, NO_ANSWER, PEOPLE
@@ -42,7 +43,25 @@ def compare(
     for (model,), own in scored.filter(pl.col("kind") == MODELS).group_by("subject", maintain_order=True):
         place = scaled.among.filter(subject=model).to_dicts()
         rows.append(_model_row(exam, own, answers, place[0] if place else {}))
+    if exam.is_adaptive:
+        rows = [row | _expected(exam, row["subject"], people, scaled) for row in rows]
     return pl.DataFrame(rows, schema=_COMPARISON, orient="row").fill_nan(None)
+
+
+def _expected(exam: Exam, subject: str, people: MeanRate | None, scaled: ExamScale) -> dict[str, Any]:
+    """Return a model's rate on all items, as its ability predicts it: takers of an adaptive exam get other items."""
+    placed = pl.DataFrame() if scaled.fit is None else scaled.fit.subjects.filter(subject=subject, group=MODELS)
+    if not placed.height:
+        return {}
+    ability = list(placed.select("ability", "low", "high").row(0))
+    rate, low, high = (float(one) for one in expected_rates(exam.bank, ability))
+    row = {"rate": rate, "low": low, "high": high}
+    if people is None:
+        return row
+    half = float(np.sqrt(((high - low) / 2.0) ** 2 + (Z90 * people.se) ** 2))
+    gap = rate - people.rate
+    ends = {"difference_low": gap - half, "difference_high": gap + half}
+    return row | {"people_rate": people.rate, "difference": gap, **ends}
 
 
 def _people_row(exam: Exam, scored: pl.DataFrame, people: MeanRate) -> dict[str, Any]:
@@ -123,6 +142,12 @@ WIDE = 2.0
 """Standard deviation of the prior of a model's ability, in those of people: nearly its answers alone."""
 
 
+ADAPTIVE_NOTE = (
+    "adaptive exam: takers got different items, so rates are those that their abilities predict for all items; "
+    "rates of single items are of the people who got them"
+)
+
+
 class ExamScale(NamedTuple):
     """People's fit with the models placed on it, all subjects among people, differences of items, and remarks."""
 
@@ -132,13 +157,20 @@ class ExamScale(NamedTuple):
     warnings: tuple[str, ...]
 
 
-def scale(outcomes: pl.DataFrame, weights: dict[str, float]) -> ExamScale:
-    """Fit people's answers, place each model on that scale by its own answers, and both among the people."""
+def scale(outcomes: pl.DataFrame, weights: dict[str, float], exam: Exam | None = None) -> ExamScale:
+    """Fit people's answers, place each model on that scale by its own answers, and both among the people.
+
+    The scale of an adaptive exam is that of its bank.
+    """
     graded = outcomes.drop_nulls("score").select("subject", "item", group="kind", correct="score")
     people, models = graded.filter(group=PEOPLE), graded.filter(group=MODELS)
     count = people["subject"].n_unique()
     if count < FEWEST:
         return _no_scale(f"the report counts {count_people(count)}; a common scale needs {FEWEST}")
+    if exam is not None and exam.is_adaptive:
+        fit = place_takers(exam, outcomes, PEOPLE, weights)
+        among = place_among(fit, group=PEOPLE)
+        return ExamScale(fit, among.subjects, fit.dif, (ADAPTIVE_NOTE, *among.warnings))
     shape = "2pl" if count >= ENOUGH else "rasch"
     try:
         fit = fit_responses(people, model=shape, options=FitOptions(checks=False))

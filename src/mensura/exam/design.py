@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +14,7 @@ import scipy
 from mensura.core.arrays import Floats, Ints, logit
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
+from mensura.exam.adaptive import next_names
 from mensura.exam.file import Exam
 from mensura.exam.settings import ExamTexts
 from mensura.scale import Z90
@@ -104,6 +105,24 @@ def full_form(exam: Exam, number: int) -> ExamForm:
     """Return all items that count, for a model; shuffled alike. Attention checks are for people."""
     rng = np.random.default_rng([exam.settings.seed, number])
     return _arranged(exam, number, [item.item for item in exam.scored], [], rng, for_people=False)
+
+
+def first_form(exam: Exam, number: int) -> ExamForm:
+    """Return the start of an adaptive sitting: practice and the first item, with the options of all items."""
+    rng = np.random.default_rng([exam.settings.seed, number])
+    whole = _arranged(exam, number, [item.item for item in exam.scored], [check.item for check in exam.checks], rng)
+    practice = tuple(name for name in whole.items if exam.by_name[name].practice)
+    return grown_form(exam, replace(whole, items=practice), {})
+
+
+def grown_form(exam: Exam, form: ExamForm, earned: Mapping[str, float]) -> ExamForm:
+    """Return the form of an adaptive sitting with its next items: the ratings in the end, the same form after them.
+
+    ``earned``: share of full credit by item; an item without one earned nothing.
+    """
+    ratings = [item.item for item in exam.ratings]
+    more = [] if set(ratings) & set(form.items) else next_names(exam, form.seed[1], form.items, earned) or ratings
+    return replace(form, items=(*form.items, *more))
 
 
 def _arranged(

@@ -19,7 +19,8 @@ from mensura.core.errors import MensuraError
 from mensura.core.files import write_text
 from mensura.core.folders import whole_folder
 from mensura.exam.items import MOST_ITEMS, ExamItem, check_media, error_text, read_exam_items
-from mensura.exam.settings import ExamSettings, ExamTexts, read_texts
+from mensura.exam.settings import ExamSettings, ExamTexts, read_bank, read_texts
+from mensura.responses import ItemBank
 
 FILE = "exam.toml"
 WRITER = "exam new"
@@ -93,8 +94,19 @@ class Exam:
 
     @property
     def per_person(self) -> int:
-        """Scored items that each person gets."""
-        return min(self.settings.items_per_person or len(self.scored), len(self.scored))
+        """Scored items that each person gets; in an adaptive exam the most."""
+        wanted = self.settings.adaptive.most_items if self.is_adaptive else self.settings.items_per_person
+        return min(wanted or len(self.scored), len(self.scored))
+
+    @property
+    def is_adaptive(self) -> bool:
+        """Whether the items of a sitting are chosen one by one."""
+        return self.settings.form == "adaptive"
+
+    @cached_property
+    def bank(self) -> ItemBank:
+        """The parameters of the items that count, for an adaptive exam."""
+        return read_bank(self.folder / self.settings.adaptive.bank, [item.item for item in self.scored])
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -130,7 +142,7 @@ class Exam:
             include={"instructions", "consent", "time", "questions", "tools", "sections", "items_per_person", "seed"}
         )
         added = [item.model_dump(include=_SEEN_LATER, exclude_defaults=True) for item in self.items]
-        added.append(self.settings.model_dump(include={"translations"}, exclude_defaults=True))
+        added.append(self.settings.model_dump(include={"translations", "form", "adaptive"}, exclude_defaults=True))
         text = json.dumps([texts, rules, *([added] if any(added) else [])], sort_keys=True, default=str)
         return hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()
 
@@ -232,6 +244,8 @@ def _joint_faults(file: Path, settings: ExamSettings, items: list[ExamItem]) -> 
             f"{file.name}, items_per_person: {settings.items_per_person} is above the {scored} items that count; "
             "lower it or leave it out"
         )
+    if settings.form == "adaptive":
+        faults += [f"{file.name}, {wrong}" for wrong in _adaptive_faults(file.parent, settings, items)]
     for code in (settings.language, *settings.translations):
         faults += [f"{file.name}, {wrong}" for wrong in read_texts(code, file.parent)[1]]
     faults += [f"{file.name}, {wrong}" for wrong in settings.untranslated()]
@@ -256,6 +270,27 @@ def _joint_faults(file: Path, settings: ExamSettings, items: list[ExamItem]) -> 
     faults += [f"{file.name}, questions: {name!r} is there twice; rename one" for name in names if names[name] > 1]
     own = [name for name in names if name in (*TAKERS, PERSON)]
     faults += [f"{file.name}, questions: {name!r} is a column of the takers; rename the question" for name in own]
+    return faults
+
+
+def _adaptive_faults(folder: Path, settings: ExamSettings, items: list[ExamItem]) -> list[str]:
+    """Return what an adaptive exam cannot have or lacks."""
+    rules, scored = settings.adaptive, [item for item in items if item.counts]
+    faults = [
+        f'{name}: not with form = "adaptive"; {advice}'
+        for name, is_set, advice in (
+            ("items_per_person", settings.items_per_person, "set adaptive.most_items instead"),
+            ("sections", settings.sections, "remove the sections"),
+            ("items", any(item.scoring == "rubric" for item in scored), "remove items with a rubric, graded later"),
+        )
+        if is_set
+    ]
+    if rules.least_items > rules.most_items:
+        faults.append(f"adaptive.least_items: {rules.least_items} is above most_items, {rules.most_items}; lower it")
+    try:
+        read_bank(folder / rules.bank, [item.item for item in scored])
+    except MensuraError as fault:
+        faults.append(f"adaptive.bank: {fault}")
     return faults
 
 

@@ -11,6 +11,7 @@ import polars as pl
 
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
+from mensura.exam.adaptive import expected_rates
 from mensura.exam.comparison import ExamScale, agreement_among, compare, compare_languages, scale
 from mensura.exam.file import Exam
 from mensura.exam.gathering import attrition
@@ -18,6 +19,7 @@ from mensura.exam.items import read_number
 from mensura.exam.rates import AnswerMatrix, CombinedRates, MeanRate, answer_matrix, combine, item_rates, mean_rate
 from mensura.exam.scoring import MODELS, PEOPLE
 from mensura.exam.weights import RakedWeights, count_people, exclude, hidden_groups, rake, shared_weights
+from mensura.scale import Z90
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -127,15 +129,15 @@ def report_exam(
     if not scored["score"].drop_nulls().len():
         raise MensuraError("exam: no answer to score. Run mensura exam serve or mensura exam sit first")
     answers = answer_matrix(scored.filter(pl.col("kind") == PEOPLE), names, raked.weights)
-    scaled = scale(scored, raked.weights)
-    combined = _combined(answers, names, estimates)
+    scaled = scale(scored, raked.weights, exam)
+    combined = _combined(answers, names, estimates, is_adaptive=exam.is_adaptive)
     languages, language_notes = compare_languages(exam, kept, scored, raked.weights)
-    people = _mean_or_none(answers)
+    people = _expected_mean(exam, scaled, raked.weights) if exam.is_adaptive else _mean_or_none(answers)
     facts: dict[str, Any] = {
         "people": kept.height,
         "design_effect": raked.design_effect,
         "people_rate": people,
-        "rate_with_everybody": _mean_or_none(everybody),
+        "rate_with_everybody": people if exam.is_adaptive else _mean_or_none(everybody),
         "agreement_among_people": agreement_among(answers.score, answers.given) if people else float("nan"),
         "combined": combined.mean if combined else None,
         "departure": combined.spread if combined else None,
@@ -145,7 +147,7 @@ def report_exam(
         compare(exam, scored, answers, people, scaled),
         _takers(exam, scored, raked, scaled),
         _items(exam, scored, answers, scaled, combined),
-        _groups(exam, kept, scored, raked),
+        _groups(exam, kept, scored, raked, scaled),
         out,
         count_outcomes(scored),
         _anchors(names, answers),
@@ -164,9 +166,27 @@ def _mean_or_none(answers: AnswerMatrix) -> MeanRate | None:
     return mean_rate(answers) if answers.given.any() else None
 
 
-def _combined(answers: AnswerMatrix, names: list[str], estimates: pl.DataFrame | None) -> CombinedRates | None:
+def _expected_mean(exam: Exam, scaled: ExamScale, weights: Mapping[str, float]) -> MeanRate | None:
+    """Return the mean rate of people on all items of the bank, as their abilities predict it; people are the sample."""
+    own = pl.DataFrame() if scaled.fit is None else scaled.fit.subjects.filter(pl.col("subject").is_in(list(weights)))
+    if own.height < 2:
+        return None
+    weight = np.array([weights[subject] for subject in own["subject"]])
+    rate, low, high = (expected_rates(exam.bank, own[name].to_numpy()) for name in ("ability", "low", "high"))
+    mean = float(np.average(rate, weights=weight))
+    of_ability = ((high - low) / (2.0 * Z90)) ** 2
+    variance = float(np.average((rate - mean) ** 2 + of_ability, weights=weight))
+    se = float(np.sqrt(variance * (weight**2).sum())) / float(weight.sum())
+    return MeanRate(mean, max(0.0, mean - Z90 * se), min(1.0, mean + Z90 * se), se, own.height)
+
+
+def _combined(
+    answers: AnswerMatrix, names: list[str], estimates: pl.DataFrame | None, *, is_adaptive: bool
+) -> CombinedRates | None:
     if estimates is None:
         return None
+    if is_adaptive:
+        raise MensuraError("estimates: not with an adaptive exam, whose items depend on the answers. Leave them out")
     rates = dict(estimates.select(pl.col("item").cast(pl.String), pl.col("rate").cast(pl.Float64)).iter_rows())
     missing = [name for name in names if rates.get(name) is None]
     if missing:
@@ -192,6 +212,9 @@ def _takers(exam: Exam, scored: pl.DataFrame, raked: RakedWeights, scaled: ExamS
     )
     ends = {"subject": pl.String, "low": pl.Float64, "high": pl.Float64}
     abilities = pl.DataFrame(schema=ends) if scaled.fit is None else scaled.fit.subjects.select(*ends)
+    if exam.is_adaptive and scaled.fit is not None:
+        expected = scaled.fit.subjects.select("subject", "rate")
+        table = table.drop("rate").join(expected, on="subject", how="left", maintain_order="left")
     shown = list(shared_weights(raked.weights).items())
     weights = pl.DataFrame(shown, schema={"subject": pl.String, "weight": pl.Float64}, orient="row")
     for part in (points, among, abilities, weights):
@@ -248,7 +271,9 @@ def _fitted(scaled: ExamScale) -> Sequence[pl.DataFrame]:
     return (of_items, dif)
 
 
-def _groups(exam: Exam, kept: pl.DataFrame, scored: pl.DataFrame, raked: RakedWeights) -> pl.DataFrame:
+def _groups(
+    exam: Exam, kept: pl.DataFrame, scored: pl.DataFrame, raked: RakedWeights, scaled: ExamScale
+) -> pl.DataFrame:
     """Return people's rate by their answers about themselves, without small groups."""
     names = [item.item for item in exam.scored]
     rows = []
@@ -259,8 +284,9 @@ def _groups(exam: Exam, kept: pl.DataFrame, scored: pl.DataFrame, raked: RakedWe
         }
         hidden = hidden_groups({answer: len(members) for answer, members in inside.items()})
         for answer, members in inside.items():
-            answers = answer_matrix(scored, names, {person: raked.weights[person] for person in members})
-            rate = None if answer in hidden else _mean_or_none(answers)
+            weights = {person: raked.weights[person] for person in members}
+            expected = _expected_mean(exam, scaled, weights) if exam.is_adaptive else None
+            rate = None if answer in hidden else expected or _mean_or_none(answer_matrix(scored, names, weights))
             n = None if answer in hidden else len(members)
             rows.append((question.name, answer or "declined", n, *(rate[:3] if rate else (None, None, None))))
     schema = {"question": pl.String, "answer": pl.String, "n": pl.Int64}

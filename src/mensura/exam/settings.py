@@ -14,8 +14,11 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from mensura.core.errors import listed_names
+from mensura.core.errors import MensuraError, listed_names
 from mensura.exam.items import LONG, SHORT, Word
+from mensura.intake.tables import read_table
+from mensura.responses import ItemBank
+from mensura.responses.result import read_fit
 
 Language = Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$")]
 Line = Annotated[str, Field(min_length=1, max_length=SHORT)]
@@ -89,6 +92,20 @@ class Translation(_Strict):
     questions: dict[str, TranslatedQuestion] = {}
 
 
+class AdaptiveRules(_Strict):
+    """How items are chosen one by one: the bank with their parameters, and when a sitting ends.
+
+    ``bank``: folder of a saved fit or table of items, beside ``exam.toml``. ``se``: standard error that is enough.
+    ``exposure``: largest share of takers who may get one item.
+    """
+
+    bank: Line = "bank"
+    exposure: Annotated[float, Field(gt=0, le=1)] = 0.6
+    se: Annotated[float, Field(gt=0, le=2)] = 0.35
+    least_items: Annotated[int, Field(ge=1)] = 5
+    most_items: Annotated[int, Field(ge=1)] = 20
+
+
 class ExclusionRules(_Strict):
     """Rules by which the report leaves people out. They are stated before the answers come; each use is logged."""
 
@@ -128,6 +145,8 @@ class ExamSettings(_Strict):
     instructions: Annotated[str, Field(min_length=1, max_length=LONG)]
     items: str = "items.csv"
     items_per_person: Annotated[int, Field(ge=1)] | None = None
+    form: Literal["balanced", "adaptive"] = "balanced"
+    adaptive: AdaptiveRules = AdaptiveRules()
     order: Literal["shuffled", "fixed"] = "shuffled"
     shuffle_options: bool = True
     seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
@@ -249,3 +268,20 @@ def _values(text: object) -> set[str] | None:
         return {name for _, name, _, _ in string.Formatter().parse(str(text)) if name is not None}
     except ValueError:
         return None
+
+
+def read_bank(place: Path, items: list[str]) -> ItemBank:
+    """Read these items of a saved fit (its folder), or of a table of item, discrimination and difficulty."""
+    if not place.exists():
+        raise MensuraError(f"{place}: no such bank. Fit it with mensura responses fit ANSWERS --out {place}")
+    try:
+        bank = read_fit(place).bank if place.is_dir() else ItemBank.from_table(read_table(place))
+        if bank.categories:
+            raise MensuraError(f"{place}: a bank of ratings; an adaptive exam needs right and wrong answers")
+    except MensuraError as fault:
+        raise MensuraError(f"{fault}. Restore {place}, or fit it again with mensura responses fit") from None
+    places = {name: at for at, name in enumerate(bank.items)}
+    missing = [name for name in items if name not in places]
+    if missing:
+        raise MensuraError(f"{place}: no item {missing[0]!r} ({len(missing)} such). Fit these items, or remove them")
+    return bank.only([places[name] for name in items])

@@ -9,7 +9,7 @@ import base64
 import hashlib
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -18,7 +18,7 @@ import polars as pl
 from mensura.core.files import write_text
 from mensura.core.folders import whole_folder
 from mensura.core.results import Result
-from mensura.exam.design import ExamForm, full_form, rules_text, tools_text
+from mensura.exam.design import ExamForm, full_form, grown_form, rules_text, tools_text
 from mensura.exam.file import Exam, read_exam
 from mensura.exam.gathering import OUTCOMES
 from mensura.exam.items import ExamItem, media_of
@@ -118,9 +118,53 @@ def sit_exam(exam: Exam, asker: Asker, *, repeats: int = 1, pictures: bool = Fal
     ...     sit_exam(read_exam("example"), asker, repeats=2)
 
     """
-    asked = list(questions_of(exam, repeats, pictures=pictures))
+    ask = _sit_adaptively if exam.is_adaptive else _sit_at_once
+    table = pl.DataFrame(ask(exam, asker, repeats, pictures=pictures), schema=OUTCOMES | _MORE, orient="row")
+    skipped = table.filter(pl.col("outcome") == "skipped")["item"].n_unique()
+    failed = table.filter(pl.col("outcome") == "failed").height
+    warnings = {
+        f"{skipped} items with a picture, sound or film were skipped; give --pictures if it takes pictures": skipped,
+        f"{failed} questions got no answer; run the command again to ask them": failed,
+    }
+    return ModelSittings(asker.model, table, tuple(warning for warning, count in warnings.items() if count))
+
+
+def _sit_at_once(exam: Exam, asker: Asker, repeats: int, *, pictures: bool) -> list[tuple[Any, ...]]:
+    return _asked(exam, asker, list(questions_of(exam, repeats, pictures=pictures)))
+
+
+def _sit_adaptively(exam: Exam, asker: Asker, repeats: int, *, pictures: bool) -> list[tuple[Any, ...]]:
+    """Ask item after item, in all sittings that go on; one whose call failed ends there and goes on with the next run.
+
+    Attention checks and practice are for people.
+    """
+    rows: list[tuple[Any, ...]] = []
+    forms = {repeat: replace(full_form(exam, repeat), items=()) for repeat in range(repeats)}
+    earned: dict[int, dict[str, float]] = {repeat: {} for repeat in forms}
+    open_sittings = set(forms)
+    while open_sittings:
+        asked = []
+        for repeat in sorted(open_sittings):
+            before = forms[repeat].items
+            grown = grown_form(exam, forms[repeat], earned[repeat])
+            new = [name for name in grown.items[len(before) :] if not exam.by_name[name].check]
+            forms[repeat] = replace(grown, items=(*before, *new))
+            asked += [(forms[repeat], name, question_of(exam, forms[repeat], name, pictures=pictures)) for name in new]
+            if not new:
+                open_sittings.discard(repeat)
+        for row in _asked(exam, asker, asked):
+            rows.append(row)
+            _, _, repeat, name, credit, outcome, *_ = row
+            earned[repeat][name] = credit or 0.0
+            if outcome == "failed":
+                open_sittings.discard(repeat)
+    return sorted(rows, key=lambda row: row[2])
+
+
+def _asked(exam: Exam, asker: Asker, asked: list[tuple[ExamForm, str, Question | None]]) -> list[tuple[Any, ...]]:
+    """Ask questions and return a row for each."""
     answers = iter(asker.ask([question for _, _, question in asked if question is not None], read_reply))
-    rows = []
+    rows: list[tuple[Any, ...]] = []
     for form, name, question in asked:
         item, order = exam.by_name[name], form.options[name]
         shared = (asker.model, MODELS, form.seed[1], name)
@@ -131,14 +175,7 @@ def sit_exam(exam: Exam, asker: Asker, *, repeats: int = 1, pictures: bool = Fal
         else:
             answer = next(answers)
             rows.append((*shared, *_judged(item, order, answer), place, shown, answer.tokens_in, answer.tokens_out))
-    table = pl.DataFrame(rows, schema=OUTCOMES | _MORE, orient="row")
-    skipped = table.filter(pl.col("outcome") == "skipped")["item"].n_unique()
-    failed = table.filter(pl.col("outcome") == "failed").height
-    warnings = {
-        f"{skipped} items with a picture, sound or film were skipped; give --pictures if it takes pictures": skipped,
-        f"{failed} questions got no answer; run the command again to ask them": failed,
-    }
-    return ModelSittings(asker.model, table, tuple(warning for warning, count in warnings.items() if count))
+    return rows
 
 
 def _judged(item: ExamItem, order: list[int], answer: Answer) -> tuple[Any, ...]:
@@ -155,19 +192,24 @@ def _judged(item: ExamItem, order: list[int], answer: Answer) -> tuple[Any, ...]
 
 
 def questions_of(exam: Exam, repeats: int, *, pictures: bool) -> Iterator[tuple[ExamForm, str, Question | None]]:
-    """Yield form, item and question in the order of the sittings; no question for a picture that cannot be sent."""
-    system = instructions_of(exam)
+    """Yield form, item and question in the order of the sittings; of an adaptive exam as many as it has at most."""
+    most = exam.per_person + len(exam.ratings) if exam.is_adaptive else None
     for repeat in range(repeats):
         form = full_form(exam, repeat)
-        for name in form.items:
-            item = exam.by_name[name]
-            if item.media or (item.picture and not pictures):
-                yield form, name, None
-                continue
-            prompt, shown = prompt_of(item, form.options[name], exam.texts), _pictures(exam, item)
-            prompt = "".join([*(f"[picture {digest}]\n" for digest, _ in shown), prompt])
-            about = {"task": "exam", "item": name}
-            yield form, name, Question(prompt, system, None, repeat, about, tuple(address for _, address in shown))
+        for name in form.items[:most]:
+            yield form, name, question_of(exam, form, name, pictures=pictures)
+
+
+def question_of(exam: Exam, form: ExamForm, name: str, *, pictures: bool) -> Question | None:
+    """Return an item of a form as a question; none where it has a picture, sound or film that cannot be sent."""
+    item = exam.by_name[name]
+    if item.media or (item.picture and not pictures):
+        return None
+    prompt, shown = prompt_of(item, form.options[name], exam.texts), _pictures(exam, item)
+    prompt = "".join([*(f"[picture {digest}]\n" for digest, _ in shown), prompt])
+    about = {"task": "exam", "item": name}
+    addresses = tuple(address for _, address in shown)
+    return Question(prompt, instructions_of(exam), None, form.seed[1], about, addresses)
 
 
 def instructions_of(exam: Exam) -> str:

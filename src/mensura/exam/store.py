@@ -12,9 +12,9 @@ from typing import Any
 import polars as pl
 
 from mensura.exam import records
-from mensura.exam.design import ExamForm, deadline, make_form
+from mensura.exam.design import ExamForm, deadline, first_form, grown_form, make_form
 from mensura.exam.records import OvertakenError, RefusedError, Sitting, StoredAnswer, code_from, hash_of, new_code
-from mensura.exam.scoring import Given, is_blank
+from mensura.exam.scoring import Given, is_blank, score
 from mensura.exam.storage import SHARED, AnswerFile
 
 STALE = 2 * 3600.0
@@ -54,7 +54,8 @@ class AnswerStore(AnswerFile):
             number = 1 + (last[0] if last else 0)
             if now - self._counted > _COUNT_EVERY:
                 self._forms, self._counted = self._taken(now), now
-            form = make_form(self._exam, number, self._forms)
+            is_adaptive = self._exam.is_adaptive
+            form = first_form(self._exam, number) if is_adaptive else make_form(self._exam, number, self._forms)
             self._forms.append(form.items)
             completion = self._exam.settings.completion_code or new_code(_COMPLETION)
             person = f"person-{secrets.token_hex(5)}"
@@ -122,6 +123,25 @@ class AnswerStore(AnswerFile):
         if row is None:
             return None
         return _sitting(dict(row))
+
+    def grow(self, sitting: Sitting) -> Sitting:
+        """Return an adaptive sitting with the items that follow the given ones; they are stored once and stay."""
+        if not self._exam.is_adaptive:
+            return sitting
+        with self._writing() as db:
+            row = db.execute(
+                f"SELECT {SHARED['sittings']}, completion FROM sittings WHERE number = ?", (sitting.number,)
+            )
+            stored = _sitting(dict(row.fetchone()))
+            if len(stored.form.items) > len(sitting.form.items) or stored.finished is not None:
+                return stored  # another device was first
+            earned = {
+                name: 0.0 if answer.late or is_blank(answer.given) else score(self._exam.by_name[name], answer.given)
+                for name, answer in self.answers(stored).items()
+            }
+            form = grown_form(self._exam, stored.form, {name: credit or 0.0 for name, credit in earned.items()})
+            db.execute("UPDATE sittings SET form = ? WHERE number = ?", (json.dumps(asdict(form)), sitting.number))
+        return replace(stored, form=form)
 
     def describe(self, sitting: Sitting, about: dict[str, str]) -> None:
         """Store the answers about the person; only known questions and their options."""

@@ -6,6 +6,7 @@ import math
 from typing import Any
 from urllib.parse import urlencode
 
+from mensura.exam.file import Exam
 from mensura.exam.records import Sitting
 from mensura.exam.scoring import Given
 from mensura.exam.settings import ExamSettings, ExamTexts
@@ -51,10 +52,18 @@ def number_in(text: str) -> float:
     return min(max(number, 0.0), float(_MOST)) if math.isfinite(number) else 0.0
 
 
-def next_page(sitting: Sitting, form: Form) -> str:
-    """Return the address that the pressed button leads to."""
+def most_items(exam: Exam, sitting: Sitting) -> int:
+    """Return how many items a sitting has at most; an adaptive one may end before."""
+    if not exam.is_adaptive:
+        return len(sitting.form.items)
+    others = sum(not item.counts for item in exam.items)
+    return max(exam.per_person + others, len(sitting.form.items))
+
+
+def next_page(sitting: Sitting, form: Form, most: int) -> str:
+    """Return the address that the pressed button leads to; the sitting has ``most`` items at most."""
     at = sitting.form.items.index(form["item"]) + 1
     go = form.get("go", "next")
     if go == "back" and at > 1:
         return f"/sit?n={at - 1}"
-    return f"/sit?n={at + 1}" if go == "next" and at < len(sitting.form.items) else "/review"
+    return f"/sit?n={at + 1}" if go == "next" and at < most else "/review"

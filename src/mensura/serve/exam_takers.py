@@ -17,7 +17,7 @@ from mensura.exam import AnswerStore, Exam
 from mensura.exam.design import deadline, rules_text, tools_text
 from mensura.exam.items import media_of, render_line, render_markdown
 from mensura.exam.records import OvertakenError, RefusedError, Sitting, StoredAnswer, plain_code
-from mensura.serve.exam_fields import fields_of, given_in, next_page, number_in, page_facts
+from mensura.serve.exam_fields import fields_of, given_in, most_items, next_page, number_in, page_facts
 from mensura.serve.sessions import UNSTORED, Attempts, Begins, Form, is_over_tls, own_form, visitor_of
 from mensura.site.templating import Templates
 
@@ -165,7 +165,7 @@ class TakerPages:
         if sitting.about is None and self._exam.settings.questions:
             return self._page("exam_about.html", shared)
         if sitting.started is None:
-            return self._page("exam_start.html", shared | {"n": len(sitting.form.items)})
+            return self._page("exam_start.html", shared | {"n": most_items(self._exam, sitting)})
         return await run_in_threadpool(self._item_page, request.query_params.get("n", ""), sitting, shared)
 
     def _item_page(self, asked: str, sitting: Sitting, shared: Facts) -> Response:
@@ -174,6 +174,9 @@ class TakerPages:
             first = next((at for at, name in enumerate(items, start=1) if name not in answers), len(items) + 1)
             return _go(f"/sit?n={first}")
         at = int(asked) - 1
+        if at == len(items):
+            sitting = self._store.grow(sitting)
+            items = sitting.form.items
         if not 0 <= at < len(items):
             return _go("/review")
         self._store.show(sitting, items[at])
@@ -187,7 +190,7 @@ class TakerPages:
             "item": item,
             "media": (media_of(item.media) or "").partition("/")[0],
             "at": at + 1,
-            "n": len(items),
+            "n": most_items(self._exam, sitting),
             "left": left,
             "section": next((one for one in view.settings.sections if one.name == item.section), None),
             "order": sitting.form.options[item.item],
@@ -226,7 +229,7 @@ class TakerPages:
             except RefusedError as fault:
                 reply, status = reply | {"message": texts(fault.key, **fault.values)}, fault.status
             if status == 200 and not by_script:
-                return _go(next_page(sitting, form))
+                return _go(next_page(sitting, form, most_items(self._exam, sitting)))
         if by_script:
             return JSONResponse(reply | {"now": self._store.now()}, status, headers=UNSTORED)
         return self._page("exam_refused.html", {"reason": reply["message"], "sitting": sitting}, status)
@@ -243,13 +246,16 @@ class TakerPages:
 
     def _finish(self, sitting: Sitting, form: Form) -> str | None:
         """End the sitting; a person whose items are not all answered is asked once before."""
-        if form.get("anyway") != "yes" and not all(self._is_answered(sitting)) and not self._is_over(sitting):
+        if form.get("anyway") != "yes" and not self._is_over(sitting) and not all(self._is_answered(sitting)):
             return "/review?finish=asked"
         self._store.finish(sitting)
         return None
 
     def _is_answered(self, sitting: Sitting) -> list[bool]:
+        """Return which items have an answer; an adaptive sitting gets its next item before it can end."""
         answered = self._store.answered(sitting)
+        if answered.issuperset(sitting.form.items):
+            sitting = self._store.grow(sitting)
         return [name in answered for name in sitting.form.items]
 
     def _changing(self, change: Callable[[Sitting, Form], str | None]) -> Endpoint:

@@ -1,0 +1,191 @@
+"""Adaptive exams: the next item by information, the end by the standard error, takers on the scale of the bank.
+
+The choice follows from the answers, the seed and the number of the sitting alone. So a sitting that goes on, and a
+model that is asked again, meet the same items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+
+from mensura.core.arrays import Floats
+from mensura.core.results import Result
+from mensura.exam.file import Exam
+from mensura.responses import Aim, ItemBank, ResponseFit, next_items
+from mensura.responses.irt.differences import empty_dif
+from mensura.responses.bank import Placement
+from mensura.scale import Z90
+
+WIDE = 1.5
+"""Standard deviation of the prior while items are chosen: wider than the people behind the bank."""
+_PASSES = 6
+_NUMBERS = ("ability", "low", "high", "n", "se", "rate")
+_SUBJECTS = {"subject": pl.String, **dict.fromkeys(_NUMBERS, pl.Float64), "group": pl.String}
+_SUBJECTS |= {"n": pl.Int64, "wle": pl.Float64, "se_wle": pl.Float64}
+
+
+def next_names(exam: Exam, number: int, given: tuple[str, ...], earned: Mapping[str, float]) -> list[str]:
+    """Return the items that a sitting gets after those given, empty where it is over.
+
+    ``earned``: the share of full credit of each given item that counts; a missing one earned nothing.
+    """
+    rules = exam.settings.adaptive
+    answers = {name: (earned.get(name, 0.0), 1.0) for name in given if exam.by_name[name].counts}
+    if len(answers) >= exam.per_person:
+        return []
+    rng = np.random.default_rng([exam.settings.seed, number])
+    chosen = next_items(_open_bank(exam, rng), answers, aim=Aim(0.0, WIDE, Z90 * rules.se), choice="best")
+    if len(answers) >= rules.least_items and chosen.standing["done"][0]:
+        return []
+    places = rng.integers(1, rules.least_items + 1, len(exam.checks))
+    checks = [check.item for check, at in zip(exam.checks, places, strict=True) if at == len(answers)]
+    return [*checks, *chosen.next["item"].to_list()]
+
+
+def _open_bank(exam: Exam, rng: np.random.Generator) -> ItemBank:
+    """Return the items that one sitting may get, drawn at random: no item is given to more than ``exposure`` of all."""
+    n = len(exam.bank.items)
+    size = max(int(np.ceil(exam.settings.adaptive.exposure * n)), exam.per_person)
+    return exam.bank.only(np.sort(rng.permutation(n)[:size]))
+
+
+def place_takers(exam: Exam, outcomes: pl.DataFrame, people: str, weights: Mapping[str, float]) -> ResponseFit:
+    """Return takers on the scale of the bank: its items as they are, people's mean and spread from their answers."""
+    bank = exam.bank
+    graded = outcomes.drop_nulls("score").filter(pl.col("item").is_in(bank.items))
+    earned: dict[tuple[str, str], dict[str, float]] = {}
+    for subject, kind, item, credit in (
+        graded.group_by("subject", "kind", "item", maintain_order=True).agg(pl.col("score").mean()).iter_rows()
+    ):
+        earned.setdefault((subject, kind), {})[item] = credit
+    own = [answers for (_, kind), answers in earned.items() if kind == people]
+    weight = np.array([weights.get(subject, 1.0) for subject, kind in earned if kind == people])
+    mean, sd = 0.0, 1.0
+    for _ in range(_PASSES if own else 0):  # each pass makes people's answers more likely (EM)
+        placed = [_place(bank, answers, mean, sd) for answers in own]
+        ability, se = (np.array([getattr(one, name) for one in placed]) for name in ("ability", "se"))
+        mean = float(np.average(ability, weights=weight))
+        sd = float(np.sqrt(np.average((ability - mean) ** 2 + se**2, weights=weight)))
+    rows = []
+    for (subject, kind), answers in earned.items():
+        one = _place(bank, answers, mean, sd if kind == people else 2.0 * sd)
+        ends = (one.ability - Z90 * one.se, one.ability + Z90 * one.se)
+        rate = float(expected_rates(bank, [one.ability])[0])
+        rows.append((subject, one.ability, *ends, one.n, one.se, rate, kind, one.weighted, one.se_weighted))
+    effective = max(1.0, float(weight.sum() ** 2 / max((weight**2).sum(), 1e-9)))
+    groups = {"group": people, "subjects": len(own), "mean": mean, "sd": sd, "se_mean": sd / effective**0.5}
+    groups["se_sd"] = sd / (2.0 * effective) ** 0.5
+    slope = bank.parameters.slope
+    curves = {"item": bank.items, "discrimination": slope, "difficulty": -bank.parameters.intercept / slope}
+    unknown = pl.lit(None, pl.Float64)
+    empty = pl.DataFrame()
+    return ResponseFit(
+        "bank",
+        pl.DataFrame(rows, schema=_SUBJECTS, orient="row"),
+        pl.DataFrame(curves).with_columns(fit=unknown, fit_q=unknown),
+        pl.DataFrame([groups]),
+        *(empty_dif(), empty, empty, empty),
+        log_likelihood=float("nan"),
+        passes=_PASSES,
+        converged=True,
+    )
+
+
+def _place(bank: ItemBank, earned: Mapping[str, float], mean: float, sd: float) -> Placement:
+    right = np.array([earned.get(item, 0.0) for item in bank.items])
+    return bank.place(right, np.array([float(item in earned) for item in bank.items]), mean=mean, sd=sd)
+
+
+def expected_rates(bank: ItemBank, ability: list[float] | Floats) -> Floats:
+    """Return the share of all items of the bank that takers of these abilities would get right."""
+    rates: Floats = bank.chances(np.asarray(ability, dtype=np.float64)).mean(axis=0)
+    return rates
+
+
+# A simulation before the exam: how many items the adaptive form saves, and at which error
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AdaptivePlan(Result):
+    """Compare the adaptive form with fixed forms, by simulated takers whose abilities are known.
+
+    Attributes
+    ----------
+    plan : pl.DataFrame
+        form, items (mean per taker), most_items (nine of ten takers get at most so many), error (root mean square, in
+        standard deviations of the people behind the bank), coverage of the 90% intervals, exposure (share of takers
+        who get the item that is given most).
+
+    """
+
+    TABLES: ClassVar[tuple[str, ...]] = ("plan",)
+
+    plan: pl.DataFrame
+
+    @property
+    def heading(self) -> str:
+        """What the adaptive form saves."""
+        own, *fixed = self.plan.to_dicts()
+        same = next((row for row in fixed if row["error"] <= own["error"]), None)
+        needs = f"a fixed form needs {same['items']:.0f}" if same else "no fixed form of these reaches it"
+        return f"Adaptive: {own['items']:.1f} items on average for an error of {own['error']:.2f}; {needs}"
+
+
+def plan_adaptive(exam: Exam, takers: int = 200, seed: int = 0) -> AdaptivePlan:
+    """Simulate takers of an adaptive exam, and of fixed forms drawn at random.
+
+    Parameters
+    ----------
+    exam : Exam
+        An exam with ``form = "adaptive"``.
+    takers : int
+        Simulated takers per form; their abilities are normal, as those of the people behind the bank.
+    seed : int
+        Seed of the simulation.
+
+    Returns
+    -------
+    AdaptivePlan
+        Items, error, coverage and exposure of each form.
+
+    Examples
+    --------
+    >>> plan_adaptive(read_exam("adaptive-exam"), takers=50).heading  # doctest: +SKIP
+
+    """
+    bank = exam.bank
+    rng = np.random.default_rng(seed)
+    abilities = rng.normal(size=takers)
+    right = rng.random((len(bank.items), takers)) < bank.chances(abilities)
+    by_name = {name: at for at, name in enumerate(bank.items)}
+
+    def sit(taker: int) -> list[str]:
+        given: tuple[str, ...] = ()
+        while more := next_names(exam, taker, given, {name: float(right[by_name[name], taker]) for name in given}):
+            given += tuple(name for name in more if name in by_name)
+        return list(given)
+
+    def fixed(size: int) -> list[list[str]]:
+        return [list(rng.choice(bank.items, size, replace=False)) for _ in range(takers)]
+
+    sizes = [*(size for size in (5, 10, 15, 20, 30, 50, 80) if size < len(bank.items)), len(bank.items)]
+    forms = {"adaptive": [sit(taker) for taker in range(takers)], **{f"{size} items": fixed(size) for size in sizes}}
+    rows = []
+    for form, sittings in forms.items():
+        placed = [
+            _place(bank, {name: float(right[by_name[name], taker]) for name in items}, 0.0, 1.0)
+            for taker, items in enumerate(sittings)
+        ]
+        off = np.array([one.ability for one in placed]) - abilities
+        inside = np.abs(off) <= Z90 * np.array([one.se for one in placed])
+        counts = np.array([len(items) for items in sittings])
+        given = np.bincount([by_name[name] for items in sittings for name in items], minlength=len(bank.items))
+        error, share = float(np.sqrt(np.mean(off**2))), float(given.max() / takers)
+        rows.append((form, float(counts.mean()), float(np.quantile(counts, 0.9)), error, float(inside.mean()), share))
+    columns = ["form", "items", "most_items", "error", "coverage", "exposure"]
+    return AdaptivePlan(pl.DataFrame(rows, schema=columns, orient="row"))

@@ -1,0 +1,200 @@
+"""Adaptive exams: fewer items for the same abilities, honest intervals, and sittings that keep their items."""
+
+from functools import partial
+
+import numpy as np
+import polars as pl
+import pytest
+
+from mensura.core.errors import MensuraError
+from mensura.exam import AnswerStore, adaptive, inspect_exam, read_exam
+from mensura.exam.adaptive import next_names, plan_adaptive
+from mensura.exam.gathering import people_outcomes, people_takers
+from mensura.exam.report import report_exam
+from mensura.exam.sitting import sit_exam
+from mensura.llm import Answer
+from mensura.responses import FitOptions, fit_responses
+
+SIZE = 120
+RULES = """
+title = "Sums"
+instructions = "Add."
+form = "adaptive"
+[consent]
+text = "We store your answers."
+[exclude]
+fastest_seconds = 0
+[adaptive]
+bank = "bank.csv"
+se = 0.4
+least_items = 5
+most_items = 25
+"""
+
+
+@pytest.fixture
+def exam(tmp_path):
+    return many_sums(tmp_path / "sums")
+
+
+def many_sums(folder):
+    """An exam of many sums whose parameters are known."""
+    folder.mkdir()
+    (folder / "exam.toml").write_text(RULES)
+    rows = [{"item": f"s{n}", "text": f"{n} + 1 = ?", "key": str(n + 1), "scoring": "number"} for n in range(SIZE)]
+    pl.DataFrame(rows).write_csv(folder / "items.csv")
+    difficulty = np.random.default_rng(1).permutation(np.linspace(-2.5, 2.5, SIZE))
+    slope = np.random.default_rng(2).uniform(1.0, 2.4, SIZE)
+    names = [row["item"] for row in rows]
+    pl.DataFrame({"item": names, "discrimination": slope, "difficulty": difficulty}).write_csv(folder / "bank.csv")
+    return read_exam(folder)
+
+
+def chance(exam, item, ability):
+    return float(exam.bank.chances(np.array([ability]))[exam.bank.items.index(item), 0])
+
+
+class Able:
+    """A model of a known ability."""
+
+    model = "able"
+
+    def __init__(self, exam, ability, seed=0):
+        self.exam, self.ability, self.rng, self.asked = exam, ability, np.random.default_rng(seed), []
+
+    def ask(self, questions, read):
+        answers = []
+        for question in questions:
+            item = question.about["item"]
+            self.asked.append(item)
+            right = self.rng.random() < chance(self.exam, item, self.ability)
+            text = f"ANSWER: {int(item[1:]) + (1 if right else 2)}"
+            answers.append(Answer(question, text, read(text).value))
+        return answers
+
+
+def sit(exam, store, ability, rng):
+    """One person answers every item that the exam brings; return the sitting."""
+    code, sitting = store.begin()
+    store.start(sitting)
+    while True:
+        for item in sitting.form.items:
+            if item not in store.answers(sitting):
+                right = rng.random() < chance(exam, item, ability)
+                store.answer(sitting, item, str(int(item[1:]) + (1 if right else 2)), seconds=3)
+        grown = store.grow(store.find(code))
+        if grown.form.items == sitting.form.items:
+            store.finish(grown)
+            return store.find(code)
+        sitting = grown
+
+
+def test_a_simulation_says_how_many_items_are_saved_and_its_intervals_hold(exam):
+    plan = plan_adaptive(exam, takers=60).plan
+    adaptive, whole = plan.row(0, named=True), plan.row(-1, named=True)
+    same = plan.filter((pl.col("form") != "adaptive") & (pl.col("error") <= adaptive["error"]))["items"].min()
+    assert adaptive["items"] < 0.6 * same
+    assert adaptive["error"] < 0.5
+    assert adaptive["coverage"] >= 0.8
+    assert adaptive["exposure"] < 0.8 < whole["exposure"]
+
+
+def test_people_and_a_model_come_out_at_their_abilities_with_fewer_items(exam, tmp_path):
+    rng = np.random.default_rng(5)
+    abilities = rng.normal(size=24)
+    store = AnswerStore(tmp_path / "answers.db", exam)
+    sittings = [sit(exam, store, ability, rng) for ability in abilities]
+    assert max(len(one.form.items) for one in sittings) <= 25 < SIZE
+    outcomes = people_outcomes(exam, store)
+    model = sit_exam(exam, Able(exam, 1.5), repeats=1)
+    report = report_exam(
+        exam,
+        pl.concat([outcomes, model.sittings.select(outcomes.columns)]),
+        people_takers(exam, store, outcomes),
+    )
+    store.close()
+    takers = report.takers.filter(kind="people")
+    placed = dict(takers.select("subject", "ability").iter_rows())
+    off = np.array([placed[one.person] for one in sittings]) - abilities
+    assert np.sqrt(np.mean(off**2)) < 0.5
+    row = report.comparison.filter(subject="able").row(0, named=True)
+    assert row["low"] < float(exam.bank.chances(np.array([1.5])).mean()) < row["high"]
+    assert row["difference_low"] > 0 and row["percentile"] > 70
+    truth = float(exam.bank.chances(abilities).mean())
+    people = report.comparison.filter(subject="people").row(0, named=True)
+    assert people["low"] < truth < people["high"]
+    assert any("adaptive exam" in warning for warning in report.warnings)
+
+
+def test_a_sitting_that_goes_on_keeps_its_items_on_any_device(exam, tmp_path):
+    store = AnswerStore(tmp_path / "answers.db", exam)
+    code, sitting = store.begin()
+    store.start(sitting)
+    (first,) = sitting.form.items
+    store.answer(sitting, first, "wrong", seconds=1)
+    grown = store.grow(sitting)
+    assert store.grow(sitting).form == grown.form, "a second device gets the same item"
+    store.close()
+    again = AnswerStore(tmp_path / "answers.db", exam)
+    assert again.find(code).form == grown.form
+    again.answer(again.find(code), first, str(int(first[1:]) + 1), seconds=1)
+    assert again.find(code).form.items[:2] == grown.form.items, "a changed answer changes no item that was given"
+    again.close()
+
+
+def test_a_model_that_is_asked_again_gets_the_same_items(exam):
+    one, other = Able(exam, 0.3, seed=4), Able(exam, 0.3, seed=4)
+    sit_exam(exam, one, repeats=2), sit_exam(exam, other, repeats=2)
+    assert one.asked == other.asked
+    assert len(one.asked) < 2 * SIZE
+
+
+def test_harder_items_follow_right_answers(exam):
+    difficulty = dict(pl.read_csv(exam.folder / "bank.csv").select("item", "difficulty").iter_rows())
+    given = tuple(next_names(exam, 1, (), {}))
+    (up,), (down,) = (next_names(exam, 1, given, {given[0]: credit}) for credit in (1.0, 0.0))
+    assert difficulty[up] > difficulty[down]
+
+
+def test_a_bank_is_also_the_folder_of_a_fit(exam):
+    rng = np.random.default_rng(3)
+    chances = exam.bank.chances(rng.normal(size=200))
+    right = (rng.random(chances.shape) < chances).T.astype(int)
+    table = pl.DataFrame(right, schema=list(exam.bank.items), orient="row")
+    named = table.with_columns(subject=pl.Series([f"p{n}" for n in range(200)]))
+    fit = fit_responses(named, model="rasch", options=FitOptions(checks=False))
+    folder = exam.folder / "bank"
+    folder.mkdir()
+    for name, part in fit.tables().items():
+        part.write_csv(folder / f"{name}.csv")
+    rules = exam.folder / "exam.toml"
+    rules.write_text(RULES.replace('bank = "bank.csv"', 'bank = "bank"'))
+    assert read_exam(exam.folder).bank.items == exam.bank.items
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda folder: (folder / "bank.csv").unlink(), "no such bank. Fit it with mensura responses fit"),
+        (lambda folder: (folder / "bank.csv").write_text("item,difficulty\ns1,0\n"), "fit it again"),
+        (lambda folder: (folder / "bank.csv").write_text("item,discrimination,difficulty\ns1,1,0\n"), "no item 's0'"),
+        (
+            lambda folder: (folder / "exam.toml").write_text(RULES.replace("least_items = 5", "least_items = 50")),
+            "above",
+        ),
+        (lambda folder: (folder / "exam.toml").write_text("items_per_person = 3\n" + RULES), "most_items instead"),
+    ],
+)
+def test_a_bank_that_is_missing_or_damaged_says_what_to_do(exam, change, words):
+    change(exam.folder)
+    _, faults = inspect_exam(exam.folder)
+    assert any(words in fault for fault in faults), faults
+    with pytest.raises(MensuraError, match="Correct them"):
+        read_exam(exam.folder)
+
+
+def test_the_command_plans_an_adaptive_exam(exam, mensura_command, monkeypatch):
+    monkeypatch.setattr(adaptive, "plan_adaptive", partial(plan_adaptive, takers=10))
+    run = mensura_command("exam", "plan", exam.folder)
+    assert "items on average for an error of" in run.out
+    assert "not with an adaptive exam" in mensura_command("exam", "plan", exam.folder, "--precision", 0.1).err
