@@ -11,11 +11,14 @@ import numpy as np
 
 from benchmarks import fuzz
 from mensura import MensuraError
+from mensura.cli.output import write_tables
 from mensura.evidence import load
 from mensura.exam import AnswerStore, read_exam
 from mensura.ledger import init_ledger
 from mensura.llm import Journal, Question
 from mensura.llm.journal import Entry
+from mensura.responses import fit_responses
+from mensura.responses.result import read_fit
 from mensura.stitching import load_scale
 
 EXAM = read_exam("example")
@@ -59,6 +62,13 @@ def _write_journal(path: Path) -> None:
             journal.answer(key, Entry(f"ANSWER: {number}", str(number)))
 
 
+def _write_fit(path: Path) -> None:
+    rng = np.random.default_rng(0)
+    answers = {f"q{item}": (rng.random(60) < 0.4 + 0.02 * item).astype(int).tolist() for item in range(10)}
+    fit = fit_responses({"subject": [f"p{n}" for n in range(60)], **answers}, model="rasch")
+    write_tables(path.parent, fit.tables(), writer="responses fit")
+
+
 FORMATS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
     "answers.db": (_write_answers, _answers),
     "evidence.db": (lambda path: load().save(path), lambda path: load(path).fingerprint),
@@ -66,6 +76,7 @@ FORMATS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = 
         lambda path: init_ledger(path, by="Ann", when=datetime(2026, 11, 1, tzinfo=UTC)),
         lambda path: load(path).fingerprint,
     ),
+    "items.csv": (_write_fit, lambda path: [table.rows() for table in read_fit(path.parent).tables().values()]),
     "journal.sqlite": (_write_journal, _journal),
     "scale.json": (lambda path: load_scale("2026-11").write(path), _scale),
 }
@@ -78,6 +89,7 @@ def attack_stores(tries: int, rng: np.random.Generator) -> Iterator[str | None]:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / name
             write(path)
+            others = {file: file.read_bytes() for file in Path(folder).iterdir() if file != path}
             whole, before = path.read_bytes(), read(path)
             for _ in range(tries):
                 data = bytearray(whole)
@@ -85,6 +97,8 @@ def attack_stores(tries: int, rng: np.random.Generator) -> Iterator[str | None]:
                 data[place] ^= 1 << int(rng.integers(8))
                 for file in Path(folder).iterdir():
                     file.unlink()
+                for file, content in ({} if path.suffix != ".csv" else others).items():
+                    file.write_bytes(content)
                 path.write_bytes(data)
                 try:
                     yield None if read(path) == before else f"{name}: other content after a flip at {place}"

@@ -156,3 +156,18 @@ def test_a_question_that_stays_unreadable_is_asked_again_once_per_run(serve, tmp
         assert asker.calls == 1
     with pytest.raises(MensuraError, match="retry: expected some of refused, unreadable"):
         open_asker("mine", retry=["everything"], **settings)
+
+
+@pytest.mark.parametrize("damage", ["system = 999", "schema = 999", "settings = 999", "cost = 5", "value = '3'"])
+def test_an_answer_that_leads_nowhere_or_was_changed_stops_every_reader(serve, tmp_path, damage):
+    path = tmp_path / "j.sqlite"
+    with open_asker("mine", journal=path, base_url=serve().url) as asker:
+        asker.ask(questions(3), read_level)
+    with sqlite3.connect(path) as db:
+        db.execute(f"UPDATE calls SET {damage} WHERE id = 2")
+    db.close()
+    for read in (audit_table, journal_status):
+        with pytest.raises(MensuraError, match="--recover"):
+            read(path)
+    with Journal(path) as journal, pytest.raises(MensuraError, match="--recover"):
+        list(journal.questions())

@@ -79,6 +79,19 @@ def test_a_fit_is_drawn_and_its_points_lie_on_the_rates(file, tmp_path, mensura_
     assert "no observed.csv" in mensura_command("responses", "draw", out, "--out", pictures).err
 
 
+def test_a_saved_fit_that_was_damaged_is_refused_and_one_changed_on_purpose_can_be_used(
+    file, tmp_path, mensura_command
+):
+    out = tmp_path / "fitted"
+    assert mensura_command("responses", "fit", file, "--model", "rasch", "--out", out).code == 0
+    items = (out / "items.csv").read_bytes()
+    (out / "items.csv").write_bytes(items.replace(b"1", b"2", 1))
+    refused = mensura_command("responses", "place", out, "--group", "people")
+    assert refused.code == 2 and "items.csv: differs from what mensura wrote" in refused.err
+    (out / ".responses-fit.sums.json").unlink()
+    assert mensura_command("responses", "place", out, "--group", "people").code == 0
+
+
 def test_pictures_have_names_that_can_be_read(fitted):
     """Capital letters and signs leave the name; two items that read alike get a number."""
     fit, names = read_fit(fitted), {"i0": "M05Q01", "i1": "m05 q01", "i2": "m05/q01"}

@@ -21,6 +21,7 @@ from rich.segment import Segment
 from rich.text import Text
 
 from mensura import __version__
+from mensura.core.checksums import note_sums
 from mensura.core.folders import whole_folder
 
 if TYPE_CHECKING:
@@ -259,6 +260,7 @@ def write_tables(
             (stage / name).write_text(text, encoding="utf-8")
         origin = json.dumps(_plain(provenance()), ensure_ascii=False, indent=1, allow_nan=False)
         (stage / f"{writer.replace(' ', '-')}.settings.json").write_text(origin + "\n", encoding="utf-8")
+        note_sums(stage, writer)
 
 
 def emit(

@@ -7,8 +7,12 @@ facts (``meta``: name, value) by triggers of the connection that writes, in the 
 from __future__ import annotations
 
 import hashlib
+import json
 import sqlite3
 from collections.abc import Mapping
+from pathlib import Path
+
+from mensura.core.errors import MensuraError
 
 _BYTES = 8
 _SPACE = 1 << 8 * _BYTES
@@ -19,6 +23,38 @@ FACT = "checksum"
 def checksum_of(*parts: object) -> str:
     """Return the checksum of values: 32 hexadecimal digits of SHA-256."""
     return hashlib.sha256(repr(parts).encode("utf-8", errors="surrogatepass")).hexdigest()[:32]
+
+
+def note_sums(folder: Path, writer: str) -> None:
+    """Write the checksums of the files of a folder beside them, for :func:`check_sums`."""
+    sums = {path.name: _file_sum(path) for path in sorted(folder.iterdir()) if path.is_file()}
+    _sums_file(folder, writer).write_text(json.dumps(sums, ensure_ascii=False, indent=1), encoding="utf-8")
+
+
+def check_sums(folder: Path, writer: str) -> None:
+    """Refuse a file that differs from what its writer left; a folder without checksums is taken as it is."""
+    file = _sums_file(folder, writer)
+    try:
+        sums = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+        differing = [
+            name for name, kept in sums.items() if (folder / name).is_file() and _file_sum(folder / name) != kept
+        ]
+    except (ValueError, AttributeError) as fault:
+        raise MensuraError(f"{file}: damaged ({fault}). Restore the folder, or write it again") from fault
+    if differing:
+        raise MensuraError(
+            f"{folder / differing[0]}: differs from what mensura wrote (its checksum). Restore it, or write the folder "
+            f"again; if you changed it yourself, remove {file.name}"
+        )
+
+
+def _sums_file(folder: Path, writer: str) -> Path:
+    return folder / f".{writer.replace(' ', '-')}.sums.json"
+
+
+def _file_sum(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:32]
 
 
 def row_sum(*cells: object) -> int:

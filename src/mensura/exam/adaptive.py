@@ -17,8 +17,9 @@ from mensura.core.arrays import Floats
 from mensura.core.results import Result
 from mensura.exam.file import Exam
 from mensura.responses import Aim, ItemBank, ResponseFit, next_items
-from mensura.responses.irt.differences import empty_dif
 from mensura.responses.bank import Placement
+from mensura.responses.irt.differences import empty_dif
+from mensura.responses.irt.model import Parameters
 from mensura.scale import Z90
 
 WIDE = 1.5
@@ -80,6 +81,7 @@ def place_takers(exam: Exam, outcomes: pl.DataFrame, people: str, weights: Mappi
     effective = max(1.0, float(weight.sum() ** 2 / max((weight**2).sum(), 1e-9)))
     groups = {"group": people, "subjects": len(own), "mean": mean, "sd": sd, "se_mean": sd / effective**0.5}
     groups["se_sd"] = sd / (2.0 * effective) ** 0.5
+    assert isinstance(bank.parameters, Parameters)  # a bank of ratings is refused when the exam is read
     slope = bank.parameters.slope
     curves = {"item": bank.items, "discrimination": slope, "difficulty": -bank.parameters.intercept / slope}
     unknown = pl.lit(None, pl.Float64)

@@ -31,8 +31,8 @@ _ALL = f"(SELECT state, {_COLUMNS} FROM calls UNION ALL SELECT {_REPLACED}, {_CO
 _ROWS = f"""
 SELECT settings.body, question, system.body, schema.body, answer, value, error, state, tokens_in, tokens_out, cost,
   seconds, attempts, answered
-FROM {_ALL} JOIN texts settings ON settings.id = rows.settings JOIN texts system ON system.id = rows.system
-  JOIN texts schema ON schema.id = rows.schema ORDER BY state = {_REPLACED}, rows.id
+FROM {_ALL} LEFT JOIN texts settings ON settings.id = rows.settings LEFT JOIN texts system ON system.id = rows.system
+  LEFT JOIN texts schema ON schema.id = rows.schema ORDER BY state = {_REPLACED}, rows.id
 """
 _GIVEN = f"state IN (1, {_REPLACED})"
 _COUNTS = {
@@ -50,7 +50,7 @@ _COUNTS = {
     "seconds": f"coalesce(sum(seconds) FILTER (WHERE {_GIVEN}), 0.0)",
 }
 _STANDING = f"""
-SELECT texts.body, {", ".join(_COUNTS.values())} FROM {_ALL} JOIN texts ON texts.id = settings
+SELECT texts.body, {", ".join(_COUNTS.values())} FROM {_ALL} LEFT JOIN texts ON texts.id = settings
 GROUP BY settings ORDER BY min(rows.id)
 """
 _TEMPLATE = Path(__file__).parent / "audit.html"
@@ -89,6 +89,7 @@ def journal_status(path: str | Path) -> pl.DataFrame:
     import polars as pl
 
     with Journal(path, create=False) as journal:
+        journal.verify()
         models = [(*_described(journal.texts.unpack(body)), *counts) for body, *counts in journal.rows(_STANDING)]
     numbers = {name: pl.Float64 if name in ("cost", "seconds") else pl.Int64 for name in _COUNTS}
     return pl.DataFrame(models, schema={"model": pl.String, "settings": pl.String, **numbers}, orient="row")
@@ -164,6 +165,7 @@ def audit_table(path: str | Path) -> pl.DataFrame:
         for name in AUDIT_COLUMNS
     }
     with Journal(path, create=False) as journal:
+        journal.verify()
         return pl.DataFrame(list(_audited(journal)), schema=types, orient="row")
 
 

@@ -43,7 +43,7 @@ seconds = ?, attempts = ?, answered = ?, checksum = ? WHERE key = ? AND state <>
 _ROW = f"key, answer, checksum, {CHECKED}"
 _QUESTIONS = f"""
 SELECT question, texts.body, forms.body, {", ".join(f"calls.{name.strip()}" for name in _ROW.split(","))}
-FROM calls JOIN texts ON texts.id = calls.system JOIN texts forms ON forms.id = calls.schema
+FROM calls LEFT JOIN texts ON texts.id = calls.system LEFT JOIN texts forms ON forms.id = calls.schema
 WHERE state = 1 ORDER BY calls.id
 """
 
@@ -141,23 +141,32 @@ class Journal:
 
     def rows(self, statement: str, *values: object) -> Iterator[tuple[Any, ...]]:
         """Read rows with a statement of the caller's own."""
-        yield from self.connection.execute(statement, values)
+        yield from self._read(statement, values)
 
     # Reading
+
+    def verify(self) -> None:
+        """Read every answer once; raises where one is damaged or leads to a text that is not there."""
+        for _ in self.questions():
+            pass
 
     def questions(self) -> Iterator[tuple[Question, Entry]]:
         """Yield answered questions with their entries, in the order they were first asked."""
         for body, system, schema, *row in self._read(_QUESTIONS):
-            prompt, repeat, about = json.loads(self.texts.unpack(body))
-            form = self.texts.unpack(schema)
-            question = Question(prompt, self.texts.unpack(system), json.loads(form) if form else None, repeat, about)
+            try:
+                prompt, repeat, about = json.loads(self.texts.unpack(body))
+                form = self.texts.unpack(schema)
+                form = json.loads(form) if form else None
+                question = Question(prompt, self.texts.unpack(system), form, repeat, about)
+            except (DamagedError, ValueError) as fault:
+                raise DamagedError(f"{self.path}: {fault}. {recovery_hint(self.path)}") from None
             yield question, self._entry(row)
 
     def _read(self, statement: str, values: Sequence[object] = ()) -> Iterator[Any]:
         """Yield rows; a file whose pages cannot be read is a damaged one."""
         try:
             yield from self.connection.execute(statement, values)
-        except sqlite3.DatabaseError as fault:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as fault:
             raise DamagedError(
                 f"{self.path}: the journal is damaged ({fault}). Run: mensura llm status {self.path} --recover"
             ) from fault

@@ -137,7 +137,7 @@ def connect(path: Path | None, create: bool) -> sqlite3.Connection:
             _prepare(connection, path)
             connection.execute("COMMIT")
             on_a_fault.pop_all()
-    except sqlite3.Error as fault:
+    except (sqlite3.Error, UnicodeDecodeError) as fault:
         raise MensuraError(
             f"{path}: not a readable journal ({fault}); check the path. {recovery_hint(path)}"
         ) from fault

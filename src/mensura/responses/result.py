@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from mensura.core.arrays import Floats
+from mensura.core.checksums import check_sums
 from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns
 from mensura.core.results import Result
@@ -168,6 +169,7 @@ class ResponseFit(Result):
 
 def read_fit(folder: Path) -> ResponseFit:
     """Read the tables of a fit that ``mensura responses fit --out`` wrote; its likelihood is not kept there."""
+    check_sums(folder, "responses fit")
     if (folder / "intercepts.csv").is_file():
         raise MensuraError(f"{folder}: several dimensions have no common scale; fit each dimension alone for this")
     tables = {name: _stored(folder, name) for name in (*ResponseFit.TABLES, "categories")}
@@ -191,6 +193,7 @@ def read_fits(folder: Path) -> dict[str, ResponseFit]:
     """Read a fit by dimension; one dimension has an empty name. In each, the other abilities are 0."""
     if not (folder / "intercepts.csv").is_file():
         return {"": read_fit(folder)}
+    check_sums(folder, "responses fit")
     items, intercepts, subjects = (read_table(folder / f"{name}.csv") for name in ("items", "intercepts", "subjects"))
     quality, fits = read_table(folder / "quality.csv"), {}
     for (name,), own in items.group_by("dimension", maintain_order=True):
