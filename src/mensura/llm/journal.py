@@ -159,8 +159,11 @@ class Journal:
                 form = json.loads(form) if form else None
                 question = Question(prompt, self.texts.unpack(system), form, repeat, about)
             except (DamagedError, ValueError) as fault:
-                raise DamagedError(f"{self.path}: {fault}. {recovery_hint(self.path)}") from None
+                raise self._damaged(fault) from None
             yield question, self._entry(row)
+
+    def _damaged(self, fault: Exception) -> DamagedError:
+        return DamagedError(f"{self.path}: {fault}. {recovery_hint(self.path)}")
 
     def _read(self, statement: str, values: Sequence[object] = ()) -> Iterator[Any]:
         """Yield rows; a file whose pages cannot be read is a damaged one."""
@@ -196,7 +199,7 @@ class Journal:
                 raise DamagedError("a stored answer is damaged (its checksum differs)")
             text, rationale = split_answer(self.texts.unpack(answer))
         except DamagedError as fault:
-            raise DamagedError(f"{self.path}: {fault}. {recovery_hint(self.path)}") from None
+            raise self._damaged(fault) from None
         _, _, _, value, error, tokens_in, tokens_out, cost, seconds, attempts = cells
         return Entry(text, value, rationale, error, tokens_in, tokens_out, cost, seconds, attempts)
 
