@@ -156,8 +156,8 @@ class Journal:
             try:
                 prompt, repeat, about = json.loads(self.texts.unpack(body))
                 form = self.texts.unpack(schema)
-                form = json.loads(form) if form else None
-                question = Question(prompt, self.texts.unpack(system), form, repeat, about)
+                schema = json.loads(form) if form else None
+                question = Question(prompt, self.texts.unpack(system), schema, repeat, about)
             except (DamagedError, ValueError) as fault:
                 raise self._damaged(fault) from None
             yield question, self._entry(row)
