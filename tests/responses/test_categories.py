@@ -7,7 +7,7 @@ import pytest
 from mensura.core.errors import MensuraError
 from mensura.responses import FitOptions, fit_categories, fit_responses
 from mensura.responses.irt.category_curves import MODELS, CategoryItems, begin, log_chances
-from mensura.responses.irt.model import Priors
+from mensura.responses.irt.priors import Priors
 from tests.responses.conftest import as_long, draw
 from tests.responses.test_published import COUNTS
 

@@ -11,9 +11,10 @@ from mensura.core.errors import MensuraError
 from mensura.responses import CountRules, FitOptions, fit_responses, read_responses
 from mensura.responses.irt.fitting import Effort, climb, fit_held, over, start
 from mensura.responses.irt.information import exact_information, gradient
-from mensura.responses.irt.model import Parameters, Priors, group_prior_terms, prior_terms
+from mensura.responses.irt.model import Parameters
 from mensura.responses.irt.namespace import namespace
 from mensura.responses.irt.passes import Grid, posteriors
+from mensura.responses.irt.priors import Priors, group_prior_terms, prior_terms
 from mensura.responses.irt.shards import of_matrix, thinned
 from tests.responses.conftest import as_long, draw
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from mensura.responses.irt.model import STEEPEST, Parameters, Priors, group_prior_terms, prior_terms
+from mensura.responses.irt.model import Parameters
+from mensura.responses.irt.priors import STEEPEST, Priors, group_prior_terms, prior_terms
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from mensura.responses.irt.dimension_items import DimensionItems
 from mensura.responses.irt.dimension_nodes import pass_over
 from mensura.responses.irt.dimensions import fit_dimensions_held
 from mensura.responses.irt.fitting import Effort
-from mensura.responses.irt.model import Priors
+from mensura.responses.irt.priors import Priors
 
 COUNTS = (3, 6, 2, 11, 1, 1, 3, 4, 1, 8, 0, 16, 0, 3, 2, 15, 10, 29, 14, 81, 3, 28, 15, 80)
 COUNTS += (16, 56, 21, 173, 11, 61, 28, 298)

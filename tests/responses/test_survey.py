@@ -7,8 +7,8 @@ import pytest
 from mensura.core.errors import MensuraError
 from mensura.responses import FitOptions, Survey, fit_responses, take_columns, write_store
 from mensura.responses.irt.fitting import Effort, fit_held, start
-from mensura.responses.irt.model import Priors
 from mensura.responses.irt.namespace import namespace
+from mensura.responses.irt.priors import Priors
 from mensura.responses.irt.shards import of_matrix
 from mensura.responses.survey import replicate_factor, subject_scores
 from tests.responses.conftest import draw

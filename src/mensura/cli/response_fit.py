@@ -35,6 +35,7 @@ class FitSettings(CountSettings):
     device: Annotated[str, "numpy, or PyTorch on cpu or cuda."] = "numpy"
     ray: Annotated[str | None, "Run on Ray: local, or the address of a cluster."] = None
     seed: Annotated[int, "Seed of the samples that checks draw."] = 0
+    fix: Annotated[Path | None, "items.csv of another fit: its items keep their parameters and set the scale."] = None
 
 
 @takes(FitSettings)
@@ -90,7 +91,7 @@ def fit(
         result = responses.fit_categories(source, model=model, **how, **reading)
     else:
         options = responses.FitOptions(
-            prior, device=rare.device, density=rare.density, abilities=abilities, seed=rare.seed
+            prior, device=rare.device, density=rare.density, abilities=abilities, seed=rare.seed, fixed=rare.fix
         )
         how = {"options": options, "survey": survey, "ray": rare.ray}
         result = responses.fit_responses(source, model=model, reference=reference, **how)
@@ -122,7 +123,7 @@ def _refuse_unused(
     if is_rated and (chosen := changed(rare, *counting)):
         name = next(iter(chosen))
         raise MensuraError(f"--set {name}: of no use to --model {model}, whose outcomes are categories. Leave it out")
-    rarer = ("density", "replicates", "replication", "cluster", "rotation", "device", "ray")
+    rarer = ("density", "replicates", "replication", "cluster", "rotation", "device", "ray", "fix")
     options = ("weights", "regress", "people", "explain", "dimensions", "bifactor", "reference", "abilities")
     given = {f"--{name}" for name in options if name in given_options()}
     given |= {f"--set {name}" for name in changed(rare, *rarer)}

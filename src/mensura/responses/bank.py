@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,8 @@ from mensura.responses.reading import read_responses
 from mensura.responses.table import ResponseTable
 
 _GRID = np.linspace(-8.0, 8.0, 321)
-_OF_CATEGORY, _LEAST_SLOPE = ("discrimination", "intercept"), 0.05
+_OF_CATEGORY = ("discrimination", "intercept")
+_LEAST_SLOPE, _SAME_SLOPE = 0.05, 1e-6
 
 
 @dataclass(frozen=True)
@@ -172,6 +173,20 @@ class ItemBank:
         spread += spread**2 * self._item_noise(weighted, trials)
         n = int(np.count_nonzero(trials))
         return Placement(ability, float(np.sqrt(variance)), n, weighted, float(np.sqrt(spread)))
+
+    def fixed_in(self, begin: Parameters, items: pl.Series) -> Parameters:
+        """Return where the fit of some items begins, with the parameters of those of the bank, which stay."""
+        places, known = {item: place for place, item in enumerate(self.items)}, self.parameters
+        at = np.array([places.get(item, -1) for item in items])
+        if not np.any(at >= 0) or not isinstance(known, Parameters):
+            raise MensuraError(f"fixed: none of its items was answered; expected names such as {items[0]!r}. Use these")
+        if begin.model == "rasch" and np.ptp(known.slope[at[at >= 0]]) > _SAME_SLOPE:
+            raise MensuraError("fixed: the items have several discriminations, and rasch has one; fit the model 2pl")
+        slope = np.where(at >= 0, known.slope[at], known.slope[at[at >= 0]].mean())
+        intercept, guess = (
+            np.where(at >= 0, getattr(known, name)[at], getattr(begin, name)) for name in ("intercept", "guess")
+        )
+        return replace(begin, slope=slope, intercept=intercept, guess=guess, fixed=at >= 0)
 
     def _item_noise(self, ability: float, trials: Floats) -> float:
         """Return the variance that errors of the items give to the slope of a log likelihood at an ability.

@@ -14,7 +14,7 @@ from mensura.core.errors import MensuraError, check_choice
 from mensura.core.frames import require_columns
 from mensura.intake.tables import read_table
 from mensura.responses.irt.categories import CategoryPrior
-from mensura.responses.irt.model import GroupPrior, ItemPrior, Priors
+from mensura.responses.irt.priors import GroupPrior, ItemPrior, Priors
 
 LEAST_PEOPLE, LEAST_ANSWERS = 200, 5
 """People, and answers in each category of each item, from which maximum likelihood is the default."""

@@ -19,9 +19,10 @@ from mensura.core.errors import MensuraError, listed_names
 from mensura.responses.estimation import LIKELIHOOD
 from mensura.responses.irt.differences import RATE, SMALL
 from mensura.responses.irt.fitting import Fitted
-from mensura.responses.irt.model import LEAST_SD, STEEPEST, ItemCurves, Parameters, chances, curves, item_blocks
+from mensura.responses.irt.model import LEAST_SD, ItemCurves, Parameters, chances, curves, item_blocks
 from mensura.responses.irt.namespace import namespace
 from mensura.responses.irt.passes import Grid, NodeTables, PassSums, shard_posteriors
+from mensura.responses.irt.priors import STEEPEST
 from mensura.responses.irt.shards import Held, Shard, dense
 from mensura.responses.result import ResponseFit
 from mensura.responses.table import ResponseTable

@@ -18,6 +18,7 @@ from mensura.core.addresses import address_of, is_address
 from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError, check_choice
+from mensura.responses.bank import ItemBank
 from mensura.responses.counting import CountRules
 from mensura.responses.estimation import LEAST_PEOPLE, choose_estimation, fewest_answers, fit_by
 from mensura.responses.findings import CHECKS, item_misfit, refuse_hopeless, refuse_unlinked, with_checks, with_findings
@@ -25,8 +26,9 @@ from mensura.responses.irt.abilities import METHODS, abilities
 from mensura.responses.irt.comparable import RightAnswers
 from mensura.responses.irt.differences import compare_items, discovery_rates, empty_dif
 from mensura.responses.irt.fitting import Effort, Fitted, Pass, climb, fit_held, fit_shaped, over, skewness, start
-from mensura.responses.irt.model import Priors, check_model
+from mensura.responses.irt.model import check_model
 from mensura.responses.irt.namespace import Namespace, namespace
+from mensura.responses.irt.priors import Priors
 from mensura.responses.irt.shards import Held, Shard, ShardCounts, ShardSource, placed, streamed, weighed
 from mensura.responses.points import observed_rates
 from mensura.responses.quality import right_quality
@@ -62,6 +64,9 @@ class FitOptions:
         Whether to check the one dimension.
     seed
         Of the samples that checks draw.
+    fixed
+        A table of items, such as ``items.csv`` of another fit, whose parameters stay: they set the scale, and the
+        means and standard deviations of all groups are estimated. Items are not compared between groups then.
 
     """
 
@@ -73,6 +78,7 @@ class FitOptions:
     dif: bool = True
     checks: bool = True
     seed: int = 0
+    fixed: Any = None
 
 
 _ONE_PROCESS = "ray: surveys and estimated abilities work in one process; leave out one of the two"
@@ -154,6 +160,8 @@ def fit_responses(
             raise MensuraError(
                 f"reference: expected {responses.group_names[0]!r}, the first group of the store, got {reference!r}"
             )
+        if options.fixed is not None:
+            raise MensuraError("fixed: a response store has no fixed items; read the files into memory instead")
         if shaped:
             raise MensuraError("density: a response store has normal abilities; read the files into memory instead")
         run = run if ray is None else on_ray(responses, ray, options.device)
@@ -175,6 +183,8 @@ def _fit_table(
     unlinked = refuse_unlinked(table)
     on_device = placed(space, home)
     begin = start(model, table.items["rate"].to_numpy(), home.groups)
+    if options.fixed is not None:
+        begin = ItemBank.from_table(options.fixed).fixed_in(begin, table.items["item"])
     counts = ShardCounts.of(Shard(table.right, table.trials, 0))
 
     def fit(priors: Priors) -> Fitted:
@@ -188,7 +198,7 @@ def _fit_table(
     names = table.subjects.select("subject", "group", "n", "rate")
     fitted, result = _laid_out(space, on_device, fitted, words, options, run, survey, names, table.items, table.groups)
     result = replace(result, log=table.log)
-    several = options.dif and home.groups > 1
+    several = options.dif and home.groups > 1 and options.fixed is None
     if several and survey is None:
         tested = RightAnswers.some(space, on_device, priors)
         dif = compare_items(tested, fitted.parameters, table.groups, table.items["item"])
@@ -282,7 +292,7 @@ def _laid_out(
         places = run.abilities(fitted, options.abilities)
     else:
         places = [abilities(space, shard, fitted, options.abilities) for shard in source.shards()]
-    unit = float(fitted.parameters.sd[0])
+    unit = fitted.parameters.unit
     ability, error, weighted, weighted_error = (np.concatenate(one) / unit for one in zip(*places, strict=True))
     names = names.with_columns(wle=weighted, se_wle=weighted_error)
     return fitted, ResponseFit(

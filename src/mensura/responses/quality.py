@@ -91,7 +91,7 @@ def right_quality(result: ResponseFit, fitted: Fitted, table: ResponseTable | No
 
     Items and pairs are tested where ``table`` has one answer per subject and item.
     """
-    p, unit = fitted.parameters, float(fitted.parameters.sd[0])
+    p, unit, sd = fitted.parameters, fitted.parameters.unit, float(fitted.parameters.sd[0])
     tested: tuple[pl.DataFrame, pl.DataFrame, WholeFit | None] = result.items, result.pairs, None
     cells = first * result.items.height
     if table is not None and cells <= _MOST_CELLS and (table.trials is None or int(table.trials.max()) <= 1):
@@ -101,8 +101,9 @@ def right_quality(result: ResponseFit, fitted: Fitted, table: ResponseTable | No
             answers = np.where(taken > 0, right, -1).astype(np.int64)
             ability = result.subjects["ability"].to_numpy()[:first]
             tested = with_item_fit(result.items, answers, p, ability * unit)
-    information = answer_information(p, NODES * unit).sum(axis=0) * unit**2
-    return _with_quality(result, tested, len(p.flat()), information, first)
+    information = answer_information(p, float(p.mean[0]) + NODES * sd).sum(axis=0) * sd**2
+    known = 0 if p.fixed is None else int(p.fixed.sum()) * p.of_item
+    return _with_quality(result, tested, len(p.flat()) - known, information, first)
 
 
 def rated_quality(result: T, fitted: CategoryFitted, answers: pl.DataFrame, first: int) -> T:

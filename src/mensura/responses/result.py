@@ -53,13 +53,14 @@ def ability_table(subjects: pl.DataFrame, ability: Floats, error: Floats) -> pl.
 
 def group_table(p: Groups, information: Information, groups: Sequence[str], subjects: pl.DataFrame) -> pl.DataFrame:
     """Return group, subjects, mean, sd and their errors, in standard deviations of the first group."""
-    unit, errors = float(p.sd[0]), dict(zip(p.free, np.sqrt(information.group_variance()), strict=True))
+    unit, errors = p.unit, dict(zip(p.free, np.sqrt(information.group_variance()), strict=True))
     counts = dict(subjects.group_by("group").len().iter_rows())
     rows = []
     for place, name in enumerate(groups):
         mean, sd = float(p.mean[place]), float(p.sd[place])
-        of_mean = float(errors["mean", place]) / unit if place else None
-        of_sd = float(errors["sd", place] * sd) / unit if place else None
+        is_free = place or ("mean", 0) in p.free
+        of_mean = float(errors["mean", place]) / unit if is_free else None
+        of_sd = float(errors["sd", place] * sd) / unit if is_free else None
         rows.append((name, counts.get(name, 0), mean / unit, sd / unit, of_mean, of_sd))
     numbers = dict.fromkeys(("mean", "sd", "se_mean", "se_sd"), pl.Float64)
     return pl.DataFrame(rows, schema={"group": pl.String, "subjects": pl.Int64, **numbers}, orient="row")

@@ -32,9 +32,10 @@ from mensura.responses.irt.categories import (
 )
 from mensura.responses.irt.fitting import Effort, Fitted, climb, over
 from mensura.responses.irt.information import Information, group_scores, information_of_columns
-from mensura.responses.irt.model import Parameters, Priors, curves
+from mensura.responses.irt.model import Parameters, curves
 from mensura.responses.irt.namespace import Namespace
 from mensura.responses.irt.passes import Grid, NodeTables, shard_posteriors
+from mensura.responses.irt.priors import Priors
 from mensura.responses.irt.shards import Shard, ShardSource, chunks, dense, weighed
 from mensura.responses.store import is_store
 

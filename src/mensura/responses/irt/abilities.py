@@ -70,7 +70,7 @@ class ShardAbilities(NamedTuple):
 
 def abilities(space: Namespace, shard: Shard, fitted: Fitted, method: str = "eap") -> ShardAbilities:
     """Return the abilities of a shard's subjects, in logits."""
-    p, unit = fitted.parameters, float(fitted.parameters.sd[0])
+    p, unit = fitted.parameters, fitted.parameters.unit
     fine = Grid(FINE.nodes * unit)
     tables, fine_tables = NodeTables(space, p, fitted.grid), NodeTables(space, p, fine)
     of_items = answer_information(p, fine.nodes)

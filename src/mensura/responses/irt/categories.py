@@ -17,9 +17,9 @@ from mensura.responses.irt import information as louis
 from mensura.responses.irt.category_curves import CategoryItems, category_curves, log_chances
 from mensura.responses.irt.fitting import ClimbPlace, Effort, ascend
 from mensura.responses.irt.information import Information
-from mensura.responses.irt.model import GroupPrior, group_prior_terms
 from mensura.responses.irt.namespace import Array, Namespace
 from mensura.responses.irt.passes import Grid, Posterior, posteriors
+from mensura.responses.irt.priors import GroupPrior, group_prior_terms
 
 EXACT_UNKNOWNS = 200
 """Up to so many parameters of items errors are exact."""

@@ -53,6 +53,11 @@ class CategoryItems:
         return np.concatenate([slopes, step], axis=1)
 
     @property
+    def unit(self) -> float:
+        """Logits of one unit of the abilities that are reported."""
+        return 1.0
+
+    @property
     def free(self) -> tuple[tuple[str, int], ...]:
         """Parameters of groups that are estimated: the first group sets the measure."""
         return tuple((name, group) for group in range(1, len(self.mean)) for name in ("mean", "sd"))

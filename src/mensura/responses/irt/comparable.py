@@ -13,9 +13,10 @@ from mensura.responses.irt import categories as rated
 from mensura.responses.irt.category_curves import CategoryItems
 from mensura.responses.irt.fitting import Effort, climb
 from mensura.responses.irt.information import Information, gradient
-from mensura.responses.irt.model import Parameters, Priors, group_prior_terms, prior_terms
+from mensura.responses.irt.model import Parameters
 from mensura.responses.irt.namespace import Namespace, namespace
 from mensura.responses.irt.passes import Grid, NodeTables, PassSums, tally
+from mensura.responses.irt.priors import Priors, group_prior_terms, prior_terms
 from mensura.responses.irt.shards import Held, thinned
 
 _MOST_WORK = 4e8

@@ -22,11 +22,12 @@ import scipy
 
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
-from mensura.responses.irt import model as irt_model
+from mensura.responses.irt import model as irt_model, priors as irt_priors
 from mensura.responses.irt.information import Information, exact_information, gradient, information
-from mensura.responses.irt.model import Parameters, Priors
+from mensura.responses.irt.model import Parameters
 from mensura.responses.irt.namespace import Namespace
 from mensura.responses.irt.passes import REACH, Grid, NodeTables, PassSums, log_shape, tally
+from mensura.responses.irt.priors import Priors
 from mensura.responses.irt.shards import Held, ShardSource, fetched, thinned
 
 MEMORY = 4
@@ -151,16 +152,16 @@ def fit_held(
     space: Namespace,
     held: Held,
     begin: irt_model.Parameters,
-    priors: irt_model.Priors | None = None,
+    priors: irt_priors.Priors | None = None,
     effort: Effort | None = None,
 ) -> Fitted:
     """Fit responses in memory; many subjects start from a sample of them."""
-    priors, effort = priors or irt_model.Priors(), effort or Effort()
+    priors, effort = priors or irt_priors.Priors(), effort or Effort()
     if held.subjects > 4 * SAMPLE and (sample := thinned(held, SAMPLE)) is not held:
         begin = climb(over(space, sample), begin, priors, replace(effort, tolerance=0.1, passes=30)).parameters
     if begin.model == "3pl" and priors.guessing is None:  # from the plain start guessing runs away before slopes settle
         for width in _WIDER:
-            guided = replace(priors, guessing=irt_model.ItemPrior(_START_GUESS, width))
+            guided = replace(priors, guessing=irt_priors.ItemPrior(_START_GUESS, width))
             begin = climb(over(space, held), begin, guided, replace(effort, passes=effort.passes // 2)).parameters
     if held.subjects <= MOST_CLOSE * SAMPLE:  # a few more passes are cheap, and statistics feel the last digits
         effort = replace(effort, tolerance=min(effort.tolerance, _CLOSE))
@@ -229,13 +230,13 @@ def ascend(
     return best, history[-1].step < effort.tolerance, tuple(history)
 
 
-def climb(run: Pass, begin: irt_model.Parameters, priors: irt_model.Priors, effort: Effort) -> Fitted:
+def climb(run: Pass, begin: irt_model.Parameters, priors: irt_priors.Priors, effort: Effort) -> Fitted:
     """Fit right and wrong answers from ``begin`` on."""
 
     def look(p: irt_model.Parameters) -> ClimbPlace:
         grid = Grid.over(p.mean, p.sd)
         sums = run(p, grid, False)
-        priors_height = irt_model.prior_terms(p, priors)[0] + irt_model.group_prior_terms(p, priors.groups)[0]
+        priors_height = irt_priors.prior_terms(p, priors)[0] + irt_priors.group_prior_terms(p, priors.groups)[0]
 
         def slopes() -> tuple[tuple[Floats, Floats], Information]:
             return gradient(p, grid, sums, priors), information(p, grid, sums, priors)
@@ -345,6 +346,5 @@ def skewness(p: Parameters, group: int) -> float:
     if shape is None:
         return 0.0
     share = _density(shape)
-    mean = share @ _NODES
-    off = _NODES - mean
+    off = _NODES - share @ _NODES
     return float(share @ off**3 / (share @ off**2) ** 1.5)

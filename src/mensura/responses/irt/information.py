@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from mensura.core.arrays import Floats
-from mensura.responses.irt import model as irt_model
+from mensura.responses.irt import model as irt_model, priors as irt_priors
 from mensura.responses.irt.namespace import Array, NumpyArrays
 from mensura.responses.irt.passes import Grid, NodeTables, PassSums, shard_posteriors, tally
 from mensura.responses.irt.shards import Held, Shard, chunks
@@ -91,9 +91,9 @@ class Information:
         return covariance
 
 
-def gradient(p: irt_model.Parameters, grid: Grid, sums: PassSums, priors: irt_model.Priors) -> tuple[Floats, Floats]:
+def gradient(p: irt_model.Parameters, grid: Grid, sums: PassSums, priors: irt_priors.Priors) -> tuple[Floats, Floats]:
     """Return the gradient of the log posterior by items' own and groups' free parameters."""
-    _, items, _ = irt_model.prior_terms(p, priors)
+    _, items, _ = irt_priors.prior_terms(p, priors)
     for rows in irt_model.item_blocks(len(p.slope), len(grid.nodes)):
         at = irt_model.curves(p.of_items(rows), grid.nodes)
         expected = _rows(sums.taken, rows) * at.rate
@@ -101,7 +101,9 @@ def gradient(p: irt_model.Parameters, grid: Grid, sums: PassSums, priors: irt_mo
             items[rows] += np.einsum("jq,jqk->jk", sums.right[rows] - expected, at.u)
         else:
             items[rows] += sums.right[rows, 2 - p.of_item :] - expected @ at.u[0]
-    return items, group_terms(p, grid, sums.mass)[0] + irt_model.group_prior_terms(p, priors.groups)[1]
+    if p.fixed is not None:
+        items[p.fixed] = 0.0
+    return items, group_terms(p, grid, sums.mass)[0] + irt_priors.group_prior_terms(p, priors.groups)[1]
 
 
 def _rows(taken: Floats, rows: slice) -> Floats:
@@ -110,7 +112,7 @@ def _rows(taken: Floats, rows: slice) -> Floats:
 
 
 def information(
-    p: irt_model.Parameters, grid: Grid, sums: PassSums, priors: irt_model.Priors, *, whole: bool = False
+    p: irt_model.Parameters, grid: Grid, sums: PassSums, priors: irt_priors.Priors, *, whole: bool = False
 ) -> Information:
     """Return the inverse information at the parameters.
 
@@ -121,10 +123,10 @@ def information(
     """
     columns = _Columns(p, grid, sums, steps=not whole)
     group_inverse = 1.0 / np.maximum(
-        group_terms(p, grid, sums.mass)[1] + irt_model.group_prior_terms(p, priors.groups)[2], _RIDGE
+        group_terms(p, grid, sums.mass)[1] + irt_priors.group_prior_terms(p, priors.groups)[2], _RIDGE
     )
     group_solved = group_inverse[:, None] * columns.groups
-    stiffness = irt_model.prior_terms(p, priors)[2] + _RIDGE
+    stiffness = irt_priors.prior_terms(p, priors)[2] + _RIDGE
     inverse, solved = np.empty((*stiffness.shape, p.of_item)), np.empty((*stiffness.shape, columns.count))
     for share in _OWN_SHARES if whole else (0.0,):
         missing = columns.groups.T @ group_solved
@@ -237,10 +239,10 @@ def group_terms(p: irt_model.Groups, grid: Grid, masses: Floats) -> tuple[Floats
 
 
 def exact_information(
-    held: Held, p: irt_model.Parameters, grid: Grid, priors: irt_model.Priors, scale: float = 1.0
+    held: Held, p: irt_model.Parameters, grid: Grid, priors: irt_priors.Priors, scale: float = 1.0
 ) -> Information:
     """Return the inverse information of responses in NumPy arrays; ``scale``: subjects that each of them stands for."""
-    space, no_priors = NumpyArrays(np.float64), irt_model.Priors(None, None, None, None)
+    space, no_priors = NumpyArrays(np.float64), irt_priors.Priors(None, None, None, None)
     tables = NodeTables(space, p, grid)
     shape = (len(p.slope), p.of_item)
     curvature = np.zeros((len(p.flat()), len(p.flat())))
@@ -251,7 +253,7 @@ def exact_information(
             curvature -= _missing(p, grid, chunk, shard_posteriors(space, chunk, tables).weights)
     curvature *= scale
     stiffness = np.concatenate(
-        [irt_model.prior_terms(p, priors)[2].ravel(), irt_model.group_prior_terms(p, priors.groups)[2]]
+        [irt_priors.prior_terms(p, priors)[2].ravel(), irt_priors.group_prior_terms(p, priors.groups)[2]]
     )
     curvature[np.diag_indices_from(curvature)] += stiffness
     return information_of_matrix(curvature, len(p.slope), len(p.free))

@@ -13,19 +13,14 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from mensura.core.arrays import Floats
+from mensura.core.arrays import Floats, Mask
 from mensura.core.errors import check_choice
 from mensura.responses.irt.namespace import Array
 
 MODELS = ("rasch", "2pl", "3pl")
-_LEAST_SLOPE, _TINY = 0.1, 1e-12
 LEAST_SD = 0.1
 """Subjects of a group differ by at least so many logits: where answers do not show that they differ at all, the
 likelihood rises for ever towards 0, and nothing else would end a fit."""
-STEEPEST, _STEEP_SD = 4.0, 0.5
-"""Mean discrimination, per standard deviation of the first group, from which a prior pulls its logarithm back, and the
-standard deviation of that prior. Where subjects answer without any error, as all right or all wrong, the likelihood
-rises for ever with it."""
 _FURTHEST = 35.0
 """Logits beyond which a chance is taken as that at the end: 0 or 1."""
 _FLOOR = 1e-9
@@ -42,45 +37,16 @@ class Groups(Protocol):
     def sd(self) -> Floats: ...  # noqa: D102
     @property
     def free(self) -> tuple[tuple[str, int], ...]: ...  # noqa: D102
-
-
-class ItemPrior(NamedTuple):
-    """A normal prior of one parameter of every item."""
-
-    mean: float
-    sd: float
-
-
-class GroupPrior(NamedTuple):
-    """Normal priors of a group beside the first: standard deviations of its mean and of its log sd, in the first's."""
-
-    mean: float
-    log_sd: float
-
-
-@dataclass(frozen=True)
-class Priors:
-    """Priors of item parameters, weak by default: they decide only where responses are few or one-sided.
-
-    ``slope``: standard deviation of slopes relative to their mean (not for ``rasch``). ``intercept``: that of
-    intercepts about those of items of common difficulty. ``guessing``: of logit c. ``groups``: of groups beside the
-    first; it holds a group that answers all items alike, whose mean and spread would run away. None: no prior. Neither
-    mean of items is fixed: priors that knew where the scale lies would move it, all items together, wherever items
-    outnumber subjects. Only a mean discrimination beyond :data:`STEEPEST` is pulled back, by ``slope``, or by
-    ``groups`` for ``rasch``, where it is the spread of the first group.
-    """
-
-    slope: float | None = 0.5
-    intercept: float | None = 3.0
-    guessing: ItemPrior | None = ItemPrior(-1.4, 0.5)  # noqa: RUF009
-    groups: GroupPrior | None = GroupPrior(5.0, 1.5)  # noqa: RUF009
+    @property
+    def unit(self) -> float: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
 class Parameters:
     """Items (``slope``, ``intercept``, ``guess`` = logit c, each per item) and groups (``mean``, ``sd``).
 
-    ``shapes``: per group the shape of its abilities (see :meth:`Grid.log_prior`); None: all are normal.
+    ``shapes``: per group the shape of its abilities (see :meth:`Grid.log_prior`); None: all are normal. ``fixed``: the
+    items whose parameters stay, which then set the measure, not the first group; None: none does.
     """
 
     model: str
@@ -90,6 +56,12 @@ class Parameters:
     mean: Floats
     sd: Floats
     shapes: Floats | None = None
+    fixed: Mask | None = None
+
+    @property
+    def unit(self) -> float:
+        """Logits of one unit of the abilities that are reported: a standard deviation of the first group, or 1."""
+        return float(self.sd[0]) if self.fixed is None else 1.0
 
     def shape_of(self, group: int) -> Floats | None:
         """Return the shape of a group's abilities; None: they are normal."""
@@ -103,12 +75,15 @@ class Parameters:
     @property
     def free(self) -> tuple[tuple[str, int], ...]:
         """Parameters of groups that are estimated: the first group sets the measure."""
-        first = (("sd", 0),) if self.model == "rasch" else ()
+        first: tuple[tuple[str, int], ...] = (("sd", 0),) if self.model == "rasch" else ()
+        first = first if self.fixed is None else (("mean", 0), ("sd", 0))
         return first + tuple((name, group) for group in range(1, len(self.mean)) for name in ("mean", "sd"))
 
     def of_items(self, chosen: Array) -> Parameters:
         """Return some of the items: a slice, places or a mask."""
-        return replace(self, slope=self.slope[chosen], intercept=self.intercept[chosen], guess=self.guess[chosen])
+        fixed = None if self.fixed is None else self.fixed[chosen]
+        some = {name: getattr(self, name)[chosen] for name in ("slope", "intercept", "guess")}
+        return replace(self, **some, fixed=fixed)
 
     def flat(self) -> Floats:
         """Return all estimated parameters in one row: item by item, then :attr:`free` (logarithms of sd)."""
@@ -119,6 +94,7 @@ class Parameters:
 
     def moved(self, items: Floats, groups: Floats) -> Parameters:
         """Return the parameters after a step; ``items`` has a row per item, ``groups`` the order of :attr:`free`."""
+        items = items if self.fixed is None else np.where(self.fixed[:, None], 0.0, items)
         mean, log_sd = self.mean.copy(), np.log(self.sd)
         for (name, group), step in zip(self.free, groups, strict=True):
             (mean if name == "mean" else log_sd)[group] += step
@@ -138,6 +114,9 @@ class Parameters:
         for place, (name, group) in enumerate(self.free, start=cut):
             if name == "sd":
                 least[place] = min(0.0, float(np.log(LEAST_SD / self.sd[group])))
+        if self.fixed is not None:
+            stay = np.append(np.repeat(self.fixed, self.of_item), np.zeros(len(self.free), dtype=bool))
+            newton, plain = (np.where(stay, 0.0, step) for step in (newton, plain))
         below = newton < least
         return np.where(below, least, plain) if below.any() else newton
 
@@ -177,7 +156,7 @@ class Parameters:
 
     def standardised(self) -> Parameters:
         """Return the same model on the scale whose first group has mean 0 and standard deviation 1."""
-        unit = float(self.sd[0])
+        unit = self.unit
         return replace(self, slope=self.slope * unit, mean=self.mean / unit, sd=self.sd / unit)
 
 
@@ -288,63 +267,3 @@ def item_blocks(items: int, nodes: int) -> Iterator[slice]:
     step = max(1, _BLOCK_VALUES // nodes)
     for start in range(0, items, step):
         yield slice(start, start + step)
-
-
-def prior_terms(p: Parameters, priors: Priors) -> tuple[float, Floats, Floats]:
-    """Return the log density of the priors (up to a constant), its gradient and curvature per parameter.
-
-    Slopes: −½ Σ ((a/ā − 1)/s)²; intercepts: −½ Σ ((d + a b̄)/s)² with b̄ the common difficulty that fits best. Both
-    stay as they are when the ability scale is shifted or stretched.
-    """
-    density, gradient, curvature = 0.0, np.zeros((len(p.slope), p.of_item)), np.zeros((len(p.slope), p.of_item))
-    place = 0 if p.model == "rasch" else 1
-    if priors.intercept is not None:
-        common = -float(p.slope @ p.intercept) / max(float(p.slope @ p.slope), _TINY)
-        off = (p.intercept + p.slope * common) / priors.intercept
-        density -= 0.5 * float(off @ off)
-        gradient[:, place], curvature[:, place] = -off / priors.intercept, priors.intercept**-2.0
-        if place:
-            gradient[:, 0] -= off * common / priors.intercept
-    if priors.slope is not None and p.model != "rasch":
-        middle = max(float(np.mean(p.slope)), _LEAST_SLOPE)
-        relative = p.slope / middle
-        off = (relative - 1.0) / priors.slope
-        density -= 0.5 * float(off @ off)
-        gradient[:, 0] -= (off - float(np.mean(off * relative))) / (priors.slope * middle)
-        curvature[:, 0] += (priors.slope * middle) ** -2.0
-        steep, pull, stiffness = _steep_terms(middle)
-        density += steep
-        gradient[:, 0] += pull / (len(off) * middle)
-        curvature[:, 0] += stiffness / (len(off) * middle**2)
-    if priors.guessing is not None and p.model == "3pl":
-        off = (p.guess - priors.guessing.mean) / priors.guessing.sd
-        density -= 0.5 * float(off @ off)
-        gradient[:, 2], curvature[:, 2] = -off / priors.guessing.sd, priors.guessing.sd**-2.0
-    return density, gradient, curvature
-
-
-def _steep_terms(discrimination: float) -> tuple[float, float, float]:
-    """Return log density, gradient and curvature of the prior of ln discrimination; all are 0 below STEEPEST."""
-    off = max(0.0, float(np.log(discrimination / STEEPEST))) / _STEEP_SD
-    return -0.5 * off**2, -off / _STEEP_SD, _STEEP_SD**-2.0 if off else 0.0
-
-
-def group_prior_terms(p: Groups, prior: GroupPrior | None) -> tuple[float, Floats, Floats]:
-    """Return the log density of the priors of groups, its gradient and curvature in the order of ``p.free``."""
-    density, gradient, curvature = 0.0, np.zeros(len(p.free)), np.zeros(len(p.free))
-    if prior is None:
-        return density, gradient, curvature
-    unit, free_unit = float(p.sd[0]), ("sd", 0) in p.free
-    if free_unit:
-        density, gradient[0], curvature[0] = _steep_terms(unit)
-    for place, (name, group) in enumerate(p.free):
-        if not group:
-            continue
-        width = prior.mean * unit if name == "mean" else prior.log_sd
-        off = float(p.mean[group] if name == "mean" else np.log(p.sd[group] / unit)) / width
-        density -= 0.5 * off**2
-        gradient[place], curvature[place] = -off / width, width**-2.0
-        if free_unit:  # a wider first group brings the others nearer
-            gradient[0] += off**2 if name == "mean" else off / width
-            curvature[0] += 2.0 * off**2 if name == "mean" else width**-2.0
-    return density, gradient, curvature

@@ -62,7 +62,8 @@ class Scored:
     def unknowns(self) -> list[NDArray[np.bool_]]:
         """Which parameters of each item are estimated."""
         if isinstance(self.p, Parameters):
-            return [np.ones(self.p.of_item, dtype=bool)] * len(self.p.slope)
+            known = np.zeros(len(self.p.slope), dtype=bool) if self.p.fixed is None else self.p.fixed
+            return [np.full(self.p.of_item, not one) for one in known]
         return list(self.p.used)
 
 
@@ -241,7 +242,7 @@ def _steps(scored: Scored) -> list[Any]:
             step = np.zeros((items, width))
             step[item, place] = _SMALL
             pairs.append((p.moved(-step, np.zeros(groups)), p.moved(step, np.zeros(groups))))
-    for along in _SMALL * np.eye(groups)[: isinstance(p, Parameters) and p.model == "rasch"]:
+    for along in _SMALL * np.eye(groups)[: sum(group == 0 for _, group in p.free)]:
         pairs.append((p.moved(np.zeros((items, width)), -along), p.moved(np.zeros((items, width)), along)))
     return pairs
 
