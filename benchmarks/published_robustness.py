@@ -18,6 +18,7 @@ import polars as pl
 import scipy
 
 from benchmarks import run
+from benchmarks.stitch_validation import fold_numbers
 from mensura.core.arrays import Floats, Ints, Mask, expit
 from mensura.core.errors import MensuraError
 from mensura.core.frames import sort_highest
@@ -35,9 +36,8 @@ from mensura.stitching import (
     solve_rosetta,
     stitch,
 )
-from mensura.stitching.validation import fold_numbers
-from mensura.trends import frontier_slopes
 from mensura.trends.capabilities import FEWEST_SUBJECTS
+from mensura.trends.lines import is_record
 
 Link = Literal["sigmoid", "clipped line"]
 FOLDS = 10
@@ -210,6 +210,19 @@ def _slopes(data: ScoreSet, kept: Mask, anchor: int | None) -> Floats:
     capability = np.where(scored, fits.C, np.nan)[:, order]
     slopes = frontier_slopes(data.years[order], capability)
     return np.asarray(slopes if anchor is not None else slopes / np.nanstd(capability, axis=1))
+
+
+def frontier_slopes(years: Floats, draws: Floats) -> Floats:
+    """Slope per year of the records of each draw (draws, subjects), NaN if it has one record only."""
+    slopes = np.full(len(draws), np.nan)
+    for i, values in enumerate(draws):
+        finite = np.isfinite(values)
+        t, c = years[finite], values[finite]
+        records = is_record(t, c)
+        t, c = t[records], c[records]
+        if np.unique(t).size > 1:
+            slopes[i] = np.polyfit(t - t.mean(), c, 1)[0]
+    return slopes
 
 
 def optimised_benchmarks(frame: pl.DataFrame, data: ScoreSet) -> Mask:

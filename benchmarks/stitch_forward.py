@@ -2,6 +2,7 @@
 
 The default beside the published model and one dimension, on the reference scores and on the embedded evidence, at
 rolling origins a quarter apart; all later models of half a year at once, and (``--alone N``) N of them one by one.
+``python -m benchmarks.stitch_forward scores.csv`` does the same on a table of your own.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import argparse
 import time
 from datetime import date
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -16,8 +18,9 @@ import polars as pl
 import mensura
 from benchmarks import run
 from benchmarks.stitch_data import finish, reference_scores
-from mensura.stitching import evidence_scores, forward_errors, stitch
-from mensura.stitching.validation import FORWARD, GIVEN, merge_cells, vintages
+from benchmarks.stitch_validation import FORWARD, GIVEN, forward_errors, merge_cells, vintages
+from mensura.intake.own_scores import read_own_scores
+from mensura.stitching import evidence_scores, read_any, stitch
 
 THREE = {name: FORWARD[name] for name in ("rosetta (as published)", "pooled (default)", "pooled, 1 dimension")}
 
@@ -26,7 +29,12 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--seeds", type=int, default=1, help="draws of the three given scores")
     arguments.add_argument("--alone", type=int, default=0, help="later models per origin that are also refitted alone")
+    arguments.add_argument("scores", type=Path, nargs="?", help="table with model, benchmark, score, release_date")
     options = arguments.parse_args()
+    if options.scores is not None:
+        mine = read_any(read_own_scores(options.scores))[0]
+        show(str(options.scores), forward_errors(mine), 0.0, {})
+        return
     reference = reference_scores().select(
         "benchmark", "score", subject="model", released=pl.col("release_date").str.to_date()
     )

@@ -10,8 +10,8 @@ import polars as pl
 import mensura
 from benchmarks import run
 from benchmarks.stitch_data import finish, reference_scores, table
-from mensura.stitching import evidence_scores, held_out_errors
-from mensura.stitching.validation import SETTINGS
+from benchmarks.stitch_validation import SETTINGS, held_out_errors
+from mensura.stitching import evidence_scores
 
 EVERY = dict(SETTINGS) | {"rosetta (as published)": {"method": "rosetta", "anchor_benchmark": "Winogrande"}}
 BOTH = {name: EVERY[name] for name in ("rosetta (as published)", "pooled (default)")}

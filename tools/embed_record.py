@@ -51,7 +51,9 @@ def main() -> None:
     parser.add_argument("--day", type=date.fromisoformat, default=date.today())
     given = parser.parse_args()
     if not given.seal_only:
-        table = build_record(mensura.load())
+        skipped: list[str] = []
+        table = build_record(mensura.load(), skipped=skipped)
+        print(*skipped, sep="\n")
         write_csv(table.with_columns(pl.col(pl.Float64).round(4)), FILE)
         print(f"{FILE.name}: {table.height} claims")
     before = json.loads(SEALS.read_text(encoding="utf-8")) if SEALS.exists() else []

@@ -8,9 +8,9 @@ from hypothesis import given, strategies as st
 from scipy import stats
 
 from mensura.core.arrays import expit, logit
+from mensura.extrapolation.distributions import student_reach
 from mensura.extrapolation.line_methods import line_sensitivity, predict_line
 from mensura.extrapolation.straight_line import SHIFT_DF, Contrast, Prior, fit_line
-from mensura.extrapolation.student import student_reach
 
 PRIOR = Prior(shift_sd=0.3, slope=0.9, slope_sd=0.1, interaction=0.25)
 

@@ -17,10 +17,10 @@ from mensura.extrapolation import (
     cases_of,
     methods_of,
 )
+from mensura.extrapolation.distributions import student_reach
 from mensura.extrapolation.scoring import Trial, shift_error, trials_of
 from mensura.extrapolation.slices import feature_variances, features_of, fit_slice, learn_prior
 from mensura.extrapolation.straight_line import Prior
-from mensura.extrapolation.student import student_reach
 
 PRIOR = Prior(shift_sd=0.4, slope=0.95, slope_sd=0.05, interaction=0.2)
 SHIFT_REACH, ITEM_REACH = stats.t.ppf(0.95, 4) * 0.5**0.5, stats.t.ppf(0.95, 6) * (4 / 6) ** 0.5

@@ -7,11 +7,11 @@ import polars as pl
 import pytest
 
 import mensura
+from benchmarks.stitch_validation import held_out_errors
 from mensura.core.errors import MensuraError
 from mensura.stitching import (
     benchmark_influence,
     evidence_scores,
-    held_out_errors,
     place,
     pooled,
     rosetta,

@@ -5,16 +5,15 @@ import polars as pl
 import pytest
 
 from benchmarks.published_robustness import anchor_change, link_shape
+from benchmarks.stitch_validation import fold_numbers
 from mensura.stitching import (
     PositionDraws,
     information_curves,
     solve_rosetta,
     stitch,
-    subject_information,
 )
 from mensura.stitching.positions import Positions, Scale, principal
 from mensura.stitching.scores import encode, read_scores
-from mensura.stitching.validation import fold_numbers
 
 from .conftest import simulate
 
@@ -110,11 +109,6 @@ def test_information_of_the_published_model_has_its_closed_form():
     C = fit.estimate.capability[0]
     span = information_curves(fit)["capability"]
     assert (span.min(), span.max()) == pytest.approx((C.min() - 0.25 * np.ptp(C), C.max() + 0.25 * np.ptp(C)))
-    own = subject_information(fit)
-    total = own.group_by("subject").agg(pl.col("information").sum())
-    assert own["share"][0] == pytest.approx(
-        own["information"][0] / total.filter(pl.col("subject") == own["subject"][0])["information"][0]
-    )
 
 
 def test_folds_are_of_nearly_equal_size():

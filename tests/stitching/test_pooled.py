@@ -4,7 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mensura.stitching import ScoreLayout, held_out_errors, laplace, stitch
+from benchmarks.stitch_validation import held_out_errors
+from mensura.stitching import ScoreLayout, laplace, stitch
 from mensura.stitching.pooled import solve_pooled
 from mensura.stitching.positions import Positions, Scale, principal
 from mensura.stitching.surprise import pattern_axis

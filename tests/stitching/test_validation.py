@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from benchmarks.stitch_validation import forward_errors, vintages
 from mensura import MensuraError
-from mensura.stitching import forward_errors, stitch
-from mensura.stitching.validation import vintages
+from mensura.stitching import stitch
 
 from .conftest import simulate
 

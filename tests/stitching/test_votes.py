@@ -8,7 +8,8 @@ from scipy.optimize import minimize
 from benchmarks.votes import simulate
 from mensura.core.errors import MensuraError
 from mensura.intake.votes import read_votes
-from mensura.stitching.votes import fit_votes, join_scale
+from mensura.stitching.place import join_scale
+from mensura.stitching.votes import fit_votes
 
 
 def table(rows, columns=("model_a", "model_b", "winner")):
@@ -48,6 +49,14 @@ def test_flags_of_the_winner_and_lengths_are_read():
 def test_votes_that_say_nothing_are_refused_with_row_and_field(rows, message):
     with pytest.raises(MensuraError, match=message):
         fit_votes(table(rows))
+
+
+def test_a_fit_that_does_not_converge_is_refused_with_what_moves():
+    rows = [("x", "y", "model_a", "longer", "short")] * 3 + [("y", "x", "model_b", "short", "longer")] * 3
+    rows += [("x", "y", "model_b", "short", "longer"), ("y", "x", "model_a", "longer", "short")]
+    votes = table(rows, ("model_a", "model_b", "winner", "response_a", "response_b"))
+    with pytest.raises(MensuraError, match="did not converge in 60 steps, because 'length' still moves"):
+        fit_votes(votes)
 
 
 def test_without_ties_strengths_are_those_of_bradley_and_terry():

@@ -7,9 +7,8 @@ import polars as pl
 import pytest
 
 from mensura.iq import score_iq
-from mensura.iq.leading import moves_without, uncorrected_draws
 from mensura.study.headlines import leader_sentence
-from mensura.study.lead import Lead, find_lead
+from mensura.study.lead import Lead, find_lead, moves_without, uncorrected_draws
 
 
 def test_the_chances_of_the_leader_are_those_of_each_way(study):

@@ -57,6 +57,20 @@ def test_a_reconstruction_holds_no_later_model_and_few_scores_of_new_ones(eviden
     assert kept == every
 
 
+def test_what_cannot_be_claimed_is_named_with_its_reason(evidence, monkeypatch):
+    def fail(*_):
+        raise MensuraError("3 models have both a capability and a release date")
+
+    monkeypatch.setattr("mensura.study.record.look_ahead", fail)
+    skipped: list[str] = []
+    claims = list(claims_of(Study.run(known_then(evidence, DAY)), DAY, AS_KNOWN, skipped))
+    assert {claim["kind"] for claim in claims} == {"lead", "iq"}
+    assert skipped == [
+        "as known, 2026-06-30: no forecast, because the months ahead cannot be simulated "
+        "(3 models have both a capability and a release date)"
+    ]
+
+
 def test_months_end_on_their_last_day():
     assert month_ends(date(2024, 1, 31), date(2024, 3, 2)) == [date(2024, 1, 31), date(2024, 2, 29), date(2024, 3, 31)]
 

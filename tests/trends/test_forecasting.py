@@ -9,7 +9,8 @@ from benchmarks.trends_backtest import backtest, monthly_origins, on_final_scale
 from mensura.core.errors import MensuraError
 from mensura.stitching import to_years
 from mensura.trends import fit_line, forecast, frontier_line, read_capabilities
-from mensura.trends.pace import FUTURES, draw_growth, draw_residuals, recent_releases, simulate_frontier
+from mensura.trends.lines import draw_residuals, recent_releases
+from mensura.trends.pace import FUTURES, draw_growth, simulate_frontier
 
 
 def stream(n=120, pace=0.6, scatter=0.2, seed=0, years=4.0):

@@ -5,10 +5,11 @@ import polars as pl
 import pytest
 from hypothesis import given, strategies as st
 
+from benchmarks.published_robustness import frontier_slopes
 from mensura.core.errors import MensuraError
 from mensura.stitching import PositionDraws, to_date, to_years
 from mensura.stitching.positions import Positions
-from mensura.trends import add_dates, find_frontier, frontier_line, frontier_slopes, read_capabilities
+from mensura.trends import add_dates, find_frontier, frontier_line, read_capabilities
 from mensura.trends.capabilities import read_draws
 from mensura.trends.lines import is_record
 

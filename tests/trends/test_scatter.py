@@ -7,7 +7,7 @@ import scipy.stats
 from mensura.stitching import ScoreLayout
 from mensura.trends.kinks import Stream
 from mensura.trends.nulls import describe_null, refit_looks
-from mensura.trends.scatter import BENT, describe_bent, describe_growth, describe_scatter
+from mensura.trends.scatter import BENT, describe_bent, describe_growth, describe_scatter, describe_steps, find_steps
 
 RNG = np.random.default_rng(8)
 YEARS = np.sort(RNG.uniform(2024, 2026, 120))
@@ -22,6 +22,27 @@ def test_the_pace_is_that_after_the_bend():
     assert found.probability[0, 0] < 0.1
     assert np.median(drawn.pace) == pytest.approx(1.5, abs=0.15)
     assert np.median(drawn.line(np.array([2026.5]))) == pytest.approx(0.5 * 2.5 + 1.5, abs=0.15)
+
+
+def test_a_sudden_gain_is_a_step_and_a_line_has_none():
+    line = 0.5 * (YEARS - 2024) + NOISE
+    assert find_steps(YEARS, line).shape == (120, 2)
+    assert find_steps(YEARS, 0.5 * YEARS).shape == (120, 2)
+    stepped = line + 0.6 * (YEARS >= 2025)
+    design = find_steps(YEARS, stepped)
+    assert YEARS[design[:, 2] > 0].min() == pytest.approx(2025, abs=0.05)
+    assert np.linalg.lstsq(design, stepped, rcond=None)[0][2] == pytest.approx(0.6, abs=0.15)
+
+
+def test_the_pace_with_steps_contains_them_and_errs_by_those_that_could_have_come():
+    """0.5 a year and one step of 0.6 within two years: 0.8 a year, give or take two steps' variance a year."""
+    values = 0.5 * (YEARS - 2024) + 0.6 * (YEARS >= 2025) + NOISE
+    every = np.ones(120, dtype=bool)
+    stepped = describe_steps(YEARS, values, every)
+    assert stepped.pace == pytest.approx(0.8, abs=0.1)
+    assert stepped.yearly == pytest.approx(2 * 0.6**2 / 2, rel=0.3)
+    assert stepped.error == pytest.approx(np.sqrt(stepped.yearly / 2), rel=0.1)
+    assert describe_steps(YEARS, 0.5 * YEARS + NOISE, every) is None
 
 
 def test_a_straight_line_stays_straight():

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mensura.stitching import Stitch
 
 
-CHECKS = ("residuals", "batteries", "influence", "held-out", "forward")
+CHECKS = ("residuals", "batteries", "influence")
 _NAMED = 3  # of one's own subjects in a sentence
 _LAYOUT: dict[str, Any] = {
     "people": {"keys": 2, "spare": ("score", "status", "first")},
@@ -83,8 +83,7 @@ def stitch(
     joins them to the scale through models that have a capability.
 
     The check residuals shows measured minus predicted scores, by benchmark, family and domain. The check batteries
-    takes other domains of tests, and influence leaves out each benchmark. The checks held-out and forward take minutes:
-    they show the errors of hidden and of later scores.
+    takes other domains of tests, and influence leaves out each benchmark.
     """
     from mensura.intake.own_scores import read_own_scores
 
@@ -130,7 +129,8 @@ def stitch(
 def _show_votes(path: Path, evidence: Evidence | None, out: Path | None, as_json: bool) -> None:
     """Fit votes; contestants whom the evidence knows join them to the stitched scale."""
     from mensura.intake.votes import read_votes
-    from mensura.stitching.votes import FEWEST_LINKS, fit_votes, join_scale
+    from mensura.stitching.place import FEWEST_LINKS, join_scale
+    from mensura.stitching.votes import fit_votes
 
     table = read_votes(path)
     placed = None
@@ -219,10 +219,6 @@ def _further(fit: Stitch, data: object, people: bool, checks: Sequence[str]) -> 
         tables["influence"] = stitching.benchmark_influence(fit)
     if "residuals" in checks:
         tables |= {"residuals": fit.residuals} | _residuals(fit, data)
-    if "held-out" in checks:
-        tables["held_out"] = stitching.held_out_errors(data)
-    if "forward" in checks:
-        tables["forward"] = stitching.forward_errors(data)
     return tables
 
 

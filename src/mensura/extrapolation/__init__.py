@@ -2,10 +2,10 @@
 
 In: an item pool with rates of a focal group, and a target population. Out: a rate with its interval per item.
 Read first: ``protocol`` (the contract of every method) and ``methods`` (the verb and the table of methods).
-Statistical methods: ``line_methods``, on ``straight_line``, ``student``, ``slices``, ``facts`` and ``descriptions``.
-The world: ``poststratification``, on ``transfer``, ``mixture`` and ``abilities``. Language models: ``whole_pool`` and
-``item_by_item``, on ``prompts``, ``percentages`` and ``correction``. Hidden rates, predicted and scored:
-``validation``, on ``cases``, ``scoring``, ``breakdown`` and ``answers``.
+Statistical methods: ``line_methods``, on ``straight_line``, ``distributions``, ``slices``, ``facts``,
+``descriptions``. The world: ``poststratification``, on ``transfer`` and ``abilities``. Language models:
+``whole_pool`` and ``item_by_item``, on ``prompts``, ``percentages`` and ``correction``. Hidden rates, predicted and
+scored: ``validation``, on ``cases``, ``scoring``, ``breakdown`` and ``answers``.
 """
 
 from typing import TYPE_CHECKING

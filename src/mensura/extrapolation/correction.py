@@ -25,10 +25,10 @@ import polars as pl
 
 from mensura.core.arrays import Floats, Ints, Mask, expit, logit
 from mensura.core.errors import MensuraError
+from mensura.extrapolation.distributions import normal_reach
 from mensura.extrapolation.line_methods import ranked
 from mensura.extrapolation.protocol import LEVEL, Prediction, check_level, empty_sensitivity
 from mensura.extrapolation.straight_line import smooth
-from mensura.extrapolation.student import normal_reach
 from mensura.people import WORLD
 
 if TYPE_CHECKING:

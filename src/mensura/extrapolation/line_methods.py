@@ -19,11 +19,11 @@ from mensura.core.arrays import expit, logit
 from mensura.core.errors import MensuraError, check_choice
 from mensura.core.frames import require_columns
 from mensura.extrapolation.descriptions import KINDS, OTHER
+from mensura.extrapolation.distributions import NEARLY_NORMAL, student_reach
 from mensura.extrapolation.facts import DATA, concentration_of, expected
 from mensura.extrapolation.protocol import LEVEL, SENSITIVITY_COLUMNS, Prediction, Task, check_level, empty_sensitivity
 from mensura.extrapolation.slices import feature_variances, features_of, fold_mean, learn_prior
 from mensura.extrapolation.straight_line import Contrast, FittedLine, Prior, fit_line
-from mensura.extrapolation.student import NEARLY_NORMAL, student_reach
 from mensura.intake.tables import read_table
 
 if TYPE_CHECKING:

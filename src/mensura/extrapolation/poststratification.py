@@ -33,7 +33,7 @@ from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError, check_choice
 from mensura.core.frames import sort_highest
 from mensura.extrapolation.abilities import DRIVERS, central, one_at_a_time
-from mensura.extrapolation.mixture import TINY
+from mensura.extrapolation.distributions import TINY
 from mensura.extrapolation.protocol import LEVEL, Prediction, check_level
 from mensura.extrapolation.transfer import Drawn, Transfer
 from mensura.people.groups import banded

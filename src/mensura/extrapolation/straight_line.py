@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mensura.core.arrays import expit, logit
-from mensura.extrapolation.student import student_reach, unknown_variances
+from mensura.extrapolation.distributions import student_reach, unknown_variances
 
 if TYPE_CHECKING:
     from mensura.core.arrays import Floats, Mask

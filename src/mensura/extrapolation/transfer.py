@@ -23,7 +23,7 @@ from mensura.extrapolation.abilities import (
     sample,
     stratified,
 )
-from mensura.extrapolation.mixture import TINY, moments, success
+from mensura.extrapolation.distributions import TINY, moments, success
 from mensura.extrapolation.protocol import number_column
 from mensura.people.strata import cells_of
 

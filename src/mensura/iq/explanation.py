@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import polars as pl
 
-from mensura.core.arrays import Floats
 from mensura.core.results import Result
 from mensura.iq.dimensions import GLOBAL, MATCHED, MISSING, NEAREST, STATUSES, ScoredDimensions, comparable
 from mensura.iq.ladders import LEVELS
@@ -26,12 +25,14 @@ from mensura.iq.waterfall import (
     STEPS,
     WITHIN,
     ZERO,
-    Filled,
     masked_quantile,
     peer_groups,
     peer_keys,
     smallest,
 )
+
+if TYPE_CHECKING:
+    from mensura.iq.result import IqResult
 
 _FACTS = ("label", "iq", "low", "high", "status", "note")
 _NODE = {
@@ -100,36 +101,17 @@ class Explanation(Result):
                 yield (("└─ " if last else "├─ ") if index == 0 else ("   " if last else "│  ")) + line
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Workings:
-    """What an explanation reads of a scoring: its arrays and rules, and the rows of its tables.
-
-    ``facts`` holds rows of the trail and of the dimensions by (subject, benchmark or dimension); ``ladders`` names the
-    set in use.
-    """
-
-    matrix: ScoreMatrix
-    filled: Filled
-    scored: ScoredDimensions
-    rules: IqRules
-    weights: Floats
-    ladders: str
-    models: pl.DataFrame
-    composites: pl.DataFrame
-    facts: Mapping[tuple[str, str], Mapping[str, Any]]
-
-
-def explain_subject(workings: Workings, subject: str) -> Explanation:
+def explain_subject(result: IqResult, subject: str) -> Explanation:
     """Explain one model's composite down to every score and every filled gap."""
-    matrix, row = workings.matrix, workings.matrix.row(subject)
-    facts = workings.models.row(row, named=True)  # in the order of the matrix
-    composite = workings.composites.row(row, named=True)
-    exact = float(workings.scored.composites[0, row])
-    parts = tuple(_dimension(workings, row, place) for place in range(len(matrix.dimensions)))
+    matrix, row = result.matrix, result.matrix.row(subject)
+    facts = result.evidence.models.row(row, named=True)  # in the order of the matrix
+    composite = result.composites.row(row, named=True)
+    exact = float(result.scored.composites[0, row])
+    parts = tuple(_dimension(result, row, place) for place in range(len(matrix.dimensions)))
     if np.isnan(exact):
-        note = f"no IQ: {no_composite(matrix, workings.scored, workings.rules, row)}"
+        note = f"no IQ: {no_composite(matrix, result.scored, result.rules, row)}"
     else:
-        equal = np.allclose(workings.weights, workings.weights[0])
+        equal = np.allclose(result.weights, result.weights[0])
         kind = "mean" if equal else "weighted mean"
         note = f"{kind} of {len(parts)} dimensions, {exact:.2f} before rounding"
         if composite["published"] is not None:
@@ -138,7 +120,7 @@ def explain_subject(workings: Workings, subject: str) -> Explanation:
     note += f"{composite['inherited']} inherited, {composite['estimated']} estimated"
     if read := _relatives_read(matrix, row):
         note += f"; also read: {', '.join(read)}"
-    note += f"; released {facts['released']}, ladders {workings.ladders}"
+    note += f"; released {facts['released']}, ladders {result.ladders}"
     return Explanation(
         facts["name"], composite["iq"], composite["low"], composite["high"], composite["status"], note, parts
     )
@@ -180,35 +162,35 @@ def _relatives_read(matrix: ScoreMatrix, row: int) -> list[str]:
     return [matrix.relatives.names[place] for place in np.flatnonzero(matrix.relatives_read[row])]
 
 
-def _dimension(workings: Workings, row: int, place: int) -> Explanation:
-    matrix, scored = workings.matrix, workings.scored
+def _dimension(result: IqResult, row: int, place: int) -> Explanation:
+    matrix, scored = result.matrix, result.scored
     status = int(scored.statuses[row, place])
     value = scored.dimensions[0, row, place]
     columns = np.flatnonzero(matrix.dimension_of == place)
-    shown = columns[workings.filled.steps[row, columns] != NONE]  # what a missing dimension lacks needs no line each
-    parts = tuple(_benchmark(workings, row, int(column)) for column in shown)
-    rule = workings.rules.dimensions[matrix.dimensions[place]]
+    shown = columns[result.filled.steps[row, columns] != NONE]  # what a missing dimension lacks needs no line each
+    parts = tuple(_benchmark(result, row, int(column)) for column in shown)
+    rule = result.rules.dimensions[matrix.dimensions[place]]
     if status == MISSING:
-        note = _nothing_note(workings, row, int(matrix.measured[row, columns].sum()))
+        note = _nothing_note(result, row, int(matrix.measured[row, columns].sum()))
     elif status >= MATCHED:
-        note = _missing_dimension_note(workings, row, place)
+        note = _missing_dimension_note(result, row, place)
     else:
         measured = int(matrix.measured[row, columns].sum())
         note = f"mean of {columns.size} benchmarks, {measured} measured"
-    low, high = _span(workings, matrix.dimensions[place], row)
+    low, high = _span(result, matrix.dimensions[place], row)
     return Explanation(rule.name, _number(value), low, high, STATUSES[status], note, parts)
 
 
-def _nothing_note(workings: Workings, row: int, measured: int) -> str:
+def _nothing_note(result: IqResult, row: int, measured: int) -> str:
     """Say why a dimension has no value."""
     basis = f"{measured} measured" if measured else "nothing measured"
-    if np.isnan(workings.scored.composites[0, row]):
+    if np.isnan(result.scored.composites[0, row]):
         return f"{basis}, and too little of the model to estimate the rest"
     return f"{basis}, and no model of its time was measured here"
 
 
-def _missing_dimension_note(workings: Workings, row: int, place: int) -> str:
-    matrix, scored, rules = workings.matrix, workings.scored, workings.rules
+def _missing_dimension_note(result: IqResult, row: int, place: int) -> str:
+    matrix, scored, rules = result.matrix, result.scored, result.rules
     count = scored.scored.sum(axis=1)
     peers = np.flatnonzero(scored.scored[:, place] & (count >= rules.dimension.minimum_scored))
     points = np.where(scored.scored, scored.dimensions[0], 0.0)
@@ -225,26 +207,26 @@ def _missing_dimension_note(workings: Workings, row: int, place: int) -> str:
     )
 
 
-def _benchmark(workings: Workings, row: int, column: int) -> Explanation:
-    matrix, filled = workings.matrix, workings.filled
+def _benchmark(result: IqResult, row: int, column: int) -> Explanation:
+    matrix, filled = result.matrix, result.filled
     step = int(filled.steps[row, column])
     value = filled.iqs[0, row, column]
-    low, high = _span(workings, matrix.benchmarks[column], row)
+    low, high = _span(result, matrix.benchmarks[column], row)
     note = ""
     parts: tuple[Explanation, ...] = ()
     if step == SOURCE:
-        note = _source_note(workings, row, column)
+        note = _source_note(result, row, column)
     elif step == PREDECESSOR:
         donor = int(filled.donors[row, column])
-        note = f"missing; from predecessor {matrix.subjects[donor]}: {_source_note(workings, donor, column)}"
+        note = f"missing; from predecessor {matrix.subjects[donor]}: {_source_note(result, donor, column)}"
     elif step == PEERS:
-        note = _peers_note(workings, row, column)
+        note = _peers_note(result, row, column)
     elif step == ZERO:
         note = "missing; a score of 0 is assumed"
     elif step == CORRELATION:
-        note, parts = _correlation_note(workings, row, column)
+        note, parts = _correlation_note(result, row, column)
     elif step == WITHIN:
-        note = _within_note(workings, row, column)
+        note = _within_note(result, row, column)
     elif step == JOINT:
         count = int(matrix.measured[row].sum())
         basis = [f"{count} measured benchmark{'' if count == 1 else 's'}"] if count else []
@@ -252,9 +234,9 @@ def _benchmark(workings: Workings, row: int, column: int) -> Explanation:
     return Explanation(matrix.benchmarks[column], _number(value), low, high, STEPS[step], note, parts)
 
 
-def _source_note(workings: Workings, row: int, column: int) -> str:
-    matrix = workings.matrix
-    fact = workings.facts[matrix.subjects[row], matrix.benchmarks[column]]
+def _source_note(result: IqResult, row: int, column: int) -> str:
+    matrix = result.matrix
+    fact = result.facts[matrix.subjects[row], matrix.benchmarks[column]]
     ladder = matrix.ladders[column]
     low, high = ladder.segment(matrix.scores[row, column])
     points = dict(zip(LEVELS, ladder.scores, strict=True))
@@ -265,16 +247,16 @@ def _source_note(workings: Workings, row: int, column: int) -> str:
     return f"score {fact['score']:g} {fact['unit']} ({fact['source']}, {fact['date']}), {segment}"
 
 
-def _peers_note(workings: Workings, row: int, column: int) -> str:
-    matrix, rule = workings.matrix, workings.rules.peers
+def _peers_note(result: IqResult, row: int, column: int) -> str:
+    matrix, rule = result.matrix, result.rules.peers
     targets, peers, kind = peer_groups(matrix, column)
-    nearest = smallest(peer_keys(kind, workings.filled.capability, targets, peers), rule.count)
+    nearest = smallest(peer_keys(kind, result.filled.capability, targets, peers), rule.count)
     chosen = peers[nearest[0, int(np.flatnonzero(targets == row)[0])]]
     return f"missing; percentile {rule.percentile:g} of {chosen.size} comparable models ({matrix.listed(chosen)})"
 
 
-def _correlation_note(workings: Workings, row: int, column: int) -> tuple[str, tuple[Explanation, ...]]:
-    matrix, filled, rule = workings.matrix, workings.filled, workings.rules.correlation
+def _correlation_note(result: IqResult, row: int, column: int) -> tuple[str, tuple[Explanation, ...]]:
+    matrix, filled, rule = result.matrix, result.filled, result.rules.correlation
     lines, iqs = filled.correlations, matrix.iqs[row]
     predictors = np.flatnonzero(matrix.measured[row] & (lines.weight[0, :, column] > 0))
     parts, weights = [], lines.weight[0, predictors, column]
@@ -298,17 +280,17 @@ def _correlation_note(workings: Workings, row: int, column: int) -> tuple[str, t
     return note, tuple(parts)
 
 
-def _within_note(workings: Workings, row: int, column: int) -> str:
-    matrix, filled = workings.matrix, workings.filled
+def _within_note(result: IqResult, row: int, column: int) -> str:
+    matrix, filled = result.matrix, result.filled
     average = float(filled.average[0, row, matrix.dimension_of[column]])
     cap = float(filled.caps[0, column])
-    percentile = workings.rules.within.percentile
+    percentile = result.rules.within.percentile
     return f"missing; observed average {average:.1f}, at most percentile {percentile:g} of the benchmark, {cap:.1f}"
 
 
-def _span(workings: Workings, name: str, row: int) -> tuple[float | None, float | None]:
+def _span(result: IqResult, name: str, row: int) -> tuple[float | None, float | None]:
     """Return the interval of a benchmark or dimension, if it has one."""
-    fact = workings.facts.get((workings.matrix.subjects[row], name), {})
+    fact = result.facts.get((result.matrix.subjects[row], name), {})
     return fact.get("low"), fact.get("high")
 
 

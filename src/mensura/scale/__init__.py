@@ -5,24 +5,26 @@ Read first: ``ruler`` (the conversions), ``position`` (a rate with its interval)
 dimension), ``ranking`` (who is ranked and who leads).
 """
 
-from mensura.scale.calibration import Calibration, LevelLine, scaling_of
-from mensura.scale.position import Position, Reading
-from mensura.scale.ruler import (
+from mensura.scale.calibration import (
     EDGE_SHARE,
+    Calibration,
+    LevelLine,
+    scaling_of,
+    score_to_capability,
+    share_above_chance,
+)
+from mensura.scale.position import Position, Reading, rate_interval
+from mensura.scale.ranking import band_of, say_rarity
+from mensura.scale.ruler import (
     Z90,
-    band_of,
     iq_to_rate,
     level_to_rate,
     one_in_to_rate,
     percentile_to_rate,
-    rate_interval,
     rate_to_iq,
     rate_to_level,
     rate_to_one_in,
     rate_to_percentile,
-    say_rarity,
-    score_to_capability,
-    share_above_chance,
 )
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Calibrated dimensions: the line that turns an annotated level into a world success rate."""
+"""Calibrated dimensions and curves: from an annotated level to a world success rate, from a score to a capability."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mensura.core.arrays import Floats
+from mensura.core.arrays import Floats, logit
 from mensura.core.errors import MensuraError
 from mensura.scale.ruler import Z90, level_to_rate, rate_to_level
 
@@ -209,3 +209,61 @@ def _slope_error(row: Mapping[str, object]) -> float | None:
 def _number(row: Mapping[str, object], column: str) -> float | None:
     value = row.get(column)
     return None if value is None or value == "" else float(str(value))
+
+
+# From a score to the stitched scale: the capability at which a benchmark's curve gives that score.
+
+EDGE_SHARE = 0.01
+"""A score nearer than this share of the range to chance or ceiling only bounds the capability; it is read from here."""
+
+
+def share_above_chance(score: ArrayLike, chance: ArrayLike = 0.0, ceiling: ArrayLike = 1.0) -> Floats:
+    """Return which share of the way from chance to ceiling a score has gone.
+
+    Parameters
+    ----------
+    score, chance, ceiling : float or array
+        The score, that of guessing, and the best one.
+
+    Returns
+    -------
+    array
+        The share; below 0 where guessing does better.
+
+    Examples
+    --------
+    >>> from mensura.scale import share_above_chance
+    >>> float(share_above_chance(0.625, chance=0.25))
+    0.5
+
+    """
+    low, high = np.asarray(chance, dtype=float), np.asarray(ceiling, dtype=float)
+    return np.asarray((np.asarray(score, dtype=float) - low) / (high - low))
+
+
+def score_to_capability(
+    score: ArrayLike, difficulty: ArrayLike, slope: ArrayLike, chance: ArrayLike = 0.0, ceiling: ArrayLike = 1.0
+) -> Floats:
+    """Return the capability at which a benchmark's curve gives a score.
+
+    Parameters
+    ----------
+    score : float or array
+        Scores; at or below chance, or at the ceiling, they are read at 1% and 99% of the range.
+    difficulty, slope, chance, ceiling : float or array
+        The curve chance + (ceiling − chance) · σ(slope · (C − difficulty)).
+
+    Returns
+    -------
+    array
+        C.
+
+    Examples
+    --------
+    >>> from mensura.scale import score_to_capability
+    >>> float(score_to_capability(0.5, difficulty=1.2, slope=2.0))
+    1.2
+
+    """
+    share = np.clip(share_above_chance(score, chance, ceiling), EDGE_SHARE, 1 - EDGE_SHARE)
+    return np.asarray(np.asarray(difficulty, dtype=float) + logit(share) / np.asarray(slope, dtype=float))

@@ -1,14 +1,22 @@
-"""A position on the ruler: a success rate with its interval, read in any unit."""
+"""A position on the ruler: a success rate with its interval, read in any unit, and the one interval of a rate."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 from mensura.scale import ruler
 from mensura.scale.calibration import LevelLine
+
+Side: TypeAlias = Literal["both", "lower", "upper"]
+_Z90_ONE_SIDE = 1.2815515655446004  # normal quantile at 0.9
+_FEWEST = 1e-12  # tries below which nobody tried
 
 
 class Reading(NamedTuple):
@@ -122,3 +130,44 @@ class Position:
     def annotated_level(self, line: LevelLine) -> Reading:
         """Annotated level of a calibrated dimension that a person in this position just meets."""
         return self._read(lambda rate: float(line.level(rate)))
+
+
+def rate_interval(right: ArrayLike, n: ArrayLike, side: Side = "both") -> tuple[Floats, Floats]:
+    """Return the 90% interval of a rate (Wilson's), also where all tries or none succeeded.
+
+    Every interval of a rate in Mensura comes from here. An end is the rate from which the observed share lies 1.645
+    standard errors away.
+
+    Parameters
+    ----------
+    right, n : float or array
+        Successes and tries; they need not be whole, as with weighted answers.
+    side : {"both", "lower", "upper"}
+        "lower" and "upper" bound the rate from one side only, with the same 90%; the other end is then 1 or 0.
+
+    Returns
+    -------
+    tuple of arrays
+        Ends of the interval, 0 and 1 where nobody tried.
+
+    References
+    ----------
+    L. D. Brown, T. T. Cai and A. DasGupta, Interval estimation for a binomial proportion, Statistical Science 16
+    (2001) 101-133.
+
+    Examples
+    --------
+    >>> from mensura.scale import rate_interval
+    >>> [round(float(end), 2) for end in rate_interval(7, 10)]
+    [0.44, 0.87]
+    >>> [round(float(end), 3) for end in rate_interval(70, 70)]
+    [0.963, 1.0]
+
+    """
+    z = ruler.Z90 if side == "both" else _Z90_ONE_SIDE
+    k, n = np.asarray(right, dtype=float), np.asarray(n, dtype=float)
+    with np.errstate(invalid="ignore"):
+        half = z * np.sqrt(np.maximum(k * (n - k), 0.0) / np.maximum(n, _FEWEST) + z**2 / 4.0)
+    low, high = ((k + z**2 / 2.0 + sign * half) / (n + z**2) for sign in (-1.0, 1.0))
+    low = np.where((k <= 0) | (side == "upper"), 0.0, low)
+    return low, np.where((k >= n) | (side == "lower"), 1.0, high)

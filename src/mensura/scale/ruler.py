@@ -21,7 +21,7 @@ from typing import Literal, TypeAlias, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mensura.core.arrays import Floats, logit
+from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 
 Convention: TypeAlias = Literal["adele", "calibrated"]
@@ -36,58 +36,12 @@ So every IQ in range has a rate below 1, and every rate an IQ in range.
 Below about IQ 25 a rate as a double is so near 1 that neighbouring IQs begin to share it.
 """
 
-Side: TypeAlias = Literal["both", "lower", "upper"]
 Z90 = 1.6448536269514722
 """Normal quantile at 0.95: 90% lie between -Z90 and Z90."""
-_Z90_ONE_SIDE = 1.2815515655446004  # normal quantile at 0.9
-_FEWEST = 1e-12  # tries below which nobody tried
 _MEAN_IQ, _SD_IQ = 100.0, 15.0  # by the definition of an IQ
 _SMALLEST_LOOSE = SMALLEST_RATE * (1.0 - 1e-9)  # so that the readings of the smallest rate lead back to it
 _OFFSETS = {"adele": 0.5, "calibrated": 0.0}  # the level at which everybody succeeds
-_AT_AN_EDGE = 1e-9  # a rate this near to the lower end of a band is in it
-_WHOLE_FROM = 1000.0  # rarities from here are said without a decimal point
 _HIGHEST_PERCENTILE = float(np.nextafter(100.0, 0.0))  # so that no rate, however small, gives a percentile of 100
-
-
-def rate_interval(right: ArrayLike, n: ArrayLike, side: Side = "both") -> tuple[Floats, Floats]:
-    """Return the 90% interval of a rate (Wilson's), also where all tries or none succeeded.
-
-    Every interval of a rate in Mensura comes from here. An end is the rate from which the observed share lies 1.645
-    standard errors away.
-
-    Parameters
-    ----------
-    right, n : float or array
-        Successes and tries; they need not be whole, as with weighted answers.
-    side : {"both", "lower", "upper"}
-        "lower" and "upper" bound the rate from one side only, with the same 90%; the other end is then 1 or 0.
-
-    Returns
-    -------
-    tuple of arrays
-        Ends of the interval, 0 and 1 where nobody tried.
-
-    References
-    ----------
-    L. D. Brown, T. T. Cai and A. DasGupta, Interval estimation for a binomial proportion, Statistical Science 16
-    (2001) 101-133.
-
-    Examples
-    --------
-    >>> from mensura.scale import rate_interval
-    >>> [round(float(end), 2) for end in rate_interval(7, 10)]
-    [0.44, 0.87]
-    >>> [round(float(end), 3) for end in rate_interval(70, 70)]
-    [0.963, 1.0]
-
-    """
-    z = Z90 if side == "both" else _Z90_ONE_SIDE
-    k, n = np.asarray(right, dtype=float), np.asarray(n, dtype=float)
-    with np.errstate(invalid="ignore"):
-        half = z * np.sqrt(np.maximum(k * (n - k), 0.0) / np.maximum(n, _FEWEST) + z**2 / 4.0)
-    low, high = ((k + z**2 / 2.0 + sign * half) / (n + z**2) for sign in (-1.0, 1.0))
-    low = np.where((k <= 0) | (side == "upper"), 0.0, low)
-    return low, np.where((k >= n) | (side == "lower"), 1.0, high)
 
 
 @overload
@@ -340,63 +294,6 @@ def iq_to_rate(iq: ArrayLike) -> float | Floats:
     return _shaped(ndtr(z))
 
 
-def band_of(rate: float) -> str:
-    """Return the band of the common base-10 scale that a rate is in: level 1 is 10–100% of people, and so on.
-
-    Parameters
-    ----------
-    rate : float
-        Success rate.
-
-    Returns
-    -------
-    str
-        The band, in percent of people.
-
-    Examples
-    --------
-    >>> from mensura.scale import band_of
-    >>> band_of(0.038)
-    '1–10%'
-
-    """
-    _rate(rate)
-    step = max(1, math.ceil(-math.log10(rate) - _AT_AN_EDGE))
-    low, high = (f"{100 * 10.0**-power:.12g}" for power in (step, step - 1))
-    return f"{low}–{high}%"
-
-
-def say_rarity(rate: float, tested: float | None = None) -> str:
-    """Say a rarity in words, cut at what the data can tell.
-
-    Parameters
-    ----------
-    rate : float
-        Success rate.
-    tested : float, optional
-        People that the rate rests on. Where fewer than one of them would succeed, nobody can know how rare it is, only
-        that it is at least so rare.
-
-    Returns
-    -------
-    str
-        The rarity.
-
-    Examples
-    --------
-    >>> from mensura.scale import say_rarity
-    >>> say_rarity(0.04)
-    '1 in 25 people'
-    >>> say_rarity(1.5e-7, tested=142)
-    'at least 1 in 142 tested'
-
-    """
-    one_in = rate_to_one_in(rate)
-    if tested is not None and one_in > tested:
-        return f"at least 1 in {tested:,.0f} tested"
-    return f"1 in {one_in:,.3g} people" if one_in < _WHOLE_FROM else f"1 in {one_in:,.0f} people"
-
-
 def _offset(convention: str) -> float:
     if convention not in _OFFSETS:
         raise MensuraError(f"convention: got {convention!r}; expected one of {', '.join(_OFFSETS)}")
@@ -437,61 +334,3 @@ def _hint(name: str, value: float) -> str:
 
 def _shaped(array: Floats) -> float | Floats:
     return float(array) if np.ndim(array) == 0 else array
-
-
-# From a score to the stitched scale: the capability at which a benchmark's curve gives that score.
-
-EDGE_SHARE = 0.01
-"""A score nearer than this share of the range to chance or ceiling only bounds the capability; it is read from here."""
-
-
-def share_above_chance(score: ArrayLike, chance: ArrayLike = 0.0, ceiling: ArrayLike = 1.0) -> Floats:
-    """Return which share of the way from chance to ceiling a score has gone.
-
-    Parameters
-    ----------
-    score, chance, ceiling : float or array
-        The score, that of guessing, and the best one.
-
-    Returns
-    -------
-    array
-        The share; below 0 where guessing does better.
-
-    Examples
-    --------
-    >>> from mensura.scale import share_above_chance
-    >>> float(share_above_chance(0.625, chance=0.25))
-    0.5
-
-    """
-    low, high = np.asarray(chance, dtype=float), np.asarray(ceiling, dtype=float)
-    return np.asarray((np.asarray(score, dtype=float) - low) / (high - low))
-
-
-def score_to_capability(
-    score: ArrayLike, difficulty: ArrayLike, slope: ArrayLike, chance: ArrayLike = 0.0, ceiling: ArrayLike = 1.0
-) -> Floats:
-    """Return the capability at which a benchmark's curve gives a score.
-
-    Parameters
-    ----------
-    score : float or array
-        Scores; at or below chance, or at the ceiling, they are read at 1% and 99% of the range.
-    difficulty, slope, chance, ceiling : float or array
-        The curve chance + (ceiling − chance) · σ(slope · (C − difficulty)).
-
-    Returns
-    -------
-    array
-        C.
-
-    Examples
-    --------
-    >>> from mensura.scale import score_to_capability
-    >>> float(score_to_capability(0.5, difficulty=1.2, slope=2.0))
-    1.2
-
-    """
-    share = np.clip(share_above_chance(score, chance, ceiling), EDGE_SHARE, 1 - EDGE_SHARE)
-    return np.asarray(np.asarray(difficulty, dtype=float) + logit(share) / np.asarray(slope, dtype=float))

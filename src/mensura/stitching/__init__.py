@@ -3,7 +3,7 @@
 In: scores of subjects on benchmarks. Out: a :class:`Stitch` with capabilities, benchmarks, intervals and residuals.
 Read first: ``fit`` (the verb), ``scores`` and ``layout`` (checked scores as arrays), ``pooled`` (the default method),
 ``rosetta`` (the published method), ``laplace`` and ``positions`` (uncertainty), ``people`` (groups of people on the
-scale), ``place`` and ``frozen`` (new subjects on a scale that stands), ``validation`` (held-out errors).
+scale), ``place`` and ``frozen`` (new subjects on a scale that stands).
 """
 
 from mensura.stitching.checks import Convergence, published_anchor
@@ -13,7 +13,6 @@ from mensura.stitching.influence import (
     battery_intervals,
     benchmark_influence,
     information_curves,
-    subject_information,
 )
 from mensura.stitching.layout import ScoreLayout
 from mensura.stitching.links import evidence_scores
@@ -24,7 +23,6 @@ from mensura.stitching.predict import residual_tables
 from mensura.stitching.result import Stitch
 from mensura.stitching.rosetta import Solution, penalty_weight, shift_to_anchor, solve_rosetta
 from mensura.stitching.scores import DAYS_PER_YEAR, ScoreSet, encode, read_scores, to_date, to_years
-from mensura.stitching.validation import forward_errors, held_out_errors
 
 __all__ = [
     "DAYS_PER_YEAR",
@@ -41,10 +39,8 @@ __all__ = [
     "domain",
     "encode",
     "evidence_scores",
-    "forward_errors",
     "freeze",
     "frozen_scales",
-    "held_out_errors",
     "information_curves",
     "load_scale",
     "penalty_weight",
@@ -58,7 +54,6 @@ __all__ = [
     "shift_to_anchor",
     "solve_rosetta",
     "stitch",
-    "subject_information",
     "to_date",
     "to_years",
 ]

@@ -168,40 +168,6 @@ def information_curves(fit: Stitch, grid: Floats | None = None) -> pl.DataFrame:
     )
 
 
-def subject_information(fit: Stitch) -> pl.DataFrame:
-    """Compute how much each score of a subject says about its capability.
-
-    Parameters
-    ----------
-    fit : Stitch
-        A fit of either method.
-
-    Returns
-    -------
-    table
-        subject, benchmark, information, share.
-
-    Examples
-    --------
-    >>> import mensura
-    >>> rows = [(f"m{i}", f"b{j}", 0.2 + 0.1 * i + 0.01 * j**2) for i in range(6) for j in range(4)]
-    >>> scores = {"subject": [r[0] for r in rows], "benchmark": [r[1] for r in rows], "score": [r[2] for r in rows]}
-    >>> from mensura.stitching import subject_information
-    >>> subject_information(mensura.stitch(scores)).height
-    24
-
-    """
-    layout = fit.data.layout
-    table = pl.DataFrame(
-        {
-            "subject": np.array(fit.data.subjects)[layout.rows],
-            "benchmark": np.array(fit.data.benchmarks)[layout.cols],
-            "information": _information(fit, fit.estimate.capability[0][layout.rows], layout.cols),
-        }
-    )
-    return table.with_columns(share=pl.col("information") / pl.col("information").sum().over("subject"))
-
-
 def _information(fit: Stitch, capability: Floats, cols: Ints) -> Floats:
     phi, data = fit.estimate.phi[0][cols], fit.data
     f, slope = levels(data.chance[cols], data.ceiling[cols], phi[:, 0] + phi[:, 1] * capability, data.step)

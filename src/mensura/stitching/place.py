@@ -1,4 +1,4 @@
-"""New subjects, or a domain's scores, on an existing fit that they do not move."""
+"""New subjects, a domain's scores, or contestants of votes, on an existing fit that they do not move."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+import scipy
 
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 from mensura.stitching.checks import positions_of
 from mensura.stitching.layout import ScoreLayout
-from mensura.stitching.positions import PositionDraws, Positions
+from mensura.stitching.positions import LEVEL, PositionDraws, Positions
 from mensura.stitching.scores import ScoreSet, encode, read_scores
 
 if TYPE_CHECKING:
     from mensura.stitching.result import Stitch
+    from mensura.stitching.votes import VoteFit
 
 PLACING_DRAWS = 200
 """Draws of the benchmarks on which new subjects are placed; each costs one iteration per new subject."""
@@ -142,3 +144,61 @@ def _placed(fit: Stitch, new: ScoreSet, kind: str, seed: int) -> PositionDraws:
     together = Positions(np.concatenate((drawn.theta, theta), axis=1), drawn.phi)
     estimate, positions = fit.scaled(centre, basis), fit.scaled(together, basis, about=centre)
     return PositionDraws(kind, (*fit.data.subjects, *new.subjects), fit.data.benchmarks, estimate, positions, lost)
+
+
+# Votes on the scale: the line through the models that have a strength and a capability.
+
+FEWEST_LINKS = 3
+"""Models with a capability and a strength from which votes join the stitched scale."""
+
+
+def join_scale(fit: VoteFit, capabilities: pl.DataFrame) -> pl.DataFrame | None:
+    """Place contestants on the stitched scale through those that have a capability too.
+
+    Parameters
+    ----------
+    fit : VoteFit
+        The votes.
+    capabilities : pl.DataFrame
+        subject, capability, low and high (90%), under the contestants' names.
+
+    Returns
+    -------
+    polars.DataFrame or None
+        contestant, kind, capability with its interval and whether it was linked; None below three shared models.
+
+    Examples
+    --------
+    >>> from mensura.stitching.place import join_scale
+    >>> join_scale(fit, stitched.capabilities)  # doctest: +SKIP
+
+    """
+    both = fit.contestants.join(
+        capabilities.select(contestant="subject", c="capability", c_low="low", c_high="high"), on="contestant"
+    ).drop_nulls()
+    if both.height < FEWEST_LINKS:
+        return None
+    width = 2 * scipy.stats.norm.ppf(0.5 + LEVEL / 2)
+    x, y = both["strength"].to_numpy(), both["c"].to_numpy()
+    ex, ey = ((both[high] - both[low]).to_numpy() / width for low, high in (("low", "high"), ("c_low", "c_high")))
+    slope = float(np.std(y) / max(1e-9, np.std(x)))
+    scatter = 0.0
+    for _ in range(50):  # weights depend on the slope and on the scatter about the line
+        weight = 1 / np.maximum(1e-9, ey**2 + slope**2 * ex**2 + scatter)
+        mx, my = np.average(x, weights=weight), np.average(y, weights=weight)
+        slope = float(np.sum(weight * (x - mx) * (y - my)) / np.sum(weight * np.maximum(1e-9, (x - mx) ** 2)))
+        left = y - my - slope * (x - mx)
+        noise = float(np.mean(ey**2 + slope**2 * ex**2))
+        scatter = max(0.0, float(np.sum(left**2)) / max(1, len(x) - 2) - noise)
+    table = fit.contestants
+    strength = table["strength"].to_numpy()
+    own = (table["high"] - table["low"]).to_numpy() / width
+    line = 1 / np.sum(weight) + (strength - mx) ** 2 / np.sum(weight * (x - mx) ** 2)
+    reach = scipy.stats.t.ppf(0.5 + LEVEL / 2, max(1, len(x) - 2)) * np.sqrt(slope**2 * own**2 + scatter + line)
+    placed = my + slope * (strength - mx)
+    return table.select("contestant", "kind").with_columns(
+        capability=pl.Series(placed),
+        low=pl.Series(placed - reach),
+        high=pl.Series(placed + reach),
+        linked=pl.col("contestant").is_in(both["contestant"].implode()),
+    )

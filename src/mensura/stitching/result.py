@@ -212,7 +212,7 @@ class Stitch(Result):
     def dimensions(self) -> pl.DataFrame:
         """Return the share of the completed matrix's variance (in η) that each latent dimension explains, and a word.
 
-        Columns dimension (1 is capability), share, verdict. Held-out error decides (``stitch --check held-out``); a
+        Columns dimension (1 is capability), share, verdict. Held-out error decides; a
         share below 1% means that the dimension has shrunk away.
         """
         at = self.estimate

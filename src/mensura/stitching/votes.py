@@ -9,12 +9,14 @@ this is the model of Bradley and Terry. Intervals count judges and prompts as cl
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import polars as pl
 from scipy import sparse, stats
 from scipy.sparse.csgraph import connected_components
+from scipy.special import softmax
 
 from mensura.core.errors import MensuraError, counted, listed_names
 from mensura.core.results import Result
@@ -30,8 +32,7 @@ WEAK = 1e-3
 """Precision that keeps the strength of a contestant who always wins or loses finite."""
 LEVEL = 0.9
 _STEPS, _ENOUGH = 60, 1e-8
-FEWEST_LINKS = 3
-"""Models with a capability and a strength from which votes join the stitched scale."""
+_AT_ONCE = 10_000  # clusters whose slopes are multiplied at once
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -103,18 +104,52 @@ class _Design:
                 "votes between all. Fit each group alone, or add votes between them"
             )
 
-    def shares(self, theta: Floats, effect: dict[str, float], judge: Floats) -> Floats:
-        """Return the chances of the four outcomes, votes × 4."""
-        half = (theta[self.a] - theta[self.b] + effect.get("side", 0.0) + effect.get("length", 0.0) * self.x) / 2
-        utility = np.full((4, len(self.a)), -np.inf)
-        utility[0], utility[1] = half, -half
+    @cached_property
+    def options(self) -> dict[int, Any]:
+        """Return how the utility of each outcome depends on the parameters: sparse matrices, votes × parameters."""
+        n, size = len(self.a), len(self.names)
+        place = {name: size + k for k, name in enumerate(self.effects)}
+
+        def depends(*parts: tuple[Any, Any]) -> Any:  # noqa: ANN401
+            columns = np.concatenate([np.broadcast_to(column, n) for column, _ in parts])
+            values = np.concatenate([np.broadcast_to(value, n) for _, value in parts]).astype(np.float64)
+            where = np.tile(np.arange(n), len(parts)), columns
+            return sparse.csr_array((values, where), shape=(n, len(self.prior)))
+
+        halves = {"side": 0.5, "length": self.x / 2}
+        ahead = depends(
+            (self.a, 0.5), (self.b, -0.5), *((place[name], half) for name, half in halves.items() if name in place)
+        )
+        options = {0: ahead, 1: -ahead}
         if self.has["tie"]:
-            utility[2] = effect["tie"] + (judge[self.judge] if self.with_judges else 0.0)
+            own = [(size + len(place) + self.judge, 1.0)] if self.with_judges else []
+            options[2] = depends((place["tie"], 1.0), *own)
         if self.has["both bad"]:
-            utility[3] = effect["both bad"] - (theta[self.a] + theta[self.b]) / 2
-        utility -= utility.max(axis=0)
-        chance = np.exp(utility)
-        return chance / chance.sum(axis=0)  # type: ignore[no-any-return]
+            options[3] = depends((place["both bad"], 1.0), (self.a, -0.5), (self.b, -0.5))
+        return options
+
+    @cached_property
+    def prior(self) -> Floats:
+        """Return the precision with which each parameter is drawn to 0: contestants, effects, judges."""
+        judges = np.full(len(self.judges) * self.with_judges, 1 / JUDGE_SD**2)
+        return np.concatenate([np.full(len(self.names), WEAK), np.zeros(len(self.effects)), judges])
+
+    def slopes(self, values: Floats) -> tuple[Any, Any]:
+        """Return each vote's slope in every parameter (votes × parameters), and the curvature; both sparse."""
+        chances = softmax(np.stack([option @ values for option in self.options.values()]), axis=0)
+        parts = list(zip(self.options.items(), chances, strict=True))
+        own = sum(sparse.diags_array((self.y == k) - chance) @ option for (k, option), chance in parts)
+        mean = sum(sparse.diags_array(chance) @ option for (_, option), chance in parts)
+        square = sum(option.T @ (sparse.diags_array(chance) @ option) for (_, option), chance in parts)
+        return own, (square - mean.T @ mean + sparse.diags_array(self.prior)).tocsc()
+
+    def inverse(self, curvature: Any) -> Floats:  # noqa: ANN401
+        """Return the rows of contestants and effects of the inverse; the judges are eliminated, each by itself."""
+        kept = len(self.names) + len(self.effects)
+        cross, diagonal = curvature[:kept, kept:].toarray(), curvature.diagonal()[kept:]
+        scaled = cross / diagonal
+        inverse = np.linalg.inv(curvature[:kept, :kept].toarray() - scaled @ cross.T)
+        return np.hstack([inverse, -inverse @ scaled])
 
 
 def _codes(column: pl.Series) -> tuple[Ints, list[str]]:
@@ -143,7 +178,7 @@ def fit_votes(votes: Any) -> VoteFit:  # noqa: ANN401
     Raises
     ------
     MensuraError
-        If some contestants never met the others, or a vote cannot be read.
+        If some contestants never met the others, a vote cannot be read, or the fit does not converge.
 
     Examples
     --------
@@ -155,153 +190,61 @@ def fit_votes(votes: Any) -> VoteFit:  # noqa: ANN401
 
     """
     design = _Design(read_votes(votes))
-    size, extra = len(design.names), len(design.effects)
-    theta, judge = np.zeros(size), np.zeros(max(1, len(design.judges)))
-    value = np.zeros(extra)
-    iteration, largest = 0, np.inf
-    while iteration < _STEPS and largest > _ENOUGH:
+    size, kept = len(design.names), len(design.names) + len(design.effects)
+    values = np.zeros(len(design.prior))
+    iteration, step = 0, np.full(kept, np.inf)
+    while iteration < _STEPS and np.abs(step).max() > _ENOUGH:
         iteration += 1
-        chance = design.shares(theta, dict(zip(design.effects, value, strict=True)), judge)
-        gradient, hessian, own = _slopes(design, chance, theta, judge)
-        step, own_step = _solve(gradient, hessian, own)
+        own, curvature = design.slopes(values)
+        gradient = own.sum(axis=0) - design.prior * values
+        step = design.inverse(curvature) @ gradient
         step *= min(1.0, 2.0 / max(1e-12, float(np.abs(step).max())))
-        theta, value, judge = theta + step[:size], value + step[size:], judge + own_step
+        rest = (gradient[kept:] - curvature[kept:, :kept] @ step) / curvature.diagonal()[kept:]
+        values = values + np.concatenate([step, rest])
         if not design.has["both bad"]:
-            theta -= theta.mean()  # only differences count
-        largest = float(np.abs(step).max())
-    covariance, clusters, freedom = _covariance(design, theta, value, judge)
-    return _result(design, theta, value, judge, covariance, (clusters, freedom, iteration))
+            values[:size] -= values[:size].mean()  # only differences count
+    if np.abs(step).max() > _ENOUGH:
+        name = [*design.names, *design.effects][int(np.abs(step).argmax())]
+        raise MensuraError(
+            f"votes: the fit did not converge in {_STEPS} steps, because {name!r} still moves by "
+            f"{np.abs(step).max():.2g}; perhaps it decides every vote. Leave that column or contestant out"
+        )
+    covariance, clusters, freedom = _covariance(design, values)
+    return _result(design, values, covariance, (clusters, freedom, iteration))
 
 
-class _Own:
-    """The judges' block: its diagonal, its gradient, and what ties it to all other parameters."""
-
-    def __init__(self, diagonal: Any, gradient: Any, cross: Any) -> None:  # noqa: ANN401
-        self.diagonal, self.gradient, self.cross = diagonal, gradient, cross
-
-
-def _parts(design: _Design, chance: Floats) -> tuple[dict[str, Floats], dict[tuple[str, str], Floats]]:
-    """Return each vote's slopes in difference, mean quality, tie and both bad, and their covariances."""
-    a, b, tie, bad = chance
-    ahead = a - b
-    y = design.y
-    slope = {
-        "D": (y == 0) - 1.0 * (y == 1) - ahead,
-        "M": bad - (y == 3),
-        "T": (y == 2) - tie,
-        "B": (y == 3) - bad,
-    }
-    curve = {
-        ("D", "D"): a + b - ahead**2,
-        ("D", "M"): ahead * bad,
-        ("M", "M"): bad * (1 - bad),
-        ("D", "T"): -ahead * tie,
-        ("M", "T"): bad * tie,
-        ("T", "T"): tie * (1 - tie),
-        ("D", "B"): -ahead * bad,
-        ("M", "B"): -bad * (1 - bad),
-        ("T", "B"): -tie * bad,
-        ("B", "B"): bad * (1 - bad),
-    }
-    return slope, curve
-
-
-def _loads(design: _Design) -> list[tuple[str, Floats | float]]:
-    """Return through which part each effect works, and with which weight."""
-    ways: dict[str, tuple[str, Floats | float]] = {
-        "side": ("D", 0.5),
-        "length": ("D", design.x / 2),
-        "tie": ("T", 1.0),
-        "both bad": ("B", 1.0),
-    }
-    return [ways[name] for name in design.effects]
-
-
-def _slopes(design: _Design, chance: Floats, theta: Floats, judge: Floats) -> tuple[Floats, Floats, _Own | None]:
-    """Return gradient and curvature of the contestants and effects, and the judges' block."""
-    size, a, b = len(design.names), design.a, design.b
-    slope, curve = _parts(design, chance)
-
-    def both(at_first: Floats, at_second: Floats) -> Floats:
-        return (np.bincount(a, at_first, size) + np.bincount(b, at_second, size)).astype(np.float64)
-
-    loads = _loads(design)
-    gradient = np.concatenate(
-        [
-            both(slope["M"] + slope["D"], slope["M"] - slope["D"]) / 2 - WEAK * theta,
-            [float(np.sum(slope[part] * weight)) for part, weight in loads],
-        ]
-    )
-    hessian = np.zeros((size + len(loads), size + len(loads)))
-    plain, mixed = curve["D", "D"] + curve["M", "M"], 2 * curve["D", "M"]
-    hessian[np.arange(size), np.arange(size)] = both(plain + mixed, plain - mixed) / 4 + WEAK
-    pairs = np.bincount(a * size + b, (curve["M", "M"] - curve["D", "D"]) / 4, size * size).reshape(size, size)
-    hessian[:size, :size] += pairs + pairs.T
-    for place, (part, weight) in enumerate(loads, start=size):
-        with_d, with_m = curve["D", part], curve[("M", part) if part != "D" else ("D", "M")]
-        hessian[:size, place] = hessian[place, :size] = both((with_m + with_d) * weight, (with_m - with_d) * weight) / 2
-        for other, (part2, weight2) in enumerate(loads[: place - size + 1], start=size):
-            order = (part2, part) if (part2, part) in curve else (part, part2)
-            hessian[place, other] = hessian[other, place] = float(np.sum(curve[order] * weight * weight2))
-    return gradient, hessian, _judges(design, slope, curve, judge) if design.with_judges else None
-
-
-def _judges(design: _Design, slope: dict[str, Floats], curve: dict[tuple[str, str], Floats], judge: Floats) -> _Own:
-    size, count, j = len(design.names), len(design.judges), design.judge
-    gradient = np.bincount(j, slope["T"], count) - judge / JUDGE_SD**2
-    diagonal = np.bincount(j, curve["T", "T"], count) + 1 / JUDGE_SD**2
-    with_d, with_m = curve["D", "T"] / 2, curve["M", "T"] / 2
-    strengths = np.bincount(design.a * count + j, with_m + with_d, size * count)
-    strengths += np.bincount(design.b * count + j, with_m - with_d, size * count)
-    rows = [np.bincount(j, curve[_order(part, "T")] * weight, count) for part, weight in _loads(design)]
-    return _Own(diagonal, gradient, np.vstack([strengths.reshape(size, count), *rows]))
-
-
-def _order(part: str, other: str) -> tuple[str, str]:
-    return (other, part) if part == "B" else (part, other)
-
-
-def _solve(gradient: Floats, hessian: Floats, own: _Own | None) -> tuple[Any, Any]:
-    """Take a Newton step; the judges are eliminated first, each by itself."""
-    if own is None:
-        return np.linalg.solve(hessian, gradient), 0.0
-    scaled = own.cross / own.diagonal
-    reduced = hessian - scaled @ own.cross.T
-    step = np.linalg.solve(reduced, gradient - scaled @ own.gradient)
-    return step, (own.gradient - own.cross.T @ step) / own.diagonal
-
-
-def _covariance(design: _Design, theta: Floats, value: Floats, judge: Floats) -> tuple[Floats, str, float]:
+def _covariance(design: _Design, values: Floats) -> tuple[Floats, str, float]:
     """Return the covariance of strengths and effects by the votes' clusters, what those are, and their freedom.
 
     Judges and prompts both count (two ways at once, less what both share); where neither is given, each vote counts.
     """
-    chance = design.shares(theta, dict(zip(design.effects, value, strict=True)), judge)
-    _, hessian, own = _slopes(design, chance, theta, judge)
-    if own is not None:
-        hessian = hessian - (own.cross / own.diagonal) @ own.cross.T
-    bread = np.linalg.inv(hessian)
-    rows, ties = _influences(design, chance)
-    pull = None if own is None else (own.cross / own.diagonal).T
-    centre = np.eye(len(bread))
-    centre[: len(theta), : len(theta)] -= 1 / len(theta)  # strengths are compared with their mean
-    bread = centre @ bread
+    own, curvature = design.slopes(values)
+    size, kept = len(design.names), len(design.names) + len(design.effects)
+    centre = np.eye(kept)
+    centre[:size, :size] -= 1 / size  # strengths are compared with their mean
+    bread = centre @ design.inverse(curvature)
     labels = {"judges": design.judge, "prompts": design.prompt}
     counts = {name: int(label.max()) + 1 for name, label in labels.items()}
     given = [name for name in labels if counts[name] < len(design.a)]
 
-    def spread(label: Ints, nested: bool) -> Floats:
-        filled: Floats = bread @ _meat(rows, label, ties, pull, design.judge, nested) @ bread.T
-        return filled
+    def spread(label: Ints) -> Floats:
+        """Sum the products of the clusters' slopes, with the usual correction for few clusters."""
+        count, n = int(label.max()) + 1, len(label)
+        sums = sparse.csr_array((np.ones(n), (label, np.arange(n))), shape=(count, n)) @ own
+        products = np.zeros((kept, kept))
+        for first in range(0, count, _AT_ONCE):
+            part = sums[first : first + _AT_ONCE] @ bread.T
+            products += part.T @ part
+        return products * count / max(1, count - 1)
 
-    plain = bread @ centre.T
+    plain = bread[:, :kept] @ centre.T
     if not given:
-        return spread(np.arange(len(design.a)), True), "each vote counts by itself", np.inf
-    parts = [spread(labels[name], name == "judges") for name in given]
+        return spread(np.arange(len(design.a))), "each vote counts by itself", np.inf
+    parts = [spread(labels[name]) for name in given]
     covariance = sum(parts, np.zeros_like(plain))
     if len(given) == 2:
         cells = np.unique(labels["judges"] * counts["prompts"] + labels["prompts"], return_inverse=True)[1]
-        less = covariance - spread(cells, True)
+        less = covariance - spread(cells)
         covariance = less if np.diag(less).min() > 0 else covariance
     widest = np.max([np.diag(one) for one in (plain, covariance, *parts)], axis=0)
     scale = np.sqrt(widest / np.maximum(np.diag(covariance), 1e-300))
@@ -309,50 +252,10 @@ def _covariance(design: _Design, theta: Floats, value: Floats, judge: Floats) ->
     return covariance * np.outer(scale, scale), f"{words} are clusters", min(counts[name] for name in given) - 1
 
 
-def _influences(design: _Design, chance: Floats) -> tuple[Any, Floats]:
-    """Return each vote's own slope in every strength and effect (sparse, votes × parameters), and in the tie."""
-    slope, _ = _parts(design, chance)
-    n, size = len(design.a), len(design.names)
-    row = np.arange(n)
-    loads = _loads(design)
-    cells = [(slope["M"] + slope["D"]) / 2, (slope["M"] - slope["D"]) / 2]
-    places = [design.a, design.b]
-    for place, (part, weight) in enumerate(loads, start=size):
-        cells.append(slope[part] * weight)
-        places.append(np.full(n, place))
-    where = (np.tile(row, len(cells)), np.concatenate(places))
-    table = sparse.coo_array((np.concatenate(cells), where), shape=(n, size + len(loads))).tocsr()
-    return table, slope["T"]
-
-
-def _meat(rows: Any, label: Ints, ties: Floats, pull: Any, judge: Ints, nested: bool) -> Floats:  # noqa: ANN401
-    """Return the summed products of the clusters' slopes, with the usual correction for few clusters.
-
-    ``pull`` (judges × parameters) takes out of each vote the part that its judge's own readiness to tie explains.
-    ``nested``: each cluster has one judge.
-    """
-    count, n = int(label.max()) + 1, len(label)
-    sums = sparse.coo_array((np.ones(n), (label, np.arange(n))), shape=(count, n)).tocsr() @ rows
-    if pull is None:
-        products = (sums.T @ sums).toarray()
-    else:
-        owned = sparse.coo_array((ties, (label, judge)), shape=(count, len(pull))).tocsr()  # clusters × judges
-        if nested:
-            cross = (sums.T @ owned).toarray() @ pull
-            squares: Floats = np.asarray(owned.multiply(owned).sum(axis=0)).ravel()
-            products = (sums.T @ sums).toarray() - cross - cross.T + (pull.T * squares) @ pull
-        else:
-            left = sums.toarray() - owned @ pull
-            products = left.T @ left
-    scaled: Floats = products * count / max(1, count - 1)
-    return scaled
-
-
-def _result(
-    design: _Design, theta: Floats, value: Floats, judge: Floats, covariance: Floats, how: tuple[str, float, int]
-) -> VoteFit:
+def _result(design: _Design, values: Floats, covariance: Floats, how: tuple[str, float, int]) -> VoteFit:
     clusters, freedom, iterations = how
     size = len(design.names)
+    theta, value, judge = np.split(values, [size, size + len(design.effects)])
     if design.has["both bad"]:  # strengths with mean 0; the quality of "both bad" moves with them
         value = value - np.where(np.array(design.effects) == "both bad", theta.mean(), 0.0)
         theta = theta - theta.mean()
@@ -393,55 +296,4 @@ def _result(
         covariance[np.ix_(order, order)],
         iterations,
         tuple(warnings),
-    )
-
-
-def join_scale(fit: VoteFit, capabilities: pl.DataFrame) -> pl.DataFrame | None:
-    """Place contestants on the stitched scale through those that have a capability too.
-
-    Parameters
-    ----------
-    fit : VoteFit
-        The votes.
-    capabilities : pl.DataFrame
-        subject, capability, low and high (90%), under the contestants' names.
-
-    Returns
-    -------
-    polars.DataFrame or None
-        contestant, kind, capability with its interval and whether it was linked; None below three shared models.
-
-    Examples
-    --------
-    >>> join_scale(fit, stitched.capabilities)  # doctest: +SKIP
-
-    """
-    both = fit.contestants.join(
-        capabilities.select(contestant="subject", c="capability", c_low="low", c_high="high"), on="contestant"
-    ).drop_nulls()
-    if both.height < FEWEST_LINKS:
-        return None
-    width = 2 * stats.norm.ppf(0.5 + LEVEL / 2)
-    x, y = both["strength"].to_numpy(), both["c"].to_numpy()
-    ex, ey = ((both[high] - both[low]).to_numpy() / width for low, high in (("low", "high"), ("c_low", "c_high")))
-    slope = float(np.std(y) / max(1e-9, np.std(x)))
-    scatter = 0.0
-    for _ in range(50):  # weights depend on the slope and on the scatter about the line
-        weight = 1 / np.maximum(1e-9, ey**2 + slope**2 * ex**2 + scatter)
-        mx, my = np.average(x, weights=weight), np.average(y, weights=weight)
-        slope = float(np.sum(weight * (x - mx) * (y - my)) / np.sum(weight * np.maximum(1e-9, (x - mx) ** 2)))
-        left = y - my - slope * (x - mx)
-        noise = float(np.mean(ey**2 + slope**2 * ex**2))
-        scatter = max(0.0, float(np.sum(left**2)) / max(1, len(x) - 2) - noise)
-    table = fit.contestants
-    strength = table["strength"].to_numpy()
-    own = (table["high"] - table["low"]).to_numpy() / width
-    line = 1 / np.sum(weight) + (strength - mx) ** 2 / np.sum(weight * (x - mx) ** 2)
-    reach = stats.t.ppf(0.5 + LEVEL / 2, max(1, len(x) - 2)) * np.sqrt(slope**2 * own**2 + scatter + line)
-    placed = my + slope * (strength - mx)
-    return table.select("contestant", "kind").with_columns(
-        capability=pl.Series(placed),
-        low=pl.Series(placed - reach),
-        high=pl.Series(placed + reach),
-        linked=pl.col("contestant").is_in(both["contestant"].implode()),
     )

@@ -36,7 +36,8 @@ class Outlook:
     """What to expect of the best model on a day; ranges are 90%, low, middle, high.
 
     ``capability`` and ``iq`` are ranges, ``scores`` ranges in percent by benchmark; ``groups`` has the chance that a
-    group not passed yet is passed by then, by benchmark and group, the likeliest first.
+    group not passed yet is passed by then, by benchmark and group, the likeliest first. Of these, ``untold`` are groups
+    that the test cannot show as passed: the score that would lies above the end of the test.
     """
 
     day: date
@@ -44,6 +45,7 @@ class Outlook:
     iq: Floats
     scores: dict[str, Floats]
     groups: dict[tuple[str, str], float]
+    untold: frozenset[tuple[str, str]] = frozenset()
 
 
 def look_ahead(study: Study, days: list[date], *, seed: int = 0) -> list[Outlook]:
@@ -62,15 +64,17 @@ def look_ahead(study: Study, days: list[date], *, seed: int = 0) -> list[Outlook
     for place, day in enumerate(days):
         best = futures[:, place]
         scores = {test: 100 * _taken(study, test, best, noise) for test in explained(study)}
-        groups = {}
+        groups, untold = {}, set()
         for one in open_groups:
             row = people[one.benchmark, one.group]
             needed = row["score"] + Z90 * np.hypot(MODEL_ERROR, row["stderr"])
+            if needed > study.fit.data.ceiling[study.fit.data.benchmarks.index(one.benchmark)]:
+                untold.add((one.benchmark, one.group))
             groups[one.benchmark, one.group] = float((_taken(study, one.benchmark, best, noise) >= needed).mean())
         ranges = {test: np.quantile(drawn, _ENDS) for test, drawn in scores.items()}
         ordered = dict(sorted(groups.items(), key=lambda pair: -pair[1]))
         iq = np.quantile(_iqs(study, best, noise), _ENDS)
-        outlooks.append(Outlook(day, np.quantile(best, _ENDS), iq, ranges, ordered))
+        outlooks.append(Outlook(day, np.quantile(best, _ENDS), iq, ranges, ordered, frozenset(untold)))
     return outlooks
 
 
@@ -100,10 +104,14 @@ def next_year_words(study: Study) -> dict[str, Any]:
     day = quarters_after(study.pace.until, 4)[-1]
     ahead = look_ahead(study, [day])[0]
     low, middle, high = ahead.iq
-    groups = [
-        f"{short_name(test, group)} on {study.benchmark_names[test]} {say_chance(chance)}"
-        for (test, group), chance in ahead.groups.items()
-    ]
+    names = {
+        (test, group): f"{short_name(test, group)} on {study.benchmark_names[test]}" for test, group in ahead.groups
+    }
+    chances = [f"{names[key]} {say_chance(chance)}" for key, chance in ahead.groups.items() if key not in ahead.untold]
+    untold = [names[key] for key in ahead.groups if key in ahead.untold]
+    groups = [f"Groups it would pass, with the chance: {', '.join(chances)}."] if chances else []
+    if untold:
+        groups.append(f"Their tests end too low to show whether it passes these groups: {', '.join(untold)}.")
     scores = [
         f"{study.benchmark_names[test]} {show(ends[1], 'percent')} ({show_range(ends[0], ends[2], 'percent')})"
         for test, ends in ahead.scores.items()
@@ -115,6 +123,6 @@ def next_year_words(study: Study) -> dict[str, Any]:
         "day": day,
         "sentence": sentence,
         "iq": [round(float(end)) for end in ahead.iq],
-        "groups": f"Groups it would pass, with the chance: {', '.join(groups)}." if groups else "",
+        "groups": " ".join(groups),
         "scores": f"Scores expected of it: {', '.join(scores)}.",
     }

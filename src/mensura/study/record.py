@@ -94,7 +94,9 @@ def _reduced(evidence: Evidence, scores: pl.DataFrame, day: date) -> Evidence:
     return replace(evidence, models=models, scores=scores.join(models, on="subject", how="semi"))
 
 
-def build_record(evidence: Evidence, advance: Callable[[], object] | None = None) -> pl.DataFrame:
+def build_record(
+    evidence: Evidence, advance: Callable[[], object] | None = None, skipped: list[str] | None = None
+) -> pl.DataFrame:
     """Make the claims of every month by both records and grade them by today's evidence.
 
     Parameters
@@ -103,6 +105,8 @@ def build_record(evidence: Evidence, advance: Callable[[], object] | None = None
         What is known today.
     advance : callable, optional
         Called once per month of each record.
+    skipped : list of str, optional
+        Gets a sentence for each part that could not be claimed, with the reason.
 
     Returns
     -------
@@ -126,19 +130,24 @@ def build_record(evidence: Evidence, advance: Callable[[], object] | None = None
         for day in month_ends(first, last):
             then = read(evidence, day)
             if then.scores.height > before:  # a month without a new score claims nothing new
-                rows += graded(list(claims_of(Study.run(then), day, record)), today, last)
+                rows += graded(list(claims_of(Study.run(then), day, record, skipped)), today, last)
             before = then.scores.height
             if advance is not None:
                 advance()
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
-def claims_of(study: Study, day: date, record: str) -> Iterator[dict[str, Any]]:
-    """Yield what the shipped procedures claim from the evidence of a day; what too little is known for is left out."""
+def claims_of(study: Study, day: date, record: str, skipped: list[str] | None = None) -> Iterator[dict[str, Any]]:
+    """Yield what the shipped procedures claim from the evidence of a day.
+
+    What too little is known for is left out; ``skipped`` then gets the reason.
+    """
     about = {"record": record, "made": day}
+    reasons = [] if skipped is None else skipped
     try:
         ranked = study.ranked_iqs
-    except MensuraError:
+    except MensuraError as error:
+        reasons.append(f"{record}, {day}: no claim, because IQs cannot be scored ({error})")
         return
     if ranked.height < _FEWEST:
         return
@@ -161,7 +170,8 @@ def claims_of(study: Study, day: date, record: str) -> Iterator[dict[str, Any]]:
         yield {**about, "kind": IQ, "subject": row["subject"], "claim": words, "scores": row["measured"], **ends}
     try:
         ahead = look_ahead(study, days := [quarters_after(day, 4)[months // 3 - 1] for months in _AHEAD])
-    except (MensuraError, ValueError, np.linalg.LinAlgError):
+    except (MensuraError, ValueError, np.linalg.LinAlgError) as error:
+        reasons.append(f"{record}, {day}: no forecast, because the months ahead cannot be simulated ({error})")
         return
     best = float(study.fit.capabilities["capability"].max())  # type: ignore[arg-type]
     for months, due, one in zip(_AHEAD, days, ahead, strict=True):

@@ -18,7 +18,7 @@ from mensura.trends.capabilities import (
 from mensura.trends.crossings import Horizons, find_crossings, relate_horizons
 from mensura.trends.horizons import follow_horizons
 from mensura.trends.kinks import Plan, Stream
-from mensura.trends.lines import TrendLine, find_frontier, fit_line, frontier_line, frontier_slopes
+from mensura.trends.lines import TrendLine, find_frontier, fit_line, frontier_line
 from mensura.trends.pace import Forecast, ReleasePace, forecast, measure_pace
 from mensura.trends.progress import Progress, measure_progress
 from mensura.trends.watching import Watch, watch_acceleration, watch_stream
@@ -43,7 +43,6 @@ __all__ = [
     "follow_horizons",
     "forecast",
     "frontier_line",
-    "frontier_slopes",
     "load_compute",
     "load_horizons",
     "load_published",

@@ -184,38 +184,25 @@ def frontier_line(capabilities: Any = None) -> TrendLine:  # noqa: ANN401
     return fit_line(to_years(frontier["released"]), frontier["capability"].to_numpy())
 
 
-def frontier_slopes(years: Floats, draws: Floats) -> Floats:
-    """Return the slope per year of the line through the records of every draw.
+WINDOW, FEWEST_RECENT = 3.0, 10
+"""Years of releases the line is fitted to, and how many there must be; fewer: all releases are used. Two years would
+say too little of the pace before a bend, so that bends are missed (``benchmarks/trends_shocks.py``)."""
+SILVERMAN = 1.06
+"""Silverman's rule: the width of a Gaussian kernel is so many standard deviations times n to the power −1/5."""
 
-    Parameters
-    ----------
-    years : array
-        Releases, sorted.
-    draws : array
-        Capabilities (draws, subjects); a subject that a draw does not know is NaN there.
 
-    Returns
-    -------
-    array
-        One slope per draw, NaN if it has one record only.
+def recent_releases(years: Floats) -> Mask:
+    """Mark the releases of the last three years, or all where those are too few."""
+    recent = years > years[-1] - WINDOW
+    return recent if np.count_nonzero(recent) >= FEWEST_RECENT else np.ones(years.size, dtype=bool)
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mensura.trends import frontier_slopes
-    >>> frontier_slopes(np.array([0.0, 1.0, 2.0]), np.array([[0.0, 1.0, 2.0]])).round(6).tolist()
-    [1.0]
 
-    """
-    slopes = np.full(len(draws), np.nan)
-    for i, values in enumerate(draws):
-        finite = np.isfinite(values)
-        t, c = years[finite], values[finite]
-        records = is_record(t, c)
-        t, c = t[records], c[records]
-        if np.unique(t).size > 1:
-            slopes[i] = np.polyfit(t - t.mean(), c, 1)[0]
-    return slopes
+def draw_residuals(line: TrendLine, residuals: Floats, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
+    """Draw from the observed standardised residuals, smoothed; their variance is 1."""
+    spread = residuals * np.sqrt(line.n / line.freedom)
+    width = SILVERMAN * line.n**-0.2
+    smoothed = rng.choice(spread, shape) + width * rng.standard_normal(shape)
+    return np.asarray(smoothed / np.sqrt(1 + width**2))
 
 
 # The joint regression: capability on compute and year together.

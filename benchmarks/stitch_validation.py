@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ import polars as pl
 
 from mensura.core.arrays import Ints
 from mensura.core.errors import MensuraError
-from mensura.stitching.fit import read_any, stitch
+from mensura.stitching import read_any, stitch
 
 SETTINGS: Mapping[str, Mapping[str, object]] = {
     "rosetta (as published)": {"method": "rosetta"},
@@ -33,43 +33,12 @@ def held_out_errors(
     *,
     splits: Sequence[int] = (0,),
     folds: int = 10,
-    advance: Callable[[], object] | None = None,
 ) -> pl.DataFrame:
-    """Cross-validate every setting on the same cells and splits.
+    """Cross-validate every setting on the same cells and splits; each seed of ``splits`` makes one random split.
 
-    Parameters
-    ----------
-    scores : table, file, Evidence or None
-        What :func:`mensura.stitch` takes.
-    settings : mapping
-        Names of settings, each with arguments of :func:`mensura.stitch`.
-    splits : sequence of int
-        Seeds; each makes one random split.
-    folds : int
-        Parts of a split, each predicted from the others.
-    advance : callable, optional
-        Called after every fit.
-
-    Returns
-    -------
-    table
-        setting, rmse, mae, coverage (of nominal 90% intervals), unconverged (fits), change (of rmse against the first
-        setting). Only cells that every setting predicts count; rosetta cannot if a subject or benchmark has no other
-        score, and a fit that did not converge predicts nothing.
-
-    Raises
-    ------
-    MensuraError
-        If no cell is predicted by every setting.
-
-    Examples
-    --------
-    >>> from mensura.stitching import held_out_errors
-    >>> rows = [(f"m{i}", f"b{j}", 0.2 + 0.1 * i + 0.01 * j**2) for i in range(6) for j in range(4)]
-    >>> scores = {"subject": [r[0] for r in rows], "benchmark": [r[1] for r in rows], "score": [r[2] for r in rows]}
-    >>> held_out_errors(scores, {"default": {}}, folds=3)["setting"].to_list()
-    ['default']
-
+    Columns: setting, rmse, mae, coverage (of nominal 90% intervals), unconverged (fits), change (of rmse against the
+    first setting). Only cells that every setting predicts count; rosetta cannot if a subject or benchmark has no other
+    score, and a fit that did not converge predicts nothing.
     """
     frame = merge_cells(read_any(scores)[0])
     parts = []
@@ -80,8 +49,6 @@ def held_out_errors(
                 test = pl.Series(fold == k)
                 asked = frame.filter(test).select("subject", "benchmark", "score", split=pl.lit(seed), fold=pl.lit(k))
                 parts.append(_predicted(frame.filter(~test), asked, name, options))
-                if advance:
-                    advance()
     cells = pl.concat(parts)
     error, one_fit = pl.col("predicted") - pl.col("score"), ("setting", "split", "fold")
     lost = (
@@ -173,45 +140,13 @@ def forward_errors(
     origins: Sequence[date] | None = None,
     given: int = GIVEN,
     seed: int = 0,
-    advance: Callable[[], object] | None = None,
 ) -> pl.DataFrame:
     """Predict later models' scores from models before each origin and ``given`` scores of the later ones.
 
-    Parameters
-    ----------
-    scores : table, file, Evidence or None
-        What :func:`mensura.stitch` takes, with release dates.
-    settings : mapping
-        Names of settings, each with arguments of :func:`mensura.stitch`.
-    origins : sequence of date, optional
-        Days of forecast; default five, a quarter apart, the last one half a year before the last release.
-    given : int
-        Scores of every later model that are given.
-    seed : int
-        Seed of the choice of these scores.
-    advance : callable, optional
-        Called after every fit.
-
-    Returns
-    -------
-    table
-        setting, scores, rmse, mae, bias (predicted minus measured), coverage (of nominal 90% intervals), widening
-        (factor on the intervals' half-widths that would have covered 90%), beyond (bias where more than the
-        benchmark's past maximum was predicted), surpassed (bias where more than the past maximum was scored: chosen by
-        the outcome, so low for any honest prediction), change (of rmse against the first setting).
-
-    Raises
-    ------
-    MensuraError
-        If there are no release dates, or no origin has enough models before it.
-
-    Examples
-    --------
-    >>> from mensura.stitching import forward_errors
-    >>> forward_errors({"subject": ["ann"], "benchmark": ["x"], "score": [0.5]})
-    Traceback (most recent call last):
-    mensura.core.errors.MensuraError: scores: no column 'released'; predicting forward in time needs release dates
-
+    Origins are five days a quarter apart unless given, the last one half a year before the last release. Columns:
+    setting, scores, rmse, mae, bias (predicted minus measured), coverage (of nominal 90% intervals), widening (factor
+    on the half-widths that would have covered 90%), beyond (bias where more than the benchmark's past maximum was
+    predicted), surpassed (bias where more was scored: chosen by the outcome, so low for any honest prediction), change.
     """
     frame, _ = read_any(scores)
     if "released" not in frame.columns or frame["released"].null_count() == frame.height:
@@ -223,8 +158,6 @@ def forward_errors(
             parts.append(
                 _predicted(vintage.known, vintage.later.select("subject", "benchmark", "score", "past"), name, options)
             )
-            if advance:
-                advance()
     if not parts:
         raise MensuraError(
             f"origins: no origin has {FEWEST_MODELS} models before it and later ones to predict; choose other origins"
