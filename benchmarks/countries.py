@@ -3,8 +3,10 @@
 ``python -m benchmarks.countries [--pairs N]``. Ordered pairs of countries of one survey: the first's rates are carried
 to the second as ``mensura extrapolate --rate … --from A --to B`` does (method poststratification). The departures of
 knowledge (``tools.embed_departures``) are learned again: without the whole survey, and without a fifth of the countries
-of all surveys, from which and to which the rates then go. What school surveys need was learned on none of these pools.
-Copying the rate is the comparison; each survey counts alike. ``before`` uses no departures by domain.
+of all surveys, from which and to which the rates then go; and without all surveys of a kind (national samples, web
+visitors, online panels), which is nearest to a survey that nobody has seen. What school surveys need was learned on
+none of these pools. Copying the rate is the comparison; each survey counts alike. ``before`` uses no departures by
+domain.
 """
 
 from __future__ import annotations
@@ -63,11 +65,12 @@ def some_pairs(survey: Survey, most: int, countries: list[str] | None = None) ->
     return [pairs[k] for k in sorted(rng.choice(len(pairs), most, replace=False))] if len(pairs) > most else pairs
 
 
-def surveys_left_out(surveys: dict[str, Survey], world: World, most: int) -> pl.DataFrame:
-    """Return predictions for each survey with what all others teach."""
+def surveys_left_out(surveys: dict[str, Survey], world: World, most: int, *, kinds: bool = False) -> pl.DataFrame:
+    """Return predictions for each survey with what all others teach, or with ``kinds`` all of another kind."""
     parts = []
     for name, survey in surveys.items():
-        others = adults({other: found for other, found in surveys.items() if other != name})
+        left_out = {other for other, found in surveys.items() if other == name or (kinds and found.kind == survey.kind)}
+        others = adults({other: found for other, found in surveys.items() if other not in left_out})
         parts.append(carry(survey, some_pairs(survey, most), with_learned(world, learn(others, world))))
     return pl.concat(parts)
 
@@ -133,17 +136,21 @@ def main() -> None:
     before = summarise(pl.concat([carry(one, some_pairs(one, most), plain) for one in surveys.values()]), world)
     without_survey = summarise(surveys_left_out(surveys, world, most), world)
     adult_surveys = {name: surveys[name] for name in grown}
+    without_kind = summarise(surveys_left_out(adult_surveys, world, most, kinds=True), world)
     without_countries = summarise(countries_left_out(adult_surveys, world, most), world)
     found = {
         "before_adults": figures("Adults, knowledge, before", before, surveys=grown, bars=False),
         "before_school": figures("School surveys, before", before, surveys=school, bars=False),
         "surveys_left_out": figures("Adults, knowledge, whole surveys left out", without_survey, surveys=grown),
         "countries_left_out": figures("Adults, knowledge, countries left out", without_countries, surveys=grown),
+        "kinds_left_out": figures("Adults, knowledge, whole kinds of surveys left out", without_kind, surveys=grown),
         "school": figures("School surveys, by descriptions alone", without_survey, surveys=school),
     }
     least = without_survey.filter(pl.col("survey").is_in(school))["coverage"].min()
     print(json.dumps({**found, "school_least_coverage": least}))
-    for key, part in (("survey", "surveys_left_out"), ("country", "countries_left_out"), ("school", "school")):
+    record("countries.kind_least_coverage", f"{without_kind['coverage'].min():.2f}")
+    kinds = [("survey", "surveys_left_out"), ("kind", "kinds_left_out")]
+    for key, part in (*kinds, ("country", "countries_left_out"), ("school", "school")):
         record(f"countries.{key}_coverage", f"{found[part]['coverage']:.2f}")
         record(f"countries.{key}_of_copying", f"{found[part]['of_copying']:.2f}")
 

@@ -25,7 +25,7 @@ FEWEST_ANSWERS = 40  # of a country on an item; fewer show little but noise
 class Survey:
     """One survey. ``rates``: item, country (ISO code), rate, n. ``n_options``: None where "don't know" counts as wrong.
 
-    ``ages`` and ``pupils`` describe whom it asked.
+    ``ages`` and ``pupils`` describe whom it asked, ``kind`` how people came to be asked.
     """
 
     name: str
@@ -34,6 +34,7 @@ class Survey:
     n_options: int | None
     ages: tuple[int, int]
     pupils: bool = False
+    kind: str = "school"
 
     @property
     def countries(self) -> list[str]:
@@ -63,10 +64,17 @@ def read_surveys() -> dict[str, Survey]:
         pl.col("is_pseudoword") == 0
     )
     found = [
-        Survey("wellcome2018", wellcome, "knowledge", None, (15, 120)),
-        Survey("checklist", _coded(words), "vocabulary", None, (16, 60)),
-        Survey("viqt", _groups(human / "viqt_vocabulary", "country_group"), "vocabulary", None, (16, 60)),
-        Survey("gapminder2017", _groups(human / "gapminder2017_14c"), "facts", 3, (18, 75)),
+        Survey("wellcome2018", wellcome, "knowledge", None, (15, 120), kind="national sample"),
+        Survey("checklist", _coded(words), "vocabulary", None, (16, 60), kind="web visitors"),
+        Survey(
+            "viqt",
+            _groups(human / "viqt_vocabulary", "country_group"),
+            "vocabulary",
+            None,
+            (16, 60),
+            kind="web visitors",
+        ),
+        Survey("gapminder2017", _groups(human / "gapminder2017_14c"), "facts", 3, (18, 75), kind="online panel"),
         Survey("pisa2009", _groups(human / "pisa2009_12c"), "reading", None, (15, 15), pupils=True),
         Survey("pirls2011", _groups(human / "pirls2011_4c"), "reading", None, (10, 10), pupils=True),
         Survey("timss2011", _groups(human / "timss2011_g8_math_4c"), "mathematics", None, (14, 14), pupils=True),

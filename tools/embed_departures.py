@@ -6,6 +6,8 @@ schooling and age explain, on the learning score and the income group. Over surv
 the spread between surveys as part of their error (Paule and Mandel; what the world model expects counts as one more
 survey), and that spread is the range of the assumption: the
 next survey differs as these do. What is left of countries and of items within countries gives ``departures_knowledge``.
+It is widened, because the next survey may be of another kind (a national sample, web visitors, an online panel): with k
+kinds, the error of their mean adds 1/k to the variance.
 
 Written are three rows of the world table ``assumptions``; no rate of any country is kept.
 """
@@ -55,7 +57,9 @@ class Line:
 
 def learn(surveys: Iterable[Survey], world: World) -> dict[str, tuple[float, float, float]]:
     """Return value, low and high of each learned assumption, from surveys of adults on knowledge."""
+    surveys = list(surveys)
     lines = [line_of(survey, world) for survey in surveys]
+    new_kind = sqrt(1 + 1 / len({survey.kind for survey in surveys}))
     follow = _typical([EXPECTED_FOLLOW, *((line.follow, line.follow_error) for line in lines)])
     income = _typical(
         [EXPECTED_INCOME, *((line.income, line.income_error) for line in lines if line.income is not None)]
@@ -68,6 +72,7 @@ def learn(surveys: Iterable[Survey], world: World) -> dict[str, tuple[float, flo
     unit = logits_per_unit(world)
     factors = [sqrt(one) / unit / assumed["country_score"] for one in countries]
     factors += [sqrt(2 * one) / LOGITS_PER_PROBIT / assumed["item_by_country"] for one in items]
+    factors = [new_kind * factor for factor in factors]
     usual = sqrt(float(np.mean(np.square(factors))))
     return {
         "follow_knowledge": _range(*follow, lowest=0.0),

@@ -447,15 +447,25 @@ def test_people_who_cannot_read_can_know_an_answer():
     assert known(0.95, rich, poor) > known(0.95, rich, poor, TABLES.assume(reading_knowledge=1.0)) + 0.1
 
 
+def departing(domain, germans, french, **assumed):
+    """Width of the interval of one item that half of the Germans solve, for French people."""
+    posed = task([0.5], germans, french)
+    posed = replace(posed, items=posed.items.with_columns(domain=pl.lit(domain)))
+    found = PostStratification(world=TABLES.assume(**assumed), draws=400).predict(posed)
+    return found.high[0, 0] - found.low[0, 0]
+
+
 @pytest.mark.parametrize(("narrower", "wider"), [("reading", "mathematics"), ("reading", "knowledge")])
 def test_countries_depart_more_in_some_domains(narrower, wider):
-    def width(domain):
-        posed = task([0.5], adults("DEU"), adults("FRA"))
-        posed = replace(posed, items=posed.items.with_columns(domain=pl.lit(domain)))
-        found = PostStratification(draws=400).predict(posed)
-        return found.high[0, 0] - found.low[0, 0]
+    pupils = [adults(name).with_(ages=(15, 15), in_school=True) for name in ("DEU", "FRA")]
+    assert departing(narrower, *pupils) < departing(wider, *pupils)
 
-    assert width(narrower) < width(wider)
+
+def test_adults_depart_at_least_as_in_knowledge_because_only_pupils_taught_the_other_domains():
+    grown = adults("DEU"), adults("FRA")
+    pupils = [one.with_(ages=(15, 15), in_school=True) for one in grown]
+    assert departing("reading", *grown) > 1.2 * departing("reading", *grown, departures_knowledge=0.9)
+    assert departing("reading", *pupils) == departing("reading", *pupils, departures_knowledge=0.9)
 
 
 def test_income_groups_of_cells(world):

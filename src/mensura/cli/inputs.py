@@ -156,7 +156,8 @@ def dated_scores(
 
 def place_frozen(evidence: Evidence, scale: str, *, draws: int, seed: int, only: list[str] | None = None) -> FrozenIq:
     """Put the models of an evidence on a frozen scale; every scoring on the way is kept."""
-    from mensura.iq.frozen import frozen_evidence, kept_scores, new_subjects, place_iq
+    from mensura.iq.frozen import frozen_evidence, new_subjects, place_iq
+    from mensura.iq.scoring import kept_scores
 
     new = [name for name in new_subjects(frozen_evidence(scale), evidence) if only is None or name in only]
     with progress_bar("models placed", len(new)) as advance:

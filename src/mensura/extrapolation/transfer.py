@@ -37,6 +37,9 @@ FEWEST_OPTIONS = 2  # an item with fewer offers no choice
 _EDGE = 1e-9
 FALLBACK_DOMAIN = ("literacy", False)
 CHUNK = 128  # draws at a time: strata × draws stay in the processor's cache
+YOUNGEST_ADULT = 15
+"""Both groups being older, departures are at least those of knowledge: no survey of adults taught those of the other
+domains, which were learned on pupils."""
 SLOPE_RATIO = 1.1  # between neighbouring values that known slopes are rounded to
 
 _RANGE = {"assumption": pl.String, **dict.fromkeys(("value", "low", "high"), pl.Float64)}
@@ -274,6 +277,8 @@ class Transfer:
         domain = Domain(name, curricular, self._curves, dont_know)
         focal, draws = self._focal_strata, drawn.draws
         scale = draws[f"departures_{name}"]
+        if self.focal.ages[0] > YOUNGEST_ADULT and self.reference.ages[0] > YOUNGEST_ADULT:
+            scale = np.maximum(scale, draws["departures_knowledge"])
         here = abilities(focal, draws, domain, given=_mean_of(self.focal))
         if "learning" in off:
             strata = strata.like(*moments(focal.weight, here))

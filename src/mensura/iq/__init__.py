@@ -10,12 +10,12 @@ as arrays), ``joint`` (the default imputation), ``waterfall`` (the published one
 from mensura.iq.comparison import IqChange, compare_iq
 from mensura.iq.cost import AXES as COST_AXES, EFFECTIVE_COST_NOTE, CostResult, cheapest, frontier, score_costs
 from mensura.iq.explanation import Explanation
-from mensura.iq.frozen import IQ_SCALES, FrozenIq, frozen_evidence, kept_scores, left_out, place_iq
+from mensura.iq.frozen import IQ_SCALES, FrozenIq, frozen_evidence, left_out, place_iq
 from mensura.iq.human_ladders import DerivedLadders, derive_ladders
 from mensura.iq.ladders import Ladder, ladder_table
 from mensura.iq.result import COUNTS, IqResult
 from mensura.iq.rules import IqRules, read_rules
-from mensura.iq.scoring import score_iq
+from mensura.iq.scoring import kept_scores, score_iq
 from mensura.iq.sensitivity import Sensitivity, sensitivity
 from mensura.iq.uncertainty import IqDraws
 from mensura.iq.validation import hide_and_impute, summarise

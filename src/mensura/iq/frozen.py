@@ -23,7 +23,6 @@ import numpy as np
 import polars as pl
 
 from mensura.core.arrays import just_above
-from mensura.core.cache import keep
 from mensura.core.errors import MensuraError, listed_names
 from mensura.core.frames import sort_highest
 from mensura.core.results import set_computed
@@ -33,7 +32,7 @@ from mensura.iq.dimensions import ScoredDimensions
 from mensura.iq.matrix import ScoreMatrix, build_matrix
 from mensura.iq.own_mask import MaskCorrection
 from mensura.iq.result import IqResult
-from mensura.iq.scoring import score_iq
+from mensura.iq.scoring import Score
 from mensura.iq.uncertainty import IqDraws
 from mensura.iq.waterfall import Filled
 from mensura.scale.ranking import rank_interval
@@ -43,8 +42,6 @@ IQ_SCALES = {"2026-12": "826a6ecfee7e"}
 _TABLES = ("models", "benchmarks", "scores", "ladders")
 _DESCENT = ("predecessor", "predecessor2")
 
-Score = Callable[[Evidence], IqResult]
-"""How an evidence is scored; with draws, so that there are intervals."""
 _DRAWN = ("composites", "dimensions", "benchmarks", "below", "above")
 Placed = dict[str, IqResult]
 """Models by name, each with the scoring in which it stands beside the edition."""
@@ -206,41 +203,6 @@ def place_iq(
         *(np.concatenate([getattr(part, name) for part in draws], axis=1) for name in _DRAWN),
     )
     return set_computed(whole, drawn=drawn, errors=_rows(edition, placed, "errors"))
-
-
-def kept_scores(draws: int, seed: int = 0) -> Score:
-    """Return a function that scores an evidence as the scale was frozen, and keeps each scoring.
-
-    Parameters
-    ----------
-    draws : int
-        Draws behind the intervals.
-    seed : int
-        Seed of the draws.
-
-    Returns
-    -------
-    callable
-        Takes an evidence and returns an :class:`IqResult`, from the cache where it ran before.
-
-    Examples
-    --------
-    >>> import mensura
-    >>> from mensura.iq import kept_scores
-    >>> kept_scores(draws=20)(mensura.load()).n_draws
-    20
-
-    """
-
-    def score(evidence: Evidence) -> IqResult:
-        def compute() -> IqResult:
-            result = score_iq(evidence, selected=(), draws=draws, seed=seed)  # as the scale was frozen
-            _ = result.composites, result.dimensions, result.drawn  # kept with it
-            return result
-
-        return keep("iq-beside", evidence, {"draws": draws, "seed": seed}, compute)
-
-    return score
 
 
 def frozen_evidence(scale: str) -> Evidence:

@@ -42,9 +42,7 @@ class IqResult(Result):
     IQ or without a rank would need, null for all others.
     """
 
-    TABLES: ClassVar[tuple[str, ...]] = (
-        *("composites", "dimensions", "benchmark_iqs", "ranking", "trail", "emotional"),
-    )
+    TABLES: ClassVar = ("composites", "dimensions", "benchmark_iqs", "ranking", "trail", "emotional")
     DIGITS: ClassVar[int] = 1
 
     evidence: Evidence
@@ -197,10 +195,7 @@ class IqResult(Result):
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
-        """What a reader should know: what the evidence assumes, and models with dimensions enough but no composite.
-
-        The joint model gives every model with enough scores a composite.
-        """
+        """What a reader should know: what the evidence assumes, and models with dimensions enough but no composite."""
         if self.rules.imputation.is_joint:
             added = self.evidence.scores.filter(pl.col("source") == USER)["subject"].unique(maintain_order=True)
             about = (text for subject in added if subject in self.matrix.rows for text in self.about_scores(subject))

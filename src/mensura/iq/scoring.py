@@ -1,8 +1,8 @@
-"""The one verb of this package: evidence in, every IQ out."""
+"""The one verb of this package: evidence in, every IQ out; and the same, kept for a frozen scale."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import polars as pl
 
 from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats
+from mensura.core.cache import keep
 from mensura.core.errors import MensuraError
 from mensura.evidence import Evidence, load
 from mensura.iq.dimensions import score_dimensions
@@ -127,3 +128,42 @@ def _shares(weights: Mapping[str, float] | None, rules: IqRules) -> Floats:
     if values.sum() <= 0:
         raise MensuraError("weights: at least one dimension must weigh more than zero")
     return np.asarray(values / values.sum())
+
+
+Score = Callable[[Evidence], IqResult]
+"""How an evidence is scored; with draws, so that there are intervals."""
+
+
+def kept_scores(draws: int, seed: int = 0) -> Score:
+    """Return a function that scores an evidence as the scale was frozen, and keeps each scoring.
+
+    Parameters
+    ----------
+    draws : int
+        Draws behind the intervals.
+    seed : int
+        Seed of the draws.
+
+    Returns
+    -------
+    callable
+        Takes an evidence and returns an :class:`IqResult`, from the cache where it ran before.
+
+    Examples
+    --------
+    >>> import mensura
+    >>> from mensura.iq import kept_scores
+    >>> kept_scores(draws=20)(mensura.load()).n_draws
+    20
+
+    """
+
+    def score(evidence: Evidence) -> IqResult:
+        def compute() -> IqResult:
+            result = score_iq(evidence, selected=(), draws=draws, seed=seed)  # as the scale was frozen
+            _ = result.composites, result.dimensions, result.drawn  # kept with it
+            return result
+
+        return keep("iq-beside", evidence, {"draws": draws, "seed": seed}, compute)
+
+    return score

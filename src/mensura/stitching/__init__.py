@@ -15,14 +15,14 @@ from mensura.stitching.influence import (
     information_curves,
 )
 from mensura.stitching.layout import ScoreLayout
-from mensura.stitching.links import evidence_scores
+from mensura.stitching.links import DAYS_PER_YEAR, evidence_scores, to_date, to_years
 from mensura.stitching.people import People, people_scores, place_people
 from mensura.stitching.place import domain, place
 from mensura.stitching.positions import PositionDraws
 from mensura.stitching.predict import residual_tables
 from mensura.stitching.result import Stitch
 from mensura.stitching.rosetta import Solution, penalty_weight, shift_to_anchor, solve_rosetta
-from mensura.stitching.scores import DAYS_PER_YEAR, ScoreSet, encode, read_scores, to_date, to_years
+from mensura.stitching.scores import ScoreSet, encode, read_scores
 
 __all__ = [
     "DAYS_PER_YEAR",

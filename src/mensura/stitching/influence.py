@@ -14,9 +14,9 @@ from mensura.core.errors import MensuraError
 from mensura.core.frames import sort_highest
 from mensura.evidence.passing import PASSED, chance_over, verdict_of, who_is_above
 from mensura.stitching.layout import levels
+from mensura.stitching.links import to_date
 from mensura.stitching.positions import LEVEL
 from mensura.stitching.predict import expected_scores, point_scores
-from mensura.stitching.scores import to_date
 
 if TYPE_CHECKING:
     from mensura.stitching.result import Stitch

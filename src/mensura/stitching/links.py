@@ -1,4 +1,4 @@
-"""Links: how scores in other units become expected scores in [0, 1], and which benchmarks stay out.
+"""Links: how scores in other units become expected scores in [0, 1], which benchmarks stay out, dates as years.
 
 | unit | link |
 |---|---|
@@ -10,9 +10,12 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
+
 import numpy as np
 import polars as pl
 
+from mensura.core.arrays import Floats
 from mensura.evidence import Evidence, used_scores, with_tries
 
 ELO_DECADE = 400.0
@@ -175,3 +178,59 @@ def _offsets(cells: pl.DataFrame) -> pl.DataFrame:
         ).select("source", "offset", "scores")
         cells = cells.drop("offset").join(offsets.select("source", "offset"), on="source", how="left")
     return offsets.sort("source")
+
+
+# Dates as numbers: years since 1970-01-01, one length of the year for every instrument.
+
+DAYS_PER_YEAR = 365.25
+"""The mean length of the calendar's year from 1901 to 2099, and the one the published analyses use."""
+_FIRST = date(1970, 1, 1)
+
+
+def to_years(dates: pl.Series) -> Floats:
+    """Turn dates into years since 1970-01-01.
+
+    Parameters
+    ----------
+    dates : polars.Series
+        Dates; a missing one becomes NaN.
+
+    Returns
+    -------
+    array
+        Years of 365.25 days.
+
+    Examples
+    --------
+    >>> from datetime import date
+    >>> import polars as pl
+    >>> from mensura.stitching import to_years
+    >>> to_years(pl.Series([date(1974, 1, 1)])).tolist()
+    [4.0]
+
+    """
+    days = dates.cast(pl.Date).to_physical().cast(pl.Float64).fill_null(float("nan"))
+    return days.to_numpy() / DAYS_PER_YEAR
+
+
+def to_date(years: float) -> date:
+    """Turn years since 1970-01-01 into a date, the inverse of :func:`to_years`.
+
+    Parameters
+    ----------
+    years : float
+        Years of 365.25 days.
+
+    Returns
+    -------
+    date
+        The nearest day.
+
+    Examples
+    --------
+    >>> from mensura.stitching import to_date
+    >>> str(to_date(4.0))
+    '1974-01-01'
+
+    """
+    return _FIRST + timedelta(days=round(years * DAYS_PER_YEAR))

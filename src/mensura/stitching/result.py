@@ -15,6 +15,7 @@ from mensura.core.errors import MensuraError
 from mensura.core.results import Result
 from mensura.stitching.checks import Convergence, positions_of
 from mensura.stitching.fitted import Model, PooledModel
+from mensura.stitching.links import to_date
 from mensura.stitching.positions import LEVEL, PositionDraws, Positions, Scale, estimate_warnings, principal
 from mensura.stitching.predict import (
     Kind,
@@ -25,7 +26,7 @@ from mensura.stitching.predict import (
     predictive,
     resampled,
 )
-from mensura.stitching.scores import ScoreSet, read_pairs, to_date
+from mensura.stitching.scores import ScoreSet, read_pairs
 
 SUSPICIOUS = 0.5
 """A score is listed where it is surprising rather than ordinary."""

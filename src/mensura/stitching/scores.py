@@ -10,7 +10,6 @@ A chance level that is not given is unknown, not 0, and a ceiling not 1 (:mod:`m
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -23,7 +22,7 @@ from mensura.core.results import Result
 from mensura.evidence.passing import score_variance
 from mensura.intake.tables import as_frame
 from mensura.stitching.layout import ScoreLayout
-from mensura.stitching.links import PRINTED
+from mensura.stitching.links import PRINTED, to_years
 
 Duplicates = Literal["max", "mean", "all"]
 _HALF = "a score within [0, 1] has a standard error of at most 0.5; divide percents by 100, or leave it out"
@@ -308,59 +307,3 @@ def _years(frame: pl.DataFrame, names: pl.Series, of: str, column: str) -> Float
     first = frame.select(of).with_columns(day=dates.cast(pl.Date, strict=False)).group_by(of).min()
     joined = names.to_frame(of).join(first, on=of, how="left", maintain_order="left")
     return to_years(joined["day"])
-
-
-# Dates as numbers: years since 1970-01-01, one length of the year for every instrument.
-
-DAYS_PER_YEAR = 365.25
-"""The mean length of the calendar's year from 1901 to 2099, and the one the published analyses use."""
-_FIRST = date(1970, 1, 1)
-
-
-def to_years(dates: pl.Series) -> Floats:
-    """Turn dates into years since 1970-01-01.
-
-    Parameters
-    ----------
-    dates : polars.Series
-        Dates; a missing one becomes NaN.
-
-    Returns
-    -------
-    array
-        Years of 365.25 days.
-
-    Examples
-    --------
-    >>> from datetime import date
-    >>> import polars as pl
-    >>> from mensura.stitching import to_years
-    >>> to_years(pl.Series([date(1974, 1, 1)])).tolist()
-    [4.0]
-
-    """
-    days = dates.cast(pl.Date).to_physical().cast(pl.Float64).fill_null(float("nan"))
-    return days.to_numpy() / DAYS_PER_YEAR
-
-
-def to_date(years: float) -> date:
-    """Turn years since 1970-01-01 into a date, the inverse of :func:`to_years`.
-
-    Parameters
-    ----------
-    years : float
-        Years of 365.25 days.
-
-    Returns
-    -------
-    date
-        The nearest day.
-
-    Examples
-    --------
-    >>> from mensura.stitching import to_date
-    >>> str(to_date(4.0))
-    '1974-01-01'
-
-    """
-    return _FIRST + timedelta(days=round(years * DAYS_PER_YEAR))

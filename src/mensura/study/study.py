@@ -56,15 +56,7 @@ SLOW_PARTS = ("groups", "pace", "watch", "world", "abilities")
 class Study(Result):
     """The results of every instrument on one evidence, each computed when it is first asked for.
 
-    Attributes
-    ----------
-    evidence
-        The scores, models and people that are studied.
-    lines
-        The calibrated lines that levels are read with.
-    method
-        How IQs are scored, as :func:`mensura.score_iq` takes it.
-
+    ``lines`` are the calibrated lines that levels are read with, ``method`` is how IQs are scored.
     """
 
     TABLES: ClassVar = ("models", "dimensions", "benchmarks", "groups", "sensors", "residuals")
