@@ -41,9 +41,9 @@ ALLOWED = {
 
 
 EXTRAPOLATION = (
-    {"protocol"},
-    {"descriptions", "facts", "student", "straight_line", "slices", "line_methods"},
-    {"abilities", "mixture", "transfer", "poststratification"},
+    {"protocol", "distributions"},
+    {"descriptions", "facts", "straight_line", "slices", "line_methods"},
+    {"abilities", "transfer", "poststratification"},
     {"prompts", "percentages", "correction", "item_by_item", "whole_pool"},
     {"methods"},
     {"cases", "scoring", "breakdown", "answers", "validation"},

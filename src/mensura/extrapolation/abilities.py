@@ -34,6 +34,7 @@ import numpy as np
 import polars as pl
 
 from mensura.core.arrays import Floats
+from mensura.extrapolation.distributions import Abilities
 from mensura.people.strata import ADULT_FROM, ATTAINMENT, GIVEN, HIGHEST_INCOME, IN_SCHOOL
 
 if TYPE_CHECKING:
@@ -184,16 +185,6 @@ def read_curves(table: pl.DataFrame) -> dict[str, tuple[Floats, Floats]]:
         str(name): (part["age"].cast(pl.Float64).to_numpy(), part["value"].cast(pl.Float64).to_numpy())
         for (name,), part in table.sort("age").group_by("curve", maintain_order=True)
     }
-
-
-@dataclass(frozen=True)
-class Abilities:
-    """Draws × cells arrays: mean and variance of ability, share present, share of those able."""
-
-    mean: Floats
-    variance: Floats
-    present: Floats
-    able: Floats
 
 
 def abilities(

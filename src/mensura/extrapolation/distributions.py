@@ -27,13 +27,22 @@ import scipy
 
 if TYPE_CHECKING:
     from mensura.core.arrays import Floats
-    from mensura.extrapolation.abilities import Abilities
 
 STEP = 0.05
 ABILITY = np.arange(-10.0, 5.0 + STEP / 2, STEP)
 DIFFICULTY = np.arange(-9.0, 10.0 + STEP / 2, STEP)
 TINY = 1e-12
 _NODES = ((-np.sqrt(3.0), 1 / 6), (0.0, 2 / 3), (np.sqrt(3.0), 1 / 6))
+
+
+@dataclass(frozen=True)
+class Abilities:
+    """Draws × cells arrays: mean and variance of ability, share present, share of those able."""
+
+    mean: Floats
+    variance: Floats
+    present: Floats
+    able: Floats
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ import scipy
 
 from mensura.core.errors import MensuraError
 from mensura.extrapolation.abilities import (
-    Abilities,
     Domain,
     Strata,
     abilities,
@@ -23,7 +22,7 @@ from mensura.extrapolation.abilities import (
     sample,
     stratified,
 )
-from mensura.extrapolation.distributions import TINY, moments, success
+from mensura.extrapolation.distributions import TINY, Abilities, moments, success
 from mensura.extrapolation.protocol import number_column
 from mensura.people.strata import cells_of
 
