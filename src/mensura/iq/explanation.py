@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import polars as pl
 
+from mensura.core.arrays import Floats
 from mensura.core.results import Result
 from mensura.iq.dimensions import GLOBAL, MATCHED, MISSING, NEAREST, STATUSES, ScoredDimensions, comparable
 from mensura.iq.ladders import LEVELS
@@ -25,14 +26,12 @@ from mensura.iq.waterfall import (
     STEPS,
     WITHIN,
     ZERO,
+    Filled,
     masked_quantile,
     peer_groups,
     peer_keys,
     smallest,
 )
-
-if TYPE_CHECKING:
-    from mensura.iq.result import IqResult
 
 _FACTS = ("label", "iq", "low", "high", "status", "note")
 _NODE = {
@@ -101,17 +100,31 @@ class Explanation(Result):
                 yield (("└─ " if last else "├─ ") if index == 0 else ("   " if last else "│  ")) + line
 
 
-def explain_subject(result: IqResult, subject: str) -> Explanation:
+class Scoring(NamedTuple):
+    """What an explanation reads of a scoring: its arrays and rules, and rows by (subject, benchmark or dimension)."""
+
+    matrix: ScoreMatrix
+    filled: Filled
+    scored: ScoredDimensions
+    rules: IqRules
+    weights: Floats
+    ladders: str
+    models: pl.DataFrame
+    composites: pl.DataFrame
+    facts: Mapping[tuple[str, str], Mapping[str, Any]]
+
+
+def explain_subject(scoring: Scoring, subject: str) -> Explanation:
     """Explain one model's composite down to every score and every filled gap."""
-    matrix, row = result.matrix, result.matrix.row(subject)
-    facts = result.evidence.models.row(row, named=True)  # in the order of the matrix
-    composite = result.composites.row(row, named=True)
-    exact = float(result.scored.composites[0, row])
-    parts = tuple(_dimension(result, row, place) for place in range(len(matrix.dimensions)))
+    matrix, row = scoring.matrix, scoring.matrix.row(subject)
+    facts = scoring.models.row(row, named=True)  # in the order of the matrix
+    composite = scoring.composites.row(row, named=True)
+    exact = float(scoring.scored.composites[0, row])
+    parts = tuple(_dimension(scoring, row, place) for place in range(len(matrix.dimensions)))
     if np.isnan(exact):
-        note = f"no IQ: {no_composite(matrix, result.scored, result.rules, row)}"
+        note = f"no IQ: {no_composite(matrix, scoring.scored, scoring.rules, row)}"
     else:
-        equal = np.allclose(result.weights, result.weights[0])
+        equal = np.allclose(scoring.weights, scoring.weights[0])
         kind = "mean" if equal else "weighted mean"
         note = f"{kind} of {len(parts)} dimensions, {exact:.2f} before rounding"
         if composite["published"] is not None:
@@ -120,7 +133,7 @@ def explain_subject(result: IqResult, subject: str) -> Explanation:
     note += f"{composite['inherited']} inherited, {composite['estimated']} estimated"
     if read := _relatives_read(matrix, row):
         note += f"; also read: {', '.join(read)}"
-    note += f"; released {facts['released']}, ladders {result.ladders}"
+    note += f"; released {facts['released']}, ladders {scoring.ladders}"
     return Explanation(
         facts["name"], composite["iq"], composite["low"], composite["high"], composite["status"], note, parts
     )
@@ -162,35 +175,35 @@ def _relatives_read(matrix: ScoreMatrix, row: int) -> list[str]:
     return [matrix.relatives.names[place] for place in np.flatnonzero(matrix.relatives_read[row])]
 
 
-def _dimension(result: IqResult, row: int, place: int) -> Explanation:
-    matrix, scored = result.matrix, result.scored
+def _dimension(scoring: Scoring, row: int, place: int) -> Explanation:
+    matrix, scored = scoring.matrix, scoring.scored
     status = int(scored.statuses[row, place])
     value = scored.dimensions[0, row, place]
     columns = np.flatnonzero(matrix.dimension_of == place)
-    shown = columns[result.filled.steps[row, columns] != NONE]  # what a missing dimension lacks needs no line each
-    parts = tuple(_benchmark(result, row, int(column)) for column in shown)
-    rule = result.rules.dimensions[matrix.dimensions[place]]
+    shown = columns[scoring.filled.steps[row, columns] != NONE]  # what a missing dimension lacks needs no line each
+    parts = tuple(_benchmark(scoring, row, int(column)) for column in shown)
+    rule = scoring.rules.dimensions[matrix.dimensions[place]]
     if status == MISSING:
-        note = _nothing_note(result, row, int(matrix.measured[row, columns].sum()))
+        note = _nothing_note(scoring, row, int(matrix.measured[row, columns].sum()))
     elif status >= MATCHED:
-        note = _missing_dimension_note(result, row, place)
+        note = _missing_dimension_note(scoring, row, place)
     else:
         measured = int(matrix.measured[row, columns].sum())
         note = f"mean of {columns.size} benchmarks, {measured} measured"
-    low, high = _span(result, matrix.dimensions[place], row)
+    low, high = _span(scoring, matrix.dimensions[place], row)
     return Explanation(rule.name, _number(value), low, high, STATUSES[status], note, parts)
 
 
-def _nothing_note(result: IqResult, row: int, measured: int) -> str:
+def _nothing_note(scoring: Scoring, row: int, measured: int) -> str:
     """Say why a dimension has no value."""
     basis = f"{measured} measured" if measured else "nothing measured"
-    if np.isnan(result.scored.composites[0, row]):
+    if np.isnan(scoring.scored.composites[0, row]):
         return f"{basis}, and too little of the model to estimate the rest"
     return f"{basis}, and no model of its time was measured here"
 
 
-def _missing_dimension_note(result: IqResult, row: int, place: int) -> str:
-    matrix, scored, rules = result.matrix, result.scored, result.rules
+def _missing_dimension_note(scoring: Scoring, row: int, place: int) -> str:
+    matrix, scored, rules = scoring.matrix, scoring.scored, scoring.rules
     count = scored.scored.sum(axis=1)
     peers = np.flatnonzero(scored.scored[:, place] & (count >= rules.dimension.minimum_scored))
     points = np.where(scored.scored, scored.dimensions[0], 0.0)
@@ -207,26 +220,26 @@ def _missing_dimension_note(result: IqResult, row: int, place: int) -> str:
     )
 
 
-def _benchmark(result: IqResult, row: int, column: int) -> Explanation:
-    matrix, filled = result.matrix, result.filled
+def _benchmark(scoring: Scoring, row: int, column: int) -> Explanation:
+    matrix, filled = scoring.matrix, scoring.filled
     step = int(filled.steps[row, column])
     value = filled.iqs[0, row, column]
-    low, high = _span(result, matrix.benchmarks[column], row)
+    low, high = _span(scoring, matrix.benchmarks[column], row)
     note = ""
     parts: tuple[Explanation, ...] = ()
     if step == SOURCE:
-        note = _source_note(result, row, column)
+        note = _source_note(scoring, row, column)
     elif step == PREDECESSOR:
         donor = int(filled.donors[row, column])
-        note = f"missing; from predecessor {matrix.subjects[donor]}: {_source_note(result, donor, column)}"
+        note = f"missing; from predecessor {matrix.subjects[donor]}: {_source_note(scoring, donor, column)}"
     elif step == PEERS:
-        note = _peers_note(result, row, column)
+        note = _peers_note(scoring, row, column)
     elif step == ZERO:
         note = "missing; a score of 0 is assumed"
     elif step == CORRELATION:
-        note, parts = _correlation_note(result, row, column)
+        note, parts = _correlation_note(scoring, row, column)
     elif step == WITHIN:
-        note = _within_note(result, row, column)
+        note = _within_note(scoring, row, column)
     elif step == JOINT:
         count = int(matrix.measured[row].sum())
         basis = [f"{count} measured benchmark{'' if count == 1 else 's'}"] if count else []
@@ -234,9 +247,9 @@ def _benchmark(result: IqResult, row: int, column: int) -> Explanation:
     return Explanation(matrix.benchmarks[column], _number(value), low, high, STEPS[step], note, parts)
 
 
-def _source_note(result: IqResult, row: int, column: int) -> str:
-    matrix = result.matrix
-    fact = result.facts[matrix.subjects[row], matrix.benchmarks[column]]
+def _source_note(scoring: Scoring, row: int, column: int) -> str:
+    matrix = scoring.matrix
+    fact = scoring.facts[matrix.subjects[row], matrix.benchmarks[column]]
     ladder = matrix.ladders[column]
     low, high = ladder.segment(matrix.scores[row, column])
     points = dict(zip(LEVELS, ladder.scores, strict=True))
@@ -247,16 +260,16 @@ def _source_note(result: IqResult, row: int, column: int) -> str:
     return f"score {fact['score']:g} {fact['unit']} ({fact['source']}, {fact['date']}), {segment}"
 
 
-def _peers_note(result: IqResult, row: int, column: int) -> str:
-    matrix, rule = result.matrix, result.rules.peers
+def _peers_note(scoring: Scoring, row: int, column: int) -> str:
+    matrix, rule = scoring.matrix, scoring.rules.peers
     targets, peers, kind = peer_groups(matrix, column)
-    nearest = smallest(peer_keys(kind, result.filled.capability, targets, peers), rule.count)
+    nearest = smallest(peer_keys(kind, scoring.filled.capability, targets, peers), rule.count)
     chosen = peers[nearest[0, int(np.flatnonzero(targets == row)[0])]]
     return f"missing; percentile {rule.percentile:g} of {chosen.size} comparable models ({matrix.listed(chosen)})"
 
 
-def _correlation_note(result: IqResult, row: int, column: int) -> tuple[str, tuple[Explanation, ...]]:
-    matrix, filled, rule = result.matrix, result.filled, result.rules.correlation
+def _correlation_note(scoring: Scoring, row: int, column: int) -> tuple[str, tuple[Explanation, ...]]:
+    matrix, filled, rule = scoring.matrix, scoring.filled, scoring.rules.correlation
     lines, iqs = filled.correlations, matrix.iqs[row]
     predictors = np.flatnonzero(matrix.measured[row] & (lines.weight[0, :, column] > 0))
     parts, weights = [], lines.weight[0, predictors, column]
@@ -280,17 +293,17 @@ def _correlation_note(result: IqResult, row: int, column: int) -> tuple[str, tup
     return note, tuple(parts)
 
 
-def _within_note(result: IqResult, row: int, column: int) -> str:
-    matrix, filled = result.matrix, result.filled
+def _within_note(scoring: Scoring, row: int, column: int) -> str:
+    matrix, filled = scoring.matrix, scoring.filled
     average = float(filled.average[0, row, matrix.dimension_of[column]])
     cap = float(filled.caps[0, column])
-    percentile = result.rules.within.percentile
+    percentile = scoring.rules.within.percentile
     return f"missing; observed average {average:.1f}, at most percentile {percentile:g} of the benchmark, {cap:.1f}"
 
 
-def _span(result: IqResult, name: str, row: int) -> tuple[float | None, float | None]:
+def _span(scoring: Scoring, name: str, row: int) -> tuple[float | None, float | None]:
     """Return the interval of a benchmark or dimension, if it has one."""
-    fact = result.facts.get((result.matrix.subjects[row], name), {})
+    fact = scoring.facts.get((scoring.matrix.subjects[row], name), {})
     return fact.get("low"), fact.get("high")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -17,7 +17,7 @@ from mensura.core.results import Result
 from mensura.evidence import Evidence, require_subject
 from mensura.evidence.additions import USER
 from mensura.iq.dimensions import STATUSES, ScoredDimensions, rounded
-from mensura.iq.explanation import Explanation, explain_subject, no_composite
+from mensura.iq.explanation import Explanation, Scoring, explain_subject, no_composite
 from mensura.iq.matrix import ScoreMatrix, scores_of
 from mensura.iq.rules import IqRules
 from mensura.iq.tables import gather_facts, pick_known, score_emotional, trace_benchmarks
@@ -275,7 +275,7 @@ class IqResult(Result):
 
     def explain(self, subject: str) -> Explanation:
         """Return the whole derivation of one model's IQ as a tree."""
-        return explain_subject(self, self._known(subject))
+        return explain_subject(self._scoring, self._known(subject))
 
     def draws(self, n: int = 1000, seed: int = 0, advance: Callable[[], object] | None = None) -> IqDraws:
         """Draw every IQ ``n`` times, scores varied by their errors and missing values by theirs.
@@ -288,9 +288,10 @@ class IqResult(Result):
         return raw.centred(self.scored.composites[0], self.scored.dimensions[0], self.filled.iqs[0])
 
     @cached_property
-    def facts(self) -> dict[tuple[str, str], dict[str, Any]]:
-        """Rows of the dimensions and of the trail by subject and name; made once, for a report explains every model."""
-        return gather_facts(self.dimensions, self.trail)
+    def _scoring(self) -> Scoring:
+        """What explanations read; made once, for a report explains every model."""
+        arrays = self.matrix, self.filled, self.scored, self.rules, self.weights, self.ladders
+        return Scoring(*arrays, self.evidence.models, self.composites, gather_facts(self.dimensions, self.trail))
 
     @cached_property
     def drawn(self) -> IqDraws:
