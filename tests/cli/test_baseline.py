@@ -248,3 +248,20 @@ def test_the_finding_says_whether_people_were_measured_or_judged(mensura_command
     assert re.search(r"models passed strong senior engineers.* \(59, judged, not measured\)", judged)
     measured = " ".join(mensura_command("baseline", "aime").out.split())
     assert re.search(r"models passed about the top 500 in the United States.* \(92\.7\); the best", measured)
+
+
+def test_minutes_are_estimates_corrected_by_their_bias(mensura_command, tmp_path):
+    (tmp_path / "items.csv").write_text("item,text\na,one\nb,two\nc,three\n")
+    (tmp_path / "said.csv").write_text("item,minutes\na,1\nb,30\n")
+    (tmp_path / "timed.csv").write_text("item,minutes\nb,60\n")
+    asked = ("baseline", tmp_path / "items.csv", "--minutes", "--estimates", tmp_path / "said.csv")
+    plain = json.loads(mensura_command(*asked, "--json").out)["items"]
+    assert [row["item"] for row in plain] == ["a", "b", "c"]
+    assert plain[2]["minutes"] is None
+    for row, given in zip(plain, (1.0, 30.0), strict=False):
+        assert row["minutes_low"] < given < row["minutes"] < row["minutes_high"], "models say too little"
+    tied = json.loads(mensura_command(*asked, "--anchors", tmp_path / "timed.csv", "--json").out)["items"]
+    assert tied[1]["status"] == "measured"
+    assert tied[0]["minutes_high"] / tied[0]["minutes_low"] < plain[0]["minutes_high"] / plain[0]["minutes_low"]
+    refused = mensura_command("baseline", tmp_path / "items.csv", "--minutes")
+    assert refused.code == 2 and "--estimates is missing" in refused.err

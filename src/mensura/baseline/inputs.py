@@ -57,7 +57,7 @@ class BaselineItems:
     def sample(self, size: int, seed: int = 0) -> BaselineItems:
         """Return a random sample with the same mixture of domains."""
         if size < 1:
-            raise MensuraError(f"--sample must be at least 1, got {size}")
+            raise MensuraError(f"sample must be at least 1, got {size}")
         if size >= self.table.height:
             return self
         rng = np.random.default_rng(seed)

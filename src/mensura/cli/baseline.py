@@ -43,6 +43,7 @@ class BaselineSettings(AskingSettings):
     domain: Annotated[str | None, "Domain of items without one, such as mathematics."] = None
     pay: Annotated[float, "Pay per person and hour in US dollars (plan)."] = 12.0
     seconds: Annotated[float, "Seconds per answer (plan)."] = 45.0
+    sample: Annotated[int | None, "Estimate a stratified sample of so many items."] = None
     seed: Annotated[int, "Seed of sample and draws."] = 0
     opens: Annotated[str | None, "Day on which a sealed pool opens (challenge seal), such as 2027-06-01."] = None
     method: Annotated[str, "Way to estimate (challenge submit): direct, persons, demands, crowd or other."] = "direct"
@@ -56,7 +57,7 @@ def baseline(
     estimator: Annotated[str | None, opt("Who made the estimates: a model or people.")] = None,
     anchors: Annotated[Path | None, infile("CSV of human rates on some items: item, rate, n.")] = None,
     scores: Annotated[Path | None, infile("CSV of models to place among the people: subject, score.")] = None,
-    sample: Annotated[int | None, opt("Estimate a stratified sample of so many items.")] = None,
+    minutes: Annotated[bool, opt("Estimate the minutes that people need; --estimates has item, minutes.")] = False,
     columns: ItemColumns = None,
     model: Models = None,
     max_cost: MaxCost = None,
@@ -80,6 +81,9 @@ def baseline(
     if (rare.mean is not None and rare.n is None) or (rare.n is not None and rare.mean is None and anchors is None):
         raise MensuraError("--set mean and --set n: give both, such as --set mean=0.345 --set n=60")
     planning, target = _target(words)
+    if minutes:
+        _print_minutes(target, columns, estimates, estimator, anchors, out, as_json)
+        return
     if not (people or estimates or model or target.startswith(RECORDED) or Path(target).exists()):
         _print_known(target, evidence, out, as_json)
         return
@@ -94,12 +98,12 @@ def baseline(
         "estimator": estimator,
         "known_mean": None if rare.mean is None or rare.n is None else KnownMean(rare.mean, rare.n),
         "scores": None if scores is None else _read_scores(scores),
-        "sample": sample,
+        "sample": rare.sample,
         **{name: getattr(rare, name) for name in ("domain", "kind", "timed", "majority", "seed")},
     }
     askings = Asking(model, max_cost, dry_run, rare).each(out, LONGEST_ANSWER)
     if dry_run:
-        _print_cost(items, described, askings, rare.runs, sample, rare.seed)
+        _print_cost(items, described, askings, rare.runs, rare.sample, rare.seed)
         return
     if source is None:
         items.refuse_unaskable()
@@ -112,6 +116,33 @@ def baseline(
         _print_plan(result, rare.pay, rare.seconds, out, as_json)
     else:
         _print(result, out, as_json)
+
+
+def _print_minutes(
+    target: str,
+    columns: str | None,
+    estimates: str | None,
+    estimator: str | None,
+    anchors: Path | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Print the minutes that a professional needs for each item: estimates corrected by their known bias and error."""
+    from mensura.baseline import read_items
+    from mensura.horizon import estimate_minutes
+    from mensura.horizon.kinds import ESTIMATE, MODEL
+
+    if estimates is None:
+        raise MensuraError("--minutes: --estimates is missing; expected a file of item, minutes. Give it")
+    kind = ESTIMATE if (estimator or "").lower() in ("people", "experts") else MODEL
+    names = read_items(target, columns=columns).table.select(pl.col("item").cast(pl.String))
+    table = names.join(estimate_minutes(estimates, anchors, kind=kind), on="item", how="left", maintain_order="left")
+    if (missing := table["minutes"].null_count()) == table.height:
+        raise MensuraError(f"{estimates}: no item of {target}; expected the same names in a column item. Correct them")
+    emit({"items": table}, out, as_json)
+    if missing:
+        print_note(f"{missing} of {table.height} items have no estimate and get no minutes")
+    print_table(table, title="Minutes that one professional needs, with 90% intervals", rows=30, digits=1)
 
 
 def _target(words: list[str]) -> tuple[bool, str]:
