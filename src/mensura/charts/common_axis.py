@@ -250,7 +250,7 @@ def item_map(points: object) -> Drawing:
     """Draw one strip per kind (items, people, models …) along the ability scale.
 
     Where an item stands level with a subject, the subject has an even chance (more, where items can be guessed).
-    Items, and kinds of many, are heaps of dots; few subjects have their names and intervals.
+    Kinds of many are heaps of dots; up to 40 items have their names, and so many subjects also their intervals.
 
     Parameters
     ----------
@@ -291,8 +291,9 @@ def item_map(points: object) -> Drawing:
         for kind in order:
             own, ink = kinds[kind], paint.people if kind == "people" else paint.ink
             sheet.words(0, y + 10, f"{len(own)} {kind}", fill=ink, weight="600", size=13, halo=True)
-            heaped = kind == "items" or len(own) > _FEW
-            y = _heap(sheet, own, at, y + 22) if heaped else _named_rows(sheet, own, at, y + 22)
+            if kind == "items":  # their intervals can be wider than the map
+                own = [{**row, "low": None, "high": None} for row in own]
+            y = _heap(sheet, own, at, y + 22) if len(own) > _FEW else _named_rows(sheet, own, at, y + 22)
             sheet.line(0, y + 6, width, y + 6, paint.ink if kind == "items" else paint.grid, 1.25)
             y += 14
         lines = Canvas(width, 0, "")
