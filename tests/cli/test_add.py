@@ -28,7 +28,7 @@ def test_what_was_understood_is_shown_and_written(mensura_command, tmp_path):
 
 
 def test_other_commands_name_the_command_that_settles_a_name(mensura_command, tmp_path, monkeypatch):
-    """``iq`` has neither --new nor --accept-near: it says where they are, and that command works."""
+    """``iq`` has no --new: it says where that is, and the command works."""
     monkeypatch.chdir(tmp_path)
     results = {"model_name": "acme/rocket-1", "results": {"gpqa_diamond_cot": {"acc,none": 0.5}}}
     (tmp_path / "results.json").write_text(json.dumps(results), encoding="utf-8")
@@ -39,6 +39,19 @@ def test_other_commands_name_the_command_that_settles_a_name(mensura_command, tm
     run = mensura_command(*settle.replace("YYYY-MM-DD", "2026-11-01").split()[1:])
     assert run.code == 0, run.err
     assert mensura_command("evidence", "summary", "--add", "settled.csv").code == 0
+
+
+def test_iq_and_where_take_the_meaning_of_a_near_name(mensura_command, tmp_path):
+    mine = tmp_path / "mine.csv"
+    mine.write_text(f"model,GPQA\n{GPT},71.5\n", encoding="utf-8")
+    for command in (["iq", GPT, "--set", "draws=0"], ["where", GPT]):
+        asked = mensura_command(*command, "--add", mine)
+        assert (asked.code, "--accept-near GPQA=gpqa_diamond confirms it" in asked.err) == (2, True)
+    run = mensura_command("iq", GPT, "--set", "draws=0", "--add", mine, "--accept-near", "GPQA=gpqa_diamond")
+    assert run.code == 0, run.err
+    assert "gpqa_diamond: percent" in run.err
+    idle = mensura_command("iq", GPT, "--accept-near", "GPQA=gpqa_diamond")
+    assert (idle.code, "give --add FILE too" in idle.err) == (2, True)
 
 
 def test_a_new_model_is_told_with_what_is_assumed_of_it(mensura_command, tmp_path):

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import polars as pl
 
 from mensura.cli.findings import say_counts
-from mensura.cli.inputs import check_date, load_evidence, read_added, require_new
-from mensura.cli.options import AddedScores, EvidencePath, Json, Out, arg, infile, opt, outfile
+from mensura.cli.inputs import accepted_names, check_date, load_evidence, read_added, require_new
+from mensura.cli.options import AcceptedNames, AddedScores, EvidencePath, Json, Out, arg, infile, opt, outfile
 from mensura.cli.output import console, emit, print_note, print_notes
 from mensura.cli.tables import print_filled, print_table
 from mensura.core.errors import MensuraError, counted, listed_names
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from mensura.evidence import Evidence, ScoreReading
 
 _REASONS = 12  # printed; of many scores --json has them all
@@ -27,7 +25,7 @@ def add(
     people: Annotated[Path | None, infile("Instead of FILE: human scores, CSV with benchmark, group, score.")] = None,
     unit: Annotated[str | None, opt("percent or fraction, for shares that could be either.", metavar="UNIT")] = None,
     metric: Annotated[str | None, opt("The figure that counts, where a log has several: acc_norm.")] = None,
-    accept_near: Annotated[list[str] | None, opt("Confirm what a name means; repeatable.", metavar="NAME=ID")] = None,
+    accept_near: AcceptedNames = None,
     new: Annotated[list[str] | None, opt("Accept this name in the file as a new benchmark; repeatable.")] = None,
     out: Annotated[Path | None, outfile("File to write: .csv for --add, or all evidence.")] = None,
     evidence: EvidencePath = None,
@@ -62,8 +60,8 @@ def add(
             _add_people(present, logs, out, as_json)
             return
     new_model = NewModel(released=released, display_name=name, provider=maker)
-    allowed = {"unit": unit, "accept_near": _confirmed(accept_near or ()), "new": new or (), "metric": metric}
-    reading = read_added(present, files, new_model, **allowed, skip_unknown=searched)
+    allowed = {"unit": unit, "new": new or (), "metric": metric}
+    reading = read_added(present, files, new_model, accepted_names(accept_near), **allowed, skip_unknown=searched)
     require_new(new_model, reading)
     added = present.add(reading)
     scores = say_uses(added, reading.scores)
@@ -77,15 +75,6 @@ def add(
     _print(reading, scores)
     if out is not None:
         console.print(f"wrote {out}")
-
-
-def _confirmed(pairs: Sequence[str]) -> dict[str, str]:
-    """Return the ids that a user confirms for names, from NAME=ID."""
-    halves = [pair.rpartition("=") for pair in pairs]
-    for pair, (name, _, ident) in zip(pairs, halves, strict=True):
-        if not name.strip() or not ident.strip():
-            raise MensuraError(f"--accept-near {pair}: not understood; expected NAME=ID, as in GPQA=gpqa_diamond")
-    return {name.strip(): ident.strip() for name, _, ident in halves}
 
 
 def _add_people(evidence: Evidence, files: list[Path], out: Path | None, as_json: bool) -> None:

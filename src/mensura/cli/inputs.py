@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from datetime import date
 from pathlib import Path
@@ -43,14 +43,27 @@ def new_names(kind: str) -> tuple[str, ...]:
     return tuple(name for of, name in _NEW.get() if of == kind)
 
 
-def load_evidence(path: Path | None, added: list[Path] | None = None) -> Evidence:
-    """Load the evidence a command was asked to work on."""
+def accepted_names(pairs: Sequence[str] | None) -> dict[str, str]:
+    """Return the ids that a user confirms for names, from NAME=ID."""
+    halves = [pair.rpartition("=") for pair in pairs or ()]
+    for pair, (name, _, ident) in zip(pairs or (), halves, strict=True):
+        if not name.strip() or not ident.strip():
+            raise MensuraError(f"--accept-near {pair}: not understood; expected NAME=ID, as in GPQA=gpqa_diamond")
+    return {name.strip(): ident.strip() for name, _, ident in halves}
+
+
+def load_evidence(
+    path: Path | None, added: list[Path] | None = None, accept_near: Sequence[str] | None = None
+) -> Evidence:
+    """Load the evidence a command was asked to work on; ``accept_near``: what names in added scores mean."""
     from mensura.evidence import NewModel, load
 
     evidence = recall("evidence", (), _read_embedded) if path is None else load(path)
-    readings = []
+    readings, accepted = [], accepted_names(accept_near)
+    if accepted and not added:
+        raise MensuraError("--accept-near: says what names of --add mean; give --add FILE too")
     for file in added or []:
-        reading = read_added(evidence, file, NewModel())
+        reading = read_added(evidence, file, NewModel(), accepted)
         evidence = evidence.add(reading)
         readings.append(reading)
         for line in (f"added {reading.heading}", *(f"  {note}" for note in (*reading.notes, *reading.warnings))):
@@ -81,7 +94,13 @@ def check_date(value: str | None) -> str | None:
     return value
 
 
-def read_added(evidence: Evidence, source: Path | list[str], new_model: NewModel, **allowed: Any) -> ScoreReading:  # noqa: ANN401
+def read_added(
+    evidence: Evidence,
+    source: Path | list[str],
+    new_model: NewModel,
+    accept_near: Mapping[str, str],
+    **allowed: Any,  # noqa: ANN401
+) -> ScoreReading:
     """Read scores that a user brings, new models as the options describe them.
 
     Without a release date a terminal asks for it; elsewhere the refusal ends with the command that helps.
@@ -89,7 +108,7 @@ def read_added(evidence: Evidence, source: Path | list[str], new_model: NewModel
     from mensura.evidence import EvidenceError
 
     try:
-        return evidence.read_scores(source, new_model=new_model, **allowed)
+        return evidence.read_scores(source, new_model=new_model, accept_near=accept_near, **allowed)
     except EvidenceError as refused:
         unknown = list(dict.fromkeys(fault.value for fault in refused.faults if fault.column == "model"))
         if not allowed and (tests := [fault.value for fault in refused.faults if fault.column == "benchmark"]):
@@ -108,7 +127,7 @@ def read_added(evidence: Evidence, source: Path | list[str], new_model: NewModel
             raise MensuraError(f"{refused}\nIf {new}, give the release date:\n  {command}{then}") from None
     with waiting.paused():
         asked = _ask(unknown, new_model)
-    return evidence.read_scores(source, new_model=asked, **allowed)
+    return evidence.read_scores(source, new_model=asked, accept_near=accept_near, **allowed)
 
 
 def require_new(new_model: NewModel, reading: ScoreReading) -> None:

@@ -10,7 +10,19 @@ import polars as pl
 
 from mensura.cli.findings import print_trust
 from mensura.cli.inputs import added_subjects, load_evidence, place_frozen
-from mensura.cli.options import AddedScores, EvidencePath, Json, Method, Out, Scale, arg, check_input, infile, opt
+from mensura.cli.options import (
+    AcceptedNames,
+    AddedScores,
+    EvidencePath,
+    Json,
+    Method,
+    Out,
+    Scale,
+    arg,
+    check_input,
+    infile,
+    opt,
+)
 from mensura.cli.output import console, emit, given_options, print_notes, progress_bar
 from mensura.cli.settings import Settings, read_pairs, read_settings, takes
 from mensura.cli.tables import print_filled, print_table
@@ -50,6 +62,7 @@ def iq(
     settings: Settings = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
+    accept_near: AcceptedNames = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -68,7 +81,7 @@ def iq(
         check_choice("--check", check, ["sensitivity", "imputation"])
     rare = read_settings(settings, IqSettings)
     check_input(rare.rules)
-    loaded = load_evidence(evidence, add)
+    loaded = load_evidence(evidence, add, accept_near)
     if model is not None:
         model = require_subject(loaded, model)
     if scale is not None:

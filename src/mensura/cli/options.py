@@ -94,6 +94,9 @@ ItemColumns = Annotated[str | None, opt("Columns of the items: text=stem,key=ans
 Json = Annotated[bool, opt("Print one JSON object instead of tables.", "--json")]
 EvidencePath = Annotated[Path | None, infile("Folder or store instead of the embedded evidence.", "--evidence")]
 AddedScores = Annotated[list[Path] | None, infile("Scores of your own (see mensura add); repeatable.", "--add")]
+AcceptedNames = Annotated[
+    list[str] | None, opt("Confirm what a name means; repeatable.", "--accept-near", metavar="NAME=ID")
+]
 ScoreUnit = Annotated[str | None, opt("percent or fraction: the unit of SCORES, where it does not say.", "--unit")]
 Method = Annotated[str | None, opt("IQ method: joint (default) or published.", callback=_check_method)]
 Scale = Annotated[str | None, opt("Frozen scale, such as 2026-12; no score changes on it.")]

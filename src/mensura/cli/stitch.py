@@ -203,12 +203,17 @@ def _labels(pairs: pl.DataFrame) -> dict[str, str]:
 def _further(fit: Stitch, data: object, people: bool, checks: Sequence[str]) -> dict[str, pl.DataFrame]:
     """Work out the tables that were asked for beside the fit."""
     from mensura import stitching
+    from mensura.baseline.human_results import grade_references
     from mensura.evidence import Evidence
 
     tables: dict[str, pl.DataFrame] = {}
     if people:
         placed = stitching.place_people(fit, data if isinstance(data, Evidence) else None)
-        tables |= {"people": placed.tests, "people_classes": placed.table}
+        tests = placed.tests
+        if isinstance(data, Evidence):
+            grades = grade_references(data).select("benchmark", "group", "grade")
+            tests = tests.join(grades, on=["benchmark", "group"], how="left", maintain_order="left")
+        tables |= {"people": tests, "people_classes": placed.table}
     if "batteries" in checks:
         if not isinstance(data, Evidence):
             raise MensuraError("--check batteries: a file of scores names no domains. Use --add FILE instead")
@@ -254,12 +259,15 @@ def _print(tables: Mapping[str, pl.DataFrame], title: str, own: Collection[str])
 
 def _finding(tables: Mapping[str, pl.DataFrame], own: Collection[str]) -> str:
     """Say where one's own subject is, who leads, or which people the best model is above, and how sure that is."""
-    from mensura.evidence.passing import say_passed
+    from mensura.evidence.passing import PASSED, say_passed, say_solid
     from mensura.scale.ranking import say_chance
 
     people = tables.get("people")
     if people is not None:
-        return say_passed(people.filter(status="measured").drop_nulls("verdict")["verdict"].to_list())
+        measured = people.filter(status="measured").drop_nulls("verdict")
+        passed = measured.filter(verdict=PASSED)
+        solid = f" {say_solid(passed['grade'].to_list())}" if "grade" in passed.columns and passed.height else ""
+        return f"{say_passed(measured['verdict'].to_list())}{solid}"
     named = new_names("model") if own and new_names("model") else own
     mine = [row for row in tables["capabilities"].iter_rows(named=True) if row["subject"] in named]
     if 0 < len(mine) <= _NAMED:

@@ -10,7 +10,7 @@ import polars as pl
 
 from mensura.cli.findings import print_trust
 from mensura.cli.inputs import load_evidence, place_frozen
-from mensura.cli.options import AddedScores, EvidencePath, Json, Out, Scale, arg, opt
+from mensura.cli.options import AcceptedNames, AddedScores, EvidencePath, Json, Out, Scale, arg, opt
 from mensura.cli.output import console, emit
 from mensura.cli.tables import print_table
 from mensura.core.cache import keep
@@ -34,6 +34,7 @@ def where(
     scale: Scale = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
+    accept_near: AcceptedNames = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -41,7 +42,7 @@ def where(
     from mensura.evidence import require_subject
     from mensura.study import Study, find_whereabouts
 
-    loaded = load_evidence(evidence, add)
+    loaded = load_evidence(evidence, add, accept_near)
     subject = require_subject(loaded, model)
     if scale is not None:
         _on_frozen(loaded, subject, scale, out, as_json)

@@ -132,8 +132,21 @@ def say_passed(verdicts: Sequence[str]) -> str:
     """Say how many measured groups of people were passed, from the verdict on each."""
     if not verdicts:
         return "No measured group of people took a test that a model took too."
-    passed, groups = (_NUMBERS[n] if n < len(_NUMBERS) else str(n) for n in (verdicts.count(PASSED), len(verdicts)))
+    passed, groups = map(number_word, (verdicts.count(PASSED), len(verdicts)))
     return f"AI has passed {passed} of the {groups} groups of people who were measured on a test it took too."
+
+
+def say_solid(grades: Sequence[str | None]) -> str:
+    """Say how many results of groups that were passed have a grade from A to C, from the grade of each."""
+    solid = sum(grade in SOLID for grade in grades)
+    return (
+        f"{number_word(solid).capitalize()} of those passed {'has' if solid == 1 else 'have'} a result of grade A to C."
+    )
+
+
+def number_word(count: int) -> str:
+    """Return a small number as a word."""
+    return _NUMBERS[count] if count < len(_NUMBERS) else str(count)
 
 
 def chance_over(own: float, variance: float, score: float, stderr: float) -> float:

@@ -12,14 +12,13 @@ from mensura.charts import Mark, among_people
 from mensura.charts.passing import PassingRow, draw_passing
 from mensura.charts.values import counted, listed
 from mensura.core.errors import MensuraError
-from mensura.evidence.passing import SOLID, SURELY, say_passed
+from mensura.evidence.passing import SURELY, number_word, say_passed, say_solid
 from mensura.site.pictures.benchmark import group_subject
 from mensura.site.pictures.registry import Figure, model_link, picture, worded
 from mensura.study.headlines import Passed, passed_people
 from mensura.study.study import Study
 from mensura.study.units import chance, show
 
-_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _SHORTLY = {
     "A": "answers published",
     "B": "people counted",
@@ -38,10 +37,8 @@ def passed_words(study: Study, every: list[Passed]) -> tuple[str, str]:
     if not groups:
         return sentence, ""
     grades = {row[:2]: row[3] for row in grade_references(study.evidence).rows()}
-    solid = sum(one.verdict == "passed" and grades[one.benchmark, one.group] in SOLID for one in groups)
-    means = f"Passed means a chance of {SURELY:.0%} or more of scoring above them on that test."
-    count = _NUMBERS[solid].capitalize() if solid < len(_NUMBERS) else str(solid)
-    means += f" {count} of those passed {'has' if solid == 1 else 'have'} a result of grade A to C."
+    solid = say_solid([grades[one.benchmark, one.group] for one in groups if one.verdict == "passed"])
+    means = f"Passed means a chance of {SURELY:.0%} or more of scoring above them on that test. {solid}"
     unsure = [
         f"{one.short[:1].lower()}{one.short[1:]} on {study.benchmark_names[one.benchmark]} ({chance(one.best[1])})"
         for one in groups
@@ -95,8 +92,8 @@ def _when(every: list[Passed]) -> str:
     since = days[-1].replace(year=days[-1].year - 1)
     late = [day for day in days if day > since]
     return (
-        f"{_number(len(late)).capitalize()} of the {_number(len(days))} were passed between {late[0]:%B %Y} and "
-        f"{days[-1]:%B %Y}"
+        f"{number_word(len(late)).capitalize()} of the {number_word(len(days))} were passed between "
+        f"{late[0]:%B %Y} and {days[-1]:%B %Y}"
     )
 
 
@@ -146,10 +143,6 @@ def _table_row(study: Study, one: Passed) -> dict[str, Any]:
         "best": best[0],
         "chance": best[1],
     }
-
-
-def _number(count: int) -> str:
-    return _NUMBERS[count] if count < len(_NUMBERS) else str(count)
 
 
 @picture("human-ladder")
