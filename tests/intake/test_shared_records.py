@@ -9,10 +9,13 @@ import pytest
 import mensura
 from mensura.baseline import read_own
 from mensura.core.errors import MensuraError
+from mensura.horizon.reading import read_runs
+from mensura.intake.answers import read_answers
 from mensura.intake.people_logs import is_people_log, read_people_logs
 from mensura.intake.samples import read_samples
 from mensura.intake.score_logs import read_log
 from mensura.intake.shared_records import OtherKindError
+from mensura.intake.votes import read_votes
 
 EVIDENCE = mensura.load()
 
@@ -223,6 +226,29 @@ def test_a_record_about_people_is_a_human_baseline(tmp_path):
     path = written(tmp_path, record("lab/panel", subject_kind="people", population="adults", persons="40"))
     row = read_own(path).row(0, named=True)
     assert (row["group"], row["n"], row["score"], row["low"]) == ("adults", 40, 0.64, 0.574)
+
+
+def test_every_example_of_a_format_is_read_or_led_to_its_command(shared):
+    """Votes, answers and runs as they lie in the examples; descriptions of data are no scores."""
+    formats = shared / "data" / "formats"
+    votes = {path.name: read_votes(path)["outcome"].to_list() for path in (formats / "pairwise").iterdir()}
+    assert votes == {
+        "arena_100k.jsonl": [0, 3],
+        "arena_140k.jsonl": [3, 2],
+        "arena_55k.csv": [0, 2],
+        "irw_competition.csv": [0, 2],
+        "llmfao.csv": [2, 1],
+        "versus_expert.csv": [0, 2, 1],
+    }
+    [answers] = read_answers(formats / "irw" / "tarn_items.csv")
+    assert answers.select("item", "value").unique().height == 3
+    runs = {path.name: read_runs(path, notes=[])[0]["trials"].sum() for path in (formats / "metr").glob("*.jsonl")}
+    assert runs == {"lyptus_three_lines.jsonl": 3, "runs_synthetic.jsonl": 45}
+    log = read_log(formats / "inspect" / "limit_and_epochs_log.json")
+    assert log.rows[0][:5] == ("mockllm/model", "pick", 0.5, "fraction", 3)
+    for path in (formats / "metadata").iterdir():
+        with pytest.raises(MensuraError, match="neither results of lm-evaluation-harness"):
+            read_log(path)
 
 
 def test_the_real_examples_are_read(shared):

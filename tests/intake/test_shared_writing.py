@@ -3,6 +3,8 @@
 import datetime
 import json
 from pathlib import Path
+from statistics import geometric_mean
+from tempfile import TemporaryDirectory
 
 import jsonschema
 import polars as pl
@@ -12,7 +14,9 @@ from hypothesis import given, strategies as st
 import mensura
 from mensura.baseline import registry
 from mensura.baseline.human_results import from_human_results, grade_references, human_results_schema, to_human_results
+from mensura.core.errors import MensuraError
 from mensura.evidence.passing import count_grades, with_grades
+from mensura.horizon.reading import read_runs
 from mensura.intake import shared_writing
 from mensura.intake.answers import read_answers
 from mensura.intake.people_logs import read_people_logs
@@ -154,6 +158,26 @@ def test_answers_come_back_from_the_item_response_warehouse(rows):
     assert back.select("subject", "item", "value").rows() == long.select("subject", "item", "value").rows()
 
 
+RESULT = {"benchmark": NAMES, "score": st.floats(-1e6, 1e6), "source": WORDS.filter(lambda text: text[0].isalpha())}
+RESULTS = st.fixed_dictionaries(RESULT, optional={"date": DAYS, "url": st.just("https://x.org"), "note": WORDS})
+
+
+@given(st.lists(RESULTS, min_size=1, max_size=5, unique_by=lambda row: row["benchmark"]))
+def test_any_results_come_back_from_yaml(rows):
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "mine" / ".eval_results" / "mensura.yaml"
+        path.parent.mkdir(parents=True)
+        path.write_text(shared_writing.result_yaml(rows), encoding="utf-8")
+        log = read_log(path)
+    back = [dict(zip(log.header, row, strict=True)) for row in log.rows]
+    assert [(one["model"], one["task"], one["score"]) for one in back] == [
+        ("mine", row["benchmark"], row["score"]) for row in rows
+    ]
+    for one, row in zip(back, rows, strict=True):
+        source = row["source"] if "url" in row else None  # a source without an address has no place in this format
+        assert [one.get(name) for name in ("date", "source", "note")] == [row.get("date"), source, row.get("note")]
+
+
 def test_results_of_a_model_come_back_from_yaml(tmp_path):
     rows = [
         {
@@ -190,6 +214,44 @@ def test_runs_have_the_minutes_of_people_who_succeeded():
     assert [run["alias"] for run in runs] == ["human", "human", "human", "gpt-5"]
     assert {run["human_minutes"] for run in runs} == {4.0}
     assert [run["score_binarized"] for run in runs] == [1, 1, 0, 0] and runs[3]["score_cont"] == 0.5
+
+
+OUTCOMES = st.builds(
+    SampleOutcome,
+    subject=st.sampled_from(["ann", "gpt-5", "gpt-6"]),
+    item=st.tuples(NAMES, NAMES).map(":".join),
+    value=st.sampled_from([0.0, 0.25, 1.0]),
+    run=st.just("r"),
+    of_person=st.booleans(),
+    seconds=st.floats(1.0, 1e6),
+)
+
+
+@given(st.lists(OUTCOMES, min_size=1, max_size=12, unique_by=lambda one: (one.of_person, one.item)))
+def test_any_runs_come_back_in_the_layout_of_metr(samples):
+    samples = [replace_person(one) for one in samples]
+    timed = {one.item for one in samples if one.of_person and one.value == 1.0}
+    if not timed:
+        with pytest.raises(MensuraError, match="METR's runs need people's minutes"):
+            shared_writing.metr_runs(samples)
+        return
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "runs.jsonl"
+        path.write_text("\n".join(json.dumps(run) for run in shared_writing.metr_runs(samples)), encoding="utf-8")
+        runs, times = read_runs(path, score="score_cont", notes=[])
+    kept = [one for one in samples if one.item in timed]
+    wanted = [("human" if one.of_person else one.subject, one.item.replace(":", "/"), one.value) for one in kept]
+    assert sorted(runs.select("subject", "task", "score").rows()) == sorted(wanted)
+    for task, minutes in times.select("task", "minutes").rows():
+        own = [
+            one.seconds / 60 for one in kept if one.item.replace(":", "/") == task and one.of_person and one.value == 1
+        ]
+        assert minutes == pytest.approx(geometric_mean(own), abs=1e-6)
+
+
+def replace_person(one):
+    """Models have no name of a person, and no working time."""
+    return one._replace(subject="ann") if one.of_person else one._replace(subject="gpt-5", seconds=None)
 
 
 def test_a_folder_is_described_for_machines(tmp_path):
