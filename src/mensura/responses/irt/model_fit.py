@@ -139,23 +139,19 @@ def _score_test(curves: Floats, answers: NDArray[np.int64], item: int) -> tuple[
 
 
 def _merged(observed: Floats, expected: Floats) -> tuple[Floats, Floats]:
-    """Merge neighbouring scores until every expected cell has one answer: low scores upwards, high ones downwards."""
-    rows = [[seen, cells] for seen, cells in zip(observed, expected, strict=True) if seen.sum()]
-    for toward in (1, -1):
-        at = 0 if toward == 1 else len(rows) - 1
-        while len(rows) > 1 and 0 <= at + toward < len(rows) and np.any(rows[at][1] < _LEAST_CELL):
-            for part in range(2):
-                rows[at + toward][part] = rows[at + toward][part] + rows[at][part]
-            rows.pop(at)
-            at = 0 if toward == 1 else len(rows) - 1
-    inside = 1
-    while inside < len(rows) - 1:
-        if np.any(rows[inside][1] < _LEAST_CELL):
-            for part in range(2):
-                rows[inside + 1][part] = rows[inside + 1][part] + rows[inside][part]
-            rows.pop(inside)
-        else:
-            inside += 1
+    """Merge neighbouring scores until every expected cell has one answer: the lowest such score into its neighbour.
+
+    A score in the middle goes to the neighbour with fewer people.
+    """
+    rows = [(seen, cells) for seen, cells in zip(observed, expected, strict=True) if seen.sum()]
+    while len(rows) > 1:
+        at = next((place for place, (_, cells) in enumerate(rows) if np.any(cells < _LEAST_CELL)), None)
+        if at is None:
+            break
+        near = [place for place in (at - 1, at + 1) if 0 <= place < len(rows)]
+        into = min(near, key=lambda place: rows[place][0].sum())
+        rows[into] = rows[into][0] + rows[at][0], rows[into][1] + rows[at][1]
+        rows.pop(at)
     return np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
 
 
