@@ -216,7 +216,7 @@ def test_harness_samples_are_read_line_by_line(tmp_path):
     ("name", "text", "message"),
     [
         ("a.eval", "no archive", "not an Inspect log"),
-        ("a.jsonl", "{", "line 1 is not JSON"),
+        ("a.jsonl", "{", "line 1: not JSON"),
         ("a.jsonl", '{"id": 1}', "no doc_id"),
         ("a.jsonl", '{"doc_id": 1, "bleu": 3}', "no known sample metric"),
         ("a.jsonl", '{"doc_id": 1, "acc": 3}', "acc is 3"),
