@@ -74,8 +74,8 @@ def test_evidence_summary_counts(mensura_command, tmp_path):
 
 def test_evidence_models_export_and_check(mensura_command, tmp_path):
     assert "Claude" in mensura_command("evidence", "summary", "--models", "anthropic").out
-    assert mensura_command("export", "evidence", "--to", "file", "--out", tmp_path / "copy.sqlite").code == 0
-    assert "no fault found" in mensura_command("evidence", "check", tmp_path / "copy.sqlite").out
+    assert mensura_command("export", "evidence", "--to", "file", "--out", tmp_path / "copy").code == 0
+    assert "no fault found" in mensura_command("evidence", "check", tmp_path / "copy").out
 
 
 def test_a_capability_is_explained_on_a_frozen_scale(mensura_command):

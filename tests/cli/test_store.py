@@ -180,5 +180,7 @@ def test_a_history_goes_into_folders_alone_and_only_as_it_is(store, mensura_comm
     added.write_text("model,benchmark,score,unit\nbig-2,swe_marathon,20,percent\n", encoding="utf-8")
     words = ("--evidence", "evidence.sqlite")
     assert "entries of history" not in mensura_command(*EXPORT, "with", *words, "--add", added).out
-    assert "entries of history" not in mensura_command(*EXPORT, "copy.sqlite", *words).out
-    assert "wrote 3 scores of 3 models to copy.sqlite" in mensura_command(*EXPORT, "copy.sqlite", *words).out
+    for more in ((), ("--add", added)):
+        refused = mensura_command(*EXPORT, "copy.sqlite", *words, *more)
+        assert (refused.code, "copy.sqlite: a store comes with its history" in refused.err) == (2, True)
+    assert not (tmp_path / "copy.sqlite").exists()

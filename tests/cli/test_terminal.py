@@ -117,15 +117,15 @@ def test_a_table_in_the_way_of_another_command_is_refused(mensura_command, tmp_p
 
 
 def test_a_folder_where_a_file_is_to_be_written_is_a_sentence_not_a_traceback(mensura_command, tmp_path):
-    (tmp_path / "copy.sqlite").mkdir()
-    run = mensura_command("export", "evidence", "--to", "file", "--out", tmp_path / "copy.sqlite")
+    (tmp_path / "copy.svg").mkdir()
+    run = mensura_command("figure", "bases", "--out", tmp_path / "copy.svg")
     assert run.code == 2
-    assert "copy.sqlite: a folder stands where a file is to be written" in run.err
-    assert list(tmp_path.iterdir()) == [tmp_path / "copy.sqlite"]
+    assert "copy.svg: a folder stands where a file is to be written" in run.err
+    assert list(tmp_path.iterdir()) == [tmp_path / "copy.svg"]
 
 
 def test_a_name_the_system_refuses_is_a_sentence_not_a_traceback(mensura_command, tmp_path):
-    run = mensura_command("export", "evidence", "--to", "file", "--out", tmp_path / ("n" * 300 + ".sqlite"))
+    run = mensura_command("export", "evidence", "--to", "file", "--out", tmp_path / ("n" * 300))
     assert run.code == 2
     assert "File name too long" in run.err
     assert "Traceback" not in run.err

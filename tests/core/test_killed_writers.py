@@ -17,7 +17,6 @@ from mensura.cli.main import build_app
 from mensura.core import folders
 from mensura.core.files import write_text
 from mensura.core.folders import MANIFEST
-from mensura.evidence import load
 from mensura.people import ItemPool
 from tests.cli.conftest import inputs  # noqa: F401
 from tests.cli.every_command import arguments
@@ -110,19 +109,13 @@ def test_a_command_stopped_at_its_renames_leaves_old_or_new(command, inputs, tmp
 
 
 @pytest.mark.parametrize("after", [False, True])
-def test_a_store_and_a_file_are_old_or_new(after, tmp_path):
-    store, note = tmp_path / "e.sqlite", tmp_path / "n.txt"
-    load().save(store)
-    before = store.read_bytes()
+def test_a_file_is_old_or_new(after, tmp_path):
+    note = tmp_path / "n.txt"
     write_text(note, "old")
     with killed_at(1, after=after):
-        load().save(store)
-    with killed_at(1, after=after):
         write_text(note, "new")
-    assert load(store).scores.equals(load().scores)
-    assert after or store.read_bytes() == before
     assert note.read_text() == ("new" if after else "old")
-    assert {path.name for path in tmp_path.iterdir()} == {"e.sqlite", "n.txt"}
+    assert [path.name for path in tmp_path.iterdir()] == ["n.txt"]
 
 
 def test_the_part_of_a_killed_file_writer_is_swept_up(tmp_path):

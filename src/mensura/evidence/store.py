@@ -49,13 +49,18 @@ def read_text_csv(file: Path) -> pl.DataFrame:
     return read_table(file, infer=False)
 
 
-def write_folder(tables: Mapping[str, pl.DataFrame], folder: Path) -> None:
-    """Write tables as CSV files, all of them or none; flags as yes and no. Files of others are left as they are."""
+def require_folder(folder: Path) -> None:
+    """Refuse the name of a store where a folder is to be written."""
     if folder.suffix.lower() in STORE_SUFFIXES:
         raise MensuraError(
             f"{folder}: a store comes with its history; expected a folder. To make a store of it: mensura evidence "
             f"init --from FOLDER --store {folder}"
         )
+
+
+def write_folder(tables: Mapping[str, pl.DataFrame], folder: Path) -> None:
+    """Write tables as CSV files, all of them or none; flags as yes and no. Files of others are left as they are."""
+    require_folder(folder)
     with whole_folder(folder, "evidence") as stage:
         for name, frame in tables.items():
             write_csv(as_text(frame), stage / f"{name}.csv")

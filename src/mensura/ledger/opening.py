@@ -21,7 +21,7 @@ from mensura.core.errors import MensuraError
 from mensura.core.folders import whole_folder
 from mensura.evidence.evidence import EMBEDDED, Evidence, completed, from_raw
 from mensura.evidence.schema import TABLES
-from mensura.evidence.store import SCHEMA, as_text, fingerprint_of, read_raw, refuse_newer
+from mensura.evidence.store import SCHEMA, as_text, fingerprint_of, read_raw, refuse_newer, require_folder
 from mensura.ledger import log
 from mensura.ledger.book import Ledger
 from mensura.ledger.captures import MOST_BYTES
@@ -180,6 +180,7 @@ def export_ledger(ledger: Ledger, folder: Path) -> None:
     >>> export_ledger(open_ledger(Path("store.db")), Path("folder"))  # doctest: +SKIP
 
     """
+    require_folder(folder)
     with transaction(ledger.path, writing=False) as store, whole_folder(folder, "evidence") as stage:
         (stage / LEDGER / "updates").mkdir(parents=True)
         (stage / LEDGER / "captures").mkdir()

@@ -13,8 +13,7 @@ from mensura.scale.calibration import (
     score_to_capability,
     share_above_chance,
 )
-from mensura.scale.position import Position, Reading, rate_interval
-from mensura.scale.ranking import band_of, say_rarity
+from mensura.scale.position import Position, Reading, band_of, rate_interval, say_rarity
 from mensura.scale.ruler import (
     Z90,
     iq_to_rate,

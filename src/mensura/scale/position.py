@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
@@ -13,6 +14,9 @@ from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 from mensura.scale import ruler
 from mensura.scale.calibration import LevelLine
+
+_AT_AN_EDGE = 1e-9  # a rate this near to the lower end of a band is in it
+_WHOLE_FROM = 1000.0  # rarities from here are said without a decimal point
 
 Side: TypeAlias = Literal["both", "lower", "upper"]
 _Z90_ONE_SIDE = 1.2815515655446004  # normal quantile at 0.9
@@ -171,3 +175,59 @@ def rate_interval(right: ArrayLike, n: ArrayLike, side: Side = "both") -> tuple[
     low, high = ((k + z**2 / 2.0 + sign * half) / (n + z**2) for sign in (-1.0, 1.0))
     low = np.where((k <= 0) | (side == "upper"), 0.0, low)
     return low, np.where((k >= n) | (side == "lower"), 1.0, high)
+
+
+def band_of(rate: float) -> str:
+    """Return the band of the common base-10 scale that a rate is in: level 1 is 10–100% of people, and so on.
+
+    Parameters
+    ----------
+    rate : float
+        Success rate.
+
+    Returns
+    -------
+    str
+        The band, in percent of people.
+
+    Examples
+    --------
+    >>> from mensura.scale import band_of
+    >>> band_of(0.038)
+    '1–10%'
+
+    """
+    step = max(1, math.ceil(math.log10(ruler.rate_to_one_in(rate)) - _AT_AN_EDGE))
+    low, high = (f"{100 * 10.0**-power:.12g}" for power in (step, step - 1))
+    return f"{low}–{high}%"
+
+
+def say_rarity(rate: float, tested: float | None = None) -> str:
+    """Say a rarity in words, cut at what the data can tell.
+
+    Parameters
+    ----------
+    rate : float
+        Success rate.
+    tested : float, optional
+        People that the rate rests on. Where fewer than one of them would succeed, nobody can know how rare it is, only
+        that it is at least so rare.
+
+    Returns
+    -------
+    str
+        The rarity.
+
+    Examples
+    --------
+    >>> from mensura.scale import say_rarity
+    >>> say_rarity(0.04)
+    '1 in 25 people'
+    >>> say_rarity(1.5e-7, tested=142)
+    'at least 1 in 142 tested'
+
+    """
+    one_in = ruler.rate_to_one_in(rate)
+    if tested is not None and one_in > tested:
+        return f"at least 1 in {tested:,.0f} tested"
+    return f"1 in {one_in:,.3g} people" if one_in < _WHOLE_FROM else f"1 in {one_in:,.0f} people"

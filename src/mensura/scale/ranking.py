@@ -1,4 +1,4 @@
-"""Who is ranked and who leads: one rule for every scale. How chances and rarities are said.
+"""Who is ranked and who leads: one rule for every scale. How chances are said.
 
 A model is ranked when enough of it was measured: at least three tests, in two dimensions where tests have one. Ranks
 follow the estimates. A chance of being first comes from joint draws of all ranked models.
@@ -6,14 +6,12 @@ follow the estimates. A chance of being first comes from joint draws of all rank
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
 
 from mensura.core.arrays import DIGITS, Floats, Mask
-from mensura.scale.ruler import rate_to_one_in
 
 FEWEST_TESTS, FEWEST_DIMENSIONS = 3, 2
 """Tests on which a ranked model was measured, and dimensions to which they belong, at least."""
@@ -27,8 +25,6 @@ _CERTAIN = 0.99
 """Chances above this, and below its complement, are said as bounds."""
 _AN = {8, 11, 18, *range(80, 90)}
 """Percents that are spoken with a vowel first: an 8% chance."""
-_AT_AN_EDGE = 1e-9  # a rate this near to the lower end of a band is in it
-_WHOLE_FROM = 1000.0  # rarities from here are said without a decimal point
 
 
 def rank_subjects(subjects: Sequence[str], estimates: Floats, draws: Floats | None, ranked: Mask) -> pl.DataFrame:
@@ -93,59 +89,3 @@ def say_chance(chance: float) -> str:
     if chance > _CERTAIN:
         return "over 99%"
     return "under 1%" if 1 - chance > _CERTAIN else f"{chance:.0%}"
-
-
-def band_of(rate: float) -> str:
-    """Return the band of the common base-10 scale that a rate is in: level 1 is 10–100% of people, and so on.
-
-    Parameters
-    ----------
-    rate : float
-        Success rate.
-
-    Returns
-    -------
-    str
-        The band, in percent of people.
-
-    Examples
-    --------
-    >>> from mensura.scale import band_of
-    >>> band_of(0.038)
-    '1–10%'
-
-    """
-    step = max(1, math.ceil(math.log10(rate_to_one_in(rate)) - _AT_AN_EDGE))
-    low, high = (f"{100 * 10.0**-power:.12g}" for power in (step, step - 1))
-    return f"{low}–{high}%"
-
-
-def say_rarity(rate: float, tested: float | None = None) -> str:
-    """Say a rarity in words, cut at what the data can tell.
-
-    Parameters
-    ----------
-    rate : float
-        Success rate.
-    tested : float, optional
-        People that the rate rests on. Where fewer than one of them would succeed, nobody can know how rare it is, only
-        that it is at least so rare.
-
-    Returns
-    -------
-    str
-        The rarity.
-
-    Examples
-    --------
-    >>> from mensura.scale import say_rarity
-    >>> say_rarity(0.04)
-    '1 in 25 people'
-    >>> say_rarity(1.5e-7, tested=142)
-    'at least 1 in 142 tested'
-
-    """
-    one_in = rate_to_one_in(rate)
-    if tested is not None and one_in > tested:
-        return f"at least 1 in {tested:,.0f} tested"
-    return f"1 in {one_in:,.3g} people" if one_in < _WHOLE_FROM else f"1 in {one_in:,.0f} people"
