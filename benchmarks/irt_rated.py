@@ -22,8 +22,10 @@ RATED = (
 """Models, dimensions, and whether these are found from the answers."""
 
 
-def draw_rated(model: str, dimensions: int, rng: np.random.Generator) -> tuple[pl.DataFrame, pl.DataFrame, Any]:
-    """Draw 1,000 subjects on 18 items of 4 categories (2pl: 2); abilities rise by 0.5, 0.3, 0.1 with schooling.
+def draw_rated(
+    model: str, dimensions: int, rng: np.random.Generator, subjects: int = 1000
+) -> tuple[pl.DataFrame, pl.DataFrame, Any]:
+    """Draw subjects on 18 items of 4 categories (2pl: 2); abilities rise by 0.5, 0.3, 0.1 with schooling.
 
     They have sd 1 and correlate by 0.5.
     """
@@ -34,17 +36,17 @@ def draw_rated(model: str, dimensions: int, rng: np.random.Generator) -> tuple[p
         steps = -np.sort(steps, axis=1) - 0.3 * np.arange(kinds - 1)
     effect = np.array([0.5, 0.3, 0.1])[:dimensions]
     shared = np.full((dimensions, dimensions), 0.5) + 0.5 * np.eye(dimensions)
-    schooling = rng.normal(size=1000)
-    rest = rng.multivariate_normal(np.zeros(dimensions), shared - np.outer(effect, effect), 1000)
+    schooling = rng.normal(size=subjects)
+    rest = rng.multivariate_normal(np.zeros(dimensions), shared - np.outer(effect, effect), subjects)
     ability = schooling[:, None] * effect + rest
     z = (ability @ slopes.T)[:, :, None] + steps
     if model == "partial-credit":
-        heights = np.concatenate([np.zeros((1000, 18, 1)), np.cumsum(z, axis=2)], axis=2)
+        heights = np.concatenate([np.zeros((subjects, 18, 1)), np.cumsum(z, axis=2)], axis=2)
         answers = np.argmax(heights + rng.gumbel(size=heights.shape), axis=2)
     else:
-        answers = np.sum(z + rng.logistic(size=(1000, 18, 1)) > 0.0, axis=2)
+        answers = np.sum(z + rng.logistic(size=(subjects, 18, 1)) > 0.0, axis=2)
     names = [f"i{at}" for at in range(18)]
-    wide = pl.DataFrame({"subject": np.arange(1000).astype(str), **dict(zip(names, answers.T, strict=True))})
+    wide = pl.DataFrame({"subject": np.arange(subjects).astype(str), **dict(zip(names, answers.T, strict=True))})
     pairs = pl.DataFrame({"item": names, "dimension": [f"d{one + 1}" for one in own]})
     return wide, pairs, (slopes, steps, effect, ability, schooling)
 

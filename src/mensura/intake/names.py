@@ -14,7 +14,7 @@ _NEAR = 0.72
 _INSIDE = 0.8
 """Similarity given to a name that holds another whole (GPQA in GPQA Diamond)."""
 
-ABSENT = "the evidence has no scores on it"
+ABSENT = "no model of the evidence has a score there, so it counts for nothing"
 """How a test is matched that is known by its name alone; nothing near it is offered in its place."""
 
 _SHORT_YEAR = re.compile(r"(?<=[^\W\d])20(?=\d\d$)")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -184,10 +185,9 @@ class FixedLayout:
     def __post_init__(self) -> None:
         if not self.fields:
             raise MensuraError("the control file lists no variables with columns; expected lines such as NAME 1-4")
-        names = [entry.name for entry in self.fields]
-        for name in names:
-            if names.count(name) > 1:
-                raise MensuraError(f"variable {name!r} is listed twice; remove one")
+        name, times = Counter(entry.name for entry in self.fields).most_common(1)[0]
+        if times > 1:
+            raise MensuraError(f"variable {name!r} is listed twice; remove one")
 
     @property
     def width(self) -> int:

@@ -202,7 +202,7 @@ def test_intervals_of_ratings_in_two_dimensions_hold_the_truth(model):
 
     held = {"slope": [], "step": [], "ability": []}
     for seed in range(5):
-        wide, pairs, (slopes, steps, _, ability, _) = draw_rated(model, 2, np.random.default_rng(100 + seed))
+        wide, pairs, (slopes, steps, _, ability, _) = draw_rated(model, 2, np.random.default_rng(100 + seed), 400)
         fit = fit_dimensions(wide, pairs, model=model)
         for name, table, column, truth in (
             ("slope", fit.items, "discrimination", slopes.T[slopes.T != 0]),

@@ -119,7 +119,7 @@ def test_a_regression_moves_with_its_items_as_it_says():
 def test_intervals_of_effects_on_two_abilities_hold_the_truth(explored):
     held, ratio = [], []
     for seed in range(10):
-        wide, pairs, (slopes, _, effect, _, schooling) = draw_rated("graded", 2, np.random.default_rng(200 + seed))
+        wide, pairs, (slopes, _, effect, _, schooling) = draw_rated("graded", 2, np.random.default_rng(200 + seed), 500)
         found = {"dimensions": 2, "rotation": "oblimin"} if explored else {"dimensions": pairs}
         fit = fit_dimensions(wide, model="graded", **found)
         people = wide.select("subject", schooling=pl.Series(schooling))

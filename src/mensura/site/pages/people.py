@@ -22,6 +22,8 @@ from mensura.study.units import show, show_range
 
 _COUNTED = ("A", "B")
 """Grades of results whose people were counted."""
+_ALONE = 8
+"""Results of people on tests that no model took, the best of which are named; the registry has all."""
 
 
 def people(study: Study) -> Page:
@@ -135,7 +137,7 @@ def ahead_section(tested: list[dict[str, Any]]) -> dict[str, Any]:
 def untaken_section(registered: list[dict[str, Any]]) -> dict[str, Any]:
     """Tests that counted people took and no model here: the best results first."""
     rows = [row for row in registered if row["page"] is None and row["grade"] in _COUNTED]
-    ordered = sorted(rows, key=lambda row: (row["grade"], -(row["n"] or 0)))
+    ordered = sorted(rows, key=lambda row: (row["grade"], -(row["n"] or 0)))[:_ALONE]
     return section_of("people-alone", [{**row, "test": f"{row['benchmark']} {row['part']}".strip()} for row in ordered])
 
 
