@@ -248,27 +248,27 @@ class Description(NamedTuple):
     doi: str | None = None
 
 
-def describe_folder(folder: Path, said: Description) -> dict[str, str]:
+def describe_folder(folder: Path, described: Description) -> dict[str, str]:
     """Return the text of ``croissant.json``, ``schema_org.json`` and, with a DOI, ``datacite.json``."""
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix in _MEDIA)
     files = [path for path in files if path.name not in NAMES][:MOST_FILES]
     named = {path.relative_to(folder).as_posix(): path for path in files}
     creator = {"@type": "Organization", "name": CREATOR}
     facts = {
-        "name": said.name,
-        "description": said.about,
+        "name": described.name,
+        "description": described.about,
         "license": LICENCE,
         "creator": creator,
-        "datePublished": said.day.isoformat(),
-        "version": said.version,
-        "url": said.url or "./",
+        "datePublished": described.day.isoformat(),
+        "version": described.version,
+        "url": described.url or "./",
     }
     objects = [
         {
             "@type": "cr:FileObject",
             "@id": name,
             "name": name,
-            "contentUrl": _address(said.url, name),
+            "contentUrl": _address(described.url, name),
             "encodingFormat": _MEDIA[path.suffix],
             "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
         }
@@ -279,7 +279,7 @@ def describe_folder(folder: Path, said: Description) -> dict[str, str]:
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         **facts,
-        "citeAs": f"{CREATOR} ({said.day.year}). {said.name}. Version {said.version}.",
+        "citeAs": f"{CREATOR} ({described.day.year}). {described.name}. Version {described.version}.",
         "distribution": objects,
         "recordSet": [_records(name, path) for name, path in named.items() if path.suffix in (".csv", ".parquet")],
     }
@@ -287,10 +287,10 @@ def describe_folder(folder: Path, said: Description) -> dict[str, str]:
         {"@type": "DataDownload", "encodingFormat": one["encodingFormat"], "contentUrl": one["contentUrl"]}
         for one in objects
     ]
-    identifier = {"identifier": f"https://doi.org/{said.doi}"} if said.doi else {}
+    identifier = {"identifier": f"https://doi.org/{described.doi}"} if described.doi else {}
     schema = {"@context": "https://schema.org/", "@type": "Dataset", **facts, **identifier, "distribution": downloads}
     texts = {"croissant.json": to_json(croissant), "schema_org.json": to_json(schema)}
-    return texts | ({"datacite.json": to_json(_datacite(said))} if said.doi else {})
+    return texts | ({"datacite.json": to_json(_datacite(described))} if described.doi else {})
 
 
 NAMES = ("croissant.json", "schema_org.json", "datacite.json")
@@ -317,17 +317,17 @@ def _records(name: str, path: Path) -> dict[str, Any]:
     return {"@type": "cr:RecordSet", "@id": f"{name}#records", "name": Path(name).stem, "field": fields}
 
 
-def _datacite(said: Description) -> dict[str, Any]:
+def _datacite(described: Description) -> dict[str, Any]:
     return {
-        "doi": said.doi,
+        "doi": described.doi,
         "creators": [{"name": CREATOR, "nameType": "Organizational"}],
-        "titles": [{"title": said.name}],
+        "titles": [{"title": described.name}],
         "publisher": {"name": CREATOR},
-        "publicationYear": said.day.year,
+        "publicationYear": described.day.year,
         "types": {"resourceTypeGeneral": "Dataset", "resourceType": "Evaluation results"},
         "schemaVersion": "http://datacite.org/schema/kernel-4",
-        **({"url": said.url} if said.url else {}),
-        "version": said.version,
+        **({"url": described.url} if described.url else {}),
+        "version": described.version,
         "rightsList": [{"rightsIdentifier": "cc-by-4.0", "rightsUri": LICENCE}],
-        "descriptions": [{"description": said.about, "descriptionType": "Abstract"}],
+        "descriptions": [{"description": described.about, "descriptionType": "Abstract"}],
     }

@@ -156,18 +156,18 @@ def _too_few(matrix: ScoreMatrix, rules: IqRules, row: int) -> str:
     """Say which scores the joint model lacks for an IQ of this model."""
     needed, relatives = rules.imputation.minimum_scores, matrix.relatives
     count = int(matrix.scored[row])
-    said = f"{count} of its scores {'counts' if count == 1 else 'count'} for the IQ and {needed} must"
+    reason = f"{count} of its scores {'counts' if count == 1 else 'count'} for the IQ and {needed} must"
     if needed == 1:
-        said = f"it has no score on one of the {len(matrix.benchmarks)} benchmarks that count (mensura benchmarks)"
+        reason = f"it has no score on one of the {len(matrix.benchmarks)} benchmarks that count (mensura benchmarks)"
     taught = relatives.teachers(matrix.measured)
     alone = [
         f"{relatives.names[place]} (so far {taught[place]})"
         for place in np.flatnonzero(~np.isnan(relatives.odds[row]) & (taught < TEACHERS))
     ]
     if alone:
-        said += f"; a test outside the {len(matrix.benchmarks)} is read once {TEACHERS} models with {ENOUGH} scores "
-        said += f"that count took it: {', '.join(alone)}"
-    return said
+        reason += f"; a test outside the {len(matrix.benchmarks)} is read once {TEACHERS} models with {ENOUGH} scores "
+        reason += f"that count took it: {', '.join(alone)}"
+    return reason
 
 
 def _relatives_read(matrix: ScoreMatrix, row: int) -> list[str]:

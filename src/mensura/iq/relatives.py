@@ -90,14 +90,14 @@ def condition(
     for row in np.flatnonzero(read.any(axis=1)):
         own, places = log_odds[:, row].astype(np.float64), np.flatnonzero(read[row])
         level, taken = own @ shares, [lines[int(place)] for place in places]
-        said = np.stack([a + b * level + noise * rng.standard_normal(level.size) for a, b, noise in taken], axis=1)
+        drawn = np.stack([a + b * level + noise * rng.standard_normal(level.size) for a, b, noise in taken], axis=1)
         about = own - own.mean(axis=0)
-        reading, variance = relatives.reading(int(row), places, said)
+        reading, variance = relatives.reading(int(row), places, drawn)
         if variance.any():
-            reading = reading + np.sqrt(variance) * rng.standard_normal(said.shape)
-        seen = reading - said
-        spread = np.atleast_2d(np.cov(said, rowvar=False)) + np.diag(variance)
-        gain = np.linalg.solve(spread, (said - said.mean(axis=0)).T @ about / (len(own) - 1))
+            reading = reading + np.sqrt(variance) * rng.standard_normal(drawn.shape)
+        seen = reading - drawn
+        spread = np.atleast_2d(np.cov(drawn, rowvar=False)) + np.diag(variance)
+        gain = np.linalg.solve(spread, (drawn - drawn.mean(axis=0)).T @ about / (len(own) - 1))
         moved[:, row] = np.where(measured[row], own, own + seen @ gain)
     return moved
 

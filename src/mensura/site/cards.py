@@ -112,10 +112,10 @@ def _work_entries() -> list[Entry]:
     entries: list[Entry] = []
     for work in _SEARCHED["work"]:
         studies = int(groups.str.contains(work["stem"], literal=True).sum())
-        said = f"{work['name'].capitalize()}: {studies} results in the list of studies"
+        sentence = f"{work['name'].capitalize()}: {studies} results in the list of studies"
         if not studies:
-            said = f"No study measured {work['name']} on a test that an AI model took"
-        entries.append((said, "people", "people.html#registry", f"{work['name']} {work['words']}", 12.0))
+            sentence = f"No study measured {work['name']} on a test that an AI model took"
+        entries.append((sentence, "people", "people.html#registry", f"{work['name']} {work['words']}", 12.0))
     return entries
 
 

@@ -51,8 +51,8 @@ class Lead:
 
     def to_dict(self, evidence: Evidence) -> dict[str, object]:
         """Return all of it as plain values, the sentences among them."""
-        said = {"sentence": self.headline(evidence), "basis": self.basis(evidence)}
-        return said | vars(self) | {"day": None if self.day is None else self.day.isoformat()}
+        facts = {"sentence": self.headline(evidence), "basis": self.basis(evidence)}
+        return facts | vars(self) | {"day": None if self.day is None else self.day.isoformat()}
 
 
 def find_lead(result: IqResult, stitched: Callable[[], pl.DataFrame]) -> Lead | None:

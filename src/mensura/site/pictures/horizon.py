@@ -82,8 +82,10 @@ def horizon(study: Study) -> Figure:
     groups = []
     for domain, title in DOMAINS.items():
         own = rows.filter(domain=domain)
-        told = own.filter(pl.col("status") != "cannot be told").head(_SHOWN[domain])
-        groups.append(WorkGroup(title, _facts(domain, own), [_mark(study, row) for row in told.iter_rows(named=True)]))
+        placed = own.filter(pl.col("status") != "cannot be told").head(_SHOWN[domain])
+        groups.append(
+            WorkGroup(title, _facts(domain, own), [_mark(study, row) for row in placed.iter_rows(named=True)])
+        )
     tasks = task_horizons().lengths.select("minutes", "timed").rows()
     drawing = draw_lengths(
         tasks, _pins(), groups, f"Tasks of people by length, and AI models below. {horizon_sentence()}"

@@ -54,10 +54,10 @@ def highest_said(points: pl.DataFrame) -> str:
     """Say who is highest; where that is an estimate, also who is highest of those measured."""
     placed = points.drop_nulls("iq").sort("iq", descending=True)
     measured = placed.filter(status="measured")
-    said = leading_said(placed)
+    sentence = leading_said(placed)
     if placed.is_empty() or measured.is_empty() or placed["subject"][0] == measured["subject"][0]:
-        return said
-    return f"{said}, mostly estimated; of those measured, {leading_said(measured)}"
+        return sentence
+    return f"{sentence}, mostly estimated; of those measured, {leading_said(measured)}"
 
 
 @picture("iq-time")
