@@ -8,7 +8,6 @@ from mensura.cli.main import build_app
 from mensura.demands.views import example_folder
 from mensura.study import Study
 from tests.calibration.conftest import on_lines
-from tests.cli.every_command import write_country_tables
 from tests.demands.test_checking import study as demands_study
 from tests.demands.test_commands import write_pools
 from tests.ledger.small import ANN, score, small_ledger, update
@@ -54,7 +53,6 @@ def inputs(tmp_path_factory, few_models, once):
     pools, levels = demands_study(pools=3, items=12)
     levels.write_csv(base / "levels.csv")
     folders = [str(folder) for folder in write_pools(base / "pools", pools)]
-    write_country_tables(base / "tables")
     runner = CliRunner()
     asked = [*("annotate", "example", "--model", "recorded/example", "--dimensions", "KNc", "--repeats", "2")]
     made = runner.invoke(build_app(), [*asked, "--out", str(base / "annotated")])

@@ -64,21 +64,3 @@ def filled(words, inputs, out):
     for word in words:
         value = {**inputs, "out": str(out)}.get(word.strip("{}"), word) if word.startswith("{") else word
         yield from value if isinstance(value, list) else [value]
-
-
-def write_country_tables(folder):
-    """Two countries, as ``mensura people summary`` takes them."""
-    folder.mkdir()
-    ages = [0, 5, 10, 15, 20, 25, 30]
-    shares = ",".join(["e_none", "e_incomplete_primary", "e_primary", "e_lower_secondary", "e_upper_secondary"])
-    tables = {
-        "population_2025": ["iso3,age_lo,sex,pop_thousands", *(f"{c},{a},F,10" for c in ("KEN", "SWE") for a in ages)],
-        "education_2020": [
-            f"iso3,age_lo,sex,pop_thousands_2020,{shares},e_post_secondary",
-            *(f"{c},{a},F,10,0.1,0.1,0.2,0.2,0.2,0.2" for c in ("KEN", "SWE") for a in ages[3:]),
-        ],
-        "countries": ["iso3,un_region,un_subregion", "KEN,AFRICA,Eastern Africa", "SWE,EUROPE,Northern Europe"],
-        "quality_hlo": ["iso3,hlo_hci2020,hlo_hci2020_via", "KEN,455,lookup", "SWE,519,lookup"],
-    }
-    for name, lines in tables.items():
-        (folder / f"{name}.csv").write_text("\n".join(lines), encoding="utf-8")

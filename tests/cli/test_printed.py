@@ -1,22 +1,11 @@
 """What commands print: the first rows and how many more there are, or one JSON object and nothing else."""
 
-import json
 
 import polars as pl
 import pytest
 from rich.cells import cell_len
 
 from mensura.cli.tables import TerminalTable, own_first, print_own_first, print_table
-from tests.cli.every_command import write_country_tables
-
-
-def test_strata_are_printed_in_part_and_told_whole_in_json(mensura_command, tmp_path):
-    write_country_tables(tmp_path / "tables")
-    told = json.loads(mensura_command("people", "summary", tmp_path / "tables", "--json").out)
-    assert sum(row["population"] for row in told["strata"]) == pytest.approx(2 * 7 * 10)
-    printed = mensura_command("people", "summary", tmp_path / "tables").out
-    assert "World strata (thousands of people; learning 0 = 500 points)" in printed
-    assert f"… and {len(told['strata']) - 20} more rows" in printed
 
 
 def test_twenty_pairs_of_raters_are_printed(mensura_command, tmp_path):

@@ -43,7 +43,6 @@ FURTHER = {
     "iq sensitivity": "iq --method published --check sensitivity --evidence {evidence}",
     "iq validate": "iq --method published --check imputation --evidence {evidence}",
     "people pools": "people summary",
-    "people strata": "people summary {tables}",
     "responses form": "responses next {fitted} --form 42",
     "people import thin": "people import {answers} --items ^q --person who --set min_answers=150 --out {out}",
     "stitch at": "stitch --scale 2026-12 --at 1.5",

@@ -133,12 +133,6 @@ def test_populations_are_listed(mensura_command):
     assert {"world", "pisa", "icar"} <= set(names)
 
 
-@pytest.mark.shared
-def test_strata_from_the_development_tables(mensura_command, shared, tmp_path):
-    assert mensura_command("people", "summary", shared / "data/world", "--out", tmp_path).code == 0
-    assert pl.read_csv(tmp_path / "strata.csv").height > 2000
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -16,7 +16,8 @@ from mensura.people import (
     population_of,
 )
 from mensura.people.groups import banded
-from mensura.people.strata import ATTAINMENT, build_world
+from mensura.people.strata import ATTAINMENT
+from tools.build_strata import build_world
 
 
 @pytest.fixture(scope="module")
@@ -217,7 +218,7 @@ def test_strata_from_country_tables(country_tables):
 
 
 @pytest.mark.shared
-def test_packaged_strata_are_what_the_command_makes(world, shared):
+def test_packaged_strata_are_what_the_tool_makes(world, shared):
     tables = build_world(shared / "data/world", world.countries)
     assert tables["strata"].equals(world.strata.with_columns(pl.col("age_low", "age_high").cast(pl.Int64)))
     assert tables["countries"].equals(world.countries)

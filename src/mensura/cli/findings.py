@@ -78,12 +78,6 @@ def say_import(name: str, items: int, persons: int, excluded: pl.DataFrame) -> s
     return f"{kept}{left if excluded.height else ''}."
 
 
-def say_strata(strata: pl.DataFrame, countries: pl.DataFrame) -> str:
-    """Say how many people and countries the strata count."""
-    people = float(strata["population"].sum()) / 1000
-    return f"{people:,.1f} million people of {countries.height} countries are in {strata.height} strata."
-
-
 def say_levels(demands: pl.DataFrame) -> str:
     """Say how many levels there are, and which dimension is asked for most."""
     levels = demands.drop_nulls("level").select("dimension", "level")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import polars as pl
 
-from mensura.cli.findings import say_import, say_pool, say_pools, say_populations, say_strata
+from mensura.cli.findings import say_import, say_pool, say_pools, say_populations
 from mensura.cli.options import Json, Out, inarg, infile, opt, outfile
 from mensura.cli.output import console, emit, print_notes
 from mensura.cli.settings import Settings, read_settings, split_names, takes
@@ -25,23 +25,18 @@ Names = Annotated[str, opt("Covariates, separated by commas; + crosses them: age
 
 
 def summary(
-    folder: Annotated[Path | None, inarg("Folder of a pool, or of country tables.")] = None,
+    folder: Annotated[Path | None, inarg("Folder of a pool.")] = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
     """Show the items of a pool by domain, its groups and who was tested.
 
-    Without a folder: the populations known by name, and the pools behind the calibrations. Of a folder of country
-    tables (docs/extrapolation-world.md): the world strata that they make, for your own world tables.
+    Without a folder: the populations known by name, and the pools behind the calibrations.
     """
     from mensura.people import ItemPool, screen
-    from mensura.people.strata import POPULATION_FILE
 
     if folder is None:
         _list_known(out, as_json)
-        return
-    if (folder / POPULATION_FILE).is_file():
-        _sum_strata(folder, out, as_json)
         return
     pool = ItemPool.read(folder)
     whole = pool.rates_of("all").join(pool.items.select("item", "domain"), on="item", how="left")
@@ -76,18 +71,6 @@ def _list_known(out: Path | None, as_json: bool) -> None:
     console.print(say_populations(tables["populations"]))
     print_table(tables["pools"], title="Pools of the published calibration (its Table 1) and of the open one", keys=2)
     console.print(say_pools(tables["pools"]))
-
-
-def _sum_strata(folder: Path, out: Path | None, as_json: bool) -> None:
-    """Sum country tables of population, attainment and learning to world strata."""
-    from mensura.people import World
-    from mensura.people.strata import build_world
-
-    tables = build_world(folder, World.load().countries)
-    emit(tables, out, as_json)
-    title = "World strata (thousands of people; learning 0 = 500 points)"
-    print_table(tables["strata"], title=title, rows=20, spare=("spread", "learning"))
-    console.print(say_strata(tables["strata"], tables["countries"]))
 
 
 def rates(
