@@ -1,6 +1,5 @@
 """What commands print: the first rows and how many more there are, or one JSON object and nothing else."""
 
-
 import polars as pl
 import pytest
 from rich.cells import cell_len
