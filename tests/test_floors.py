@@ -44,7 +44,7 @@ EXTRAPOLATION = (
     {"protocol", "distributions"},
     {"descriptions", "facts", "straight_line", "slices", "line_methods"},
     {"abilities", "transfer", "poststratification"},
-    {"prompts", "percentages", "correction", "item_by_item", "whole_pool"},
+    {"prompts", "correction", "item_by_item", "whole_pool"},
     {"methods"},
     {"cases", "scoring", "breakdown", "answers", "validation"},
 )

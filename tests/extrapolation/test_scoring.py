@@ -8,8 +8,9 @@ import pytest
 from scipy import stats
 
 from mensura.extrapolation import cases_of
-from mensura.extrapolation.breakdown import cluster_countries, differential_items, k_means
-from mensura.extrapolation.scoring import agreement, interval, mean_correlation, pearson, spearman
+from mensura.extrapolation.breakdown import differential_items
+from mensura.extrapolation.scoring import agreement, mean_correlation, pearson, spearman
+from tools.embed_validation import cluster_countries, k_means
 
 
 def test_correlations_agree_with_scipy_row_by_row():
@@ -31,11 +32,6 @@ def test_agreement_by_hand():
     assert found["rmse"] == pytest.approx(np.sqrt(0.025))
     assert found["bias"] == pytest.approx(0.05)
     assert found["coverage"] == 0.5
-
-
-def test_interval_leaves_undefined_values_out():
-    assert interval(np.array([np.nan, *np.arange(101.0)])) == pytest.approx((5.0, 95.0))
-    assert np.isnan(interval(np.array([np.nan]))).all()
 
 
 def test_k_means_separates_two_clouds():

@@ -209,7 +209,7 @@ class ValidateSettings(MethodSettings):
     """The rarer settings of ``mensura validate``."""
 
     draws: Annotated[int | None, "Draws of linking items (linked; 200 when left out)."] = None
-    seed: Annotated[int, "Seed of draws, folds and bootstrap."] = 0
+    seed: Annotated[int, "Seed of draws and folds."] = 0
 
 
 @takes(ValidateSettings)
@@ -269,11 +269,6 @@ def validate(
     title = "Correlations within groups and pooled"
     print_table(result.overall.select("covariate", *kinds), title=title, digits=3, spare=("spearman_pooled",))
     print_table(result.summary, title="By focal group", rows=20, digits=3)
-    if result.comparison.height:
-        counted = result.comparison.drop("note").cast({"n": pl.Int64})
-        print_table(counted, title="Beside the paper's models (other items and countries)", digits=3)
-    title = "Countries by alignment (k-means on r and mean absolute error), with cluster means"
-    print_filled(result.clusters, title=title, digits=3)
     title = "Change of error per step of cultural distance (country to country), 90% intervals"
     print_filled(result.distance_slopes, title=title, digits=4)
     print_filled(result.dif, title="Items that behave differently in a group (largest first)", rows=8)

@@ -4,7 +4,7 @@ In: an item pool with rates of a focal group, and a target population. Out: a ra
 Read first: ``protocol`` (the contract of every method) and ``methods`` (the verb and the table of methods).
 Statistical methods: ``line_methods``, on ``straight_line``, ``distributions``, ``slices``, ``facts``,
 ``descriptions``. The world: ``poststratification``, on ``transfer`` and ``abilities``. Language models:
-``whole_pool`` and ``item_by_item``, on ``prompts``, ``percentages`` and ``correction``. Hidden rates, predicted and
+``whole_pool`` and ``item_by_item``, on ``prompts`` and ``correction``. Hidden rates, predicted and
 scored: ``validation``, on ``cases``, ``scoring``, ``breakdown`` and ``answers``.
 """
 
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
         make_method as make_method,
         methods_of as methods_of,
     )
-    from mensura.extrapolation.percentages import read_percentage as read_percentage
     from mensura.extrapolation.poststratification import PostStratification as PostStratification
+    from mensura.extrapolation.prompts import read_percentage as read_percentage
     from mensura.extrapolation.protocol import (
         Extrapolator as Extrapolator,
         Prediction as Prediction,

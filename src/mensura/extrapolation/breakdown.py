@@ -1,4 +1,4 @@
-"""Where extrapolation breaks: countries grouped by alignment, and items that behave differently in a group.
+"""Where extrapolation breaks: items that behave differently in a group, and countries that are far.
 
 Error against cultural distance: whether countries far from those where tests are written are predicted worse.
 
@@ -7,7 +7,7 @@ country counts steps from there: 0 in the six English-speaking countries (USA, B
 Zealand), 1 in the rest of Europe, 2 elsewhere, and one more per income group below the highest. The steps are
 judgement; they order countries and measure nothing about their people.
 
-The paper's language-model figures: errors beside ours where the test is of the same kind, and distances apart.
+The paper's language-model figures: errors, and distances apart.
 
 Its "calibration" tables hold no errors: they compare estimates for the world with the rates of the people tested, and
 nobody knows the world's rates. Here they are distances, and stand in a table of their own.
@@ -15,7 +15,6 @@ nobody knows the world's rates. Here they are distances, and stand in a table of
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -24,57 +23,15 @@ import polars as pl
 import scipy
 
 from mensura.evidence import load
-from mensura.extrapolation.cases import countries_of
 from mensura.extrapolation.facts import country_of, world_tables
 from mensura.extrapolation.slices import fit_slice
 
 if TYPE_CHECKING:
-    from mensura.core.arrays import Floats, Ints
     from mensura.extrapolation.cases import Case
 
 ETS_UNIT = 2.35  # one logit in units of the ETS delta scale
 MODERATE, LARGE = 1.0, 1.5  # where the ETS classes B and C begin
 FALSE_SHARE = 0.05  # of the items reported, expected to be so by chance
-CLUSTERS = 2  # countries that align with the rest, and those that do not
-
-
-def cluster_countries(cases: Sequence[Case], summary: pl.DataFrame) -> pl.DataFrame:
-    """Group countries by how well their items are predicted, by k-means on standardised r and mean absolute error.
-
-    r is the Pearson correlation of predicted and observed rates, as in the published analysis. Columns: group, pearson,
-    mae, cluster (1 holds the countries of the higher r), cluster_pearson and cluster_mae (means over the cluster's
-    countries); empty with fewer than two countries per cluster. Countries that are all alike are one cluster.
-    """
-    countries = pl.col("covariate").is_in({case.covariate for case in countries_of(cases)})
-    table = summary.filter(countries).select("group", "pearson", "mae").fill_nan(None).drop_nulls()
-    if table.height < 2 * CLUSTERS:
-        return pl.DataFrame(schema=_CLUSTERED)
-    points = table.select("pearson", "mae").to_numpy()
-    spread = points.std(axis=0)
-    label = k_means((points - points.mean(axis=0)) / np.where(spread > 0, spread, 1.0), CLUSTERS)
-    order = sorted(set(label.tolist()), key=lambda k: -float(points[label == k, 0].mean()))
-    rank = np.array([order.index(k) + 1 for k in label])
-    ranked = table.with_columns(cluster=pl.Series(rank, dtype=pl.Int64))
-    means = pl.col("pearson", "mae").mean().over("cluster").name.prefix("cluster_")
-    return ranked.with_columns(means).sort("cluster", "mae").select(list(_CLUSTERED))
-
-
-def k_means(points: Floats, clusters: int) -> Ints:
-    """Return the cluster of each point: Lloyd's algorithm from every choice of first centres along a line.
-
-    Starts are the points spread evenly along each axis, so the result does not depend on chance; the start
-    with the smallest sum of squares wins.
-    """
-    best, smallest = np.zeros(len(points), dtype=np.int64), np.inf
-    for axis in range(points.shape[1]):
-        order = np.argsort(points[:, axis], kind="stable")
-        centres = points[order[np.linspace(0, len(points) - 1, clusters).astype(int)]]
-        settled, _ = scipy.cluster.vq.kmeans(points, centres, thresh=0.0)
-        label, distance = scipy.cluster.vq.vq(points, settled)
-        total = float(distance @ distance)
-        if total < smallest - 1e-12:
-            best, smallest = label.astype(np.int64), total
-    return best
 
 
 def differential_items(cases: Sequence[Case]) -> pl.DataFrame:
@@ -95,13 +52,6 @@ def differential_items(cases: Sequence[Case]) -> pl.DataFrame:
     return departing.sort(pl.col("difference").abs(), descending=True)
 
 
-_NUMBERS = ("pearson", "mae")
-_CLUSTERED = {
-    "group": pl.String,
-    **dict.fromkeys(_NUMBERS, pl.Float64),
-    "cluster": pl.Int64,
-    **{f"cluster_{name}": pl.Float64 for name in _NUMBERS},
-}
 _DIF = {
     **dict.fromkeys(("item", "covariate", "group"), pl.String),
     **dict.fromkeys(("difference", "se", "q"), pl.Float64),
@@ -178,9 +128,7 @@ def distance_slopes(countries: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SLOPE_COLUMNS, orient="row")
 
 
-COLUMNS = ("method", "origin", "n", "mae", "rmse", "pearson", "spearman", "correlations", "note")
 _CALIBRATION = "calibration"
-_NOTE = "other items, countries and years than here: orientation, no head-to-head"
 
 
 def published_errors(validations: pl.DataFrame | None = None) -> pl.DataFrame:
@@ -231,38 +179,3 @@ def published_distances(validations: pl.DataFrame | None = None) -> pl.DataFrame
     table = load().validations if validations is None else validations
     rows = table.filter(pl.col("task") == _CALIBRATION)
     return rows.drop("task").rename({"mae": "distance", "rmse": "rms_distance"})
-
-
-def comparison(description: str, ours: Mapping[str, object], method: str, predictions: int) -> pl.DataFrame:
-    """Return the paper's validation rows for this assessment and two rows of ours, in the form of its tables.
-
-    Same kind: part-to-whole on ICAR, PISA or TIMSS from the description of the groups. ``ours``: the row of
-    all groups of the overall table. The paper's models are scored over all predictions pooled, its baseline as
-    a mean over groups; ours is given both ways. Empty where the paper has no such test.
-    """
-    test = re.search(r"(?<![a-z])(icar|pisa|timss)", description.lower())
-    if test is None:
-        return pl.DataFrame(schema=dict.fromkeys(COLUMNS, pl.String))
-    figures = ("mae", "rmse", "pearson", "spearman")
-    theirs = (
-        published_errors()
-        .filter(pl.col("pool") == test[1].upper())
-        .select(
-            *("method", pl.lit("paper").alias("origin"), pl.col("n").cast(pl.Float64), *figures),
-            correlations=pl.when(pl.col("task") == "baseline").then(pl.lit("within")).otherwise(pl.lit("pooled")),
-            note=pl.lit(_NOTE),
-        )
-    )
-    kinds = {"pooled": "errors: mean over groups; correlations: all pairs", "within": "mean over groups"}
-    own = [
-        (
-            method,
-            "here",
-            float(predictions),
-            *(ours.get(name, ours.get(f"{name}_{kind}")) for name in figures),
-            kind,
-            note,
-        )
-        for kind, note in kinds.items()
-    ]
-    return pl.concat([pl.DataFrame(own, schema=theirs.schema, orient="row"), theirs])

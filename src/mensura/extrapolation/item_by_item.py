@@ -21,8 +21,7 @@ import polars as pl
 from mensura.core.arrays import Floats, Ints
 from mensura.core.errors import MensuraError
 from mensura.extrapolation.correction import NEAREST, AskingMethod, Correction, Replies, Z, published_correction
-from mensura.extrapolation.percentages import read_percentage
-from mensura.extrapolation.prompts import all_variants, ask_item, item_facts
+from mensura.extrapolation.prompts import all_variants, ask_item, item_facts, read_percentage
 
 if TYPE_CHECKING:
     from mensura.extrapolation.protocol import Task
@@ -176,8 +175,8 @@ class ItemByItem(AskingMethod):
     """One item per call, as published.
 
     ``variants`` (of 27) × ``repeats`` calls per item; with ``width``, an item is done as soon as the interval of its
-    mean answer is that narrow, and ``budget`` bounds the calls per item on average. ``schema``: ask for JSON instead
-    of free text. Without a ``correction``, intervals have the published error level.
+    mean answer is that narrow, and ``budget`` bounds the calls per item on average. Without a ``correction``, intervals
+    have the published error level.
     """
 
     name: ClassVar[str] = "item-by-item"
@@ -186,7 +185,6 @@ class ItemByItem(AskingMethod):
     variants: int = 27
     width: float | None = None
     budget: float | None = None
-    schema: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -213,7 +211,7 @@ class ItemByItem(AskingMethod):
 
         def send(calls: Sequence[Call]) -> Floats:
             questions = [
-                ask_item(facts[item], variants[variant], repeat, schema=self.schema, own=self.template)
+                ask_item(facts[item], variants[variant], repeat, own=self.template)
                 for item, variant, repeat in calls
             ]
             for answer in self.whom.ask(questions, read_percentage):

@@ -1,11 +1,13 @@
-"""The facts of an item that a prompt may hold, and the published prompt in 27 variants.
+"""The facts of an item that a prompt may hold, the published prompt in 27 variants, and the reading of its answers.
 
 Facts are taken from a task; nothing of what is to be predicted is among them. The variants combine three section
-orders, phrasings and number formats; the facts are alike in all.
+orders, phrasings and number formats; the facts are alike in all. Every variant asks for a last line ``Final answer:
+NN%``. What can be read in two ways is refused, never guessed.
 """
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +21,7 @@ import polars as pl
 
 from mensura.core.errors import MensuraError
 from mensura.demands.views import ItemView, view_items
-from mensura.llm import Question
+from mensura.llm import AnswerReading, Question, UnreadableError
 from mensura.people import WORLD
 
 if TYPE_CHECKING:
@@ -99,13 +101,14 @@ def _about(row: Mapping[str, object]) -> str:
 
 
 SYSTEM = "You know how people of all ages, countries and kinds of schooling do on test questions."
-SCHEMA: Mapping[str, object] = {
-    "type": "object",
-    "properties": {"rationale": {"type": "string"}, "percentage": {"type": "number", "minimum": 0, "maximum": 100}},
-    "required": ["rationale", "percentage"],
-    "additionalProperties": False,
-}
-"""For answers by schema instead of free text; the prompt stays the same."""
+LONGEST = 200_000
+"""Characters read of an answer, from its end: an answer that never ends is cut, not searched for hours."""
+_FINAL = re.compile(r"\bfinal\s+answer\b(?=[^\n]*[0-9])", re.IGNORECASE)
+_SHARE = re.compile(
+    r"""[\s:=*_`"]*(?:(?:is|about|around|approximately|roughly)\b|[~≈])?[\s*]*([0-9]{1,3}(?:[.,][0-9]+)?)"""
+    r"""\s*(?:%|per\s?cent)[\s.*_`"]*""",
+    re.IGNORECASE,
+)
 
 
 class Variant(NamedTuple):
@@ -196,14 +199,49 @@ def write_item_prompt(facts: ItemFacts, variant: Variant, own: Path | None = Non
     return "\n\n".join(fill(sections[part], values) for part in chosen)
 
 
-def ask_item(
-    facts: ItemFacts, variant: Variant, repeat: int = 0, *, schema: bool = False, own: Path | None = None
-) -> Question:
+def ask_item(facts: ItemFacts, variant: Variant, repeat: int = 0, *, own: Path | None = None) -> Question:
     """Return the question about one item in one variant; ``own``: a template of the user's."""
     return Question(
         prompt=write_item_prompt(facts, variant, own),
         system=SYSTEM,
-        schema=SCHEMA if schema else None,
         repeat=repeat,
         about={**facts.place, "protocol": "item-by-item", "item": facts.item, "variant": "/".join(variant)},
     )
+
+
+def read_percentage(text: str) -> AnswerReading:
+    """Read the success rate that an answer states on its line ``Final answer: NN%``, or as its last line alone.
+
+    Parameters
+    ----------
+    text : str
+        The answer of a language model.
+
+    Returns
+    -------
+    AnswerReading
+        Its value is a dict with ``rate``, between 0 and 1. Its rationale is the text before the line.
+
+    Raises
+    ------
+    UnreadableError
+        If the line is missing or holds anything but one percentage, or two lines differ.
+
+    Examples
+    --------
+    >>> from mensura.extrapolation import read_percentage
+    >>> read_percentage("Few remember this. Final answer: 12.5%").value
+    {'rate': 0.125}
+
+    """
+    whole = text[-LONGEST:].rpartition("</think>")[2].strip()
+    if re.search(r"<think(?:ing)?>", whole, re.IGNORECASE):
+        raise UnreadableError("the answer breaks off while thinking; raise max_tokens (--set max_tokens=N)")
+    starts = [match.span() for match in _FINAL.finditer(whole)] or [(whole.rfind("\n") + 1,) * 2]
+    lines = [whole[end:].partition("\n")[0] for _, end in starts]
+    shares = [_SHARE.fullmatch(line) for line in lines]
+    rates = {float(share[1].replace(",", ".")) / 100 for share in shares if share is not None}
+    if len(rates) != 1 or None in shares or max(rates) > 1:
+        shown = "; ".join(line.strip()[:60] for line in lines) or "nothing"
+        raise UnreadableError(f"no plain percentage at the end ({shown}); expected a line 'Final answer: NN%'")
+    return AnswerReading(value={"rate": rates.pop()}, rationale=whole[: starts[0][0]].strip())

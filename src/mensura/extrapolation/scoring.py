@@ -1,6 +1,6 @@
-"""How well predicted rates agree with observed ones; bootstrap intervals over items.
+"""How well predicted rates agree with observed ones.
 
-All functions work along the last axis, so that many draws or resamples are scored at once.
+All functions work along the last axis, so that many draws are scored at once.
 
 What may be known in each situation: the tasks a method is given, and which of their items are scored.
 
@@ -10,7 +10,7 @@ and public facts; no rate of the reference or of any other group.
 - ``slices``: five item folds. On the other folds the rates of all groups and of the reference are known; on the
 fold to predict, the focal group's rates, and of each other group only its mean over the fold.
 
-Predictions of one focal group against the hidden reference, scored over draws and resampled over items.
+Predictions of one focal group against the hidden reference, scored over draws.
 """
 
 from __future__ import annotations
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from mensura.extrapolation.protocol import Prediction, Task
 
 METRICS = ("mae", "rmse", "bias", "pearson", "spearman", "coverage")
-LEVEL = 0.9  # of the bootstrap intervals
 _SMALLEST_SPREAD = 1e-12
 _LARGEST_CORRELATION = 1 - 1e-9  # whose z is finite
 
@@ -74,15 +73,6 @@ def agreement(predicted: Floats, observed: Floats, low: Floats, high: Floats) ->
         "spearman": spearman(predicted, observed),
         "coverage": ((observed >= low) & (observed <= high)).mean(axis=-1),
     }
-
-
-def interval(values: Floats) -> tuple[float, float]:
-    """Return the 90% percentile interval of resampled values, those that are not defined left out."""
-    defined = values[np.isfinite(values)]
-    if not len(defined):
-        return float("nan"), float("nan")
-    low, high = np.quantile(defined, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return float(low), float(high)
 
 
 FOLDS = 5
@@ -162,9 +152,6 @@ def _folded(cases: Sequence[Case], dealt: dict[str, int]) -> list[Trial]:
     return trials
 
 
-SAMPLES = 500  # bootstrap samples of items
-
-
 @dataclass(frozen=True, eq=False)
 class ScoredCase:
     """One focal group: predicted rates (draws × items) and which of them are scored, the reference being hidden."""
@@ -213,28 +200,6 @@ class ScoredCase:
         scored = [row & np.isfinite(rate) for row, rate in zip(self.hidden, self.rate, strict=True)]
         each = [agreement(*(part[k][row] for part in parts)) for k, row in enumerate(scored) if row.any()]
         return {name: _mean_of(np.array([one[name] for one in each])) for name in METRICS}
-
-    def resampled(self, rng: np.random.Generator) -> dict[str, Floats]:
-        """Return the metrics of bootstrap samples of items.
-
-        Errors and coverage are means over the draws that hid an item; correlations are those of the mean prediction.
-        """
-        scored = self.hidden.any(axis=0) & np.isfinite(self.rate).all(axis=0)
-        gap = self.rate - self.case.truth
-        inside = (self.low <= self.case.truth) & (self.case.truth <= self.high)
-        pick = rng.integers(0, scored.sum(), (SAMPLES, scored.sum()))
-        absolute, square, plain, cover, rate = (
-            self._mean(values)[scored][pick] for values in (np.abs(gap), gap**2, gap, inside, self.rate)
-        )
-        reference = self.case.truth[scored][pick]
-        return {
-            "mae": absolute.mean(axis=-1),
-            "rmse": np.sqrt(square.mean(axis=-1)),
-            "bias": plain.mean(axis=-1),
-            "pearson": pearson(rate, reference),
-            "spearman": spearman(rate, reference),
-            "coverage": cover.mean(axis=-1),
-        }
 
     def table(self) -> pl.DataFrame:
         """Return predictions and absolute error per item, averaged over the draws that hid it."""

@@ -17,13 +17,7 @@ import polars as pl
 from mensura.core.arguments import check_arguments
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
-from mensura.extrapolation.breakdown import (
-    by_distance,
-    cluster_countries,
-    comparison,
-    differential_items,
-    distance_slopes,
-)
+from mensura.extrapolation.breakdown import by_distance, differential_items, distance_slopes
 from mensura.extrapolation.cases import Case, cases_of, pairs_of
 from mensura.extrapolation.descriptions import read_description
 from mensura.extrapolation.methods import (
@@ -41,7 +35,6 @@ from mensura.extrapolation.scoring import (
     FOLDS,
     ScoredCase,
     Trial,
-    interval,
     mean_correlation,
     pearson,
     shift_error,
@@ -62,17 +55,14 @@ class Validation(Result):
 
     ``summary``: one row per focal group (covariate, group, n_items, mae, rmse, pearson, spearman, coverage).
     ``overall``: one row per covariate and one for all groups, with bias, correlations within groups and pooled, and
-    the MAE of identity and of the undamped shift on the same items. ``intervals``: bootstrap intervals of the
-    metrics over items. ``items``: error per item over groups. ``predictions``: every predicted rate.
-    ``comparison``: the paper's language models beside ours, in the described situation. ``pairs``: country to
-    country; ``clusters``: countries by alignment; ``dif``: items that behave differently in a group. ``distance``:
-    error of each country, predicted from every other one, against its cultural distance; ``distance_slopes``: change
-    of error and bias per step of it. ``level``: probability of the method's intervals.
+    the MAE of identity and of the undamped shift on the same items. ``items``: error per item over groups.
+    ``predictions``: every predicted rate. ``pairs``: country to country; ``dif``: items that behave differently in a
+    group. ``distance``: error of each country, predicted from every other one, against its cultural distance;
+    ``distance_slopes``: change of error and bias per step of it. ``level``: probability of the method's intervals.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = (
-        *("summary", "overall", "intervals", "items", "predictions", "pairs", "clusters", "dif", "comparison"),
-        *("distance", "distance_slopes"),
+        *("summary", "overall", "items", "predictions", "pairs", "dif", "distance", "distance_slopes"),
     )
 
     pool: str
@@ -80,13 +70,10 @@ class Validation(Result):
     method: str
     summary: pl.DataFrame
     overall: pl.DataFrame
-    intervals: pl.DataFrame
     items: pl.DataFrame
     predictions: pl.DataFrame
     pairs: pl.DataFrame
-    clusters: pl.DataFrame
     dif: pl.DataFrame
-    comparison: pl.DataFrame
     distance: pl.DataFrame
     distance_slopes: pl.DataFrame
     level: float = LEVEL
@@ -138,7 +125,7 @@ def validate(
     draws : int, optional
         Random draws of linking items (linked only); 200 when not given.
     seed : int
-        Of draws, folds and the bootstrap.
+        Of draws and folds.
     advance : callable, optional
         Called per group.
     **settings
@@ -181,8 +168,7 @@ def validate(
     if not description:
         description = source.name if isinstance(pool, ItemPool) else read_description(pool)
     cases = cases_of(source, description)
-    rng = np.random.default_rng(seed)
-    trials = trials_of(situation, cases, links=links, draws=draws, rng=rng)
+    trials = trials_of(situation, cases, links=links, draws=draws, rng=np.random.default_rng(seed))
     scored, warnings, calls = _run(chosen, trials, advance)
     if not scored and warnings:
         raise MensuraError(
@@ -199,27 +185,22 @@ def validate(
         if trial is None
     ]
     summary = _summary(scored)
-    overall = _overall(scored, summary, situation)
     predictions = pl.concat([one.table() for one in scored])
     by_descriptions = chosen if situation == DESCRIBED and not calls else make_method(DESCRIBED)
     pairs = _pairs(pairs_of(source, cases, description), by_descriptions)
     countries = by_distance(pairs)
     used = {LINKED: {"links": links, "draws": draws}, DESCRIBED: {}}.get(situation, {"folds": FOLDS})
     asked = {"calls": calls} if calls else {}
-    assessment = description if situation == DESCRIBED else ""
     return Validation(
         pool=source.name,
         situation=situation,
         method=chosen.name,
         summary=summary.select(SUMMARY),
-        overall=overall,
-        intervals=_intervals(scored, summary, rng),
+        overall=_overall(scored, summary, situation),
         items=_per_item(predictions),
         predictions=predictions,
         pairs=pairs,
-        clusters=cluster_countries(cases, summary),
         dif=differential_items(cases),
-        comparison=comparison(assessment, overall.row(-1, named=True), chosen.name, predictions.height),
         distance=countries,
         distance_slopes=distance_slopes(countries),
         level=chosen.level,
@@ -294,16 +275,6 @@ def _overall(scored: Sequence[ScoredCase], summary: pl.DataFrame, situation: str
             }
         )
     return pl.DataFrame(rows, schema_overrides={"mae_shift": pl.Float64})
-
-
-def _intervals(scored: Sequence[ScoredCase], summary: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
-    """Return 90% bootstrap intervals over items of each group's metrics."""
-    rows = [
-        (row["covariate"], row["group"], name, row[name], *interval(values))
-        for one, row in zip(scored, summary.iter_rows(named=True), strict=True)
-        for name, values in one.resampled(rng).items()
-    ]
-    return pl.DataFrame(rows, schema=["covariate", "group", "metric", "value", "low", "high"], orient="row")
 
 
 def _per_item(predictions: pl.DataFrame) -> pl.DataFrame:

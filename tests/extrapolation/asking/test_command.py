@@ -112,7 +112,7 @@ def estimates(prompt: str, request: dict) -> str:
     """An endpoint's answer: half of every observed rate, by schema; or in words where one item is asked about."""
     rows = re.findall(r"^(i\d+) \| ([\d.]+)% \|", prompt, re.MULTILINE)
     if not rows:
-        return "People are less practised elsewhere.\nFinal answer: about 12–14 %"
+        return "People are less practised elsewhere.\nFinal answer: about 13 %"
     assert request["response_format"]["json_schema"]["schema"]["required"] == ["rationale", "answers"]
     told = [
         {"item": label, "estimate": float(rate) / 2, "low": float(rate) / 3, "high": float(rate)}
