@@ -211,8 +211,7 @@ class ItemByItem(AskingMethod):
 
         def send(calls: Sequence[Call]) -> Floats:
             questions = [
-                ask_item(facts[item], variants[variant], repeat, own=self.template)
-                for item, variant, repeat in calls
+                ask_item(facts[item], variants[variant], repeat, own=self.template) for item, variant, repeat in calls
             ]
             for answer in self.whom.ask(questions, read_percentage):
                 rate = float(answer.value["rate"]) if isinstance(answer.value, dict) else None
