@@ -56,7 +56,7 @@ def pytest_unconfigure(config):
 
 
 _LONGEST = (
-    *("test_tutorials", "test_pooled", "test_agent_server", "test_pages", "test_frozen_report", "test_disks"),
+    *("test_tutorials", "test_pooled", "test_agent_server", "test_pages", "test_disks"),
     *("test_joint", "test_degenerate", "test_shapes", "test_notebooks", "test_relatives", "test_contract"),
     *(
         "test_exam_browser",

@@ -117,17 +117,6 @@ def test_neighbours_stand_above_and_below(scale):
     assert scale.neighbours_of(1e6).height == 3
 
 
-def test_residuals_are_scores_less_what_the_capability_alone_gives(scale):
-    scores = pl.DataFrame({"subject": "zeta", "benchmark": scale.names[:3], "score": [0.9, 0.5, 0.4]})
-    unknown = pl.DataFrame({"subject": ["zeta"], "benchmark": ["no such test"], "score": [0.5]})
-    found = scale.residuals_of(pl.concat([scores, unknown]))
-    (capability,) = scale.place(scores).filter(subject="zeta")["capability"]
-    expected = dict(scale.expected_at(capability).select("benchmark", "score").iter_rows())
-    assert sorted(found["benchmark"]) == sorted(scale.names[:3])
-    for row in found.iter_rows(named=True):
-        assert row["above"] == pytest.approx(row["score"] - expected[row["benchmark"]], abs=1e-9)
-
-
 def test_a_fit_freezes_with_its_places_errors_and_spread():
     frame = simulate(40, 8, seed=3, noise=0.05)[0]
     fit = stitch(frame, dimensions=1)

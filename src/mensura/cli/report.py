@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import polars as pl
 
 from mensura.cli.inputs import load_evidence
-from mensura.cli.options import AddedScores, EvidencePath, Json, Method, Out, Scale, arg, infile, opt, outfile
+from mensura.cli.options import AddedScores, EvidencePath, Json, Method, Out, arg, infile, opt, outfile
 from mensura.cli.output import console, emit, notices, print_json, progress_bar, waiting
 from mensura.cli.tables import print_table
 from mensura.core.cache import keep
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 def report(
     out: Annotated[Path, outfile("Folder to write the report into.")] = Path("report"),
-    scale: Scale = None,
     method: Method = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
@@ -29,20 +28,14 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Write the report, a static site that works from its folder, and print its headline table."""
-    if scale is not None and method is not None:
-        raise MensuraError(f"--scale {scale}: a frozen scale has its own method; leave out --method")
     from mensura.calibration import chosen_lines
-    from mensura.iq.frozen import frozen_evidence, left_out, new_subjects
     from mensura.site import build_report, count_pages, log_of
 
     loaded = load_evidence(evidence, add)
     lines = chosen_lines(calibration, loaded.calibration)
-    placed = [] if scale is None else new_subjects(frozen_evidence(scale), loaded)
-    for warning in () if scale is None else left_out(loaded, scale):
-        notices.print(f"warning: {warning}")
-    with progress_bar("Pages", count_pages(loaded) + len(placed)) as advance:
+    with progress_bar("Pages", count_pages(loaded)) as advance:
         headline = build_report(
-            loaded, out, lines=lines, advance=advance, address=url, log=log_of(evidence), scale=scale, method=method
+            loaded, out, lines=lines, advance=advance, address=url, log=log_of(evidence), method=method
         )
     if as_json:
         print_json({"report": out / "index.html", "headline": headline.to_dicts()})

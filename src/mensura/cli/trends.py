@@ -12,7 +12,7 @@ import polars as pl
 
 from mensura.cli.findings import interval, print_trust
 from mensura.cli.inputs import DAY, ScoresFile, dated_scores, kept_for, load_evidence
-from mensura.cli.options import AddedScores, EvidencePath, Json, Out, ScoreUnit, check_input, infile, opt
+from mensura.cli.options import AddedScores, EvidencePath, Json, Out, ScoreUnit, check_input, opt
 from mensura.cli.output import console, emit, given_options, print_notes, progress_bar
 from mensura.cli.settings import Settings, changed, read_settings, takes
 from mensura.cli.tables import print_table, print_titled
@@ -77,7 +77,6 @@ def trends(
     horizons: Annotated[
         Path | None, opt("CSV of time horizons, or embedded.", callback=_or_embedded("horizons"))
     ] = None,
-    levels: Annotated[Path | None, infile("CSV of group, capability: find when the frontier passed each.")] = None,
     to: Annotated[list[datetime] | None, opt("Day to forecast; repeatable.", formats=[DAY])] = None,
     watch: Annotated[bool, opt("Watch for an acceleration (takes some seconds).")] = True,
     settings: Settings = None,
@@ -87,7 +86,7 @@ def trends(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Measure the pace of all releases and follow the frontier: forecast, crossings, compute, acceleration.
+    """Measure the pace of all releases and follow the frontier: forecast, compute, acceleration.
 
     Without SCORES the embedded evidence is used. The file of --compute has the columns subject, training_compute_flop
     and family, that of --horizons subject and minutes. Forecasts reach one to three years ahead unless --to names days.
@@ -105,7 +104,7 @@ def trends(
         given |= {"compute": compute, "horizons": horizons, "to": list(days), "distilled": rare.distilled}
         _show_published(follow_published(table, anchor_benchmark=anchor_benchmark, **given), out, as_json)
         return
-    files = {"compute": compute, "horizons": horizons, "levels": levels}
+    files = {"compute": compute, "horizons": horizons}
     how = {"method": method, "anchor": anchor_benchmark, "days": days, "watch": watch, **asdict(rare), **files}
     tables, facts = kept_for("trends", data, how, lambda: _follow(dated_scores(data, rare.models, unit), how, data))
     emit(tables, out, as_json, **facts)
@@ -120,7 +119,7 @@ def _follow(
     The embedded compute is set against the capabilities of the published fit, whose models it contains.
     """
     from mensura.stitching import stitch
-    from mensura.trends import find_crossings, forecast, load_published, measure_progress, relate_horizons
+    from mensura.trends import forecast, load_published, measure_progress, relate_horizons
     from mensura.trends.capabilities import select_scores
     from mensura.trends.pace import UNFORESEEN
     from mensura.trends.progress import read_compute
@@ -132,8 +131,6 @@ def _follow(
     tables = {"pace": ahead.pace, "frontier": ahead.frontier, "forecast": ahead.table}
     facts: dict[str, object] = {"method": how["method"], "level": level, "unit": fit.unit}
     facts["notes"] = [*fit.notes, *fit.warnings, UNFORESEEN]
-    if how["levels"] is not None:
-        tables["crossings"] = find_crossings(fit, how["levels"], level=level, seed=seed)
     if how["compute"] is not None:
         published = not isinstance(data, Path) and how["compute"] == _embedded_table("compute")
         if published:
@@ -179,7 +176,6 @@ def _print(tables: dict[str, pl.DataFrame], facts: dict[str, object], level: flo
         "pace": f"Slope per year ({level:.0%}): releases is the pace; records is the line through the best at release",
         "frontier": "Frontier: best at release, newest first",
         "forecast": f"Forecast of the frontier ({level:.0%})",
-        "crossings": "When the frontier passed",
         **COMPUTE_TITLES,
         "horizons": "Time horizon in minutes, measured and expected",
     }

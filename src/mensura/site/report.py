@@ -32,7 +32,6 @@ from mensura.site.pictures.first_screen import FirstScreen, screen_of
 from mensura.site.revisions import EvidenceLog
 from mensura.site.subjects import chance_layers, comparison_records, model_records, score_rows
 from mensura.site.templating import EARLY, STATIC, page_sheet, style_sheet
-from mensura.study.frozen import open_frozen
 from mensura.study.study import Study
 
 Records = dict[str, api.JsonText]
@@ -53,7 +52,6 @@ def build_report(
     today: date | None = None,
     log: EvidenceLog | None = None,
     earlier: Sequence[editing.Edition] | None = None,
-    scale: str | None = None,
     method: str | None = None,
 ) -> pl.DataFrame:
     """Write the report to a folder and return its headline table.
@@ -79,8 +77,6 @@ def build_report(
         The log of the store the evidence was read from, which says why things changed.
     earlier : sequence of Edition, optional
         The editions before this one, newest first; those that the folder remembers when not given.
-    scale : str, optional
-        The frozen scale that everything stands on, such as 2026-12; without it all scores make the scale.
     method : str, optional
         How IQs are scored (:func:`mensura.score_iq`); a banner on every page names another method than the
         default.
@@ -110,13 +106,13 @@ def build_report(
         )
     address = address and address.rstrip("/") + "/"
     day = today or date.today()
-    inputs = _inputs(evidence, lines, out, address, day, log, scale, method)
+    inputs = _inputs(evidence, lines, out, address, day, log, method)
     if earlier is None and (kept := find_kept("report", inputs)) and kept[0][0] == written_state(out, "report"):
         headline: pl.DataFrame = kept[0][1]  # nothing changed since this folder was written
         return headline
     with whole_folder(out, "report", certain=["index.html", *_FOLDERS]) as stage, Processes() as processes:
         _write_static(stage)  # first: a full disk is noticed before any work
-        study = Study.open(evidence, lines, method) if scale is None else open_frozen(evidence, scale, lines, advance)
+        study = Study.open(evidence, lines, method)
         shared = {
             "navigation": pages.NAVIGATION,
             "more": pages.MORE,

@@ -23,13 +23,6 @@ _LINKS = FILE.with_name("source_links.csv")
 _DATE = re.compile(r"\b(?:19|20)\d\d(?:-\d\d(?:-\d\d)?)?\b")
 _PRICE = re.compile(r"(?:^|;)\s*price:\s*([^;]+)")
 _SNAPSHOT = "{snapshot}"
-_FROZEN = (
-    "A placed model's IQ is that of a scoring of the edition and this model alone, its capability the posterior given "
-    "its own scores on the edition's benchmarks, its rank one more than the number of the edition's ranked models "
-    "above it, so that two placed models may share one. Pace, watch, people and charts' default choice are the "
-    "edition's. What two models' errors share is counted between models of the edition only."
-)
-"""Part of the method of every frozen scale."""
 
 
 @cache
@@ -91,15 +84,13 @@ def _written() -> tuple[dict[str, Any], ...]:
     return tuple(tomllib.loads(FILE.with_name("method.toml").read_text(encoding="utf-8"))["part"])
 
 
-def method_parts(snapshot: str = "", policy: dict[str, Any] | None = None, scale: str = "") -> list[dict[str, Any]]:
+def method_parts(snapshot: str = "", policy: dict[str, Any] | None = None) -> list[dict[str, Any]]:
     """Return the parts of the method: id, title, text (paragraphs) and rules (rule, formula, source).
 
     ``snapshot`` says how much of the evidence is one publisher's; it takes its place among the limits. ``policy``, what
-    the evidence says about charts, stands before them. ``scale``: what a frozen scale holds still, where it is one.
+    the evidence says about charts, stands before them.
     """
     parts = [*_written()]
-    if scale:
-        parts.insert(0, {"id": "frozen-scale", "title": "The frozen scale", "text": [scale, _FROZEN]})
     if policy is not None:
         parts.insert(len(parts) - 1, policy)
     return [

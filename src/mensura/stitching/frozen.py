@@ -148,17 +148,6 @@ class FrozenScale(Result):
         added = table.join(counted, on="subject", how="left").with_columns(status=pl.lit("placed"))
         return sort_highest(pl.concat([kept, added]), "capability", "subject")
 
-    def residuals_of(self, scores: Any) -> pl.DataFrame:  # noqa: ANN401
-        """Return the scores of the subjects that are placed, beside what their capability alone would give.
-
-        Columns: subject, benchmark, score, variance (of its sampling, 0 unknown), above (score less expected).
-        """
-        capability = dict(self.place(scores).filter(status="placed").select("subject", "capability").iter_rows())
-        own = self._encoded(self._read(scores).filter(pl.col("subject").is_in(list(capability))))
-        C = np.array([capability[name] for name in own.subjects])[own.layout.rows]
-        above = own.y - self._expected(C, own.layout.cols)
-        return own.table.with_columns(variance=pl.Series(own.sampling), above=pl.Series(above))
-
     def _read(self, scores: Any) -> pl.DataFrame:  # noqa: ANN401
         return read_scores(
             evidence_scores(scores, self.references)[0] if isinstance(scores, Evidence) else read_own_scores(scores)

@@ -2,7 +2,7 @@
 
 In: an evidence. Out: a :class:`Study` of tables, which the site, the live site, figures, agents and commands read.
 Read first: ``study`` (the whole), ``slow_parts`` (pace, watch, abilities), ``leaders`` (the best model on each test
-that people took, and who led when), ``standing`` (one model), ``frozen`` (a study on a frozen scale), ``preview`` (the
+that people took, and who led when), ``standing`` (one model), ``preview`` (the
 effect of a change of the evidence), ``policy`` (which models a chart shows), ``units`` and ``headlines`` (how numbers
 are written).
 """

@@ -153,18 +153,10 @@ class Study(Result):
         """What a reader should know of the scale that every page stands on; nothing by Mensura's own method."""
         return PUBLISHED_SAID if self.iq.method == "published" else ""
 
-    def place_said(self, subject: str) -> str:
-        """Say how a model came to its place, where the scale stands still."""
-        return ""
-
     @cached_property
     def place_in_charts(self) -> pl.DataFrame:
         """Which models charts show, of those that have an IQ: subject, generation, charted, on_timeline."""
-        return self._charted(self.iq.exact.drop_nulls("exact")["subject"])
-
-    def _charted(self, scored: pl.Series) -> pl.DataFrame:
-        """Return which models charts show, of those that have an IQ."""
-        return apply_policy(self.evidence.models, scored, self.policy)
+        return apply_policy(self.evidence.models, self.iq.exact.drop_nulls("exact")["subject"], self.policy)
 
     @property
     def ranked(self) -> pl.DataFrame:

@@ -15,8 +15,7 @@ from mensura.trends.capabilities import (
     load_published,
     read_capabilities,
 )
-from mensura.trends.crossings import Horizons, find_crossings, relate_horizons
-from mensura.trends.horizons import follow_horizons
+from mensura.trends.horizons import Horizons, follow_horizons, relate_horizons
 from mensura.trends.kinks import Plan, Stream
 from mensura.trends.lines import TrendLine, find_frontier, fit_line, frontier_line
 from mensura.trends.pace import Forecast, ReleasePace, forecast, measure_pace
@@ -37,7 +36,6 @@ __all__ = [
     "Watch",
     "add_dates",
     "find_break",
-    "find_crossings",
     "find_frontier",
     "fit_line",
     "follow_horizons",

@@ -24,7 +24,7 @@ from mensura.stitching import (
 )
 from mensura.trends.breaks import find_break
 from mensura.trends.capabilities import select_scores
-from mensura.trends.crossings import Horizons, read_minutes, relate_horizons
+from mensura.trends.horizons import Horizons, read_minutes, relate_horizons
 from mensura.trends.lines import TrendLine, fit_line, frontier_line
 from mensura.trends.pace import forecast
 from mensura.trends.progress import measure_progress, read_compute

@@ -62,7 +62,7 @@ def method(study: Study) -> Page:
 
 def study_parts(study: Study) -> list[dict[str, Any]]:
     """Return the parts of the method as this study follows it."""
-    return method_parts(snapshot_sentence(study), policy_part(study.evidence), study.scale_said)
+    return method_parts(snapshot_sentence(study), policy_part(study.evidence))
 
 
 def snapshot_sentence(study: Study) -> str:

@@ -32,7 +32,7 @@ def where_context(study: Study, row: dict[str, Any]) -> dict[str, Any]:
         "prices": price_rows(study, priced),
         "next_said": next_said(telling, row),
         "next": telling[:_NEXT],
-        "charted_said": f"{charted_sentence(study, row)} {study.place_said(subject)}".rstrip(),
+        "charted_said": charted_sentence(study, row),
     }
 
 

@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import linregress
 
 from mensura.core.errors import MensuraError
-from mensura.trends import find_crossings, relate_horizons
+from mensura.trends import relate_horizons
 
 NAMES = [f"s{i}" for i in range(12)]
 CAPABILITY = np.linspace(0, 3, 12)
@@ -43,29 +43,6 @@ def test_bad_horizons_are_refused():
         relate_horizons(POINTS, {"subject": ["s0"], "minutes": [0.0]})
     with pytest.raises(MensuraError, match="held_out: 'nobody'"):
         relate_horizons(POINTS, horizons(), held_out=["nobody"])
-
-
-def test_crossing_is_the_first_subject_at_the_level():
-    found = find_crossings(POINTS, {"group": ["low", "middle", "out of reach"], "capability": [0.0, 1.5, 9.0]})
-    assert found["passed"].to_list() == [DATES[0], DATES[6], None]
-    assert found["subject"].to_list() == ["s0", "s6", None]
-    assert found["probability"].to_list() == [1.0, 1.0, 0.0]
-
-
-def test_interval_of_a_level_becomes_an_interval_of_dates():
-    found = find_crossings(POINTS, {"group": ["experts"], "capability": [1.5], "low": [1.0], "high": [2.0]}).row(
-        0, named=True
-    )
-    assert found["passed_low"] < found["passed"] < found["passed_high"]
-    assert found["passed_low"] == DATES[4]
-    assert found["passed_high"] == DATES[8]
-
-
-def test_draws_of_the_fit_count_in_a_crossing():
-    draws = pl.concat(POINTS.select("subject", draw=pl.lit(i), capability=pl.col("capability") + i) for i in (0, 1))
-    found = find_crossings(POINTS, {"group": ["top"], "capability": [3.5]}, draws=draws).row(0, named=True)
-    assert found["probability"] == pytest.approx(0.5, abs=0.05)
-    assert found["passed_high"] is None
 
 
 def test_intervals_of_a_horizon_are_those_of_one_more_measurement():
