@@ -39,16 +39,14 @@ def test_json_holds_every_table_asked_for(mensura_command, scores, tmp_path, mon
     monkeypatch.setattr("mensura.cli.trends.STREAMS", 19)
     names = [f"m{i:02}" for i in range(45)]
     flop = [1e22 * 1.3**i for i in range(45)]
-    compute, minutes = tmp_path / "compute.csv", tmp_path / "minutes.csv"
+    compute = tmp_path / "compute.csv"
     pl.DataFrame({"subject": names, "training_compute_flop": flop, "family": ["A"] * 5 + [None] * 40}).write_csv(
         compute
     )
-    pl.DataFrame({"subject": names[:20], "minutes": [1.2**i for i in range(20)]}).write_csv(minutes)
-    files = ("--compute", compute, "--horizons", minutes)
-    run = mensura_command("trends", scores, *files, "--json")
+    run = mensura_command("trends", scores, "--compute", compute, "--json")
     assert run.code == 0, run.err
     payload = json.loads(run.out)
-    assert {"frontier", "pace", "forecast", "families", "progress", "joint", "horizons"} <= set(payload)
+    assert {"frontier", "pace", "forecast", "families", "progress", "joint"} <= set(payload)
     assert payload["watch"]["verdict"].startswith(("no alarm", "acceleration"))
     assert payload["looks"][0].keys() == {"date", "subject", "statistic", "boundary", "alarm"}
 

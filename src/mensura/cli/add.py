@@ -11,7 +11,7 @@ from mensura.cli.findings import say_counts
 from mensura.cli.inputs import accepted_names, check_date, load_evidence, read_added, require_new
 from mensura.cli.options import AcceptedNames, AddedScores, EvidencePath, Json, Out, arg, infile, opt, outfile
 from mensura.cli.output import console, emit, print_note, print_notes
-from mensura.cli.tables import print_filled, print_table
+from mensura.cli.tables import show
 from mensura.core.errors import MensuraError, counted, listed_names
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def add(
     metric: Annotated[str | None, opt("The figure that counts, where a log has several: acc_norm.")] = None,
     accept_near: AcceptedNames = None,
     new: Annotated[list[str] | None, opt("Accept this name in the file as a new benchmark; repeatable.")] = None,
-    out: Annotated[Path | None, outfile("File to write: .csv for --add, or all evidence.")] = None,
+    target: Annotated[Path | None, outfile("File to write: .csv for --add, or all evidence.", "--out")] = None,
     evidence: EvidencePath = None,
     released: Annotated[str | None, opt("Release date of a new model: 2026-11-01.", callback=check_date)] = None,
     name: Annotated[str | None, opt("What tables and pages call the new model.")] = None,
@@ -48,7 +48,7 @@ def add(
 
     present = load(evidence)
     if people is not None:
-        _add_people(present, [people], out, as_json)
+        _add_people(present, [people], target)
         return
     if not files:
         raise MensuraError("add: FILE is missing; give a file of scores, or --people FILE with human baselines")
@@ -57,7 +57,7 @@ def add(
         if len(logs) < len(sources) and not searched:
             raise MensuraError(f"add: {logs[0]} is of people, {listed_names(files)} are not all; add them apart")
         if len(logs) == len(sources):
-            _add_people(present, logs, out, as_json)
+            _add_people(present, logs, target)
             return
     new_model = NewModel(released=released, display_name=name, provider=maker)
     allowed = {"unit": unit, "new": new or (), "metric": metric}
@@ -65,19 +65,19 @@ def add(
     require_new(new_model, reading)
     added = present.add(reading)
     scores = say_uses(added, reading.scores)
-    if out is not None:
-        if out.suffix.lower() == ".csv":
-            _write_table(reading, out)
+    if target is not None:
+        if target.suffix.lower() == ".csv":
+            _write_table(reading, target)
         else:
-            added.save(out)
+            added.save(target)
     facts = {name: list(getattr(reading, name)) for name in ("notes", "warnings")}
-    emit(reading.tables() | {"scores": scores}, None, as_json, heading=reading.heading, **facts)
+    emit(reading.tables() | {"scores": scores}, heading=reading.heading, **facts)
     _print(reading, scores)
-    if out is not None:
-        console.print(f"wrote {out}")
+    if target is not None:
+        console.print(f"wrote {target}")
 
 
-def _add_people(evidence: Evidence, files: list[Path], out: Path | None, as_json: bool) -> None:
+def _add_people(evidence: Evidence, files: list[Path], out: Path | None) -> None:
     """Add a user's human baselines to the evidence, and say which benchmarks are unknown."""
     from mensura.baseline import read_own, with_people
 
@@ -88,9 +88,8 @@ def _add_people(evidence: Evidence, files: list[Path], out: Path | None, as_json
         if out.suffix.lower() == ".csv":
             raise MensuraError(f"{out}: human scores go into an evidence of your own; give a folder")
         added.save(out)
-    emit({"people": own, "unknown": unknown}, None, as_json, added=taken)
-    columns = ["benchmark", "part", "group", "score", "unit", "n", "source"]
-    print_table(own.select(columns), title="Human baselines", rows=20)
+    emit({"people": own, "unknown": unknown}, added=taken)
+    show({"people": own}, "add people")
     console.print(f"{counted(taken, 'human baseline')} understood" + (f"; wrote {out}" if out is not None else ""))
     if unknown.height:
         names = listed_names(unknown["benchmark"].unique(maintain_order=True).to_list())
@@ -123,10 +122,7 @@ def _print(reading: ScoreReading, scores: pl.DataFrame) -> None:
     console.print(reading.heading)
     print_notes(reading.notes)
     print_notes(reading.warnings, "assumed")
-    print_table(reading.names, title="Names, and what they stand for")
-    print_filled(reading.dropped, title="Left out", rows=20)
-    shown = scores.select("row", "subject", "benchmark", "score", "unit", "counts_for")
-    print_table(shown, title="Scores, and what each counts for", rows=20)
+    show({"names": reading.names, "dropped": reading.dropped, "scores": scores}, "add")
     reasons = scores.select("benchmark", "counts_for", "because").unique(maintain_order=True)
     for benchmark, use, reason in reasons.head(_REASONS).iter_rows():
         console.print(f"{benchmark} counts for {use}: {reason}", style="dim")
@@ -153,11 +149,10 @@ def benchmarks(
         listed = listed.filter([any(spelling(search) in spelling(text or "") for text in row) for row in texts])
         if not listed.height:
             raise MensuraError(f"--search: no benchmark has {search!r} in its name; mensura benchmarks lists all")
-    emit({"benchmarks": listed}, out, as_json)
+    emit({"benchmarks": listed})
     counts = dict(listed["counts_for"].value_counts().iter_rows())
     heading = ", ".join(f"{counts[use]} {use}" for use in listed["counts_for"].unique(maintain_order=True))
-    title = f"Benchmarks, and what a score counts for ({heading})"
-    print_table(listed.drop("because"), title=title, spare=("name", "unit", "newest"))
+    show({"benchmarks": listed}, "benchmarks", counts=heading)
     few = f"IQ (few scores): read for models with fewer than {ENOUGH} scores of the IQ."
     both = "Both count for the capability too. --out and --json give the reason of each."
     console.print(f"IQ: a benchmark of the IQ. {few} {both}", style="dim")

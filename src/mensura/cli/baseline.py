@@ -16,7 +16,7 @@ from mensura.cli.inputs import load_evidence
 from mensura.cli.options import EvidencePath, ItemColumns, Json, Out, arg, infile, opt
 from mensura.cli.output import console, emit, print_note, print_notes
 from mensura.cli.settings import Settings, read_settings, takes
-from mensura.cli.tables import print_filled, print_table
+from mensura.cli.tables import print_table, show
 from mensura.core.errors import MensuraError, check_choice
 from mensura.core.frames import require_columns, sort_highest
 
@@ -76,16 +76,16 @@ def baseline(
 
     rare = read_settings(settings, BaselineSettings)
     if words[0] == CHALLENGE and not Path(CHALLENGE).exists():
-        _take_part(words[1:], rare.opens, rare.method, estimates, estimator, out, as_json)
+        _take_part(words[1:], rare.opens, rare.method, estimates, estimator, out)
         return
     if (rare.mean is not None and rare.n is None) or (rare.n is not None and rare.mean is None and anchors is None):
         raise MensuraError("--set mean and --set n: give both, such as --set mean=0.345 --set n=60")
     planning, target = _target(words)
     if minutes:
-        _print_minutes(target, columns, estimates, estimator, anchors, out, as_json)
+        _print_minutes(target, columns, estimates, estimator, anchors)
         return
     if not (people or estimates or model or target.startswith(RECORDED) or Path(target).exists()):
-        _print_known(target, evidence, out, as_json)
+        _print_known(target, evidence)
         return
     items, described, source = _items(target, people, estimates, columns)
     if model and source is not None:
@@ -113,9 +113,9 @@ def baseline(
             work["askers"] = [stack.enter_context(asking.open("estimating")) for asking in askings]
         result = estimate_baseline(items, described, estimates=source, **work)
     if planning:
-        _print_plan(result, rare.pay, rare.seconds, out, as_json)
+        _print_plan(result, rare.pay, rare.seconds)
     else:
-        _print(result, out, as_json)
+        _print(result)
 
 
 def _print_minutes(
@@ -124,8 +124,6 @@ def _print_minutes(
     estimates: str | None,
     estimator: str | None,
     anchors: Path | None,
-    out: Path | None,
-    as_json: bool,
 ) -> None:
     """Print the minutes that a professional needs for each item: estimates corrected by their known bias and error."""
     from mensura.baseline import read_items
@@ -139,10 +137,10 @@ def _print_minutes(
     table = names.join(estimate_minutes(estimates, anchors, kind=kind), on="item", how="left", maintain_order="left")
     if (missing := table["minutes"].null_count()) == table.height:
         raise MensuraError(f"{estimates}: no item of {target}; expected the same names in a column item. Correct them")
-    emit({"items": table}, out, as_json)
+    emit({"items": table})
     if missing:
         print_note(f"{missing} of {table.height} items have no estimate and get no minutes")
-    print_table(table, title="Minutes that one professional needs, with 90% intervals", rows=30, digits=1)
+    show({"items": table}, "baseline minutes")
 
 
 def _target(words: list[str]) -> tuple[bool, str]:
@@ -214,14 +212,14 @@ def _print_cost(
         asking.print_estimate(questions, USUAL_ANSWER)
 
 
-def _print_known(name: str, evidence: Path | None, out: Path | None, as_json: bool) -> None:
+def _print_known(name: str, evidence: Path | None) -> None:
     from mensura.baseline import find_known, known_markdown
     from mensura.baseline.registry import score_words
     from mensura.evidence.passing import GRADES
     from mensura.scale.ranking import say_chance
 
     registered = find_known(name, load_evidence(evidence))
-    emit(registered, out, as_json, texts={"card.md": known_markdown(registered)}, benchmark=registered.benchmark)
+    emit(registered, texts={"card.md": known_markdown(registered)}, benchmark=registered.benchmark)
     print_notes(registered.warnings)
     columns = ["grade", "part", "group", "score", "unit", "kind", "n", "conditions", "year", "source", "seen"]
     people = registered.people.select(columns)
@@ -248,7 +246,7 @@ def _print_known(name: str, evidence: Path | None, out: Path | None, as_json: bo
         print_note(f"the evidence has no model scores on this benchmark in {unit}, so none can be compared")
 
 
-def _print_plan(result: Baseline, pay: float, seconds: float, out: Path | None, as_json: bool) -> None:
+def _print_plan(result: Baseline, pay: float, seconds: float) -> None:
     import math
 
     from mensura.baseline import PanelCost, plan_panel, shipped
@@ -256,9 +254,9 @@ def _print_plan(result: Baseline, pay: float, seconds: float, out: Path | None, 
     sd = math.exp(shipped()["persons"]["log_sd"])
     panels = {part.who.name: plan_panel(part.estimate, sd, PanelCost(pay, seconds)) for part in result.parts}
     named = [panel.select(pl.lit(who).alias("population"), pl.all()) for who, panel in panels.items()]
-    emit({"plan": pl.concat(named)}, out, as_json)
+    emit({"plan": pl.concat(named)})
     for who, panel in panels.items():
-        print_table(panel, title=f"Panels for {who}, cheapest first", rows=30, digits=2)
+        show({"plan": panel}, "baseline plan", people=who)
         enough = panel.filter("halved")
         if enough.height:
             best = enough.row(0, named=True)
@@ -270,26 +268,20 @@ def _print_plan(result: Baseline, pay: float, seconds: float, out: Path | None, 
             print_note("no panel of this table halves the interval; more people and items would be needed")
 
 
-def _print(result: Baseline, out: Path | None, as_json: bool) -> None:
+def _print(result: Baseline) -> None:
     from mensura.baseline.result import card_files
 
     texts = card_files(result)
     read_as = {part.who.name: part.kind.read for part in result.parts}
     facts = {"benchmark": result.name, "status": "estimated", "read_as": read_as, "span": result.spans}
     tables = {name: result.tables()[name] for name in ("items", "baseline", "models")}
-    emit(tables, out, as_json, texts=texts, **facts, warnings=list(result.warnings))
+    emit(tables, texts=texts, **facts, warnings=list(result.warnings))
     console.print(result.heading)
     for who, kind in read_as.items():
         console.print(f"{who}, read as: {kind}. If that is wrong: --set kind=, --set timed=.")
     print_notes(result.warnings)
-    shown = ["population", "mean", "low", "high", "items", "remembered", "median", "top_10", "top_1", "top_01"]
-    title = "Scores of people, estimated, not measured (top_10: the best tenth reach it)"
-    spare = ("items", "remembered", "top_01", "top_1")
-    print_table(result.baseline.select(shown), title=title, digits=3, spare=spare)
-    print_filled(result.models, title="Models among these people", rows=30, digits=3)
-    same = ["population"] if len(result.parts) == 1 else []
-    items = result.items.drop("level_low", "level_high", *same)
-    print_table(items, title="Items", rows=12, digits=3, spare=("remembered",))
+    items = result.items.drop("population") if len(result.parts) == 1 else result.items
+    show(tables | {"items": items}, "baseline estimate")
     for row in result.baseline.iter_rows(named=True):
         mean, who = f"{row['mean']:.0%} ({row['low']:.0%} to {row['high']:.0%}, 90%)", row["population"]
         span = f"; items {result.spans[who]}" if who in result.spans else ""
@@ -309,7 +301,6 @@ def _take_part(
     estimates: str | None,
     estimator: str | None,
     out: Path | None,
-    as_json: bool,
 ) -> None:
     """Run one step of the challenge; ``words`` are the step, the pool, and submissions to score."""
     from mensura.baseline import challenge
@@ -335,8 +326,8 @@ def _take_part(
         console.print(f"wrote {out / challenge.SUBMISSION}: {pool.items.height} estimates, hash {entry['hash'][:16]}.")
         return
     standing = challenge.score_submissions(pool, [Path(place) for place in places[1:]], date.today())
-    emit({"standing": standing}, out, as_json, texts={"standing.md": challenge.standing_page(pool, standing)})
-    print_table(standing, title=f"Standing of methods on {pool.name}, smallest error first", rows=40, digits=3)
+    emit({"standing": standing}, texts={"standing.md": challenge.standing_page(pool, standing)})
+    show({"standing": standing}, "baseline challenge", pool=pool.name)
     best = standing.row(0, named=True)
     console.print(f"{best['method']} by {best['estimator']} has the smallest error: {best['error']:.3f}.")
 

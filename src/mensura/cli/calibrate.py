@@ -12,7 +12,7 @@ from mensura.cli.findings import print_trust, say_bases
 from mensura.cli.options import ColumnMap, Json, Out, arg, infile, opt
 from mensura.cli.output import console, emit, print_note, print_notes
 from mensura.cli.settings import Settings, read_settings, takes
-from mensura.cli.tables import print_table
+from mensura.cli.tables import print_table, show
 from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
@@ -62,22 +62,14 @@ def calibrate(
     facts |= {"inputs": dict(made.inputs), "warnings": list(made.warnings)}
     if pool is not None:
         tables["beside"] = recall("open-bases", (), bases_beside)
-    emit(tables, out, as_json, texts={"calibration.json": calibration_text(made)}, **facts)
-    print_table(tables["bases"], title=made.heading)
-    if made.method != "means":
-        title = "Items as they are: the other demands move along (levels are read off these lines)"
-        print_table(tables["together"].select("dimension", "base", "low", "high", "verdict"), title=title)
-        print_table(made.spreads, title="Errors and differences found")
-    else:
-        print_table(tables["raw"], title="The base by level means, beside that of a regression on the items (base_raw)")
+    emit(tables, texts={"calibration.json": calibration_text(made)}, **facts)
+    others = ("together", "spreads") if made.method == "means" else ()
+    show({name: table for name, table in tables.items() if name not in others}, "calibrate", heading=made.heading)
     if made.rulers["skill"].count():
-        title = "Rank correlation with people's success in pools left out, beside that of the largest demand"
-        print_table(made.rulers.drop_nulls("skill"), title=title, digits=2)
+        show({"rulers": made.rulers.drop_nulls("skill")}, "calibrate rulers")
         rulers = made.rulers.filter(pl.col("ruler"))["dimension"].to_list()
         console.print(f"Rulers (better than the largest demand): {', '.join(rulers) or 'none'}")
-    if pool is not None:
-        title = "The published bases do not come back: open items, with and without the language model's rates"
-        print_table(tables["beside"].drop("dimension", "verdict"), title=title)
+    show(tables, "calibrate beside")
     print_notes(made.warnings)
     console.print(say_bases(tables["bases"]))
     one = "calibrate, one annotator" if made.items.one_annotator else "calibrate"
@@ -150,7 +142,7 @@ def profile(
     else:
         table, levels = _outcomes_and_demands(wanted, outcomes, demands, pool, columns)
         result = profile_of(table, levels, method=method or "joint", calibration=lines, draws=draws)
-    emit(result, out, as_json, method=result.method)
+    emit(result, method=result.method)
     _print_profile(result)
     console.print(say_quality(lines), style="dim")
 

@@ -14,7 +14,7 @@ from mensura.cli.findings import say_levels, say_verdicts
 from mensura.cli.options import ItemColumns, Json, Out, arg, check_input, inarg, infile, opt
 from mensura.cli.output import console, emit, print_notes
 from mensura.cli.settings import Settings, read_settings, split_names, takes
-from mensura.cli.tables import print_filled, print_table
+from mensura.cli.tables import show
 from mensura.core.errors import MensuraError, counted
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def annotate(
     how["dimensions"] = split_names(dimensions) or None
     items, questions = item_table(pool, columns), Asking(model, max_cost, dry_run, rare)
     if protocol == "compare":
-        _compare_protocols(items, {**how, "repeats": 2 if repeats is None else repeats}, questions, rare, out, as_json)
+        _compare_protocols(items, {**how, "repeats": 2 if repeats is None else repeats}, questions, rare, out)
         return
     plan = plan_annotation(items, protocol=protocol, repeats=1 if repeats is None else repeats, **how)
     asking = questions.one(out, plan.max_tokens)
@@ -75,7 +75,7 @@ def annotate(
     with asking.open("annotating") as asker:
         result = carry_out(plan, [asker], aggregate=rare.aggregate, seed=rare.seed)
     facts = {name: getattr(result, name) for name in ("protocol", "calls", "stored", "cost")}
-    emit(result, out, as_json, **facts)
+    emit(result, **facts)
     _print(result)
 
 
@@ -101,18 +101,13 @@ def _print(result: Annotation) -> None:
     asked = result.demands.filter(pl.col("level") > 0).sort("level", descending=True, maintain_order=True)
     levels = asked.group_by("item").agg(levels=named_levels.str.join(", "))
     items = result.demands.select("item").unique(maintain_order=True)
-    table = items.join(levels, on="item", how="left", maintain_order="left").with_columns(
-        pl.col("levels").fill_null("")
-    )
-    print_table(table, title=f"{result.heading}; levels above 0", rows=40)
+    above = items.join(levels, on="item", how="left", maintain_order="left").fill_null("")
+    unparsed = result.unparsed.group_by("reason", maintain_order=True)
+    counts = unparsed.agg(cells=pl.len(), items=pl.col("item").n_unique(), first=pl.col("item").first())
+    tables = {"levels": above, "unparsed": counts.sort("cells", descending=True)}
     if result.agreement.height:
-        title = "Agreement of the readings (kappa with 90% interval over items)"
-        print_table(_shown_agreement(result.agreement), title=title)
-    if result.unparsed.height:
-        counts = result.unparsed.group_by("reason", maintain_order=True).agg(
-            cells=pl.len(), items=pl.col("item").n_unique(), first=pl.col("item").first()
-        )
-        print_table(counts.sort("cells", descending=True), title="Cells without a level", rows=10)
+        tables["agreement"] = _shown_agreement(result.agreement)
+    show(tables, "annotate", heading=result.heading)
     stored = f"{counted(result.stored, 'answer')} from the journal"
     console.print(f"{counted(result.calls, 'call')}, {stored}, {money(result.cost)}")
     print_notes(result.warnings)
@@ -141,12 +136,12 @@ def dimensions(
     named = dimension_table()
     both = [named.filter(pl.col("dimension").is_in([*chosen, "UG"])), pl.DataFrame(own, named.columns, orient="row")]
     table = pl.concat(both).unique("dimension", keep="first", maintain_order=True)
-    emit({"dimensions": table, "levels": levels, "boundaries": boundary_table()}, out, as_json)
+    tables = {"dimensions": table, "levels": levels, "boundaries": boundary_table()}
+    emit(tables)
     if rubric is not None:
         console.print(chosen[rubric].as_text())
         return
-    print_table(table.drop("group_name"), title="Dimensions (UG is computed from the number of options)")
-    print_table(boundary_table(), title="Where things belong")
+    show(tables, "demands dimensions")
     example = f"mensura demands dimensions --rubric {next(iter(chosen))}"
     console.print(f"{len(chosen)} dimensions have a rubric. {example} shows one.")
 
@@ -164,8 +159,8 @@ def sheet(
     from mensura.demands.views import item_table
 
     table = annotation_sheet(item_table(pool, columns), rubrics=rubrics, dimensions=split_names(dimensions) or None)
-    emit({"sheet": table}, out, as_json)
-    print_table(table.select("item", "text"), title="Items of the sheet (write it with --out)", rows=20)
+    emit({"sheet": table})
+    show({"sheet": table}, "demands sheet")
     console.print(f"{counted(table.height, 'item')} to annotate: write a level from 0 to 5 into each column.")
 
 
@@ -187,20 +182,17 @@ def agreement(
     merged = None if merge is None else pool_readings(levels, merge)
     parts = {} if merged is None else {"demands": merged.demands, "annotators": merged.annotators}
     filled = {name: table for name, table in parts.items() if table.height}
-    emit(result.tables() | filled, out, as_json, raters=list(result.raters), items=result.items)
+    emit(result.tables() | filled, raters=list(result.raters), items=result.items)
     shown = _shown_agreement(result.agreement)
-    print_table(shown, title=result.heading, spare=("alpha_interval", "alpha_ordinal", "n"))
-    title = "Pairs of raters, all dimensions (shift: second less first, in levels)"
-    print_table(result.pairs, title=title, rows=20, keys=2, spare=("cells", "exact"))
+    show({"agreement": shown, "pairs": result.pairs}, "demands agreement", heading=result.heading)
     console.print(_agreed(shown))
     if merged is not None:
-        print_table(merged.demands, title="Levels", rows=20)
-        print_filled(merged.annotators, title="Annotators: leaning and error in levels", rows=40)
+        show(parts, "demands merge")
         console.print(say_levels(merged.demands))
 
 
 def _compare_protocols(
-    items: pl.DataFrame, how: dict[str, Any], asking: Asking, rare: AnnotateSettings, out: Path | None, as_json: bool
+    items: pl.DataFrame, how: dict[str, Any], asking: Asking, rare: AnnotateSettings, out: Path | None
 ) -> None:
     """Compare the protocols on these items and this model: cost, and agreement with one call per cell."""
     from mensura.demands.plan import compare_plans, plan_protocols
@@ -214,8 +206,8 @@ def _compare_protocols(
     with one.open("comparing") as asker:
         result = compare_plans(plans, asker, seed=rare.seed)
     facts = {name: getattr(result, name) for name in ("recommended", "model", "items")}
-    emit(result, out, as_json, **facts)
-    print_table(result.protocols, title=f"Protocols on {result.items} items by {result.model}")
+    emit(result, **facts)
+    show(result, "annotate compare", **facts)
     print_notes(result.warnings)
     console.print(f"The cheapest protocol that is as good as one call per cell: {result.recommended}.")
 
@@ -244,12 +236,9 @@ def check(
         raise MensuraError("check: give the folders of one or more pools, and last the file of levels (demands.csv)")
     rates = pool_rates([read_pool(folder)[0] for folder in folders], group)
     result = check_demands(rates, _read_levels([demands], rubrics), draws=draws)
-    emit(result, out, as_json, pools=result.pools, items=result.items)
-    print_table(result.overall, title=f"{result.heading}; negative: more demand, fewer succeed")
+    emit(result, pools=result.pools, items=result.items)
     sums = result.correlations.filter(dimension="sum").drop("dimension")
-    print_table(sums, title="Sum of levels, pool by pool", rows=40)
-    title = "Predicting pools left out (mean absolute error of rates; gain over the baseline)"
-    print_filled(result.verdicts, title=title, digits=3)
+    show(result.tables() | {"sums": sums}, "demands check", heading=result.heading)
     print_notes(result.warnings)
     console.print(say_verdicts(result.verdicts))
 

@@ -13,7 +13,7 @@ from mensura.cli.inputs import load_evidence
 from mensura.cli.options import AddedScores, EvidencePath, Json, Out, arg, inarg, opt
 from mensura.cli.output import console, emit, print_note
 from mensura.cli.store import DEFAULT_STORE, By, Store, find_update, print_update, short_log, signed
-from mensura.cli.tables import print_filled, print_table, print_titled
+from mensura.cli.tables import print_table, show
 from mensura.core.errors import MensuraError, counted
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def summary(
 
     loaded = load_evidence(evidence, add)
     if models is not None:
-        _list_models(loaded, models, out, as_json)
+        _list_models(loaded, models)
         return
     tables = {
         "tables": loaded.summary(),
@@ -45,25 +45,21 @@ def summary(
         "source_disagreement": source_disagreement(loaded),
     }
     counts = {name: getattr(loaded, name).height for name in ("models", "benchmarks", "scores")}
-    emit(tables, out, as_json, **counts, primary_scores=loaded.primary_scores.height)
-    print_table(tables["tables"], title=f"Evidence ({loaded.origin})")
-    spare = ("first", "last", "second_sources")
-    print_table(tables["benchmark_coverage"], title="Benchmarks: models with a score", spare=spare)
-    print_table(tables["source_coverage"], title="Sources")
+    emit(tables, **counts, primary_scores=loaded.primary_scores.height)
+    show(tables, "evidence summary", origin=loaded.origin)
     disagreement = tables["source_disagreement"]
-    print_table(disagreement, title="How far second sources lie from the primary score")
     console.print(say_evidence(counts["models"], counts["benchmarks"], loaded.primary_scores, disagreement))
 
 
-def _list_models(loaded: Evidence, provider: str, out: Path | None, as_json: bool) -> None:
+def _list_models(loaded: Evidence, provider: str) -> None:
     scored = loaded.primary_scores.group_by("subject").agg(pl.len().alias("benchmarks"))
     columns = ["subject", "name", "provider", "released", "reasoning", "input_price", "output_price"]
     listed = loaded.models.join(scored, on="subject", how="left").select(*columns, pl.col("benchmarks").fill_null(0))
     listed = listed.sort("released", "subject", descending=[True, False])
     if provider != "all":
         listed = listed.filter(pl.col("provider").str.to_lowercase() == provider.lower())
-    emit({"models": listed}, out, as_json)
-    print_table(listed, title="Models (prices: US dollars per million tokens)")
+    emit({"models": listed})
+    show({"models": listed}, "evidence models")
     console.print(say_models(listed))
 
 
@@ -80,9 +76,8 @@ def check(
     loaded = load(path)
     if ledger.has_history(path):
         ledger.open_ledger(path).verify()
-    print_table(loaded.summary(), title=f"Tables of {path}")
     odd = far_below_predecessor(loaded)
-    print_filled(odd, title="Look again: far below the model before. Is it another version of the test or mode?")
+    show({"tables": loaded.summary(), "odd": odd}, "evidence check", path=path)
     again = f"; look again at {counted(odd.height, 'score')}" if odd.height else ""
     console.print(f"{path}: no fault found{again}.")
 
@@ -113,7 +108,7 @@ def log(
             print_note(f"no entry changed a row with {text!r}: it is as the store began")
     else:
         tables, title = {"entries": book.entries()}, "Entries, newest first"
-    emit(tables, out, as_json)
+    emit(tables)
     [table] = tables.values()
     spare = ("address", "title", "table") if "history" in tables else ("fingerprint",)
     shown = short_log(table).drop(spare, strict=False)
@@ -146,14 +141,14 @@ def diff(
     if effects:
         from mensura.study.preview import preview as score_both
 
-        _print_effects(score_both(old, new), out, as_json)
+        _print_effects(score_both(old, new))
         return
     cells = ledger.evidence_changes(old, new)
-    emit({"cells": cells}, out, as_json)
+    emit({"cells": cells})
     if cells.is_empty():
         console.print(f"no cell differs: {old.origin} and {new.origin} hold the same")
     else:
-        print_table(cells, title=f"Cells that differ: {old.origin} → {new.origin}", rows=200)
+        show({"cells": cells}, "evidence diff", before=old.origin, after=new.origin)
         console.print(f"Cells that differ: {cells.height}. --effects shows what that does to the IQs.")
 
 
@@ -183,17 +178,12 @@ def preview(
     result = score_both(book.evidence(), book.with_update(chosen))
     if not as_json and out is None:
         print_update(chosen)
-    _print_effects(result, out, as_json)
+    _print_effects(result)
 
 
-def _print_effects(result: Preview, out: Path | None, as_json: bool) -> None:
-    emit(result.tables(), out, as_json, heading=result.heading)
-    titles = {
-        "composites": "Composite IQs and ranks that move",
-        "inputs": "Through which input",
-        "capabilities": "Stitched capabilities that move",
-    }
-    print_titled(result.tables(), titles, rows=30)
+def _print_effects(result: Preview) -> None:
+    emit(result.tables(), heading=result.heading)
+    show(result, "evidence effects")
     console.print(f"{result.heading}.")
 
 
@@ -222,10 +212,8 @@ def policy(
 
         table = table.filter(pl.col("subject") == require_subject(evidence, model))
     tables = {"policy": table, "chart_rules": evidence.chart_rules}
-    emit(tables, out, as_json)
-    if model != "chart_rules":
-        print_table(table, title="Policy fields (blank: the rules decide)")
-    print_table(evidence.chart_rules, title="Chart rules")
+    emit(tables)
+    show({"chart_rules": evidence.chart_rules} if model == "chart_rules" else tables, "evidence policy")
     own = table.select(pl.any_horizontal(pl.exclude("subject").is_not_null())).to_series().to_list().count(True)
     rules = f"{evidence.chart_rules.height} rules decide the rest"
     console.print(f"{counted(own, 'model')} with fields of its own; {rules}.")

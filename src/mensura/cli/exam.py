@@ -16,7 +16,7 @@ from mensura.cli.options import ItemColumns, Json, Out, arg, check_output, inarg
 from mensura.cli.output import console, emit, given_options, notices, print_note, print_notes, waiting
 from mensura.cli.report import Host, HostNames, Port
 from mensura.cli.settings import Settings, read_settings, takes
-from mensura.cli.tables import print_table
+from mensura.cli.tables import show
 from mensura.core.errors import MensuraError
 from mensura.intake.tables import read_table
 
@@ -31,8 +31,6 @@ NewFolder = Annotated[Path, arg("Folder to write.", file_okay=False, callback=ch
 
 LONGEST_REPLY = 4096
 """Tokens that a model's reply to an item may have."""
-_SHOWN = ("subject", "rate", "low", "high", "people_rate", "difference", "percentile", "one_in", "no_answer")
-"""Columns of the comparison that are printed; --out and --json have all."""
 
 
 def new(
@@ -134,8 +132,8 @@ def sit(
         return
     with asking.open("sitting") as asker:
         sat = sit_exam(read, asker, repeats=repeats, pictures=pictures)
-    emit(sat, out, as_json)
-    print_table(sat.outcomes, title=sat.heading)
+    emit(sat)
+    show(sat, "exam sit", heading=sat.heading)
     print_notes(sat.warnings, "warning")
     right = sum(sat.outcomes.filter(outcome="right")["n"])
     console.print(f"{sat.model} is right in {right} of {sum(sat.outcomes['n'])} answers.")
@@ -175,8 +173,8 @@ def report(
 
             to_pool(made, takers).write(pool)
             notices.print(f"wrote a pool to {pool}", style="dim")
-        _write_report(made, out, as_json)
-    print_table(made.comparison.select(*_SHOWN, "at_least"), title=made.heading, spare=("no_answer",))
+        _write_report(made, out)
+    show(made, "exam report", heading=made.heading)
     print_notes(made.warnings)
     console.print(say_comparison(made.comparison))
 
@@ -201,7 +199,7 @@ def plan(
 
     read = read_exam(exam)
     if read.is_adaptive:
-        _plan_adaptive(read, out, as_json)
+        _plan_adaptive(read)
         return
     by_item = None
     if rates is not None:
@@ -210,13 +208,12 @@ def plan(
         by_item = {str(item): float(rate) for item, rate in table.select("item", "rate").iter_rows()}
     pay = pay_per_hour if pay_per_hour is not None else read.settings.study.pay_per_hour
     made = plan_exam(read, PlanTerms(precision, seconds_per_item, pay, fee), by_item)
-    emit(made.tables(), out, as_json)
-    title = f"Designs that reach ±{precision:g} (90%), least time first"
-    print_table(made.plan, title=title, rows=12, digits=2, spare=("items", "half_width", "answers_per_item"))
+    emit(made.tables())
+    show(made, "exam plan", precision=precision)
     console.print(f"{made.heading}.")
 
 
-def _plan_adaptive(exam: Exam, out: Path | None, as_json: bool) -> None:
+def _plan_adaptive(exam: Exam) -> None:
     from mensura.exam.adaptive import plan_adaptive
 
     unused = [f"--{name.replace('_', '-')}" for name in given_options() if name not in ("exam", "out", "as_json")]
@@ -225,8 +222,8 @@ def _plan_adaptive(exam: Exam, out: Path | None, as_json: bool) -> None:
             f"{', '.join(unused)}: not with an adaptive exam, whose rules are in exam.toml. Leave it out"
         )
     made = plan_adaptive(exam)
-    emit(made.tables(), out, as_json)
-    print_table(made.plan, title="Simulated takers: items, error of the ability, 90% coverage, exposure", digits=2)
+    emit(made.tables())
+    show(made, "exam adaptive")
     console.print(f"{made.heading}.")
 
 
@@ -240,8 +237,8 @@ def codes(exam: ExamPath, store: StorePath, out: Out = None, as_json: Json = Fal
     table = answers.codes()
     answers.close()
     with _permissions_of([store], out):
-        emit({"codes": table}, out, as_json)
-    print_table(table, title="Sittings and their completion codes")
+        emit({"codes": table})
+    show({"codes": table}, "exam codes")
     complete = table.filter(state="complete").height
     console.print(f"{complete} of {table.height} sittings are complete; the panel can be paid for them.")
 
@@ -278,17 +275,18 @@ def _permissions_of(stores: list[Path], *folders: Path | None) -> Iterator[None]
             folder.chmod(folder.stat().st_mode & (mode | (mode & 0o444) >> 2))
 
 
-def _write_report(report: ExamReport, out: Path | None, as_json: bool) -> None:
+def _write_report(report: ExamReport, out: Path | None) -> None:
     """Write a report's folder where asked, or print JSON and end the command."""
     from mensura.exam.checklist import checklist, checklist_text
 
     tables = {**report.tables(), "checklist": checklist(report)}
+    texts: dict[str, str] = {}
     if out is not None:
         from mensura.site.exam_page import exam_page
 
         texts = {"checklist.md": checklist_text(report), "report.html": exam_page(report)}
-        emit({**tables, "responses": report.responses}, out, False, texts=texts)
-    emit(tables, None, as_json, warnings=list(report.warnings))
+        tables["responses"] = report.responses
+    emit(tables, texts=texts, warnings=list(report.warnings))
 
 
 def _gather(exam: Exam, sources: list[Path]) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, int], tuple[str, ...]]:

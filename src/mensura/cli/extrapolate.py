@@ -16,7 +16,7 @@ from mensura.cli.findings import print_trust
 from mensura.cli.options import Json, Out, arg, check_input, infile, opt
 from mensura.cli.output import console, emit, notices, print_notes, progress_bar
 from mensura.cli.settings import Settings, read_settings, takes
-from mensura.cli.tables import print_filled, print_table
+from mensura.cli.tables import show
 from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def extrapolate(
         for one in estimating:
             with one.open("estimating") as asked:
                 results[one.asking.name] = run(method=asked)
-        _emit_models(results, by, out, as_json)
+        _emit_models(results, by)
         return
     method = method or "poststratification"
     is_default = method == "poststratification"
@@ -92,10 +92,10 @@ def extrapolate(
     extra: dict[str, pl.DataFrame] = {}
     if isinstance(chosen, PostStratification):
         extra = {"breakdown": chosen.breakdown(result.task, by=by), "drivers": chosen.drivers(result.task)}
-    _emit(result, extra, by, out, as_json)
+    _emit(result, extra, by)
 
 
-def _emit_models(results: dict[str, Extrapolation], by: str, out: Path | None, as_json: bool) -> None:
+def _emit_models(results: dict[str, Extrapolation], by: str) -> None:
     """Emit the rates of one model, or those of several below each other with their mean."""
     for result in results.values():
         if not result.table["rate"].count():
@@ -104,21 +104,20 @@ def _emit_models(results: dict[str, Extrapolation], by: str, out: Path | None, a
             )
     first = next(iter(results.values()))
     if len(results) == 1:
-        _emit(first, {}, by, out, as_json)
+        _emit(first, {}, by)
         return
     parts = stack_models({model: result.tables() for model, result in results.items()})
     parts["pooled"] = pool_models(parts["rates"])
     warnings = list(dict.fromkeys(text for result in results.values() for text in result.warnings))
     facts = {"method": first.method, "from": first.focal.name, "to": first.reference.name, "level": first.level}
-    emit(parts, out, as_json, **facts, models=list(results), warnings=warnings)
+    emit(parts, **facts, models=list(results), warnings=warnings)
     print_notes(warnings)
-    title = f"{first.focal.name} → {first.reference.name}, mean of {len(results)} models on the logit scale"
-    print_table(parts["pooled"], title=title, rows=30, digits=4)
-    print_table(parts["rates"].drop("method"), title="Each model", rows=30, digits=4)
+    words = {"focal": first.focal.name, "reference": first.reference.name, "models": len(results)}
+    show(parts, "extrapolate models", **words)
     print_trust("extrapolate")
 
 
-def _emit(result: Extrapolation, extra: dict[str, pl.DataFrame], by: str, out: Path | None, as_json: bool) -> None:
+def _emit(result: Extrapolation, extra: dict[str, pl.DataFrame], by: str) -> None:
     """Write and print the rates, the distance to the world where that is who is wanted, and the tables of a method."""
     from mensura.extrapolation import measure_distance
 
@@ -127,7 +126,7 @@ def _emit(result: Extrapolation, extra: dict[str, pl.DataFrame], by: str, out: P
         observed = pl.DataFrame({"item": result.task.names, "rate": result.task.rate})
         parts["distance"] = measure_distance(observed, {result.method: result})
     facts = {"method": result.method, "from": result.focal.name, "to": result.reference.name, "level": result.level}
-    emit(parts, out, as_json, **facts, warnings=list(result.warnings))
+    emit(parts, **facts, warnings=list(result.warnings))
     _print(result, parts, by)
 
 
@@ -178,16 +177,9 @@ def _print(result: Extrapolation, parts: dict[str, pl.DataFrame], by: str) -> No
         ages = "–".join(map(str, dict.fromkeys(who.ages)))
         console.print(f"{word}: {who.name}, ages {ages}{', at school' if who.in_school else ''}")
     print_notes(result.warnings)
-    title = f"{result.focal.name} → {result.reference.name}, {result.level:.0%} intervals"
-    print_table(result.table.drop("method"), title=title, rows=30, digits=4)
-    if "distance" in parts and result.table.height > 1:
-        title = "Distance to the world: estimate against observed rate. No error: nobody knows the world's rates"
-        print_table(parts["distance"], title=title, digits=4, spare=("spearman",))
-    if "breakdown" in parts:
-        print_table(parts["breakdown"], title=f"Mean rate by {by}", digits=4)
-    if "drivers" in parts and parts["drivers"].height:
-        print_table(parts["drivers"], title="What moves the mean rate from one population to the other", digits=4)
-    print_filled(result.sensitivity.drop("value"), title="What the rates depend on", rows=8, digits=4)
+    of_one_item = ("distance",) if result.table.height == 1 else ()
+    words = {"focal": result.focal.name, "reference": result.reference.name, "level": result.level, "by": by}
+    show({name: part for name, part in parts.items() if name not in of_one_item}, "extrapolate", **words)
     if result.table.height > 1:
         console.print(
             f"{result.reference.name}: {np.mean(result.table['rate'].to_numpy()):.1%} right on average over "
@@ -248,30 +240,20 @@ def validate(
                 result, models = judge(method=chosen), score_answers(chosen, cases)
             by_model[one.asking.name] = {**result.tables(), "models": models}
         if len(by_model) > 1:
-            _emit_validations(by_model, result.pool, situation, out, as_json)
+            _emit_validations(by_model, result.pool, situation)
             return
     parts = result.tables() if models is None else {**result.tables(), "models": models}
     facts: dict[str, object] = {"pool": result.pool, "situation": situation, "method": result.method}
     facts["warnings"] = list(result.warnings)
     if models is not None:
         facts["variants"] = _variants(result)
-    emit(parts, out, as_json, **facts)
+    emit(parts, **facts)
     if models is not None:
         by = ", ".join(result.summary["covariate"].unique(maintain_order=True))
         console.print(f"Prompt variants per item: {_variants(result)}; errors by {by} are in 'By focal group'.")
-        print_table(models, title="The model's own answers, as published: each, and the mean per item", digits=3)
-    errors = ["groups", "mae", "rmse", "bias", "coverage", "mae_identity"]
-    plain = ["mae_shift"] if situation == "linked" else []
-    title = f"{result.pool}: {situation}, method {result.method}, {result.level:.0%} intervals"
-    title += "; mae_identity: error of the unchanged rate"
-    print_table(result.overall.select("covariate", *errors, *plain), title=title, digits=3)
-    kinds = ["pearson_within", "pearson_pooled", "spearman_within", "spearman_pooled"]
-    title = "Correlations within groups and pooled"
-    print_table(result.overall.select("covariate", *kinds), title=title, digits=3, spare=("spearman_pooled",))
-    print_table(result.summary, title="By focal group", rows=20, digits=3)
-    title = "Change of error per step of cultural distance (country to country), 90% intervals"
-    print_filled(result.distance_slopes, title=title, digits=4)
-    print_filled(result.dif, title="Items that behave differently in a group (largest first)", rows=8)
+    shift = ["mae_shift"] if situation == "linked" else []
+    errors = result.overall.select("covariate", "groups", "mae", "rmse", "bias", "coverage", "mae_identity", *shift)
+    show({**parts, "errors": errors}, "validate", level=result.level, **facts)
     print_notes(result.warnings, "warning")
     row = result.overall.row(-1, named=True)  # all groups, or the only covariate
     sure = f"; {result.level:.0%} intervals contained {row['coverage']:.0%} of them" if row["coverage"] else ""
@@ -284,13 +266,8 @@ def _variants(result: Validation) -> int:
     return int(settings.get("variants", 1)) if isinstance(settings, dict) else 1
 
 
-def _emit_validations(
-    by_model: dict[str, dict[str, pl.DataFrame]], pool: str, situation: str, out: Path | None, as_json: bool
-) -> None:
+def _emit_validations(by_model: dict[str, dict[str, pl.DataFrame]], pool: str, situation: str) -> None:
     """Emit the validations of several models below each other."""
     parts = stack_models(by_model)
-    emit(parts, out, as_json, pool=pool, situation=situation, models_asked=list(by_model))
-    columns = ["model", "covariate", "groups", "mae", "rmse", "bias", "coverage", "mae_identity"]
-    title = f"{pool}: {situation}, {len(by_model)} models side by side"
-    print_table(parts["overall"].select(columns), title=title, rows=40, digits=3)
-    print_table(parts["models"], title="The models' own answers: each, and the mean per item", rows=40, digits=3)
+    emit(parts, pool=pool, situation=situation, models_asked=list(by_model))
+    show(parts, "validate models", pool=pool, situation=situation, models=len(by_model))

@@ -11,13 +11,10 @@ import polars as pl
 from mensura.cli.options import Json, Out, inarg, infile, opt
 from mensura.cli.output import console, emit, print_notes
 from mensura.cli.settings import Settings, read_settings, takes
-from mensura.cli.tables import print_table
+from mensura.cli.tables import show
 
 if TYPE_CHECKING:
     from mensura.horizon import HorizonFit
-
-_ROWS = 20
-_PRINTED = ["subject", "suite", "p50", "p50_low", "p50_high", "p80", "status"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,9 +57,8 @@ def horizon(
     derived: pl.DataFrame | None = None
     if runs is not None and runs.suffix == ".csv" and check_totals(as_frame(runs, name=str(runs)).columns) and times:
         totals = fit_totals(runs, times[0], seed=rare.seed)
-        tables = {"horizons": totals}
-        emit(tables, out, as_json)
-        print_table(totals.select(_PRINTED), title="Horizons from total scores, in minutes (90%)", rows=_ROWS, digits=1)
+        emit({"horizons": totals})
+        show({"horizons": totals}, "horizon totals")
         console.print(
             "Domains differ 40 to 100 times, and work outside tests is messier. Compare within one benchmark."
         )
@@ -81,7 +77,7 @@ def horizon(
     undated = pl.DataFrame(schema={"subject": pl.String, "released": pl.String})
     trend = follow_horizons(_domains(table, runs is None), undated if dates is None else dates)
     tables = {**{name: one for name, one in fit.tables().items() if one.width}, "horizons": table, "trend": trend}
-    emit(tables, out, as_json, heading=fit.heading, notes=list(fit.notes))
+    emit(tables, heading=fit.heading, notes=list(fit.notes))
     _print(fit, table, trend)
 
 
@@ -96,18 +92,9 @@ def _print(fit: HorizonFit, table: pl.DataFrame, trend: pl.DataFrame) -> None:
     """Print the longest horizons, the trend and what to doubt."""
     console.print(fit.heading)
     print_notes(fit.notes)
-    print_table(
-        fit.shown.select(*(name for name in _PRINTED if name != "suite")),
-        title="Minutes of people's work at which a model succeeds half (p50) or four fifths (p80) of the time",
-        rows=_ROWS,
-        digits=1,
-    )
-    others = table.filter(pl.col("suite").is_in(["science", "software"]))
-    if others.height:
-        best = others.drop_nulls("p50").sort("p50", descending=True).group_by("suite", maintain_order=True).head(3)
-        print_table(best.select(_PRINTED), title="Other domains, longest three", rows=6, digits=1)
-    if trend.height:
-        print_table(trend.drop("first", "last"), title="Months in which the horizon doubles", rows=_ROWS, digits=1)
+    others = table.filter(pl.col("suite").is_in(["science", "software"])).drop_nulls("p50")
+    best = others.sort("p50", descending=True).group_by("suite", maintain_order=True).head(3)
+    show({"shown": fit.shown, "others": best, "trend": trend}, "horizon")
     if fit.parts.height:
         means = fit.parts.select(pl.exclude("subject").mean()).row(0, named=True)
         shares = ", ".join(f"{name} {value:.0%}" for name, value in means.items())

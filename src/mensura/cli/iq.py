@@ -25,7 +25,7 @@ from mensura.cli.options import (
 )
 from mensura.cli.output import console, emit, given_options, print_notes, progress_bar
 from mensura.cli.settings import Settings, read_pairs, read_settings, takes
-from mensura.cli.tables import print_filled, print_table
+from mensura.cli.tables import print_table, show
 from mensura.core.cache import keep
 from mensura.core.errors import MensuraError, check_choice, counted, listed_names
 from mensura.scale.ranking import say_chance, say_leader
@@ -85,10 +85,10 @@ def iq(
     if model is not None:
         model = require_subject(loaded, model)
     if scale is not None:
-        _on_frozen(loaded, model, scale, rare, out, as_json)
+        _on_frozen(loaded, model, scale, rare)
         return
     if curves is not None:
-        _print_derived_ladders(loaded, curves, out, as_json)
+        _print_derived_ladders(loaded, curves)
         return
     how: dict[str, Any] = {
         "method": method,
@@ -107,27 +107,25 @@ def iq(
 
     result = keep("iq", loaded, how | more, compute)
     if check == "imputation":
-        _print_imputation(result, out, as_json)
+        _print_imputation(result)
     elif check == "sensitivity":
-        _print_sensitivity(result, out, as_json)
+        _print_sensitivity(result)
     elif against is not None:
         name, _, other = against.partition("=")
         if name in ("method", "ladders") and other:
             before = score_iq(loaded, **(how | {name: other}))
         else:
             before = score_iq(load_evidence(None if against == "embedded" else Path(against)), **how)
-        _print_changes(before, result, model, out, as_json)
+        _print_changes(before, result, model)
     elif model is None:
         usual = rare.draws and not any(how.values()) and (selected, rare.least_measured) == (None, None)
         lead = keep("lead", loaded, more, lambda: _find_lead(result)) if usual else None
-        _print_all(result, rare.least_measured, lead, out, as_json)
+        _print_all(result, rare.least_measured, lead)
     else:
-        _print_one(result, model, explain, out, as_json)
+        _print_one(result, model, explain)
 
 
-def _on_frozen(
-    evidence: Evidence, model: str | None, scale: str, rare: IqSettings, out: Path | None, as_json: bool
-) -> None:
+def _on_frozen(evidence: Evidence, model: str | None, scale: str, rare: IqSettings) -> None:
     """Print the IQs on a frozen scale; it stands for one way of scoring, so that nothing else can be chosen."""
     of_method = ("explain", "check", "against", "curves", "method", "weight", "selected")
     others = [f"--{name}" for name in of_method if name in given_options()]
@@ -142,11 +140,9 @@ def _on_frozen(
     if model is not None:
         tables = {name: table.filter(pl.col("subject") == model) for name, table in tables.items()}
         tables["neighbours"] = placed.neighbours_of(model)
-    emit(tables, out, as_json, scale=scale, heading=placed.heading)
+    emit(tables, scale=scale, heading=placed.heading)
     console.print(placed.heading)
-    for name, table in tables.items():
-        if model is not None or name == "composites":
-            print_table(table.drop("scored_dimensions", "missing", strict=False), title=name.capitalize(), digits=1)
+    show({"composites": placed.standing} if model is None else tables, "iq frozen")
 
 
 def _find_lead(result: IqResult) -> Lead | None:
@@ -157,12 +153,12 @@ def _find_lead(result: IqResult) -> Lead | None:
     return find_lead(result, lambda: stitch(result.evidence).laplace.ranks)
 
 
-def _print_all(result: IqResult, least: float | None, lead: Lead | None, out: Path | None, as_json: bool) -> None:
+def _print_all(result: IqResult, least: float | None, lead: Lead | None) -> None:
     ranking = result.rank(least)
     facts = {name: getattr(result, name) for name in ("method", "ladders", "source")}
     facts |= {"left_out": result.composites["iq"].count() - ranking.height, "warnings": list(result.warnings)}
     facts["lead"] = None if lead is None else lead.to_dict(result.evidence)
-    emit(result.tables() | {"ranking": ranking}, out, as_json, **facts)
+    emit(result.tables() | {"ranking": ranking}, **facts)
     ends = [pl.col(name).round(0).cast(pl.Int64) for name in ("low", "high")]
     own = result.composites.filter(pl.col("subject").is_in(added_subjects()))
     columns = ("rank", "subject", "iq", pl.format("{}–{}", *ends).alias("90%"), "measured")
@@ -191,7 +187,7 @@ def _print_all(result: IqResult, least: float | None, lead: Lead | None, out: Pa
         print_trust("iq")
 
 
-def _print_one(result: IqResult, model: str, explain: bool, out: Path | None, as_json: bool) -> None:
+def _print_one(result: IqResult, model: str, explain: bool) -> None:
     from mensura.core.frames import sort_highest
 
     tree = result.explain(model)
@@ -200,7 +196,7 @@ def _print_one(result: IqResult, model: str, explain: bool, out: Path | None, as
     if result.n_draws and tables["composites"]["iq"][0] is not None:
         pairs = result.drawn.pairs(model)
         tables["not_told_apart"] = pairs.filter(~pl.col("told_apart")).drop("told_apart")
-    emit(tables, out, as_json, explanation=tree.to_dict())
+    emit(tables, explanation=tree.to_dict())
     print_notes(warning for warning in result.warnings if warning.startswith(f"{model}: "))
     if explain:
         _print_tree(tree)
@@ -211,9 +207,7 @@ def _print_one(result: IqResult, model: str, explain: bool, out: Path | None, as
         return
     if missing := tables["composites"]["missing"][0]:
         console.print(f"Too new to rank. It needs {missing}.")
-    spare = ("inherited", "estimated")
-    print_table(tables["dimensions"].drop("subject"), title="Dimensions", digits=1, spare=spare)
-    print_filled(tables["emotional"].drop("subject"), title="Emotional reasoning (never in the composite)", digits=1)
+    show(tables, "iq one")
     if "not_told_apart" in tables:
         others = tables["not_told_apart"]["other"].to_list()
         ordered = sort_highest(tables["dimensions"].drop_nulls("iq"), "iq")["dimension"].to_list()
@@ -247,7 +241,7 @@ def _short_chance(chance: float) -> str:
     return say_chance(chance).replace("under ", "<").replace("over ", ">")
 
 
-def _print_derived_ladders(evidence: Evidence, curves: Path, out: Path | None, as_json: bool) -> None:
+def _print_derived_ladders(evidence: Evidence, curves: Path) -> None:
     """Derive ladders from people and print them beside the published ones."""
     from mensura.intake.tables import read_table
     from mensura.iq import derive_ladders
@@ -258,27 +252,25 @@ def _print_derived_ladders(evidence: Evidence, curves: Path, out: Path | None, a
         own = [name for name in ("chance", "ceiling") if name in levels.columns]
         table = table.join(levels.select("benchmark", *own), on="benchmark", how="left")
     derived = derive_ladders(evidence, table)
-    emit(derived.tables(), out, as_json, slope=derived.slope, spread=derived.spread)
-    print_table(derived.anchors.drop("basis", strict=False), title="Human groups on the stitched scale")
-    print_table(derived.offsets, title="Where the average person stands, by benchmark")
-    print_table(derived.ladders.drop("set"), title="Ladders from people (use with --set ladders=FILE)")
-    print_table(derived.differences, title="Beside the published ladders", rows=30)
+    emit(derived.tables(), slope=derived.slope, spread=derived.spread)
+    show(derived, "iq ladders")
 
 
-def _print_sensitivity(result: IqResult, out: Path | None, as_json: bool) -> None:
+def _print_sensitivity(result: IqResult) -> None:
     """Leave out each input in turn, move each ladder, and print how far composites move."""
     from mensura.iq.sensitivity import count_changes, sensitivity
 
     with progress_bar("changes", count_changes(result)) as advance:
         moves = sensitivity(result, advance=advance)
-    emit({"sensitivity": moves.summary, "moves": moves.moves}, out, as_json)
-    print_table(moves.summary, title="How far composites move, in IQ points", rows=30)
+    tables = {"sensitivity": moves.summary, "moves": moves.moves}
+    emit(tables)
+    show(tables, "iq sensitivity")
     most = moves.summary.sort("largest_move", descending=True).row(0, named=True)
     cause = f"{most['change']} {most['name']}"
     console.print(f"The largest move: {most['mover']}, by {most['largest_move']:.1f} IQ points ({cause}).")
 
 
-def _print_imputation(result: IqResult, out: Path | None, as_json: bool) -> None:
+def _print_imputation(result: IqResult) -> None:
     """Hide measured scores, impute them, and print the error by step and benchmark."""
     from mensura.iq import hide_and_impute, summarise
     from mensura.iq.validation import FOLDS
@@ -287,15 +279,14 @@ def _print_imputation(result: IqResult, out: Path | None, as_json: bool) -> None
     with progress_bar("hidings", FOLDS if joint else int(result.matrix.measured.sum())) as advance:
         outcomes = hide_and_impute(result, by="fold" if joint else "score", advance=advance)
     tables = {"by_step": summarise(outcomes), "by_benchmark": summarise(outcomes, "benchmark"), "outcomes": outcomes}
-    emit(tables, out, as_json)
-    print_table(tables["by_step"], title="Imputed less measured, in IQ points, by step")
-    print_table(tables["by_benchmark"], title="… and by benchmark")
+    emit(tables)
+    show(tables, "iq imputation")
     off = outcomes["error"].drop_nulls().to_numpy()
     mean, bias = abs(off).mean(), off.mean()
     console.print(f"Imputed IQs are off by {mean:.1f} points on average, with a bias of {bias:+.1f}.")
 
 
-def _print_changes(before: IqResult, after: IqResult, model: str | None, out: Path | None, as_json: bool) -> None:
+def _print_changes(before: IqResult, after: IqResult, model: str | None) -> None:
     """Print which composites moved between two scorings, and through which input."""
     from mensura.iq import compare_iq
 
@@ -305,9 +296,8 @@ def _print_changes(before: IqResult, after: IqResult, model: str | None, out: Pa
             table.filter(pl.col("subject") == model) for table in (changes.composites, changes.inputs)
         )
         changes = replace(changes, composites=composites, inputs=inputs)
-    emit({"changes": changes.composites, "inputs": changes.inputs}, out, as_json)
+    emit({"changes": changes.composites, "inputs": changes.inputs})
     moved = changes.shown
-    print_table(moved, title="Composites that moved", rows=30)
-    print_table(changes.inputs, title="Through which input (contribution in points of the composite)", rows=30)
+    show({"moved": moved, "inputs": changes.inputs}, "iq against")
     most = f"; most {moved['subject'][0]}, by {moved['change'][0]:+.1f} points" if moved.height else ""
     console.print(f"{moved.height} of {counted(changes.composites.height, 'composite')} moved{most}.")

@@ -14,7 +14,7 @@ from mensura.cli.findings import say_journal
 from mensura.cli.inputs import load_evidence
 from mensura.cli.options import EvidencePath, Json, Out, inarg, opt
 from mensura.cli.output import console, emit, notices
-from mensura.cli.tables import print_table
+from mensura.cli.tables import show
 from mensura.core.errors import MensuraError, check_choice, counted
 
 AUTHOR, YEAR = "The Mensura founders", 2026
@@ -42,8 +42,8 @@ def status(
     tables = {"models": llm.journal_status(journal), "cost": llm.journal_cost(journal, prices)}
     costs = tables["cost"]
     total = float(costs["cost"].sum()) if costs["cost"].count() else None
-    emit(tables, out, as_json, total=total)
-    print_table(tables["models"], title=f"Journal {journal}", digits=4)
+    emit(tables, total=total)
+    show(tables, "llm status", journal=journal)
     console.print(say_journal(tables["models"]))
     if total is None:
         console.print("The total cost is unknown, because no price is known. Give --price-in and --price-out.")
@@ -74,7 +74,7 @@ def cite(
         "bibtex": "\n".join(["@software{mensura,", ",\n".join(lines), "}"]),
         "apa": f"{AUTHOR}. ({YEAR}). {TITLE} (Version {__version__}) [Computer software]. {base.capitalize()}.",
     }
-    emit({}, None, as_json, **forms, version=__version__, **edition, scale=scale)
+    emit({}, **forms, version=__version__, **edition, scale=scale)
     if style is not None:
         print(forms[style])  # as it is: a file of references is no prose to wrap
         return
@@ -95,12 +95,12 @@ def cache(
 
     folder = cache_folder()
     if folder is None:
-        emit({}, None, as_json, folder=None)
+        emit({}, folder=None)
         console.print("Nothing is kept: MENSURA_CACHE is off.")
         return
     if clear:
         removed = clear_cache(folder)
-        emit({}, None, as_json, folder=folder, removed=removed)
+        emit({}, folder=folder, removed=removed)
         console.print(f"removed {counted(removed, 'result')} from {folder}")
         return
     entries = [
@@ -109,5 +109,5 @@ def cache(
     ]
     schema = {"result": pl.String, "megabytes": pl.Float64, "used": pl.String, "file": pl.String}
     kept = pl.DataFrame(entries, schema=schema, orient="row")
-    emit({"kept": kept}, None, as_json, folder=folder)
-    print_table(kept, title=f"Kept in {folder} (times in UTC)")
+    emit({"kept": kept}, folder=folder)
+    show({"kept": kept}, "cache", folder=folder)

@@ -76,6 +76,12 @@ def _note_out(context: typer.Context, out: Path | None) -> Path | None:
     return check_output(out)
 
 
+def _note_json(context: typer.Context, as_json: bool) -> bool:
+    """Remember the command whose ``--json`` this is."""
+    note_command(context)
+    return as_json
+
+
 def _check_method(method: str | None) -> str | None:
     """Refuse an unknown method of scoring before anything is computed."""
     from mensura.iq.scoring import METHODS
@@ -91,7 +97,7 @@ Out = Annotated[
 ]
 ColumnMap = Annotated[str | None, opt("Columns of your tables: item=qid,rate=p.", "--map")]
 ItemColumns = Annotated[str | None, opt("Columns of the items: text=stem,key=answer:1.", "--map")]
-Json = Annotated[bool, opt("Print one JSON object instead of tables.", "--json")]
+Json = Annotated[bool, opt("Print one JSON object instead of tables.", "--json", callback=_note_json)]
 EvidencePath = Annotated[Path | None, infile("Folder or store instead of the embedded evidence.", "--evidence")]
 AddedScores = Annotated[list[Path] | None, infile("Scores of your own (see mensura add); repeatable.", "--add")]
 AcceptedNames = Annotated[

@@ -129,7 +129,7 @@ _CONTEXT: ContextVar[typer.Context | None] = ContextVar("context", default=None)
 _EVIDENCE: ContextVar[Mapping[str, object] | None] = ContextVar("evidence", default=None)
 _SETTINGS: ContextVar[Mapping[str, object]] = ContextVar("settings")
 """The call that is running, its rarer settings and the edition of its evidence: the origin in every JSON object."""
-_ABOUT_OUTPUT = ("out", "as_json", "settings")
+_ABOUT_OUTPUT = ("out", "target", "as_json", "settings")
 
 
 def note_command(context: typer.Context) -> None:
@@ -265,23 +265,24 @@ def write_tables(
 
 def emit(
     tables: Mapping[str, pl.DataFrame] | Result,
-    out: Path | None,
-    as_json: bool,
     *,
     texts: Any = None,  # noqa: ANN401 -- a mapping of texts by file name; facts of any kind come beside it
     **facts: object,
 ) -> None:
-    """Serve ``--out`` and ``--json`` alike for every command; a command that prints JSON ends here.
+    """Serve ``--out`` and ``--json`` of the running command; a command that prints JSON ends here.
 
     ``texts``: further files for ``--out``. The JSON object contains ``facts`` (of a result its warnings too), each
     table as a list of rows under its name, and ``provenance``.
     """
+    context = _CONTEXT.get()
+    given = {} if context is None else context.params
+    out = given.get("out")
     if not isinstance(tables, Mapping):
         facts = {**facts, "warnings": list(getattr(tables, "warnings", ()))}
         tables = tables.tables()
     if out is not None:
         write_tables(out, tables, writer=_WRITER.get(), texts=texts)
-    if as_json:
+    if given.get("as_json"):
         rows = {name: frame.to_dicts() for name, frame in tables.items()}
         print_json({**facts, **rows, "provenance": provenance()})
         raise typer.Exit

@@ -12,7 +12,7 @@ from mensura.cli.findings import say_import, say_pool, say_pools, say_population
 from mensura.cli.options import Json, Out, inarg, infile, opt, outfile
 from mensura.cli.output import console, emit, print_notes
 from mensura.cli.settings import Settings, read_settings, split_names, takes
-from mensura.cli.tables import print_filled, print_table
+from mensura.cli.tables import show
 from mensura.core.errors import MensuraError, counted, listed_names
 from mensura.intake.tables import NotedTable, read_noted, read_table
 
@@ -36,7 +36,7 @@ def summary(
     from mensura.people import ItemPool, screen
 
     if folder is None:
-        _list_known(out, as_json)
+        _list_known()
         return
     pool = ItemPool.read(folder)
     whole = pool.rates_of("all").join(pool.items.select("item", "domain"), on="item", how="left")
@@ -48,28 +48,24 @@ def summary(
     tables = {"domains": domains, "groups": pool.groups, "exclusions": screen(pool).exclusions}
     persons = None if pool.persons is None else pool.persons.height
     facts = {"pool": pool.name, "items": pool.items.height, "persons": persons}
-    emit(tables, out, as_json, **facts, **pool.administration.table().row(0, named=True))
+    emit(tables, **facts, **pool.administration.table().row(0, named=True))
     who = "published rates only" if persons is None else f"{persons:,} persons"
     given = f" ({pool.administration})" if pool.administration.known else ""
-    print_table(domains, title=f"{pool.name}{given}: {pool.items.height} items, {who}; rates of the whole sample")
-    print_table(pool.groups, title="Groups (n: median answers per item)", rows=40, digits=0)
-    print_filled(tables["exclusions"], title="Items that a text-only study with 30 answers each would leave out")
+    show(tables, "people summary", pool=f"{pool.name}{given}", items=pool.items.height, who=who)
     print_notes(pool.warnings)
     console.print(say_pool(pool.name, domains))
 
 
-def _list_known(out: Path | None, as_json: bool) -> None:
+def _list_known() -> None:
     """List the populations that have a name, and the pools behind the calibrations."""
     from mensura.calibration import list_pools
     from mensura.people import World
 
     tables = {"populations": World.load().populations, "pools": list_pools()}
-    emit(tables, out, as_json)
-    columns = ["population", "prose", "age_low", "age_high", "ability_mean", "ability_low", "ability_high"]
-    title = "Populations (ability: 0 = 500 points of PISA, 1 = 100 points)"
-    print_table(tables["populations"].select(columns), title=title, spare=("ability_high", "ability_low"))
+    emit(tables)
+    show(tables, "people populations")
     console.print(say_populations(tables["populations"]))
-    print_table(tables["pools"], title="Pools of the published calibration (its Table 1) and of the open one", keys=2)
+    show(tables, "people pools")
     console.print(say_pools(tables["pools"]))
 
 
@@ -85,8 +81,8 @@ def rates(
 
     pool = ItemPool.read(folder)
     table = pool.tabulate(split_crossings(by), weight=weight)
-    emit({"rates": table}, out, as_json)
-    print_table(table, title=f"{pool.name}: success rates", rows=40, digits=3)
+    emit({"rates": table})
+    show({"rates": table}, "people rates", pool=pool.name)
     console.print(_mean_rate(pool, table))
 
 
@@ -123,7 +119,7 @@ class ImportSettings:
 @takes(ImportSettings)
 def import_(
     file: Annotated[Path, inarg("CSV, Parquet, SPSS, R, or fixed-width text with --layout.")],
-    out: Annotated[Path, outfile("Folder to write the pool into.")],
+    target: Annotated[Path, outfile("Folder to write the pool into.", "--out")],
     items: Annotated[str, opt("Item columns: a wildcard ('q*'), names (q1,q2), a regular expression, or a CSV.")],
     person: Annotated[str, opt("Columns that identify a person, separated by commas.")] = "",
     covariates: Annotated[str, opt("Columns to keep as covariates, besides those of --by.")] = "",
@@ -168,16 +164,17 @@ def import_(
     unused = [name for name in columns if name not in taken]
     notes = [*raw.notes, *notes, *([f"columns not used: {listed_names(unused)}"] if unused else [])]
     answers, persons = split_persons(raw, named, who, kept)
-    pool = harmonise(out.name, table, answers, persons, rules=rules, by=groups or None, weight=weight)
+    pool = harmonise(target.name, table, answers, persons, rules=rules, by=groups or None, weight=weight)
     pool = replace(pool, administration=administration)
-    pool.write(out)
+    pool.write(target)
     notes += _about_points(read_points(answers, rules), points)
-    facts = {"pool": str(out), "items": pool.items.height, "persons": answers.height, "notes": notes}
-    emit({"groups": pool.groups, "exclusions": pool.exclusions}, None, as_json, **facts)
-    print_table(pool.groups, title=f"{pool.heading}; n: median answers per item", rows=40, digits=0)
+    facts = {"pool": str(target), "items": pool.items.height, "persons": answers.height, "notes": notes}
+    tables = {"groups": pool.groups, "exclusions": pool.exclusions}
+    emit(tables, **facts)
+    show(tables, "people import", heading=pool.heading)
     print_notes(notes)
-    print_filled(pool.exclusions, title="Left out", rows=20)
-    console.print(say_import(str(out), pool.items.height, answers.height, pool.exclusions))
+    show(tables, "people exclusions")
+    console.print(say_import(str(target), pool.items.height, answers.height, pool.exclusions))
 
 
 def split_crossings(text: str) -> list[tuple[str, ...]]:

@@ -9,8 +9,8 @@ import polars as pl
 
 from mensura.cli.inputs import load_evidence
 from mensura.cli.options import AddedScores, EvidencePath, Json, Method, Out, arg, infile, opt, outfile
-from mensura.cli.output import console, emit, notices, print_json, progress_bar, waiting
-from mensura.cli.tables import print_table
+from mensura.cli.output import console, emit, notices, progress_bar, waiting
+from mensura.cli.tables import print_table, show
 from mensura.core.cache import keep
 from mensura.core.errors import MensuraError
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def report(
-    out: Annotated[Path, outfile("Folder to write the report into.")] = Path("report"),
+    target: Annotated[Path, outfile("Folder to write the report into.", "--out")] = Path("report"),
     method: Method = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
@@ -35,17 +35,15 @@ def report(
     lines = chosen_lines(calibration, loaded.calibration)
     with progress_bar("Pages", count_pages(loaded)) as advance:
         headline = build_report(
-            loaded, out, lines=lines, advance=advance, address=url, log=log_of(evidence), method=method
+            loaded, target, lines=lines, advance=advance, address=url, log=log_of(evidence), method=method
         )
-    if as_json:
-        print_json({"report": out / "index.html", "headline": headline.to_dicts()})
-        return
+    emit({"headline": headline}, report=target / "index.html")
     print_table(_for_people(headline), title="Composite IQ and capability on the stitched scale", rows=15)
     if headline.height:
         best = headline.row(0, named=True)
         span = f" ({best['iq_low']:.0f} to {best['iq_high']:.0f}, 90%)" if best["iq_low"] is not None else ""
         console.print(f"{best['name']} has the highest IQ: {best['iq']}{span}. The page iq.html says how sure that is.")
-    console.print(f"The report is at {out / 'index.html'}")
+    console.print(f"The report is at {target / 'index.html'}")
 
 
 def _for_people(headline: pl.DataFrame) -> pl.DataFrame:
@@ -59,7 +57,7 @@ def _for_people(headline: pl.DataFrame) -> pl.DataFrame:
 
 def figure(
     name: Annotated[str | None, arg("Which picture; --list names them all.")] = None,
-    out: Annotated[Path | None, outfile("File to write: .svg, .png, .pdf or .html.", "--out")] = None,
+    target: Annotated[Path | None, outfile("File to write: .svg, .png, .pdf or .html.", "--out")] = None,
     width: Annotated[str, opt("Width in millimetres; columns are usually 89 or 183.")] = "89mm",
     dpi: Annotated[int, opt("Dots per inch of a PNG.")] = 300,
     show_list: Annotated[bool, opt("List the pictures.", "--list")] = False,
@@ -72,11 +70,11 @@ def figure(
     if show_list:
         from mensura.site.pictures import picture_table
 
-        listed = picture_table()
-        emit({"figures": listed}, None, as_json)
-        print_table(listed, title="Pictures")
+        listed = {"figures": picture_table()}
+        emit(listed)
+        show(listed, "figure")
         return
-    if name is None or out is None:
+    if name is None or target is None:
         raise MensuraError("figure: give a NAME and --out FILE.svg (or .png); mensura figure --list names them all")
     from mensura.charts.render import check_figure, write_drawing
 
@@ -84,13 +82,13 @@ def figure(
         millimetres = float(width.removesuffix("mm"))
     except ValueError:
         raise MensuraError(f"width: got {width!r}; expected millimetres, such as 89 or 89mm") from None
-    check_figure(out, millimetres, dpi)
-    millimetres = 0.0 if out.suffix.lower() == ".html" else millimetres
+    check_figure(target, millimetres, dpi)
+    millimetres = 0.0 if target.suffix.lower() == ".html" else millimetres
     drawing = _drawing(load_evidence(evidence, add), name, millimetres, method)
-    write_drawing(drawing["svg"], out, dpi)
+    write_drawing(drawing["svg"], target, dpi)
     words = {key: drawing[key] for key in ("figure", "title", "caption")}
-    emit({}, None, as_json, **words, file=out)
-    console.print(f"wrote {out}: {drawing['title']}")
+    emit({}, **words, file=target)
+    console.print(f"wrote {target}: {drawing['title']}")
 
 
 def _drawing(evidence: Evidence, name: str, width_mm: float, method: str | None) -> dict[str, str]:
@@ -169,15 +167,6 @@ def mcp(
         run_app(server.streamable_http_app(stateless_http=True, json_response=True), port=http)
 
 
-_RECORD_TITLES = {
-    "summary": "Claims, and the Brier score of their chances (0 is perfect) beside that of one chance for all",
-    "calibration": "Chances: said, and how often it came true (90% interval)",
-    "intervals": "90% intervals of new models' IQ, by the number of tests measured then",
-    "forecasts": "Forecasts of the best capability, and the error of saying that nothing changes",
-    "misses": "Where Mensura was most wrong",
-}
-
-
 def record(
     rebuild: Annotated[bool, opt("Make and grade all claims again from the evidence; takes minutes.")] = False,
     evidence: EvidencePath = None,
@@ -198,9 +187,8 @@ def record(
         with progress_bar("Months", months) as advance:
             graded = grade_record(build_record(loaded, advance))
     tables = {name: getattr(graded, name) for name in graded.TABLES}
-    emit(tables, out, as_json, sentence=graded.sentence)
-    for name, title in _RECORD_TITLES.items():
-        print_table(tables[name], title=title, digits=2, rows=12)
+    emit(tables, sentence=graded.sentence)
+    show(tables, "record")
     console.print(graded.heading)
 
 
@@ -211,8 +199,6 @@ def brief(evidence: EvidencePath = None, add: AddedScores = None, as_json: Json 
     from mensura.study.outlook import next_year_words
 
     study = Study.open(load_evidence(evidence, add))
-    if as_json:
-        rows = [{"about": head, "text": text, "command": command} for head, text, command in brief_sentences(study)]
-        print_json({"sentences": rows, "next_year": next_year_words(study)})
-        return
+    rows = [{"about": head, "text": text, "command": command} for head, text, command in brief_sentences(study)]
+    emit({}, sentences=rows, next_year=next_year_words(study))
     print(write_brief(study), end="")

@@ -13,14 +13,12 @@ from mensura.cli.options import Json, Out, inarg, infile, opt
 from mensura.cli.output import console, emit, given_options, print_notes
 from mensura.cli.responses import SHOWN, By, CountSettings, Files, Map, few_beside_many
 from mensura.cli.settings import Settings, changed, read_settings, takes
-from mensura.cli.tables import print_filled, print_own_first, print_table
+from mensura.cli.tables import print_own_first, print_table, show
 from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
     from mensura.core.results import Result
     from mensura.responses import CategoryFit, DimensionFit, ResponseFit
-
-_SPARE = ("se_guessing", "fit_p", "fit_q", "n", "se_discrimination", "guessing", "se_difficulty")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +106,7 @@ def fit(
     if is_rated and dimensions is None:
         facts["reliability"] = result.reliability  # type: ignore[union-attr]
     tables = result.tables() | {name: one for part in more for name, one in part.tables().items()}
-    emit(tables, out, as_json, model=model, **facts, warnings=list(result.warnings))
+    emit(tables, model=model, **facts, warnings=list(result.warnings))
     if isinstance(result, responses.DimensionFit):
         _print_dimensions(result, more)
     else:
@@ -160,17 +158,11 @@ def _print_fit(result: ResponseFit | CategoryFit, more: Sequence[Result]) -> Non
     ranked = sort_highest(result.subjects, "ability", "subject")
     title = f"Abilities (90% intervals; unit: one sd of {unit}). {result.heading}"
     print_own_first(ranked, () if binary is None else few_beside_many(binary), title=title, rows=SHOWN)
-    title = "Items (fit: distance of the answers from the curve; se: standard error)"
-    print_table(result.items, title=title, rows=10, spare=_SPARE)
-    if isinstance(result, CategoryFit):
-        print_table(result.categories, title="Categories above the lowest", rows=SHOWN)
-    if result.groups.height > 1:
-        print_table(result.groups, title="Groups")
+    one_group = ("groups",) if result.groups.height == 1 else ()
+    show({name: table for name, table in result.tables().items() if name not in one_group}, "responses fit")
     for part in more:
         print_table(next(iter(part.tables().values())), title=part.heading, rows=SHOWN, digits=3)
-    if result.dif.filter("flagged").height:
-        print_table(result.dif.filter("flagged"), title="Items that differ between groups", rows=10)
-    print_filled(result.log, title="What rules decided")
+    show({"flagged": result.dif.filter("flagged"), "log": result.log}, "responses checks")
     if binary is not None:
         print_notes(binary.checks["said"], "check")
     print_notes(result.warnings, "warning")
@@ -181,11 +173,8 @@ def _print_fit(result: ResponseFit | CategoryFit, more: Sequence[Result]) -> Non
 
 def _print_dimensions(result: DimensionFit, more: Sequence[Result]) -> None:
     """Print items, correlations and abilities of a fit of several abilities, and their regression."""
-    print_table(result.items, title=f"Items. {result.heading}", rows=SHOWN)
-    if "category" in result.intercepts.columns:
-        print_table(result.intercepts, title="Categories above the lowest", rows=SHOWN)
-    print_table(result.correlations, title="Correlations of abilities")
-    print_table(result.subjects, title="Abilities (90% intervals; mean 0, sd 1)", rows=SHOWN)
+    rated = {"categories": result.intercepts} if "category" in result.intercepts.columns else {}
+    show(result.tables() | rated, "responses dimensions", heading=result.heading)
     effects = next(iter(more[0].tables().values())) if more else None
     if effects is not None:
         print_table(effects, title=more[0].heading, rows=SHOWN, digits=3)
@@ -200,10 +189,8 @@ def compare(
 ) -> None:
     """Compare fits of the same answers: AIC, BIC, M2, likelihood-ratio tests of nested models."""
     result = responses.compare_fits(fits)
-    emit(result, out, as_json)
-    print_table(result.fits, title="Fits, the one with the fewest parameters first", digits=3)
-    if result.tests.height:
-        print_table(result.tests, title="Likelihood-ratio tests of nested fits", digits=4)
+    emit(result)
+    show(result, "responses compare")
     print_notes(result.warnings, "warning")
     console.print(f"{result.heading}.")
 
@@ -218,7 +205,6 @@ def compare_subjects(
 ) -> None:
     """Compare subjects, such as two models, on the same items: paired difference, tests, items needed."""
     result = responses.compare_subjects(list(files), subject, items=items, cluster=cluster)
-    emit(result, out, as_json)
-    title = "Differences on common items (90% intervals; p_holm: over all pairs)"
-    print_table(result.pairs, title=title, rows=20, digits=3)
+    emit(result)
+    show(result, "responses compare-subjects")
     console.print(f"{result.heading}.")

@@ -14,7 +14,7 @@ from mensura import responses
 from mensura.cli.options import Json, Out, inarg, infile, opt, outfile
 from mensura.cli.output import console, emit, print_notes
 from mensura.cli.settings import Settings, read_settings, takes
-from mensura.cli.tables import print_filled, print_own_first, print_table
+from mensura.cli.tables import print_own_first, show
 from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns, sort_highest
 
@@ -92,15 +92,13 @@ def read(
     if store is not None:
         written = responses.write_store(list(files), store, **how)
         facts = {"store": store, "subjects": written.subjects, "items": written.items}
-        emit({"log": written.log}, out, as_json, **facts)
+        emit({"log": written.log}, **facts)
         size = f"{written.subjects:,} subjects × {written.items:,} items"
         console.print(f"wrote {size} to {store}, {len(written.parts)} parts")
         return
     table = responses.read_responses(list(files), **how)
-    emit(table.tables(), out, as_json)
-    print_table(table.subjects, title="Subjects", rows=SHOWN)
-    print_table(table.items, title="Items", rows=10)
-    print_filled(table.log, title="What rules decided")
+    emit(table.tables())
+    show(table, "responses read")
     console.print(f"{table.heading}; {table.subjects['rate'].to_numpy().mean():.1%} right on average.")
 
 
@@ -118,9 +116,8 @@ def surprises(
     """List answers far above a subject's ability, and odd subjects."""
     table = responses.read_responses(list(files), **read_settings(settings, CountSettings).reading(by, columns))
     result = responses.find_surprises(table, model=model, rate=rate)
-    emit(result, out, as_json, rate=rate)
-    print_table(result.answers, title="Answers far above ability (leaked items?)", rows=SHOWN)
-    print_table(result.subjects, title="Subjects, the least expected first (q: false discovery rate)", rows=10)
+    emit(result, rate=rate)
+    show(result, "responses surprises")
     print_notes(result.warnings, "warning")
     console.print(result.heading)
 
@@ -189,10 +186,8 @@ def link(
 ) -> None:
     """Put a fit on the scale of another by common items."""
     linked = responses.link_fits(new, base, method=method)
-    emit(linked, out, as_json)
-    print_table(linked.items, title="Common items on the scale of the base", rows=10)
-    ranked = sort_highest(linked.subjects, "ability", "subject")
-    print_table(ranked, title="Subjects on the scale of the base", rows=SHOWN)
+    emit(linked)
+    show({"items": linked.items, "subjects": sort_highest(linked.subjects, "ability", "subject")}, "responses link")
     print_notes(linked.warnings, "warning")
     console.print(f"{linked.heading}.")
 
@@ -212,7 +207,7 @@ def place(
     if files:
         fitted = responses.score_new(fitted, list(files))
     placed = responses.place_among(fitted, group=group, rates=rates)
-    emit(placed, out, as_json)
+    emit(placed)
     _print_placed(placed, () if files else few_beside_many(fitted))
 
 
@@ -262,8 +257,8 @@ def next_(
         if log is not None:
             raise MensuraError("--form: a fixed form takes no answers; leave LOG out")
         chosen = responses.select_items(bank, form, aim=responses.Aim(mean, sd), content=contents, choice=choice)
-        emit(chosen, out, as_json)
-        print_table(chosen.form, title="The form, item by item (error: with the items so far)", rows=40)
+        emit(chosen)
+        show(chosen, "responses form")
         print_notes(chosen.warnings, "warning")
         console.print(f"{chosen.heading}.")
         return
@@ -271,9 +266,9 @@ def next_(
     result = responses.next_items(
         bank, answers, count=count, aim=responses.Aim(mean, sd, within), content=contents, choice=choice
     )
-    emit(result, out, as_json)
+    emit(result)
     if not result.standing["done"][0]:
-        print_table(result.next, title="Run next")
+        show(result, "responses next")
     print_notes(result.warnings, "warning")
     console.print(f"{result.heading}.")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from mensura.cli.options import Json, Out, arg, opt
 from mensura.cli.output import console, emit, print_note, print_notes
-from mensura.cli.tables import print_table
+from mensura.cli.tables import show
 from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
@@ -57,11 +57,11 @@ def scale(
     if line is not None:
         facts["dimension"] = line.dimension
         notes = [note for value in readings["level"] if value is not None and (note := line.outside(value))][:1]
-    emit(tables, out, as_json, **facts, notes=notes, unusable=dict(lines.unusable))
+    emit(tables, **facts, notes=notes, unusable=dict(lines.unusable))
     _print_readings(readings, line)
     print_notes(notes)
     if dimension == "all" or calibration is not None:
-        print_table(tables["dimensions"], title="The level this is on each calibrated dimension")
+        show(tables, "scale")
         if lines.unusable:
             unread = "; ".join(f"{name} ({reason})" for name, reason in lines.unusable.items())
             print_note(f"no level can be read on {unread}")
@@ -159,9 +159,8 @@ def equate(
 
     first, second = (Path(test).name.partition(".")[0] if Path(test).is_file() else test for test in (one, other))
     result = equated(_read_test(one), _read_test(other), names=(first, second), draws=draws)
-    emit(result.tables(), out, as_json, tests=list(result.tests), items=list(result.items))
-    print_table(result.levels, title=f"Levels. {result.heading}")
-    print_table(result.scores, title=f"Scores (share correct) of {result.tests[0]} in those of {result.tests[1]}")
+    emit(result.tables(), tests=list(result.tests), items=list(result.items))
+    show(result, "equate", heading=result.heading, first=result.tests[0], second=result.tests[1])
     if result.scores.height:
         like = result.scores.row(result.scores.height // 2, named=True)
         console.print(

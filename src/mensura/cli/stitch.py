@@ -14,7 +14,7 @@ from mensura.cli.inputs import added_subjects, load_evidence, new_names
 from mensura.cli.options import AddedScores, EvidencePath, Json, Out, Scale, ScoreUnit, inarg, infile, opt
 from mensura.cli.output import console, emit, print_notes, progress_bar
 from mensura.cli.settings import Settings, changed, read_pairs, read_settings, takes
-from mensura.cli.tables import print_filled, print_own_first, print_table
+from mensura.cli.tables import print_own_first, print_table, show
 from mensura.core.cache import keep
 from mensura.core.errors import MensuraError, check_choice, counted
 from mensura.core.frames import sort_highest
@@ -26,20 +26,6 @@ if TYPE_CHECKING:
 
 CHECKS = ("residuals", "batteries", "influence")
 _NAMED = 3  # of one's own subjects in a sentence
-_LAYOUT: dict[str, Any] = {
-    "people": {"keys": 2, "spare": ("score", "status", "first")},
-    "people_classes": {"spare": ("benchmarks", "spread", "status")},
-    "floors": {"spare": ("ceiling_error", "weight")},
-}
-"""How tables are laid out on a narrow terminal: columns that stand in every part, and those that may stay out."""
-_TITLES = {
-    "people": "People, test by test: who scored above them first, and the chance that the best model does",
-    "people_classes": "Classes of people on the scale (90% intervals hold the spread between tests)",
-    "floors": "Chance level and ceiling of each benchmark, with their errors",
-    "batteries": "Capabilities with 90% intervals over other domains of tests (battery_low, battery_high)",
-    "suspicious": "Suspicious scores: more than ordinary noise apart from what all other scores predict",
-    "residuals": "Measured minus fitted (residual) and minus what capability alone predicts (above)",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,14 +79,14 @@ def stitch(
     if rare.ray is not None and not bootstrap:
         raise MensuraError("--set ray: of no use here, because --bootstrap is not given. Leave it out")
     if at is not None:
-        _explain_capability(scale, at, out, as_json)
+        _explain_capability(scale, at)
         return
     if votes is not None:
-        _show_votes(votes, None if scores is not None else load_evidence(evidence, add), out, as_json)
+        _show_votes(votes, None if scores is not None else load_evidence(evidence, add))
         return
     data = read_own_scores(scores, unit=unit) if scores is not None else load_evidence(evidence, add)
     if scale is not None:
-        _show_frozen(scale, data, out, as_json)
+        _show_frozen(scale, data)
         return
     chosen = changed(rare, "duplicates", "dimensions", "ridge", "parts", "fewest_benchmarks")
     pairs = read_pairs("--anchor", anchor or [], "SUBJECT=VALUE, for example 'gpt-5=150'") or None
@@ -117,7 +103,7 @@ def stitch(
     tables |= _further(fit, data, people, checks or ())
     end = {name: getattr(fit.convergence, name) for name in ("converged", "iterations", "gradient")}
     facts = {"settings": fit.settings, "convergence": end, "warnings": warnings, "notes": fit.notes}
-    emit(tables, out, as_json, **facts)
+    emit(tables, **facts)
     for text in fit.notes:
         console.print(text)
     print_notes(warnings, "warning")
@@ -126,7 +112,7 @@ def stitch(
     _print(tables, title, added_subjects() if scores is None else ())
 
 
-def _show_votes(path: Path, evidence: Evidence | None, out: Path | None, as_json: bool) -> None:
+def _show_votes(path: Path, evidence: Evidence | None) -> None:
     """Fit votes; contestants whom the evidence knows join them to the stitched scale."""
     from mensura.intake.votes import read_votes
     from mensura.stitching.place import FEWEST_LINKS, join_scale
@@ -142,15 +128,12 @@ def _show_votes(path: Path, evidence: Evidence | None, out: Path | None, as_json
     if evidence is not None and len(known) >= FEWEST_LINKS:
         placed = join_scale(fit, _fitted(evidence, {"method": "pooled"}).capabilities)
     tables = fit.tables() | ({"placed": placed} if placed is not None else {})
-    emit(tables, out, as_json, clusters=fit.clusters, warnings=list(fit.warnings))
+    emit(tables, clusters=fit.clusters, warnings=list(fit.warnings))
     print_notes(fit.warnings, "warning")
-    print_table(fit.contestants, title=f"Strengths in natural logs, 90% intervals ({fit.heading})", rows=30, digits=2)
-    print_table(fit.effects, title="Other effects: side (first place), length, tie, both bad", digits=2)
+    links = 0 if placed is None else placed.filter("linked").height
+    show(tables, "stitch votes", heading=fit.heading, links=counted(links, "model"))
     if placed is None:
         console.print(f"Fewer than {FEWEST_LINKS} contestants have a capability, so the votes stand alone.")
-    else:
-        links = placed.filter("linked").height
-        print_table(placed, title=f"On the stitched scale, through {counted(links, 'model')}", rows=30, digits=2)
     best = fit.contestants.row(0, named=True)
     console.print(
         f"{best['contestant']} is strongest: {best['strength']:.2f} ({best['low']:.2f} to {best['high']:.2f})."
@@ -236,19 +219,9 @@ def _print(tables: Mapping[str, pl.DataFrame], title: str, own: Collection[str])
     mine = tests["benchmark"].is_in(new_names("benchmark")) if own else pl.repeat(False, tests.height, eager=True)
     first = "yours first, then the hardest" if mine.any() else "hardest first"
     print_table(pl.concat([tests.filter(mine), tests.filter(~mine)]), title=f"Benchmarks, {first}")
-    for name, table in tables.items():
-        if name == "ranks" and table["rank"].count():
-            print_own_first(table, own, title="Ranks (p_first: chance of being first)", rows=15, digits=3)
-        elif name not in ("capabilities", "benchmarks", "ranks") and table.height:
-            shown = table.select(SHOWN) if name == "people" else table
-            most = None if name.startswith("people") else 15
-            print_table(
-                shown,
-                title=_TITLES.get(name, name.replace("_", " ").capitalize()),
-                rows=most,
-                digits=3,
-                **_LAYOUT.get(name, {}),
-            )
+    if tables["ranks"]["rank"].count():
+        print_own_first(tables["ranks"], own, title="Ranks (p_first: chance of being first)", rows=15, digits=3)
+    show({**tables, "people": tables["people"].select(SHOWN)} if "people" in tables else tables, "stitch")
     console.print(_finding(tables, own))
     for row in tests.filter(mine).head(_NAMED).iter_rows(named=True):
         harder = tests.filter(tests["difficulty"] > row["difficulty"]).height
@@ -281,7 +254,7 @@ def _finding(tables: Mapping[str, pl.DataFrame], own: Collection[str]) -> str:
     return f"{best['subject']} has the highest capability{chance} among {counted(ranked.height, 'model')}."
 
 
-def _explain_capability(name: str | None, capability: float, out: Path | None, as_json: bool) -> None:
+def _explain_capability(name: str | None, capability: float) -> None:
     """Print what a capability means on a frozen scale."""
     from mensura.stitching import load_scale
 
@@ -289,22 +262,22 @@ def _explain_capability(name: str | None, capability: float, out: Path | None, a
         raise MensuraError("--at goes with --scale NAME: a number has a meaning on a scale that stands still")
     frozen = load_scale(name)
     tables = {"expected": frozen.expected_at(capability), "neighbours": frozen.neighbours_of(capability)}
-    emit(tables, out, as_json, scale=frozen.name, capability=capability)
-    print_table(tables["neighbours"], title=f"Nearest to {capability:g} on the scale {frozen.name}")
-    print_table(tables["expected"], title=f"Expected at {capability:g}, and one unit above (no special strengths)")
+    emit(tables, scale=frozen.name, capability=capability)
+    show(tables, "stitch at", capability=capability, scale=frozen.name)
     near = tables["neighbours"].sort((tables["neighbours"]["capability"] - capability).abs())["subject"][0]
     console.print(f"The model nearest to {capability:g} is {near}.")
 
 
-def _show_frozen(name: str, data: object, out: Path | None, as_json: bool) -> None:
+def _show_frozen(name: str, data: object) -> None:
     """Print or write everybody's place on a frozen scale."""
     from mensura.stitching import load_scale
 
     frozen = load_scale(name)
     tables = {"capabilities": frozen.place(data), "benchmarks": frozen.benchmarks}
-    emit(tables, out, as_json, scale=frozen.name, settings=frozen.settings)
+    emit(tables, scale=frozen.name, settings=frozen.settings)
     placed = tables["capabilities"].filter(tables["capabilities"]["status"] == "placed")
-    print_filled(placed, title=f"Placed on the scale {frozen.name} (90% intervals)")
+    if placed.height:
+        print_table(placed, title=f"Placed on the scale {frozen.name} (90% intervals)")
     title = f"Everybody on the scale {frozen.name}"
     print_own_first(tables["capabilities"], placed["subject"].to_list(), title=title, rows=30)
     print_table(sort_highest(tables["benchmarks"], "difficulty", "benchmark"), title="Benchmarks, hardest first")

@@ -13,8 +13,8 @@ import typer
 
 from mensura import ledger
 from mensura.cli.options import Json, Out, arg, infile, opt, outfile
-from mensura.cli.output import console, emit, print_json, print_note, print_notes
-from mensura.cli.tables import print_table, print_titled
+from mensura.cli.output import console, emit, print_note, print_notes
+from mensura.cli.tables import show
 from mensura.core.errors import MensuraError
 
 Store = Annotated[Path, opt("SQLite file with the whole history.", "--store", envvar="MENSURA_STORE")]
@@ -63,9 +63,7 @@ def capture(
     origin = address or (text if text.startswith(_WEB) else "standard input" if text == "-" else Path(text).name)
     ident = book.add_capture(data, source=source, address=origin, **signed(by), form=form)
     kept = book.capture(ident)
-    if as_json:
-        print_json({"capture": ident, "bytes": len(data), "source": kept.source, "time": kept.time})
-        return
+    emit({}, capture=ident, bytes=len(data), source=kept.source, time=kept.time)
     console.print(f"kept {len(data):,} bytes as capture {ident[:12]}")
     if (kept.source, kept.address) != (source, origin):
         print_note(f"the same bytes were kept before, {kept.time}, from {kept.source}, {kept.address}: that stands")
@@ -105,7 +103,7 @@ def extract(
         book.propose(update, **signed(by))
     if file is not None:
         write_text(file, update.text())
-    emit(ledger.update_tables(update), out, as_json, update=update.id, title=update.title)
+    emit(ledger.update_tables(update), update=update.id, title=update.title)
     print_update(update)
     if update.changes or update.proposals:
         hint = f"next: mensura evidence preview {update.id}, then mensura evidence apply {update.id}"
@@ -114,15 +112,9 @@ def extract(
 
 def print_update(update: ledger.Update) -> None:
     """Print what an update changes and what it leaves."""
-    titles = {
-        "changes": "Cells that change",
-        "unmatched": "Unknown names, with the nearest known ones",
-        "skipped": "Rows left out",
-        "proposals": "Proposed new rows (set accept = true in the update's file to add one)",
-    }
     console.print(f"update {update.id}: {update.title}")
     print_notes(update.notes)
-    print_titled(ledger.update_tables(update), titles, rows=60)
+    show(ledger.update_tables(update), "evidence update")
     if not update.changes:
         print_note("no cell changes")
 
@@ -155,10 +147,8 @@ def apply(
     book = ledger.open_ledger(store)
     chosen = find_update(book, update)
     version = book.apply(chosen, **signed(by), expected=expect)
-    if as_json:
-        print_json({"entry": version.entry, "fingerprint": version.fingerprint, "changes": len(chosen.effective)})
-    else:
-        console.print(f"entry {version.entry}: {len(chosen.effective)} cells changed ({chosen.title})")
+    emit({}, entry=version.entry, fingerprint=version.fingerprint, changes=len(chosen.effective))
+    console.print(f"entry {version.entry}: {len(chosen.effective)} cells changed ({chosen.title})")
 
 
 def undo(
@@ -174,16 +164,12 @@ def undo(
     book = ledger.open_ledger(store)
     if not (entry.isascii() and entry.isdigit() and len(entry) < SHORTEST_HASH):
         update = book.discard(entry)
-        if as_json:
-            print_json({"discarded": update})
-        else:
-            console.print(f"update {update} is discarded")
+        emit({}, discarded=update)
+        console.print(f"update {update} is discarded")
         return
     version = book.undo(int(entry), **signed(by))
-    if as_json:
-        print_json({"entry": version.entry, "fingerprint": version.fingerprint})
-    else:
-        console.print(f"entry {version.entry}: entry {entry} is undone")
+    emit({}, entry=version.entry, fingerprint=version.fingerprint)
+    console.print(f"entry {version.entry}: entry {entry} is undone")
 
 
 def mappings(
@@ -198,7 +184,7 @@ def mappings(
     shipped = [ledger.read_mapping(name) for name in ledger.shipped_names()]
     rows = [(m.name, m.layout.form, ", ".join(rule.target for rule in m.figures), m.about) for m in shipped]
     table = pl.DataFrame(rows, schema=["mapping", "format", "figures", "about"], orient="row")
-    emit({"mappings": table}, out, as_json)
-    print_table(table, title="Mappings")
+    emit({"mappings": table})
+    show({"mappings": table}, "evidence mappings")
     example = f"mensura evidence mappings {shipped[0].name}"
     console.print(f"{table.height} mappings. {example} prints one to start your own from.")

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.box import HEAVY_HEAD
@@ -17,6 +20,8 @@ from mensura.cli.output import console, visible
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from mensura.core.results import Result
 
 PADDING, FRAME = 3, 4
 """Columns of the terminal that each column of a table takes beside its text, and the first with both edges."""
@@ -116,17 +121,32 @@ def print_table(
         console.print(f"Left out for want of width: {names} (all columns with --out or --json, or a wider terminal)")
 
 
-def print_filled(frame: pl.DataFrame, *, title: str, **layout: Any) -> None:  # noqa: ANN401
-    """Print a table that has rows, as :func:`print_table` does."""
-    if frame.height:
-        print_table(frame, title=title, **layout)
+def show(tables: Mapping[str, pl.DataFrame] | Result, layout: str, **words: object) -> None:
+    """Print the tables that a layout of ``tables.toml`` names, in its order; ``words`` fill its titles."""
+    available = tables if isinstance(tables, Mapping) else tables.tables()
+    for name, how in _layouts()[layout].items():
+        if name in available:
+            _show_one(available[name], words, **how)
 
 
-def print_titled(tables: Mapping[str, pl.DataFrame], titles: Mapping[str, str], **layout: Any) -> None:  # noqa: ANN401
-    """Print the tables that have a title and rows, in the order of the titles."""
-    for name, title in titles.items():
-        if name in tables:
-            print_filled(tables[name], title=title, **layout)
+@cache
+def _layouts() -> dict[str, dict[str, Any]]:
+    return tomllib.loads((Path(__file__).parent / "tables.toml").read_text(encoding="utf-8"))
+
+
+def _show_one(
+    frame: pl.DataFrame,
+    words: Mapping[str, object],
+    *,
+    title: str,
+    columns: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
+    optional: bool = False,
+    **how: Any,  # noqa: ANN401
+) -> None:
+    if frame.height or not optional:
+        shown = (frame if columns is None else frame.select(columns)).drop(drop, strict=False)
+        print_table(shown, title=title.format(**words), **how)
 
 
 def _keys(frame: pl.DataFrame) -> int:

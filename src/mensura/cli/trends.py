@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import date, datetime
 from pathlib import Path
@@ -12,10 +11,10 @@ import polars as pl
 
 from mensura.cli.findings import interval, print_trust
 from mensura.cli.inputs import DAY, ScoresFile, dated_scores, kept_for, load_evidence
-from mensura.cli.options import AddedScores, EvidencePath, Json, Out, ScoreUnit, check_input, opt
+from mensura.cli.options import AddedScores, EvidencePath, Json, Out, ScoreUnit, check_input, infile, opt
 from mensura.cli.output import console, emit, given_options, print_notes, progress_bar
 from mensura.cli.settings import Settings, changed, read_settings, takes
-from mensura.cli.tables import print_table, print_titled
+from mensura.cli.tables import show
 from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
@@ -25,14 +24,6 @@ if TYPE_CHECKING:
 
 MONTHS, STREAMS = 12, 199
 """Months of a year, and simulations without change behind the alarm of a watch."""
-COMPUTE_TITLES = {
-    "families": "Capability per unit of ln(compute), within families",
-    "progress": "Compute saved per year at equal capability, as a factor",
-    "joint": "Capability on log10(compute) and year",
-    "constancy": "Change of k per decade of compute (scale) and per year (date)",
-    "fixed_capability": "Decades of compute saved per year at fixed capability",
-}
-"""Titles of the tables that need the training compute of models."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,23 +38,18 @@ class TrendSettings:
     seed: Annotated[int, "Seed of the simulations."] = 0
 
 
-def _or_embedded(name: str) -> Callable[[Path | None], Path | None]:
-    """Return a check of an option that takes a file, or the word "embedded" for the table of that name."""
-
-    def check(path: Path | None) -> Path | None:
-        if str(path) == "embedded":
-            return _embedded_table(name)
-        check_input(path)
-        return path
-
-    return check
+def _compute_table(path: Path | None) -> Path | None:
+    """Return the table of compute; the word "embedded" stands for the one that comes with the package."""
+    if str(path) == "embedded":
+        return _embedded_compute()
+    check_input(path)
+    return path
 
 
-def _embedded_table(name: str) -> Path:
-    """Return the file of a table that comes with the package."""
+def _embedded_compute() -> Path:
     from mensura.trends.capabilities import DATA
 
-    return DATA / f"{name}.csv"
+    return DATA / "compute.csv"
 
 
 @takes(TrendSettings)
@@ -71,12 +57,8 @@ def trends(
     scores: ScoresFile = None,
     method: Annotated[str, opt("Fit: pooled (default), or rosetta: as published.")] = "pooled",
     anchor_benchmark: Annotated[str | None, opt("Benchmark with difficulty 0 and slope 1.", metavar="NAME")] = None,
-    compute: Annotated[
-        Path | None, opt("CSV of training compute, or embedded.", callback=_or_embedded("compute"))
-    ] = None,
-    horizons: Annotated[
-        Path | None, opt("CSV of time horizons, or embedded.", callback=_or_embedded("horizons"))
-    ] = None,
+    compute: Annotated[Path | None, opt("CSV of training compute, or embedded.", callback=_compute_table)] = None,
+    horizons: Annotated[Path | None, infile("CSV of subject, minutes: time horizons (rosetta).")] = None,
     to: Annotated[list[datetime] | None, opt("Day to forecast; repeatable.", formats=[DAY])] = None,
     watch: Annotated[bool, opt("Watch for an acceleration (takes some seconds).")] = True,
     settings: Settings = None,
@@ -89,7 +71,7 @@ def trends(
     """Measure the pace of all releases and follow the frontier: forecast, compute, acceleration.
 
     Without SCORES the embedded evidence is used. The file of --compute has the columns subject, training_compute_flop
-    and family, that of --horizons subject and minutes. Forecasts reach one to three years ahead unless --to names days.
+    and family. Forecasts reach one to three years ahead unless --to names days.
     With --method rosetta: the published analyses instead.
     """
     days = tuple(day.date() for day in to or ())
@@ -102,12 +84,14 @@ def trends(
         given: dict[str, Any] = {"fewest": rare.fewest_benchmarks, "since": rare.since}
         given = {name: value for name, value in given.items() if value is not None}
         given |= {"compute": compute, "horizons": horizons, "to": list(days), "distilled": rare.distilled}
-        _show_published(follow_published(table, anchor_benchmark=anchor_benchmark, **given), out, as_json)
+        _show_published(follow_published(table, anchor_benchmark=anchor_benchmark, **given))
         return
-    files = {"compute": compute, "horizons": horizons}
+    if horizons is not None:
+        raise MensuraError("--horizons: belongs to --method rosetta; mensura horizon has the time horizons of models")
+    files = {"compute": compute}
     how = {"method": method, "anchor": anchor_benchmark, "days": days, "watch": watch, **asdict(rare), **files}
     tables, facts = kept_for("trends", data, how, lambda: _follow(dated_scores(data, rare.models, unit), how, data))
-    emit(tables, out, as_json, **facts)
+    emit(tables, **facts)
     _print(tables, facts, rare.level)
 
 
@@ -119,7 +103,7 @@ def _follow(
     The embedded compute is set against the capabilities of the published fit, whose models it contains.
     """
     from mensura.stitching import stitch
-    from mensura.trends import forecast, load_published, measure_progress, relate_horizons
+    from mensura.trends import forecast, load_published, measure_progress
     from mensura.trends.capabilities import select_scores
     from mensura.trends.pace import UNFORESEEN
     from mensura.trends.progress import read_compute
@@ -132,15 +116,13 @@ def _follow(
     facts: dict[str, object] = {"method": how["method"], "level": level, "unit": fit.unit}
     facts["notes"] = [*fit.notes, *fit.warnings, UNFORESEEN]
     if how["compute"] is not None:
-        published = not isinstance(data, Path) and how["compute"] == _embedded_table("compute")
+        published = not isinstance(data, Path) and how["compute"] == _embedded_compute()
         if published:
             facts["compute"] = "models of the published fit, in its unit"
         amounts = read_compute(how["compute"], distilled=how["distilled"])
         progress = measure_progress(load_published().models if published else fit, amounts, level=level)
         tables |= {"families": progress.families, "progress": progress.estimates}
         tables |= {"joint": progress.joint, "constancy": progress.constancy, "fixed_capability": progress.buckets}
-    if how["horizons"] is not None:
-        tables["horizons"] = relate_horizons(fit, how["horizons"], level=level).table
     if how["watch"]:
         try:
             watched = _watched(table, {"streams": STREAMS, "seed": seed})
@@ -150,21 +132,12 @@ def _follow(
     return tables, facts
 
 
-def _show_published(published: PublishedTrends, out: Path | None, as_json: bool) -> None:
+def _show_published(published: PublishedTrends) -> None:
     """Write or print the published analyses."""
     tables = {name: table for name, table in published.tables().items() if table.height}
-    emit(tables, out, as_json, method="rosetta", heading=published.heading)
-    titles = {
-        "trend": "Slope of capability per year (95%): the line through the records, and that of all releases",
-        "forecast": "Forecast of the record line (95%, of its mean)",
-        "breaks": "One break in the record line",
-        **COMPUTE_TITLES,
-        "horizons": "ln(minutes) on capability",
-        "doubling": "Doubling and halving times, in months",
-        "sensitivity": "Slopes under other weights of the penalty",
-    }
+    emit(tables, method="rosetta", heading=published.heading)
     console.print(published.heading)
-    print_titled(tables, titles, rows=20, digits=4)
+    show(tables, "trends", forecast="the record line (95%, of its mean)")
     line = tables["trend"].row(0, named=True)
     gain = f"{line['slope']:.3f} a year {interval(line, '.3f', '95%')}"
     console.print(f"Capability of {line['line']} gains {gain}.")
@@ -172,17 +145,11 @@ def _show_published(published: PublishedTrends, out: Path | None, as_json: bool)
 
 def _print(tables: dict[str, pl.DataFrame], facts: dict[str, object], level: float) -> None:
     """Print the tables for people; the looks of the watch are summed up in its verdict."""
-    titles = {
-        "pace": f"Slope per year ({level:.0%}): releases is the pace; records is the line through the best at release",
-        "frontier": "Frontier: best at release, newest first",
-        "forecast": f"Forecast of the frontier ({level:.0%})",
-        **COMPUTE_TITLES,
-        "horizons": "Time horizon in minutes, measured and expected",
-    }
     console.print(f"Unit of capability: {facts['unit']}.")
     if "compute" in facts:
         console.print(f"Compute: {facts['compute']}.")
-    print_titled(tables | {"frontier": tables["frontier"].reverse()}, titles, rows=20, digits=3)
+    newest_first = tables | {"frontier": tables["frontier"].reverse()}
+    show(newest_first, "trends", level=level, forecast=f"the frontier ({level:.0%})")
     verdict = facts.get("watch")
     if isinstance(verdict, dict):
         console.print(f"Watch: {verdict['verdict']}")
@@ -241,14 +208,13 @@ def watch(
     data = scores or load_evidence(evidence, add)
     if at is not None:
         _refuse_unused(rare)
-        _compare_slopes(dated_scores(data, rare.models), None if at == "every" else at, rare, out, as_json)
+        _compare_slopes(dated_scores(data, rare.models), None if at == "every" else at, rare)
         return
     how: dict[str, Any] = {"start": day, "window": window, "rate": rate, "until": rare.until, "seed": rare.seed}
     how["streams"] = rare.streams or STREAMS
     result = kept_for("watch", data, how, lambda: _watched(dated_scores(data, rare.models), how))
-    emit({"looks": result.looks, "plan": result.plan.table}, out, as_json, **result.facts)
-    title = "Monthly checks: the statistic, in standard deviations without a change, and the boundary it must pass"
-    print_table(result.looks, title=title)
+    emit({"looks": result.looks, "plan": result.plan.table}, **result.facts)
+    show({"looks": result.looks}, "acceleration watch")
     print_notes(result.warnings, "warning")
     console.print(result.heading)
 
@@ -269,14 +235,13 @@ def _watched(table: pl.DataFrame, settings: dict[str, Any]) -> Watch:
         return watch_acceleration(table, **settings, advance=advance)
 
 
-def _compare_slopes(table: pl.DataFrame, at: str | None, rare: WatchSettings, out: Path | None, as_json: bool) -> None:
+def _compare_slopes(table: pl.DataFrame, at: str | None, rare: WatchSettings) -> None:
     """Compare the slopes before and after a release, with the interval of their ratio and its false-alarm rate."""
     from mensura.stitching import stitch
     from mensura.trends import slope_ratios
 
     ratios = slope_ratios(stitch(table), at=at, streams=rare.streams or 200, seed=rare.seed)
     alarms = {"chosen_alarms": ratios.chosen_alarms, "any_alarms": ratios.any_alarms}
-    emit({"slopes": ratios.table}, out, as_json, **alarms)
-    title = "Slope ratio at every record: pace after over pace before; faster: chance of a faster pace"
-    print_table(ratios.table, title=title, spare=("faster",))
+    emit({"slopes": ratios.table}, **alarms)
+    show({"slopes": ratios.table}, "acceleration slopes")
     console.print(ratios.heading)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import polars as pl
@@ -12,7 +11,7 @@ from mensura.cli.findings import print_trust
 from mensura.cli.inputs import load_evidence, place_frozen
 from mensura.cli.options import AcceptedNames, AddedScores, EvidencePath, Json, Out, Scale, arg, opt
 from mensura.cli.output import console, emit
-from mensura.cli.tables import print_table
+from mensura.cli.tables import print_table, show
 from mensura.core.cache import keep
 from mensura.core.errors import listed_names
 
@@ -45,32 +44,22 @@ def where(
     loaded = load_evidence(evidence, add, accept_near)
     subject = require_subject(loaded, model)
     if scale is not None:
-        _on_frozen(loaded, subject, scale, out, as_json)
+        _on_frozen(loaded, subject, scale)
         return
     result = find_whereabouts(Study.open(loaded), subject)
     tables = result.tables()
-    emit(tables, out, as_json, heading=result.heading)
+    emit(tables, heading=result.heading)
     row = result.standing.row(0, named=True)
     console.print(result.heading)
     if row["capability"] is not None:
         low, high = row["capability_low"], row["capability_high"]
         console.print(f"Capability on the stitched scale: {row['capability']:.2f} ({low:.2f} to {high:.2f})")
-    titles = {
-        "neighbours": "Neighbours by IQ, and the chance that it is above them",
-        "dimensions": "Dimensions, strongest first",
-        "people": "People on tests it took, and the chance that it scores above them",
-        "prices": "Models about as good, cheapest first (US dollars: a million tokens in, a million out)",
-        "next": "Best next benchmarks: share of the IQ's variance that a score on each would remove",
-    }
     if row["iq"] is None:
         needed = "one score on a benchmark that counts gives an IQ with a wide interval; more make it narrow enough"
         console.print(f"Needed: {needed} for a rank. mensura benchmarks lists them.")
     for use, names in _outside_composite(loaded, subject).items():
         console.print(f"No part of the IQ: its scores on {listed_names(names)}; they count for {use}")
-    for name, title in titles.items():
-        if tables[name].height:
-            digits = 1 if name in ("neighbours", "dimensions") else 2
-            print_table(for_people(tables[name], subject), title=title, rows=_ROWS, digits=digits)
+    show({name: for_people(table, subject) for name, table in tables.items()}, "where")
     if tables["next"].height:
         best = tables["next"].row(0, named=True)
         share = f"{best['variance_explained']:.0%} of the variance of the IQ"
@@ -106,7 +95,7 @@ def for_people(table: pl.DataFrame, subject: str) -> pl.DataFrame:
     return pl.concat([table.filter(~own).head(_ROWS - 1), table.filter(own), table.filter(~own).slice(_ROWS - 1)])
 
 
-def _on_frozen(evidence: Evidence, subject: str, scale: str, out: Path | None, as_json: bool) -> None:
+def _on_frozen(evidence: Evidence, subject: str, scale: str) -> None:
     """Say where a model stands on scales that stand still: IQ and dimensions, neighbours, capability."""
     from mensura.core.frames import sort_highest
     from mensura.stitching import load_scale
@@ -121,7 +110,7 @@ def _on_frozen(evidence: Evidence, subject: str, scale: str, out: Path | None, a
     }
     if tables["standing"]["iq"][0] is not None:
         tables["neighbours"] = placed.neighbours_of(subject)
-    emit(tables, out, as_json, scale=scale, heading=placed.heading)
+    emit(tables, scale=scale, heading=placed.heading)
     console.print(placed.heading)
     for name, table in ((name, table) for name, table in tables.items() if table.height):
         print_table(table, title=f"{name.capitalize()} on the scale {scale}", digits=1 if name != "capability" else 2)
@@ -154,7 +143,7 @@ def cost(
     else:
         beside = costs.costs.join(iqs, on="subject", how="left", maintain_order="left")
         tables = {"costs": beside, "signals": costs.signals, "fits": costs.fits}
-    emit(tables, out, as_json, note=iq.EFFECTIVE_COST_NOTE)
+    emit(tables, note=iq.EFFECTIVE_COST_NOTE)
     if frontier:
         for axis in iq.COST_AXES:
             shown = tables[f"frontier_{axis}"].select("subject", "iq", axis)
