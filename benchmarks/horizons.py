@@ -17,6 +17,7 @@ import polars as pl
 
 import mensura
 from benchmarks import SHARED
+from benchmarks.horizon_suites import predict_suites
 from benchmarks.horizon_worlds import WORLDS, measure
 from mensura.horizon import estimate_minutes, load_runs
 from mensura.horizon.metr import exact_minutes
@@ -95,7 +96,7 @@ def left_out() -> dict[str, object]:
         times = [table.filter(pl.col("suite") != suite) for table in embedded.times]
         new = every.times.filter(pl.col("suite") == suite).rename({"who": "person"}).drop("kind")
         truth = every.runs.filter(pl.col("suite") == suite)
-        rates, means = mensura.fit_horizons(other, times).predict(new)
+        rates, means = predict_suites(mensura.fit_horizons(other, times), new)
         ours = truth.join(rates, on=["subject", "suite", "task"])
         published = _published(other, times, ours, exact_minutes(every.times))
         losses[suite] = [_loss(ours["score"], rate) for rate in (ours["rate"].to_numpy(), published)]

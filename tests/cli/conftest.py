@@ -5,13 +5,11 @@ import pytest
 
 import mensura
 from mensura.cli.main import build_app
-from mensura.demands.views import example_folder
 from mensura.study import Study
 from tests.calibration.conftest import on_lines
 from tests.demands.test_checking import study as demands_study
 from tests.demands.test_commands import write_pools
 from tests.ledger.small import ANN, score, small_ledger, update
-from tools.record_example import recording
 
 COUNTRIES = (
     *("AUS", "AUT", "BEL", "BRA", "CAN", "CHE", "CHL", "CZE", "DEU", "DNK", "ESP"),
@@ -97,24 +95,8 @@ def inputs(tmp_path_factory, few_models, once):
         "evidence": str(few_models),
         "pools": folders,
         "readings": str(base / "annotated" / "readings.csv"),
-        "protocols": _record_protocols(base / "protocols.csv"),
         "journal": str(base / "annotated" / "journal.sqlite"),
     }
-
-
-def _record_protocols(path):
-    """A model that answers by all three protocols: the shipped recording, and its levels cell by cell."""
-    levels = pl.read_csv(example_folder() / "levels.csv")
-    cells = levels.select(
-        task=pl.lit("demands"),
-        protocol=pl.lit("cell"),
-        item="item",
-        dimension=pl.lit("KNc"),
-        repeat="repeat",
-        answer=pl.format("The level of KNc that this item demands is: {}", "KNc"),
-    )
-    pl.concat([recording().drop("note", "model"), cells], how="diagonal_relaxed").write_csv(path)
-    return f"recorded/{path}"
 
 
 def _write_countries(folder):

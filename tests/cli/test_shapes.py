@@ -25,7 +25,6 @@ FURTHER = {
     "acceleration slopes": "acceleration watch {scores} --break every --set streams=19",
     "demands merge": "demands agreement {readings} {readings} --merge median",
     "demands merged": "demands agreement {raters} --merge ordinal",
-    "demands protocols": "annotate example --model {protocols} --protocol compare --dimensions KNc",
     "evidence models": "evidence summary --models all",
     "evidence check": "evidence check {store}",
     "evidence captures": "evidence log --captures --store {store}",

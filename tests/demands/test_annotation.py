@@ -9,7 +9,6 @@ import mensura
 from mensura import MensuraError
 from mensura.demands import annotate, load_rubrics
 from mensura.demands.annotation import cells_left
-from mensura.demands.plan import compare_plans, plan_protocols
 from mensura.demands.views import example_folder
 from tests.demands.conftest import Scripted, answering, by_text
 from tools.record_example import TARGET, recording
@@ -118,60 +117,6 @@ def test_unknown_settings_and_models_are_refused():
         annotate("example", model="recorded/nothing", journal=None)
     with pytest.raises(TypeError, match="jurnal"):
         annotate("example", model="recorded/example", jurnal=None)
-
-
-def wobbling(share):
-    """Cells read a fifth of the levels one too high in repeat 1; other protocols differ from cells in ``share``."""
-
-    def level(text, code, repeat, protocol):
-        base = by_text(text, code, 0) % 5
-        turn = (len(text) * 7 + sum(map(ord, code)) * 3 + repeat) % 100
-        if protocol == "cell":
-            return base + (repeat == 1 and turn < 20)
-        return 4 - base if turn < share * 100 else base
-
-    def reply(question):
-        return answering(lambda text, code, repeat: level(text, code, repeat, question.about["protocol"]))(question)
-
-    return reply
-
-
-def test_the_cheapest_protocol_that_is_as_good_is_recommended(items):
-    good = compare_plans(plan_protocols(items), Scripted(wobbling(0.0)))
-    assert good.recommended == "bundle"
-    assert good.heading.startswith("Protocols on 5 items by ") and good.heading.endswith("as good as cell: bundle")
-    table = {row["protocol"]: row for row in good.protocols.iter_rows(named=True)}
-    assert [table[name]["calls"] for name in ("bundle", "item", "cell")] == [2, 10, 180]
-    assert table["bundle"]["tokens"] < table["item"]["tokens"] < table["cell"]["tokens"]
-    assert table["bundle"]["kappa"] == pytest.approx(1.0)
-    assert table["cell"]["kappa"] is None and table["cell"]["retest_kappa"] < 1
-    poor = compare_plans(plan_protocols(items), Scripted(wobbling(0.6)))
-    assert poor.recommended == "cell"
-    assert set(poor.dimensions["protocol"]) == {"bundle", "item"}
-
-
-def test_answers_from_the_journal_keep_their_price_in_a_comparison(items):
-    """The dear protocol was paid for yesterday; it is dear all the same."""
-
-    class Paid(Scripted):
-        def _answer(self, question, read):
-            known = question.about["protocol"] == "cell"
-            return super()._answer(question, read)._replace(cost=0.01, stored=known)
-
-    found = compare_plans(plan_protocols(items), Paid(wobbling(0.0)))
-    costs = dict(found.protocols.select("protocol", "cost").iter_rows())
-    assert costs == pytest.approx({"bundle": 0.02, "item": 0.1, "cell": 1.8})
-    assert found.recommended == "bundle"
-
-
-def test_a_comparison_without_a_yardstick_recommends_the_first(items):
-    same = compare_plans(plan_protocols(items), Scripted(answering(lambda *_: 1)))
-    assert same.recommended == "cell"
-    assert "nothing can be called as good" in same.warnings[0]
-    with pytest.raises(MensuraError, match="expected 2 or more"):
-        compare_plans(plan_protocols(items, repeats=1), Scripted(answering(by_text)))
-    with pytest.raises(MensuraError, match="no level could be read by"):
-        compare_plans(plan_protocols(items), Scripted(lambda question: "no"))
 
 
 def test_what_is_left_of_a_budget_is_never_below_nothing():

@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 
 import mensura
+from benchmarks.horizon_suites import predict_suites
 from mensura import fit_horizons
 from mensura.horizon.horizons import STATUSES, lengths_at, logit_of_mean
 from mensura.horizon.lengths import CENTER, fit_lengths
@@ -132,7 +133,7 @@ def test_a_flat_draw_has_an_infinite_length():
 def test_prediction_for_a_suite_that_was_not_run(runs, times):
     fit = mensura.fit_horizons(runs, times)
     new = pl.DataFrame({"suite": "new", "task": ["easy", "hard"], "minutes": [1.0, 2000.0]})
-    rates, means = fit.predict(new)
+    rates, means = predict_suites(fit, new)
     wide = {(row["subject"], row["task"]): row["rate"] for row in rates.iter_rows(named=True)}
     assert wide["middle", "easy"] > 0.7 > 0.3 > wide["middle", "hard"]
     assert means.filter(pl.col("low") > pl.col("high")).height == 0

@@ -44,8 +44,8 @@ def annotate(
     model: Models = None,
     max_cost: MaxCost = None,
     dry_run: DryRun = False,
-    protocol: Annotated[str, opt("bundle, item or cell (one level) per call; or compare all.")] = "bundle",
-    repeats: Annotated[int | None, opt("How often everything is asked (1; compare 2).")] = None,
+    protocol: Annotated[str, opt("One call for a bundle of items, an item, or a cell (one level).")] = "bundle",
+    repeats: Annotated[int, opt("How often everything is asked.")] = 1,
     rubrics: Rubrics = None,
     dimensions: Dimensions = "",
     columns: ItemColumns = None,
@@ -53,10 +53,7 @@ def annotate(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Annotate the items of a pool with demand levels, 0 to 5 in eighteen dimensions.
-
-    --protocol compare annotates by every protocol, and compares their cost and their agreement with one call per cell.
-    """
+    """Annotate the items of a pool with demand levels, 0 to 5 in eighteen dimensions."""
     from mensura.demands import carry_out, plan_annotation
     from mensura.demands.views import item_table
 
@@ -64,10 +61,7 @@ def annotate(
     how: dict[str, Any] = {"items_per_call": rare.items_per_call, "rubrics": rubrics}
     how["dimensions"] = split_names(dimensions) or None
     items, questions = item_table(pool, columns), Asking(model, max_cost, dry_run, rare)
-    if protocol == "compare":
-        _compare_protocols(items, {**how, "repeats": 2 if repeats is None else repeats}, questions, rare, out)
-        return
-    plan = plan_annotation(items, protocol=protocol, repeats=1 if repeats is None else repeats, **how)
+    plan = plan_annotation(items, protocol=protocol, repeats=repeats, **how)
     asking = questions.one(out, plan.max_tokens)
     if asking.dry_run:
         asking.print_estimate(plan.questions, plan.usual_tokens)
@@ -189,27 +183,6 @@ def agreement(
     if merged is not None:
         show(parts, "demands merge")
         console.print(say_levels(merged.demands))
-
-
-def _compare_protocols(
-    items: pl.DataFrame, how: dict[str, Any], asking: Asking, rare: AnnotateSettings, out: Path | None
-) -> None:
-    """Compare the protocols on these items and this model: cost, and agreement with one call per cell."""
-    from mensura.demands.plan import compare_plans, plan_protocols
-
-    plans = plan_protocols(items, **how)
-    one = asking.one(out, max(plan.max_tokens for plan in plans.values()))
-    if one.dry_run:
-        for plan in plans.values():
-            one.print_estimate(plan.questions, plan.usual_tokens)
-        return
-    with one.open("comparing") as asker:
-        result = compare_plans(plans, asker, seed=rare.seed)
-    facts = {name: getattr(result, name) for name in ("recommended", "model", "items")}
-    emit(result, **facts)
-    show(result, "annotate compare", **facts)
-    print_notes(result.warnings)
-    console.print(f"The cheapest protocol that is as good as one call per cell: {result.recommended}.")
 
 
 def _check_pools(paths: list[Path]) -> list[Path]:

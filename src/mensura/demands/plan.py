@@ -1,35 +1,25 @@
 """What annotating a pool will ask, before anything is asked: the questions, and the tokens their answers take.
 
 One model's answers to a plan, taken apart into cells: every cell asked for is a reading or is listed as unparsed.
-
-Which protocol is worth its price: each is asked of the same items, and compared with one call per cell. A protocol is
-*as good* as the first (a call per cell, as published) when it agrees with the first about as well as the first agrees
-with itself: the mean kappa between them is no more than ``TOLERANCE`` below the mean kappa between repeats of the
-first. The cheapest such protocol is the recommendation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import polars as pl
 
-from mensura.core.arrays import just_below
 from mensura.core.errors import MensuraError
-from mensura.core.results import Result
-from mensura.demands.agreement import Agreement, measure_agreement
-from mensura.demands.protocols import ITEMS_PER_CALL, PROTOCOLS, AnnotationProtocol, Packet
+from mensura.demands.protocols import ITEMS_PER_CALL, AnnotationProtocol, Packet
 from mensura.demands.rubrics import Rubric, load_rubrics
 from mensura.demands.views import ItemView, item_table, unguessability, view_items
 from mensura.llm import Answer, Asker, Question
 
 PROTOCOL = "bundle"
-FIRST = "cell"
-TOLERANCE = 0.05
 MOST_REPEATS = 100
 _REASONING_TOKENS = 1000
 """The published limit of an answer that reasons about one dimension."""
@@ -122,19 +112,16 @@ def plan_annotation(
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """What one model's answers to a plan gave: readings, unparsed cells, and what they cost.
+    """What one model's answers to a plan gave: readings, unparsed cells, and what was paid now.
 
-    ``cost`` was paid now, ``price`` is the cost of all answers, those from the journal included; US dollars, None where
-    no price is known.
+    ``cost``: US dollars, None where no price is known.
     """
 
     readings: pl.DataFrame
     unparsed: pl.DataFrame
     calls: int
     stored: int
-    tokens: int
     cost: float | None
-    price: float | None
 
 
 def ask_plan(plan: AnnotationPlan, model: str | Asker, **settings: Any) -> Asked:  # noqa: ANN401
@@ -188,9 +175,7 @@ def _sorted_out(plan: AnnotationPlan, answers: Sequence[Answer], annotator: str)
         missed,
         calls=sum(max(answer.attempts, bool(answer.text)) for answer in fresh),
         stored=len(answers) - len(fresh),
-        tokens=sum(answer.tokens_in + answer.tokens_out for answer in answers),
         cost=_total_cost(fresh),
-        price=_total_cost(answers),
     )
 
 
@@ -198,100 +183,3 @@ def _total_cost(answers: Sequence[Answer]) -> float | None:
     """Return the cost of answers in US dollars, None where the price of one is not known."""
     costs = [answer.cost for answer in answers if answer.text]
     return None if None in costs else float(sum(cost for cost in costs if cost is not None))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class ProtocolComparison(Result):
-    """Protocols side by side.
-
-    ``protocols``: protocol, calls, tokens, cost (answers from the journal included), unparsed; agreement with the first
-    protocol (kappa with its interval, exact, within_one, shift) and with its own repeats (retest_kappa).
-    ``dimensions``: the agreement with the first per dimension. ``recommended`` is the cheapest protocol that is as good
-    as the first.
-    """
-
-    TABLES: ClassVar[tuple[str, ...]] = ("protocols", "dimensions")
-
-    protocols: pl.DataFrame
-    dimensions: pl.DataFrame
-    recommended: str
-    model: str
-    items: int
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def heading(self) -> str:
-        """What this is, in one line."""
-        return f"Protocols on {self.items} items by {self.model}; the cheapest as good as {FIRST}: {self.recommended}"
-
-
-def plan_protocols(pool: Any, *, repeats: int = 2, **settings: Any) -> dict[str, AnnotationPlan]:  # noqa: ANN401
-    """Say what each protocol asks; two repeats or more, for the first protocol's agreement with itself."""
-    if repeats < 2:
-        raise MensuraError(
-            f"repeats: expected 2 or more, for the first protocol's agreement with itself, got {repeats}"
-        )
-    per_call = settings.pop("items_per_call", ITEMS_PER_CALL)
-    bundled = {name: per_call if name == PROTOCOL else ITEMS_PER_CALL for name in PROTOCOLS}
-    return {
-        name: plan_annotation(pool, protocol=name, repeats=repeats, items_per_call=size, **settings)
-        for name, size in bundled.items()
-    }
-
-
-def compare_plans(plans: Mapping[str, AnnotationPlan], model: Asker, *, seed: int = 0) -> ProtocolComparison:
-    """Carry out the plans of all protocols and compare what they give."""
-    asked = {name: ask_plan(plan, model) for name, plan in plans.items()}
-    lost = [name for name, part in asked.items() if part.readings.is_empty()]
-    if lost:
-        reason = asked[lost[0]].unparsed["reason"][0]
-        raise MensuraError(
-            f"protocols: no level could be read by {', '.join(lost)} ({reason}), so nothing can be compared; try "
-            "another model"
-        )
-    rows, parts = [], []
-    for name, part in asked.items():
-        retest = measure_agreement(part.readings, seed=seed) if part.readings["repeat"].n_unique() > 1 else None
-        agreement = None if name == FIRST else _against(asked[FIRST], part, seed)
-        rows.append(
-            {
-                "protocol": name,
-                "calls": part.calls + part.stored,
-                "tokens": part.tokens,
-                "cost": part.price,
-                "unparsed": part.unparsed.height,
-                **_figures(agreement),
-                "retest_kappa": None if retest is None else retest.value("kappa"),
-            }
-        )
-        parts += [] if agreement is None else [agreement.agreement.select(pl.lit(name).alias("protocol"), pl.all())]
-    table = pl.DataFrame(rows, infer_schema_length=None)
-    recommended, warnings = _recommend(table, table.filter(protocol=FIRST)["retest_kappa"].item())
-    annotator, items = asked[FIRST].readings["annotator"][0], len(plans[FIRST].views)
-    return ProtocolComparison(table, pl.concat(parts), recommended, annotator, items, warnings)
-
-
-def _against(first: Asked, other: Asked, seed: int) -> Agreement:
-    """Agreement of one repeat of each of two protocols, the first of either."""
-    parts = []
-    for label, part in (("first", first), ("other", other)):
-        once = part.readings.filter(pl.col("repeat") == pl.col("repeat").min())
-        parts.append(once.with_columns(annotator=pl.lit(label), repeat=pl.lit(0, dtype=pl.Int64)))
-    return measure_agreement(pl.concat(parts), seed=seed)
-
-
-def _figures(agreement: Agreement | None) -> dict[str, float | None]:
-    names = ("kappa", "low", "high", "exact", "within_one", "shift")
-    if agreement is None:
-        return dict.fromkeys(names)
-    mean = agreement.agreement.filter(dimension="mean", statistic="kappa").select("value", "low", "high").row(0)
-    pair = agreement.pairs.select(names[3:]).row(0)
-    return dict(zip(names, (*mean, *pair), strict=True))
-
-
-def _recommend(table: pl.DataFrame, bar: float | None) -> tuple[str, tuple[str, ...]]:
-    """Return the cheapest protocol that is as good as the first; cheapest by cost, then tokens, then calls."""
-    if bar is None:
-        return FIRST, ("the first protocol's agreement with itself is not defined, so nothing can be called as good",)
-    good = table.filter((pl.col("protocol") == FIRST) | (pl.col("kappa") >= just_below(bar - TOLERANCE)))
-    return str(good.sort("cost", "tokens", "calls")["protocol"][0]), ()

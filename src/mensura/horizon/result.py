@@ -1,4 +1,4 @@
-"""Fit horizons to runs and times, and the result: tables, curves and predictions for new tasks."""
+"""Fit horizons to runs and times, and the result: tables and curves."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 import polars as pl
 
 from mensura.core.arguments import check_arguments
-from mensura.core.arrays import Floats, expit
+from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError, check_choice, counted
 from mensura.core.results import Result
 from mensura.horizon.design import make_design
-from mensura.horizon.fitting import PRIORS, EffectSpreads, Mode, fit_mode
+from mensura.horizon.fitting import EffectSpreads, Mode, fit_mode
 from mensura.horizon.horizons import DRAWS, curve_table, draw_unknowns, part_table, people_curve, table_of
 from mensura.horizon.lengths import CENTER, fit_lengths
 from mensura.horizon.metr import PENALTY, fit_metr
-from mensura.horizon.reading import ALL, HorizonData, read_data, read_times
+from mensura.horizon.reading import ALL, HorizonData, read_data
 from mensura.intake.names import is_people
 from mensura.scale import Z90
 
@@ -70,40 +70,6 @@ class HorizonFit(Result):
         """Horizons over all suites, longest first."""
         shown = self.horizons.filter(pl.col("suite") == ALL).drop("suite")
         return shown.sort(pl.coalesce("p50", "p50_low", pl.lit(0.0)), "subject", descending=[True, False])
-
-    def predict(self, times: Any, *, seed: int = 0) -> tuple[pl.DataFrame, pl.DataFrame]:  # noqa: ANN401
-        """Predict success on the tasks of suites that were not run.
-
-        Parameters
-        ----------
-        times : table
-            suite, task, minutes and how, as for :func:`fit_horizons`.
-        seed : int
-            Seed of the draws.
-
-        Returns
-        -------
-        tuple of DataFrame
-            subject, suite, task, rate; and subject, suite, rate, low, high: the mean of one run per task.
-
-        Raises
-        ------
-        MensuraError
-            If the fit is of the published method, which has no model of suites.
-
-        """
-        if not self.modes:
-            raise MensuraError(f"predict: method {self.method!r} has no suites; expected a fit with method={OWN!r}")
-        new = read_times(times, [])[0]
-        if new["suite"].null_count():
-            new = new.with_columns(pl.col("suite").fill_null("new suite"))
-        rng = np.random.default_rng(seed)
-        rates, means = [], []
-        for mode, theta in zip(self.modes, self.draws, strict=True):
-            one, other = _predict(mode, theta, self.data.times, new, rng)
-            rates.append(one)
-            means.append(other)
-        return pl.concat(rates), pl.concat(means)
 
 
 @check_arguments
@@ -274,50 +240,3 @@ def _kinds(modes: list[Mode]) -> pl.DataFrame:
         suites = ", ".join(lengths.suites)
         parts.append(pl.concat([person, lengths.kinds]).with_columns(suites=pl.lit(suites)))
     return pl.concat(parts)
-
-
-def _predict(
-    mode: Mode, theta: Floats, old: pl.DataFrame, new: pl.DataFrame, rng: np.random.Generator
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return rates by task and means by suite of all subjects of one fit on new suites."""
-    at, effect, draws = mode.places, mode.spreads.effect, theta.shape[0]
-    inside = old.filter(pl.col("suite").is_in([suite.name for suite in mode.design.suites]))
-    times = pl.concat(
-        [inside.filter(~pl.col("suite").is_in(new["suite"].unique().to_list())), new], how="diagonal_relaxed"
-    )
-    tasks = times.select("suite", "task").unique().sort("suite", "task")
-    lengths = fit_lengths(times, tasks)
-    rates, means = [], []
-    slip = float(np.mean(mode.spreads.slip))
-    for name in sorted(set(new["suite"])):
-        place = lengths.suites.index(name)
-        own = (tasks["suite"] == name).to_numpy()
-        count = int(own.sum())
-        chance = tasks.filter(own).join(
-            new.select("suite", "task", "chance").unique(["suite", "task"]),
-            on=["suite", "task"],
-            how="left",
-            maintain_order="left",
-        )
-        guess = chance["chance"].fill_null(0.0).to_numpy().astype(float)
-        shared = np.sqrt(lengths.shared[place, place]) * rng.standard_normal((draws, 1))
-        noise = rng.standard_normal((draws, count))
-        x = lengths.mean[own] + shared + np.sqrt(lengths.variance[own]) * noise
-        several = len(mode.design.suites) > 1  # one suite cannot show how suites differ: the prior says it
-        spread = {key: effect[key] if several else PRIORS[key][0] for key in ("v", "g", "w")}
-        v, g = (spread[key] * rng.standard_normal((draws, 1)) for key in ("v", "g"))
-        e = effect["e"] * rng.standard_normal((draws, count)) + v
-        for who, subject in enumerate(mode.design.subjects):
-            w = spread["w"] * rng.standard_normal((draws, 1))
-            a, b = theta[:, at.a][:, who, None] + w, theta[:, at.b][:, who, None] + g
-            chances = guess + (1 - guess - slip) * expit(a - b * x - e)
-            rates.append(
-                pl.DataFrame(
-                    {"subject": subject, "suite": name, "task": tasks.filter(own)["task"], "rate": chances.mean(0)}
-                )
-            )
-            ran = (rng.random((draws, count)) < chances).mean(1)
-            low, high = np.quantile(ran, (0.05, 0.95))
-            means.append((subject, name, float(chances.mean()), float(low), float(high)))
-    columns = {"subject": pl.String, "suite": pl.String, "rate": pl.Float64, "low": pl.Float64, "high": pl.Float64}
-    return pl.concat(rates), pl.DataFrame(means, schema=columns, orient="row")
