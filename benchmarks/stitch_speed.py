@@ -71,7 +71,7 @@ def replicates(fit: Stitch, peer: Peer) -> dict[str, object]:
     memory = peak_memory()
     at = fit.model.solution
     warm = np.concatenate((at.C[0], at.D[0], at.slope[0]))
-    weights = bootstrap_weights(fit.data.layout, 5, "within", np.random.default_rng(0))
+    weights = bootstrap_weights(fit.data.layout, 5, np.random.default_rng(0))
     tight, loose = (
         best(lambda loose=loose: [peer.fit(warm, w, loose=loose) for w in weights], 1)[0] / len(weights)
         for loose in (False, True)

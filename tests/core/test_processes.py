@@ -168,11 +168,10 @@ def test_a_cluster_that_cannot_finish_is_said_in_one_sentence(here_ray, monkeypa
     assert "did not finish the work (Failed to start a worker). Read its logs" in told.err
 
 
-@pytest.mark.parametrize("kind", ["within", "subjects"])
-def test_replicates_are_those_of_one_process(here_ray, kind):
+def test_replicates_are_those_of_one_process(here_ray):
     rows = [(f"m{i}", f"b{j}", 1 / (1 + 2.0 ** (j - i / 2))) for i in range(12) for j in range(6) if (i + j) % 4]
     fit = stitch(pl.DataFrame(rows, schema=["model", "benchmark", "score"], orient="row"), method="rosetta")
-    plain, spread = (fit.bootstrap(10, seed=3, kind=kind, ray=ray) for ray in (None, "local"))
+    plain, spread = (fit.bootstrap(10, seed=3, ray=ray) for ray in (None, "local"))
     assert spread.capabilities["low"].to_list() == pytest.approx(plain.capabilities["low"].to_list(), abs=1e-6)
     assert here_ray.ran == 4
 

@@ -62,7 +62,6 @@ def test_pandas_gets_plain_columns(result):
     [
         (lambda fit: fit.bootstrap(0), "n: got 0; expected a whole number from 1"),
         (lambda fit: fit.bootstrap(5, seed=-1), "seed: got -1; expected a whole number from 0"),
-        (lambda fit: fit.bootstrap(5, kind="x"), "kind: got 'x'; expected one of"),
         (lambda fit: fit.plot(rows=0), "rows: got 0; expected a whole number from 1"),
         (lambda fit: fit.plot("many"), "rows: got 'many'; expected a whole number"),
     ],

@@ -170,14 +170,8 @@ def test_a_model_with_nothing_missing_has_the_interval_of_its_measurement(build)
     assert (result.composites["high"] - result.composites["low"]).min() > 0.5
 
 
-def test_the_joint_model_has_no_caps_donors_or_peers(joint):
-    models, benchmarks = joint.matrix.measured.shape
-    filled = joint.filled
-    assert (filled.caps.shape, filled.capability.shape) == ((1, benchmarks), (1, models))
-    assert np.isnan(filled.caps).all() and np.isnan(filled.capability).all()
-    assert (filled.donors == -1).all()
-    assert filled.correlations.weight.shape == (1, benchmarks, benchmarks)
-    assert not filled.correlations.weight.any()
+def test_the_joint_model_has_no_donors(joint):
+    assert (joint.filled.donors == -1).all()
 
 
 def test_draws_of_the_joint_model_report_every_hundred(joint):

@@ -93,7 +93,7 @@ def test_replicates_that_did_not_arrive_are_counted(simulated, monkeypatch):
     monkeypatch.setattr(rosetta, "solve_rosetta", partial(rosetta.solve_rosetta, max_iterations=1))
     draws = fit.bootstrap(6)
     assert draws.unconverged == 6
-    assert "6 of 6 draws (bootstrap within) did not converge" in str(draws)
+    assert "6 of 6 draws (bootstrap) did not converge" in str(draws)
     assert not benchmark_influence(fit)["converged"].any()
 
 

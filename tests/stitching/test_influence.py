@@ -28,38 +28,29 @@ def default(simulated):
     return stitch(simulated[0])
 
 
-@pytest.mark.parametrize("kind", ["within", "subjects", "benchmarks"])
-def test_bootstrap_weights_keep_their_totals(simulated, default, kind):
+def test_bootstrap_weights_keep_their_totals(default):
     layout = default.data.layout
-    weights = bootstrap_weights(layout, 50, kind, np.random.default_rng(0))
-    assert weights.mean() == pytest.approx(1, abs=0.1)
-    if kind == "within":
-        totals = layout.over_subjects(weights)
-        np.testing.assert_array_equal(totals, np.broadcast_to(np.bincount(layout.rows), totals.shape))
+    weights = bootstrap_weights(layout, 50, np.random.default_rng(0))
+    totals = layout.over_subjects(weights)
+    np.testing.assert_array_equal(totals, np.broadcast_to(np.bincount(layout.rows), totals.shape))
 
 
-@pytest.mark.parametrize("kind", ["within", "subjects", "benchmarks"])
 @pytest.mark.parametrize("method", ["published", "default"])
-def test_every_bootstrap_gives_the_same_table_shape(kind, method, request):
+def test_every_bootstrap_gives_the_same_table_shape(method, request):
     fit = request.getfixturevalue(method)
     ticks = []
-    draws = fit.bootstrap(12, seed=1, kind=kind, advance=lambda: ticks.append(1))
+    draws = fit.bootstrap(12, seed=1, advance=lambda: ticks.append(1))
     assert len(ticks) == 12
     table = draws.capabilities
     assert table.columns == ["subject", "capability", "low", "high"]
     assert table.height == len(fit.data.subjects)
     assert (table["low"] <= table["high"]).all()
     assert draws.benchmarks.height == len(fit.data.benchmarks)
-    assert fit.bootstrap(12, seed=1, kind=kind).capabilities.equals(table)
-
-
-def test_unknown_bootstrap_is_refused(published):
-    with pytest.raises(MensuraError, match="kind: got 'rows'; expected one of within, subjects, benchmarks"):
-        published.bootstrap(3, kind="rows")
+    assert fit.bootstrap(12, seed=1).capabilities.equals(table)
 
 
 def test_bootstrap_of_the_anchor_scale_keeps_the_anchor(published):
-    draws = published.bootstrap(20, kind="benchmarks")
+    draws = published.bootstrap(20)
     anchor = published.data.benchmarks.index("b00")
     np.testing.assert_allclose(draws.positions.difficulty[:, anchor], 0, atol=1e-9)
     np.testing.assert_allclose(draws.positions.slope[:, anchor], 1)
@@ -70,12 +61,6 @@ def test_ranks_and_probabilities(default):
     ranks = draws.ranks
     assert ranks["p_first"].sum() == pytest.approx(1)
     assert ((ranks["rank_low"] <= ranks["rank"]) & (ranks["rank"] <= ranks["rank_high"])).drop_nulls().all()
-    best, worst = draws.capabilities["subject"][0], draws.capabilities["subject"][-1]
-    assert draws.better(best, worst) > 0.99
-    assert draws.better(best, worst) + draws.better(worst, best) == pytest.approx(1)
-    assert draws.pairs(3).height == 6
-    with pytest.raises(MensuraError, match="did you mean"):
-        draws.better("m0011", best)
 
 
 def test_results_print_and_show(default):

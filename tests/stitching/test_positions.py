@@ -61,11 +61,6 @@ def test_an_error_that_all_subjects_share_takes_no_rank_away():
     assert draws.ranks["p_first"].to_list() == [1.0] + [0.0] * 8
 
 
-def test_comparisons_count_draws(draws):
-    assert draws.better("a", "b") == pytest.approx(50 / 101)
-    assert draws.pairs(2).rows() == [("b", "a", pytest.approx(51 / 101)), ("a", "b", pytest.approx(50 / 101))]
-
-
 def test_scales_fix_zero_and_unit_in_every_draw():
     rng = np.random.default_rng(1)
     positions = Positions(rng.normal(size=(4, 6, 1)), rng.normal(size=(4, 3, 2)) + np.array([0, 3]))

@@ -37,7 +37,6 @@ class StitchSettings:
     ridge: Annotated[float | None, "Strength of the published penalty (rosetta; 0.1)."] = None
     parts: Annotated[str, "Scores in unconnected parts: refuse them, keep the largest, or keep all."] = "refuse"
     fewest_benchmarks: Annotated[int, "Benchmarks a subject needs (published: 4)."] = 1
-    kind: Annotated[str, "Bootstrap over scores within subjects, subjects or benchmarks."] = "within"
     ray: Annotated[str | None, "Bootstrap on Ray: local, or the address of a cluster."] = None
     seed: Annotated[int, "Seed of the bootstrap."] = 0
 
@@ -97,7 +96,7 @@ def stitch(
         tables |= {"suspicious": fit.suspicious, "dimensions": fit.dimensions, "floors": fit.floors}
     if bootstrap:
         with progress_bar("bootstrap", bootstrap) as advance:
-            draws = fit.bootstrap(bootstrap, seed=rare.seed, kind=rare.kind, advance=advance, ray=rare.ray)  # type: ignore[arg-type]
+            draws = fit.bootstrap(bootstrap, seed=rare.seed, advance=advance, ray=rare.ray)
         tables |= {"capabilities": draws.capabilities, "ranks": draws.ranks}
         warnings += draws.warnings
     tables |= _further(fit, data, people, checks or ())
@@ -107,7 +106,7 @@ def stitch(
     for text in fit.notes:
         console.print(text)
     print_notes(warnings, "warning")
-    basis = f"bootstrap {rare.kind}, {bootstrap} replicates" if bootstrap else "Laplace"
+    basis = f"bootstrap, {bootstrap} replicates" if bootstrap else "Laplace"
     title = f"Capabilities ({fit.method}; 90% intervals: {basis})"
     _print(tables, title, added_subjects() if scores is None else ())
 

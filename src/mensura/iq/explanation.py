@@ -11,7 +11,7 @@ import polars as pl
 
 from mensura.core.arrays import Floats
 from mensura.core.results import Result
-from mensura.iq.dimensions import GLOBAL, MATCHED, MISSING, NEAREST, STATUSES, ScoredDimensions, comparable
+from mensura.iq.dimensions import GLOBAL, MATCHED, MISSING, NEAREST, STATUSES, ScoredDimensions
 from mensura.iq.ladders import LEVELS
 from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.relatives import ENOUGH, TEACHERS
@@ -27,10 +27,6 @@ from mensura.iq.waterfall import (
     WITHIN,
     ZERO,
     Filled,
-    masked_quantile,
-    peer_groups,
-    peer_keys,
-    smallest,
 )
 
 _FACTS = ("label", "iq", "low", "high", "status", "note")
@@ -186,7 +182,7 @@ def _dimension(scoring: Scoring, row: int, place: int) -> Explanation:
     if status == MISSING:
         note = _nothing_note(scoring, row, int(matrix.measured[row, columns].sum()))
     elif status >= MATCHED:
-        note = _missing_dimension_note(scoring, row, place)
+        note = _missing_dimension_note(scoring, row, status)
     else:
         measured = int(matrix.measured[row, columns].sum())
         note = f"mean of {columns.size} benchmarks, {measured} measured"
@@ -202,49 +198,40 @@ def _nothing_note(scoring: Scoring, row: int, measured: int) -> str:
     return f"{basis}, and no model of its time was measured here"
 
 
-def _missing_dimension_note(scoring: Scoring, row: int, place: int) -> str:
-    matrix, scored, rules = scoring.matrix, scoring.scored, scoring.rules
-    count = scored.scored.sum(axis=1)
-    peers = np.flatnonzero(scored.scored[:, place] & (count >= rules.dimension.minimum_scored))
-    points = np.where(scored.scored, scored.dimensions[0], 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        other = (points.sum(axis=1) - points[:, place]) / (count - 1)
-    alike, _ = comparable(matrix, scored.own, other[None], np.array([row]), peers, rules)
-    cap = float(masked_quantile(scored.dimensions[0, peers, place], alike[0, 0], rules.dimension.percentile))
-    names = matrix.listed(peers[alike[0, 0]])
-    status = int(scored.statuses[row, place])
-    kind = {NEAREST: "nearest models", GLOBAL: "models of its time"}.get(status, "models alike")
+def _missing_dimension_note(scoring: Scoring, row: int, status: int) -> str:
+    kind = {NEAREST: "the nearest models", GLOBAL: "models of its time"}.get(status, "models alike")
     return (
-        f"not measured: the smaller of its own average {scored.own[0, row]:.1f} and "
-        f"percentile {rules.dimension.percentile:g} of {kind} {cap:.1f} ({names})"
+        f"not measured: the smaller of its own average {scoring.scored.own[0, row]:.1f} and "
+        f"percentile {scoring.rules.dimension.percentile:g} of {kind}"
     )
 
 
 def _benchmark(scoring: Scoring, row: int, column: int) -> Explanation:
-    matrix, filled = scoring.matrix, scoring.filled
+    matrix, filled, rules = scoring.matrix, scoring.filled, scoring.rules
     step = int(filled.steps[row, column])
     value = filled.iqs[0, row, column]
     low, high = _span(scoring, matrix.benchmarks[column], row)
     note = ""
-    parts: tuple[Explanation, ...] = ()
     if step == SOURCE:
         note = _source_note(scoring, row, column)
     elif step == PREDECESSOR:
         donor = int(filled.donors[row, column])
         note = f"missing; from predecessor {matrix.subjects[donor]}: {_source_note(scoring, donor, column)}"
     elif step == PEERS:
-        note = _peers_note(scoring, row, column)
+        note = f"missing; percentile {rules.peers.percentile:g} of comparable models"
     elif step == ZERO:
         note = "missing; a score of 0 is assumed"
     elif step == CORRELATION:
-        note, parts = _correlation_note(scoring, row, column)
+        note = "missing; predicted from the model's other benchmarks of the dimension, less a penalty for the error"
     elif step == WITHIN:
-        note = _within_note(scoring, row, column)
+        note = (
+            f"missing; observed average of the dimension, at most percentile {rules.within.percentile:g} of all models"
+        )
     elif step == JOINT:
         count = int(matrix.measured[row].sum())
         basis = [f"{count} measured benchmark{'' if count == 1 else 's'}"] if count else []
         note = f"missing; estimated from the model's {' and '.join([*basis, *_relatives_read(matrix, row)])}"
-    return Explanation(matrix.benchmarks[column], _number(value), low, high, STEPS[step], note, parts)
+    return Explanation(matrix.benchmarks[column], _number(value), low, high, STEPS[step], note)
 
 
 def _source_note(scoring: Scoring, row: int, column: int) -> str:
@@ -258,47 +245,6 @@ def _source_note(scoring: Scoring, row: int, column: int) -> str:
     else:
         segment = f"between IQ {low} = {points[low]:g} and IQ {high} = {points[high]:g}"
     return f"score {fact['score']:g} {fact['unit']} ({fact['source']}, {fact['date']}), {segment}"
-
-
-def _peers_note(scoring: Scoring, row: int, column: int) -> str:
-    matrix, rule = scoring.matrix, scoring.rules.peers
-    targets, peers, kind = peer_groups(matrix, column)
-    nearest = smallest(peer_keys(kind, scoring.filled.capability, targets, peers), rule.count)
-    chosen = peers[nearest[0, int(np.flatnonzero(targets == row)[0])]]
-    return f"missing; percentile {rule.percentile:g} of {chosen.size} comparable models ({matrix.listed(chosen)})"
-
-
-def _correlation_note(scoring: Scoring, row: int, column: int) -> tuple[str, tuple[Explanation, ...]]:
-    matrix, filled, rule = scoring.matrix, scoring.filled, scoring.rules.correlation
-    lines, iqs = filled.correlations, matrix.iqs[row]
-    predictors = np.flatnonzero(matrix.measured[row] & (lines.weight[0, :, column] > 0))
-    parts, weights = [], lines.weight[0, predictors, column]
-    estimates = lines.intercept[0, predictors, column] + lines.slope[0, predictors, column] * iqs[predictors]
-    for predictor, estimate in zip(predictors, estimates, strict=True):
-        n, shrunk = lines.overlap[predictor, column], lines.shrunk[0, predictor, column]
-        note = f"at {iqs[predictor]:.1f} predicts this; shrunk correlation {shrunk:.2f} over {n:.0f} models"
-        parts.append(
-            Explanation(f"from {matrix.benchmarks[predictor]}", float(estimate), None, None, "predictor", note)
-        )
-    place = matrix.dimension_of[column]
-    single = filled.known[row, place] == 1
-    penalty, margin = (rule.penalty_single, rule.margin_single) if single else (rule.penalty, rule.margin)
-    estimate = float(weights @ estimates / weights.sum())
-    error = float(filled.errors[0, row, column]) / np.sqrt(1 + penalty**2)
-    cap = float(filled.average[0, row, place]) - margin
-    note = (
-        f"missing; estimate {estimate:.1f} less {penalty:g} × its error {error:.1f}, at most "
-        f"{cap:.1f} ({margin:g} below the observed average)"
-    )
-    return note, tuple(parts)
-
-
-def _within_note(scoring: Scoring, row: int, column: int) -> str:
-    matrix, filled = scoring.matrix, scoring.filled
-    average = float(filled.average[0, row, matrix.dimension_of[column]])
-    cap = float(filled.caps[0, column])
-    percentile = scoring.rules.within.percentile
-    return f"missing; observed average {average:.1f}, at most percentile {percentile:g} of the benchmark, {cap:.1f}"
 
 
 def _span(scoring: Scoring, name: str, row: int) -> tuple[float | None, float | None]:

@@ -324,7 +324,7 @@ def _matrix(evidence: Evidence, edition: IqResult) -> ScoreMatrix:
 
 
 def _filled(edition: IqResult, placed: Placed) -> Filled:
-    axes = {"iqs": 1, "errors": 1, "average": 1, "capability": 1, "steps": 0, "donors": 0, "known": 0}
+    axes = {"iqs": 1, "errors": 1, "steps": 0, "donors": 0}
     arrays = {name: _rows(edition, placed, f"filled.{name}", axis) for name, axis in axes.items()}
     correction = None
     if edition.filled.correction is not None:

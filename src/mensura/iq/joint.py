@@ -13,7 +13,7 @@ from mensura.iq.own_mask import Entries, MaskCorrection, correct, find_entries, 
 from mensura.iq.relatives import condition
 from mensura.iq.rules import ImputationRule, IqRules
 from mensura.iq.sampler import STATES_KEPT, Sampled, sample
-from mensura.iq.waterfall import JOINT, NONE, SOURCE, Filled, known_in, no_correlations, run_waterfall
+from mensura.iq.waterfall import JOINT, NONE, SOURCE, Filled, run_waterfall
 
 POINT_DRAWS = 400
 """Draws behind a plain scoring, whose values are their means; a composite then errs by about 0.15 from sampling."""
@@ -101,11 +101,7 @@ def _estimated(matrix: ScoreMatrix, rule: ImputationRule) -> Mask:
 def _filled(matrix: ScoreMatrix, new: Mask, iqs: Floats, errors: Floats, correction: MaskCorrection) -> Filled:
     measured = matrix.measured
     steps = np.select([measured, new], [SOURCE, JOINT], NONE).astype(np.int8)
-    known, average = known_in(matrix, matrix.iqs[None])
-    nobody = np.full(measured.shape, -1)
-    caps, capability = (np.full((1, size), np.nan) for size in reversed(measured.shape))
-    lines = no_correlations(iqs[:1])
-    return Filled(iqs, steps, errors, nobody, average, known, caps, lines, capability, correction)
+    return Filled(iqs, steps, errors, np.full(measured.shape, -1), correction)
 
 
 def _fit(

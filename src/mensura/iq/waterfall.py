@@ -34,8 +34,6 @@ _ORIGIN = 100.0  # IQs are counted from here while variances are formed, to keep
 class Correlations:
     """Shrunk regressions between benchmarks of a dimension, draws × predictor × predicted."""
 
-    overlap: Floats
-    shrunk: Floats  # r · n / (n + shrinkage)
     weight: Floats  # n · shrunk², 0 where not usable
     slope: Floats
     intercept: Floats
@@ -44,17 +42,12 @@ class Correlations:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Filled:
-    """Benchmark IQs after the waterfall, with the step and standard error of each, and what the steps used."""
+    """Benchmark IQs after the waterfall, with the step and standard error of each, and whose value was inherited."""
 
     iqs: Floats  # draws × models × benchmarks, NaN where no step applies
     steps: Codes  # models × benchmarks, of the first draw
     errors: Floats  # draws × models × benchmarks: standard error of imputed values, 0 for measured ones
     donors: Ints  # models × benchmarks: row of the predecessor taken from, -1 = none
-    average: Floats  # draws × models × dimensions: mean of what was known before the last two steps
-    known: Ints  # models × dimensions: benchmarks known before the last two steps
-    caps: Floats  # draws × benchmarks: percentile cap of the within-dimension estimate
-    correlations: Correlations
-    capability: Floats  # draws × models: mean benchmark IQ outside the peer dimensions, which ranks peers
     correction: MaskCorrection | None = None  # of estimates by the joint model
 
 
@@ -99,7 +92,7 @@ def run_waterfall(matrix: ScoreMatrix, iqs: Floats, rules: IqRules, noise: Float
     put((missing & tried)[None], careful, residual * np.sqrt(1 + penalty**2), CORRELATION)
     within = np.clip(np.fmin(np.where(tried | single, mean - margin, mean), caps[:, None, :]), LOWEST, HIGHEST)
     put(np.isnan(values) & missing, within, rules.error.within, WITHIN)
-    return Filled(values, steps, errors, donors, average, known, caps, lines, capability)
+    return Filled(values, steps, errors, donors)
 
 
 def find_donors(matrix: ScoreMatrix) -> Ints:
@@ -188,20 +181,11 @@ def correlate(matrix: ScoreMatrix, iqs: Floats, rule: CorrelationRule) -> Correl
         return np.where(usable, values, 0.0)
 
     return Correlations(
-        overlap=n,
-        shrunk=kept(shrunk),
         weight=kept(n * shrunk**2),
         slope=kept(slope),
         intercept=kept(mean_y + _ORIGIN - slope * (mean_x + _ORIGIN)),
         residual=kept(residual),
     )
-
-
-def no_correlations(iqs: Floats) -> Correlations:
-    """Return regressions of which none is usable, for fillings that do without."""
-    size = iqs.shape[2]
-    none = np.zeros((iqs.shape[0], size, size))
-    return Correlations(none[0], none, none, none, none, none)
 
 
 def _predict(matrix: ScoreMatrix, iqs: Floats, lines: Correlations) -> tuple[Floats, Floats]:

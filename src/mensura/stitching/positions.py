@@ -19,7 +19,7 @@ from mensura.core.errors import listed_names
 from mensura.core.frames import sort_highest
 from mensura.core.results import Result
 from mensura.scale.ranking import WIDEST_SPREAD, rank_subjects
-from mensura.stitching.checks import position, warn_unconverged
+from mensura.stitching.checks import warn_unconverged
 from mensura.stitching.layout import paired_products
 from mensura.stitching.sweeps import with_constant
 
@@ -222,18 +222,6 @@ class PositionDraws(Result):
             .select(*ranked.columns, "capability")
             .sort("rank", nulls_last=True, maintain_order=True)
         )
-
-    def better(self, subject: str, other: str) -> float:
-        """Probability that ``subject`` is more capable than ``other``."""
-        C = self.positions.capability
-        i, j = position(self.subjects, subject, "subject"), position(self.subjects, other, "other")
-        return float(np.nanmean(C[:, i] > C[:, j]))
-
-    def pairs(self, top: int = 10) -> pl.DataFrame:
-        """P(row's subject is more capable than column's) among the ``top`` subjects: subject, other, better."""
-        names = self.capabilities["subject"].head(top)
-        rows = [(a, b, self.better(a, b)) for a in names for b in names if a != b]
-        return pl.DataFrame(rows, schema={"subject": pl.String, "other": pl.String, "better": pl.Float64}, orient="row")
 
     def _interval(self, values: Floats, estimate: Floats) -> tuple[Floats, Floats]:
         """Quantiles of the draws, wide enough to hold the estimate: where scores are mostly noise it can lie outside.

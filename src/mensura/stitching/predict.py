@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -13,7 +13,7 @@ from mensura.core.arrays import Floats, Ints, Mask
 from mensura.core.processes import RayTasks
 from mensura.stitching.fitted import Model, PooledModel
 from mensura.stitching.layout import ScoreLayout, levels, pack_twice, variance_shape
-from mensura.stitching.positions import Positions
+from mensura.stitching.positions import Positions, joined
 from mensura.stitching.sweeps import eta_variance, extended
 
 RESOLUTION = 0.005
@@ -176,43 +176,20 @@ def _grouped(cells: pl.DataFrame, by: str) -> pl.DataFrame:
 
 # Resampling: which scores count how often in each replicate, and what a replicate says nothing about.
 
-Kind = Literal["within", "subjects", "benchmarks"]
-
 
 class Resampled(NamedTuple):
-    """Refits of all replicates: positions, where they are known, and which replicates arrived.
-
-    ``seen`` is (replicates, subjects), ``known`` (replicates, benchmarks), ``converged`` (replicates,).
-    """
+    """Refits of all replicates: positions, which benchmarks (replicates, benchmarks) are known, which arrived."""
 
     positions: Positions
-    seen: Mask
     known: Mask
     converged: Mask
 
 
-def bootstrap_weights(
-    layout: ScoreLayout, n: int, kind: Kind, rng: np.random.Generator, keep_benchmark: int | None = None
-) -> Floats:
+def bootstrap_weights(layout: ScoreLayout, n: int, rng: np.random.Generator) -> Floats:
     """Return (n, scores): how often each score counts in each replicate.
 
-    ``within``: every subject's scores are resampled with replacement. ``subjects`` and ``benchmarks``: whole rows or
-    columns are. ``keep_benchmark`` (an anchor) counts at least once.
+    Every subject's scores are resampled with replacement; subjects with equally many scores are drawn together.
     """
-    if kind == "within":
-        return _within(layout, n, rng)
-    if kind == "subjects":
-        m = layout.n_subjects
-        return np.take(rng.multinomial(m, np.full(m, 1 / m), size=n).astype(float), layout.rows, axis=1)
-    b = layout.n_benchmarks
-    counts = rng.multinomial(b, np.full(b, 1 / b), size=n).astype(float)
-    if keep_benchmark is not None:
-        counts[:, keep_benchmark] = np.maximum(counts[:, keep_benchmark], 1)
-    return np.take(counts, layout.cols, axis=1)
-
-
-def _within(layout: ScoreLayout, n: int, rng: np.random.Generator) -> Floats:
-    """Resample within every subject; subjects with equally many scores are drawn together."""
     weights = np.empty((n, layout.n_scores))
     sizes = np.bincount(layout.rows, minlength=layout.n_subjects)
     for size in np.unique(sizes):
@@ -222,33 +199,16 @@ def _within(layout: ScoreLayout, n: int, rng: np.random.Generator) -> Floats:
     return weights
 
 
-def on_ray(model: Model, weights: Floats, kind: Kind, address: str) -> Resampled:
+def on_ray(model: Model, weights: Floats, address: str) -> Resampled:
     """Refit every replicate on a Ray cluster, in two parts per processor."""
     with RayTasks(address) as tasks:
         parts = np.array_split(weights, min(len(weights), 2 * tasks.workers))
-        pieces = [task.result() for task in [tasks.submit(resampled, model, part, kind) for part in parts]]
-    theta, phi = (np.concatenate([getattr(one.positions, name) for one in pieces]) for name in ("theta", "phi"))
-    seen, known, converged = (
-        np.concatenate([getattr(one, name) for one in pieces]) for name in ("seen", "known", "converged")
-    )
-    return Resampled(Positions(theta, phi), seen, known, converged)
+        pieces = [task.result() for task in [tasks.submit(resampled, model, part) for part in parts]]
+    known, converged = (np.concatenate([getattr(one, name) for one in pieces]) for name in ("known", "converged"))
+    return Resampled(joined([one.positions for one in pieces]), known, converged)
 
 
-def resampled(model: Model, weights: Floats, kind: Kind, advance: Callable[[], object] | None = None) -> Resampled:
-    """Refit every replicate.
-
-    Subjects left out by resampling subjects are placed afterwards on the replicate's benchmarks, from all their scores.
-    """
-    layout = model.data.layout
+def resampled(model: Model, weights: Floats, advance: Callable[[], object] | None = None) -> Resampled:
+    """Refit every replicate."""
     positions, converged = model.refit(weights, advance)
-    seen = layout.over_subjects(weights) > 0
-    measured = layout.over_benchmarks(weights) > 0
-    if kind == "subjects":
-        for replicate, here in enumerate(seen):
-            out = np.flatnonzero(~here)
-            if out.size:
-                placed = model.place(model.data.of_subjects(out), positions.phi[replicate])
-                positions.theta[replicate, out] = placed.theta
-                converged[replicate] &= placed.converged
-        seen = np.ones_like(seen)
-    return Resampled(positions, seen, measured, converged)
+    return Resampled(positions, model.data.layout.over_benchmarks(weights) > 0, converged)

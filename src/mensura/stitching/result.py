@@ -18,7 +18,6 @@ from mensura.stitching.fitted import Model, PooledModel
 from mensura.stitching.links import to_date
 from mensura.stitching.positions import LEVEL, PositionDraws, Positions, Scale, estimate_warnings, principal
 from mensura.stitching.predict import (
-    Kind,
     bootstrap_weights,
     cell_residuals,
     expected_scores,
@@ -242,21 +241,19 @@ class Stitch(Result):
         n: int = 200,
         *,
         seed: int = 0,
-        kind: Kind = "within",
         advance: Callable[[], object] | None = None,
         ray: str | None = None,
     ) -> PositionDraws:
-        """Refit ``n`` resampled data sets: scores ``within`` subjects, whole ``subjects``, or whole ``benchmarks``.
+        """Refit ``n`` data sets in which every subject's scores are resampled with replacement.
 
         Every replicate is put on the scale by itself. ``advance`` is called once per replicate. ``ray``: ``local`` or
         the address of a cluster that refits the replicates.
         """
-        layout = self.data.layout
-        weights = bootstrap_weights(layout, n, kind, np.random.default_rng(seed), self.scale.benchmark)
-        again = resampled(self.model, weights, kind, advance) if ray is None else on_ray(self.model, weights, kind, ray)
+        weights = bootstrap_weights(self.data.layout, n, np.random.default_rng(seed))
+        again = resampled(self.model, weights, advance) if ray is None else on_ray(self.model, weights, ray)
         at = self.scaled(again.positions)
-        at.theta[~again.seen], at.phi[~again.known] = np.nan, np.nan
-        return self.draws(f"bootstrap {kind}", at, int(np.count_nonzero(~again.converged)))
+        at.phi[~again.known] = np.nan
+        return self.draws("bootstrap", at, int(np.count_nonzero(~again.converged)))
 
     def scaled(self, positions: Positions, basis: int | None = None, *, about: Positions | None = None) -> Positions:
         """Put positions of the model's own making on the result's scale; the first ``basis`` subjects define it.

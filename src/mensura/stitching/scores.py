@@ -9,7 +9,7 @@ A chance level that is not given is unknown, not 0, and a ceiling not 1 (:mod:`m
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -83,18 +83,6 @@ class ScoreSet(Result):
         """One row per score: subject, benchmark, score."""
         subjects, benchmarks = pl.Series("subject", self.subjects), pl.Series("benchmark", self.benchmarks)
         return pl.DataFrame([subjects[self.layout.rows], benchmarks[self.layout.cols], pl.Series("score", self.y)])
-
-    def of_subjects(self, subjects: Ints) -> ScoreSet:
-        """Keep the scores of some subjects (sorted positions); benchmarks keep their positions, scored or not."""
-        keep = np.isin(self.layout.rows, subjects)
-        rows = np.searchsorted(subjects, self.layout.rows[keep])
-        return replace(
-            self,
-            subjects=tuple(self.subjects[i] for i in subjects),
-            layout=ScoreLayout(rows, self.layout.cols[keep], len(subjects), self.layout.n_benchmarks),
-            years=self.years[subjects],
-            **{name: getattr(self, name)[keep] for name in ("y", "printed", "counts", "sampling")},
-        )
 
 
 def read_scores(table: Any, *, name: str = "scores") -> pl.DataFrame:  # noqa: ANN401
