@@ -86,14 +86,6 @@ def test_intervals_hold_the_middle_nine_tenths():
     assert (low[0], high[0]) == (pytest.approx(5.0), pytest.approx(95.0))
 
 
-def test_ranks_count_from_the_best_and_skip_who_has_no_composite():
-    draws = by_hand([[100, 120, np.nan, 110], [130, 120, np.nan, 110]])
-    assert draws.intervals["subject"].to_list() == ["b", "a", "d"]
-    assert draws.intervals.row(0, named=True)["iq"] == 120
-    assert draws.intervals.select("rank_low", "rank_high").rows() == [(1, 2), (1, 3), (2, 3)]
-    assert str(draws).startswith("2 draws of the IQs of 4 models, middle 90%")
-
-
 @pytest.mark.parametrize(("ahead", "apart"), [(95, True), (94, False), (6, False), (5, True)])
 def test_models_are_told_apart_when_one_leads_in_95_of_100_draws(ahead, apart):
     draws = by_hand([[110.0, 100.0] if place < ahead else [100.0, 110.0] for place in range(100)])

@@ -4,40 +4,52 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cache
-from math import isfinite
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
 
 from mensura.core.arrays import Ints, Mask
 from mensura.core.errors import MensuraError
 from mensura.evidence import require_id
 
-IMPUTATIONS = ("waterfall", "joint")
 DATA = Path(__file__).parent / "data"
-_Block = TypeVar("_Block")
+Imputation = Literal["waterfall", "joint"]
+_SHOWN = 3  # errors of a file that are named
+Flag = Annotated[bool, Field(strict=True)]
+Whole = Annotated[int, Field(ge=0, strict=True)]
+AtLeastOne = Annotated[int, Field(ge=1, strict=True)]
+Number = Annotated[float, Field(ge=0, strict=True, allow_inf_nan=False)]
+Share = Annotated[float, Field(ge=0, le=1, strict=True)]
+Percentile = Annotated[float, Field(ge=0, le=100, strict=True)]
+
+
+class _Block:
+    """A block of rules: every value is there, of its type, and nothing else is."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
 
 @dataclass(frozen=True)
-class DimensionRule:
+class DimensionRule(_Block):
     """One dimension: its name, how many usable benchmarks it needs, and whether assumed zeros score it alone."""
 
     name: str
-    minimum: int
-    zeros_suffice: bool
+    minimum: Whole
+    zeros_suffice: Flag
 
 
 @dataclass(frozen=True)
-class ImputationRule:
+class ImputationRule(_Block):
     """How missing benchmarks are filled: the method's waterfall, or draws from one model of all scores."""
 
-    method: str
-    minimum_scores: int
-    own_mask: bool
+    method: Imputation
+    minimum_scores: AtLeastOne
+    own_mask: Flag
 
     @property
     def is_joint(self) -> bool:
@@ -50,50 +62,50 @@ class ImputationRule:
 
 
 @dataclass(frozen=True)
-class PeerRule:
+class PeerRule(_Block):
     """Lower-tail estimate from comparable models: percentile, how many, and the fewest that will do."""
 
-    percentile: float
-    count: int
-    minimum: int
+    percentile: Percentile
+    count: AtLeastOne
+    minimum: Whole
 
 
 @dataclass(frozen=True)
-class CorrelationRule:
+class CorrelationRule(_Block):
     """Estimate of one benchmark from others: shrinkage for small overlap, penalty and margin for caution."""
 
-    minimum_overlap: int
-    shrinkage: float
-    penalty: float
-    penalty_single: float
-    margin: float
-    margin_single: float
-    up_to: int
+    minimum_overlap: Whole
+    shrinkage: Number
+    penalty: Number
+    penalty_single: Number
+    margin: Number
+    margin_single: Number
+    up_to: Whole
 
 
 @dataclass(frozen=True)
-class WithinRule:
+class WithinRule(_Block):
     """Cap of the within-dimension estimate, as a percentile of the benchmark."""
 
-    percentile: float
+    percentile: Percentile
 
 
 @dataclass(frozen=True)
-class MissingDimensionRule:
+class MissingDimensionRule(_Block):
     """A missing dimension: percentile, width of the band, how many models must be alike, scored dimensions needed."""
 
-    percentile: float
-    band: float
-    comparable: int
-    minimum_scored: int
+    percentile: Percentile
+    band: Number
+    comparable: AtLeastOne
+    minimum_scored: AtLeastOne
 
 
 @dataclass(frozen=True)
-class StatusRule:
+class StatusRule(_Block):
     """Shares of the benchmarks that must be measured for a composite to count as Full or Partial."""
 
-    full: float
-    partial: float
+    full: Share
+    partial: Share
 
     def of(self, share: float, *, composite: bool) -> str:
         """Return the rank status of a model with this share of benchmarks measured, and a composite or none."""
@@ -105,38 +117,38 @@ class StatusRule:
 
 
 @dataclass(frozen=True)
-class EmotionalRule:
+class EmotionalRule(_Block):
     """Emotional reasoning: components needed, and the adjustment of one component for one provider."""
 
-    minimum: int
+    minimum: Whole
     adjusted: str
     provider: str
-    adjustment: float
+    adjustment: Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
 
 @dataclass(frozen=True)
-class ErrorRule:
+class ErrorRule(_Block):
     """Standard deviations, in IQ points, of values whose error cannot be computed from the evidence."""
 
-    measured: float
-    predecessor: float
-    peers: float
-    zero: float
-    within: float
-    dimension: float
+    measured: Number
+    predecessor: Number
+    peers: Number
+    zero: Number
+    within: Number
+    dimension: Number
 
 
 @dataclass(frozen=True)
-class CostRule:
+class CostRule(_Block):
     """Cost: the metric of direct token use, models needed for a fit, and signals needed without direct use."""
 
     tokens: str
-    minimum_models: int
-    minimum_signals: int
+    minimum_models: Whole
+    minimum_signals: Whole
 
 
 @dataclass(frozen=True)
-class IqRules:
+class IqRules(_Block):
     """Every rule and constant of the method; the file says which are stated and which are fitted."""
 
     dimensions: Mapping[str, DimensionRule]
@@ -153,7 +165,7 @@ class IqRules:
     def keep(self, dimensions: Collection[str]) -> IqRules:
         """Return the same rules for only these dimensions."""
         kept = {name: rule for name, rule in self.dimensions.items() if name in dimensions}
-        return replace(self, dimensions=MappingProxyType(kept))
+        return replace(self, dimensions=kept)
 
 
 def read_rules(path: str | Path | None = None) -> IqRules:
@@ -202,29 +214,13 @@ def _own_rules() -> IqRules:
 
 
 def _rules(blocks: Mapping[str, Any], file: str) -> IqRules:
-    wanted = [field.name for field in fields(IqRules)]
-    if set(blocks) != set(wanted):
-        missing, extra = sorted(set(wanted) - set(blocks)), sorted(set(blocks) - set(wanted))
-        raise MensuraError(f"{file}: expected the blocks {', '.join(wanted)}; missing {missing}, not known {extra}")
-    for name in _require_table(blocks["dimensions"], f"{file}, dimensions"):
+    try:
+        rules = TypeAdapter(IqRules).validate_python(blocks)
+    except ValidationError as fault:
+        wrong = "; ".join(_said(error) for error in fault.errors()[:_SHOWN])
+        raise MensuraError(f"{file}, {wrong}; write it as in {DATA}/rules.toml") from fault
+    for name in rules.dimensions:
         require_id(name, f"{file}, dimensions")
-    rules = IqRules(
-        dimensions=MappingProxyType(
-            {
-                name: _block(DimensionRule, block, f"{file}, dimensions.{name}")
-                for name, block in blocks["dimensions"].items()
-            }
-        ),
-        imputation=_block(ImputationRule, blocks["imputation"], f"{file}, imputation"),
-        peers=_block(PeerRule, blocks["peers"], f"{file}, peers"),
-        correlation=_block(CorrelationRule, blocks["correlation"], f"{file}, correlation"),
-        within=_block(WithinRule, blocks["within"], f"{file}, within"),
-        dimension=_block(MissingDimensionRule, blocks["dimension"], f"{file}, dimension"),
-        status=_block(StatusRule, blocks["status"], f"{file}, status"),
-        emotional=_block(EmotionalRule, blocks["emotional"], f"{file}, emotional"),
-        error=_block(ErrorRule, blocks["error"], f"{file}, error"),
-        cost=_block(CostRule, blocks["cost"], f"{file}, cost"),
-    )
     if len(rules.dimensions) < rules.dimension.minimum_scored:
         raise MensuraError(
             f"{file}, dimensions: expected at least {rules.dimension.minimum_scored}, got {len(rules.dimensions)}"
@@ -232,43 +228,7 @@ def _rules(blocks: Mapping[str, Any], file: str) -> IqRules:
     return rules
 
 
-_KINDS: dict[str, type | tuple[type, ...]] = {"str": str, "int": int, "float": (int, float), "bool": bool}
-_SHARES = ("full", "partial")
-_AT_LEAST_ONE = ("count", "comparable", "factors", "rounds", "minimum_scored", "minimum_scores")
-
-
-def _block(kind: type[_Block], block: Mapping[str, Any], where: str) -> _Block:
-    """Build one block of rules; every value is checked for presence, type and range."""
-    wanted = {field.name: str(field.type) for field in fields(kind)}  # type: ignore[arg-type]
-    for name in _require_table(block, where):
-        if name not in wanted:
-            raise MensuraError(f"{where}: unknown setting {name!r}; expected {', '.join(wanted)}")
-    for name, type_name in wanted.items():
-        if name not in block:
-            raise MensuraError(f"{where}: missing setting {name!r}; expected {', '.join(wanted)}")
-        _check(name, block[name], type_name, where)
-    return kind(**block)
-
-
-def _require_table(block: Any, where: str) -> Mapping[str, Any]:  # noqa: ANN401
-    if not isinstance(block, Mapping):
-        raise MensuraError(f"{where}: got {block!r}; expected a block of settings, as in {DATA}/rules.toml")
-    return block
-
-
-def _check(name: str, value: Any, type_name: str, where: str) -> None:  # noqa: ANN401
-    fits = isinstance(value, _KINDS[type_name]) and (type_name == "bool" or not isinstance(value, bool))
-    if not fits:
-        raise MensuraError(f"{where}: {name} = {value!r}; expected {type_name}")
-    if isinstance(value, int | float) and not isfinite(value):
-        raise MensuraError(f"{where}: {name} = {value}; expected a finite number")
-    if isinstance(value, int | float) and name != "adjustment" and value < 0:
-        raise MensuraError(f"{where}: {name} = {value}; expected zero or more")
-    if name in _AT_LEAST_ONE and value < 1:
-        raise MensuraError(f"{where}: {name} = {value}; expected one or more")
-    if name == "method" and value not in IMPUTATIONS:
-        raise MensuraError(f"{where}: method = {value!r}; expected {' or '.join(IMPUTATIONS)}")
-    if name in _SHARES and value > 1:
-        raise MensuraError(f"{where}: {name} = {value}; expected a share from 0 to 1")
-    if name == "percentile" and value > 100:
-        raise MensuraError(f"{where}: percentile = {value}; expected 0 to 100")
+def _said(error: ErrorDetails) -> str:
+    """Say where a setting is wrong, what it is, and what it should be."""
+    given = "" if isinstance(error["input"], Mapping) else f" = {error['input']!r}"
+    return f"{'.'.join(map(str, error['loc']))}{given}: {error['msg']}"

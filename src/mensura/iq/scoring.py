@@ -19,9 +19,9 @@ from mensura.iq.joint import fill_benchmarks
 from mensura.iq.ladders import PUBLISHED, RECUT
 from mensura.iq.matrix import build_matrix
 from mensura.iq.result import IqResult
-from mensura.iq.rules import IqRules, as_rules
+from mensura.iq.rules import Imputation, IqRules, as_rules
 
-METHODS = {"joint": ("joint", RECUT), "published": ("waterfall", PUBLISHED)}
+METHODS: dict[str, tuple[Imputation, str]] = {"joint": ("joint", RECUT), "published": ("waterfall", PUBLISHED)}
 """How gaps are filled and which ladders are read, by the name of the method."""
 
 
@@ -100,7 +100,7 @@ def score_iq(
     return IqResult(evidence, name, source, used, shares, matrix, filled, scored, published, draws, seed)
 
 
-def _filled_by(rules: IqRules, imputation: str) -> IqRules:
+def _filled_by(rules: IqRules, imputation: Imputation) -> IqRules:
     return replace(rules, imputation=replace(rules.imputation, method=imputation))
 
 

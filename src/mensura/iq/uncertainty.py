@@ -14,14 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 import polars as pl
 
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
-from mensura.core.results import Result
 from mensura.evidence import RATE_UNITS, Evidence, distinct_scores, trials
 from mensura.evidence.passing import score_variance
 from mensura.iq.dimensions import score_dimensions
@@ -30,19 +28,15 @@ from mensura.iq.ladders import HIGHEST, LOWEST
 from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.own_mask import MaskCorrection, uncorrected
 from mensura.iq.rules import IqRules
-from mensura.scale.ranking import TAIL, rank_subjects
+from mensura.scale.ranking import TAIL
 
-COVERAGE = 1 - 2 * TAIL
 _CHUNK = 100  # draws worked on at once: enough to keep the processor busy, few enough for its memory
 _PAIRS_NEEDED = 3  # scores of two sources before their gap says anything about a benchmark
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class IqDraws(Result):
+class IqDraws:
     """Composites, dimensions and benchmark IQs of many draws (first axis), models and columns as in the matrix."""
-
-    TABLES: ClassVar[tuple[str, ...]] = ("intervals",)
-    DIGITS: ClassVar[int] = 1
 
     subjects: tuple[str, ...]
     composites: Floats
@@ -64,25 +58,6 @@ class IqDraws(Result):
             return interval(draws)
         below, above = (past[:, :, 0] if part == "composites" else past[:, :, 1:] for past in (self.below, self.above))
         return interval(draws - below)[0], interval(draws + above)[1]
-
-    @property
-    def intervals(self) -> pl.DataFrame:
-        """Median and interval of each composite and rank, best first: subject, iq, low, high, rank_low, rank_high."""
-        low, high = self.interval("composites")
-        middle = np.median(self.composites, axis=0)
-        table = {"subject": self.subjects, "iq": middle, "low": low, "high": high}
-        ranks = rank_subjects(self.subjects, middle, self.composites, ~np.isnan(middle))
-        return (
-            pl.DataFrame(table, nan_to_null=True)
-            .drop_nulls("iq")
-            .join(ranks.drop("rank", "p_first"), on="subject", maintain_order="left")
-            .sort("iq", descending=True, maintain_order=True)
-        )
-
-    @property
-    def heading(self) -> str:
-        """How many draws of how many models."""
-        return f"{len(self.composites)} draws of the IQs of {len(self.subjects)} models, middle {COVERAGE:.0%}"
 
     def centred(self, composites: Floats, dimensions: Floats, benchmarks: Floats) -> IqDraws:
         """Return the draws moved so that their medians are these values, kept within 70 and 160."""
