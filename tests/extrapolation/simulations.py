@@ -16,7 +16,6 @@ from mensura.people import Population, World
 from tests.extrapolation.conftest import simulate_case, simulate_pool, table_of
 
 LINE = Prior(shift_sd=0.4, slope=0.9, slope_sd=0.05, interaction=0.2)
-PARALLEL = replace(LINE, slope=1.0, slope_sd=1e-6)
 POOL = Correction(damping=0.85, damping_sd=0.1, shift_sd=0.15, item_sd=0.2, width=0.7)
 ITEM = Correction(damping=1.0, damping_sd=0.0, shift_sd=0.0, item_sd=0.45, width=1.0)
 STATED = 0.08  # half-width, in rates, of the intervals that the language model states
@@ -112,21 +111,19 @@ def asked_one_by_one(spread):
 
 RIVALS = {
     "described": ("linked",),
-    "linked": ("described", "identity"),
-    "identity": ("linked",),
+    "linked": ("described",),
     "hierarchical": ("linked", "described"),
-    "poststratification": ("described", "identity"),
+    "poststratification": ("described",),
     "whole-pool": ("item-by-item",),
     "item-by-item": ("whole-pool",),
 }
 """Methods whose intervals are clearly wider or narrower on the same tasks."""
-ON_A_LINE = ("described", "linked", "identity")
+ON_A_LINE = ("described", "linked")
 SHIPPED = {"item-by-item": {"variants": 1}}
 """Settings of rivals that know nothing of the simulation."""
 SIMULATIONS = {
     "described": on_a_line(LINE, 250),
     "linked": on_a_line(LINE, 200),
-    "identity": on_a_line(PARALLEL, 250),
     "hierarchical": in_pools,
     "poststratification": in_the_world,
     "whole-pool": asked_at_once,
@@ -135,7 +132,6 @@ SIMULATIONS = {
 KNOWN = {
     "described": {"priors": table_of(LINE)},
     "linked": {"priors": table_of(LINE)},
-    "identity": {"priors": table_of(PARALLEL)},
     "poststratification": {"draws": 400},
     "whole-pool": {"correction": POOL},
     "item-by-item": {"correction": ITEM, "variants": 3},

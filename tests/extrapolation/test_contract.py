@@ -16,7 +16,6 @@ from mensura.extrapolation import (
     Described,
     Extrapolation,
     Extrapolator,
-    Identity,
     Linked,
     PostStratification,
     Prediction,
@@ -104,7 +103,7 @@ def test_the_truth_of_hidden_items_reaches_no_method(small, situation, name):
         assert after.sensitivity.equals(before.sensitivity) or situation == "slices"
 
 
-@pytest.mark.parametrize("name", ["linked", "described", "identity"])
+@pytest.mark.parametrize("name", ["linked", "described"])
 def test_only_hierarchical_uses_the_other_groups_means_on_hidden_items(small, name):
     cases = cases_of(small)
     posed = trials(cases, "slices")[0].tasks[0]
@@ -230,7 +229,6 @@ def test_a_senseless_method_breaks_the_contract(name, world):
 def test_each_method_states_its_own_sensitivity():
     found = {name: carried(make(name), task()).sensitivity["assumption"].to_list() for name in methods_of("linked")}
     line = {"shift", "slope", "item-by-group interaction"}
-    assert found["identity"] == []
     assert set(found["linked"]) == set(found["described"]) == line
     assert "item_by_country" in found["poststratification"]
 
@@ -294,7 +292,7 @@ def test_what_extrapolate_needs_is_said(small):
     with pytest.raises(MensuraError, match="method: got 3; expected a text or an Extrapolator"):
         extrapolate(small, method=3)
     with pytest.raises(MensuraError, match="settings 'level': give them to the method object"):
-        extrapolate(small, method=Identity(), level=0.5)
+        extrapolate(small, method=Described(), level=0.5)
     with pytest.raises(MensuraError, match="kind: got 'contry'"):
         extrapolate(small, method="described", kind="contry")
     with pytest.raises(MensuraError, match="pool: got 3; expected an ItemPool"):

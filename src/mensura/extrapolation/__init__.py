@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from mensura.extrapolation.line_methods import (
         Described as Described,
         Hierarchical as Hierarchical,
-        Identity as Identity,
         Linked as Linked,
     )
     from mensura.extrapolation.methods import (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,37 +11,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-KINDS = {
-    "migration": r"\bborn\b|birth ?(place|country)|(country|place) of birth|migra|nativity|foreign ?born",
-    "country": r"\bcountr(y|ies)\b|\bnation(s|ality)?\b|^cnt|iso3|iso2",
-    "ethnicity": r"\brace\b|\bracial|ethnic|minority",
-    "sex": r"sex|gender",
-    "parents": r"(parent|mother|father)s?.*(educ|school|degree)",
-    "education": r"educ|degree|attainment|qualification",
-    "ses": r"escs|\bses\b|socio|income|wealth",
-    "language": r"language|native|mother tongue",
-    "age": r"\bage\b",
-    "grade": r"\bgrade\b",
-    "ability": r"\bability\b|percentile|\bscore (band|group|third|quart|quint|dec)",
-    "school": r"school|gymnasium|track|stream|attempt|programme|program|course",
-}
+_WORDS = tomllib.loads((Path(__file__).parent / "data" / "descriptions.toml").read_text(encoding="utf-8"))
+KINDS: dict[str, str] = _WORDS["kinds"]
 """Kinds of covariates and the words they are known by; the first that fits counts, none is ``other``."""
 OTHER = "other"
-
-SUBJECTS = {
-    "reading": r"read|literacy|comprehension",
-    "science": r"scien|physic|chemi|biolog|earth",
-    "math": r"math|algebra|number|geometr|arithm|statist|\bdata\b|measure|probab|quantit|calculus",
-}
-SCHOOLING = (
-    ("upper_secondary", r"^(high school|upper sec)|high school grad|^12"),
-    ("graduate", r"\bgraduate|postgrad|master|doctor|phd"),
-    ("none", r"^none|no (formal )?(school|educ)|illiterate"),
-    ("lower_secondary", r"less than|below|under 1[0-2]|lower sec|middle|no (high|upper)|dropout|compulsory"),
-    ("post_secondary", r"univers|college|bachelor|tertiary|degree|higher|post sec|^1[5-9]"),
-    ("primary", r"primary|elementary"),
-    ("upper_secondary", r"high school|upper|secondary|matura|a level|vocational"),
-)
 ABROAD = r"foreign|abroad|immigrant|(first|second) gen|(an)?other country"
 NATIVE = r"nativ|this country|same|domestic|\blocal"
 NEWCOMERS = r"migra|foreign|abroad"  # covariates whose plain yes means born elsewhere
@@ -86,7 +60,7 @@ def assessment_of(description: str) -> Assessment | None:
 
 def subject_of(domain: str | None) -> str | None:
     """Return reading, math or science, where the item's domain says so."""
-    return _first(SUBJECTS, domain)
+    return _first(_WORDS["subjects"], domain)
 
 
 def kind_of(covariate: str) -> str:
@@ -97,7 +71,7 @@ def kind_of(covariate: str) -> str:
 def schooling_of(label: str) -> str | None:
     """Return the level of schooling a label names, or None."""
     text = words(label)
-    return next((level for level, pattern in SCHOOLING if re.search(pattern, text)), None)
+    return next((one["level"] for one in _WORDS["schooling"] if re.search(one["words"], text)), None)
 
 
 def age_of(label: str) -> float | None:

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
 
-from mensura.core.arrays import expit, logit
 from mensura.core.errors import MensuraError, check_choice
 from mensura.core.frames import require_columns
 from mensura.extrapolation.descriptions import KINDS, OTHER
@@ -25,9 +24,6 @@ from mensura.extrapolation.protocol import LEVEL, SENSITIVITY_COLUMNS, Predictio
 from mensura.extrapolation.slices import feature_variances, features_of, fold_mean, learn_prior
 from mensura.extrapolation.straight_line import Contrast, FittedLine, Prior, fit_line
 from mensura.intake.tables import read_table
-
-if TYPE_CHECKING:
-    from mensura.core.arrays import Floats
 
 INTERVAL = "prior or posterior of shift, slope and item-by-group interaction, with sampling error"
 SHIFT, SLOPE, INTERACTION = "shift", "slope", "item-by-group interaction"
@@ -134,10 +130,6 @@ def spread_draws(prediction: Prediction, draws: int) -> Prediction:
     return replace(prediction, rate=rate, low=low, high=high)
 
 
-_EDGE = 1e-6  # distance from 0 and 1 at which bounds of rates are read as logits
-_RATE_EDGE = 1e-4  # the same, of observed rates
-
-
 @dataclass(frozen=True, eq=False)
 class LineMethod:
     """Share what the line methods have: the ``level`` of intervals, the ``priors`` that replace the shipped ones."""
@@ -149,25 +141,6 @@ class LineMethod:
 
     def __post_init__(self) -> None:
         check_level(self.level)
-
-
-@dataclass(frozen=True, eq=False)
-class Identity(LineMethod):
-    """The focal rate is the prediction: the paper's baseline. Intervals come from the line's priors.
-
-    It assumes nothing that could be otherwise, so its sensitivity is empty.
-    """
-
-    name: ClassVar[str] = "identity"
-
-    def predict(self, task: Task) -> Prediction:
-        """Return the focal rates, whatever is known."""
-        setting = Setting.of(task, self.priors)
-        gap = float(setting.contrast.offset.mean())
-        plain = replace(setting.contrast.unlinked(), offset=np.zeros(task.size))
-        prior = replace(setting.prior, shift_sd=(setting.prior.shift_variance(gap) + gap**2) ** 0.5, slope=1.0)
-        around = predict_line(plain, fit_line(plain, prior), self.level)
-        return spread_draws(replace(_centred(task.rate, around), account=empty_sensitivity), task.draws)
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,12 +193,3 @@ class Hierarchical(LineMethod):
         line = fit_line(contrast, prior, features_of(task.items)[0], feature_variances(task, task.slices))
         line = fold_mean(task, task.slices, contrast, line) if self.means else line
         return setting.predict(contrast, line, self.level)
-
-
-def _centred(rate: Floats, around: Prediction) -> Prediction:
-    """Move intervals so that they bracket ``rate`` at the same distances on the logit scale."""
-    centre = logit(np.clip(around.rate, _EDGE, 1 - _EDGE))
-    at = logit(np.clip(rate, _RATE_EDGE, 1 - _RATE_EDGE))
-    low, high = (expit(at + logit(np.clip(bound, _EDGE, 1 - _EDGE)) - centre) for bound in (around.low, around.high))
-    row = np.broadcast_to(rate, low.shape)
-    return replace(around, rate=row, low=np.minimum(low, row), high=np.maximum(high, row))

@@ -22,7 +22,7 @@ from mensura.demands.views import item_table
 from mensura.extrapolation.correction import AskingMethod
 from mensura.extrapolation.descriptions import read_description
 from mensura.extrapolation.item_by_item import ItemByItem
-from mensura.extrapolation.line_methods import Described, Hierarchical, Identity, Linked
+from mensura.extrapolation.line_methods import Described, Hierarchical, Linked
 from mensura.extrapolation.poststratification import PostStratification
 from mensura.extrapolation.protocol import Extrapolator, Prediction, Task, make_task
 from mensura.extrapolation.whole_pool import WholePool
@@ -48,7 +48,6 @@ METHODS: dict[str, MethodEntry] = {
     "linked": MethodEntry(Linked, (LINKED, SLICES)),
     "described": MethodEntry(Described, SITUATIONS, ("links",)),
     "poststratification": MethodEntry(PostStratification, SITUATIONS, ("links", "kind")),
-    "identity": MethodEntry(Identity, SITUATIONS, ("links",)),
     "whole-pool": MethodEntry(WholePool, SITUATIONS, ("kind",)),
     "item-by-item": MethodEntry(ItemByItem, SITUATIONS, ("kind",)),
 }
