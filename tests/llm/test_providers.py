@@ -8,8 +8,7 @@ from dataclasses import replace
 import pytest
 
 from mensura.llm import Question, Settings, endpoint, providers
-from mensura.llm.asker import open_endpoint
-from mensura.llm.endpoint import EndpointProvider
+from mensura.llm.endpoint import EndpointProvider, open_endpoint
 from mensura.llm.protocol import CallError, Reply, Trouble
 from mensura.llm.providers import InspectProvider, RecordedProvider, read_recording
 

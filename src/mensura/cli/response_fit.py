@@ -18,7 +18,7 @@ from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
     from mensura.core.results import Result
-    from mensura.responses import CategoryFit, DimensionFit, ResponseFit
+    from mensura.responses import DimensionFit, ResponseFit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +80,7 @@ def fit(
     reading = how if is_rated else {}
     table = None if is_rated or is_stored else responses.read_responses(rest, **rare.reading(by, map_))
     source: Any = files[0] if is_stored else rest if table is None else table
-    result: ResponseFit | CategoryFit | DimensionFit
+    result: ResponseFit | DimensionFit
     if dimensions is not None:
         how = {"bifactor": bifactor, "rotation": rare.rotation, "prior": prior}
         result = responses.fit_dimensions(source, dimensions, model=model, **how, **reading)
@@ -148,23 +148,21 @@ def _refuse_unused(
         raise MensuraError(f"{name}: of no use here, because {because}. Leave it out")
 
 
-def _print_fit(result: ResponseFit | CategoryFit, more: Sequence[Result]) -> None:
+def _print_fit(result: ResponseFit, more: Sequence[Result]) -> None:
     """Print abilities, items, groups, the tables that were asked for beside them, checks, and the highest ability."""
     from mensura.core.frames import sort_highest
-    from mensura.responses import CategoryFit
 
-    binary = None if isinstance(result, CategoryFit) else result
-    unit = result.groups["group"][0] if binary is None else binary.reference
+    unit, is_rated = result.reference, bool(result.categories.height)
     ranked = sort_highest(result.subjects, "ability", "subject")
     title = f"Abilities (90% intervals; unit: one sd of {unit}). {result.heading}"
-    print_own_first(ranked, () if binary is None else few_beside_many(binary), title=title, rows=SHOWN)
+    print_own_first(ranked, () if is_rated else few_beside_many(result), title=title, rows=SHOWN)
     one_group = ("groups",) if result.groups.height == 1 else ()
     show({name: table for name, table in result.tables().items() if name not in one_group}, "responses fit")
     for part in more:
         print_table(next(iter(part.tables().values())), title=part.heading, rows=SHOWN, digits=3)
     show({"flagged": result.dif.filter("flagged"), "log": result.log}, "responses checks")
-    if binary is not None:
-        print_notes(binary.checks["said"], "check")
+    if not is_rated:
+        print_notes(result.checks["said"], "check")
     print_notes(result.warnings, "warning")
     best = ranked.row(0, named=True)
     ability = f"{best['ability']:.2f} {interval(best)}, where 0 is the mean of {unit} and 1 their standard deviation"

@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import sqlite3
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 
 from mensura.core.errors import MensuraError
@@ -104,3 +108,23 @@ def damaged_tables(db: sqlite3.Connection, tables: Mapping[str, str]) -> list[st
         except sqlite3.Error:
             damaged.append(table)
     return damaged
+
+
+@contextmanager
+def replaced_store(path: Path) -> Iterator[tuple[Path, Path, Path]]:
+    """Yield a copy of a damaged SQLite file, the file that will replace it, and the name that keeps the damaged one."""
+    names = (f"{path.name}.damaged{f'-{number}' if number > 1 else ''}" for number in count(1))
+    damaged = next(free for name in names if not (free := path.with_name(name)).exists())
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
+        copy, fresh = Path(folder) / "old.db", Path(folder) / "new.db"
+        for ending in ("", "-wal"):
+            if (part := path.with_name(path.name + ending)).is_file():
+                shutil.copyfile(part, copy.with_name(copy.name + ending))
+        try:
+            yield copy, fresh, damaged
+        except sqlite3.Error as fault:
+            raise MensuraError(f"{path}: nothing can be read from it ({fault}). Restore a backup") from fault
+        path.rename(damaged)
+        for ending in ("-wal", "-shm"):
+            path.with_name(path.name + ending).unlink(missing_ok=True)
+        fresh.rename(path)

@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import shutil
 import sqlite3
 import struct
-import tempfile
 from contextlib import closing
-from itertools import count
 from pathlib import Path
 from typing import Any
 
-from mensura.core.checksums import damaged_tables, sums_of
+from mensura.core.checksums import damaged_tables, replaced_store, sums_of
 from mensura.core.errors import MensuraError
 from mensura.exam.records import CHECKED, SCHEMA, VERSION
 
@@ -73,23 +70,10 @@ def repair_store(path: Path) -> str:
     """
     if not path.is_file():
         raise MensuraError(f"{path}: no such file; give the store of mensura exam serve")
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
-        copy, fresh = Path(folder) / "old.db", Path(folder) / "new.db"
-        for ending in ("", "-wal"):
-            if (part := path.with_name(path.name + ending)).is_file():
-                shutil.copyfile(part, copy.with_name(copy.name + ending))
+    with replaced_store(path) as (copy, fresh, damaged):
         os.close(os.open(fresh, os.O_CREAT | os.O_RDWR, 0o600))
         with closing(sqlite3.connect(copy)) as old, closing(sqlite3.connect(fresh)) as new, new:
-            try:
-                whole, kept = _salvage(old, new)
-            except sqlite3.Error as fault:
-                raise MensuraError(f"{path}: nothing can be read from it ({fault}). Restore a backup") from fault
-        names = (f"{path.name}.damaged{f'-{number}' if number > 1 else ''}" for number in count(1))
-        damaged = next(free for name in names if not (free := path.with_name(name)).exists())
-        path.rename(damaged)
-        for ending in ("-wal", "-shm"):
-            path.with_name(path.name + ending).unlink(missing_ok=True)
-        fresh.rename(path)
+            whole, kept = _salvage(old, new)
     counts = ", ".join(f"{kept[table]} rows of {table}" for table in ("sittings", "answers"))
     sure = f"Whole by their checksums: {', '.join(whole)}." if whole else "No table is whole by its checksum."
     return f"kept {counts}. {sure} Compare the others with a backup. The damaged file is kept as {damaged}"

@@ -19,7 +19,7 @@ from typing import Literal, TypeAlias, get_args
 
 from mensura.core.errors import MensuraError, check_choice
 from mensura.llm.calls import Budget, Caller
-from mensura.llm.endpoint import Endpoint, EndpointProvider, redactor, secrets_of
+from mensura.llm.endpoint import COMPATIBLE, EndpointProvider, open_endpoint, redactor, secrets_of
 from mensura.llm.journal import Journal
 from mensura.llm.pacing import Pacer
 from mensura.llm.protocol import DEFAULT_MAX_TOKENS, Answer, Prices, Provider, Question, Reader, Settings
@@ -29,10 +29,6 @@ from mensura.llm.record import Record
 
 DEFAULT_TIMEOUT = 120.0
 DEFAULT_CONCURRENCY = 32
-COMPATIBLE = ("openai-api", "openai", "vllm", "sglang", "ollama", "llama-cpp-python")
-"""Providers whose own endpoint, once its address is given, is a plain OpenAI-compatible one."""
-_OWN_KEY = "MENSURA_API_KEY"
-
 Interface: TypeAlias = Literal["auto", "direct", "inspect"]
 RETRY = ("refused", "unreadable", "batched")
 """Kinds of questions that can be asked again."""
@@ -316,27 +312,6 @@ def open_asker(
     record = Record(Journal(journal, redact=redact), settings, redact, retry, batch=batch)
     pacer = Pacer(concurrency, start=concurrency) if batch else Pacer(concurrency)
     return ModelAsker(Caller(provider, settings, prices, budget, redact), record, pacer, advance)
-
-
-def open_endpoint(name: str, base_url: str | None, timeout: float) -> tuple[Endpoint, str | None]:
-    """Return the plain endpoint a name and an address stand for, and its key; the key comes from the environment."""
-    provider, _, rest = name.partition("/")
-    variable, served = _OWN_KEY, name
-    if provider == "openai-api":
-        service, _, served = rest.partition("/")
-        if not service or not served:
-            raise MensuraError(f"model: {name!r} is incomplete; expected openai-api/SERVICE/MODEL")
-        prefix = service.upper().replace("-", "_")
-        variable = f"{prefix}_API_KEY"
-        base_url = base_url or os.environ.get(f"{prefix}_BASE_URL")
-        if not base_url:
-            raise MensuraError(f"model: {name!r} needs an address: base_url, or the variable {prefix}_BASE_URL")
-    elif provider in COMPATIBLE and rest:
-        variable, served = f"{provider.upper().replace('-', '_')}_API_KEY", rest
-    if base_url is None:
-        raise MensuraError(f"model: {name!r} needs base_url, the address of its endpoint")
-    key = os.environ.get(variable)
-    return Endpoint(base_url, served=served, key=key, key_variable=variable, timeout=timeout), key
 
 
 def _provider(

@@ -108,16 +108,9 @@ def likely_tokens(text_bytes: int) -> int:
     return -(-text_bytes // _BYTES_PER_TOKEN)
 
 
-def likely_tokens_in(question: Question) -> int:
-    """Return a plain guess of the tokens a question takes."""
-    return likely_tokens(_bytes_sent(question))
-
-
 def _bytes_sent(question: Question) -> int:
-    return sum(
-        len(part.encode("utf-8", "replace"))
-        for part in (question.prompt, question.system, schema_text(question.schema))
-    )
+    parts = (question.prompt, question.system, schema_text(question.schema))
+    return sum(len(part.encode("utf-8", "replace")) for part in parts)
 
 
 @dataclass(eq=False, slots=True)
@@ -219,7 +212,7 @@ def withheld(reply: Reply, text: str) -> Read:
 
 def _tokens(question: Question, reply: Reply) -> tuple[int, int]:
     """Return the tokens in and out as the provider counted them, or as they are likely to be."""
-    tokens_in = likely_tokens_in(question) if reply.tokens_in is None else reply.tokens_in
+    tokens_in = likely_tokens(_bytes_sent(question)) if reply.tokens_in is None else reply.tokens_in
     likely = likely_tokens(len(reply.text.encode("utf-8", "replace")))
     return tokens_in, likely if reply.tokens_out is None else reply.tokens_out
 
@@ -312,7 +305,7 @@ def estimate(
         with Journal(journal, create=False) as book:
             answered = book.answered(keys)
     fresh = {key: question for key, question in zip(keys, asked, strict=True) if key not in answered}
-    tokens_in = sum(map(likely_tokens_in, fresh.values()))
+    tokens_in = sum(likely_tokens(_bytes_sent(question)) for question in fresh.values())
     expected = min(max_tokens if tokens_out is None else tokens_out, max_tokens) * len(fresh)
     return Estimate(
         model=name,

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 LARGEST_ANSWER = 16_000_000
 """Bytes of a response that are read at most: a hundred times the longest answer of today's models."""
+COMPATIBLE = ("openai-api", "openai", "vllm", "sglang", "ollama", "llama-cpp-python")
+"""Providers whose own endpoint, once its address is given, is a plain OpenAI-compatible one."""
+_OWN_KEY = "MENSURA_API_KEY"
 _PIECE = 1 << 16
 _MOST_TOKENS = 10**12
 _CONNECT_SECONDS = 20.0
@@ -114,6 +117,27 @@ class Endpoint:
             filtered = f"{FILTERED} (" if _CONTENT_FILTER in reason else ""
             return CallError(Trouble.QUESTION, f"{filtered}{message}{')' if filtered else ''}")
         return CallError(Trouble.PASSING, message, wait=retry_after(headers), billed=status >= 500)
+
+
+def open_endpoint(name: str, base_url: str | None, timeout: float) -> tuple[Endpoint, str | None]:
+    """Return the plain endpoint a name and an address stand for, and its key; the key comes from the environment."""
+    provider, _, rest = name.partition("/")
+    variable, served = _OWN_KEY, name
+    if provider == "openai-api":
+        service, _, served = rest.partition("/")
+        if not service or not served:
+            raise MensuraError(f"model: {name!r} is incomplete; expected openai-api/SERVICE/MODEL")
+        prefix = service.upper().replace("-", "_")
+        variable = f"{prefix}_API_KEY"
+        base_url = base_url or os.environ.get(f"{prefix}_BASE_URL")
+        if not base_url:
+            raise MensuraError(f"model: {name!r} needs an address: base_url, or the variable {prefix}_BASE_URL")
+    elif provider in COMPATIBLE and rest:
+        variable, served = f"{provider.upper().replace('-', '_')}_API_KEY", rest
+    if base_url is None:
+        raise MensuraError(f"model: {name!r} needs base_url, the address of its endpoint")
+    key = os.environ.get(variable)
+    return Endpoint(base_url, served=served, key=key, key_variable=variable, timeout=timeout), key
 
 
 class EndpointProvider:

@@ -139,10 +139,6 @@ class Journal:
             raise
         self.connection.execute("COMMIT")
 
-    def rows(self, statement: str, *values: object) -> Iterator[tuple[Any, ...]]:
-        """Read rows with a statement of the caller's own."""
-        yield from self._read(statement, values)
-
     # Reading
 
     def verify(self) -> None:
@@ -152,7 +148,7 @@ class Journal:
 
     def questions(self) -> Iterator[tuple[Question, Entry]]:
         """Yield answered questions with their entries, in the order they were first asked."""
-        for body, system, schema, *row in self._read(_QUESTIONS):
+        for body, system, schema, *row in self.rows(_QUESTIONS):
             try:
                 prompt, repeat, about = json.loads(self.texts.unpack(body))
                 form = self.texts.unpack(schema)
@@ -165,14 +161,12 @@ class Journal:
     def _damaged(self, fault: Exception) -> DamagedError:
         return DamagedError(f"{self.path}: {fault}. {recovery_hint(self.path)}")
 
-    def _read(self, statement: str, values: Sequence[object] = ()) -> Iterator[Any]:
-        """Yield rows; a file whose pages cannot be read is a damaged one."""
+    def rows(self, statement: str, values: Sequence[object] = ()) -> Iterator[Any]:
+        """Yield the rows of a statement; a file whose pages cannot be read is a damaged one."""
         try:
             yield from self.connection.execute(statement, values)
         except (sqlite3.DatabaseError, UnicodeDecodeError) as fault:
-            raise DamagedError(
-                f"{self.path}: the journal is damaged ({fault}). Run: mensura llm status {self.path} --recover"
-            ) from fault
+            raise self._damaged(fault) from fault
 
     def answered(self, keys: Sequence[bytes]) -> set[bytes]:
         """Return the keys of the answered questions among these."""
@@ -188,7 +182,7 @@ class Journal:
             part = keys[start : start + _KEYS_PER_READ]
             marks = ",".join("?" * len(part))
             statement = f"SELECT {columns} FROM calls WHERE key IN ({marks}) AND state = 1"
-            rows += self._read(statement, list(part))
+            rows += self.rows(statement, list(part))
         return rows
 
     def _entry(self, row: Sequence[Any]) -> Entry:

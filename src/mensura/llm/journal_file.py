@@ -99,21 +99,13 @@ class TextStore:
         if text not in self._numbers:
             if len(self._numbers) >= _TEXTS_REMEMBERED:
                 self._numbers.clear()
+            digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=KEY_BYTES).digest()
             insert = "INSERT INTO texts (digest, body) VALUES (?, ?) ON CONFLICT (digest) DO NOTHING"
-            self._connection.execute(insert, (_digest(text), self.pack(text)))
-            number = self.number(text)
-            assert number is not None
-            self._numbers[text] = number
+            self._connection.execute(insert, (digest, self.pack(text)))
+            (self._numbers[text],) = self._connection.execute(
+                "SELECT id FROM texts WHERE digest = ?", (digest,)
+            ).fetchone()
         return self._numbers[text]
-
-    def number(self, text: str) -> int | None:
-        """Return the number of a shared text, None where it is not kept."""
-        row = self._connection.execute("SELECT id FROM texts WHERE digest = ?", (_digest(text),)).fetchone()
-        return None if row is None else int(row[0])
-
-
-def _digest(text: str) -> bytes:
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=KEY_BYTES).digest()
 
 
 def connect(path: Path | None, create: bool) -> sqlite3.Connection:

@@ -83,12 +83,6 @@ def stored_answers(journal: Journal, keys: Sequence[bytes], questions: Sequence[
     return Stored(answers, reread)
 
 
-def note_readings(journal: Journal, reread: Mapping[bytes, Read], redact: Redact) -> None:
-    """Write down, inside a transaction, the values that readers now take from stored texts."""
-    for key, read in reread.items():
-        journal.reread(key, redact(read.value), redact(read.reading.rationale), redact(read.error))
-
-
 class Record:
     """The journal of one model, read and written in a thread of its own: an event loop must not wait for the disk.
 
@@ -145,7 +139,13 @@ class Record:
 
     async def reread(self, reread: Mapping[bytes, Read]) -> None:
         """Write down the values that the present reader takes from stored texts."""
-        await self.write(lambda journal: note_readings(journal, reread, self._redact))
+
+        def work(journal: Journal) -> None:
+            for key, read in reread.items():
+                texts = (read.value, read.reading.rationale, read.error)
+                journal.reread(key, *map(self._redact, texts))
+
+        await self.write(work)
 
     async def write(self, work: Work) -> Any:  # noqa: ANN401
         """Return the result of ``work``, once its writes are on the disk."""

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
 import sqlite3
-import tempfile
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import chain, count
+from itertools import count
 from pathlib import Path
 from typing import Any
 
+from mensura.core.checksums import replaced_store
 from mensura.core.errors import MensuraError
 from mensura.llm.journal_file import (
     CHECKED,
@@ -90,30 +89,16 @@ def recover_journal(path: str | Path) -> Recovery:
         raise MensuraError(f"{path}: no such journal; check the name of the journal")
     lock(path)
     try:
-        return _recover(path)
+        with (
+            replaced_store(path) as (copy, fresh, damaged),
+            closing(sqlite3.connect(copy, isolation_level=None)) as old,
+            closing(connect(fresh, create=True)) as new,
+        ):
+            answers, lost = _salvage(old, new)
+            new.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return Recovery(answers, lost, damaged)
     finally:
         unlock(path)
-
-
-def _recover(path: Path) -> Recovery:
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
-        copy, fresh = Path(folder) / "old.sqlite", Path(folder) / "new.sqlite"
-        for ending in ("", "-wal"):
-            if (part := path.with_name(path.name + ending)).exists():
-                shutil.copyfile(part, copy.with_name(copy.name + ending))
-        with closing(sqlite3.connect(copy, isolation_level=None)) as old, closing(connect(fresh, create=True)) as new:
-            try:
-                answers, lost = _salvage(old, new)
-            except sqlite3.Error as fault:
-                raise MensuraError(f"{path}: nothing can be read from it ({fault}). Restore a backup.") from fault
-            new.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        names = chain([f"{path.name}.damaged"], (f"{path.name}.damaged-{number}" for number in count(2)))
-        damaged = next(free for name in names if not (free := path.with_name(name)).exists())
-        path.rename(damaged)
-        for ending in ("-wal", "-shm"):
-            path.with_name(path.name + ending).unlink(missing_ok=True)
-        fresh.rename(path)
-    return Recovery(answers, lost, damaged)
 
 
 def _salvage(old: sqlite3.Connection, new: sqlite3.Connection) -> tuple[int, int]:
@@ -141,7 +126,8 @@ def _is_whole(row: tuple[Any, ...], table: str, store: TextStore, texts: set[int
     """Return whether a text or a call can be read whole and its checksum agrees."""
     try:
         if table == "texts":
-            return bool(store.unpack(row[2]) or True)
+            store.unpack(row[2])
+            return True
         _, key, state, question, answer, _, _, checksum, *cells = row
         store.unpack(question)
         if answer is not None:

@@ -4,7 +4,7 @@ In: evaluation logs, tables of answers or item pools. Out: a :class:`ResponseFit
 differences.
 Read first: ``reading`` and ``counting`` (files become counts), ``table`` and ``store`` (in memory, on disk), ``fit``
 (the verb), ``irt/`` (the mathematics, on NumPy or PyTorch), ``categories`` (rubric scores, ratings, options),
-``dimensions`` (several abilities), ``surprises`` (leaked items), ``group_comparison`` (items that differ), ``linking``
+``dimensions`` (several abilities), ``surprises`` (leaked items), ``invariance`` (one scale for two groups), ``linking``
 (two fits on one scale), ``adaptive`` (short forms), ``among`` (abilities among people, new subjects).
 """
 
@@ -35,12 +35,7 @@ if TYPE_CHECKING:
     from mensura.responses.dimensions import DimensionFit as DimensionFit, fit_dimensions as fit_dimensions
     from mensura.responses.explanation import ItemExplanation as ItemExplanation, explain_items as explain_items
     from mensura.responses.fit import FitOptions as FitOptions, fit_responses as fit_responses
-    from mensura.responses.group_comparison import (
-        GroupComparison as GroupComparison,
-        Invariance as Invariance,
-        check_invariance as check_invariance,
-        compare_groups as compare_groups,
-    )
+    from mensura.responses.invariance import Invariance as Invariance, check_invariance as check_invariance
     from mensura.responses.linking import LinkedFit as LinkedFit, link_fits as link_fits
     from mensura.responses.reading import AnswerChoice as AnswerChoice, read_responses as read_responses
     from mensura.responses.regression import (

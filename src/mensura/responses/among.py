@@ -22,7 +22,7 @@ from mensura.core.results import Result
 from mensura.intake.tables import as_frame
 from mensura.responses.adaptive import Aim
 from mensura.responses.bank import ItemBank, answers_in_bank, foreign_items
-from mensura.responses.group_comparison import Invariance, check_invariance
+from mensura.responses.invariance import Invariance, check_invariance
 from mensura.responses.result import ResponseFit, ability_table
 from mensura.scale import Z90
 from mensura.scale.ruler import rate_to_one_in

@@ -20,7 +20,7 @@ from mensura.responses.category_table import read_ratings
 from mensura.responses.irt import category_curves
 from mensura.responses.irt.abilities import estimate
 from mensura.responses.irt.category_curves import CategoryItems
-from mensura.responses.irt.model import Parameters, log_chances
+from mensura.responses.irt.model import Items, Parameters, log_chances
 from mensura.responses.irt.passes import Grid
 from mensura.responses.irt.shards import dense
 from mensura.responses.reading import read_responses
@@ -73,7 +73,7 @@ class ItemBank:
     """
 
     items: tuple[str, ...]
-    parameters: Parameters | CategoryItems
+    parameters: Items
     errors: Floats
     answers: float | None = None
     categories: tuple[tuple[float, ...], ...] = ()
@@ -142,7 +142,7 @@ class ItemBank:
             raise MensuraError(f"{item}: got the rating {value:g}; expected at most {codes[-1]:g}. Correct it")
         return 0
 
-    def drawn(self, rng: np.random.Generator) -> Parameters | CategoryItems:
+    def drawn(self, rng: np.random.Generator) -> Items:
         """Return the items with errors drawn from their standard errors."""
         p, noise = self.parameters, rng.normal(size=self.errors.shape) * self.errors
         slope = np.where(np.abs(p.slope) > _LEAST_SLOPE, p.slope, _LEAST_SLOPE)

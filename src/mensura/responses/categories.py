@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -12,8 +12,6 @@ import polars as pl
 
 from mensura.core.arrays import Floats
 from mensura.core.errors import check_choice, listed_names
-from mensura.core.results import Result
-from mensura.responses.bank import ItemBank
 from mensura.responses.category_table import read_categories
 from mensura.responses.estimation import LEAST_PEOPLE, choose_estimation, fit_by
 from mensura.responses.irt import categories as irt, category_curves as curves
@@ -24,7 +22,7 @@ from mensura.responses.irt.namespace import Namespace, namespace
 from mensura.responses.points import observed_rates
 from mensura.responses.quality import rated_quality
 from mensura.responses.reading import AnswerChoice
-from mensura.responses.result import ability_table, ending, group_table, heights
+from mensura.responses.result import ResponseFit, ability_table, ending, group_table, heights
 from mensura.responses.survey import Survey
 
 CATEGORY_MODELS = curves.MODELS
@@ -38,40 +36,24 @@ class CategoryAnswers(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CategoryFit(Result):
+class CategoryFit(ResponseFit):
     """Show a fit of items with several categories. Abilities are in standard deviations of the first group.
+
+    Its other attributes are those of :class:`ResponseFit`; there are no ``checks``.
 
     Attributes
     ----------
     model
         ``graded``, ``partial-credit`` or ``nominal``.
-    subjects
-        subject, ability, low, high (90%), n (items answered), se, group, wle and se_wle (weighted likelihood).
     items
-        item, discrimination and its standard error (none for ``nominal``), categories, n, mean.
+        item, discrimination and its standard error (none for ``nominal``), categories, n, mean, and the fit of each.
     categories
         One row per item and category above the lowest: item, category, discrimination, intercept, difficulty with
         their standard errors, n, share.
-    groups
-        group, subjects, mean, sd and their standard errors.
-    dif
-        Differences of items between groups.
-    log
-        What was left out.
-    log_likelihood, passes, converged
-        How the fit ended.
-    answers
-        What was fitted, for a regression.
-    warnings
-        What to know before using the numbers.
-    estimation
-        Maximum likelihood, or which priors were used.
-    log_posterior
-        The log likelihood and the log density of the priors, which is what was maximised.
-    quality, pairs
-        The fit of the whole and pairs of items that depend on one another, as of :class:`ResponseFit`.
     observed
         item, ability, rate, low, high, n: mean shares of the highest score at ranges of ability.
+    answers
+        What was fitted, for a regression.
 
     """
 
@@ -80,28 +62,7 @@ class CategoryFit(Result):
         "observed",
     )
 
-    model: str
-    subjects: pl.DataFrame
-    items: pl.DataFrame
-    categories: pl.DataFrame
-    groups: pl.DataFrame
-    dif: pl.DataFrame
-    log: pl.DataFrame
-    log_likelihood: float
-    passes: int
-    converged: bool
-    answers: CategoryAnswers
-    warnings: tuple[str, ...] = field(default=())
-    estimation: str = ""
-    log_posterior: float = float("nan")
-    quality: pl.DataFrame = field(default_factory=pl.DataFrame)
-    pairs: pl.DataFrame = field(default_factory=pl.DataFrame)
-    observed: pl.DataFrame = field(default_factory=pl.DataFrame)
-
-    @property
-    def bank(self) -> ItemBank:
-        """The items as they are needed to choose among them."""
-        return ItemBank.from_categories(self.categories, self.model)
+    answers: CategoryAnswers = field(kw_only=True)
 
     @property
     def reliability(self) -> float:
@@ -191,27 +152,27 @@ def fit_categories(
     subjects = subjects.with_columns(wle=weighted, se_wle=weighted_error)
     dif = empty_dif()
     if survey is None and len(groups) > 1:
-        dif = compare_items(RatedAnswers(space, shards, own), fitted.items, groups, table.items)
+        dif = compare_items(RatedAnswers(space, shards, own), fitted.parameters, groups, table.items)
+    counts, steps = fitted.counts, np.arange(float(fitted.parameters.most))
+    score = np.einsum("k,jkq->jq", steps, counts) / (fitted.parameters.sizes[:, None] - 1)
     result = CategoryFit(
         model,
         ability_table(subjects, ability, error),
         _item_table(fitted, table.answers, table.items),
-        _category_table(fitted, table.codes),
-        group_table(fitted.items, fitted.information, groups, subjects),
+        group_table(fitted.parameters, fitted.information, groups, subjects),
         dif,
+        pl.DataFrame(),
         table.log.frame(),
+        observed_rates(fitted.grid.nodes, score, counts.sum(axis=1), table.items),
         fitted.evidence,
         fitted.passes,
         fitted.converged,
-        CategoryAnswers(table.stacked, fitted.items),
         _warnings(fitted, table.codes),
         words,
         fitted.posterior,
+        categories=_category_table(fitted, table.codes),
+        answers=CategoryAnswers(table.stacked, fitted.parameters),
     )
-    counts, steps = fitted.counts, np.arange(float(fitted.items.most))
-    score = np.einsum("k,jkq->jq", steps, counts) / (fitted.items.sizes[:, None] - 1)
-    observed = observed_rates(fitted.grid.nodes, score, counts.sum(axis=1), table.items)
-    result = replace(result, observed=observed)
     first = subjects.filter(pl.col("group") == groups[0]).select("subject", "row")
     return rated_quality(result, fitted, table.answers.join(first, on="subject"), first.height)
 
@@ -237,7 +198,7 @@ def _estimated(
 
 def _abilities(space: Namespace, shard: irt.CategoryCounts, fitted: irt.CategoryFitted, method: str) -> ShardAbilities:
     """Return the abilities of a group's subjects."""
-    p = fitted.items
+    p = fitted.parameters
     table = curves.log_chances(p, FINE.nodes).reshape(-1, len(FINE.nodes))
     values = space.get(space.score(shard.counts, space.real(table)))
     of_answers = np.repeat(p.information(FINE.nodes), p.most, axis=0)
@@ -255,10 +216,10 @@ def _abilities(space: Namespace, shard: irt.CategoryCounts, fitted: irt.Category
 
 def _item_table(fitted: irt.CategoryFitted, answers: pl.DataFrame, items: pl.Series) -> pl.DataFrame:
     counts = answers.group_by("item").agg(n=pl.len(), mean=pl.col("value").mean())
-    slope, error = fitted.items.values[:, 0], np.sqrt(fitted.information.item_covariance()[:, 0, 0])
-    if fitted.items.model == "nominal":
+    slope, error = fitted.parameters.values[:, 0], np.sqrt(fitted.information.item_covariance()[:, 0, 0])
+    if fitted.parameters.model == "nominal":
         slope, error = np.full((2, items.len()), np.nan)
-    table = pl.DataFrame({"item": items, "categories": fitted.items.sizes}).with_columns(
+    table = pl.DataFrame({"item": items, "categories": fitted.parameters.sizes}).with_columns(
         discrimination=pl.Series(slope).fill_nan(None), se_discrimination=pl.Series(error).fill_nan(None)
     )
     return table.join(counts, on="item", maintain_order="left").select(
@@ -269,10 +230,10 @@ def _item_table(fitted: irt.CategoryFitted, answers: pl.DataFrame, items: pl.Ser
 def _category_table(fitted: irt.CategoryFitted, codes: pl.DataFrame) -> pl.DataFrame:
     """Return the parameters of every category above the lowest, difficulties by the delta method."""
     codes = codes.filter(pl.col("place") > 0)
-    covariance, values = fitted.information.item_covariance(), fitted.items.values
-    nominal = fitted.items.model == "nominal"
+    covariance, values = fitted.information.item_covariance(), fitted.parameters.values
+    nominal = fitted.parameters.model == "nominal"
     at, place = codes["at"].to_numpy().astype(int), codes["place"].to_numpy()
-    a, d = (place - 1, fitted.items.most - 2 + place) if nominal else (0 * place, place)
+    a, d = (place - 1, fitted.parameters.most - 2 + place) if nominal else (0 * place, place)
     slope, intercept = values[at, a], values[at, d]
     of_slope, of_intercept, of_both = covariance[at, a, a], covariance[at, d, d], covariance[at, a, d]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -292,9 +253,9 @@ def _warnings(fitted: irt.CategoryFitted, codes: pl.DataFrame) -> tuple[str, ...
     rare = codes.filter(pl.col("n") < 5)["item"].unique(maintain_order=True).to_list()
     if rare:
         warnings.append(f"{len(rare)} items have a category with fewer than 5 answers: {listed_names(rare)}")
-    if fitted.items.model != "nominal":
+    if fitted.parameters.model != "nominal":
         names = codes["item"].unique(maintain_order=True).to_list()
-        against = [name for name, slope in zip(names, fitted.items.values[:, 0], strict=True) if slope < 0.0]
+        against = [name for name, slope in zip(names, fitted.parameters.values[:, 0], strict=True) if slope < 0.0]
         if against:
             warnings.append(f"{len(against)} items run against the scale (reversed?): {listed_names(against)}")
     return tuple(warnings)

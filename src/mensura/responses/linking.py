@@ -20,12 +20,10 @@ from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError, check_choice
 from mensura.core.results import Result
 from mensura.responses.bank import ItemBank
-from mensura.responses.irt.category_curves import CategoryItems
-from mensura.responses.irt.model import Parameters
+from mensura.responses.irt.model import Items
 from mensura.responses.result import ResponseFit, ability_table, read_fit
 
 Link = tuple[float, float]
-Items = Parameters | CategoryItems
 Pairs = Sequence[tuple[Items, Items]]
 METHODS = ("mean-sigma", "haebara", "stocking-lord")
 LEAST_COMMON = 3

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from mensura.core.arrays import Floats
 from mensura.responses.irt.abilities import answer_information
 from mensura.responses.irt.categories import CategoryFitted
-from mensura.responses.irt.category_curves import CategoryItems
 from mensura.responses.irt.fitting import Fitted
-from mensura.responses.irt.model import Parameters
+from mensura.responses.irt.model import Items
 from mensura.responses.irt.model_fit import MOST_ITEMS, Scored, WholeFit, item_fit, pair_fit, whole_fit
 from mensura.responses.irt.shards import dense
 from mensura.responses.table import ResponseTable
@@ -71,7 +70,7 @@ def _with_quality(
 
 
 def with_item_fit(
-    items: pl.DataFrame, answers: NDArray[np.int64], p: Parameters | CategoryItems, ability: Floats
+    items: pl.DataFrame, answers: NDArray[np.int64], p: Items, ability: Floats
 ) -> tuple[pl.DataFrame, pl.DataFrame, WholeFit | None]:
     """Return items with S-X², infit and outfit, the pairs of items that depend most, and the fit of the whole."""
     scored = Scored(answers, p)
@@ -108,7 +107,7 @@ def right_quality(result: ResponseFit, fitted: Fitted, table: ResponseTable | No
 
 def rated_quality(result: T, fitted: CategoryFitted, answers: pl.DataFrame, first: int) -> T:
     """Return a fit of ratings with its quality; ``answers``: row of the subject, item's and category's place."""
-    p = fitted.items
+    p = fitted.parameters
     own = answers.filter(pl.col("at").is_not_null())
     table = np.full((first, len(p.sizes)), -1, dtype=np.int64)
     table[own["row"].to_numpy(), own["at"].to_numpy().astype(int)] = own["place"].to_numpy()

@@ -93,7 +93,7 @@ FEWEST = 20
 
 @check_arguments
 def regress_abilities(
-    fit: ResponseFit | CategoryFit | DimensionFit,
+    fit: ResponseFit | DimensionFit,
     table: ResponseTable | None,
     people: Any,  # noqa: ANN401
     *,
@@ -197,7 +197,7 @@ def _residuals(dimensions: Sequence[str], covariance: Floats) -> pl.DataFrame:
 
 
 def _likelihoods(
-    fit: ResponseFit | CategoryFit | DimensionFit, table: ResponseTable | None, kept: NDArray[np.intp]
+    fit: ResponseFit | DimensionFit, table: ResponseTable | None, kept: NDArray[np.intp]
 ) -> latent.AbilityLikelihoods | latent.PlacedLikelihoods:
     """Return the likelihoods of the subjects at the places ``kept``."""
     if isinstance(fit, DimensionFit):

@@ -18,7 +18,7 @@ from mensura.core.results import Result
 from mensura.intake.tables import read_table
 from mensura.responses.bank import ItemBank
 from mensura.responses.irt.information import Information
-from mensura.responses.irt.model import Groups
+from mensura.responses.irt.model import Items
 from mensura.scale import Z90
 
 _SAME = 0.005
@@ -51,7 +51,7 @@ def ability_table(subjects: pl.DataFrame, ability: Floats, error: Floats) -> pl.
     return table.select(name for name in _OF_SUBJECTS if name in table.columns)
 
 
-def group_table(p: Groups, information: Information, groups: Sequence[str], subjects: pl.DataFrame) -> pl.DataFrame:
+def group_table(p: Items, information: Information, groups: Sequence[str], subjects: pl.DataFrame) -> pl.DataFrame:
     """Return group, subjects, mean, sd and their errors, in standard deviations of the first group."""
     unit, errors = p.unit, dict(zip(p.free, np.sqrt(information.group_variance()), strict=True))
     counts = dict(subjects.group_by("group").len().iter_rows())

@@ -185,10 +185,10 @@ class Survey:
         self, space: Namespace, shards: Sequence[CategoryCounts], fitted: CategoryFitted, prior: CategoryPrior | None
     ) -> CategoryFitted:
         """Return the same for items with several categories."""
-        flat, model = fitted.items.flat(), fitted.information
+        flat, model = fitted.parameters.flat(), fitted.information
         if self.replicate_columns:
             sources = [self.weighed(shards, name) for name in self.replicate_columns]
-            fits = [fit_categories_held(space, one, fitted.items, prior).items.flat() for one in sources]
+            fits = [fit_categories_held(space, one, fitted.parameters, prior).parameters.flat() for one in sources]
             return fitted._replace(information=self._of_replicates(model, flat, fits))
         scores = [category_scores(space, shards, fitted)]
         return fitted._replace(information=self._of_clusters(model, len(flat), scores))

@@ -10,7 +10,7 @@ import polars as pl
 
 from mensura.core.errors import MensuraError, check_choice
 from mensura.core.results import Result
-from mensura.responses.irt.shards import Held, Shard, ShardCounts, is_sparse
+from mensura.responses.irt.shards import Held, Shard, ShardCounts, all_taken_once, of_matrix
 
 Places: TypeAlias = np.ndarray[Any, Any]
 Counts = Any
@@ -81,15 +81,7 @@ class ResponseTable(Result):
 
     def held(self) -> Held:
         """Return one shard per group."""
-        parts, start = [], 0
-        for number, size in enumerate(self.group_sizes):
-            rows = slice(start, start + size)
-            trials = None if self.trials is None else self.trials[rows]
-            if trials is not None and _taken_once(trials):
-                trials = None
-            parts.append(Shard(self.right[rows], trials, number))
-            start += size
-        return Held(parts)
+        return of_matrix(self.right, self.trials, np.repeat(np.arange(len(self.groups)), self.group_sizes))
 
     def of_groups(self, first: str | None) -> ResponseTable:
         """Return the same responses with another group as the first."""
@@ -101,15 +93,11 @@ class ResponseTable(Result):
         return ResponseTable(self.subjects[order], self.items, self.log, self.right[order], trials)
 
 
-def _taken_once(trials: Counts) -> bool:
-    return not is_sparse(trials) and bool(np.all(trials == 1))
-
-
 def build_table(
     subjects: list[str], groups: list[str], items: list[str], right: Counts, trials: Counts | None, log: pl.DataFrame
 ) -> ResponseTable:
     """Return a table, its subjects ordered by group and what nobody took left out."""
-    if trials is not None and _taken_once(trials):
+    if trials is not None and all_taken_once(trials):
         trials = None
     whole = ShardCounts.of(Shard(right, trials, 0))
     ranks = {group: rank for rank, group in enumerate(dict.fromkeys(groups))}

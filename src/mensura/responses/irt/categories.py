@@ -70,7 +70,7 @@ class CategoryFitted(NamedTuple):
     ``counts``: expected answers of items × categories × nodes.
     """
 
-    items: CategoryItems
+    parameters: CategoryItems
     grid: Grid
     information: Information
     evidence: float
@@ -219,7 +219,7 @@ def _exact(
 
 def subject_scores(space: Namespace, shards: Sequence[CategoryCounts], fitted: CategoryFitted) -> Floats:
     """Return the weighted gradient of every subject's log likelihood (subjects × parameters of items and groups)."""
-    means = _score_moments(space, shards, fitted.items, fitted.grid)
+    means = _score_moments(space, shards, fitted.parameters, fitted.grid)
     return np.concatenate([mean * shard.given for shard, (_, mean) in zip(shards, means, strict=True)])
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import numpy as np
 
 from mensura.core.arrays import Floats
 from mensura.responses.irt import categories as rated
 from mensura.responses.irt.category_curves import CategoryItems
-from mensura.responses.irt.fitting import Effort, climb
-from mensura.responses.irt.information import Information, gradient
+from mensura.responses.irt.fitting import Effort, Fitted, climb
+from mensura.responses.irt.information import gradient
 from mensura.responses.irt.model import Parameters
 from mensura.responses.irt.namespace import Namespace, namespace
 from mensura.responses.irt.passes import Grid, NodeTables, PassSums, tally
@@ -23,23 +23,6 @@ _MOST_WORK = 4e8
 """Subjects × items² up to which all subjects are tested; of more, a sample is."""
 Maps = Sequence[np.ndarray[Any, np.dtype[np.int64]]]
 """Of every group, the place of each item's parameters among all parameters."""
-
-
-class Solved(NamedTuple):
-    """A fit: log posterior, parameters and their inverse information."""
-
-    height: float
-    parameters: Any
-    information: Information
-
-
-class Comparable(Protocol):
-    """Answers that can be fitted with other parameters of some items in some groups."""
-
-    @property
-    def sizes(self) -> list[int]: ...  # noqa: D102
-    def solve(self, p: Any, maps: Maps) -> Solved: ...  # noqa: ANN401, D102
-    def at(self, p: Any, maps: Maps) -> tuple[float, Floats]: ...  # noqa: ANN401, D102
 
 
 @dataclass(frozen=True)
@@ -75,14 +58,13 @@ class RightAnswers:
         assert total is not None
         return total
 
-    def solve(self, p: Parameters, maps: Maps) -> Solved:
+    def solve(self, p: Parameters, maps: Maps) -> Fitted:
         """Fit from ``p`` on."""
 
         def run(parameters: Parameters, grid: Grid, by_node: bool) -> PassSums:
             return self._sums(parameters, grid, by_node, maps)
 
-        fitted = climb(run, p, self.priors, Effort(tolerance=0.003, passes=60))
-        return Solved(fitted.posterior, fitted.parameters, fitted.information)
+        return climb(run, p, self.priors, Effort(tolerance=0.003, passes=60))
 
     def at(self, p: Parameters, maps: Maps) -> tuple[float, Floats]:
         """Return log posterior and gradient."""
@@ -108,11 +90,14 @@ class RatedAnswers:
     def _own(self, maps: Maps) -> list[rated.CategoryCounts]:
         return [replace(part, places=maps[part.group]) for part in self.parts]
 
-    def solve(self, p: CategoryItems, maps: Maps) -> Solved:
+    def solve(self, p: CategoryItems, maps: Maps) -> rated.CategoryFitted:
         """Fit from ``p`` on."""
-        fitted = rated.fit_categories_held(self.space, self._own(maps), p, self.prior, exact=False)
-        return Solved(fitted.posterior, fitted.items, fitted.information)
+        return rated.fit_categories_held(self.space, self._own(maps), p, self.prior, exact=False)
 
     def at(self, p: CategoryItems, maps: Maps) -> tuple[float, Floats]:
         """Return log posterior and gradient."""
         return rated.height_and_gradient(self.space, self._own(maps), p, self.prior)
+
+
+Comparable = RightAnswers | RatedAnswers
+"""Answers that can be fitted with other parameters of some items in some groups."""

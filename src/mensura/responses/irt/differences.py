@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from mensura.core.arrays import Floats
-from mensura.responses.irt.comparable import Comparable, Maps, Solved
+from mensura.responses.irt.comparable import Comparable, Maps
 
 SMALL, LARGE = 0.43, 0.64
 """Logits that part negligible (A), moderate (B) and large (C) differences: 1 and 1.5 on the delta scale of testing
@@ -51,7 +51,7 @@ class _Layout(NamedTuple):
     """Which items are freed, as (item, group), and the fit with them; their parameters follow those of the first."""
 
     freed: tuple[tuple[int, int], ...]
-    fit: Solved
+    fit: Any
     maps: Maps
 
 
@@ -137,7 +137,7 @@ def _tested(answers: Comparable, base: _Layout, item: int, group: int, count: in
     alternative = _laid(answers, base.fit.parameters, other, count, groups, base)
     free, bound = (base, alternative) if pair in base.freed else (alternative, base)
     degrees = free.fit.parameters.unknowns(item)
-    x2 = max(0.0, 2.0 * (free.fit.height - bound.fit.height))
+    x2 = max(0.0, 2.0 * (free.fit.posterior - bound.fit.posterior))
     together = bound.fit.parameters.of_items(_source(free.freed, count, bound))
     return _Test(x2, float(chdtrc(degrees, x2)), free, together)
 
@@ -167,7 +167,7 @@ def _described(answers: Comparable, test: _Test, item: int, group: int) -> tuple
     uniform, other = p_value, None
     if slopes:
         straight = _with_one_slope(answers, layout, together, item, place, slopes)
-        bent = min(x2, 2.0 * (layout.fit.height - straight))
+        bent = min(x2, 2.0 * (layout.fit.posterior - straight))
         uniform = float(chdtrc(p.unknowns(item) - len(slopes), max(0.0, x2 - bent)))
         other = float(chdtrc(len(slopes), max(0.0, bent)))
     return float(toward @ apart), float(np.sqrt(max(variance, 0.0))), gap, x2, p_value, uniform, other

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -24,7 +24,7 @@ from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 from mensura.responses.irt import model as irt_model, priors as irt_priors
 from mensura.responses.irt.information import Information, exact_information, gradient, information
-from mensura.responses.irt.model import Parameters
+from mensura.responses.irt.model import Items, Parameters
 from mensura.responses.irt.namespace import Namespace
 from mensura.responses.irt.passes import REACH, Grid, NodeTables, PassSums, log_shape, tally
 from mensura.responses.irt.priors import Priors
@@ -84,7 +84,7 @@ _START_GUESS = -1.4
 _WIDER = (0.5, 1.0, 2.0, 4.0)
 """Standard deviations of the priors of guessing that lead to a fit without any."""
 
-Pass = Callable[[irt_model.Parameters, Grid, bool], PassSums]
+Pass = Callable[[Parameters, Grid, bool], PassSums]
 """One pass over all responses: parameters, grid, whether right answers are wanted by node."""
 
 
@@ -103,7 +103,7 @@ class Fitted:
     all responses. ``parameters`` are those that the sums belong to.
     """
 
-    parameters: irt_model.Parameters
+    parameters: Parameters
     grid: Grid
     sums: PassSums
     information: Information
@@ -124,7 +124,7 @@ class Effort:
 def over(space: Namespace, source: ShardSource) -> Pass:
     """Return the pass over shards of one process."""
 
-    def run(parameters: irt_model.Parameters, grid: Grid, by_node: bool) -> PassSums:
+    def run(parameters: Parameters, grid: Grid, by_node: bool) -> PassSums:
         tables = NodeTables(space, parameters, grid, by_node=by_node)
         total: PassSums | None = None
         for shard in source.shards():
@@ -137,26 +137,20 @@ def over(space: Namespace, source: ShardSource) -> Pass:
     return run
 
 
-def start(model: str, rates: Floats, groups: int) -> irt_model.Parameters:
+def start(model: str, rates: Floats, groups: int) -> Parameters:
     """Return where a fit begins: slopes of one, intercepts from the share of right answers."""
     irt_model.check_model(model)
     within = np.clip(rates, 0.01, 0.99)
     count = len(rates)
     intercept = 1.2 * np.log(within / (1.0 - within))  # a normal ability of sd 1 flattens the curve by about that
-    return irt_model.Parameters(
-        model, np.ones(count), intercept, np.full(count, _START_GUESS), np.zeros(groups), np.ones(groups)
-    )
+    return Parameters(model, np.ones(count), intercept, np.full(count, _START_GUESS), np.zeros(groups), np.ones(groups))
 
 
 def fit_held(
-    space: Namespace,
-    held: Held,
-    begin: irt_model.Parameters,
-    priors: irt_priors.Priors | None = None,
-    effort: Effort | None = None,
+    space: Namespace, held: Held, begin: Parameters, priors: Priors | None = None, effort: Effort | None = None
 ) -> Fitted:
     """Fit responses in memory; many subjects start from a sample of them."""
-    priors, effort = priors or irt_priors.Priors(), effort or Effort()
+    priors, effort = priors or Priors(), effort or Effort()
     if held.subjects > 4 * SAMPLE and (sample := thinned(held, SAMPLE)) is not held:
         begin = climb(over(space, sample), begin, priors, replace(effort, tolerance=0.1, passes=30)).parameters
     if begin.model == "3pl" and priors.guessing is None:  # from the plain start guessing runs away before slopes settle
@@ -174,14 +168,6 @@ def fit_held(
     return replace(fitted, information=exact)
 
 
-class Climber(Protocol):
-    """Parameters that a climb moves."""
-
-    def flat(self) -> Floats: ...  # noqa: D102
-    def moved(self, items: Floats, groups: Floats) -> Any: ...  # noqa: ANN401, D102
-    def held_up(self, newton: Floats, plain: Floats) -> Floats: ...  # noqa: D102
-
-
 class ClimbPlace(NamedTuple):
     """Where a climb is: log posterior, parameters, grid, sums, and gradient and inverse information, if asked."""
 
@@ -193,7 +179,7 @@ class ClimbPlace(NamedTuple):
 
 
 def ascend(
-    look: Callable[[Any], ClimbPlace], begin: Climber, effort: Effort
+    look: Callable[[Any], ClimbPlace], begin: Items, effort: Effort
 ) -> tuple[ClimbPlace, bool, tuple[Visit, ...]]:
     """Take Newton's steps from ``begin`` until they are short; return the best place, and whether it is the maximum."""
     here: Any = begin
@@ -230,10 +216,10 @@ def ascend(
     return best, history[-1].step < effort.tolerance, tuple(history)
 
 
-def climb(run: Pass, begin: irt_model.Parameters, priors: irt_priors.Priors, effort: Effort) -> Fitted:
+def climb(run: Pass, begin: Parameters, priors: Priors, effort: Effort) -> Fitted:
     """Fit right and wrong answers from ``begin`` on."""
 
-    def look(p: irt_model.Parameters) -> ClimbPlace:
+    def look(p: Parameters) -> ClimbPlace:
         grid = Grid.over(p.mean, p.sd)
         sums = run(p, grid, False)
         priors_height = irt_priors.prior_terms(p, priors)[0] + irt_priors.group_prior_terms(p, priors.groups)[0]
@@ -252,7 +238,7 @@ def _flat(step: tuple[Floats, Floats]) -> Floats:
     return np.concatenate([part.ravel() for part in step])
 
 
-def _away(p: Climber, step: Floats, share: float, shape: tuple[int, int]) -> Any:  # noqa: ANN401
+def _away(p: Items, step: Floats, share: float, shape: tuple[int, int]) -> Items:
     """Move by a share of a step, no parameter too far at once; ``shape``: items and parameters of each."""
     bounded = np.clip(share * step, -LONGEST_STEP, LONGEST_STEP)
     cut = shape[0] * shape[1]

@@ -217,7 +217,7 @@ def information_of_columns(columns: Floats, items: int, groups: int) -> Informat
     return Information(np.zeros((*own.shape[:2], own.shape[1])), np.zeros(groups), own, columns[cut:])
 
 
-def group_slopes(p: irt_model.Groups, grid: Grid) -> Floats:
+def group_slopes(p: irt_model.Items, grid: Grid) -> Floats:
     """Return how the scores of groups' free parameters run along θ: free × groups × nodes."""
     along = np.zeros((len(p.free), len(p.mean), len(grid.nodes)))
     for place, (name, group) in enumerate(p.free):
@@ -226,7 +226,7 @@ def group_slopes(p: irt_model.Groups, grid: Grid) -> Floats:
     return along
 
 
-def group_terms(p: irt_model.Groups, grid: Grid, masses: Floats) -> tuple[Floats, Floats]:
+def group_terms(p: irt_model.Items, grid: Grid, masses: Floats) -> tuple[Floats, Floats]:
     """Return gradient and information of the free parameters of groups; ``masses``: their subjects at the nodes."""
     slope, block = np.zeros(len(p.free)), np.zeros(len(p.free))
     for place, (name, group) in enumerate(p.free):
@@ -314,7 +314,7 @@ def _missing(p: irt_model.Parameters, grid: Grid, shard: Shard, weights: Floats)
     return score_moments(weights, given, scores_at)[0]
 
 
-def group_scores(p: irt_model.Groups, grid: Grid, group: int) -> Floats:
+def group_scores(p: irt_model.Items, grid: Grid, group: int) -> Floats:
     """Return the scores of groups' free parameters of a subject of a group at every node: free × nodes."""
     scores = np.zeros((len(p.free), len(grid.nodes)))
     off = (grid.nodes - p.mean[group]) / p.sd[group]

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from mensura.core.arrays import Floats, Mask
 from mensura.core.errors import check_choice
+from mensura.responses.irt.category_curves import CategoryItems
 from mensura.responses.irt.namespace import Array
 
 MODELS = ("rasch", "2pl", "3pl")
@@ -26,19 +27,6 @@ _FURTHEST = 35.0
 _FLOOR = 1e-9
 _BLOCK_VALUES = 100_000
 """Items × nodes that are computed at a time: such arrays stay in a processor's cache."""
-
-
-class Groups(Protocol):
-    """Parameters of groups: means, standard deviations, and which of them are estimated."""
-
-    @property
-    def mean(self) -> Floats: ...  # noqa: D102
-    @property
-    def sd(self) -> Floats: ...  # noqa: D102
-    @property
-    def free(self) -> tuple[tuple[str, int], ...]: ...  # noqa: D102
-    @property
-    def unit(self) -> float: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
@@ -158,6 +146,10 @@ class Parameters:
         """Return the same model on the scale whose first group has mean 0 and standard deviation 1."""
         unit = self.unit
         return replace(self, slope=self.slope * unit, mean=self.mean / unit, sd=self.sd / unit)
+
+
+Items: TypeAlias = Parameters | CategoryItems
+"""Parameters of items, answered right or wrong or in categories, and of groups."""
 
 
 def check_model(model: str) -> str:

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 from mensura.core.arrays import Floats
-from mensura.responses.irt.category_curves import CategoryItems
-from mensura.responses.irt.model import Parameters, chances
+from mensura.responses.irt.model import Items, Parameters, chances
 
 MOST_ITEMS, MOST_IN_M2 = 200, 60
 """Items up to which items and pairs, and the whole, are tested: the work grows by the third power, or the sixth."""
@@ -28,7 +27,7 @@ _LEAST_CELL = 1.0
 _SMALL, _FLOOR = 1e-4, 1e-12
 
 
-def category_chances(p: Parameters | CategoryItems, ability: Floats) -> Floats:
+def category_chances(p: Items, ability: Floats) -> Floats:
     """Return the chance of every category (items × categories × abilities); absent categories have 0."""
     if isinstance(p, Parameters):
         right = chances(p, ability)
@@ -41,7 +40,7 @@ class Scored:
     """Answers of one group as categories from 0 on (subjects × items, −1: missing), and the fitted items."""
 
     answers: NDArray[np.int64]
-    p: Parameters | CategoryItems
+    p: Items
 
     @property
     def curves(self) -> Floats:
@@ -49,7 +48,7 @@ class Scored:
         return self.curves_of(self.p)
 
     @staticmethod
-    def curves_of(p: Parameters | CategoryItems) -> Floats:
+    def curves_of(p: Items) -> Floats:
         """Return the chances of categories under other parameters."""
         return category_chances(p, float(p.mean[0]) + float(p.sd[0]) * _Z)
 

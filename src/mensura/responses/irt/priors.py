@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mensura.core.arrays import Floats
-from mensura.responses.irt.model import Groups, Parameters
+from mensura.responses.irt.model import Items, Parameters
 
 _LEAST_SLOPE, _TINY, _STIFF = 0.1, 1e-12, 1e6
 STEEPEST, _STEEP_SD = 4.0, 0.5
@@ -90,7 +90,7 @@ def _steep_terms(discrimination: float) -> tuple[float, float, float]:
     return -0.5 * off**2, -off / _STEEP_SD, _STEEP_SD**-2.0 if off else 0.0
 
 
-def group_prior_terms(p: Groups, prior: GroupPrior | None) -> tuple[float, Floats, Floats]:
+def group_prior_terms(p: Items, prior: GroupPrior | None) -> tuple[float, Floats, Floats]:
     """Return the log density of the priors of groups, its gradient and curvature in the order of ``p.free``."""
     density, gradient, curvature = 0.0, np.zeros(len(p.free)), np.zeros(len(p.free))
     if prior is None:

@@ -189,6 +189,11 @@ def dense(counts: Array) -> np.ndarray[Any, Any]:
     return np.asarray(counts.cpu() if hasattr(counts, "cpu") else counts)
 
 
+def all_taken_once(trials: Array) -> bool:
+    """Return whether every subject took every item once; sparse counts leave items out."""
+    return not is_sparse(trials) and bool(np.all(trials == 1))
+
+
 def fetched(held: Held) -> Held:
     """Return the shards as NumPy arrays, wherever they are."""
     return Held(
@@ -216,11 +221,13 @@ def thinned(held: Held, most: int) -> Held:
     return held if whole else Held([part.rows(0, len(part), step) for part in held.parts])
 
 
-def of_matrix(right: np.ndarray[Any, Any], trials: np.ndarray[Any, Any] | None, group: np.ndarray[Any, Any]) -> Held:
+def of_matrix(right: Array, trials: Array | None, group: np.ndarray[Any, Any]) -> Held:
     """Return one shard per group of a matrix of counts (subjects × items)."""
     parts = []
     for number in range(int(group.max()) + 1):
-        rows = slice(None) if group.max() == 0 else np.flatnonzero(group == number)
+        places = np.flatnonzero(group == number)
+        first, last = int(places[0]), int(places[-1])
+        rows = slice(first, last + 1) if last - first < len(places) else places  # a slice copies nothing
         taken = None if trials is None else trials[rows]
-        parts.append(Shard(right[rows], None if taken is None or bool(np.all(taken == 1)) else taken, number))
+        parts.append(Shard(right[rows], None if taken is None or all_taken_once(taken) else taken, number))
     return Held(parts)
