@@ -16,8 +16,9 @@ import polars as pl
 from mensura.core.arrays import Floats
 from mensura.core.results import Result
 from mensura.exam.file import Exam
-from mensura.responses import Aim, ItemBank, ResponseFit, next_items
-from mensura.responses.bank import Placement
+from mensura.responses import Aim, CountRules, ItemBank, ResponseFit, next_items, read_responses
+from mensura.responses.among import place_subjects
+from mensura.responses.bank import Placement, answers_in_bank
 from mensura.responses.irt.differences import empty_dif
 from mensura.responses.irt.model import Parameters
 from mensura.scale import Z90
@@ -25,9 +26,6 @@ from mensura.scale import Z90
 WIDE = 1.5
 """Standard deviation of the prior while items are chosen: wider than the people behind the bank."""
 _PASSES = 6
-_NUMBERS = ("ability", "low", "high", "n", "se", "rate")
-_SUBJECTS = {"subject": pl.String, **dict.fromkeys(_NUMBERS, pl.Float64), "group": pl.String}
-_SUBJECTS |= {"n": pl.Int64, "wle": pl.Float64, "se_wle": pl.Float64}
 
 
 def next_names(exam: Exam, number: int, given: tuple[str, ...], earned: Mapping[str, float]) -> list[str]:
@@ -59,27 +57,24 @@ def place_takers(exam: Exam, outcomes: pl.DataFrame, people: str, weights: Mappi
     """Return takers on the scale of the bank: its items as they are, people's mean and spread from their answers."""
     bank = exam.bank
     graded = outcomes.drop_nulls("score").filter(pl.col("item").is_in(bank.items))
-    earned: dict[tuple[str, str], dict[str, float]] = {}
-    for subject, kind, item, credit in (
-        graded.group_by("subject", "kind", "item", maintain_order=True).agg(pl.col("score").mean()).iter_rows()
-    ):
-        earned.setdefault((subject, kind), {})[item] = credit
-    own = [answers for (_, kind), answers in earned.items() if kind == people]
-    weight = np.array([weights.get(subject, 1.0) for subject, kind in earned if kind == people])
+    answers = read_responses(
+        graded.select("subject", "item", group="kind", correct="score"), rules=CountRules(repeats="average")
+    )
+    who, right, trials = answers_in_bank(answers, bank)
+    is_person = (who["group"] == people).to_numpy()
+    weight = np.array([weights.get(subject, 1.0) for subject in who["subject"].filter(is_person)])
     mean, sd = 0.0, 1.0
-    for _ in range(_PASSES if own else 0):  # each pass makes people's answers more likely (EM)
-        placed = [_place(bank, answers, mean, sd) for answers in own]
-        ability, se = (np.array([getattr(one, name) for one in placed]) for name in ("ability", "se"))
+    for _ in range(_PASSES if is_person.any() else 0):  # each pass makes people's answers more likely (EM)
+        own = place_subjects(bank, who.filter(is_person), right[is_person], trials[is_person], Aim(mean, sd))
+        ability, se = own["ability"].to_numpy(), own["se"].to_numpy()
         mean = float(np.average(ability, weights=weight))
         sd = float(np.sqrt(np.average((ability - mean) ** 2 + se**2, weights=weight)))
-    rows = []
-    for (subject, kind), answers in earned.items():
-        one = _place(bank, answers, mean, sd if kind == people else 2.0 * sd)
-        ends = (one.ability - Z90 * one.se, one.ability + Z90 * one.se)
-        rate = float(expected_rates(bank, [one.ability])[0])
-        rows.append((subject, one.ability, *ends, one.n, one.se, rate, kind, one.weighted, one.se_weighted))
+    kinds = ((is_person, Aim(mean, sd)), (~is_person, Aim(mean, 2.0 * sd)))
+    subjects = pl.concat(
+        [place_subjects(bank, who.filter(kind), right[kind], trials[kind], aim) for kind, aim in kinds]
+    )
     effective = max(1.0, float(weight.sum() ** 2 / max((weight**2).sum(), 1e-9)))
-    groups = {"group": people, "subjects": len(own), "mean": mean, "sd": sd, "se_mean": sd / effective**0.5}
+    groups = {"group": people, "subjects": int(is_person.sum()), "mean": mean, "sd": sd, "se_mean": sd / effective**0.5}
     groups["se_sd"] = sd / (2.0 * effective) ** 0.5
     assert isinstance(bank.parameters, Parameters)  # a bank of ratings is refused when the exam is read
     slope = bank.parameters.slope
@@ -88,7 +83,7 @@ def place_takers(exam: Exam, outcomes: pl.DataFrame, people: str, weights: Mappi
     empty = pl.DataFrame()
     return ResponseFit(
         "bank",
-        pl.DataFrame(rows, schema=_SUBJECTS, orient="row"),
+        subjects.with_columns(rate=expected_rates(bank, subjects["ability"].to_numpy())),
         pl.DataFrame(curves).with_columns(fit=unknown, fit_q=unknown),
         pl.DataFrame([groups]),
         *(empty_dif(), empty, empty, empty),

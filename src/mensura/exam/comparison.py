@@ -19,7 +19,16 @@ from mensura.exam.file import Exam
 from mensura.exam.rates import AnswerMatrix, MeanRate, answer_matrix, item_rates, mean_rate, shared_variance
 from mensura.exam.scoring import MODELS, NO_ANSWER, PEOPLE
 from mensura.exam.weights import LEAST_SHOWN, count_people
-from mensura.responses import CountRules, FitOptions, ResponseFit, fit_responses, place_among
+from mensura.responses import (
+    Aim,
+    CountRules,
+    FitOptions,
+    ResponseFit,
+    fit_responses,
+    place_among,
+    read_responses,
+    score_new,
+)
 from mensura.responses.irt.differences import empty_dif
 from mensura.scale import Z90, rate_interval
 
@@ -184,19 +193,11 @@ def scale(outcomes: pl.DataFrame, weights: dict[str, float], exam: Exam | None =
 
 def _placed(fit: ResponseFit, models: pl.DataFrame) -> pl.DataFrame:
     """Return models as subjects of people's fit. The mean over repeats counts as one try: repeats are much alike."""
-    bank, rows = fit.bank, []
-    for (model,), own in models.group_by("subject", maintain_order=True):
-        by_item = dict(own.group_by("item").agg(pl.col("correct").mean()).iter_rows())
-        right = np.array([by_item.get(item, 0.0) for item in bank.items])
-        trials = np.array([float(item in by_item) for item in bank.items])
-        if not trials.any():
-            continue
-        place = bank.place(right, trials, sd=WIDE)
-        ends = (place.ability - Z90 * place.se, place.ability + Z90 * place.se)
-        weighted = (place.weighted, place.se_weighted)
-        rate = float(right.sum() / trials.sum())
-        rows.append((model, place.ability, *ends, place.n, place.se, rate, MODELS, *weighted))
-    return pl.DataFrame(rows, schema=fit.subjects.schema, orient="row")
+    known = models.filter(pl.col("item").is_in(fit.bank.items))
+    if known.is_empty():
+        return fit.subjects.clear()
+    placed = score_new(fit, read_responses(known, rules=CountRules(repeats="average")), aim=Aim(0.0, WIDE)).subjects
+    return placed.select(fit.subjects.columns).cast(fit.subjects.schema)
 
 
 def _differences(both: pl.DataFrame, shape: str) -> tuple[pl.DataFrame, tuple[str, ...]]:

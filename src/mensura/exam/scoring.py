@@ -176,21 +176,13 @@ def grade(exam: Exam, outcomes: pl.DataFrame, asker: Asker) -> pl.DataFrame:
     waiting = (pl.col("outcome") == "ungraded") & (pl.lit(allowed) | (pl.col("kind") != PEOPLE))
     rows = outcomes.with_row_index("row").filter(waiting).select("row", "item", "answer").rows()
     answers = asker.ask([_question(exam, item, text or "") for _, item, text in rows], read_credit)
-    grades = {
-        row: float(str(answer.value)) for (row, _, _), answer in zip(rows, answers, strict=True) if not answer.error
-    }
-    graded = pl.DataFrame(
-        {
-            "row": list(grades),
-            "graded": list(grades.values()),
-            "named": [name_outcome(credit) for credit in grades.values()],
-        },
-        schema={"row": pl.UInt32, "graded": pl.Float64, "named": pl.String},
-    )
-    joined = outcomes.with_row_index("row").join(graded, on="row", how="left", maintain_order="left")
-    return joined.with_columns(score=pl.coalesce("graded", "score"), outcome=pl.coalesce("named", "outcome")).select(
-        outcomes.columns
-    )
+    earned, words = outcomes["score"].to_list(), outcomes["outcome"].to_list()
+    for (row, _, _), answer in zip(rows, answers, strict=True):
+        if not answer.error:
+            earned[row] = float(str(answer.value))
+            words[row] = name_outcome(earned[row])
+    graded = {"score": pl.Series(earned, dtype=pl.Float64), "outcome": pl.Series(words, dtype=pl.String)}
+    return outcomes.with_columns(**graded)
 
 
 def _question(exam: Exam, name: str, text: str) -> Question:

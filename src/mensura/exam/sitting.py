@@ -118,8 +118,11 @@ def sit_exam(exam: Exam, asker: Asker, *, repeats: int = 1, pictures: bool = Fal
     ...     sit_exam(read_exam("example"), asker, repeats=2)
 
     """
-    ask = _sit_adaptively if exam.is_adaptive else _sit_at_once
-    table = pl.DataFrame(ask(exam, asker, repeats, pictures=pictures), schema=OUTCOMES | _MORE, orient="row")
+    if exam.is_adaptive:
+        rows = _sit_adaptively(exam, asker, repeats, pictures=pictures)
+    else:
+        rows = _asked(exam, asker, list(questions_of(exam, repeats, pictures=pictures)))
+    table = pl.DataFrame(rows, schema=OUTCOMES | _MORE, orient="row")
     skipped = table.filter(pl.col("outcome") == "skipped")["item"].n_unique()
     failed = table.filter(pl.col("outcome") == "failed").height
     warnings = {
@@ -127,10 +130,6 @@ def sit_exam(exam: Exam, asker: Asker, *, repeats: int = 1, pictures: bool = Fal
         f"{failed} questions got no answer; run the command again to ask them": failed,
     }
     return ModelSittings(asker.model, table, tuple(warning for warning, count in warnings.items() if count))
-
-
-def _sit_at_once(exam: Exam, asker: Asker, repeats: int, *, pictures: bool) -> list[tuple[Any, ...]]:
-    return _asked(exam, asker, list(questions_of(exam, repeats, pictures=pictures)))
 
 
 def _sit_adaptively(exam: Exam, asker: Asker, repeats: int, *, pictures: bool) -> list[tuple[Any, ...]]:

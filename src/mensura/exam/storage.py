@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from mensura.core.checksums import FACT, damaged_tables, keep_sums, sums_of
+from mensura.core.checksums import damaged_tables, keep_sums, sums_of
 from mensura.core.errors import MensuraError
 from mensura.exam import records
 from mensura.exam.file import Exam
@@ -28,7 +28,6 @@ SHARED = {
     "answers": "number, item, answer, edit, at, seconds, late",
 }
 """Columns that others may read: nothing in them lets somebody in."""
-_LAST_SUM = f"{FACT} answers"
 _LAST = (
     "SELECT max(begun), max(started), max(finished), (SELECT max(at) FROM shown), (SELECT max(at) FROM answers) "
     "FROM sittings"
@@ -107,36 +106,25 @@ class AnswerFile:
                 }
                 facts |= {"pepper": secrets.token_hex(32), "forgotten": "0", "closed": "0"}
                 db.executemany("INSERT INTO meta VALUES (?, ?)", facts.items())
-            self._update(db, int(self._fact("version")))
+                db.executemany("INSERT INTO meta VALUES (?, ?)", sums_of(db, records.CHECKED).items())
         keep_sums(self._db, records.CHECKED)
         if self._fact("digest") != self._exam.digest:
             raise MensuraError(
                 f"{self.path}: its answers are to another version of the exam. Restore that version, or give a new file"
             )
 
-    def _update(self, db: sqlite3.Connection, version: int) -> None:
-        """Bring a store of an older version to this one."""
-        if version > records.VERSION:
-            raise MensuraError(f"{self.path}: a newer Mensura wrote this store (version {version}); update Mensura")
-        if version == 1:
-            db.execute("ALTER TABLE sittings ADD COLUMN language TEXT")
-        if version < records.VERSION or not db.execute("SELECT 1 FROM meta WHERE name = ?", (_LAST_SUM,)).fetchone():
-            db.execute("UPDATE meta SET value = ? WHERE name = 'version'", (str(records.VERSION),))
-            db.executemany("INSERT INTO meta VALUES (?, ?)", sums_of(db, records.CHECKED).items())
-
     def _refuse_damaged(self, reason: str) -> None:
         """Refuse a file whose pages, tables or sums do not agree; name what is lost and what helps."""
-        try:
-            whole = self._db.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok"
-            version = int(self._fact("version"))
-            has_sums = self._db.execute("SELECT 1 FROM meta WHERE name = ?", (_LAST_SUM,)).fetchone() is not None
-            lost = [] if version > records.VERSION or not has_sums else damaged_tables(self._db, records.CHECKED)
-            if not reason and whole and not lost and has_sums == (version >= records.VERSION):
-                return
-            rows = f"its rows of {', '.join(lost)} differ from their checksums" if lost else "its pages do not agree"
-            reason = reason or rows
-        except ValueError:
-            reason = "its version is no number"
+        whole = self._db.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok"
+        version = self._fact("version")
+        if whole and not reason and version.isdigit() and int(version) != records.VERSION:
+            known = f"expected {records.VERSION}. Use the Mensura that wrote it"
+            raise MensuraError(f"{self.path}: a store of version {version}; {known}")
+        lost = damaged_tables(self._db, records.CHECKED)
+        if not reason and whole and not lost:
+            return
+        rows = f"its rows of {', '.join(lost)} differ from their checksums" if lost else "its pages do not agree"
+        reason = reason or rows
         raise MensuraError(
             f"{self.path}: the store is damaged: {reason}. Restore a backup, or keep what can be read: "
             f"mensura exam repair {self.path}"

@@ -63,17 +63,22 @@ def score_new(fit: ResponseFit, answers: Any, *, aim: Aim | None = None) -> Resp
     for name, taken in zip(who["subject"], trials.sum(axis=1), strict=True):
         if not taken:
             raise foreign_items(name, fit.bank)
-    places = [fit.bank.place(*one, mean=aim.mean, sd=aim.sd) for one in zip(right, trials, strict=True)]
+    return replace(fit, subjects=place_subjects(fit.bank, who, right, trials, aim))
+
+
+def place_subjects(bank: ItemBank, who: pl.DataFrame, right: Floats, trials: Floats, aim: Aim) -> pl.DataFrame:
+    """Return subjects with their abilities on a bank; ``right``, ``trials``: subjects × items, as of ``bank.place``."""
+    places = [bank.place(*one, mean=aim.mean, sd=aim.sd) for one in zip(right, trials, strict=True)]
     names = ("ability", "se", "weighted", "se_weighted")
     ability, se, weighted, se_weighted = (np.array([getattr(place, name) for place in places]) for name in names)
-    highest = np.array([len(codes) for codes in fit.bank.categories]) if fit.bank.categories else 1.0
+    highest = np.array([len(codes) for codes in bank.categories]) if bank.categories else 1.0
     subjects = who.with_columns(
         wle=weighted,
         se_wle=se_weighted,
-        n=pl.Series([place.n for place in places]),
+        n=pl.Series([place.n for place in places], dtype=pl.Int64),
         rate=pl.Series((right / highest).sum(axis=1) / trials.sum(axis=1)),
     )
-    return replace(fit, subjects=ability_table(subjects, ability, se))
+    return ability_table(subjects, ability, se)
 
 
 PEOPLE_OF_RATES = "people of the rates"
