@@ -153,7 +153,7 @@ def draw_fit(fit: responses.ResponseFit, items: Sequence[str] | None) -> dict[st
     """Return charts by file name: item map, information, curves of items, differences of every group."""
     from mensura.charts import information_curve, item_characteristic, item_differences, item_map
     from mensura.evidence.checks import readable
-    from mensura.responses.points import curve_points, difference_points, information_points, map_points
+    from mensura.responses.result import curve_points, difference_points, information_points, map_points
 
     if not fit.observed.width:
         raise MensuraError("the folder has no observed.csv; fit again with: mensura responses fit … --out FOLDER")

@@ -16,13 +16,11 @@ from mensura.responses.category_table import read_categories
 from mensura.responses.estimation import LEAST_PEOPLE, choose_estimation, fit_by
 from mensura.responses.irt import categories as irt, category_curves as curves
 from mensura.responses.irt.abilities import FINE, METHODS, ShardAbilities, estimate, normal_prior
-from mensura.responses.irt.comparable import RatedAnswers
-from mensura.responses.irt.differences import compare_items, empty_dif
+from mensura.responses.irt.differences import RatedAnswers, compare_items, empty_dif
 from mensura.responses.irt.namespace import Namespace, namespace
-from mensura.responses.points import observed_rates
 from mensura.responses.quality import rated_quality
 from mensura.responses.reading import AnswerChoice
-from mensura.responses.result import ResponseFit, ability_table, ending, group_table, heights
+from mensura.responses.result import ResponseFit, ability_table, ending, group_table, heights, observed_rates
 from mensura.responses.survey import Survey
 
 CATEGORY_MODELS = curves.MODELS

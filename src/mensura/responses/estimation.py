@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import polars as pl
@@ -87,12 +87,7 @@ def choose_estimation(prior: str | Path | None, model: str, subjects: int, fewes
     return Estimation(LIKELIHOOD, "none", automatic=True)
 
 
-class _Fit(Protocol):
-    @property
-    def converged(self) -> bool: ...
-
-
-F = TypeVar("F", bound=_Fit)
+F = TypeVar("F", bound=Any)
 P = TypeVar("P")
 
 

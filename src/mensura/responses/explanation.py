@@ -50,7 +50,7 @@ class ItemExplanation(Result):
 
 
 @check_arguments
-def explain_items(fit: ResponseFit, demands: Any, *, on: Sequence[str] = ()) -> ItemExplanation:  # noqa: ANN401
+def explain_items(fit: ResponseFit, demands: Any) -> ItemExplanation:  # noqa: ANN401
     """Regress difficulties of items on their demands.
 
     Each difficulty counts by its own error and by the spread that demands leave (maximum likelihood).
@@ -61,8 +61,6 @@ def explain_items(fit: ResponseFit, demands: Any, *, on: Sequence[str] = ()) -> 
         The fit whose difficulties are explained.
     demands
         A table of ``item`` and numbers, such as levels.
-    on
-        Its columns; by default all that are numbers.
 
     Returns
     -------
@@ -85,9 +83,9 @@ def explain_items(fit: ResponseFit, demands: Any, *, on: Sequence[str] = ()) -> 
 
     """
     frame = as_frame(demands, name="demands")
-    require_columns(frame, ["item", *on], name="demands")
-    numbers = [name for name, dtype in frame.schema.items() if dtype.is_numeric() and name != "item"]
-    chosen = list(on) or numbers
+    require_columns(frame, ["item"], name="demands")
+    require_columns(fit.items, ["difficulty", "se_difficulty"], name="the items of the fit")
+    chosen = [name for name, dtype in frame.schema.items() if dtype.is_numeric() and name != "item"]
     rows = fit.items.select("item", "difficulty", "se_difficulty").join(
         frame.with_columns(pl.col("item").cast(pl.String)).select("item", *chosen), on="item", maintain_order="left"
     )

@@ -5,7 +5,6 @@ The result has tables of subjects, items and groups with their errors, on the sc
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from scipy import special
 
 from mensura.core.addresses import address_of, is_address
 from mensura.core.arguments import check_arguments
@@ -23,17 +23,15 @@ from mensura.responses.counting import CountRules
 from mensura.responses.estimation import LEAST_PEOPLE, choose_estimation, fewest_answers, fit_by
 from mensura.responses.findings import CHECKS, item_misfit, refuse_hopeless, refuse_unlinked, with_checks, with_findings
 from mensura.responses.irt.abilities import METHODS, abilities
-from mensura.responses.irt.comparable import RightAnswers
-from mensura.responses.irt.differences import compare_items, discovery_rates, empty_dif
+from mensura.responses.irt.differences import RightAnswers, compare_items, discovery_rates, empty_dif
 from mensura.responses.irt.fitting import Effort, Fitted, Pass, climb, fit_held, fit_shaped, over, skewness, start
 from mensura.responses.irt.model import check_model
 from mensura.responses.irt.namespace import Namespace, namespace
 from mensura.responses.irt.priors import Priors
 from mensura.responses.irt.shards import Held, Shard, ShardCounts, ShardSource, placed, streamed, weighed
-from mensura.responses.points import observed_rates
 from mensura.responses.quality import right_quality
 from mensura.responses.reading import read_responses
-from mensura.responses.result import ResponseFit, ability_table, group_table
+from mensura.responses.result import ResponseFit, ability_table, group_table, observed_rates
 from mensura.responses.store import RayPass, ResponseStore, is_store, on_ray
 from mensura.responses.survey import Survey
 from mensura.responses.table import ResponseTable
@@ -316,7 +314,7 @@ def _laid_out(
 def _item_table(fitted: Fitted, sums: Any, items: pl.DataFrame) -> pl.DataFrame:  # noqa: ANN401
     p = fitted.parameters.standardised()
     misfit, z = item_misfit(fitted, sums)
-    p_value = np.array([math.erfc(abs(one) / math.sqrt(2.0)) for one in z])
+    p_value = 2.0 * special.ndtr(-np.abs(z))
     slope = np.where(np.abs(p.slope) > 1e-6, p.slope, 1e-6)
     difficulty = -p.intercept / slope
     errors = _item_errors(fitted, difficulty, slope)

@@ -10,7 +10,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from mensura.core.arrays import Floats
-from mensura.responses.irt.abilities import answer_information
 from mensura.responses.irt.categories import CategoryFitted
 from mensura.responses.irt.fitting import Fitted
 from mensura.responses.irt.model import Items
@@ -100,7 +99,7 @@ def right_quality(result: ResponseFit, fitted: Fitted, table: ResponseTable | No
             answers = np.where(taken > 0, right, -1).astype(np.int64)
             ability = result.subjects["ability"].to_numpy()[:first]
             tested = with_item_fit(result.items, answers, p, ability * unit)
-    information = answer_information(p, float(p.mean[0]) + NODES * sd).sum(axis=0) * sd**2
+    information = p.information(float(p.mean[0]) + NODES * sd).sum(axis=0) * sd**2
     known = 0 if p.fixed is None else int(p.fixed.sum()) * p.of_item
     return _with_quality(result, tested, len(p.flat()) - known, information, first)
 

@@ -7,18 +7,17 @@ answers or more, averaged over the posterior of the ability. Both lists have fal
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
+from scipy import special
 
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
 from mensura.responses.bank import ItemBank
-from mensura.responses.counting import CountRules
 from mensura.responses.fit import FitOptions, fit_responses
 from mensura.responses.irt.differences import discovery_rates
 from mensura.responses.irt.shards import dense
@@ -71,10 +70,7 @@ def find_surprises(
     responses: Any,  # noqa: ANN401
     *,
     model: str = "2pl",
-    rules: CountRules | None = None,
-    by: str | None = None,
     rate: float = 0.05,
-    options: FitOptions | None = None,
 ) -> Surprises:
     """Fit responses, and list subjects and right answers that the fit does not expect.
 
@@ -88,12 +84,8 @@ def find_surprises(
         Whatever :func:`mensura.responses.read_responses` takes, or a :class:`ResponseTable`.
     model
         ``rasch``, ``2pl`` or ``3pl``.
-    rules, by
-        How to read ``responses`` that are no table yet.
     rate
         The false discovery rate of the lists.
-    options
-        Of the fit.
 
     Returns
     -------
@@ -115,11 +107,8 @@ def find_surprises(
     """
     if not 0.0 < rate < 1.0:
         raise MensuraError(f"rate: got {rate:g}; expected a false discovery rate between 0 and 1, such as 0.05")
-    if isinstance(responses, ResponseTable) and (rules is not None or by is not None):
-        raise MensuraError("rules, by: these responses are counted already; give them to read_responses")
-    table = responses if isinstance(responses, ResponseTable) else read_responses(responses, rules=rules, by=by)
-    options = options or FitOptions(dif=False, checks=False)
-    fit = fit_responses(table, model=model, options=options)
+    table = responses if isinstance(responses, ResponseTable) else read_responses(responses)
+    fit = fit_responses(table, model=model, options=FitOptions(dif=False, checks=False))
     bank = fit.bank
     ability, error = (fit.subjects[name].to_numpy() for name in ("ability", "se"))
     z, answers_of_rows = np.zeros(len(ability)), []
@@ -151,21 +140,19 @@ def person_fit(bank: ItemBank, ability: Floats, right: Floats, trials: Floats) -
 
 def _answers(bank: ItemBank, ability: Floats, error: Floats, right: Floats, trials: Floats, start: int) -> pl.DataFrame:
     """Return subject (its row), item (its place), p and what else belongs to answers better than expected."""
-    from scipy.special import bdtrc
-
     row, item = np.nonzero((right >= 1.0) & (right > trials * bank.chances(ability).T))
     k, n = np.floor(right[row, item]), trials[row, item]
     p, expected = np.zeros(len(row)), np.zeros(len(row))
     for point, mass in zip(_POINTS, _WEIGHTS / _WEIGHTS.sum(), strict=True):
         chance = bank.chances(ability + point * error).T[row, item]
-        p += mass * bdtrc(k - 1.0, n.astype(np.int64), chance)
+        p += mass * special.bdtrc(k - 1.0, n.astype(np.int64), chance)
         expected += mass * n * chance
     columns = {"right": right[row, item], "n": n.astype(np.int64), "expected": expected, "p": p}
     return pl.DataFrame({"row": row + start, "place": item, **columns})
 
 
 def _subject_table(subjects: pl.DataFrame, z: Floats) -> pl.DataFrame:
-    p = np.array([0.5 * math.erfc(-one / math.sqrt(2.0)) for one in z])
+    p = special.ndtr(z)
     return subjects.select(
         "subject", "group", "ability", "n", pl.Series("fit_z", z), pl.Series("p", p), pl.Series("q", discovery_rates(p))
     ).sort("p", "subject")
@@ -176,9 +163,7 @@ def _answer_table(
 ) -> pl.DataFrame:
     """Return the answers below the false discovery rate among all answers of the table."""
     answers = answers.sort("p", "row", "place")
-    p = answers["p"].to_numpy()
-    q = np.minimum.accumulate((p * tests / np.arange(1, len(p) + 1))[::-1])[::-1]
-    answers = answers.with_columns(q=pl.Series(np.minimum(q, 1.0))).filter(pl.col("q") < rate)
+    answers = answers.with_columns(q=discovery_rates(answers["p"].to_numpy(), tests)).filter(pl.col("q") < rate)
     names = subjects.select("subject", "group")[answers["row"]]
     items = pl.Series("item", bank.items).gather(answers["place"].cast(pl.UInt32))
     return names.with_columns(items, *answers.select("right", "n", "expected", "p", "q"))

@@ -53,12 +53,6 @@ def normal_prior(grid: Grid, mean: float, sd: float) -> Floats:
     return np.append(-0.5 * ((grid.nodes - mean) / sd) ** 2, sd**-2.0)
 
 
-def answer_information(p: irt_model.Parameters, nodes: Floats) -> Floats:
-    """Return what one answer to each item says about ability, P′²/(P(1−P)), items × nodes."""
-    blocks = irt_model.item_blocks(len(p.slope), len(nodes))
-    return np.concatenate([p.of_items(rows).information(nodes) for rows in blocks])
-
-
 class ShardAbilities(NamedTuple):
     """Of every subject of a shard: ability, its standard error, the weighted likelihood's estimate and its error."""
 
@@ -73,7 +67,7 @@ def abilities(space: Namespace, shard: Shard, fitted: Fitted, method: str = "eap
     p, unit = fitted.parameters, fitted.parameters.unit
     fine = Grid(FINE.nodes * unit)
     tables, fine_tables = NodeTables(space, p, fitted.grid), NodeTables(space, p, fine)
-    of_items = answer_information(p, fine.nodes)
+    of_items = p.information(fine.nodes)
     prior = normal_prior(fine, float(p.mean[shard.group]), float(p.sd[shard.group]))
     parts: list[list[Floats]] = []
     for chunk in chunks(space, shard):

@@ -21,6 +21,7 @@ from mensura.responses.irt.category_curves import CategoryItems, log_chances
 from mensura.responses.irt.dimension_items import DimensionItems
 from mensura.responses.irt.dimension_nodes import Places, chunks as node_chunks, log_density, normalised, product_rule
 from mensura.responses.irt.dimensions import node_scores
+from mensura.responses.irt.fitting import Anderson
 from mensura.responses.irt.model import Parameters
 from mensura.responses.irt.namespace import Array, namespace
 from mensura.responses.irt.passes import Grid, NodeTables, posteriors, shard_likelihoods
@@ -178,14 +179,14 @@ def regress(
     root = np.sqrt(weights)[:, None]
     inverse: Floats = np.asarray(np.linalg.pinv(root * x) * root[:, 0], dtype=np.float64)
     values = _values(np.zeros((x.shape[1], abilities)), np.eye(abilities)) if begin is None else begin
-    rounds, change = 0, np.inf
-    previous: list[tuple[Floats, Floats]] = []
+    rounds, change, memory, units = 0, np.inf, Anderson(), np.ones(len(values))
     while rounds < _ROUNDS and change > _SAME:
         rounds += 1
         step = _round(likelihoods, x, weights, inverse, _parts(values, x.shape[1], abilities)) - values
+        if float(np.max(np.abs(step))) > change:
+            memory.forget()
         change = float(np.max(np.abs(step)))
-        previous = [*previous[-1:], (values, step)]
-        values = _extrapolated(previous)
+        values = values + memory.improved(values, step, units)
 
     def scores_at(values: Floats) -> Floats:
         """Return the gradient of every subject's log likelihood by the values (Fisher's identity), weighted."""
@@ -216,17 +217,6 @@ def _round(
     size, axes = np.linalg.eigh(spread)
     kept = (axes * np.maximum(size, _LEAST_SD**2)) @ axes.T
     return _values(coefficients, np.asarray(np.linalg.cholesky(kept), dtype=np.float64))
-
-
-def _extrapolated(steps: list[tuple[Floats, Floats]]) -> Floats:
-    """Return where the last two steps lead: the EM algorithm's errors shrink by the same share every round."""
-    (values, step) = steps[-1]
-    if len(steps) < 2:
-        return values + step
-    turn = step - steps[0][1]
-    share = float(step @ turn) / max(float(turn @ turn), 1e-300)
-    further: Floats = values + step - share * (values + step - steps[0][0] - steps[0][1])
-    return further if -20.0 < share < 0.5 else values + step
 
 
 def value_scores(x: Floats, off: Floats, moments: Floats, root: Floats) -> Floats:

@@ -118,8 +118,8 @@ class Parameters:
 
     def information(self, nodes: Floats) -> Floats:
         """Return what one answer to each item says about ability, P′²/(P(1−P)), items × nodes."""
-        rate, _, along = curve_derivatives(self, nodes)
-        return np.asarray(along**2 / np.maximum(rate * (1.0 - rate), _FLOOR))
+        at = (curves(self.of_items(rows), nodes) for rows in item_blocks(len(self.slope), len(nodes)))
+        return np.concatenate([one.by_ability**2 / one.spread for one in at])
 
     @property
     def difficulty(self) -> Floats:

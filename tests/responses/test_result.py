@@ -6,7 +6,7 @@ import pytest
 
 from mensura.core.errors import MensuraError
 from mensura.responses import FitOptions, ItemBank, ResponseFit, fit_responses
-from mensura.responses.points import curve_points, difference_points, information_points, map_points
+from mensura.responses.result import curve_points, difference_points, information_points, map_points
 from tests.responses.conftest import draw
 
 Z90 = 1.6448536269514722
