@@ -9,7 +9,7 @@ import pytest
 from benchmarks.fuzz import FITS, fit_small_table
 from mensura.core.errors import MensuraError
 from mensura.responses import FitOptions, fit_responses
-from mensura.responses.findings import Dimensionality, with_findings
+from mensura.responses.findings import say_factor, with_findings
 from mensura.responses.irt.fitting import Effort
 
 
@@ -91,4 +91,4 @@ def test_guessing_that_no_answer_tells_of_has_the_error_of_its_prior(drawn):
     ],
 )
 def test_a_factor_beyond_ability_is_weighed_against_chance(share, said):
-    assert Dimensionality(share, 0.1, 20, 1000, np.zeros(1)).words.startswith(said)
+    assert say_factor(share, 0.1, 1000, 20).startswith(said)

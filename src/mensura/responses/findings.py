@@ -8,7 +8,7 @@ asks whether its score is further from zero than chance.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -71,31 +71,11 @@ def _bend(slope: Floats, nodes: Floats, sums: PassSums, at: ItemCurves, taken: F
     return z
 
 
-@dataclass(frozen=True)
-class Dimensionality:
-    """The largest factor in the residuals, as a share of their variance; what chance gives (95th percentile)."""
+def dimensionality(shard: Shard, p: Parameters, grid: Grid, rng: np.random.Generator) -> tuple[float, str, Floats]:
+    """Compare the residuals of a shard of plain arrays with those of responses drawn from the model itself.
 
-    share: float
-    by_chance: float
-    items: int
-    subjects: int
-    ability: Floats
-
-    @property
-    def words(self) -> str:
-        """The finding in words."""
-        factor = f"the largest factor beyond ability explains {self.share:.1%} of the residual variance"
-        chance = f"chance alone up to {self.by_chance:.1%} ({self.subjects:,} subjects, {self.items:,} items)"
-        if self.share <= self.by_chance:
-            return f"One dimension suffices: {factor}, {chance}."
-        verdict = "a little" if self.share < 2.0 * self.by_chance else "clearly"
-        return (
-            f"More than one dimension ({verdict}): {factor}, {chance}; abilities are averages over what items ask for."
-        )
-
-
-def dimensionality(shard: Shard, p: Parameters, grid: Grid, rng: np.random.Generator) -> Dimensionality:
-    """Compare the residuals of a shard of plain arrays with those of responses drawn from the model itself."""
+    Returns the largest factor in the residuals as a share of their variance, what that means, and the abilities.
+    """
     space = namespace()
     tables = NodeTables(space, p, grid)
 
@@ -107,8 +87,18 @@ def dimensionality(shard: Shard, p: Parameters, grid: Grid, rng: np.random.Gener
     for _ in range(_NULL_DRAWS):
         drawn = rng.binomial(trials.astype(int), rate).astype(np.float32)
         null.append(_largest_factor(drawn, trials, _rates(p, ability_of(drawn))))
-    share = _largest_factor(shard.right, trials, rate)
-    return Dimensionality(share, float(np.quantile(null, 0.95)), trials.shape[1], trials.shape[0], ability)
+    share, by_chance = _largest_factor(shard.right, trials, rate), float(np.quantile(null, 0.95))
+    return share, say_factor(share, by_chance, *trials.shape), ability
+
+
+def say_factor(share: float, by_chance: float, subjects: int, items: int) -> str:
+    """Return in words whether one dimension suffices; ``by_chance``: what chance gives (95th percentile)."""
+    factor = f"the largest factor beyond ability explains {share:.1%} of the residual variance"
+    chance = f"chance alone up to {by_chance:.1%} ({subjects:,} subjects, {items:,} items)"
+    if share <= by_chance:
+        return f"One dimension suffices: {factor}, {chance}."
+    verdict = f"More than one dimension ({'a little' if share < 2.0 * by_chance else 'clearly'})"
+    return f"{verdict}: {factor}, {chance}; abilities are averages over what items ask for."
 
 
 def _rates(p: Parameters, ability: Floats) -> Floats:
@@ -193,8 +183,8 @@ def with_checks(home: Held, fitted: Fitted, result: ResponseFit, seed: int) -> R
     sample = Shard(dense(part.right[rows][:, columns]), trials, part.group)
     if len(rows) < 3:
         return result
-    factor = dimensionality(sample, some, fitted.grid, rng)
-    finding = [("dimensions", factor.share, factor.words), *_repeats(sample, some, factor.ability)]
+    share, words, ability = dimensionality(sample, some, fitted.grid, rng)
+    finding = [("dimensions", share, words), *_repeats(sample, some, ability)]
     return replace(result, checks=pl.DataFrame(finding, schema=CHECKS, orient="row"))
 
 

@@ -8,7 +8,7 @@ parameters that they give, times the factor of the design. Both are sums of squa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -170,38 +170,38 @@ class Survey:
 
     def information(self, space: Namespace, source: ShardSource, fitted: Fitted, priors: Priors) -> Fitted:
         """Return a fit with the errors that the design gives; without one, those of weighted single subjects."""
-        p, grid, model = fitted.parameters, fitted.grid, fitted.information
-        if self.replicate_columns:
-            sources = (weighed(source, self.column(name)) for name in self.replicate_columns)
-            fits = (climb(over(space, one), p, priors, Effort(0.005)) for one in sources)
-            return replace(
-                fitted, information=self._of_replicates(model, p.flat(), [f.parameters.flat() for f in fits])
-            )
+        p, grid = fitted.parameters, fitted.grid
+
+        def refit(name: str) -> Floats:
+            return climb(over(space, weighed(source, self.column(name))), p, priors, Effort(0.005)).parameters.flat()
+
         pieces = (chunk for shard in source.shards() for chunk in chunks(space, shard))
         scores = (subject_scores(space, chunk, p, grid) for chunk in pieces)
-        return replace(fitted, information=self._of_clusters(model, len(p.flat()), scores))
+        return replace(fitted, information=self._of_design(fitted.information, p.flat(), refit, scores))
 
     def category_information(
         self, space: Namespace, shards: Sequence[CategoryCounts], fitted: CategoryFitted, prior: CategoryPrior | None
     ) -> CategoryFitted:
         """Return the same for items with several categories."""
-        flat, model = fitted.parameters.flat(), fitted.information
-        if self.replicate_columns:
-            sources = [self.weighed(shards, name) for name in self.replicate_columns]
-            fits = [fit_categories_held(space, one, fitted.parameters, prior).parameters.flat() for one in sources]
-            return fitted._replace(information=self._of_replicates(model, flat, fits))
-        scores = [category_scores(space, shards, fitted)]
-        return fitted._replace(information=self._of_clusters(model, len(flat), scores))
 
-    def _of_replicates(self, model: Information, flat: Floats, fits: Sequence[Floats]) -> Information:
-        """Return the covariance from refits with replicate weights."""
-        scaled = np.sqrt(replicate_factor(self.replication, len(fits))) * (np.array(fits) - flat)
-        return information_of_columns(scaled.T, *_shape(model))
+        def refit(name: str) -> Floats:
+            again = fit_categories_held(space, self.weighed(shards, name), fitted.parameters, prior)
+            return again.parameters.flat()
 
-    def _of_clusters(self, model: Information, size: int, scores: Iterable[Floats]) -> Information:
-        """Return the covariance from scores of subjects, in their order, summed over clusters."""
+        scores = (category_scores(space, [shard], fitted) for shard in shards)
+        flat = fitted.parameters.flat()
+        return fitted._replace(information=self._of_design(fitted.information, flat, refit, scores))
+
+    def _of_design(
+        self, model: Information, flat: Floats, refit: Callable[[str], Floats], scores: Iterable[Floats]
+    ) -> Information:
+        """Return the covariance from refits with replicate weights, or from scores of subjects summed over clusters."""
+        if columns := self.replicate_columns:
+            changes = np.array([refit(name) - flat for name in columns])
+            scaled = np.sqrt(replicate_factor(self.replication, len(columns))) * changes
+            return information_of_columns(scaled.T, *_shape(model))
         clusters = self.clusters
-        sums, start = np.zeros((int(clusters.max()) + 1, size)), 0
+        sums, start = np.zeros((int(clusters.max()) + 1, len(flat))), 0
         if len(sums) < 2:
             raise MensuraError("cluster: one cluster has no spread; expected at least two. Choose another column")
         for rows in scores:

@@ -148,18 +148,14 @@ class DimensionSums(NamedTuple):
 class Block(NamedTuple):
     """One part at its nodes (subjects × shared × own): weights given the shared node, abilities and 1, its curves.
 
-    ``rows``: its steps of items. ``columns``: which abilities, and the intercept last. ``off``: gradient by logits.
-    ``spread``: information of pairs of steps, ``first`` and ``second``.
+    ``rows``: its steps of items. ``columns``: which abilities, and the intercept last.
     """
 
     rows: NDArray[np.intp]
     columns: NDArray[np.intp]
     given: Floats
     nodes: Array
-    off: Array
-    spread: Array
-    first: NDArray[np.intp]
-    second: NDArray[np.intp]
+    curves: StepCurves
 
 
 class Chunk(NamedTuple):
@@ -279,7 +275,7 @@ def _block(
     z = single @ p.row_values[np.ix_(rows, columns)].T.astype(np.float32)
     curves = curves_at(p, rows, z, y[:, rows], n[:, rows])
     given, height = normalised(curves.like + log_weight)
-    return Block(rows, columns, given, single, curves.off, curves.information, curves.first, curves.second), height
+    return Block(rows, columns, given, single, curves), height
 
 
 def pass_over(right: Array, trials: Array, p: DimensionItems, places: Places) -> tuple[DimensionSums, Places]:
@@ -291,16 +287,17 @@ def pass_over(right: Array, trials: Array, p: DimensionItems, places: Places) ->
     for chunk in chunks(right, trials, p, places):
         for block in chunk.blocks:
             count, item, columns = len(block.columns), p.rows[0][block.rows], parameter_columns(p, block)
+            _, off, spread, first, second = block.curves
             flat = block.nodes.reshape(-1, count)
             weights = (chunk.weights[:, :, None] * block.given).astype(np.float32).reshape(-1, 1)
-            slope = block.off.reshape(-1, len(item)).T @ (flat * weights)
+            slope = off.reshape(-1, len(item)).T @ (flat * weights)
             np.add.at(gradient, (item[:, None], columns), slope)
             products = (flat[:, :, None] * flat[:, None, :]).reshape(len(flat), -1) * weights
-            blocks = (block.spread.reshape(len(flat), -1).T @ products).reshape(-1, count, count)
-            one, other = columns[block.first][:, :, None], columns[block.second][:, None, :]
-            both = item[block.first][:, None, None]
+            blocks = (spread.reshape(len(flat), -1).T @ products).reshape(-1, count, count)
+            one, other = columns[first][:, :, None], columns[second][:, None, :]
+            both = item[first][:, None, None]
             np.add.at(information, (both, one, other), blocks)
-            different = block.first != block.second
+            different = first != second
             np.add.at(information, (both[different], other[different], one[different]), blocks[different])
         own = np.einsum("cq,cqd->cd", chunk.weights, chunk.means)
         second = np.einsum("cq,cqd,cqe->cde", chunk.weights, chunk.means, chunk.means)

@@ -101,7 +101,7 @@ def _within(
 
     ``which``: the parameter, a place in ``at``, of each score that is ``kept``; the steps of an item share its slopes.
     """
-    scores = (block.off[..., :, None] * block.nodes[..., None, :]).reshape(*block.given.shape, -1)[..., kept]
+    scores = (block.curves.off[..., :, None] * block.nodes[..., None, :]).reshape(*block.given.shape, -1)[..., kept]
     if len(at) < len(kept):
         scores = scores @ (which[:, None] == np.arange(len(at))).astype(np.float32)
     if scores.shape[2] == 1:
