@@ -16,8 +16,7 @@ from mensura.core.checksums import sums_of
 from mensura.core.errors import MensuraError
 from mensura.exam import AnswerStore, read_exam
 from mensura.exam.gathering import people_outcomes
-from mensura.exam.records import CHECKED, OvertakenError, RefusedError
-from mensura.exam.repair import is_log_whole, repair_store
+from mensura.exam.records import CHECKED, OvertakenError, RefusedError, is_log_whole, repair_store
 from tests.exam.conftest import ITEMS, TOML, write_exam
 
 
@@ -334,7 +333,7 @@ def test_a_store_of_another_version_is_refused(tmp_path, exam):
         db.execute("UPDATE meta SET value = '99' WHERE name = 'version'")
         for fact, value in sums_of(db, CHECKED).items():
             db.execute("UPDATE meta SET value = ? WHERE name = ?", (value, fact))
-    with pytest.raises(MensuraError, match=r"a store of version 99; expected 3\. Use the Mensura that wrote it"):
+    with pytest.raises(MensuraError, match=r"a store of version 99; expected 4\. Use the Mensura that wrote it"):
         AnswerStore(path, exam)
 
 

@@ -245,7 +245,7 @@ def codes(exam: ExamPath, store: StorePath, out: Out = None, as_json: Json = Fal
 
 def repair(store: Annotated[Path, inarg("Damaged store of people's answers.")]) -> None:
     """Repair a damaged store; the old file is kept."""
-    from mensura.exam.repair import repair_store
+    from mensura.exam.records import repair_store
 
     console.print(repair_store(store))
 

@@ -26,14 +26,10 @@ FILE = "exam.toml"
 WRITER = "exam new"
 EXAMPLE = Path(__file__).parent / "example"
 _SHOWN = 20
-_SEEN_LATER = {
-    "translations",
-    "practice",
-    "media",
-    "low",
-    "high",
-    "step",
-}  # what takers see of an item only where it is set; older stores do not know it
+_SEEN = {"item", "text", "options", "scoring", "section", "picture", "check", "translations", "practice", "media"}
+_SEEN |= {"low", "high", "step"}
+_RULES = {"instructions", "consent", "time", "questions", "tools", "sections", "items_per_person", "seed"}
+_RULES |= {"translations", "form", "adaptive"}
 PERSON = "person"
 """The column of a pool's answers that names who gave them."""
 TAKERS = {
@@ -134,16 +130,8 @@ class Exam:
     @cached_property
     def digest(self) -> str:
         """Hash of what takers see. Keys and tolerances may change without a new exam; a text may not."""
-        texts = [
-            item.model_dump(include={"item", "text", "options", "scoring", "section", "picture", "check"})
-            for item in self.items
-        ]
-        rules = self.settings.model_dump(
-            include={"instructions", "consent", "time", "questions", "tools", "sections", "items_per_person", "seed"}
-        )
-        added = [item.model_dump(include=_SEEN_LATER, exclude_defaults=True) for item in self.items]
-        added.append(self.settings.model_dump(include={"translations", "form", "adaptive"}, exclude_defaults=True))
-        text = json.dumps([texts, rules, *([added] if any(added) else [])], sort_keys=True, default=str)
+        items = [item.model_dump(include=_SEEN) for item in self.items]
+        text = json.dumps([items, self.settings.model_dump(include=_RULES)], sort_keys=True, default=str)
         return hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).hexdigest()
 
 

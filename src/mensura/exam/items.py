@@ -288,11 +288,8 @@ def read_number(text: str) -> float | None:
 @cache
 def _parser() -> MarkdownIt:
     """Return the reader. Raw HTML is shown as text. Links and pictures are off: a taker stays in the exam."""
-    return (
-        MarkdownIt("commonmark", {"html": False, "linkify": False})
-        .enable("table")
-        .disable(["link", "image", "autolink"])
-    )
+    parser = MarkdownIt("commonmark", {"html": False, "linkify": False})
+    return parser.enable("table").disable(["link", "image", "autolink"])
 
 
 @lru_cache(maxsize=4096)

@@ -18,8 +18,7 @@ from mensura.core.checksums import damaged_tables, keep_sums, sums_of
 from mensura.core.errors import MensuraError
 from mensura.exam import records
 from mensura.exam.file import Exam
-from mensura.exam.records import RefusedError
-from mensura.exam.repair import is_log_whole
+from mensura.exam.records import RefusedError, is_log_whole
 
 _JUMP = 5.0  # seconds by which the clock must move to be noted; smaller corrections change no time limit
 SHARED = {
@@ -99,11 +98,8 @@ class AnswerFile:
             if is_new and not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 for statement in records.SCHEMA:
                     db.execute(statement)
-                facts = {
-                    "version": str(records.VERSION),
-                    "digest": self._exam.digest,
-                    "title": self._exam.settings.title,
-                }
+                facts = {"version": str(records.VERSION), "digest": self._exam.digest}
+                facts["title"] = self._exam.settings.title
                 facts |= {"pepper": secrets.token_hex(32), "forgotten": "0", "closed": "0"}
                 db.executemany("INSERT INTO meta VALUES (?, ?)", facts.items())
                 db.executemany("INSERT INTO meta VALUES (?, ?)", sums_of(db, records.CHECKED).items())

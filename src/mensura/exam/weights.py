@@ -81,11 +81,7 @@ TRIM = 5.0
 _PASSES = 200
 _CLOSE = 1e-9
 _DECLINED = ""  # no answer of a question is empty
-_MARGINS = {
-    "question": pl.String,
-    "answer": pl.String,
-    **dict.fromkeys(("share", "sample", "weighted"), pl.Float64),
-}
+_MARGINS = {"question": pl.String, "answer": pl.String, **dict.fromkeys(("share", "sample", "weighted"), pl.Float64)}
 Levels = np.ndarray[Any, np.dtype[np.object_]]
 
 

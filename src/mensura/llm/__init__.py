@@ -3,8 +3,8 @@
 In: questions and the name of a model. Out: answers with their cost, in an SQLite journal that a stopped run
 continues.
 Read first: ``protocol`` (questions, answers, providers), ``asker`` (opens a model by its name) and ``queue`` (waiting
-questions), ``calls`` and ``pacing`` (cost, limits of providers), ``record``, ``journal``, ``journal_file`` and
-``recovery`` (what is kept), ``endpoint`` and ``providers``, ``audit`` (reads a journal afterwards).
+questions), ``calls`` and ``pacing`` (cost, limits of providers), ``record``, ``journal`` and
+``journal_file`` (what is kept), ``endpoint`` and ``providers``, ``audit`` (reads a journal afterwards).
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     )
     from mensura.llm.calls import Estimate as Estimate, estimate as estimate
     from mensura.llm.journal import Journal as Journal
+    from mensura.llm.journal_file import Recovery as Recovery, recover_journal as recover_journal
     from mensura.llm.protocol import (
         Answer as Answer,
         AnswerReading as AnswerReading,
@@ -39,6 +40,5 @@ if TYPE_CHECKING:
         UnreadableError as UnreadableError,
     )
     from mensura.llm.providers import shipped_recordings as shipped_recordings
-    from mensura.llm.recovery import Recovery as Recovery, recover_journal as recover_journal
 
 __getattr__, __dir__, __all__ = on_first_use(__name__, __file__)

@@ -157,10 +157,8 @@ def _by_curves(pairs: Pairs, fold: Callable[[Floats], Floats]) -> list[Link]:
 
     weight = np.exp(-0.25 * _NODES**2)
     new, base = pairs[0]
-    mean, sd = (
-        np.median(base.difficulty) - np.median(new.difficulty),
-        np.median(new.slope) / np.median(base.slope),
-    )
+    mean = np.median(base.difficulty) - np.median(new.difficulty)
+    sd = np.median(new.slope) / np.median(base.slope)
 
     def off(x: Floats, new: Items, goal: Floats) -> Floats:
         own = new.expected_scores((_NODES - x[1]) / np.exp(x[0]))

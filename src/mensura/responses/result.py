@@ -108,15 +108,7 @@ class ResponseFit(Result):
     """
 
     TABLES: ClassVar[tuple[str, ...]] = (
-        "subjects",
-        "items",
-        "groups",
-        "dif",
-        "checks",
-        "log",
-        "observed",
-        "quality",
-        "pairs",
+        *("subjects", "items", "groups", "dif", "checks", "log", "observed", "quality", "pairs"),
     )
 
     model: str
