@@ -111,7 +111,7 @@ def test_a_file_that_is_refused_is_closed(tmp_path, monkeypatch):
 
     (tmp_path / "notes.txt").write_text("no database at all, but long enough to be looked at as one " * 20)
     monkeypatch.setattr(sqlite3, "connect", connect)
-    with pytest.raises(MensuraError, match="not a readable journal"):
+    with pytest.raises(MensuraError, match="no readable journal"):
         Journal(tmp_path / "notes.txt")
     assert opened == closed != []
 
@@ -122,7 +122,7 @@ def test_other_files_are_refused_and_stay_as_they_are(tmp_path):
         other.execute("CREATE TABLE mine (a)")
     other.close()
     for name, message in [
-        ("notes.txt", "not a readable journal"),
+        ("notes.txt", "no readable journal"),
         ("other.sqlite", "not a journal of format"),
         (".", "folder"),
     ]:

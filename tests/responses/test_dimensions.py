@@ -208,7 +208,7 @@ def test_the_command_takes_a_number_or_a_file(mensura_command, tmp_path):
         (5, {}, "expected 2 to 4"),
         ("nowhere.csv", {}, "expected a number from 2 to 4 or a file"),
         (2, {"rotation": "promax"}, "expected one of varimax"),
-        (pl.DataFrame({"item": ["i0", "i1"], "dimension": "d"}), {}, "no dimension for i2"),
+        (pl.DataFrame({"item": ["i0", "i1"], "dimension": "d"}), {}, "none for i2"),
         (3, {}, "got 3 for 3 items; expected more items than dimensions"),
         (pl.DataFrame({"item": ["i0", "odd"], "dimension": "d"}), {}, "no answers to odd"),
         (pl.DataFrame({"item": ["i0", "i1", "i2"], "dimension": ["a", "a", "b"]}), {}, "'b' has one item"),

@@ -143,3 +143,12 @@ def test_a_bank_without_errors_is_a_bank():
     bank = ItemBank.from_categories(rows | {"intercept": [0.5, -0.5, 0.0]}, "graded")
     assert bank.parameters.sizes.tolist() == [3, 2]
     assert bank.place(np.array([2.0, 1.0]), np.ones(2)).ability > 0.5
+
+
+def test_a_fit_of_ratings_in_memory_is_linked_and_places_new_subjects(folders):
+    fit = fit_categories(folders / "ratings.csv", model="graded")
+    link = link_fits(fit, fit).coefficients.row(0, named=True)
+    assert (link["slope"], link["intercept"]) == pytest.approx((1.0, 0.0), abs=1e-6)
+    scored = score_new(fit, folders / "other.csv")
+    assert scored.subjects["ability"].is_finite().all()
+    assert place_among(fit, group=fit.reference).subjects["subject"].to_list() == fit.subjects["subject"].to_list()

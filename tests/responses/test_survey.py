@@ -191,7 +191,7 @@ def test_a_design_that_cannot_be_is_refused(make, message):
 
 
 def test_a_column_that_is_not_there_is_named():
-    with pytest.raises(MensuraError, match="W_X: no table has this column"):
+    with pytest.raises(MensuraError, match="W_X: no such column"):
         take_columns([draw(5, 3).wide], ["W_X"], None)
 
 

@@ -204,9 +204,7 @@ def _differences(both: pl.DataFrame, shape: str) -> tuple[pl.DataFrame, tuple[st
     """Return the items that one kind finds easier than its ability says; a few models cannot tell."""
     count = both.filter(group=MODELS)["subject"].n_unique()
     if count < MODELS_NEEDED:
-        warning = (
-            f"models that sat the exam: {count}; items that favour a kind are named from {MODELS_NEEDED} models on"
-        )
+        warning = f"models that sat the exam: {count}; items that favour a kind are named from {MODELS_NEEDED} on"
         return empty_dif(), (warning,) if count else ()
     rules, options = CountRules(repeats="average"), FitOptions(checks=False)
     try:

@@ -249,9 +249,7 @@ def _joint_faults(file: Path, settings: ExamSettings, items: list[ExamItem]) -> 
             faults.append(f"item {item.item}, section: empty; give one of {', '.join(sorted(sections))}")
         for code in settings.translations:
             if code not in item.translations:
-                faults.append(
-                    f"item {item.item}, text_{code}: missing; translate the item, or remove translations.{code}"
-                )
+                faults.append(f"item {item.item}, text_{code}: missing; translate it, or remove translations.{code}")
         if item.item == PERSON:
             faults.append(f"item {PERSON}: a table of answers calls a column of its own so; rename the item")
     names = Counter(question.name for question in settings.questions)

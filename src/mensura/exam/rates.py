@@ -94,9 +94,7 @@ def mean_rate(answers: AnswerMatrix, among: Mask | None = None) -> MeanRate:
         raise MensuraError("exam: nobody answered any of these items. Run mensura exam serve first")
     rate = (weight * score).sum(axis=0) / mass
     effective = mass**2 / (weight**2).sum(axis=0)
-    unbiased = np.sqrt(
-        effective / np.maximum(effective - 1.0, 1e-9)
-    )  # a rate is nearer to its own answers than the truth
+    unbiased = np.sqrt(effective / np.maximum(effective - 1.0, 1e-9))  # a rate is nearer to its own answers
     influence = (weight * (score - rate) / mass * unbiased).sum(axis=1) / len(mass)
     people = int(given.any(axis=1).sum())
     if people < 2:

@@ -133,9 +133,7 @@ def connect(path: Path | None, create: bool) -> sqlite3.Connection:
             connection.execute("COMMIT")
             on_a_fault.pop_all()
     except (sqlite3.Error, UnicodeDecodeError) as fault:
-        raise MensuraError(
-            f"{path}: not a readable journal ({fault}); check the path. {recovery_hint(path)}"
-        ) from fault
+        raise MensuraError(f"{path}: no readable journal ({fault}); check the path. {recovery_hint(path)}") from fault
     return connection
 
 

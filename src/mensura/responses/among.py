@@ -290,9 +290,8 @@ def _of_rates(bank: ItemBank, rates: Any, name: str) -> tuple[PeopleScale, pl.Da
     usable = pl.col("item").is_in(list(places)) & pl.col("rate").is_between(_LEAST_RATE, 1.0 - _LEAST_RATE)
     placing = frame.with_columns(pl.col("item").cast(pl.String)).filter(usable)
     if placing.height < LEAST_ITEMS:
-        raise MensuraError(
-            f"rates: {placing.height} of the fit's items have a rate between 0 and 1; at least {LEAST_ITEMS} are needed"
-        )
+        number = f"{placing.height} of the fit's items have a rate between 0 and 1"
+        raise MensuraError(f"rates: {number}; at least {LEAST_ITEMS} are needed")
     some = bank.only([places[item] for item in placing["item"]])
     target = logit(placing["rate"].to_numpy())
     weight = 1.0 / np.sqrt(_variance(placing) + 0.05)

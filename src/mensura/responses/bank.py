@@ -271,7 +271,7 @@ class Contents:
         missing = [] if content is None else [item for item in bank.items if item not in content]
         if missing:
             raise MensuraError(
-                f"content: {len(missing)} items have none, such as {missing[0]!r}; give a content area for every item"
+                f"content: {len(missing)} items have none, such as {missing[0]!r}; give one for every item"
             )
         parts = [item.partition(":") for item in bank.items]
         self.kinds = (

@@ -209,9 +209,8 @@ def compare_subjects(
         at = [names.index(one), names.index(other)]
         common = np.flatnonzero((trials[at] > 0).all(axis=0))
         if len(common) < _LEAST_ITEMS:
-            raise MensuraError(
-                f"{one} and {other}: {len(common)} common items; expected {_LEAST_ITEMS} or more. Add answers"
-            )
+            sizes = f"{len(common)} common items; expected {_LEAST_ITEMS} or more"
+            raise MensuraError(f"{one} and {other}: {sizes}. Add answers")
         rates = right[at][:, common] / trials[at][:, common]
         once = bool((trials[at][:, common] == 1).all() and (rates % 1.0 == 0.0).all())
         rows.append((one, other, *_paired(rates, groups[common], once)))

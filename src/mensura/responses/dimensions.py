@@ -183,14 +183,11 @@ def fit_dimensions(
     if explored:
         count = int(dimensions)
         if not 2 <= count <= MOST or bifactor:
-            raise MensuraError(
-                f"dimensions: got {count}; expected 2 to {MOST}, or a table of item and dimension (bifactor needs one)"
-            )
+            wanted = f"expected 2 to {MOST}, or a table of item and dimension (bifactor needs one)"
+            raise MensuraError(f"dimensions: got {count}; {wanted}")
         if len(answers.items) <= count:
-            raise MensuraError(
-                f"dimensions: got {count} for {len(answers.items)} items; expected more items than "
-                "dimensions. Add items, or use fewer dimensions"
-            )
+            sizes = f"got {count} for {len(answers.items)} items; expected more items than dimensions"
+            raise MensuraError(f"dimensions: {sizes}. Add items, or use fewer dimensions")
         fitted = fit_dimensions_held(answers.right, answers.trials, answers.exploratory(count))
         turned = _turned(fitted, rotation)
         return _result(answers, turned, [f"d{one + 1}" for one in range(count)], estimation.words)
@@ -228,9 +225,7 @@ def _pattern(pairs: pl.DataFrame, items: list[str], *, bifactor: bool) -> tuple[
     free[:, :1] |= bifactor
     lonely = [item for item, count in zip(items, np.sum(free, axis=1).tolist(), strict=True) if not count]
     if lonely:
-        raise MensuraError(
-            f"dimensions: no dimension for {listed_names(lonely)}; expected one. Add a row for each item"
-        )
+        raise MensuraError(f"dimensions: none for {listed_names(lonely)}; expected one. Add a row for each item")
     for place, name in enumerate(names):
         if int(np.sum(free[:, place])) < 2:
             raise MensuraError(f"dimensions: {name!r} has one item; expected at least 2. Add items to it")

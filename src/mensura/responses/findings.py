@@ -134,9 +134,8 @@ _RATE_SAID = f"false discovery rate {RATE:.0%}"
 def refuse_hopeless(held: Held, table: ResponseTable) -> None:
     """Refuse what no model can be fitted to."""
     if held.subjects < 2 or held.items < 2:
-        raise MensuraError(
-            f"responses: {held.subjects} subjects and {held.items} items; a scale needs at least two of both"
-        )
+        sizes = f"{held.subjects} subjects and {held.items} items"
+        raise MensuraError(f"responses: {sizes}; a scale needs at least two of both")
     rates = table.items["rate"]
     if bool(((rates <= 0.0) | (rates >= 1.0)).all()):
         raise MensuraError(

@@ -218,9 +218,7 @@ def pieces(
 
 def _of_pool(pool: ItemPool, by: str | None, log: AnswerLog) -> WideAnswers:
     if pool.responses is None:
-        raise MensuraError(
-            f"pool {pool.name!r}: it has rates but no answers of persons; place subjects with rates instead"
-        )
+        raise MensuraError(f"pool {pool.name!r}: it has rates but no answers of persons; use place with rates instead")
     if by is None:
         return WideAnswers.of_frame(pool.responses, "person", [pool.name] * pool.responses.height)
     if pool.persons is None or by not in pool.persons.columns:

@@ -156,9 +156,7 @@ def regress_abilities(
     )
     kept = rows.select(pl.all_horizontal(pl.col(list(on)).is_not_null())).to_series()
     if int(kept.sum()) < FEWEST:
-        raise MensuraError(
-            f"regress: {int(kept.sum())} subjects have all of {', '.join(on)}; expected at least {FEWEST}"
-        )
+        raise MensuraError(f"regress: {kept.sum()} subjects have all of {', '.join(on)}; expected at least {FEWEST}")
     terms, x = design_columns(rows.filter(kept), on)
     places, names = np.flatnonzero(kept.to_numpy()), subjects["subject"].filter(kept)
     likelihoods = _likelihoods(fit, table, places)
@@ -203,9 +201,7 @@ def _likelihoods(
     if isinstance(fit, DimensionFit):
         data, items, places = fit.answers
         if len(items.structure.shared) < items.slopes.shape[1]:
-            raise MensuraError(
-                "regress: got a bifactor fit; expected correlated or exploratory dimensions. Leave one out"
-            )
+            raise MensuraError("regress: got a bifactor fit; expected correlated or explored dimensions. Leave one out")
         trials = None if data.trials is None else data.trials[kept]
         return latent.PlacedLikelihoods.of(
             data.right[kept], trials, items, Places(places.mean[kept], places.covariance[kept])

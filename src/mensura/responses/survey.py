@@ -158,13 +158,9 @@ class Survey:
         try:
             values = self.people[name].cast(pl.Float64).to_numpy()
         except pl.exceptions.InvalidOperationError:
-            raise MensuraError(
-                f"{name}: some weights are no numbers; expected numbers from 0 on. Correct them"
-            ) from None
+            raise MensuraError(f"{name}: some weights are no numbers; expected 0 or more. Correct them") from None
         if not (np.isfinite(values).all() and (values >= 0.0).all() and values.sum() > 0.0):
-            raise MensuraError(
-                f"{name}: weights must be finite, 0 or more, and not all 0; got {values.min():g} at least"
-            )
+            raise MensuraError(f"{name}: weights must be finite, 0 or more, not all 0; got {values.min():g} at least")
         scaled: Floats = values / values.mean()
         return scaled
 
@@ -299,9 +295,7 @@ def take_columns(
     titles = {title for frame in matches for title in frame.columns}
     for name in wanted:
         if not any(_is_wanted(title, [name]) for title in titles):
-            raise MensuraError(
-                f"{name}: no table has this column; expected it beside the responses, in persons or in --people"
-            )
+            raise MensuraError(f"{name}: no such column; expected it beside the responses, in persons or in --people")
     both = pl.concat(matches, how="diagonal_relaxed")
     return rest, both.group_by("subject", maintain_order=True).agg(pl.all().drop_nulls().first())
 

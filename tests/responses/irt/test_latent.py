@@ -165,7 +165,7 @@ def test_a_bifactor_fit_has_no_regression():
     fit = fit_dimensions(wide, pairs, bifactor=True)
     people = wide.select("subject", age=pl.int_range(pl.len()))
     with pytest.raises(
-        MensuraError, match=r"regress: got a bifactor fit; expected correlated or exploratory dimensions"
+        MensuraError, match=r"regress: got a bifactor fit; expected correlated or explored dimensions"
     ):
         regress_abilities(fit, None, people, on=["age"])
 

@@ -172,9 +172,8 @@ def fit_dimensions_held(right: Array, trials: Array, begin: DimensionItems, most
     """
     count, dimensions = len(right), begin.slopes.shape[1]
     if len(begin.structure.shared) > MOST:
-        raise MensuraError(
-            f"dimensions: got {dimensions}; expected at most {MOST}. Merge some, or use --bifactor with one per item"
-        )
+        advice = "Merge some, or use --bifactor with one per item"
+        raise MensuraError(f"dimensions: got {dimensions}; expected at most {MOST}. {advice}")
     places = nodes.Places(np.zeros((count, dimensions)), np.tile(np.eye(dimensions), (count, 1, 1)))
     here, memory, passes, left, best = begin, Anderson(), 0, np.inf, -np.inf
     while passes < most and left > _SAME:

@@ -132,9 +132,8 @@ def _score_test(curves: Floats, answers: NDArray[np.int64], item: int) -> tuple[
     seen, cells = _merged(observed[rows], expected[rows])
     if not len(cells):
         return np.nan, 0.0
-    return float(np.sum((seen - cells) ** 2 / np.maximum(cells, _FLOOR))), float(
-        np.sum(cells.shape[1] - 1) * len(cells)
-    )
+    free = float((cells.shape[1] - 1) * len(cells))
+    return float(np.sum((seen - cells) ** 2 / np.maximum(cells, _FLOOR))), free
 
 
 def _merged(observed: Floats, expected: Floats) -> tuple[Floats, Floats]:
