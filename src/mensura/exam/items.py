@@ -69,7 +69,7 @@ class ExamItem(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _default_scoring(cls, given: Any) -> Any:  # noqa: ANN401
+    def _default_scoring(cls, given: Any) -> Any:
         if isinstance(given, dict) and not given.get("scoring"):
             several = len(given.get("key") or ()) > 1
             given = given | {"scoring": ("several" if several else "choice") if given.get("options") else "text"}
@@ -212,11 +212,11 @@ def safe_name(raw: object) -> str:
     return kept.lstrip("-_.")[:60] or "item"
 
 
-def _where(error: Any) -> str:  # noqa: ANN401
+def _where(error: Any) -> str:
     return "".join(f", {part}" for part in error["loc"])
 
 
-def error_text(error: Any) -> str:  # noqa: ANN401
+def error_text(error: Any) -> str:
     """Return what is wrong in a few words; a message of our own as it is."""
     text = str(error["msg"]).removeprefix("Value error, ")
     if error["type"] == "extra_forbidden":

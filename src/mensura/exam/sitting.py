@@ -281,7 +281,7 @@ def exam_task(path: str | Path) -> Task:
     ]
 
     @scorer(metrics=[mean(), stderr()])  # type: ignore[untyped-decorator]
-    def exam_score() -> Any:  # noqa: ANN401
+    def exam_score() -> Any:
         async def judge(state: TaskState, target: Target) -> Score:
             item = exam.by_name[str(state.sample_id)]
             stop = str(state.output.stop_reason)

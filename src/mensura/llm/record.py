@@ -147,7 +147,7 @@ class Record:
 
         await self.write(work)
 
-    async def write(self, work: Work) -> Any:  # noqa: ANN401
+    async def write(self, work: Work) -> Any:
         """Return the result of ``work``, once its writes are on the disk."""
         return await self._order(work, writes=True)
 
@@ -161,7 +161,7 @@ class Record:
         self._thread.shutdown(wait=True)
         self._journal.close()
 
-    async def _order(self, work: Work, *, writes: bool) -> Any:  # noqa: ANN401
+    async def _order(self, work: Work, *, writes: bool) -> Any:
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._orders.append((work, writes, future))
         if self._running is None:

@@ -28,7 +28,7 @@ from mensura.scale import Z90
 from mensura.scale.ruler import rate_to_one_in
 
 
-def score_new(fit: ResponseFit, answers: Any, *, aim: Aim | None = None) -> ResponseFit:  # noqa: ANN401
+def score_new(fit: ResponseFit, answers: Any, *, aim: Aim | None = None) -> ResponseFit:
     """Score new subjects on the unchanged scale and items of a fit. Intervals contain the errors of the items.
 
     Parameters
@@ -142,12 +142,7 @@ class AmongPeople(Result):
 
 
 def place_among(
-    fit: ResponseFit,
-    *,
-    group: str | None = None,
-    rates: Any = None,  # noqa: ANN401
-    name: str = PEOPLE_OF_RATES,
-    seed: int = 0,
+    fit: ResponseFit, *, group: str | None = None, rates: Any = None, name: str = PEOPLE_OF_RATES, seed: int = 0
 ) -> AmongPeople:
     """Place the subjects of a fit among people.
 
@@ -277,7 +272,7 @@ def _of_group(fit: ResponseFit, group: str) -> PeopleScale:
     return PeopleScale(group, row["mean"], float(np.log(row["sd"])), covariance, "measured", fit.items.height, count)
 
 
-def _of_rates(bank: ItemBank, rates: Any, name: str) -> tuple[PeopleScale, pl.DataFrame]:  # noqa: ANN401
+def _of_rates(bank: ItemBank, rates: Any, name: str) -> tuple[PeopleScale, pl.DataFrame]:
     """Find the normal population under which the items have these rates (least squares of logits).
 
     Second: how much easier each item is for the subjects than these rates say, with its error.

@@ -79,7 +79,7 @@ class ItemBank:
     categories: tuple[tuple[float, ...], ...] = ()
 
     @classmethod
-    def from_table(cls, table: Any) -> ItemBank:  # noqa: ANN401
+    def from_table(cls, table: Any) -> ItemBank:
         """Read item, discrimination, difficulty and, where there is any, guessing."""
         frame = as_frame(table, name="items")
         require_columns(frame, ["item", "discrimination", "difficulty"], name="items")
@@ -97,7 +97,7 @@ class ItemBank:
         return cls(tuple(names), parameters, np.stack(errors, axis=1), answers)  # type: ignore[arg-type]
 
     @classmethod
-    def from_categories(cls, categories: Any, model: str) -> ItemBank:  # noqa: ANN401
+    def from_categories(cls, categories: Any, model: str) -> ItemBank:
         """Read the ratings of a ``model``: item, category, discrimination, intercept and their standard errors."""
         frame = as_frame(categories, name="categories")
         require_columns(frame, ["item", "category", "discrimination", "intercept"], name="categories")
@@ -220,12 +220,7 @@ def read_bank(place: Path) -> tuple[ItemBank, pl.DataFrame]:
     return ItemBank.from_categories(read_table(folder / "categories.csv"), model), table
 
 
-def answers_in_bank(
-    answers: Any,  # noqa: ANN401
-    bank: ItemBank,
-    *,
-    subject: str | None = None,
-) -> tuple[pl.DataFrame, Floats, Floats]:
+def answers_in_bank(answers: Any, bank: ItemBank, *, subject: str | None = None) -> tuple[pl.DataFrame, Floats, Floats]:
     """Return subject and group, and right answers (or places of ratings) and trials on the items of a bank.
 
     An item ``TASK:ID`` may be ``ID`` in the bank. Other items are left out. ``subject``: of a log without names.

@@ -76,7 +76,7 @@ class CategoryFit(ResponseFit):
 
 
 def fit_categories(
-    responses: Any,  # noqa: ANN401
+    responses: Any,
     *,
     model: str = "graded",
     by: str | None = None,

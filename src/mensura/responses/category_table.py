@@ -52,13 +52,13 @@ class CategoryTable(NamedTuple):
         return [rows["share"].to_numpy() for rows in self.codes.partition_by("item", maintain_order=True)]
 
     @property
-    def stacked(self) -> Any:  # noqa: ANN401
+    def stacked(self) -> Any:
         """The counts of all subjects."""
         return scipy.sparse.vstack(self.counts, format="csr")
 
 
 def read_categories(
-    responses: Any,  # noqa: ANN401
+    responses: Any,
     *,
     by: str | None = None,
     group: str | None = None,
@@ -81,13 +81,7 @@ def read_categories(
     return CategoryTable(answers, codes, subjects, groups, counts, log)
 
 
-def read_ratings(
-    sources: Any,  # noqa: ANN401
-    log: AnswerLog,
-    *,
-    group: str | None = None,
-    **how: Any,  # noqa: ANN401
-) -> pl.DataFrame:
+def read_ratings(sources: Any, log: AnswerLog, *, group: str | None = None, **how: Any) -> pl.DataFrame:
     """Return subject, group, item and value of every answer; ``how``: arguments of :func:`read_responses`."""
     parts: list[pl.DataFrame] = []
     for source, owner in owned(sources, group, log):
@@ -146,7 +140,7 @@ def _subjects(answers: pl.DataFrame, groups: list[str]) -> pl.DataFrame:
     return who.with_columns(row=pl.int_range(pl.len()).over("group"))
 
 
-def _counts(answers: pl.DataFrame, subjects: pl.DataFrame, group: str, items: pl.Series, most: int) -> Any:  # noqa: ANN401
+def _counts(answers: pl.DataFrame, subjects: pl.DataFrame, group: str, items: pl.Series, most: int) -> Any:
     own = answers.filter(pl.col("group") == group).join(subjects.select("subject", "row"), on="subject")
     column = own["at"].to_numpy().astype(np.int64) * most + own["place"].to_numpy()
     shape = (subjects.filter(pl.col("group") == group).height, items.len() * most)
@@ -194,7 +188,7 @@ class DimensionAnswers(NamedTuple):
         return DimensionItems(slopes, intercepts, unit, free, correlated, self.model, self.sizes, self.weak_priors)
 
 
-def dimension_answers(responses: Any, model: str, rules: CountRules | None = None, **how: Any) -> DimensionAnswers:  # noqa: ANN401
+def dimension_answers(responses: Any, model: str, rules: CountRules | None = None, **how: Any) -> DimensionAnswers:
     """Read answers for a model of several abilities; ``how``: arguments of :func:`read_responses`."""
     if model not in DIMENSION_MODELS:
         because = ""

@@ -154,11 +154,7 @@ class SubjectComparison(Result):
 
 @check_arguments
 def compare_subjects(
-    responses: Any,  # noqa: ANN401
-    subjects: Sequence[str] | None = None,
-    *,
-    items: Any = None,  # noqa: ANN401
-    cluster: str | None = None,
+    responses: Any, subjects: Sequence[str] | None = None, *, items: Any = None, cluster: str | None = None
 ) -> SubjectComparison:
     """Compare subjects, such as two AI models, on the items that both took.
 
@@ -223,7 +219,7 @@ def compare_subjects(
     return SubjectComparison(pairs.with_columns(p_holm=holm))
 
 
-def _clusters(names: pl.Series, items: Any, cluster: str) -> np.ndarray[Any, np.dtype[np.int64]]:  # noqa: ANN401
+def _clusters(names: pl.Series, items: Any, cluster: str) -> np.ndarray[Any, np.dtype[np.int64]]:
     frame = as_frame(items, name="items")
     require_columns(frame, ["item", cluster], name="items")
     of_item = dict(frame.select(pl.col("item", cluster).cast(pl.String)).unique("item").iter_rows())

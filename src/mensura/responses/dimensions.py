@@ -118,8 +118,8 @@ class DimensionFit(Result):
 
 @check_arguments
 def fit_dimensions(
-    responses: Any,  # noqa: ANN401
-    dimensions: Any,  # noqa: ANN401
+    responses: Any,
+    dimensions: Any,
     *,
     model: str = "2pl",
     bifactor: bool = False,

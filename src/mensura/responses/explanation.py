@@ -50,7 +50,7 @@ class ItemExplanation(Result):
 
 
 @check_arguments
-def explain_items(fit: ResponseFit, demands: Any) -> ItemExplanation:  # noqa: ANN401
+def explain_items(fit: ResponseFit, demands: Any) -> ItemExplanation:
     """Regress difficulties of items on their demands.
 
     Each difficulty counts by its own error and by the spread that demands leave (maximum likelihood).

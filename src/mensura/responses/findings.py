@@ -79,7 +79,7 @@ def dimensionality(shard: Shard, p: Parameters, grid: Grid, rng: np.random.Gener
     space = namespace()
     tables = NodeTables(space, p, grid)
 
-    def ability_of(right: Any) -> Floats:  # noqa: ANN401
+    def ability_of(right: Any) -> Floats:
         return space.get(shard_posteriors(space, replace(shard, right=right), tables).mean)
 
     trials, ability = np.asarray(shard.taken(), dtype=np.float64), ability_of(shard.right)
@@ -105,7 +105,7 @@ def _rates(p: Parameters, ability: Floats) -> Floats:
     return np.clip(chances(p, ability).T, 1e-6, 1.0 - 1e-6)
 
 
-def _largest_factor(right: Any, trials: Floats, rate: Floats) -> float:  # noqa: ANN401
+def _largest_factor(right: Any, trials: Floats, rate: Floats) -> float:
     """Return the largest eigenvalue of the correlations of residuals, as a share of their sum."""
     taken, right = trials > 0, np.asarray(right, dtype=np.float64)
     residual = np.where(taken, (right - trials * rate) / np.sqrt(np.maximum(trials, 1.0) * rate * (1.0 - rate)), 0.0)

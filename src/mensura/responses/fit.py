@@ -89,7 +89,7 @@ NO_DIFFERENCES = (
 
 @check_arguments
 def fit_responses(
-    responses: Any,  # noqa: ANN401
+    responses: Any,
     *,
     model: str = "2pl",
     reference: str | None = None,
@@ -311,7 +311,7 @@ def _laid_out(
     )
 
 
-def _item_table(fitted: Fitted, sums: Any, items: pl.DataFrame) -> pl.DataFrame:  # noqa: ANN401
+def _item_table(fitted: Fitted, sums: Any, items: pl.DataFrame) -> pl.DataFrame:
     p = fitted.parameters.standardised()
     misfit, z = item_misfit(fitted, sums)
     p_value = 2.0 * special.ndtr(-np.abs(z))

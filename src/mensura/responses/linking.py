@@ -71,7 +71,7 @@ class LinkedFit(Result):
         )
 
 
-def link_fits(new: Any, base: Any, *, method: str = "stocking-lord", seed: int = 0) -> LinkedFit:  # noqa: ANN401
+def link_fits(new: Any, base: Any, *, method: str = "stocking-lord", seed: int = 0) -> LinkedFit:
     """Put a fit on the scale of another one through the items that both have.
 
     Parameters

@@ -28,7 +28,7 @@ _INSPECT_JSON = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d.*_.+_[0-9A-Za-z]{22}
 
 
 def read_responses(
-    sources: Any,  # noqa: ANN401
+    sources: Any,
     *,
     rules: CountRules | None = None,
     subject: str | None = None,
@@ -88,7 +88,7 @@ def read_responses(
     return join_parts([_shortened(part, of_people) for part in parts], rules, log)
 
 
-def owned(sources: Any, group: str | None, log: AnswerLog) -> list[tuple[Any, str | None]]:  # noqa: ANN401
+def owned(sources: Any, group: str | None, log: AnswerLog) -> list[tuple[Any, str | None]]:
     """Return every source on its own, people first, each with the group of subjects for whom nothing else says it.
 
     Folders of logs become their files, and a copy of a file is left out: the same run given twice is one run.
@@ -146,7 +146,7 @@ class AnswerChoice:
     absent: str | None = None
     key: Any = None
 
-    def of(self, source: Any, by: str | None, header: bool, columns: str | None) -> NotedTable:  # noqa: ANN401
+    def of(self, source: Any, by: str | None, header: bool, columns: str | None) -> NotedTable:
         """Return a table with the chosen items alone, missing answers blank, right ones 1."""
         name = str(source) if isinstance(source, str | Path) else "answers"
         table = read_answer_table(source, header=header)
@@ -200,12 +200,7 @@ def _is_answer(answers: pl.Series, text: str) -> pl.Expr:
 
 
 def pieces(
-    source: Any,  # noqa: ANN401
-    *,
-    by: str | None,
-    log: AnswerLog,
-    choice: AnswerChoice | None = None,
-    **how: Any,  # noqa: ANN401
+    source: Any, *, by: str | None, log: AnswerLog, choice: AnswerChoice | None = None, **how: Any
 ) -> Iterator[Answers]:
     """Yield the answers of a pool of people, or what :func:`read_answers` finds; ``how``: its other arguments."""
     if choice is not None and choice != AnswerChoice() and not is_pool(source):
@@ -232,7 +227,7 @@ def _of_pool(pool: ItemPool, by: str | None, log: AnswerLog) -> WideAnswers:
     return WideAnswers.of_frame(pool.responses.filter(groups.is_not_null()), "person", owners)
 
 
-def _counted(source: Any, rules: CountRules, log: AnswerLog, **how: Any) -> CountPart:  # noqa: ANN401
+def _counted(source: Any, rules: CountRules, log: AnswerLog, **how: Any) -> CountPart:
     answers = pieces(source, log=log, **how)
     first = next(answers)
     if isinstance(first, WideAnswers):

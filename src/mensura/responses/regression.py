@@ -95,7 +95,7 @@ FEWEST = 20
 def regress_abilities(
     fit: ResponseFit | DimensionFit,
     table: ResponseTable | None,
-    people: Any,  # noqa: ANN401
+    people: Any,
     *,
     on: Sequence[str],
     survey: Survey | None = None,

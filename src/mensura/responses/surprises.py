@@ -66,12 +66,7 @@ class Surprises(Result):
         )
 
 
-def find_surprises(
-    responses: Any,  # noqa: ANN401
-    *,
-    model: str = "2pl",
-    rate: float = 0.05,
-) -> Surprises:
+def find_surprises(responses: Any, *, model: str = "2pl", rate: float = 0.05) -> Surprises:
     """Fit responses, and list subjects and right answers that the fit does not expect.
 
     Items that leaked to a subject show as right answers far above its ability, which subjects of the same ability do

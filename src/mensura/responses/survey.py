@@ -231,12 +231,7 @@ class Survey:
 
 
 def take_columns(
-    sources: Any,  # noqa: ANN401
-    wanted: Sequence[str],
-    people: Path | None = None,
-    *,
-    header: bool = True,
-    columns: str | None = None,
+    sources: Any, wanted: Sequence[str], people: Path | None = None, *, header: bool = True, columns: str | None = None
 ) -> tuple[list[Any], pl.DataFrame]:
     """Take columns about subjects out of tables of responses.
 

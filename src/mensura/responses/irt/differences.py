@@ -159,7 +159,7 @@ class _Test(NamedTuple):
     together: Any
 
 
-def compare_items(answers: Comparable, p: Any, groups: list[str], items: pl.Series) -> pl.DataFrame:  # noqa: ANN401
+def compare_items(answers: Comparable, p: Any, groups: list[str], items: pl.Series) -> pl.DataFrame:
     """Return the difference of every item between every group and the first; ``p``: parameters of all together.
 
     ``difference``: logits by which the item is easier (+) or harder (−) for the group than for the reference, at the
@@ -200,7 +200,7 @@ def compare_items(answers: Comparable, p: Any, groups: list[str], items: pl.Seri
 
 def _laid(
     answers: Comparable,
-    p: Any,  # noqa: ANN401
+    p: Any,
     freed: tuple[tuple[int, int], ...],
     count: int,
     groups: int,
@@ -268,14 +268,7 @@ def _described(answers: Comparable, test: _Test, item: int, group: int) -> tuple
     return float(toward @ apart), float(np.sqrt(max(variance, 0.0))), gap, x2, p_value, uniform, other
 
 
-def _with_one_slope(
-    answers: Comparable,
-    layout: _Layout,
-    p: Any,  # noqa: ANN401
-    item: int,
-    place: int,
-    slopes: list[int],
-) -> float:
+def _with_one_slope(answers: Comparable, layout: _Layout, p: Any, item: int, place: int, slopes: list[int]) -> float:
     """Return the log posterior of the best fit in which both groups have the same slopes of an item.
 
     Newton's steps that leave the slopes alike, from the fit ``p`` in which the whole item is the same.

@@ -259,11 +259,7 @@ def exact_information(
     return information_of_matrix(curvature, len(p.slope), len(p.free))
 
 
-def known_information(
-    p: Any,  # noqa: ANN401
-    shape: tuple[int, int],
-    slopes: Callable[[Any], tuple[Floats, Floats]],
-) -> Floats:
+def known_information(p: Any, shape: tuple[int, int], slopes: Callable[[Any], tuple[Floats, Floats]]) -> Floats:
     """Return the information with abilities known: blocks of items, and one of groups.
 
     ``shape``: items and parameters of each. ``slopes``: the gradient by items and by groups at parameters like ``p``,

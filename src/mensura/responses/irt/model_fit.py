@@ -242,10 +242,7 @@ def _steps(scored: Scored) -> list[Any]:
 
 
 def _m2(
-    answers: NDArray[np.int64],
-    p: Any,  # noqa: ANN401
-    curves_of: Callable[[Any], Floats],
-    steps: list[Any] | None,
+    answers: NDArray[np.int64], p: Any, curves_of: Callable[[Any], Floats], steps: list[Any] | None
 ) -> tuple[float, int, float]:
     """Return M2, its degrees of freedom and the root mean square of gaps between correlations."""
     count, items = answers.shape
@@ -281,7 +278,7 @@ def _m2(
     return count * float(left @ left), len(gap) - basis.shape[1], float(np.sqrt(np.mean((seen - modelled) ** 2)))
 
 
-def _margin_covariance(curves: Floats, expected: Floats, first: Any, second: Any) -> Floats:  # noqa: ANN401
+def _margin_covariance(curves: Floats, expected: Floats, first: Any, second: Any) -> Floats:
     """Return the covariance of item scores and products of two of them, for one subject."""
     mean, _, square = _moments(curves)
     items = len(mean)
