@@ -57,7 +57,7 @@ def test_a_bank_read_from_a_folder_has_the_curves_of_the_fit(folders, model):
     bank = read_bank(folders / model)[0]
     assert isinstance(bank.parameters, CategoryItems)
     nodes = np.linspace(-2, 2, 5)
-    np.testing.assert_allclose(bank.parameters.chances(nodes), fit.answers.items.chances(nodes), atol=1e-5)
+    np.testing.assert_allclose(bank.parameters.chances(nodes), fit.bank.parameters.chances(nodes), atol=1e-5)
     assert bank.rating("r0", 1) == 0 and bank.rating("r0", 3) == 2
     with pytest.raises(MensuraError, match="got the rating 99; expected at most 4"):
         bank.rating("r0", 99)

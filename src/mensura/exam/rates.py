@@ -5,7 +5,6 @@ Items are fixed and people are a sample. With weights every count is replaced by
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -116,7 +115,6 @@ FEWEST = 5
 _SPREADS = np.linspace(0.06, 1.86, 19)
 _GRID = np.linspace(-7.0, 7.0, 141)
 _DRAWS = 400
-_STEP = 1e-3
 
 
 class CombinedRates(NamedTuple):
@@ -181,21 +179,11 @@ def _fit_line(line: Floats, likelihood: Floats, spread: float) -> tuple[float, F
         return -float(marginal.sum()) + 0.5 * float(x @ (x / np.array([4.0, 1.0]))) - float(x[1])
 
     best = scipy.optimize.minimize(loss, np.array([0.0, 1.0]), method="BFGS")
-    curvature = _curvature(loss, best.x)
+    weight = scipy.special.softmax(likelihood - 0.5 * ((_GRID - (line @ best.x)[:, None]) / spread) ** 2, axis=1)
+    variance = weight @ _GRID**2 - (weight @ _GRID) ** 2  # of each item's logit
+    curvature = (line * (spread**-2.0 - variance * spread**-4.0)[:, None]).T @ line + np.diag([0.25, 1.0])
     covariance = np.asarray(np.linalg.inv(curvature), dtype=np.float64)
     return -float(best.fun) - 0.5 * float(np.linalg.slogdet(curvature)[1]), best.x, covariance
-
-
-def _curvature(loss: Callable[[Floats], float], x: Floats) -> Floats:
-    """Return the second derivatives of a function of two numbers, by central differences."""
-    step = _STEP * np.eye(2)
-    curvature = np.empty((2, 2))
-    for i in range(2):
-        for j in range(2):
-            both, gap = step[i] + step[j], step[i] - step[j]
-            corners = loss(x + both) - loss(x + gap) - loss(x - gap) + loss(x - both)
-            curvature[i, j] = corners / (4.0 * _STEP**2)
-    return curvature
 
 
 def _mean_of(answers: AnswerMatrix, rates: Floats) -> MeanRate:

@@ -176,8 +176,8 @@ def _audited(journal: Journal) -> Iterator[tuple[object, ...]]:
         text, rationale = split_answer(unpack(answer)) if answer else ("", "")
         asked = (json.dumps(about, ensure_ascii=False), repeat, unpack(system), prompt, unpack(schema))
         name = "replaced" if state == _REPLACED else State(state).name.lower()
-        outcome = (text, value, rationale, error or "", name, *numbers, None if answered is None else _when(answered))
-        yield *_described(unpack(settings)), *asked, *outcome
+        when = answered and datetime.fromtimestamp(answered, UTC).isoformat(timespec="seconds")
+        yield *_described(unpack(settings)), *asked, text, value, rationale, error or "", name, *numbers, when
 
 
 def _described(settings: str) -> tuple[str, str]:
@@ -185,10 +185,6 @@ def _described(settings: str) -> tuple[str, str]:
     values = json.loads(settings)
     shown = {name: value for name, value in values.items() if name not in _NOT_SENT}
     return values["model"], json.dumps(shown, sort_keys=True)
-
-
-def _when(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
 def _recording_table(path: str | Path) -> pl.DataFrame:

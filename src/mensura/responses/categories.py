@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -26,13 +26,6 @@ from mensura.responses.survey import Survey
 CATEGORY_MODELS = curves.MODELS
 
 
-class CategoryAnswers(NamedTuple):
-    """What was fitted: counts (subjects × items and categories), subjects in the order of the fit, and the items."""
-
-    counts: Any
-    items: curves.CategoryItems
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class CategoryFit(ResponseFit):
     """Show a fit of items with several categories. Abilities are in standard deviations of the first group.
@@ -51,7 +44,7 @@ class CategoryFit(ResponseFit):
     observed
         item, ability, rate, low, high, n: mean shares of the highest score at ranges of ability.
     answers
-        What was fitted, for a regression.
+        What was fitted, for a regression: counts (subjects × items and categories), subjects in the order of the fit.
 
     """
 
@@ -60,7 +53,7 @@ class CategoryFit(ResponseFit):
         "observed",
     )
 
-    answers: CategoryAnswers = field(kw_only=True)
+    answers: Any = field(kw_only=True)
 
     @property
     def reliability(self) -> float:
@@ -169,7 +162,7 @@ def fit_categories(
         words,
         fitted.posterior,
         categories=_category_table(fitted, table.codes),
-        answers=CategoryAnswers(table.stacked, fitted.parameters),
+        answers=table.stacked,
     )
     first = subjects.filter(pl.col("group") == groups[0]).select("subject", "row")
     return rated_quality(result, fitted, table.answers.join(first, on="subject"), first.height)

@@ -172,19 +172,15 @@ def _join_cells(
     both = pl.col("right", "n")
     total = {"first": both.first(), "last": both.last()}.get(rules.duplicates, both.sum())
     once = cells.group_by("cell", maintain_order=True).agg(total).sort("cell")
-    _note_again(cells.height - once.height, rules, log)
-    right, trials = _joined(once["n"].to_numpy(), once["right"].to_numpy(), rules, log)
-    row, column = np.divmod(once["cell"].to_numpy(), len(columns))
-    return counts_at(row, column, right, trials, (len(rows), len(columns)))
-
-
-def _joined(n: Counts, k: Counts, rules: CountRules, log: AnswerLog) -> tuple[Counts, Counts]:
-    """Return right answers and trials in the sizes that counts have."""
-    if n.max(initial=0) > MOST_TRIALS:
-        n, k = _bounded(n.astype(np.int64), k.astype(np.float64), log)
+    again = cells.height - once.height
+    if again and rules.duplicates == "refuse":
+        raise MensuraError(f"responses: {again} outcomes are there in two runs; choose duplicates pool, first or last")
+    log.note("outcomes in several runs", again, CHOICES["duplicates"][rules.duplicates])
+    n, right = _bounded(once["n"].to_numpy(), once["right"].to_numpy(), log)
     if rules.repeats == "average":
-        n, k = np.minimum(n, 1), k / np.maximum(n, 1)
-    return _small(k), n.astype(np.uint8)
+        n, right = np.minimum(n, 1), right / np.maximum(n, 1)
+    row, column = np.divmod(once["cell"].to_numpy(), len(columns))
+    return counts_at(row, column, _small(right), n.astype(np.uint8), (len(rows), len(columns)))
 
 
 def _cells(part: CountPart, rows: dict[str, int], columns: dict[str, int]) -> pl.DataFrame:
@@ -196,13 +192,6 @@ def _cells(part: CountPart, rows: dict[str, int], columns: dict[str, int]) -> pl
     right, n = (np.asarray(counts[row, column]).ravel() for counts in (part.right, trials))
     cells = {"cell": of_subject[row] * len(columns) + of_item[column], "right": right, "n": n}
     return pl.DataFrame(cells).cast({"right": pl.Float64, "n": pl.Int64})
-
-
-def _note_again(count: int, rules: CountRules, log: AnswerLog) -> None:
-    """Note, or refuse, outcomes that several runs have."""
-    if count and rules.duplicates == "refuse":
-        raise MensuraError(f"responses: {count} outcomes are there in two runs; choose duplicates pool, first or last")
-    log.note("outcomes in several runs", count, CHOICES["duplicates"][rules.duplicates])
 
 
 def _by_rules(outcomes: pl.DataFrame, rules: CountRules, log: AnswerLog) -> pl.DataFrame:

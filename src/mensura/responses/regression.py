@@ -21,6 +21,7 @@ from mensura.responses.categories import CategoryFit
 from mensura.responses.dimensions import DimensionFit
 from mensura.responses.explanation import design_columns, estimates_table
 from mensura.responses.irt import latent
+from mensura.responses.irt.category_curves import CategoryItems
 from mensura.responses.irt.dimension_nodes import Places
 from mensura.responses.irt.dimensions import observed_information
 from mensura.responses.irt.model import Parameters
@@ -206,13 +207,15 @@ def _likelihoods(
         return latent.PlacedLikelihoods.of(
             data.right[kept], trials, items, Places(places.mean[kept], places.covariance[kept])
         )
+    curves = fit.bank.parameters
     if isinstance(fit, CategoryFit):
-        return latent.AbilityLikelihoods.of_categories(fit.answers.counts[kept], fit.answers.items)
+        assert isinstance(curves, CategoryItems)
+        return latent.AbilityLikelihoods.of_categories(fit.answers[kept], curves)
     if table is None:
         raise MensuraError("table: got None; expected the responses that were fitted. Give what read_responses returns")
     if table.items["item"].to_list() != fit.items["item"].to_list():
         raise MensuraError("regress: the fit has other items than the table; give the table that was fitted")
-    trials, curves = None if table.trials is None else table.trials[kept], fit.bank.parameters
+    trials = None if table.trials is None else table.trials[kept]
     assert isinstance(curves, Parameters)
     return latent.AbilityLikelihoods.of_answers(Shard(table.right[kept], trials, 0), curves)
 
