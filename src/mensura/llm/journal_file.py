@@ -105,9 +105,8 @@ class TextStore:
             digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=KEY_BYTES).digest()
             insert = "INSERT INTO texts (digest, body) VALUES (?, ?) ON CONFLICT (digest) DO NOTHING"
             self._connection.execute(insert, (digest, self.pack(text)))
-            (self._numbers[text],) = self._connection.execute(
-                "SELECT id FROM texts WHERE digest = ?", (digest,)
-            ).fetchone()
+            row = self._connection.execute("SELECT id FROM texts WHERE digest = ?", (digest,)).fetchone()
+            self._numbers[text] = row[0]
         return self._numbers[text]
 
 

@@ -168,9 +168,8 @@ class TableRecording:
         self.tasks = frozenset(str(row["task"]) for row in rows if row.get("task"))
         fields: set[tuple[str, ...]] = set()
         for row in rows:
-            about = {
-                name: str(cell) for name, cell in row.items() if name not in NOT_MATCHED and cell not in (None, "")
-            }
+            filled = {name: str(cell) for name, cell in row.items() if cell not in (None, "")}
+            about = {name: text for name, text in filled.items() if name not in NOT_MATCHED}
             if row.get("answer") is None:
                 continue
             place = tuple(sorted(about.items()))
@@ -272,9 +271,8 @@ def shipped_recordings() -> list[str]:
 
     """
     endings = (*_TABLE_ENDINGS, *_JOURNAL_ENDINGS)
-    return sorted(
-        {path.name.removesuffix(end) for path in SHIPPED.iterdir() for end in endings if path.name.endswith(end)}
-    )
+    names = [path.name for path in SHIPPED.iterdir()]
+    return sorted({name.removesuffix(end) for name in names for end in endings if name.endswith(end)})
 
 
 def _path_of(name: str) -> Path:

@@ -113,9 +113,8 @@ class NextItems(Result):
         row = self.standing.row(0, named=True)
         to_go = "even all items left are too few" if row["left"] is None else f"about {row['left']} items to go"
         ends = "enough" if row["done"] else to_go
-        return (
-            f"ability {row['ability']:.2f} ({row['low']:.2f} to {row['high']:.2f}, 90%) after {row['n']} items: {ends}"
-        )
+        interval = f"({row['low']:.2f} to {row['high']:.2f}, 90%)"
+        return f"ability {row['ability']:.2f} {interval} after {row['n']} items: {ends}"
 
 
 def select_items(

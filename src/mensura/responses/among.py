@@ -189,9 +189,8 @@ def place_among(
         people, checks = _of_group(fit, group), _between_groups(fit, group)
     else:
         people, differences = _of_rates(fit.bank, rates, name)
-        checks = [
-            check_invariance(differences.with_columns(group=pl.lit(who))) for who in fit.subjects["group"].unique()
-        ]
+        groups = fit.subjects["group"].unique()
+        checks = [check_invariance(differences.with_columns(group=pl.lit(group))) for group in groups]
     rng = np.random.default_rng(seed)
     where = rng.multivariate_normal([people.mean, people.log_sd], people.covariance, _DRAWS, method="eigh")
     noise, spread = rng.normal(size=_DRAWS), np.exp(np.clip(where[:, 1], -_WIDEST, _WIDEST))

@@ -269,9 +269,8 @@ class Contents:
                 f"content: {len(missing)} items have none, such as {missing[0]!r}; give one for every item"
             )
         parts = [item.partition(":") for item in bank.items]
-        self.kinds = (
-            [part[0] if part[1] else "all" for part in parts] if content is None else [content[i] for i in bank.items]
-        )
+        by_name = dict(zip(bank.items, (part[0] if part[1] else "all" for part in parts), strict=True))
+        self.kinds = [(content or by_name)[item] for item in bank.items]
         counts = Counter(self.kinds[place] for place in np.flatnonzero(usable))
         exact = {kind: size * count / max(1, counts.total()) for kind, count in counts.items()}
         self._quota = {kind: min(counts[kind], int(share)) for kind, share in exact.items()}

@@ -110,9 +110,8 @@ def compare_fits(fits: Sequence[Any]) -> FitComparison:
     kinds = table["estimation"].unique().to_list()
     warning = f"estimated differently ({', '.join(sorted(kinds))}): likelihoods with priors are below the maximum"
     chosen = ("fit", "model", "estimation", *(name for name in _SHOWN if name in table.columns))
-    return FitComparison(
-        table.select(chosen), pl.DataFrame(tests, schema=schema, orient="row"), (warning,) if len(kinds) > 1 else ()
-    )
+    ratios = pl.DataFrame(tests, schema=schema, orient="row")
+    return FitComparison(table.select(chosen), ratios, (warning,) if len(kinds) > 1 else ())
 
 
 def _likelihood_ratio(small: dict[str, Any], large: dict[str, Any]) -> tuple[float, int, float]:

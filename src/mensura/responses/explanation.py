@@ -44,9 +44,8 @@ class ItemExplanation(Result):
     @property
     def heading(self) -> str:
         """How much the demands explain."""
-        return (
-            f"Difficulties of {self.items} items on demands: {self.share:.0%} of the variance, {self.sd:.2f} left (sd)"
-        )
+        share = f"{self.share:.0%} of the variance, {self.sd:.2f} left (sd)"
+        return f"Difficulties of {self.items} items on demands: {share}"
 
 
 @check_arguments
@@ -116,9 +115,8 @@ def fit_spread(y: Floats, x: Floats, variance: Floats) -> tuple[float, Floats, F
         loss = -np.sum(np.log(weight)) + weight @ off**2 + np.linalg.slogdet(information)[1]
         return float(loss), np.asarray(values), np.asarray(np.linalg.inv(information), dtype=np.float64)
 
-    best = minimize_scalar(
-        lambda root: solve(root**2)[0], bounds=(0.0, 2.0 * float(np.std(y)) + 1e-6), method="bounded"
-    )
+    ends = (0.0, 2.0 * float(np.std(y)) + 1e-6)
+    best = minimize_scalar(lambda root: solve(root**2)[0], bounds=ends, method="bounded")
     spread = 0.0 if solve(0.0)[0] <= best.fun else float(best.x**2)
     return (spread, *solve(spread)[1:])
 

@@ -219,9 +219,7 @@ def _fit_store(
     space: Namespace, store: ResponseStore, model: str, options: FitOptions, run: Pass | None, survey: Survey | None
 ) -> ResponseFit:
     """Fit from parts; what needs all responses at once (differences between groups, the one dimension) is left out."""
-    counts = (
-        run.each(ShardCounts.of) if isinstance(run, RayPass) else [ShardCounts.of(shard) for shard in store.shards()]
-    )
+    counts = run.each(ShardCounts.of) if isinstance(run, RayPass) else list(map(ShardCounts.of, store.shards()))
     right, taken, people = (sum(getattr(one, name) for one in counts) for name in ("right", "trials", "subjects"))
     survey = None if survey is None else survey.of(store.names["subject"])
     source: ShardSource = store
@@ -244,9 +242,8 @@ def _fit_store(
     )
     _, result = _laid_out(space, on_device, fitted, words, options, run, survey, names, items, store.group_names)
     result = right_quality(result, fitted, None, names.filter(pl.col("group") == store.group_names[0]).height)
-    return _noted(
-        with_findings(replace(result, log=store.log)), [] if survey is None else [("survey", None, survey.summary)]
-    )
+    result = with_findings(replace(result, log=store.log))
+    return _noted(result, [] if survey is None else [("survey", None, survey.summary)])
 
 
 def _estimated(

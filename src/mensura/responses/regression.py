@@ -204,9 +204,8 @@ def _likelihoods(
         if len(items.structure.shared) < items.slopes.shape[1]:
             raise MensuraError("regress: got a bifactor fit; expected correlated or explored dimensions. Leave one out")
         trials = None if data.trials is None else data.trials[kept]
-        return latent.PlacedLikelihoods.of(
-            data.right[kept], trials, items, Places(places.mean[kept], places.covariance[kept])
-        )
+        own = Places(places.mean[kept], places.covariance[kept])
+        return latent.PlacedLikelihoods.of(data.right[kept], trials, items, own)
     curves = fit.bank.parameters
     if isinstance(fit, CategoryFit):
         assert isinstance(curves, CategoryItems)

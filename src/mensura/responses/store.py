@@ -268,10 +268,9 @@ def _part_frame(part: CountPart, group: int) -> pl.DataFrame:
             name: [row.tobytes() for row in np.split(values, cuts)] for name, values in counts.items()
         }
     else:
-        once = part.trials is None or bool(np.all(part.trials == 1))
-        rows = {
-            name: [None if once and name == "trials" else row.tobytes() for row in one] for name, one in tables.items()
-        }
+        trials = None if part.trials is None or bool(np.all(part.trials == 1)) else part.trials
+        taken = [None] * len(part.subjects) if trials is None else [row.tobytes() for row in trials]
+        rows = {"right": [row.tobytes() for row in part.right], "trials": taken}
     names = {"subject": part.subjects, "group": np.full(len(part.subjects), group, dtype=np.int32)}
     return pl.DataFrame(names | rows, schema_overrides=dict.fromkeys(rows, pl.Binary))
 

@@ -115,9 +115,8 @@ def find_surprises(responses: Any, *, model: str = "2pl", rate: float = 0.05) ->
         z[rows] = person_fit(bank, ability[rows], right, trials)
         answers_of_rows.append(_answers(bank, ability[rows], error[rows], right, trials, start))
     answers, count = pl.concat(answers_of_rows), int(table.subjects["n"].sum())
-    return Surprises(
-        _subject_table(fit.subjects, z), _answer_table(answers, fit.subjects, bank, count, rate), rate, fit.warnings
-    )
+    unexpected = _answer_table(answers, fit.subjects, bank, count, rate)
+    return Surprises(_subject_table(fit.subjects, z), unexpected, rate, fit.warnings)
 
 
 def person_fit(bank: ItemBank, ability: Floats, right: Floats, trials: Floats) -> Floats:

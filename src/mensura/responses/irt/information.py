@@ -122,9 +122,8 @@ def information(
     leave nothing of a direction; then less of it is taken.
     """
     columns = _Columns(p, grid, sums, steps=not whole)
-    group_inverse = 1.0 / np.maximum(
-        group_terms(p, grid, sums.mass)[1] + irt_priors.group_prior_terms(p, priors.groups)[2], _RIDGE
-    )
+    of_groups = group_terms(p, grid, sums.mass)[1] + irt_priors.group_prior_terms(p, priors.groups)[2]
+    group_inverse = 1.0 / np.maximum(of_groups, _RIDGE)
     group_solved = group_inverse[:, None] * columns.groups
     stiffness = irt_priors.prior_terms(p, priors)[2] + _RIDGE
     inverse, solved = np.empty((*stiffness.shape, p.of_item)), np.empty((*stiffness.shape, columns.count))
@@ -252,10 +251,8 @@ def exact_information(
         for chunk in chunks(space, shard):
             curvature -= _missing(p, grid, chunk, shard_posteriors(space, chunk, tables).weights)
     curvature *= scale
-    stiffness = np.concatenate(
-        [irt_priors.prior_terms(p, priors)[2].ravel(), irt_priors.group_prior_terms(p, priors.groups)[2]]
-    )
-    curvature[np.diag_indices_from(curvature)] += stiffness
+    of_groups = irt_priors.group_prior_terms(p, priors.groups)[2]
+    curvature[np.diag_indices_from(curvature)] += np.append(irt_priors.prior_terms(p, priors)[2], of_groups)
     return information_of_matrix(curvature, len(p.slope), len(p.free))
 
 

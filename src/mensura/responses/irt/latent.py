@@ -126,11 +126,9 @@ class PlacedLikelihoods:
     @classmethod
     def of(cls, right: Array, trials: Array, items: DimensionItems, places: Places) -> PlacedLikelihoods:
         """Return those of answers (subjects × steps of items) with nodes under the abilities ``places``."""
-        parts = [
-            chunk.joint - log_density(chunk.means, items.correlation)
-            for chunk in node_chunks(right, trials, items, places)
-        ]
-        return cls(right, trials, items, places, np.concatenate(parts))
+        nodes = node_chunks(right, trials, items, places)
+        values = np.concatenate([chunk.joint - log_density(chunk.means, items.correlation) for chunk in nodes])
+        return cls(right, trials, items, places, values)
 
     def around(self, mean: Floats, covariance: Floats) -> PlacedLikelihoods:
         """Return the same with nodes under other posteriors."""
@@ -201,9 +199,8 @@ def regress(
         information[place] = (below - above) / (2.0 * _SMALL)
     coefficients, spread = _parts(values, x.shape[1], abilities)
     places = likelihoods.posterior(x @ coefficients, spread)
-    return LatentRegression(
-        coefficients, spread, *places, (information + information.T) / 2.0, scores_at(values), rounds
-    )
+    information = (information + information.T) / 2.0
+    return LatentRegression(coefficients, spread, *places, information, scores_at(values), rounds)
 
 
 def _round(

@@ -118,8 +118,11 @@ class Parameters:
 
     def information(self, nodes: Floats) -> Floats:
         """Return what one answer to each item says about ability, P′²/(P(1−P)), items × nodes."""
-        at = (curves(self.of_items(rows), nodes) for rows in item_blocks(len(self.slope), len(nodes)))
-        return np.concatenate([one.by_ability**2 / one.spread for one in at])
+        information = np.empty((len(self.slope), len(nodes)))
+        for rows in item_blocks(*information.shape):
+            rate, _, along = curve_derivatives(self.of_items(rows), nodes)
+            information[rows] = along**2 / np.maximum(rate * (1.0 - rate), _FLOOR)
+        return information
 
     @property
     def difficulty(self) -> Floats:

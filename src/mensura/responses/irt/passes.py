@@ -211,10 +211,9 @@ class NodeTables:
         self.by_node = by_node or not self.linear
         self.grid = grid
         self.nodes = space.real(grid.nodes)
-        pairs = enumerate(zip(parameters.mean, parameters.sd, strict=True))
-        self.priors = [
-            space.put(grid.log_prior(float(mean), float(sd), parameters.shape_of(group))) for group, (mean, sd) in pairs
-        ]
+        shapes = map(parameters.shape_of, range(len(parameters.mean)))
+        groups = zip(parameters.mean.tolist(), parameters.sd.tolist(), shapes, strict=True)
+        self.priors = [space.put(grid.log_prior(*group)) for group in groups]
 
     @cached_property
     def odds(self) -> Array:

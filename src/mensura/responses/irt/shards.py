@@ -84,12 +84,11 @@ class ShardCounts(NamedTuple):
     def of(cls, shard: Shard) -> ShardCounts:
         """Count a shard that is in the memory of this process."""
         trials = shard.taken()
-        by_item, by_subject = (
-            (shard.right.sum(axis=axis, dtype=np.float64), trials.sum(axis=axis, dtype=np.float64)) for axis in (0, 1)
-        )
+        tables = shard.right, trials
+        by_item, by_subject = ([one.sum(axis=axis, dtype=np.float64) for one in tables] for axis in (0, 1))
         took = trials > 0
         rate = by_subject[0] / np.maximum(by_subject[1], 1.0)
-        return cls(*by_item, took.sum(axis=0), took.sum(axis=1), rate)
+        return cls(by_item[0], by_item[1], took.sum(axis=0), took.sum(axis=1), rate)
 
 
 @dataclass(frozen=True)
