@@ -68,7 +68,6 @@ def _row(item: ExamItem, person: str, stored: Mapping[str, Any] | None) -> tuple
 
 def people_takers(exam: Exam, store: AnswerStore, outcomes: pl.DataFrame) -> pl.DataFrame:
     """Return one row per person who started, with their answers about themselves (null: declined)."""
-    names = [question.name for question in exam.settings.questions]
     away: Counter[int] = Counter()
     for row in store.rows("shown"):
         away[row["number"]] += row["left"]
@@ -84,6 +83,11 @@ def people_takers(exam: Exam, store: AnswerStore, outcomes: pl.DataFrame) -> pl.
         for sitting in store.rows("sittings")
         if sitting["started"] is not None
     ]
+    return _takers_table(exam, rows, outcomes)
+
+
+def _takers_table(exam: Exam, rows: list[dict[str, Any]], outcomes: pl.DataFrame) -> pl.DataFrame:
+    """Return takers with what their outcomes say of them; a column that a row lacks is null."""
     is_answered = ~pl.col("outcome").is_in(["blank", "late"])
     is_check = pl.col("item").is_in([item.item for item in exam.checks])
     counts = outcomes.group_by("subject").agg(
@@ -92,7 +96,7 @@ def people_takers(exam: Exam, store: AnswerStore, outcomes: pl.DataFrame) -> pl.
         seconds=pl.col("seconds").filter(is_answered).median(),
         failed_checks=(is_check & (pl.col("outcome") != "right")).sum(),
     )
-    schema = TAKERS | dict.fromkeys(names, pl.String)
+    schema = TAKERS | {question.name: pl.String for question in exam.settings.questions}
     own = {name: kind for name, kind in schema.items() if name not in counts.columns or name == "subject"}
     table = pl.DataFrame(rows, schema=own).join(counts, on="subject", how="left", maintain_order="left")
     filled = table.with_columns(pl.col("answered", "late", "failed_checks").fill_null(0))
@@ -146,18 +150,8 @@ def log_outcomes(exam: Exam, path: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
         repeats[sample.subject, item] += 1
     outcomes = pl.DataFrame(rows, schema=OUTCOMES, orient="row")
     people = outcomes.filter(kind=PEOPLE).group_by("subject", maintain_order=True)
-    takers = people.agg(
-        items=pl.len(),
-        answered=(pl.col("outcome") != "blank").sum(),
-        late=pl.lit(0),
-        seconds=pl.col("seconds").median(),
-        finished=pl.lit(True),
-        left=pl.lit(0),
-        failed_checks=pl.lit(0),
-    )
-    schema = TAKERS | {question.name: pl.String for question in exam.settings.questions}
-    missing = [pl.lit(None).alias(name) for name in schema if name not in takers.columns]
-    return outcomes, takers.with_columns(missing).select(*schema).cast(pl.Schema(schema))
+    takers = people.agg(items=pl.len(), finished=pl.lit(True), left=pl.lit(0)).to_dicts()
+    return outcomes, _takers_table(exam, takers, outcomes)
 
 
 # From the first page to the analysis: how many people went how far.

@@ -188,7 +188,11 @@ class Caller:
         """Read a reply with the reader of its question, and make the journal's entry of it."""
         seconds = time.perf_counter() - slot.began
         text = self.shown(reply.text)
-        read = read_safely(text, slot.order.read) if not reply.withheld else withheld(reply, text)
+        if reply.withheld:
+            reason = FILTERED if reply.withheld == "filtered" else f"refused: {' '.join(text[:_REFUSAL_SHOWN].split())}"
+            read = Read(AnswerReading(None), error=reason)
+        else:
+            read = read_safely(text, slot.order.read)
         if read.error and reply.cut:
             cut = f"; the answer was cut off at max_tokens={self.settings.max_tokens}"
             read = read._replace(error=read.error + cut)
@@ -202,12 +206,6 @@ class Caller:
 
     def _cost(self, question: Question, reply: Reply) -> float | None:
         return None if self.prices is None else self.prices.cost(*_tokens(question, reply))
-
-
-def withheld(reply: Reply, text: str) -> Read:
-    """Return the reading of an answer that the model declined to give, or that a content filter stopped."""
-    error = FILTERED if reply.withheld == "filtered" else f"refused: {' '.join(text[:_REFUSAL_SHOWN].split())}"
-    return Read(AnswerReading(None), error=error)
 
 
 def _tokens(question: Question, reply: Reply) -> tuple[int, int]:

@@ -25,6 +25,7 @@ from mensura.responses.table import ResponseTable
 
 _INSPECT_JSON = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d.*_.+_[0-9A-Za-z]{22}\.json$")
 """Inspect's names of logs that are one JSON file: time, task and a short unique id."""
+_LOGS = ("*.eval", "per_instance_stats.json", "samples_*.jsonl")
 
 
 def read_responses(
@@ -114,17 +115,8 @@ def owned(sources: Any, group: str | None, log: AnswerLog) -> list[tuple[Any, st
 
 def _log_files(folder: Path) -> list[Path]:
     """Return the evaluation logs under a folder, sorted; summaries beside them are not samples."""
-    return [
-        path
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-        and (
-            path.suffix == ".eval"
-            or path.name == "per_instance_stats.json"
-            or (path.suffix == ".jsonl" and path.name.startswith("samples_"))
-            or _INSPECT_JSON.match(path.name)
-        )
-    ]
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return [path for path in files if any(map(path.match, _LOGS)) or _INSPECT_JSON.match(path.name)]
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -85,17 +87,15 @@ class RightAnswers:
         return [sum(len(part) for part in self.held.parts if part.group == one) for one in range(self.held.groups)]
 
     def _sums(self, p: Parameters, grid: Grid, by_node: bool, maps: Maps) -> PassSums:
-        total: PassSums | None = None
+        each = []
         for part in self.held.parts:
             own = maps[part.group]
             tables = NodeTables(self.space, p.of_items(own), grid, by_node=by_node)
             sums = tally(self.space, part, tables, self.held.groups, complete=self.held.complete)
             right, taken = np.zeros((len(p.slope), sums.right.shape[1])), np.zeros((len(p.slope), len(grid.nodes)))
             right[own], taken[own] = sums.right, sums.taken
-            sums = PassSums(right, taken, sums.mass, sums.spread, sums.evidence, sums.subjects)
-            total = sums if total is None else total + sums
-        assert total is not None
-        return total
+            each.append(replace(sums, right=right, taken=taken))
+        return reduce(add, each)
 
     def solve(self, p: Parameters, maps: Maps) -> Fitted:
         """Fit from ``p`` on."""

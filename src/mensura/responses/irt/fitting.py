@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -126,13 +128,8 @@ def over(space: Namespace, source: ShardSource) -> Pass:
 
     def run(parameters: Parameters, grid: Grid, by_node: bool) -> PassSums:
         tables = NodeTables(space, parameters, grid, by_node=by_node)
-        total: PassSums | None = None
-        for shard in source.shards():
-            sums = tally(space, shard, tables, source.groups, complete=source.complete)
-            total = sums if total is None else total + sums
-        if total is None:
-            raise MensuraError("responses: nothing to fit; add at least one outcome")
-        return total
+        each = (tally(space, one, tables, source.groups, complete=source.complete) for one in source.shards())
+        return reduce(add, each)
 
     return run
 
@@ -283,42 +280,28 @@ def _shape_of(fitted: Fitted, group: int) -> Floats:
 
 
 def fit_shape(moments: Floats, subjects: float) -> Floats:
-    """Return the coefficients of z, z², … with these moments, by Newton's steps from the normal density.
+    """Return the coefficients of z, z², … with these moments, from the normal density on.
 
     A prior as strong as one thousandth of a subject per moment keeps coefficients finite where tails are empty.
     """
     powers = np.vander(_NODES, len(moments) + 1, increasing=True)[:, 1:]
-    size = np.sqrt(np.mean(powers**2 * _density(_normal(len(moments)))[:, None], axis=0)) + 1.0
-    shape = _normal(len(moments))
-    middle, ridge = shape.copy(), _SHAPE_RIDGE * size**2
+    normal = np.zeros(len(moments))
+    normal[1] = -0.5
+    size = np.sqrt(np.mean(powers**2 * _density(normal)[:, None], axis=0)) + 1.0
+    ridge = _SHAPE_RIDGE * size**2 / max(subjects, 1.0)
 
-    def target(one: Floats) -> float:
-        return _height(one, moments) - 0.5 * float(ridge @ (one - middle) ** 2) / max(subjects, 1.0)
+    def loss(shape: Floats) -> tuple[float, Floats]:
+        off = shape - normal
+        height = float(shape @ moments) - float(scipy.special.logsumexp(log_shape(shape, _NODES)))
+        return 0.5 * float(ridge @ off**2) - height, _density(shape) @ powers - moments + ridge * off
 
-    for _ in range(100):
+    def curvature(shape: Floats) -> Floats:
         share = _density(shape)
         expected = share @ powers
-        curvature = (powers * share[:, None]).T @ powers - np.outer(expected, expected)
-        curvature[np.diag_indices_from(curvature)] += ridge / max(subjects, 1.0)
-        step = np.linalg.solve(curvature, moments - expected - ridge * (shape - middle) / max(subjects, 1.0))
-        length = 1.0
-        while target(shape + length * step) < target(shape) and length > 1e-6:
-            length /= 2.0
-        shape = shape + length * step
-        if float(np.max(np.abs(length * step * size))) < 1e-7:
-            break
-    return shape
+        return (powers * share[:, None]).T @ powers - np.outer(expected, expected) + np.diag(ridge)
 
-
-def _normal(degree: int) -> Floats:
-    shape = np.zeros(degree)
-    shape[1] = -0.5
-    return shape
-
-
-def _height(shape: Floats, moments: Floats) -> float:
-    """Return the mean log density of abilities with these moments."""
-    return float(shape @ moments) - float(scipy.special.logsumexp(log_shape(shape, _NODES)))
+    best = scipy.optimize.minimize(loss, normal, jac=True, hess=curvature, method="trust-exact", options={"gtol": 1e-9})
+    return np.asarray(best.x, dtype=np.float64)
 
 
 def _density(shape: Floats) -> Floats:

@@ -291,15 +291,7 @@ def tally(space: Namespace, shard: Shard, tables: NodeTables, groups: int, *, co
             taken = space.total(chunk.trials, posterior.weights)
         sums = (right, taken, here, space.double(spread), xp.sum(posterior.evidence))
         total = sums if total is None else tuple(a + b for a, b in zip(total, sums, strict=True))
-    if total is None:
-        return _empty(shard, tables, groups, complete=complete)
+    assert total is not None  # every shard has subjects
     mass, spreads = np.zeros((groups, nodes)), np.zeros((groups, nodes))
     mass[shard.group], spreads[shard.group] = space.get(total[2]), space.get(total[3])
     return PassSums(space.get(total[0]), space.get(total[1]), mass, spreads, float(total[4]), len(shard))
-
-
-def _empty(shard: Shard, tables: NodeTables, groups: int, *, complete: bool) -> PassSums:
-    items, nodes = int(shard.right.shape[1]), len(tables.grid.nodes)
-    flat = np.zeros((groups, nodes))
-    right = np.zeros((items, nodes if tables.by_node else 2))
-    return PassSums(right, np.zeros((1 if complete else items, nodes)), flat, flat, 0.0, 0)
