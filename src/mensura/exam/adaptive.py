@@ -6,7 +6,7 @@ model that is asked again, meet the same items.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,7 +18,7 @@ from mensura.core.results import Result
 from mensura.exam.file import Exam
 from mensura.responses import Aim, CountRules, ItemBank, ResponseFit, next_items, read_responses
 from mensura.responses.among import place_subjects
-from mensura.responses.bank import Placement, answers_in_bank
+from mensura.responses.bank import answers_in_bank
 from mensura.responses.irt.differences import empty_dif
 from mensura.responses.irt.model import Parameters
 from mensura.scale import Z90
@@ -93,11 +93,6 @@ def place_takers(exam: Exam, outcomes: pl.DataFrame, people: str, weights: Mappi
     )
 
 
-def _place(bank: ItemBank, earned: Mapping[str, float], mean: float, sd: float) -> Placement:
-    right = np.array([earned.get(item, 0.0) for item in bank.items])
-    return bank.place(right, np.array([float(item in earned) for item in bank.items]), mean=mean, sd=sd)
-
-
 def expected_rates(bank: ItemBank, ability: list[float] | Floats) -> Floats:
     """Return the share of all items of the bank that takers of these abilities would get right."""
     rates: Floats = bank.chances(np.asarray(ability, dtype=np.float64)).mean(axis=0)
@@ -161,28 +156,26 @@ def plan_adaptive(exam: Exam, takers: int = 200, seed: int = 0) -> AdaptivePlan:
     right = rng.random((len(bank.items), takers)) < bank.chances(abilities)
     by_name = {name: at for at, name in enumerate(bank.items)}
 
-    def sit(taker: int) -> list[str]:
+    def sit(taker: int) -> list[int]:
         given: tuple[str, ...] = ()
         while more := next_names(exam, taker, given, {name: float(right[by_name[name], taker]) for name in given}):
             given += tuple(name for name in more if name in by_name)
-        return list(given)
+        return [by_name[name] for name in given]
 
-    def fixed(size: int) -> list[list[str]]:
-        return [list(rng.choice(bank.items, size, replace=False)) for _ in range(takers)]
+    def row_of(form: str, sittings: Iterable[Sequence[int]]) -> tuple[object, ...]:
+        taken = np.zeros((takers, len(bank.items)))
+        for taker, items in enumerate(sittings):
+            taken[taker, items] = 1.0
+        who = pl.DataFrame({"subject": [str(taker) for taker in range(takers)]})
+        placed = place_subjects(bank, who, taken * right.T, taken, Aim(0.0, 1.0))
+        off, counts = placed["ability"].to_numpy() - abilities, taken.sum(axis=1)
+        error, inside = float(np.sqrt(np.mean(off**2))), float(np.mean(np.abs(off) <= Z90 * placed["se"].to_numpy()))
+        most, exposure = float(np.quantile(counts, 0.9)), float(taken.mean(axis=0).max())
+        return form, float(counts.mean()), most, error, inside, exposure
 
-    sizes = [*(size for size in (5, 10, 15, 20, 30, 50, 80) if size < len(bank.items)), len(bank.items)]
-    forms = {"adaptive": [sit(taker) for taker in range(takers)], **{f"{size} items": fixed(size) for size in sizes}}
-    rows = []
-    for form, sittings in forms.items():
-        placed = [
-            _place(bank, {name: float(right[by_name[name], taker]) for name in items}, 0.0, 1.0)
-            for taker, items in enumerate(sittings)
-        ]
-        off = np.array([one.ability for one in placed]) - abilities
-        inside = np.abs(off) <= Z90 * np.array([one.se for one in placed])
-        counts = np.array([len(items) for items in sittings])
-        given = np.bincount([by_name[name] for items in sittings for name in items], minlength=len(bank.items))
-        error, share = float(np.sqrt(np.mean(off**2))), float(given.max() / takers)
-        rows.append((form, float(counts.mean()), float(np.quantile(counts, 0.9)), error, float(inside.mean()), share))
+    n = len(bank.items)
+    rows = [row_of("adaptive", map(sit, range(takers)))]
+    for size in [*(size for size in (5, 10, 15, 20, 30, 50, 80) if size < n), n]:
+        rows.append(row_of(f"{size} items", [rng.choice(n, size, replace=False).tolist() for _ in range(takers)]))
     columns = ["form", "items", "most_items", "error", "coverage", "exposure"]
     return AdaptivePlan(pl.DataFrame(rows, schema=columns, orient="row"))
