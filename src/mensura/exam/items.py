@@ -12,6 +12,7 @@ from markdown_it import MarkdownIt
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from mensura.core.errors import listed_names
+from mensura.intake.figures import read_figure
 from mensura.intake.item_keys import LETTERS
 from mensura.intake.items import TestItem, read_items
 
@@ -259,9 +260,6 @@ def check_media(folder: Path, name: str, kind: str) -> list[str]:
 
 # Numbers as people write them: 1,234.5 and 0,5 and 3/4 and 50%.
 
-_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
-_COMMA = re.compile(r"[+-]?\d*,\d+")
-_PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?", re.IGNORECASE)
 _FRACTION = re.compile(r"([+-]?\d{1,15})/(\d{1,15})")
 _LONGEST = 60
 
@@ -269,17 +267,11 @@ _LONGEST = 60
 def read_number(text: str) -> float | None:
     """Return the number that a text is, None where it is none; a percent sign after it does not count."""
     text = text.strip().replace("\u2212", "-").replace("\u00a0", " ")[: _LONGEST + 1]
-    text = re.sub(r"(?<=\d) (?=\d{3}\b)", "", text.removesuffix("%").strip())
-    if len(text) > _LONGEST:
-        return None
-    if fraction := _FRACTION.fullmatch(text):
+    if fraction := _FRACTION.fullmatch(text.removesuffix("%").strip()):
         below = int(fraction[2])
         return int(fraction[1]) / below if below else None
-    if _THOUSANDS.fullmatch(text):
-        text = text.replace(",", "")
-    elif _COMMA.fullmatch(text):
-        text = text.replace(",", ".")
-    return float(text) if _PLAIN.fullmatch(text) else None
+    figure = read_figure(text) if len(text) <= _LONGEST else None
+    return None if figure is None or figure.error is not None else figure.value
 
 
 # Markdown as HTML: the usual marks, tables and code; no HTML of the author's, no link out, no picture.
