@@ -333,7 +333,7 @@ def test_a_store_of_another_version_is_refused(tmp_path, exam):
         db.execute("UPDATE meta SET value = '99' WHERE name = 'version'")
         for fact, value in sums_of(db, CHECKED).items():
             db.execute("UPDATE meta SET value = ? WHERE name = ?", (value, fact))
-    with pytest.raises(MensuraError, match=r"a store of version 99; expected 4\. Use the Mensura that wrote it"):
+    with pytest.raises(MensuraError, match=r"version 99; expected 4\. Use the Mensura that wrote it"):
         AnswerStore(path, exam)
 
 

@@ -114,8 +114,9 @@ class AnswerFile:
         whole = self._db.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok"
         version = self._fact("version")
         if whole and not reason and version.isdigit() and int(version) != records.VERSION:
-            known = f"expected {records.VERSION}. Use the Mensura that wrote it"
-            raise MensuraError(f"{self.path}: a store of version {version}; {known}")
+            raise MensuraError(
+                f"{self.path}: version {version}; expected {records.VERSION}. Use the Mensura that wrote it"
+            )
         lost = damaged_tables(self._db, records.CHECKED)
         if not reason and whole and not lost:
             return
