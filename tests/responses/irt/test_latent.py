@@ -164,9 +164,7 @@ def test_a_bifactor_fit_has_no_regression():
     wide, pairs, *_ = drawn_in(2, 1, subjects=100, items=8, general=True)
     fit = fit_dimensions(wide, pairs, bifactor=True)
     people = wide.select("subject", age=pl.int_range(pl.len()))
-    with pytest.raises(
-        MensuraError, match=r"regress: got a bifactor fit; expected correlated or explored dimensions"
-    ):
+    with pytest.raises(MensuraError, match=r"regress: got a bifactor fit; expected correlated or explored dimensions"):
         regress_abilities(fit, None, people, on=["age"])
 
 
