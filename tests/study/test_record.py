@@ -153,8 +153,3 @@ def test_the_command_prints_both_records_and_the_tables_as_json():
     tables = json.loads(printed.output)
     assert {row["record"] for row in tables["calibration"]} == {AS_KNOWN, RECONSTRUCTED}
     assert "claims of more than 50% came true" in tables["sentence"]
-
-
-def test_own_evidence_is_refused_where_the_shipped_record_would_be_shown(tmp_path):
-    printed = CliRunner().invoke(build_app(), ["record", "--evidence", str(tmp_path)])
-    assert printed.exit_code and "--rebuild" in str(printed.exception or printed.output)

@@ -168,24 +168,13 @@ def mcp(
 
 
 def record(
-    rebuild: Annotated[bool, opt("Make and grade all claims again from the evidence; takes minutes.")] = False,
-    evidence: EvidencePath = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
     """Show how often Mensura's own claims came true, as known then and reconstructed, never mixed."""
-    from mensura.study.grading import grade_record, shipped_record
-    from mensura.study.record import FIRST_KNOWN, FIRST_RECONSTRUCTED, build_record, month_ends
+    from mensura.study.grading import shipped_record
 
-    if evidence is not None and not rebuild:
-        raise MensuraError("The shipped record rests on the shipped evidence; add --rebuild to grade claims from yours")
     graded = shipped_record()
-    if rebuild:
-        loaded = load_evidence(evidence)
-        last = loaded.newest
-        months = sum(len(month_ends(first, last)) for first in (FIRST_KNOWN, FIRST_RECONSTRUCTED))
-        with progress_bar("Months", months) as advance:
-            graded = grade_record(build_record(loaded, advance))
     tables = {name: getattr(graded, name) for name in graded.TABLES}
     emit(tables, sentence=graded.sentence)
     show(tables, "record")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import polars as pl
 
 from mensura.cli.findings import print_trust
-from mensura.cli.inputs import load_evidence, place_frozen
-from mensura.cli.options import AcceptedNames, AddedScores, EvidencePath, Json, Out, Scale, arg, opt
+from mensura.cli.inputs import load_evidence
+from mensura.cli.options import AcceptedNames, AddedScores, EvidencePath, Json, Out, arg, opt
 from mensura.cli.output import console, emit
 from mensura.cli.tables import print_table, show
 from mensura.core.cache import keep
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from mensura.evidence import Evidence
 
 _ROWS = 12  # of each table, the model itself always among them
-_DRAWS = 1000  # behind the intervals, as those of the study
 _UNITS = {
     "sticker_price": "US dollars for a million tokens in and a million out",
     "effective_cost": "US dollars: list price times usage",
@@ -30,7 +28,6 @@ _UNITS = {
 
 def where(
     model: Annotated[str, arg("The model, by its id or name.", metavar="MODEL")],
-    scale: Scale = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
     accept_near: AcceptedNames = None,
@@ -43,9 +40,6 @@ def where(
 
     loaded = load_evidence(evidence, add, accept_near)
     subject = require_subject(loaded, model)
-    if scale is not None:
-        _on_frozen(loaded, subject, scale)
-        return
     result = find_whereabouts(Study.open(loaded), subject)
     tables = result.tables()
     emit(tables, heading=result.heading)
@@ -93,27 +87,6 @@ def for_people(table: pl.DataFrame, subject: str) -> pl.DataFrame:
         return table
     own = pl.col("subject") == subject
     return pl.concat([table.filter(~own).head(_ROWS - 1), table.filter(own), table.filter(~own).slice(_ROWS - 1)])
-
-
-def _on_frozen(evidence: Evidence, subject: str, scale: str) -> None:
-    """Say where a model stands on scales that stand still: IQ and dimensions, neighbours, capability."""
-    from mensura.core.frames import sort_highest
-    from mensura.stitching import load_scale
-
-    mine = pl.col("subject") == subject
-    placed = place_frozen(evidence, scale, draws=_DRAWS, seed=0, only=[subject])
-    own_scores = replace(evidence, scores=evidence.scores.filter(mine))
-    tables = {
-        "standing": placed.standing.filter(mine).drop("exact", "scored_dimensions", "missing"),
-        "capability": load_scale(scale).place(own_scores).filter(mine),
-        "dimensions": sort_highest(placed.dimensions.filter(mine).drop("subject"), "iq", "dimension"),
-    }
-    if tables["standing"]["iq"][0] is not None:
-        tables["neighbours"] = placed.neighbours_of(subject)
-    emit(tables, scale=scale, heading=placed.heading)
-    console.print(placed.heading)
-    for name, table in ((name, table) for name, table in tables.items() if table.height):
-        print_table(table, title=f"{name.capitalize()} on the scale {scale}", digits=1 if name != "capability" else 2)
 
 
 def cost(

@@ -11,6 +11,7 @@ to. It removes only files that have the name of an entry, in a folder that carri
 from __future__ import annotations
 
 import hashlib
+import mmap
 import os
 import pickle
 import re
@@ -22,7 +23,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, BinaryIO, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from mensura.core.files import atomic_path, write_text
 
@@ -242,8 +243,8 @@ def _read(file: Path) -> tuple[Any] | None:
             if not _is_own(os.fstat(source.fileno())):
                 return None
             content = source.read()
-        packed = memoryview(content)[_SUM_BYTES:]
-        if zlib.crc32(packed).to_bytes(_SUM_BYTES, "big") != content[:_SUM_BYTES]:
+        packed = memoryview(content)[:-_SUM_BYTES]
+        if zlib.crc32(packed).to_bytes(_SUM_BYTES, "big") != content[-_SUM_BYTES:]:
             return None
         return (pickle.loads(packed),)
     except Exception:  # no such file, or a pickle that fails in any way: the result is then computed again
@@ -251,27 +252,13 @@ def _read(file: Path) -> tuple[Any] | None:
 
 
 def _write(file: Path, result: object) -> None:
-    """Write an entry: the checksum, then the pickle as it comes; a large result is never in memory twice."""
-    with atomic_path(file) as part, part.open("wb") as target:
-        target.write(bytes(_SUM_BYTES))
-        summed = _Summed(target)
-        ResultPickler(summed, protocol=pickle.HIGHEST_PROTOCOL).dump(result)
-        target.seek(0)
-        target.write(summed.total())
-
-
-class _Summed:
-    """A file that sums what is written to it. The checksum tells a torn entry; nobody else can write here."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file, self._sum = file, 0
-
-    def write(self, data: bytes) -> int:
-        self._sum = zlib.crc32(data, self._sum)
-        return self._file.write(data)
-
-    def total(self) -> bytes:
-        return self._sum.to_bytes(_SUM_BYTES, "big")
+    """Write an entry: the pickle, then its checksum, which tells a torn entry; no large result is in memory twice."""
+    with atomic_path(file) as part, part.open("w+b") as target:
+        ResultPickler(target, protocol=pickle.HIGHEST_PROTOCOL).dump(result)
+        target.flush()
+        with mmap.mmap(target.fileno(), 0, access=mmap.ACCESS_READ) as packed:
+            checksum = zlib.crc32(packed)
+        target.write(checksum.to_bytes(_SUM_BYTES, "big"))
 
 
 class ResultPickler(pickle.Pickler):

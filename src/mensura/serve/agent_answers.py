@@ -5,6 +5,7 @@ Every number has its interval, its status and its source.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -42,6 +43,13 @@ class Quantity(AgentAnswer):
     interval: str = Field(default="", description="What the interval is about; empty where there is none.")
     status: str = Field(description="How the number came about: measured, estimated, judged, extrapolated, converted …")
     source: str = Field(description="Where it comes from.")
+
+
+def quantity_of(
+    row: Mapping[str, Any], value: str, low: str = "low", high: str = "high", *, interval: str, status: str, source: str
+) -> Quantity:
+    """Return the number in a column of a row with the ends of its interval."""
+    return Quantity(value=row[value], low=row[low], high=row[high], interval=interval, status=status, source=source)
 
 
 class ScoreFound(AgentAnswer):

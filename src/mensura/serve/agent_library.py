@@ -29,7 +29,10 @@ MOST_NAMES = 500
 _MOST_PEOPLE = 10_000_000_000
 _JUDGED = {"estimated": "judged"}  # of people: what nobody measured was judged
 _LADDERS = "published"
+_OF_LENGTH = "90%: counts errors of times, tasks and suites; an end without a number is open"
+_RUNS = "mensura horizon, from public runs and human times"
 _RULER = "Mensura's ruler: mean 100, standard deviation 15, of the population the rate was measured in"
+_WHOSE = "A rate speaks of the population it was measured in or extrapolated to."
 _COMMON = "common scale, base 10 (level 1 centred on 1 in √10 people)"
 _PLACES = {
     "rate": Position,
@@ -152,32 +155,24 @@ class Library:
         rows = task_horizons().of(subject)
         lengths = {
             level: {
-                domain: shapes.Quantity(
-                    **{key: row[f"{level}{end}"] for key, end in (("value", ""), ("low", "_low"), ("high", "_high"))},
-                    interval="90%: counts errors of times, tasks and suites; an end without a number is open",
-                    status=row["status"],
-                    source="mensura horizon, from public runs and human times",
+                domain: shapes.quantity_of(
+                    row, level, f"{level}_low", f"{level}_high", interval=_OF_LENGTH, status=row["status"], source=_RUNS
                 )
                 for domain, row in rows.items()
             }
             for level in ("p50", "p80")
         }
-        guess = None if rows else expected_horizon(self.study, subject)
+        expected = None
+        if not rows and (guess := expected_horizon(self.study, subject)) is not None:
+            source = f"a line through {guess['models']} models that were run"
+            status = "expected from the stitched scale"
+            expected = shapes.quantity_of(
+                guess, "expected", interval="90%: one more model", status=status, source=source
+            )
+        words = say_lengths(self.study, subject)
+        half, often = lengths["p50"], lengths["p80"]
         return shapes.HorizonFound(
-            model=subject,
-            half_of_the_time=lengths["p50"],
-            four_times_in_five=lengths["p80"],
-            expected=None
-            if guess is None
-            else shapes.Quantity(
-                value=guess["expected"],
-                low=guess["low"],
-                high=guess["high"],
-                interval="90%: one more model",
-                status="expected from the stitched scale",
-                source=f"a line through {guess['models']} models that were run",
-            ),
-            words=say_lengths(self.study, subject),
+            model=subject, half_of_the_time=half, four_times_in_five=often, expected=expected, words=words
         )
 
     def scores_of(self, subject: str) -> list[shapes.ScoreFound]:
@@ -200,14 +195,9 @@ class Library:
         )
 
     def _group_score(self, row: dict[str, Any]) -> shapes.ScoreFound:
-        value = shapes.Quantity(
-            value=row["score"],
-            low=row["low"],
-            high=row["high"],
-            interval="" if row["low"] is None else "range given by the source",
-            status=_JUDGED.get(row["status"], row["status"]),
-            source=self.source(row["source"]),
-        )
+        about = "" if row["low"] is None else "range given by the source"
+        status = _JUDGED.get(row["status"], row["status"])
+        value = shapes.quantity_of(row, "score", interval=about, status=status, source=self.source(row["source"]))
         remark = row["remark"] or ""
         note = remark if row["n"] is None else f"{remark} (n = {row['n']})".strip()
         shared = {key: row[key] for key in ("benchmark", "unit")}
@@ -233,10 +223,7 @@ class Library:
         return shapes.Converted(
             **{name: _reading(reading, name == unit) for name, reading in (readings | {"level": level}).items()},
             scale=_COMMON if line is None else f"{line.name}, base {line.base:.3g} ({line.source})",
-            notes=[
-                *([outside] if outside else []),
-                "A rate speaks of the population it was measured in or extrapolated to.",
-            ],
+            notes=[*([outside] if outside else []), _WHOSE],
         )
 
     def extrapolate_rate(
@@ -268,14 +255,8 @@ class Library:
 
 
 def _carried(row: dict[str, Any], result: Extrapolation) -> shapes.Quantity:
-    return shapes.Quantity(
-        value=row["rate"],
-        low=row["low"],
-        high=row["high"],
-        interval=f"{result.level:.0%}: {result.interval}",
-        status="extrapolated",
-        source=f"{result.method} over Mensura's world tables",
-    )
+    about, source = f"{result.level:.0%}: {result.interval}", f"{result.method} over Mensura's world tables"
+    return shapes.quantity_of(row, "rate", interval=about, status="extrapolated", source=source)
 
 
 def _reading(reading: Reading, given: bool) -> shapes.Quantity:

@@ -112,26 +112,8 @@ class AgentTools(Library):
 
         if estimates is None and not name.startswith(_RECORDED):
             known = find_known(name, self.evidence)
-            return shapes.BaselineFound(
-                benchmark=known.benchmark,
-                people=[
-                    shapes.PeopleScore(
-                        people=f"{row['part']}: {row['group']}",
-                        score=shapes.Quantity(
-                            value=row["score"],
-                            low=row["low"],
-                            high=row["high"],
-                            interval="as published" if row["low"] is not None else "",
-                            status=row["status"],
-                            source=row["source"] or "",
-                        ),
-                        **{key: str(row[key] or "") for key in ("unit", "n", "conditions")},
-                        grade=str(row["grade"] or ""),
-                    )
-                    for row in known.people.iter_rows(named=True)
-                ],
-                notes=list(known.warnings),
-            )
+            people_scores = [_published_score(row) for row in known.people.iter_rows(named=True)]
+            return shapes.BaselineFound(benchmark=known.benchmark, people=people_scores, notes=list(known.warnings))
         if estimates is not None:
             if people is None:
                 raise MensuraError("people: is missing; say whom the estimates are about, such as 'crowd workers'")
@@ -141,21 +123,11 @@ class AgentTools(Library):
             table = read_recorded(name.removeprefix(_RECORDED))
             people, items = people or table["population"].mode().sort()[0], table.unique("item", maintain_order=True)
         made = estimate_baseline(items, people, estimates=table)
-        found = [
-            shapes.PeopleScore(
-                people=row["population"],
-                score=shapes.Quantity(
-                    value=row["mean"],
-                    low=row["low"],
-                    high=row["high"],
-                    interval="90%: mean score of these people",
-                    status="estimated, not measured",
-                    source="Mensura, from estimates of each item",
-                ),
-                unit="fraction",
-            )
-            for row in made.baseline.iter_rows(named=True)
-        ]
+        about = {"interval": "90%: mean score of these people", "status": "estimated, not measured"}
+        about["source"] = "Mensura, from estimates of each item"
+        rows = made.baseline.iter_rows(named=True)
+        scores = [(row["population"], shapes.quantity_of(row, "mean", **about)) for row in rows]
+        found = [shapes.PeopleScore(people=who, score=score, unit="fraction") for who, score in scores]
         card = made.card() if detail == "full" else ""
         return shapes.BaselineFound(benchmark=name, people=found, notes=list(made.warnings), card=card)
 
@@ -191,8 +163,7 @@ class AgentTools(Library):
         )
 
     def _dimension(self, row: dict[str, Any]) -> shapes.DimensionFound:
-        ends = {"value": row["iq"], "low": row["low"], "high": row["high"]}
-        value = shapes.Quantity(**ends, interval=_OF_DIMENSION, status=row["status"], source=_OURS)
+        value = shapes.quantity_of(row, "iq", interval=_OF_DIMENSION, status=row["status"], source=_OURS)
         return shapes.DimensionFound(dimension=self.study.dimension_names[row["dimension"]], iq=value)
 
     def _above_models(self, models: Mapping[str, Scores]) -> Iterator[shapes.ChanceFound]:
@@ -211,6 +182,14 @@ class AgentTools(Library):
             for benchmark in sorted(models[model].keys() & groups[group].keys())
             if not people.tests.filter(benchmark=benchmark, group=group).is_empty()
         ]
+
+
+def _published_score(row: dict[str, Any]) -> shapes.PeopleScore:
+    """Return what people scored, as it was published."""
+    about = "as published" if row["low"] is not None else ""
+    score = shapes.quantity_of(row, "score", interval=about, status=row["status"], source=row["source"] or "")
+    facts = {key: str(row[key] or "") for key in ("unit", "n", "conditions", "grade")}
+    return shapes.PeopleScore(people=f"{row['part']}: {row['group']}", score=score, **facts)
 
 
 def _chance(first: str, second: str, on: str, chance: float) -> shapes.ChanceFound:
@@ -238,10 +217,10 @@ def _shared_tests(rows: list[shapes.ScoreFound]) -> list[shapes.SharedTest]:
 
 
 def _quantity(row: dict[str, Any], name: str, interval: str, status: str) -> shapes.Quantity:
-    value, low, high = row[name], row[f"{name}_low"], row[f"{name}_high"]
-    if value is None:
+    if row[name] is None:
         return _ours(None, "too little measured")
-    return shapes.Quantity(value=value, low=low, high=high, interval=interval, status=status, source=_OURS)
+    about = {"interval": interval, "status": status, "source": _OURS}
+    return shapes.quantity_of(row, name, f"{name}_low", f"{name}_high", **about)
 
 
 def _find(node: Explanation, wanted: set[str]) -> Explanation | None:
@@ -252,14 +231,9 @@ def _find(node: Explanation, wanted: set[str]) -> Explanation | None:
 
 def _explained(node: Explanation, sources: Mapping[str, str], deep: int | None) -> shapes.Explained:
     """Return a node with its parts, so many levels deep; one that rests on a score names the source of that."""
-    value = shapes.Quantity(
-        value=node.iq,
-        low=node.low,
-        high=node.high,
-        interval="90%" if node.low is not None else "",
-        status=node.status,
-        source=sources.get(node.label, _OURS) if node.status == _SOURCED else _OURS,
-    )
+    source = sources.get(node.label, _OURS) if node.status == _SOURCED else _OURS
+    about = {"interval": "90%" if node.low is not None else "", "status": node.status, "source": source}
+    value = shapes.quantity_of(vars(node), "iq", **about)
     if deep == 0:
         return shapes.Explained(label=node.label, iq=value, note=node.note, more_parts=len(node.parts))
     parts = [_explained(part, sources, None if deep is None else deep - 1) for part in node.parts]

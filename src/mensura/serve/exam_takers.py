@@ -70,8 +70,8 @@ class TakerPages:
         common = page_facts(exam.settings, exam.texts)
         return HTMLResponse(self._templates.get_template(template).render(common | facts), status, headers=UNSTORED)
 
-    def _refusal(self, key: str, status: int, sitting: Sitting | None = None) -> HTMLResponse:
-        return self._refused(RefusedError(key, status), sitting)
+    def _refusal(self, key: str, status: int) -> HTMLResponse:
+        return self._refused(RefusedError(key, status))
 
     def _refused(self, fault: RefusedError, sitting: Sitting | None = None) -> HTMLResponse:
         texts = self._exam.translated(sitting.language if sitting else None).texts
@@ -219,13 +219,8 @@ class TakerPages:
             except OvertakenError as fault:
                 name = form["item"]
                 fields = fields_of(fault.stored.given, sitting.form.options[name], self._exam.by_name[name].scoring)
-                reply |= {
-                    "message": texts(fault.key),
-                    "stored": fault.stored.edit,
-                    "newer": fault.is_newer,
-                    "fields": fields,
-                }
-                status = fault.status
+                reply |= {"message": texts(fault.key), "stored": fault.stored.edit, "fields": fields}
+                reply["newer"], status = fault.is_newer, fault.status
             except RefusedError as fault:
                 reply, status = reply | {"message": texts(fault.key, **fault.values)}, fault.status
             if status == 200 and not by_script:
