@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 
 import mensura
 from mensura.baseline import registry
-from mensura.baseline.human_results import from_human_results, grade_references, human_results_schema, to_human_results
+from mensura.baseline.human_results import grade_references, human_results_schema, to_human_results
 from mensura.core.errors import MensuraError
 from mensura.evidence.passing import count_grades, with_grades
 from mensura.horizon.reading import read_runs
@@ -104,7 +104,24 @@ def test_every_row_of_the_registry_is_valid_in_the_shared_form_and_comes_back():
     check = jsonschema.Draft7Validator(human_results_schema())
     assert len(documents) == registry().height
     assert not [error.message for one in documents for error in check.iter_errors(one)]
-    assert from_human_results(json.loads(json.dumps(documents))).equals(registry())
+    assert pl.DataFrame(map(registry_row, documents), schema=registry().schema).equals(registry())
+
+
+def registry_row(document):
+    """The row of the registry that a document was written from: nothing of it is lost."""
+    benchmark, people, source = (document[part] for part in ("benchmark", "people", "source"))
+    return {
+        "benchmark": benchmark["name"],
+        "part": benchmark["part"],
+        "group": people["population"],
+        "n": people["n"],
+        "conditions": document["conditions"]["text"],
+        **{key: document["result"][key] for key in ("score", "low", "high", "unit", "metric")},
+        "status": document["quality"]["status"],
+        "source": source["text"],
+        "year": source["year"],
+        "seen": source["seen"],
+    }
 
 
 def test_the_grade_follows_the_short_rule():

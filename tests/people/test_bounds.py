@@ -9,8 +9,8 @@ import pytest
 from mensura import MensuraError
 from mensura.core.errors import LONGEST_MESSAGE
 from mensura.intake import packed
-from mensura.intake.statistics import read_layout
 from mensura.intake.tables import read_noted
+from tools.fixed_width import read_layout
 
 
 @pytest.mark.parametrize("mark", ["gzip", "bzip2", "xz"])

@@ -42,40 +42,6 @@ def test_rates_of_any_crossing(mensura_command, folder, tmp_path):
     assert written["covariate"].unique().sort().to_list() == ["all", "country_sex"]
 
 
-def test_import_of_a_fixed_width_file(mensura_command, tmp_path):
-    rng = np.random.default_rng(4)
-    lines = [
-        f"{'AUS' if row % 2 else 'BEL'}{row:03d}{rng.choice(['0', '1', '7', '8'])}{rng.choice(['0', '1', '2'])}"
-        for row in range(200)
-    ]
-    (tmp_path / "cog.txt").write_text("\n".join(lines) + "\n")
-    (tmp_path / "cog.sps").write_text(
-        "DATA LIST FILE='x.txt' /\n CNT 1 - 3 (A)\n ID 4 - 6 (A)\n M1 7 - 7 (A)\n M2 8 - 8 (A)\n.\nEXECUTE.\n"
-    )
-    arguments = ["--layout", tmp_path / "cog.sps", "--items", "^M", "--person", "CNT,ID", "--covariates", "CNT"]
-    run = mensura_command(
-        "people",
-        "import",
-        tmp_path / "cog.txt",
-        *arguments,
-        "--absent",
-        "7,8",
-        "--set",
-        "year=2009",
-        "--set",
-        "mode=paper",
-        "--out",
-        tmp_path / "pool",
-    )
-    assert run.code == 0
-    pool = ItemPool.read(tmp_path / "pool")
-    assert (pool.administration.year, pool.administration.language, pool.administration.mode) == (2009, None, "paper")
-    right = sum(line[7] == "2" for line in lines)
-    assert pool.rates_of("all").row(1)[:3] == ("M2", 200, right)
-    assert pool.rates_of("all")["n"][0] == sum(line[6] in "01" for line in lines)
-    assert set(pool.groups["group"]) == {"all", "CNT=AUS", "CNT=BEL"}
-
-
 @pytest.mark.slow
 def test_extrapolate_one_rate_for_people_and_programs(mensura_command, tmp_path):
     arguments = [

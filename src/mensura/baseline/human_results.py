@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from html import escape
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from mensura import __version__
-from mensura.baseline.registry import COLUMNS, FOLDER, SAME_SCORE, KnownBaseline, registry, score_words
+from mensura.baseline.registry import FOLDER, SAME_SCORE, KnownBaseline, registry, score_words
 from mensura.evidence.passing import with_grades
 from mensura.intake.figures import convert, convertible
 from mensura.intake.names import spelling
@@ -53,9 +53,6 @@ def to_human_results(people: pl.DataFrame) -> list[dict[str, Any]]:
     >>> from mensura.baseline import registry
     >>> from mensura.baseline.human_results import to_human_results
     >>> from mensura.evidence.passing import with_grades
-    from mensura.intake.figures import convert, convertible
-    from mensura.intake.names import spelling
-    from mensura.scale.ranking import say_chance
     >>> to_human_results(with_grades(registry().head(1)))[0]["schema"]
     'mensura-human-results/1'
 
@@ -87,49 +84,6 @@ def _document(row: Mapping[str, Any]) -> dict[str, Any]:
         "source": {"text": row["source"], "year": row["year"], "seen": row["seen"]},
         "checklist": {name: stated.get(name, NOT_STATED) for name in CHECKLIST},
     }
-
-
-def from_human_results(documents: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
-    """Read human results of the shared form as rows of the registry.
-
-    Parameters
-    ----------
-    documents : iterable of mapping
-        Objects that are valid by the schema.
-
-    Returns
-    -------
-    polars.DataFrame
-        The rows, with the columns of the registry.
-
-    Examples
-    --------
-    >>> from mensura.baseline import registry
-    >>> from mensura.baseline.human_results import from_human_results, to_human_results
-    >>> from mensura.evidence.passing import with_grades
-    from mensura.intake.figures import convert, convertible
-    from mensura.intake.names import spelling
-    from mensura.scale.ranking import say_chance
-    >>> from_human_results(to_human_results(with_grades(registry()))).equals(registry())
-    True
-
-    """
-    rows = [
-        {
-            "benchmark": one["benchmark"]["name"],
-            "part": one["benchmark"]["part"],
-            "group": one["people"]["population"],
-            "n": one["people"]["n"],
-            "conditions": one["conditions"]["text"],
-            **{key: one["result"][key] for key in ("score", "low", "high", "unit", "metric")},
-            "status": one["quality"]["status"],
-            "source": one["source"]["text"],
-            "year": one["source"]["year"],
-            "seen": one["source"]["seen"],
-        }
-        for one in documents
-    ]
-    return pl.DataFrame(rows, schema=COLUMNS)
 
 
 def grade_references(evidence: Evidence) -> pl.DataFrame:

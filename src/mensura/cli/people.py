@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import polars as pl
 
 from mensura.cli.findings import say_import, say_pool, say_pools, say_populations
-from mensura.cli.options import Json, Out, inarg, infile, opt, outfile
+from mensura.cli.options import Json, Out, inarg, opt, outfile
 from mensura.cli.output import console, emit, print_notes
 from mensura.cli.settings import Settings, read_settings, split_names, takes
 from mensura.cli.tables import show
@@ -118,7 +118,7 @@ class ImportSettings:
 
 @takes(ImportSettings)
 def import_(
-    file: Annotated[Path, inarg("CSV, Parquet, SPSS, R, or fixed-width text with --layout.")],
+    file: Annotated[Path, inarg("CSV, Parquet, SPSS, Stata, SAS, R and others.")],
     target: Annotated[Path, outfile("Folder to write the pool into.", "--out")],
     items: Annotated[str, opt("Item columns: a wildcard ('q*'), names (q1,q2), a regular expression, or a CSV.")],
     person: Annotated[str, opt("Columns that identify a person, separated by commas.")] = "",
@@ -130,7 +130,6 @@ def import_(
     long: Annotated[str | None, opt("One row per answer: its columns, such as item,correct.", "--long")] = None,
     label: Annotated[list[str] | None, opt("Names for codes: sex=1:female,2:male; repeatable.")] = None,
     rename: Annotated[list[str] | None, opt("New name of a column, before all else: CNT=country; repeatable.")] = None,
-    layout: Annotated[Path | None, infile("Control file of fixed-width text (SPSS or SAS).")] = None,
     points: Annotated[Path | None, outfile("Also write the points of all items as CSV, for graded models.")] = None,
     settings: Settings = None,
     as_json: Json = False,
@@ -145,7 +144,7 @@ def import_(
     rules = HarmonisingRules(rare.credit, split_names(absent), split_names(omitted), rare.min_answers, rare.pictures)
     how: dict[str, Any] = {name: getattr(rare, name) for name in ("part", "encoding", "header")}
     codes = [*rules.absent, *rules.omitted]
-    raw = read_noted(file, layout=layout, codes=codes, unnamed=_UNNAMED, keep_missing=True, **how)
+    raw = read_noted(file, codes=codes, unnamed=_UNNAMED, keep_missing=True, **how)
     raw = _named(raw, rename or [])
     raw = replace(raw, codes={**raw.codes, **_labels(label or [], split_names(covariates))})
     groups, who = split_crossings(by), split_names(person)

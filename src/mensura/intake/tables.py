@@ -17,13 +17,9 @@ from mensura.core.frames import without_quotes
 from mensura.intake import statistics
 from mensura.intake.packed import PACKED_SUFFIXES, read_bytes, refuse_vast, suffix_of
 from mensura.intake.records import JSON_FILES, read_json
-from mensura.intake.statistics import read_fixed_width, read_layout
 from mensura.intake.text import BLANK, TEXT_COLUMNS, find_start, refuse_twice, typed
 
-FORMATS = (
-    "CSV with any usual separator, Parquet, Arrow, JSON, JSON lines, Excel, SPSS, Stata, SAS or R; text of fixed width "
-    "with its layout"
-)
+FORMATS = "CSV with any usual separator, Parquet, Arrow, JSON, JSON lines, Excel, SPSS, Stata, SAS or R"
 """What the one reader of tables reads."""
 PARQUET = (".parquet", ".pq")
 ARROW = (".arrow", ".feather", ".ipc")
@@ -72,7 +68,6 @@ def read_noted(
     row: str | None = None,
     most: int | None = None,
     unnamed: str = "Add a row of column names",
-    layout: Path | None = None,
     part: str | None = None,
     keep_missing: bool = False,
 ) -> NotedTable:
@@ -97,8 +92,6 @@ def read_noted(
         Bytes that a packed file may unpack to (``MOST_UNPACKED``).
     unnamed
         Advice for a table without column names.
-    layout
-        Control file of fixed-width text (SPSS or SAS syntax).
     part
         The sheet of a spreadsheet, or the object of an R file.
     keep_missing
@@ -112,10 +105,6 @@ def read_noted(
     """
     if not path.is_file():
         raise MensuraError(f"{path}: no such file; check the name and the folder")
-    if layout is not None:
-        encoding = encoding or "utf-8"
-        described = read_layout(layout, encoding=encoding)
-        return NotedTable(read_fixed_width(path, described, encoding=encoding), labels=described.labels)
     suffix = suffix_of(path)
     try:
         table = _read_binary(path, suffix, part, keep_missing)
@@ -147,7 +136,7 @@ def _read_binary(path: Path, suffix: str, part: str | None, keep_missing: bool) 
         columns = {title: [cells.get(title) for cells in records] for title in titles}
         return NotedTable(as_frame(columns, name=str(path)))
     if suffix == ".dat":
-        raise MensuraError(f"{path}: fixed-width text needs its control file (SPSS .sps or SAS); give it as layout")
+        raise MensuraError(f"{path}: text of fixed width; expected a table. See tools/fixed_width.py")
     return None
 
 
