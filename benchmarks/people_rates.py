@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 import resource
 import time
+from itertools import combinations
 
 import numpy as np
 import polars as pl
 
 from mensura.core.frames import text_table
-from mensura.people import all_crossings, tabulate
+from mensura.people import tabulate
 
 PERSONS, ITEMS = 500_000, 200
 LEVELS = {"age_band": 6, "sex": 2, "country": 30, "education": 4}
@@ -56,7 +57,7 @@ def timed(work, repeats: int = REPEATS) -> tuple[float, float, object]:  # noqa:
 
 
 def main() -> None:
-    crossings = all_crossings(list(LEVELS))
+    crossings = [names for size in range(1, len(LEVELS) + 1) for names in combinations(LEVELS, size)]
     rows = []
     for persons, items in [(PERSONS // 4, ITEMS), (PERSONS // 2, ITEMS), (PERSONS, ITEMS // 4), (PERSONS, ITEMS)]:
         answers, covariates = simulate(persons, items)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import polars as pl
 
 from benchmarks import development_data
@@ -16,7 +17,7 @@ from benchmarks.baseline_ai import learn_raters, leave_out, read_benchmarks, sum
 from benchmarks.baseline_learning import learn
 from benchmarks.baseline_persons import learn_persons
 from benchmarks.baseline_pools import FACTS, MODELS, RUNS, TESTS, read, recorded_estimates
-from mensura.baseline.recordings import FILE
+from mensura.baseline.recordings import FILE, Learned
 from mensura.core.files import write_csv, write_text
 
 _SEVERAL_PEOPLE = ("aser_india", "aser_pakistan_2012", "vocab_checklist_web", "wellcome_2018_144c", "hq_trivia_2018")
@@ -36,7 +37,7 @@ def write_learned() -> None:
     stored = {
         "origin": f"{len(mended.pooled.items)} estimates of {len(FACTS)} pools ({len(TESTS)} of tests), 2026-11",
         "estimators": sorted(recorded_estimates()["model"].str.to_lowercase().unique()),
-        "errors": errors.to_dict(),
+        "errors": _rounded(errors),
         "persons": {
             "log_sd": round(spread.log_sd, 4),
             "log_sd_spread": round(spread.log_sd_spread, 4),
@@ -50,6 +51,20 @@ def write_learned() -> None:
     }
     write_text(FILE, json.dumps(stored, indent=1) + "\n")
     print(f"wrote {FILE.name}: {errors.mean.size} effects")
+
+
+def _rounded(errors: Learned) -> dict[str, object]:
+    """Return learned errors as plain numbers for JSON, rounded to five digits."""
+    return {
+        "names": list(errors.names),
+        "mean": np.round(errors.mean, 5).tolist(),
+        "covariance": np.round(errors.covariance, 5).tolist(),
+        "spreads": {name: round(value, 5) for name, value in errors.spreads.items()},
+        "runs": errors.runs,
+        "models": errors.models,
+        "usual_spread": errors.usual_spread,
+        "centre": errors.centre,
+    }
 
 
 def write_recordings() -> None:

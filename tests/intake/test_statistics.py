@@ -80,7 +80,7 @@ def test_unknown_formats_and_columns_say_what_is_known(tmp_path):
     with pytest.raises(MensuraError, match="not a readable spreadsheet"):
         read_noted(tmp_path / "a.xls")
     (tmp_path / "a.dat").write_text("1")
-    with pytest.raises(MensuraError, match="needs its control file"):
+    with pytest.raises(MensuraError, match="text of fixed width"):
         read_noted(tmp_path / "a.dat")
     pl.DataFrame({"q": [1]}).write_csv(tmp_path / "a.csv")
     with pytest.raises(MensuraError, match="no column 'r'"):

@@ -69,7 +69,7 @@ def test_hostile_text_is_a_value_and_never_a_command(ledger):
     text = "'); DROP TABLE scores; --\"] <script>alert(1)</script> {{7*7}}"
     ledger.apply(update(CellChange("scores", ("big-1", "hle", "lab"), "note", None, text)), **ANN)
     assert ledger.evidence().scores.filter(subject="big-1", benchmark="hle")["note"].item() == text
-    assert ledger.history(field="note")["new"].to_list() == [text]
+    assert ledger.history().filter(field="note")["new"].to_list() == [text]
 
 
 def test_the_second_of_two_reviewers_is_told_who_was_faster(ledger, value):
@@ -130,7 +130,7 @@ def test_threads_that_apply_at_once_lose_nothing(ledger, value):
     for thread in threads:
         thread.join()
     assert sorted(results) == ["applied"] + ["told"] * 7
-    [winner] = ledger.history(field="score")["new"].to_list()
+    [winner] = ledger.history().filter(field="score")["new"].to_list()
     assert value("big-1", "swe_marathon") == float(winner)
     ledger.verify()
 

@@ -36,7 +36,7 @@ def test_changes_of_an_existing_row_are_few(ledger):
 def test_extraction_applies_and_reads_back_the_line_of_the_capture(ledger):
     update = extracted(ledger, "Model,Agent,Score\n\nBig 2,A,20%\n")
     ledger.apply(update, **ANN)
-    row = ledger.history(row=("big-2", "swe_marathon", "board"), field="score").row(0, named=True)
+    row = ledger.history(text="big-2").filter(row="big-2 · swe_marathon · board", field="score").row(0, named=True)
     assert (row["new"], row["line"], row["address"]) == ("20", 3, "pasted")
     assert ledger.capture(row["capture"]).data == b"Model,Agent,Score\n\nBig 2,A,20%\n"
 

@@ -88,7 +88,7 @@ def test_every_earlier_state_can_be_read(ledger):
 def test_the_history_of_a_cell_says_who_when_and_from_which_line(ledger):
     ledger.apply(update(score("big-1", "swe_marathon", "12", "15", line=7), title="first"), **ANN)
     ledger.apply(update(score("big-1", "swe_marathon", "15", "18", line=9), title="second"), **BOB)
-    rows = ledger.history(table="scores", row=("big-1", "swe_marathon", "board"), field="score")
+    rows = ledger.history().filter(table="scores", row="big-1 · swe_marathon · board", field="score")
     assert rows.select("entry", "by", "old", "new", "line").rows() == [
         (2, "Bob", "15", "18", 9),
         (1, "Ann", "12", "15", 7),

@@ -262,22 +262,9 @@ class Learned:
     centre: float
     log_posterior: float = 0.0
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers for JSON, rounded to five digits."""
-        return {
-            "names": list(self.names),
-            "mean": np.round(self.mean, 5).tolist(),
-            "covariance": np.round(self.covariance, 5).tolist(),
-            "spreads": {name: round(value, 5) for name, value in self.spreads.items()},
-            "runs": self.runs,
-            "models": self.models,
-            "usual_spread": self.usual_spread,
-            "centre": self.centre,
-        }
-
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Learned:
-        """Read what :meth:`to_dict` wrote."""
+        """Read what ``python -m tools.embed_baseline`` wrote."""
         arrays = {name: np.array(stored[name], dtype=np.float64) for name in ("mean", "covariance")}
         return cls(**{**stored, **arrays, "names": tuple(stored["names"])})
 

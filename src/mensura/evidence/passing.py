@@ -7,6 +7,7 @@ reason and no verdict.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Sequence
 from functools import cache
 from math import erfc, sqrt
@@ -196,25 +197,13 @@ def beyond_guessing(evidence: Evidence) -> pl.DataFrame:
 
 KINDS = ("measured", "threshold", "quoted", "estimated")
 """Measured: in its source. Threshold: a pass mark, or by construction. Quoted: second-hand. Estimated: judged."""
-GRADES = {
-    "A": "answers published, 30 people or more",
-    "B": "counted, 10 people or more",
-    "C": "in a paper, people not counted or fewer than 10",
-    "D": "second-hand: a catalogue, a leaderboard or a quotation",
-    "E": "judged: nobody took the test",
-}
+_GRADES = tomllib.loads((Path(__file__).parent / "grades.toml").read_text(encoding="utf-8"))
+GRADES: dict[str, str] = {letter: words["rule"] for letter, words in _GRADES.items()}
 """What each letter says; thresholds have none and count nowhere."""
 SOLID = ("A", "B", "C")
 """Grades whose result was read where it was first reported."""
 _PUBLISHED = r"(?i)published csv|data file|released .*data|human dataset|answers published"
 _SECOND_HAND = r"(?i)quoted|leaderboard table|public comparisons|as audited|tabulated in|tables after"
-_RAISE = {
-    "A": "nothing: report the checklist's other answers",
-    "B": "publish the answers of 30 people or more",
-    "C": "state that 10 people or more took it",
-    "D": "read the score and the number of people in its first source",
-    "E": "let people take the test: mensura exam",
-}
 
 
 def with_grades(people: pl.DataFrame) -> pl.DataFrame:
@@ -248,9 +237,9 @@ def with_grades(people: pl.DataFrame) -> pl.DataFrame:
         .otherwise(pl.lit("C"))
     )
     graded = people.with_columns(kind=kind).with_columns(grade=letter)
-    return graded.with_columns(
-        raised_by=pl.col("grade").replace_strict(_RAISE, default="a score of people, not a mark that they must reach")
-    )
+    ways = {grade: words["raised_by"] for grade, words in _GRADES.items()}
+    no_mark = "a score of people, not a mark that they must reach"
+    return graded.with_columns(raised_by=pl.col("grade").replace_strict(ways, default=no_mark))
 
 
 def count_grades(graded: pl.DataFrame) -> str:

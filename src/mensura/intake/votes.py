@@ -14,14 +14,7 @@ from mensura.intake.tables import as_frame
 OUTCOMES = ("first", "second", "tie", "both bad")
 """What a vote says, in the order of the codes 0 to 3."""
 VOTES = {"first": pl.String, "second": pl.String, "outcome": pl.Int8, "judge": pl.String, "prompt": pl.String}
-_PAIRS = (("model_a", "model_b"), ("left", "right"), ("agent_a", "agent_b"), ("model", "opponent"), ("first", "second"))
-_WORDS = {
-    0: ("model_a", "left", "agent_a", "model", "first", "a", "model_x"),
-    1: ("model_b", "right", "agent_b", "opponent", "second", "b", "model_y", "human", "expert"),
-    2: ("tie", "draw", "equal", "same"),
-    3: ("both_bad", "bothbad", "tie (bothbad)", "both bad", "tie_bothbad"),
-}
-_LENGTHS = (("length_a", "length_b"), ("tokens_a", "tokens_b"), ("response_a", "response_b"))
+_PAIRS, _LENGTHS = NAMES["contestants"]["pairs"], NAMES["contestants"]["lengths"]
 
 
 def read_votes(source: Any) -> pl.DataFrame:  # noqa: ANN401
@@ -83,7 +76,7 @@ def _outcome(frame: pl.DataFrame, name: str) -> pl.Series:
         return flags.select(pl.concat_list(marked).list.arg_max().cast(pl.Int8)).to_series()
     if "winner" not in frame.columns:
         raise MensuraError(f"{name}: no column winner; expected model_a, model_b, tie or both_bad in it")
-    codes = {word: code for code, words in _WORDS.items() for word in words}
+    codes = {word: code for code, words in enumerate(NAMES["outcomes"].values()) for word in words}
     written = frame["winner"].cast(pl.String).str.strip_chars().str.to_lowercase()
     found = written.replace_strict(codes, default=None, return_dtype=pl.Int8)
     if found.null_count():

@@ -103,20 +103,10 @@ class Ledger:
         with self._open() as store:
             return log.entry_table(store)
 
-    def history(
-        self,
-        *,
-        entry: int | None = None,
-        table: str | None = None,
-        row: Sequence[str] | None = None,
-        field: str | None = None,
-        text: str | None = None,
-    ) -> pl.DataFrame:
-        """Return every change of the cells asked for, newest first; ``text`` is any part of a row's key."""
+    def history(self, *, entry: int | None = None, text: str | None = None) -> pl.DataFrame:
+        """Return every change of cells, newest first: of one entry, of rows whose key contains ``text``, or of all."""
         with self._open() as store:
-            key = None if row is None else log.row_key(row)
-            wanted = {"entry = ?": entry, "table_name = ?": table, "row_key = ?": key, "field = ?": field}
-            return log.cell_table(store, wanted | {"instr(row_key, ?)": text})
+            return log.cell_table(store, {"entry = ?": entry, "instr(row_key, ?)": text})
 
     def pending(self) -> pl.DataFrame:
         """Return the updates that wait for a reviewer."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         screen as screen,
     )
     from mensura.people.pool import Administration as Administration, ItemPool as ItemPool
-    from mensura.people.rates import all_crossings as all_crossings, tabulate as tabulate
+    from mensura.people.rates import tabulate as tabulate
     from mensura.people.strata import cells_of as cells_of
     from mensura.people.world import WORLD as WORLD, Ability as Ability, Population as Population, World as World
 

@@ -9,7 +9,6 @@ subgroups of the other covariates, and is left out only where the unknown covari
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import combinations
 
 import numpy as np
 import polars as pl
@@ -83,32 +82,6 @@ def tabulate(
         groups, labels = _group_of_cells(levels, crossing)
         tables.append(_group_table("_".join(crossing), groups, labels, items, counts))
     return pl.concat(tables)
-
-
-def all_crossings(names: Sequence[str], depth: int | None = None) -> list[tuple[str, ...]]:
-    """List every crossing of covariates.
-
-    Parameters
-    ----------
-    names
-        The covariates.
-    depth
-        Most covariates in a crossing; all of them when not given.
-
-    Returns
-    -------
-    list
-        Tuples of names.
-
-    Examples
-    --------
-    >>> from mensura.people import all_crossings
-    >>> all_crossings(["sex", "age"])
-    [('sex',), ('age',), ('sex', 'age')]
-
-    """
-    deepest = len(names) if depth is None else depth
-    return [crossing for size in range(1, deepest + 1) for crossing in combinations(names, size)]
 
 
 def _cells(frame: pl.DataFrame, names: list[str], height: int) -> tuple[Ints, pl.DataFrame]:
