@@ -193,7 +193,7 @@ def read_own(path: Path | Sequence[Path]) -> pl.DataFrame:
     return table
 
 
-def find_known(name: str, evidence: Evidence, own: pl.DataFrame | None = None) -> KnownBaseline:
+def find_known(name: str, evidence: Evidence) -> KnownBaseline:
     """Find the known human scores of one benchmark; a near name is offered, never taken.
 
     Parameters
@@ -202,8 +202,6 @@ def find_known(name: str, evidence: Evidence, own: pl.DataFrame | None = None) -
         The benchmark.
     evidence : Evidence
         The scores of models, and human references.
-    own : polars.DataFrame, optional
-        Baselines of the user, as :func:`read_own` returns them.
 
     Returns
     -------
@@ -223,8 +221,7 @@ def find_known(name: str, evidence: Evidence, own: pl.DataFrame | None = None) -
     True
 
     """
-    references = _of_evidence(evidence)
-    table = pl.concat([*([] if own is None else [own]), registry(), references])
+    table = pl.concat([registry(), _of_evidence(evidence)])
     wanted = spelling(dict(evidence.benchmarks.select("benchmark", "name").iter_rows()).get(name, name))
     titles = _spelled("benchmark")
     whole = titles + _spelled("part")

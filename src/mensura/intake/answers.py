@@ -281,11 +281,8 @@ def _of_table(
         if {"item", "correct"} & set(mapped):
             raise MensuraError(f"{name}: a row per answer needs both: --map item=COLUMN,correct=COLUMN")
         owners = frame.select(pl.repeat(group or ALL, pl.len()) if grouped is None else owner).to_series().to_list()
-        facts = (
-            []
-            if table.chosen
-            else facts_about_people([title for title in frame.columns if title not in (who, grouped)])
-        )
+        others = [title for title in frame.columns if title not in (who, grouped)]
+        facts = [] if table.chosen else facts_about_people(others)
         for title in facts:
             log.note(f"column {title}", 1, "named like a fact about people: left out; if an item, say --set items=…")
         return _wide(frame.drop({*facts, *([grouped] if grouped else [])}), who, owners, name, log)

@@ -196,7 +196,6 @@ def _value(scores: object, path: Path, name: str) -> float | None:
 
 
 SAMPLE_SUFFIXES = (".eval", ".jsonl", ".json")
-_FIRST_RECORD = 2**16  # characters that hold the first record of a table
 
 
 def is_sample_log(path: Path, subjects: Collection[str] | None = None) -> bool:

@@ -319,15 +319,11 @@ def _records(name: str, path: Path) -> dict[str, Any]:
 
 def _datacite(described: Description) -> dict[str, Any]:
     return {
+        **_CROISSANT["datacite"],
         "doi": described.doi,
-        "creators": [{"name": CREATOR, "nameType": "Organizational"}],
         "titles": [{"title": described.name}],
-        "publisher": {"name": CREATOR},
         "publicationYear": described.day.year,
-        "types": {"resourceTypeGeneral": "Dataset", "resourceType": "Evaluation results"},
-        "schemaVersion": "http://datacite.org/schema/kernel-4",
         **({"url": described.url} if described.url else {}),
         "version": described.version,
-        "rightsList": [{"rightsIdentifier": "cc-by-4.0", "rightsUri": LICENCE}],
         "descriptions": [{"description": described.about, "descriptionType": "Abstract"}],
     }
