@@ -15,7 +15,7 @@ Written are three rows of the world table ``assumptions``; no rate of any countr
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -179,7 +179,7 @@ def with_learned(world: World, learned: dict[str, tuple[float, float, float]], b
         else row
         for row in world.assumptions.iter_rows(named=True)
     ]
-    return world.with_tables(assumptions=pl.DataFrame(rows, schema=world.assumptions.schema))
+    return replace(world, assumptions=pl.DataFrame(rows, schema=world.assumptions.schema))
 
 
 def main() -> None:

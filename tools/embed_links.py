@@ -9,6 +9,7 @@ stated assumptions. Regions they do not state in their summary stay as they are,
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -50,7 +51,7 @@ def shift_for(world: World, subregions: tuple[str, ...], share: float) -> float:
 
     def miss(shift: float) -> float:
         links = pl.DataFrame({"subregion": subregions, "shift": [shift] * len(subregions)})
-        return share_below(world.with_tables(links=links).assume(regional_link=1.0), subregions) - share
+        return share_below(replace(world, links=links).assume(regional_link=1.0), subregions) - share
 
     return float(brentq(miss, -3.0, 3.0, xtol=1e-4))
 

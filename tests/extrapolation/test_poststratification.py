@@ -473,5 +473,5 @@ def test_income_groups_of_cells(world):
     assert set(cells_of(world.population("IND"), world)["income"]) == {1.0}
     south = cells_of(WORLD, world).filter(pl.col("subregion") == "Southern Asia")["income"]
     assert 0.8 < south[0] < 1.2
-    bare = world.with_tables(countries=world.countries.drop("income"))
+    bare = replace(world, countries=world.countries.drop("income"))
     assert set(cells_of(WORLD, bare)["income"]) == {3.0}

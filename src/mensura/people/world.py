@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
 from importlib.resources import as_file, files
@@ -14,7 +14,7 @@ import polars as pl
 
 from mensura.core.errors import MensuraError, check_choice
 from mensura.core.frames import require_columns
-from mensura.intake.tables import as_frame, find_table, read_table
+from mensura.intake.tables import find_table, read_table
 
 OLDEST = 120
 
@@ -192,13 +192,6 @@ class World:
     def __repr__(self) -> str:
         sizes = ", ".join(f"{getattr(self, name).height} {name}" for name in _COLUMNS)
         return f"World({sizes})"
-
-    def with_tables(self, **tables: Any) -> World:  # noqa: ANN401
-        """Return a copy with some tables swapped, each given as a table or a path."""
-        names = {entry.name for entry in fields(self)}
-        if unknown := set(tables) - names:
-            raise MensuraError(f"no world table {unknown.pop()!r}; expected one of {', '.join(sorted(names))}")
-        return replace(self, **{name: as_frame(table, name=name) for name, table in tables.items()})
 
     def assume(self, **values: float) -> World:
         """Return a copy with some assumptions fixed at a value, without a range."""
