@@ -16,8 +16,6 @@ from mensura.intake.records import inside, json_lines, open_inspect, parse_json
 from mensura.intake.score_logs import HARNESS_METRICS, MOST_HEADER_BYTES, is_of_person
 from mensura.intake.shared_records import HELM_METRICS, helm_run
 
-
-
 # One sample of an evaluation: who, which item, how it ended.
 
 
