@@ -1,12 +1,13 @@
 """Pictures that leave the site, the curve of claims, and small shapes as one path."""
 
+import math
 import re
 from xml.etree import ElementTree
 
 import pytest
 
 from mensura import charts
-from mensura.charts.theme import LABS, shape_at, shape_of
+from mensura.charts.theme import LABS, OTHER, shape_of
 
 WORDS = charts.FrameWords(
     "A leads with 90%.",
@@ -54,8 +55,14 @@ def test_a_calibrated_claim_lies_on_the_diagonal():
     assert any(dot == pytest.approx(middle, abs=0.2) for dot in dots)
 
 
-@pytest.mark.parametrize("lab", LABS)
-def test_a_small_shape_in_a_path_begins_where_the_shape_does(lab):
-    x, y = map(float, re.match(r"M([\d.]+),([\d.]+)", shape_at(lab, 100, 50)).groups())
-    first = re.match(r"M(-?[\d.]+),(-?[\d.]+)", shape_of(lab, 3.6)).groups()
-    assert (x - 100, y - 50) == pytest.approx(tuple(map(float, first)), abs=0.06)
+@pytest.mark.parametrize("lab", [*LABS, OTHER])
+def test_a_shape_in_relative_steps_surrounds_the_place_where_a_path_has_come(lab):
+    x = y = 0.0
+    corners = []
+    for kind, numbers in re.findall(r"([mlhva])([^a-z]*)", shape_of(lab, 1.0)):
+        *_, last = steps = [float(one) for one in re.findall(r"-?[\d.]+", numbers)]
+        x, y = (x + last, y) if kind == "h" else (x, y + last) if kind == "v" else (x + steps[-2], y + last)
+        corners.append((x, y))
+    assert all(0.4 < math.hypot(*corner) < 1.5 for corner in corners)
+    assert min(x for x, _ in corners) < -0.8
+    assert max(x for x, _ in corners) > 0.8

@@ -44,15 +44,6 @@ FORECAST = pl.DataFrame({"date": [dt.date(2026, 8, 1), dt.date(2027, 8, 1)], "va
 FORECAST = FORECAST.with_columns(low=pl.col("value") - 2, high=pl.col("value") + 4)
 LEVELS = pl.DataFrame({"label": ["average adult", "experts"], "value": [100.0, 101.0], "low": [None, 98.0]})
 LEVELS = LEVELS.with_columns(high=pl.Series([None, 104.0]))
-PEOPLE = pl.DataFrame(
-    {
-        "group": ["guessing", "experts", "pupils"],
-        "value": [25.0, 110.0, 90.0],
-        "low": [None, 105.0, None],
-        "high": [None, 115.0, None],
-        "status": ["constructed", "measured", "estimated"],
-    }
-)
 FRONTIER = pl.DataFrame({"x": [0.05, 0.5, 30.0], "y": [92.0, 121.0, 134.0]})
 AXIS = pl.DataFrame(
     {
@@ -115,21 +106,11 @@ AMONG = pl.DataFrame(
     {
         "subject": ["model", "pupils & co", "model", "pupils & co"],
         "dimension": ["Attention", "Attention", "Volume", "Volume"],
-        "one_in": [120.0, 3.0, None, None],
-        "low": [30.0, 2.0, None, None],
-        "high": [5e7, 5.0, None, None],
+        "level": [4.1, 2.0, None, None],
+        "low": [3.4, 1.7, None, None],
+        "high": [5.6, 2.4, None, None],
         "kind": ["AI", "people", "AI", "people"],
         "note": ["", "extrapolated", "no line", "no line"],
-    }
-)
-ALIGNED = pl.DataFrame(
-    {
-        "group": ["country=USA", "country=IRL", "country=SGP", "country=MAR"],
-        "pearson": [0.6, 0.58, 0.0, 0.04],
-        "mae": [0.13, 0.14, 0.16, 0.14],
-        "cluster": [1, 1, 2, 2],
-        "cluster_pearson": [0.59, 0.59, 0.02, 0.02],
-        "cluster_mae": [0.135, 0.135, 0.15, 0.15],
     }
 )
 
@@ -172,7 +153,7 @@ PICTURES = {
         (PLACED,),
         {"x_title": "USD", "y_title": "IQ", "log_x": True, "reverse_x": True, "frontier": FRONTIER, "diagonal": True},
     ),
-    "bars": (charts.bars, (BARS,), {"x_title": "percent", "references": PEOPLE}),
+    "bars": (charts.bars, (BARS,), {"x_title": "percent"}),
     "one_axis": (charts.one_axis, (AXIS,), {}),
     "sensors": (charts.sensors, (RANGES, models(*SUBJECT, value=VALUES)), {}),
     "residuals": (charts.residuals, (CELLS,), {}),
@@ -182,7 +163,6 @@ PICTURES = {
     "level_panels": (charts.level_panels, (ANNOTATED, LEVEL_MEANS, LEVEL_LINES), {}),
     "calibration_stages": (charts.calibration_stages, (STAGES,), {}),
     "among_people": (charts.among_people, (AMONG,), {}),
-    "alignment_clusters": (charts.alignment_clusters, (ALIGNED,), {}),
 }
 WITH_STATUS = ["timeline", "scatter", "bars"]
 
@@ -248,7 +228,7 @@ def test_every_row_of_the_table_has_a_mark_that_says_its_name(name, drawn):
     if table is None or name in ("level_panels", "calibration_stages"):
         return
     value = next(
-        key for key in ("residual", "one_in", "value", "world", "difference", "peak", "y", "rate") if key in table
+        key for key in ("residual", "level", "value", "world", "difference", "peak", "y", "rate") if key in table
     )
     said = "\n".join(labels(drawn[name].trees[0]))
     assert all(str(row[column]) in said for row in table.drop_nulls(value).to_dicts())
@@ -297,7 +277,7 @@ def test_says_what_it_shows(name, drawn):
 def test_brings_the_table_behind_its_marks(name, drawn):
     rows, (_, tables, _) = drawn[name].picture.rows, PICTURES[name]
     assert rows
-    assert any(set(rows[0]) <= {*table.columns, "at_least", "low", "high", "name"} for table in tables)
+    assert any(set(rows[0]) <= {*table.columns, "low", "high", "name"} for table in tables)
 
 
 @pytest.mark.parametrize("name", WITH_STATUS)

@@ -179,11 +179,12 @@ def test_a_second_value_is_a_stroke_with_its_number_on_the_other_side():
 
 
 def test_people_cross_the_rows_and_say_how_they_are_known():
-    people = pl.DataFrame(
-        {"group": ["experts", "guessing"], "value": [4.0, 1.0], "low": [3.0, None], "high": [5.0, None]}
-    )
-    people = people.with_columns(status=pl.Series(["measured", "constructed"]))
-    svg = charts.bars(MODELS, x_title="dollars", references=people).wide
+    people = [
+        charts.Reference("experts: 4, 3 to 5, measured", 4.0, 3.0, 5.0),
+        charts.Reference("guessing: 1, constructed", 1.0, status="constructed"),
+    ]
+    rows = [charts.Strip("Opus 4.8", 11.0, text="11")]
+    svg = charts.draw_forest(rows, axis="dollars", tick=str, description="rows", references=people).wide
     assert "experts: 4, 3 to 5, measured</text>" in svg
     assert "guessing: 1, constructed</text>" in svg
     assert svg.count('stroke-dasharray="4 3"') == 1, "measured people are a whole line"

@@ -6,10 +6,10 @@ from xml.etree import ElementTree
 import pytest
 
 from mensura.charts import Mark
-from mensura.charts.bell import crowd_above
 from mensura.charts.render import draw_share_card
 from mensura.charts.standing import Duel, draw_among, draw_duels, draw_kinds, draw_price
 from mensura.charts.theme import lab_colour, paint, resolve
+from mensura.charts.values import crowd_above
 
 MODEL = Mark("GPT-9", "OpenAI", 128.2, low=126.0, high=130.0)
 

@@ -28,7 +28,7 @@ def test_the_first_cluster_is_the_better_aligned(countries):
 
 def test_the_picture_names_every_country_of_the_survey(study, countries):
     drawn = draw(study, "country-alignment")
-    names = set(re.findall(r'aria-label="([^",]*), r ', drawn.drawing.wide))
+    names = set(re.findall(r'aria-label="([^",]*), mean absolute error', drawn.drawing.wide))
     assert names == {
         group.removeprefix("country=") for group in countries.filter(pl.col("pool") == "pisa2009_12c")["group"]
     }

@@ -49,9 +49,9 @@ PLACES = pl.DataFrame(
     {
         "subject": ["GPT", "pupils of the last year", "GPT", "pupils of the last year", "GPT"],
         "dimension": ["Knowledge", "Knowledge", "Attention", "Attention", "Volume"],
-        "one_in": [120.0, 3.0, 4e4, 0.5, None],
-        "low": [30.0, 2.0, None, 0.4, None],
-        "high": [5e7, 5.0, None, 3.0, None],
+        "level": [4.1, 2.0, 5.2, 0.5, None],
+        "low": [3.4, 1.7, None, 0.4, None],
+        "high": [5.6, 2.4, None, 1.0, None],
         "kind": ["AI", "people", "AI", "people", "AI"],
         "note": ["", "", "", "", "no line"],
         "provider": ["OpenAI", None, "OpenAI", None, "OpenAI"],

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     )
     from mensura.charts.theme import LABS as LABS, THEMES as THEMES, resolve as resolve
     from mensura.charts.two_axes import (
-        alignment_clusters as alignment_clusters,
         draw_ladder as draw_ladder,
         information_curve as information_curve,
         item_characteristic as item_characteristic,

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from statistics import NormalDist
 
 from markupsafe import Markup, escape
 
@@ -15,12 +14,8 @@ from mensura.charts.canvas import Canvas, Look, Place, scale
 from mensura.charts.plot import Mark, Reference, draw_nothing
 from mensura.charts.render import Drawing
 from mensura.charts.theme import LABS, OTHER, clipped, lab_colour, lab_of, paint, text_width
-from mensura.charts.values import counted, listed, people_above, rows_of
+from mensura.charts.values import CROWD, QUANTILES, counted, crowd_above, listed, people_above, rows_of, said_above
 
-CROWD = 1000
-"""People drawn: one dot is one in a thousand."""
-_HUMAN = NormalDist(100.0, 15.0)
-QUANTILES = tuple(_HUMAN.inv_cdf((place + 0.5) / CROWD) for place in range(CROWD))
 COLUMNS = ("subject", "name", "provider", "iq", "low", "high", "status")
 _SIDE = 5.0
 """IQ points left of the lowest model."""
@@ -59,18 +54,6 @@ LOOKS = {
     "narrow": BellLook(358.0, 60.0, 3.9, 10, 106.0, 0),
 }
 """The widths at which the picture is drawn, by their names in the style sheet."""
-
-
-def crowd_above(iq: float) -> int:
-    """Return how many of a thousand people stand at or above an IQ."""
-    return sum(one >= iq for one in QUANTILES)
-
-
-def said_above(iq: int, *, short: bool = False) -> tuple[str, str]:
-    """Say in two lines how many of a thousand people stand at or above an IQ, the long way or as a phone has room."""
-    count = crowd_above(iq)
-    shown = str(count) if count else ("under 1" if short else "fewer than 1")
-    return (f"{shown} in 1,000", f"at {iq}+") if short else (f"{shown} in 1,000 people", f"at {iq} or above")
 
 
 def people_columns(at: Place, pitch: float) -> dict[int, list[float]]:

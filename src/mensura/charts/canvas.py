@@ -10,7 +10,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from mensura.charts.theme import FAMILY, FONT, LABS, RADIUS, lab_colour, lab_of, paint, shape_at, shape_of, text_width
+from mensura.charts.theme import FAMILY, FONT, LABS, RADIUS, lab_colour, lab_of, paint, shape_of, text_width
 
 _MIDDLE = 0.35
 """From the middle of a line of text down to its base line, in heights of its lettering."""
@@ -18,6 +18,9 @@ HALF = 0.4
 """Opacity of what was inherited from a predecessor: half full, between measured and estimated."""
 LONG = 1000.0
 """Height of a drawing from which it is longer than a printed page, pixels."""
+
+_GREY = 3.6
+"""Radius of marks of other models, pixels."""
 
 Point = tuple[float, float]
 Place = Callable[[float], float]
@@ -193,7 +196,7 @@ class Canvas:
 
     def grey_signs(self, marks: Iterable[tuple[str | None, float, float]]) -> None:
         """Add the marks of other models (provider, x, y), which say nothing."""
-        path = "".join(shape_at(lab_of(provider), x, y) for provider, x, y in marks)
+        path = "".join(f"M{x:.1f},{y:.1f}{shape_of(lab_of(provider), _GREY)}" for provider, x, y in marks)
         look = f'fill="{paint.surface}" stroke="{paint.quiet}" stroke-opacity=".6"'
         self.parts.append(f'<path d="{path}" {look}/>')
 

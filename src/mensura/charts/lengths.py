@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from mensura.charts.canvas import Canvas, Place, scale
 from mensura.charts.plot import NARROW, Mark, Reference
 from mensura.charts.render import Drawing
 from mensura.charts.theme import lab_colour, paint, text_width, wrapped
-from mensura.charts.values import Axis, Row, say
+from mensura.charts.values import Axis, say
 
 DAY, WEEK, MONTH = 480.0, 2400.0, 10020.0
 """Minutes of people's work: 8 hours a day, 40 a week, 167 a month."""
@@ -86,7 +86,6 @@ def draw_lengths(
     pins: Sequence[Reference],
     groups: Sequence[WorkGroup],
     description: str,
-    rows: Iterable[Row] = (),
 ) -> Drawing:
     """Draw people's tasks above a line of time and models below it.
 
@@ -100,8 +99,6 @@ def draw_lengths(
         Kinds of work with the models on them, from top to bottom.
     description : str
         The picture in words.
-    rows : iterable of dict
-        The table behind the marks.
 
     Returns
     -------
@@ -133,7 +130,7 @@ def draw_lengths(
         sheet.parts, sheet.height = [*lines.parts, *sheet.parts], y + 6
         return sheet.svg()
 
-    return Drawing(draw, description, tuple(rows), screen=1200.0)
+    return Drawing(draw, description, screen=1200.0)
 
 
 def _hill(sheet: Canvas, tasks: Sequence[tuple[float, bool]], pins: Sequence[Reference], at: Place) -> float:

@@ -11,17 +11,11 @@ from mensura.charts.plot import NARROW, WIDE, draw_nothing
 from mensura.charts.render import Drawing
 from mensura.charts.theme import clipped, lab_colour, paint, text_width
 from mensura.charts.values import Axis, Row, counted, listed, rows_of, say, say_range
-from mensura.intake.tables import as_frame
 
-PLACES = ("subject", "dimension", "one_in", "low", "high", "kind", "note")
-_OPTIONAL = ("at_least", "provider", "status", "test", "href", "card", "words")
-FARTHEST = 1e6
-"""Rarest place drawn to scale; beyond it an interval ends at the edge."""
-_TICKS = (
-    *((2.0, "median"), (10.0, "top 10%"), (100.0, "top 1%"), (1e3, "1 in 1,000"), (1e4, "1 in 10,000")),
-    *((1e5, "1 in 100,000"), (1e6, "1 in a million")),
-)
-_ON_A_PHONE, _LEVELS_ON_A_PHONE = (2.0, 100.0, 1e4), (0.0, 2.0, 4.0, 6.0)
+PLACES = ("subject", "dimension", "level", "low", "high", "kind", "note")
+_OPTIONAL = ("provider", "status", "test", "href", "card", "words")
+_ON_A_PHONE = (0, 2, 4, 6)
+"""Levels with a tick where room is short."""
 _LINE, _HEADING = 19.0, 30.0
 RESIDUALS = ("subject", "name", "provider", "benchmark", "residual")
 _MODEL, _MODEL_TALL = 30.0, 62.0
@@ -29,16 +23,16 @@ _MODEL, _MODEL_TALL = 30.0, 62.0
 
 
 def among_people(points: object, *, description: str = "") -> Drawing:
-    """Draw where each subject stands in each dimension, as "1 in N people" or by its level, with its interval.
+    """Draw the level that each subject reaches in each dimension, with its interval.
 
     A dimension in which nobody is placed keeps its row, which says so.
 
     Parameters
     ----------
     points : table
-        Columns subject, dimension (as it is to be written), one_in or level, low, high, kind (AI or people), note. If
-        wanted: at_least (cut at what the data can tell), provider, status (measured or not: hollow), test,
-        href, card (the subject of the mark's card), words (what the mark says).
+        Columns subject, dimension (as it is to be written), level, low, high, kind (AI or people), note. If wanted:
+        provider, status (measured or not: hollow), test, href, card (the subject of the mark's card), words (what the
+        mark says).
     description : str, optional
         The picture in words, instead of those made from the table.
 
@@ -55,22 +49,18 @@ def among_people(points: object, *, description: str = "") -> Drawing:
     Examples
     --------
     >>> from mensura import charts
-    >>> place = {"subject": ["A"], "dimension": ["Logic"], "one_in": [100.0], "low": [50.0], "high": [200.0]}
+    >>> place = {"subject": ["A"], "dimension": ["Logic"], "level": [2.5], "low": [2.1], "high": [2.9]}
     >>> charts.among_people({**place, "kind": ["AI"], "note": [""]}).description
-    'Places among the people of the world in 1 dimension: A is rarest in Logic (1 in 100 people).'
+    'Levels in 1 dimension: A is highest in Logic (level 2.5).'
 
     """
-    table = as_frame(points, name="points")
-    value = "level" if "level" in table.columns else "one_in"
-    columns = [value if name == "one_in" else name for name in PLACES]
-    rows = rows_of(table, columns, needed=["subject", "dimension"], optional=_OPTIONAL)
-    rows = [{"one_in": None, "level": None, **row, "at": row[value]} for row in rows]
-    placed = [row for row in rows if row["at"] is not None]
+    rows = rows_of(points, PLACES, needed=["subject", "dimension"], optional=_OPTIONAL)
+    placed = [row for row in rows if row["level"] is not None]
     if not placed:
-        return draw_nothing("no ability could be placed among people")
+        return draw_nothing("no ability could be placed")
     dimensions = list(dict.fromkeys(row["dimension"] for row in rows))
     about = description or _describe_places(placed, dimensions)
-    shown = tuple({key: value for key, value in row.items() if key in (*columns, "at_least")} for row in placed)
+    shown = tuple({key: row[key] for key in PLACES} for row in placed)
     return Drawing(lambda width: _draw_places(dimensions, placed, about, width), about, shown)
 
 
@@ -78,27 +68,15 @@ def _draw_places(dimensions: list[str], rows: list[Row], about: str, width: floa
     narrow = width < NARROW
     left = 176.0 if narrow else 290.0
     blocks = {
-        name: sorted((row for row in rows if row["dimension"] == name), key=lambda row: row["at"])
+        name: sorted((row for row in rows if row["dimension"] == name), key=lambda row: row["level"])
         for name in dimensions
     }
     heights = [max(1, sum(_lines(row, left) for row in own)) * _LINE + _HEADING for own in blocks.values()]
-    levels = rows[0]["level"] is not None
-    far = max(end for row in rows for end in (row["high"] or 1.0, row["at"], 5.0 if levels else 100.0))
-    end = math.ceil(far) if levels else min(max(far * 1.3, 200.0), FARTHEST)
+    end = math.ceil(max(end for row in rows for end in (row["high"] or 1.0, row["level"], 5.0)))
     sheet = Canvas(width, 30 + sum(heights), about)
-    to_pixels = scale(0.0, end if levels else math.log10(end), left, width - (24 if narrow else 46))
-
-    def at(place: float) -> float:
-        return to_pixels(place if levels else math.log10(min(max(place, 1.0), FARTHEST)))
-
-    ticks = [(float(level), f"level {level}") for level in range(int(end) + 1)] if levels else _TICKS
-    for place, name in ticks:
-        if place <= end and (not narrow or place in (_LEVELS_ON_A_PHONE if levels else _ON_A_PHONE)):
-            median = place == 2 and not levels
-            look = (paint.people_strong, 1.25, "2 3") if median else (paint.grid, 1.0, "")
-            sheet.line(at(place), 22, at(place), sheet.height, *look)
-            ink = paint.people if median else paint.soft
-            sheet.words(at(place), 10, name, fill=ink, weight="600", anchor="middle", size=11)
+    at = scale(0.0, end, left, width - (24 if narrow else 46))
+    ticks = [(level, f"level {level}") for level in range(end + 1) if not narrow or level in _ON_A_PHONE]
+    sheet.ticks(at, ticks, 10, 22, sheet.height, size=11)
     y = 26.0
     for (name, own), height in zip(blocks.items(), heights, strict=True):
         sheet.line(0, y, width, y, paint.ink if y == 26.0 else paint.grid, 1.5 if y == 26.0 else 1.0)
@@ -131,7 +109,7 @@ def _place_row(sheet: Canvas, row: Row, at: Place, top: float, left: float) -> N
         name = clipped(row["subject"], sheet.width - text_width(tail)) + tail
     sheet.words(0, top + _LINE * 0.5, name, fill=paint.people if people else paint.ink)
     label = row["words"] or (
-        f"{row['subject']}, {row['dimension']}: {_rarity(row)}{say_range(row['low'], row['high'])}"
+        f"{row['subject']}, {row['dimension']}: level {say(row['level'])}{say_range(row['low'], row['high'])}"
         f"{', ' + row['note'] if row['note'] else ''}"
     )
     href, status = row["href"] or "", row["status"] or "measured"
@@ -139,28 +117,20 @@ def _place_row(sheet: Canvas, row: Row, at: Place, top: float, left: float) -> N
         ink = paint.people_strong if people else lab_colour(row["provider"])
         sheet.interval(at, (row["low"], row["high"]), y, ink)
         if people:
-            sheet.bar(at(row["at"]), y, status)
+            sheet.bar(at(row["level"]), y, status)
         else:
-            sheet.sign(at(row["at"]), y, row["provider"] or "", status)
+            sheet.sign(at(row["level"]), y, row["provider"] or "", status)
 
 
 def _describe_places(placed: list[Row], dimensions: list[str]) -> str:
-    most = "rarest" if placed[0]["one_in"] is not None else "highest"
     parts = []
     for name in dict.fromkeys(row["subject"] for row in placed):
-        best = max((row for row in placed if row["subject"] == name), key=lambda row: row["at"])
-        parts.append(f"{name} is {most} in {best['dimension']} ({_rarity(best)})")
+        best = max((row for row in placed if row["subject"] == name), key=lambda row: row["level"])
+        parts.append(f"{name} is highest in {best['dimension']} (level {say(best['level'])})")
     reached = {row["dimension"] for row in placed}
     absent = [name for name in dimensions if name not in reached]
     gone = f" Nobody is placed in {listed(absent, len(absent))}." if absent else ""
-    what = "Places among the people of the world" if most == "rarest" else "Levels"
-    return f"{what} in {counted(len(dimensions), 'dimension')}: {'; '.join(parts)}.{gone}"
-
-
-def _rarity(row: Row) -> str:
-    if row["one_in"] is None:
-        return f"level {say(row['level'])}"
-    return f"{'at least ' if row['at_least'] else ''}1 in {say(row['one_in'])} people"
+    return f"Levels in {counted(len(dimensions), 'dimension')}: {'; '.join(parts)}.{gone}"
 
 
 def residuals(points: object, *, x_title: str = "Score minus what the model's level predicts") -> Drawing:

@@ -8,9 +8,9 @@ from typing import Any
 import polars as pl
 
 from mensura.charts.forest import Strip, draw_forest
-from mensura.charts.plot import Mark, Reference, draw_nothing
+from mensura.charts.plot import Mark, draw_nothing
 from mensura.charts.render import Drawing
-from mensura.charts.values import PEOPLE_STATUSES, counted, listed, rows_of, say, say_alike, say_range
+from mensura.charts.values import counted, listed, rows_of, say, say_alike, say_range
 from mensura.core.errors import MensuraError, with_article
 
 _BARS = ("subject", "name", "provider", "value", "low", "high", "status")
@@ -25,7 +25,6 @@ def bars(
     points: object,
     *,
     x_title: str,
-    references: object | None = None,
     log: bool = False,
     rule: float | None = None,
     ascending: bool = False,
@@ -40,8 +39,6 @@ def bars(
         Columns subject, name, provider, value, low, high, status, and href if wanted.
     x_title : str
         What the value is.
-    references : table, optional
-        Columns group, value, low, high, status: human groups as named upright lines.
     log : bool, default False
         Whether the axis is logarithmic; it leaves out values that are not positive.
     rule : float, optional
@@ -87,27 +84,11 @@ def bars(
         facts: dict[str, Any] = {key: row[key] for key in ("status", "subject", "other")}
         links = {"provider": row["provider"] or "", "href": row["href"] or "", "note": ", ".join(filter(None, notes))}
         strips.append(Strip.of({**row, "name": name}, "name", "value", text, **facts, **links, other_text=other))
-    people = [] if references is None else _people(references)
     top = listed(f"{row['name']} ({text})" for row, text in zip(rows, texts, strict=True))
     about = f"{x_title} of {counted(len(rows), 'model')}; first: {top}; last: {names[-1]} ({texts[-1]})."
-    about += f" People: {listed((group.label for group in people), 6)}." if people else ""
     title = f"{x_title}; upright stroke: {beside}" if beside else x_title
     table = [{key: row[key] for key in columns} for row in rows]
-    return draw_forest(
-        strips, axis=title, tick=tick, description=about, references=people, rule=rule, log=log, table=table
-    )
-
-
-def _people(references: object) -> list[Reference]:
-    columns = ("group", "value", "low", "high", "status")
-    people = rows_of(references, columns, name="references", needed=["group", "value"], statuses=PEOPLE_STATUSES)
-    return [
-        Reference(
-            f"{row['group']}: {say(row['value'])}{say_range(row['low'], row['high'])}, {row['status']}",
-            *(row[key] for key in columns[1:]),
-        )
-        for row in people
-    ]
+    return draw_forest(strips, axis=title, tick=tick, description=about, rule=rule, log=log, table=table)
 
 
 def sensors(points: object, models: object, *, x_title: str = "Capability") -> Drawing:

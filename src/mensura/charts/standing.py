@@ -10,12 +10,12 @@ from itertools import accumulate
 import numpy as np
 from markupsafe import Markup, escape
 
-from mensura.charts.bell import crowd_above, people_columns
+from mensura.charts.bell import people_columns
 from mensura.charts.canvas import Canvas, Look, Place, scale
 from mensura.charts.plot import NARROW, Mark, Plot, Reference, draw_plot
 from mensura.charts.render import Drawing
 from mensura.charts.theme import clipped, lab_colour, paint, text_width, wrapped
-from mensura.charts.values import Axis
+from mensura.charts.values import Axis, crowd_above
 
 WIDE, HALF = 1200.0, 574.0
 """Widths on a screen: over the whole page, and beside another picture."""

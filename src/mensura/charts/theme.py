@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 import tomllib
@@ -100,36 +99,11 @@ def lab_colour(provider: str | None) -> str:
 
 @cache
 def shape_of(lab: str, radius: float = RADIUS) -> str:
-    """Return the path of a maker's shape around 0, 0."""
+    """Return the path of a maker's shape in relative steps: around 0, 0, or around where a longer path has come."""
     kind, r = SHAPES[[*LABS, OTHER].index(lab)], radius
     if kind == "circle":
-        return f"M{r:g},0A{r:g},{r:g} 0 1 1 {-r:g},0A{r:g},{r:g} 0 1 1 {r:g},0Z"
-    return re.sub(r"-?\d*\.?\d+", lambda number: f"{float(number[0]) * r:.1f}", kind)
-
-
-_GREY = 3.6
-"""Radius of marks of other models, pixels."""
-
-
-@cache
-def _steps(lab: str) -> tuple[tuple[float, float], str]:
-    """Return where a small shape begins, from its middle, and its outline from there in relative steps."""
-    path = shape_of(lab, _GREY)
-    if "A" in path:
-        return (_GREY, 0.0), f"a{_GREY},{_GREY} 0 1 1 {-2 * _GREY:g},0a{_GREY},{_GREY} 0 1 1 {2 * _GREY:g},0"
-    x, y, corners = 0.0, 0.0, []
-    for kind, numbers in re.findall(r"([MLHV])([^A-Z]*)", path):
-        values = [float(one) for one in re.findall(r"-?\d*\.?\d+", numbers)]
-        x, y = (values[0], y) if kind == "H" else (x, values[0]) if kind == "V" else (values[0], values[1])
-        corners.append((x, y))
-    steps = itertools.pairwise(corners)
-    return corners[0], "l" + " ".join(f"{bx - ax:.1f},{by - ay:.1f}" for (ax, ay), (bx, by) in steps) + "z"
-
-
-def shape_at(lab: str, x: float, y: float) -> str:
-    """Return the outline of a maker's small shape around a point, as part of a longer path."""
-    (dx, dy), steps = _steps(lab)
-    return f"M{x + dx:.1f},{y + dy:.1f}{steps}"
+        return f"m{r:g},0a{r:g},{r:g} 0 1 1 {-2 * r:g},0a{r:g},{r:g} 0 1 1 {2 * r:g},0z"
+    return re.sub(r"-?\d*\.?\d+", lambda number: f"{round(float(number[0]) * r, 2):g}", kind)
 
 
 def resolve(svg: str, theme: Theme = LIGHT) -> str:

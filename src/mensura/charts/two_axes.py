@@ -1,4 +1,4 @@
-"""Two quantities against each other: trade-offs of models, a ladder, clusters of countries, curves of a test."""
+"""Two quantities against each other: trade-offs of models, a ladder, curves of a test."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from dataclasses import replace
 
 from mensura.charts.plot import CROWD, Mark, Plot, Reference, draw_group, draw_nothing, draw_plot
 from mensura.charts.render import Drawing
-from mensura.charts.theme import LINE, paint, place, text_width
-from mensura.charts.values import Axis, Row, counted, listed, rows_of, say, say_range
+from mensura.charts.theme import paint, text_width
+from mensura.charts.values import Axis, counted, listed, rows_of, say, say_range
 
 COLUMNS = ("subject", "name", "provider", "x", "y", "status", "label")
-CLUSTERED = ("group", "pearson", "mae", "cluster", "cluster_pearson", "cluster_mae")
-_CLUSTERS = {1: "higher alignment", 2: "lower alignment"}
 
 
 def scatter(
@@ -165,73 +163,6 @@ def draw_ladder(
         plot.models(models, strong=True)
 
     return draw_plot(x, y, description, draw, height=320.0, screen=700.0)
-
-
-def alignment_clusters(points: object) -> Drawing:
-    """Draw a dot per country, full or hollow by its cluster, and each cluster's mean as a cross with its name.
-
-    Parameters
-    ----------
-    points : table
-        Columns group, pearson, mae, cluster (1 has the higher r), cluster_pearson, cluster_mae; the table
-        ``clusters`` of a validation.
-
-    Returns
-    -------
-    Drawing
-        The picture; a notebook shows it, ``save`` writes it.
-
-    Raises
-    ------
-    MensuraError
-        If a column is missing or has an unknown value.
-
-    Examples
-    --------
-    >>> from mensura import charts
-    >>> country = {"group": ["country=IRL"], "pearson": [0.6], "mae": [0.1], "cluster": [1]}
-    >>> charts.alignment_clusters({**country, "cluster_pearson": [0.6], "cluster_mae": [0.1]}).description[:52]
-    'Correlation against mean absolute error per country:'
-
-    """
-    rows = rows_of(points, CLUSTERED, needed=list(CLUSTERED))
-    if not rows:
-        return draw_nothing("too few countries to tell clusters apart")
-    marks, means = [], dict[str, Row]()
-    for row in rows:
-        cluster = _CLUSTERS.get(row["cluster"], f"cluster {row['cluster']}")
-        means.setdefault(cluster, row)
-        name = row["name"] = str(row["group"]).partition("=")[2] or str(row["group"])
-        label = f"{name}, r {say(row['pearson'])}, error {say(row['mae'])}, {cluster}"
-        status = "measured" if row["cluster"] == 1 else "estimated"
-        marks.append(Mark(name, None, row["mae"], row["pearson"], label, status))
-    words = {
-        name: f"{name}: mean r {say(row['cluster_pearson'], 2)}, error {say(row['cluster_mae'])}"
-        for name, row in means.items()
-    }
-    x = Axis.around("mean absolute error of predicted rates", [one.x for one in marks], pad=0.08)
-    y = Axis.around("correlation r", [one.y for one in marks], pad=0.08)
-    sizes = {name: sum(one.label.endswith(name) for one in marks) for name in means}
-    parts = (f"{counted(sizes[name], 'group')} of {text}" for name, text in words.items())
-    about = f"Correlation against mean absolute error per country: {'; '.join(parts)}."
-
-    def draw(plot: Plot) -> None:
-        at = plot.points((row["cluster_mae"], row["cluster_pearson"]) for row in means.values())
-        xs, ys = zip(*at, *plot.points((one.x, one.y) for one in marks), strict=True)
-        sizes = [(text_width(text, weight="600"), LINE) for text in words.values()]
-        frame = (plot.box[0], 16.0, plot.sheet.width, plot.box[3])
-        spots = place(xs, ys, sizes, range(len(at)), frame, best=range(len(at)), side="middle")
-        for index, text in enumerate(words.values()):
-            x_mean, y_mean = at[index]
-            with plot.sheet.marked(f"mean of {text.replace(': mean', ':')}"):
-                plot.sheet.line(x_mean - 7, y_mean, x_mean + 7, y_mean, paint.ink, 3)
-                plot.sheet.line(x_mean, y_mean - 7, x_mean, y_mean + 7, paint.ink, 3)
-                if index in spots:
-                    plot.sheet.words(*spots[index][:2], text, anchor=spots[index].anchor, weight="600", halo=True)
-        room = [(a - 8, b - 8, a + 8, b + 8) for a, b in at] + [spot.box for spot in spots.values()]
-        plot.models(marks, blocked=room, strong=True)
-
-    return draw_plot(x, y, about, draw, height=360.0, rows=rows)
 
 
 def information_curve(points: object) -> Drawing:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from statistics import NormalDist
 from typing import Any
 
 from mensura.charts.canvas import Place, scale
@@ -16,9 +17,12 @@ from mensura.scale import iq_to_rate
 
 Row = dict[str, Any]
 STATUSES = ("measured", "estimated")
-PEOPLE_STATUSES = (*STATUSES, "constructed")  # such as the rate of guessing, which follows from the test's rules
 _MONTHS = (1, 3, 6, 12, 24, 60, 120, 600)
 """Months between two ticks of time."""
+CROWD = 1000
+"""People drawn: one dot is one in a thousand."""
+_HUMAN = NormalDist(100.0, 15.0)
+QUANTILES = tuple(_HUMAN.inv_cdf((place + 0.5) / CROWD) for place in range(CROWD))
 
 
 def rows_of(
@@ -28,7 +32,6 @@ def rows_of(
     name: str = "points",
     needed: Sequence[str] = (),
     optional: Sequence[str] = (),
-    statuses: Sequence[str] = STATUSES,
 ) -> list[Row]:
     """Return the named columns as JSON-ready rows; rows without a finite value in a ``needed`` column are left out.
 
@@ -40,9 +43,9 @@ def rows_of(
     missing = dict.fromkeys(name for name in optional if name not in present)
     rows = [{key: _plain(value) for key, value in row.items()} | missing for row in frame.select(present).to_dicts()]
     rows = [row for row in rows if all(row[key] is not None for key in needed)]
-    strange = sorted({str(row["status"]) for row in rows} - set(statuses)) if "status" in columns else []
+    strange = sorted({str(row["status"]) for row in rows} - set(STATUSES)) if "status" in columns else []
     if strange:
-        raise MensuraError(f"{name}: status {strange[0]!r} is unknown; expected {' or '.join(map(repr, statuses))}")
+        raise MensuraError(f"{name}: status {strange[0]!r} is unknown; expected {' or '.join(map(repr, STATUSES))}")
     return rows
 
 
@@ -55,6 +58,18 @@ def people_above(iq: float) -> str:
         if 1 / share >= size:
             return f"1 in {1 / share / size:.0f}{unit}"
     return f"1 in {1 / share:.0f}"
+
+
+def crowd_above(iq: float) -> int:
+    """Return how many of a thousand people stand at or above an IQ."""
+    return sum(one >= iq for one in QUANTILES)
+
+
+def said_above(iq: int, *, short: bool = False) -> tuple[str, str]:
+    """Say in two lines how many of a thousand people stand at or above an IQ, the long way or as a phone has room."""
+    count = crowd_above(iq)
+    shown = str(count) if count else ("under 1" if short else "fewer than 1")
+    return (f"{shown} in 1,000", f"at {iq}+") if short else (f"{shown} in 1,000 people", f"at {iq} or above")
 
 
 def month(day: str) -> str:

@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 from mensura.charts import Mark
-from mensura.charts.bell import CROWD, LOOKS, FirstBell, crowd_above
+from mensura.charts.bell import LOOKS, FirstBell
+from mensura.charts.values import CROWD, crowd_above
 from mensura.site.pictures.first_parts import how_fast, said_share
 from mensura.site.pictures.first_screen import FirstScreen
 from mensura.study.headlines import lead_by_month, passed_people

@@ -9,8 +9,9 @@ from typing import Any
 from markupsafe import Markup
 
 from mensura.charts import Drawing, Mark, Reference
-from mensura.charts.bell import LOOKS, FirstBell, crowd_above, look_at, said_above
+from mensura.charts.bell import LOOKS, FirstBell, look_at
 from mensura.charts.theme import lab_colour, paint
+from mensura.charts.values import crowd_above, said_above
 from mensura.core.errors import MensuraError
 from mensura.evidence import slug
 from mensura.scale.ranking import say_chance, say_leader

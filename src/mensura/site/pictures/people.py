@@ -96,7 +96,17 @@ def short_names() -> dict[str, str]:
 def country_alignment(study: Study) -> Figure:
     """How well whole samples are predicted from each country of PISA 2009: correlation against error."""
     countries = read_csv(_ALIGNMENT).filter(pl.col("pool") == "pisa2009_12c")
-    return worded("country-alignment", charts.alignment_clusters(countries), aligned_said(countries))
+    points = countries.select(
+        *(pl.col("group").str.strip_prefix("country=").alias(name) for name in ("subject", "name")),
+        provider=pl.lit(None, pl.String),
+        x="mae",
+        y="pearson",
+        status=pl.lit("measured"),
+        label=True,
+    )
+    drawing = charts.scatter(points, x_title="mean absolute error of predicted rates", y_title="correlation r")
+    rows = countries.select("mae", "pearson", "cluster", name=points["name"]).to_dicts()
+    return worded("country-alignment", drawing, aligned_said(countries), rows=rows)
 
 
 @picture("world-regions")
