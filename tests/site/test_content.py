@@ -18,14 +18,14 @@ from mensura.site.api import ranged, to_json
 from mensura.site.pages import compare, model
 from mensura.site.pages.charts import cheapest_section
 from mensura.site.pages.models import counts_said, derivation_html, rivals
-from mensura.site.pages.people import people as people_page, registry_rows
+from mensura.site.pages.people import registry_rows
 from mensura.site.pictures import people, stitched
 from mensura.site.pictures.benchmark import benchmark_scores, ladder_figure, people_on
 from mensura.site.pictures.first_screen import FirstScreen
 from mensura.site.pictures.iq import cheapest_rows
 from mensura.site.pictures.registry import labelled
 from mensura.site.subjects import chance_layers, comparison_records, group_records, model_records
-from mensura.study.headlines import people_sentence, unit_sentences
+from mensura.study.headlines import unit_sentences
 from mensura.study.leaders import MOST_DIMENSIONS, OWN_SCORES, comparable_people, leaders_beside_people
 
 MODEL = "claude-opus-4.8"
@@ -297,17 +297,14 @@ def test_leaders_stand_beside_comparable_people_only_and_headline_and_table_are_
     ]
     evidence = evidence_of(scores, references)
     table = leaders_beside_people(evidence)
-    assert table.select("title", "people", "human_status", "ahead").rows() == [
-        ("A", "experts", "measured", "model"),
-        ("B", "experts", "measured", "level"),
-        ("C", "all", "judged", "people"),
-        ("D", "crowd", "measured", "model"),
-        ("E", None, None, "no comparable people"),
-        ("F", None, None, "no comparable people"),
+    assert table.select("title", "people", "human_status").rows() == [
+        ("A", "experts", "measured"),
+        ("B", "experts", "measured"),
+        ("C", "all", "judged"),
+        ("D", "crowd", "measured"),
+        ("E", None, None),
+        ("F", None, None),
     ]
-    said = people_sentence(SimpleNamespace(leaders=table))
-    assert said.startswith("On 2 of the 3 tests with a measured group of people that can be compared")
-    assert said.endswith("; on B it does not.")
 
 
 def test_measured_people_go_before_judged_ones_who_score_higher():
@@ -319,7 +316,7 @@ def test_measured_people_go_before_judged_ones_who_score_higher():
 def test_people_nobody_expects_to_take_a_test_are_named_with_the_reason_and_left_out(study):
     table = {row["benchmark"]: row for row in study.leaders.iter_rows(named=True)}
     for benchmark in ("critpt", "frontiermath_t4", "proofbench", "scicode", "arc_agi_3", "arena_webdev"):
-        assert table[benchmark]["ahead"] == "no comparable people"
+        assert table[benchmark]["people"] is None
     assert table["gpqa_diamond"]["people"] == "experts in the field"
     listed = comparable_people()
     known = set(study.evidence.human_references.select("benchmark", "group").iter_rows())
@@ -373,9 +370,3 @@ def test_a_benchmark_says_plainly_when_nobody_measured_people(report, study):
     assert said == set(study.benchmarks["benchmark"]) - took - registered
     assert {"ifbench", "designarena_frontend", "eq_bench_3", "aa_omniscience"} <= said
     assert "gpqa_diamond" not in said
-
-
-def test_tests_that_people_took_come_first_on_the_page_about_people(study):
-    known = [row["people"] is not None for row in people_page(study).context["beside_people"]]
-    assert set(known) == {True, False}
-    assert known == sorted(known, reverse=True)

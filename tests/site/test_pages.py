@@ -395,7 +395,6 @@ def test_a_number_opens_to_where_it_comes_from_without_a_script(visit):
         ("people.html#people-table", 100),
         ("stitched.html#unit", 100),
         ("iq.html#ranking", 100),
-        ("people.html#beside-people", 100),
         ("human.html#validation", 100),
         ("models/gpt-5.5.html#capability", 100),
         ("models/gpt-5.5.html#on-hle", 140),  # under the head of a table with its own scroll

@@ -95,18 +95,6 @@ def unit_words(study: Study) -> str:
     return ends[1] + " to ".join(names.get(end, end) for end in ends.groups()[1:])
 
 
-def people_sentence(study: Study) -> str:
-    """Say on how many tests with measured, comparable people the best model is ahead, and where it is not."""
-    table = study.leaders.filter(pl.col("human_status") == "measured")
-    behind = table.filter(pl.col("ahead") != "model")["title"].to_list()
-    ahead = table.height - len(behind)
-    where = f"; on {' and '.join(behind)} it does not" if behind else ""
-    return (
-        f"On {ahead} of the {table.height} tests with a measured group of people that can be compared, "
-        f"the best model scores above them{where}."
-    )
-
-
 def unit_sentences(study: Study) -> list[str]:
     """Say what 1 of capability is worth in expected scores on known benchmarks, from 1 below the best model up."""
     best = float(study.models["capability"].max())  # type: ignore[arg-type]

@@ -11,7 +11,6 @@ from mensura.iq import IqResult
 
 _PEOPLE = ("measured", "estimated")
 _WORDS = {"estimated": "judged"}
-NO_PEOPLE = "no comparable people"
 
 
 def leaders_beside_people(evidence: Evidence) -> pl.DataFrame:
@@ -19,17 +18,14 @@ def leaders_beside_people(evidence: Evidence) -> pl.DataFrame:
 
     Comparable are groups who could be expected to take the test, whose score is in the benchmark's own metric and was
     measured or judged (``human_status``); measured ones go before judged ones. A panel (the union of its members) and
-    what follows from the scoring rule are no people. Without such a group the human columns are null and ``ahead`` is
-    "no comparable people".
+    what follows from the scoring rule are no people. Without such a group the human columns are null.
     """
     names = evidence.models.select("subject", "name", "released")
     best = (
         evidence.primary_scores.join(names, on="subject")
         .sort("benchmark", "score", "released", descending=[False, True, False])
         .unique("benchmark", keep="first", maintain_order=True)
-        .select(
-            *("benchmark", "unit", "subject", "score", "source"), model="name", released="released", score_date="date"
-        )
+        .select("benchmark", "unit", "subject", "score", model="name")
     )
     units = evidence.benchmarks.select("benchmark", "unit")
     people = (
@@ -42,32 +38,12 @@ def leaders_beside_people(evidence: Evidence) -> pl.DataFrame:
         )
         .sort("benchmark", pl.col("status") != "measured", "score", descending=[False, False, True])
         .unique("benchmark", keep="first", maintain_order=True)
-        .select(
-            "benchmark",
-            people="group",
-            human_score="score",
-            human_low="low",
-            human_high="high",
-            human_n="n",
-            human_status=pl.col("status").replace(_WORDS),
-            human_note="reason",
-        )
+        .select("benchmark", people="group", human_score="score", human_status=pl.col("status").replace(_WORDS))
     )
-    named = evidence.benchmarks.select("benchmark", "dimension", title="name")
-    joined = named.join(best, on="benchmark", maintain_order="left").join(
+    named = evidence.benchmarks.select("benchmark", title="name")
+    return named.join(best, on="benchmark", maintain_order="left").join(
         people, on="benchmark", how="left", maintain_order="left"
     )
-    gap = pl.col("score") - pl.col("human_score")
-    ahead = (
-        pl.when(gap.is_null())
-        .then(pl.lit(NO_PEOPLE))
-        .when(gap > 0)
-        .then(pl.lit("model"))
-        .when(gap < 0)
-        .then(pl.lit("people"))
-        .otherwise(pl.lit("level"))
-    )
-    return joined.with_columns(ahead=ahead)
 
 
 # How much of each model was measured: the mark beside its rank.

@@ -12,7 +12,6 @@ from mensura.site.pictures.benchmark import said_beyond, up_to
 from mensura.site.pictures.iq import (
     best_value,
     cheapest_rows,
-    dearer,
     farthest_said,
     frontier,
     leading_said,
@@ -23,7 +22,6 @@ from mensura.site.pictures.iq import (
 )
 from mensura.site.pictures.people import aligned_said, falling_said, largest_said
 from mensura.site.pictures.stitched import human_lines, in_range, oddest, stands_beside
-from mensura.study.headlines import people_sentence
 from mensura.study.leaders import measure_own
 from mensura.study.standing import find_neighbours, find_next, find_prices
 
@@ -158,7 +156,6 @@ def test_costs_are_said_by_their_ends():
     rows = pl.DataFrame({"name": ["A", "B", "C"], "value": [2.0, 0.5, 12.5]})
     assert farthest_said(rows.with_columns(by="value")) == "C costs 12.5 times its list price, B 0.50 times"
     assert leanest(rows).startswith("C needs least work for the same tasks: 12.5 times as efficient")
-    assert dearer(pl.DataFrame({"x": [1.0, 2.0, 3.0], "y": [1.0, 3.0, 2.0]})).startswith("1 of 3 models cost more")
     assert farthest_said(rows.with_columns(by="value").clear()) == "No model has an effective cost"
 
 
@@ -278,16 +275,6 @@ def test_what_to_measure_next_is_the_squared_correlation_with_the_composite():
         {"d": 0.64, "b": 0.0, "c": 0.0}
     )
     assert find_next(study, "n").rows == []
-
-
-def test_people_are_counted_by_the_tests_on_which_the_best_model_is_above_them():
-    leaders = pl.DataFrame(
-        {"title": ["A", "B", "C", "D"], "human_status": ["measured", "measured", "judged", "measured"]}
-        | {"ahead": ["model", "people", "people", "level"]}
-    )
-    said = people_sentence(SimpleNamespace(leaders=leaders))
-    assert said.startswith("On 1 of the 3 tests with a measured group of people that can be compared,")
-    assert said.endswith("the best model scores above them; on B and D it does not.")
 
 
 def test_a_model_is_well_measured_where_four_dimensions_are_its_own():

@@ -15,9 +15,8 @@ from mensura.charts.over_time import draw_history
 from mensura.charts.plot import Mark
 from mensura.charts.theme import paint
 from mensura.scale.ranking import say_chance
-from mensura.site.pages.charts import iq
 from mensura.site.pictures import draw
-from mensura.site.pictures.benchmark import benchmark_scores, hardest_first
+from mensura.site.pictures.benchmark import benchmark_scores
 from mensura.site.pictures.people import outcome_rates
 from mensura.site.pictures.registry import PICTURES, picture_words
 from mensura.study.slow_parts import ability_rows
@@ -110,13 +109,6 @@ def test_level_means_come_nearer_to_the_diagonal_by_as_much_as_is_said(figure):
     assert before == pytest.approx(gap["level"], abs=0.051)
     assert after == pytest.approx(gap["aligned"], abs=0.051)
     assert after < before
-
-
-def test_above_the_line_of_equal_cost_a_model_needs_more_work(study, figure):
-    rows = study.having("sticker_price", "effective_cost", "task_efficiency")
-    assert (rows["effective_cost"] > rows["sticker_price"]).to_list() == (rows["task_efficiency"] < 1).to_list()
-    more = (rows["task_efficiency"] < 1).sum()
-    assert numbers(figure("sticker-effective").finding)[:2] == [more, rows.height]
 
 
 def test_a_model_typical_in_every_signal_of_work_stands_at_one(study, figure):
@@ -272,14 +264,3 @@ def test_the_list_price_stands_beside_the_effective_cost(figure):
     assert all(row["other"] == pytest.approx(known[row["subject"]][1]) for row in one.points)
     name, total = known[max(one.points, key=lambda row: row["other"])["subject"]]
     assert re.search(rf'aria-label="{re.escape(name)}: \$[\d.]+, list price \${total:g}, measured"', one.drawing.wide)
-
-
-def test_the_tests_of_mathematics_stand_on_the_iq_page_hardest_first(study):
-    drawn = hardest_first(study, "mathematical-reasoning")
-    assert {one.name for one in drawn} == {
-        *("scores-frontiermath_t4", "scores-frontiermath_t1_3", "scores-proofbench", "scores-matharena", "scores-aime")
-    }
-    best = [one.points[0]["score"] for one in drawn]
-    assert best == sorted(best) and drawn[-1].name == "scores-frontiermath_t4"
-    (section,) = (one for one in iq(study).context["sections"] if one["id"] == "mathematics")
-    assert [one.name for one in section["pictures"] + section["further"]] == [one.name for one in drawn]

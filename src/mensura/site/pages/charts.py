@@ -12,7 +12,6 @@ from mensura.extrapolation import published_distances, published_errors
 from mensura.iq import EFFECTIVE_COST_NOTE
 from mensura.site.pages.page import HEADS, Page, figures_of, leader_marks, page_of, section_of
 from mensura.site.pictures import Figure
-from mensura.site.pictures.benchmark import hardest_first
 from mensura.site.pictures.horizon import best_rows, table_rows
 from mensura.site.pictures.iq import cheapest_rows, cheapest_said, dimension_bell
 from mensura.study.headlines import leader_sentence, pace_sentence, ranked_sentence, unit_sentences, unit_words
@@ -31,13 +30,7 @@ _POOLS = _VALIDATION.with_name("pool_names.csv")
 
 def iq(study: Study) -> Page:
     """IQ overall, by dimension, over time, against EQ, cost and time."""
-    mathematics = hardest_first(study, "mathematical-reasoning")
     bells = [dimension_bell(study, key) for key in study.dimension_names]
-    pictures: dict[str, Any] = {"pictures": mathematics[:1], "further": mathematics[1:]}
-    sections = [
-        section_of("dimensions", pictures=bells),
-        section_of("mathematics", facts={"further": len(mathematics) - 1}, **pictures),
-    ]
     context = {
         "leader": leader_sentence(study),
         "ranked": study.ranked.head(LEADERS).to_dicts(),
@@ -45,7 +38,7 @@ def iq(study: Study) -> Page:
         "benchmarks": len(study.iq.matrix.benchmarks),
         "ranked_said": ranked_sentence(study),
         "pictures": figures_of(study, "iq-bell", "iq-time", "iq-eq", "iq-cost", "iq-response"),
-        "sections": sections,
+        "sections": [section_of("dimensions", pictures=bells)],
     }
     return page_of("iq.html", context, shared=(leader_sentence(study), leader_marks(study)))
 
@@ -67,7 +60,7 @@ def stitched(study: Study) -> Page:
 def cost(study: Study) -> Page:
     """What capability costs."""
     lists = [cheapest_section(study, "cheapest-at"), cheapest_section(study, "cheapest-list", "sticker_price")]
-    further = figures_of(study, "cost-bars", "sticker-effective", "task-efficiency", "iq-response")
+    further = figures_of(study, "cost-bars", "task-efficiency", "iq-response")
     sections = [*lists, section_of("misleading-prices", pictures=further)]
     context = {"pictures": figures_of(study, "iq-cost", "iq-price"), "sections": sections}
     cheapest = f"Effective cost: {prices}, per 1M tokens in and out. " if (prices := cheapest_said(study)) else ""

@@ -47,7 +47,6 @@ class Page:
         yield from self.context.get("pictures", [])
         for section in self.context.get("sections", []):
             yield from section.get("pictures", [])
-            yield from section.get("further", [])
 
     @property
     def root(self) -> str:

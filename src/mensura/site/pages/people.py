@@ -16,7 +16,7 @@ from mensura.evidence.passing import GRADES, SURELY, count_grades, with_grades
 from mensura.site.pages.page import Page, figures_of, page_of, section_of
 from mensura.site.pictures.passed import human_ladder, passed_figure, passed_judged, passed_words
 from mensura.site.texts import source_link
-from mensura.study.headlines import LEVEL, passed_people, people_sentence
+from mensura.study.headlines import LEVEL, passed_people
 from mensura.study.study import Study
 from mensura.study.units import show, show_range
 
@@ -54,8 +54,6 @@ def people(study: Study) -> Page:
         "registry": registered,
         "grades": list(GRADES.items()),
         "graded": count_grades(with_grades(registry())),
-        "beside_people": sorted(study.leaders.to_dicts(), key=lambda row: row["people"] is None),
-        "beside_said": people_sentence(study),
         "anchors": anchor_rows(study),
         "sections": [section_of("passing-table", tested, facts={"surely": SURELY}), people_section(study)],
     }

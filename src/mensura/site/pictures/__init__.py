@@ -14,6 +14,7 @@ __all__ = [
     "find_picture",
     "first_screen",
     "passed",
+    "people",
     "picture_table",
     "record",
     "stitched",
@@ -35,9 +36,7 @@ for prefix, of_benchmark in (
     ("history-", benchmark.history_figure),
 ):
     FAMILIES[prefix] = Family(benchmark.benchmark_picture(of_benchmark), benchmark.benchmark_keys, "BENCHMARK")
-FAMILIES["observed-world-"] = Family(people.observed_pool, people.pool_keys, "POOL")
 FAMILIES["maker-"] = Family(benchmark.maker_picture, benchmark.maker_keys, "MAKER")
-FAMILIES["horizon-curve-"] = Family(horizon.horizon_curve, horizon.horizon_keys, "MODEL")
 for prefix, of_model in (
     ("among-", standing.among_people),
     ("profile-", standing.profile),

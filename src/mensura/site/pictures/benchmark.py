@@ -117,14 +117,6 @@ def _of_benchmark(
     return worded(family, drawing, finding, of=slug(benchmark), rows=rows, **{**words, "unit": unit_name(unit)})
 
 
-def hardest_first(study: Study, dimension: str) -> list[Figure]:
-    """Draw the best models on each benchmark of a dimension, that with the lowest best score first."""
-    inside = study.evidence.benchmarks.filter(dimension=dimension, in_composite=True)["benchmark"]
-    drawn = [(name, rows) for name in inside if not (rows := score_rows(study, name)).is_empty()]
-    drawn.sort(key=lambda one: float(one[1]["score"][0]))
-    return [scores_figure(study, name, rows, people_on(study, name)) for name, rows in drawn]
-
-
 def ladder_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: list[dict[str, Any]]) -> Figure | None:
     """Draw the ladder from score to IQ with models and people on it; nothing where there is no ladder."""
     ladders = study.evidence.ladders.filter(benchmark=benchmark)

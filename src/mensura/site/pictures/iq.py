@@ -211,12 +211,6 @@ def _ends(study: Study, column: str, by: pl.Expr) -> pl.DataFrame:
     return linked(rows)
 
 
-def dearer(points: pl.DataFrame) -> str:
-    """Say how many models cost more than their price suggests."""
-    more = points.filter(pl.col("y") > pl.col("x")).height
-    return f"{more} of {points.height} models cost more for the same tasks than their price suggests"
-
-
 def farthest_said(rows: pl.DataFrame) -> str:
     """Say which models cost most and least beside their list price."""
     ordered = rows.sort("by")
@@ -236,18 +230,6 @@ def leanest(rows: pl.DataFrame) -> str:
         f"{top['name']} needs least work for the same tasks: {top['value']:.1f} times as efficient as a model that is "
         "the median throughout"
     )
-
-
-@picture("sticker-effective")
-def sticker_effective(study: Study) -> Figure:
-    """Sticker price against effective cost."""
-    points = study.having("sticker_price", "effective_cost").select(
-        *_WHO, x="sticker_price", y="effective_cost", status=pl.lit("measured")
-    )
-    look: dict[str, Any] = {"log_x": True, "log_y": True, "diagonal": True, "x_tick": dollars, "y_tick": dollars}
-    points = linked(labelled(points, "y", study.policy.labels))
-    drawing = charts.scatter(points, x_title="sticker price, $ per 1M in + 1M out", y_title=_COST, **look)
-    return worded("sticker-effective", drawing, dearer(points))
 
 
 @picture("cost-bars")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from mensura import charts
-from mensura.calibration import CalibrationResult, open_items
+from mensura.calibration import CalibrationResult
 from mensura.core.frames import read_csv
 from mensura.evidence import Evidence
 from mensura.scale import rate_interval
@@ -131,27 +130,14 @@ def world_drivers(study: Study) -> Figure:
 @picture("observed-world")
 def observed_world(study: Study) -> Figure:
     """Rates observed in samples against those estimated for the world, by dominant dimension."""
-    return _observed_world(observed_and_world(), "")
-
-
-def observed_pool(study: Study, pool: str) -> Figure:
-    """Draw what was observed in one pool against the estimate for the world, by dominant dimension."""
-    return _observed_world(observed_and_world().filter(pl.col("item").str.starts_with(f"{pool}:")), pool)
-
-
-def pool_keys(evidence: Evidence) -> Iterable[tuple[str, str]]:
-    """Return the open pools by name."""
-    return ((pool, pool) for pool in open_items()["pool"].unique(maintain_order=True))
-
-
-def _observed_world(rows: pl.DataFrame, pool: str) -> Figure:
+    rows = observed_and_world()
     gap = float((rows["world"] - rows["observed"]).mean())  # type: ignore[arg-type]
     finding = (
         f"The world is estimated {100 * abs(gap):.0f} points {'below' if gap < 0 else 'above'} those tested, "
         f"averaged over {rows.height} items"
     )
     drawing = charts.world_scatter(rows.with_columns(pl.col("dimension").replace(short_names())))
-    return worded("observed-world", drawing, finding, of=pool and f"-{pool}", pool=pool and f", {pool}")
+    return worded("observed-world", drawing, finding)
 
 
 def _decided(made: CalibrationResult, table: pl.DataFrame) -> pl.DataFrame:
