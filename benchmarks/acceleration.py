@@ -212,7 +212,7 @@ def main() -> None:
         record("acceleration.false_alarms", percent_range(alarms.values(), digits=1))
 
 
-EVIDENCE: Stream = read_stream(None, None)[0]
+EVIDENCE: Stream = read_stream(None)[0]
 FIT: Solution = solve_rosetta(
     ScoreLayout.of(EVIDENCE.rows, EVIDENCE.cols), EVIDENCE.scores, tolerance=1e-3, max_iterations=500
 )

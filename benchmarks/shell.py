@@ -52,7 +52,6 @@ COMMANDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("scores", ("add", "{}", "--released", "2025-01-01")),
     ("scores", ("stitch", "{}")),
     ("scores", ("stitch", "{}", "--method", "rosetta")),
-    ("scores", ("acceleration", "watch", "{}", "--break", "every")),
     ("answers", ("responses", "read", "{}")),
     ("answers", ("responses", "fit", "{}", "--model", "rasch")),
     ("answers", ("people", "import", "{}", "--items", "q*", "--out", "pool")),

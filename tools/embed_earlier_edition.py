@@ -42,7 +42,7 @@ def main() -> None:
     iqs = dict(score_iq(earlier).exact.drop_nulls().iter_rows())
     made = edition_of(earlier, iqs, UNTIL, ("The edition that this package ships, for comparison.",))
     write_text(Path(SHIPPED), editions_json([made]) + "\n")
-    counted = count_scores(earlier.scores, "subject")
+    counted = count_scores(earlier.scores)
     print(f"{SHIPPED.name}: {len(iqs)} IQs, {len(counted)} models, {earlier.scores.height} scores")
 
 

@@ -91,17 +91,6 @@ LEVEL_LINES = pl.DataFrame(
         "verdict": ["Standard", "not identified: one level only"],
     }
 )
-STAGES = pl.DataFrame(
-    {
-        "dimension": ["KN", "KN", "VO"],
-        "level": [1, 2, 1],
-        "n": [5, 4, 3],
-        "empirical": [0.9, 1.4, 0.7],
-        "line": [0.9, 1.4, 0.8],
-        "aligned": [0.9, 1.4, 0.8],
-    }
-)
-
 AMONG = pl.DataFrame(
     {
         "subject": ["model", "pupils & co", "model", "pupils & co"],
@@ -161,7 +150,6 @@ PICTURES = {
     "watch": (charts.watch, (WATCHED,), {}),
     "world_scatter": (charts.world_scatter, (WORLD,), {}),
     "level_panels": (charts.level_panels, (ANNOTATED, LEVEL_MEANS, LEVEL_LINES), {}),
-    "calibration_stages": (charts.calibration_stages, (STAGES,), {}),
     "among_people": (charts.among_people, (AMONG,), {}),
 }
 WITH_STATUS = ["timeline", "scatter", "bars"]
@@ -225,7 +213,7 @@ def test_every_row_of_the_table_has_a_mark_that_says_its_name(name, drawn):
         table = next((one for one in tables if column in one.columns), None)
         if table is not None:
             break
-    if table is None or name in ("level_panels", "calibration_stages"):
+    if table is None or name == "level_panels":
         return
     value = next(
         key for key in ("residual", "level", "value", "world", "difference", "peak", "y", "rate") if key in table

@@ -39,7 +39,7 @@ def test_a_watch_computes_once(mensura_command, monkeypatch):
     again = mensura_command(*arguments)
     assert (again.code, again.out, again.err.strip()) == (first.code, first.out, first.err.strip())
     with pytest.raises(AssertionError, match="computed again"):
-        mensura_command(*arguments, "--rolling", "12")
+        mensura_command(*arguments, "--rate", "0.1")
 
 
 def test_other_draws_are_computed(mensura_command, monkeypatch, few_models):

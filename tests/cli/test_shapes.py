@@ -22,7 +22,6 @@ FURTHER = {
     "annotate twice": "annotate example --model recorded/example --repeats 2",
     "cost of all": "cost --evidence {evidence}",
     "cost at least": "cost --evidence {evidence} --at-least 100 --by sticker_price",
-    "acceleration slopes": "acceleration watch {scores} --break every --set streams=19",
     "demands merge": "demands agreement {readings} {readings} --merge median",
     "demands merged": "demands agreement {raters} --merge ordinal",
     "evidence models": "evidence summary --models all",

@@ -22,10 +22,9 @@ from mensura.site.pages.people import registry_rows
 from mensura.site.pictures import people, stitched
 from mensura.site.pictures.benchmark import benchmark_scores, ladder_figure, people_on
 from mensura.site.pictures.first_screen import FirstScreen
-from mensura.site.pictures.iq import cheapest_rows
 from mensura.site.pictures.registry import labelled
 from mensura.site.subjects import chance_layers, comparison_records, group_records, model_records
-from mensura.study.headlines import unit_sentences
+from mensura.study.headlines import cheapest_rows, unit_sentences
 from mensura.study.leaders import MOST_DIMENSIONS, OWN_SCORES, comparable_people, leaders_beside_people
 
 MODEL = "claude-opus-4.8"

@@ -53,7 +53,7 @@ def test_a_model_without_an_iq_has_no_profile(study, monkeypatch):
     rows = study.rows
     subject = study.models["subject"][0]
     monkeypatch.setitem(rows.by_subject, subject, {**rows.by_subject[subject], "exact_iq": None})
-    with pytest.raises(MensuraError, match="has too few scores for an IQ"):
+    with pytest.raises(MensuraError, match="has too little for this picture"):
         draw(study, f"profile-{subject}")
 
 
@@ -72,5 +72,5 @@ def test_every_picture_of_a_models_and_a_makers_page_is_a_figure_too(study, repo
 def test_a_maker_of_one_model_has_no_picture_over_time(study):
     counts = study.models.drop_nulls(["released", "exact_iq"])["provider"].value_counts()
     maker = counts.filter(pl.col("count") == 1)["provider"][0]
-    with pytest.raises(MensuraError, match="has fewer than 2 dated models with an IQ; choose another maker"):
+    with pytest.raises(MensuraError, match="has too little for this picture; choose another one"):
         draw(study, f"maker-{maker}")

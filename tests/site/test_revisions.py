@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from mensura.ledger import CellChange, init_ledger
-from mensura.site.editions import editions_json, feed_entries, next_edition, parse_editions
+from mensura.site.editions import editions_json, next_edition, parse_editions
 from mensura.site.revisions import EvidenceLog, log_of, reason, revisions
 from tests.ledger.small import ANN, new_score, score, small_ledger, update, write_small
 
@@ -134,7 +134,7 @@ def test_an_edition_gives_the_reasons_of_the_log_and_remembers_them(study, tmp_p
     assert other.endswith("because of scores of other models (entry 1 of the log).")
     assert [one.title for one in made.revisions] == ["the lab corrected itself"]
     assert parse_editions(editions_json([made])) == [made]
-    assert "Entry 1: the lab corrected itself." in feed_entries(study, [made])[0].text
+    assert "Entry 1: the lab corrected itself." in made.text
 
 
 def test_an_entry_that_moves_no_iq_is_an_edition_all_the_same(study, tmp_path):

@@ -27,7 +27,7 @@ def leader(scores, *people, models=None):
 def test_of_equal_scores_the_model_that_came_first_leads():
     later, first = {"released": date(2026, 2, 1)}, {"released": date(2025, 2, 1)}
     row = leader({"later": 80.0, "first": 80.0, "low": 10.0}, models={"later": later, "first": first})
-    assert (row["subject"], row["score"], row["ahead"]) == ("first", 80.0, "no comparable people")
+    assert (row["subject"], row["score"], row["people"]) == ("first", 80.0, None)
 
 
 def test_people_who_were_measured_go_before_those_judged_and_the_best_of_them_counts():

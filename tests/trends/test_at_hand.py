@@ -130,7 +130,7 @@ def test_refits_to_chosen_benchmarks_that_did_not_converge_are_counted(scores, m
 
 
 def test_every_result_shows_itself_in_few_lines(scores, fit, compute):
-    stream, _ = read_stream(scores, None)
+    stream, _ = read_stream(scores)
     embedded = stitch(method="rosetta")
     minutes = {"subject": fit.data.subjects[:9], "minutes": [float(i + 1) for i in range(9)]}
     results = [

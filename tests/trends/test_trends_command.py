@@ -62,32 +62,19 @@ def test_scores_without_dates_are_refused_and_taken_with_a_table_of_models(mensu
     assert mensura_command("trends", bare, "--set", f"models={models}", "--method", "rosetta", "--no-watch").code == 0
 
 
-def test_a_watch_and_a_rolling_one_have_a_command(mensura_command, scores, tmp_path):
+def test_a_watch_has_a_command(mensura_command, scores, tmp_path):
     run = mensura_command("acceleration", "watch", scores, "--set", "streams=19", "--out", tmp_path / "out")
     assert run.code == 0, run.err
     assert "all releases watched" in run.out
     assert pl.read_csv(tmp_path / "out" / "plan.csv").columns == ["date", "mean", "spread", "boundary"]
-    run = mensura_command("acceleration", "watch", scores, "--rolling", 12, "--set", "streams=19", "--json")
+    run = mensura_command("acceleration", "watch", scores, "--set", "streams=19", "--json")
     assert run.code == 0, run.err
     payload = json.loads(run.out)
-    assert "the releases of 12 months watched" in payload["verdict"]
+    assert "all releases watched" in payload["verdict"]
     assert payload["looks"][-1]["subject"] == "m44"
     refused = mensura_command("acceleration", "watch", scores, "--from", "2023-01-02", "--set", "streams=19")
     assert refused.code == 2
     assert "choose another start" in refused.err
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--break", "every", "--rolling", "12"], "--rolling: not used with --break. Leave it out"),
-        (["--break", "gpt-5", "--rate", "0.1", "--set", "until=2030-01-01"], "--rate, --set until: not used with"),
-    ],
-)
-def test_what_a_way_of_the_watch_does_not_use_is_refused(mensura_command, words, message):
-    run = mensura_command("acceleration", "watch", *words)
-    assert run.code == 2
-    assert message in " ".join(run.err.split())
 
 
 def test_subjects_are_selected_by_release_and_by_benchmarks(mensura_command, scores):

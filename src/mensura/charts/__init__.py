@@ -1,7 +1,7 @@
 """Charts: one function per picture, from plain tables to a drawing.
 
 In: tables with named columns, or rows. Out: a :class:`Drawing`, which a page or a notebook shows and which saves itself
-as SVG, PNG, PDF or HTML. It draws itself anew at every width: a phone gets its own drawing, not a small one.
+as SVG, PNG or PDF. It draws itself anew at every width: a phone gets its own drawing, not a small one.
 Read first: ``theme`` (colours, shapes, words and where names go), ``canvas`` (the sheet), ``values`` (rows, numbers in
 words, axes), ``plot`` (two axes), ``forest`` (rows on one axis), ``lengths`` (time in words), ``render`` (files), then
 one file per kind of picture.
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from mensura.charts.lengths import draw_judged as draw_judged, draw_lengths as draw_lengths
     from mensura.charts.over_time import draw_history as draw_history, timeline as timeline, watch as watch
     from mensura.charts.panels import (
-        calibration_stages as calibration_stages,
         level_curves as level_curves,
         level_panels as level_panels,
         world_scatter as world_scatter,

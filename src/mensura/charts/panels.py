@@ -220,67 +220,6 @@ def _base(line: Row) -> str:
     return f"B {line['base']:.2f}{interval}"
 
 
-def calibration_stages(points: object) -> Drawing:
-    """Draw level means as annotated, the line through them, and aligned to the diagonal, one panel per dimension.
-
-    Parameters
-    ----------
-    points : table
-        Columns dimension, level, n, empirical, line, aligned.
-
-    Returns
-    -------
-    Drawing
-        The picture; a notebook shows it, ``save`` writes it.
-
-    Raises
-    ------
-    MensuraError
-        If a column is missing or has an unknown value.
-
-    Examples
-    --------
-    >>> from mensura import charts
-    >>> means = {"dimension": ["KN"], "level": [1], "n": [5], "empirical": [0.9], "line": [0.9], "aligned": [0.9]}
-    >>> charts.calibration_stages(means).description[:32]
-    'Level means of 1 dimension (KN):'
-
-    """
-    columns = ("dimension", "level", "n", "empirical", "line", "aligned")
-    needed = ["dimension", "level", "empirical", "line", "aligned"]
-    rows = sorted(rows_of(points, columns, needed=needed), key=lambda row: row["level"])
-    if not rows:
-        return draw_nothing("no dimension has a line")
-    order = list(dict.fromkeys(row["dimension"] for row in rows))
-    values = [row[key] for row in rows for key in needed[1:]]
-    low, high = min(0.0, *values) - 0.2, max(values) + 0.2
-    x, y = Axis("level (upright: estimated)", low, high, whole=True), Axis("", low, high, whole=True)
-    before, after = (sum(abs(row[key] - row["empirical"]) for row in rows) / len(rows) for key in ("level", "aligned"))
-
-    def draw_one(index: int, plot: Plot) -> None:
-        own = [row for row in rows if row["dimension"] == order[index]]
-        plot.sheet.path(plot.points([(low, low), (high, high)]), paint.quiet, 1, "3 3")
-        plot.sheet.path(plot.points((row["level"], row["line"]) for row in own), paint.accent, 1.5)
-        for row in own:
-            up = plot.y(row["empirical"])
-            for key, status, words in (("level", "estimated", "as annotated"), ("aligned", "measured", "aligned")):
-                label = f"{row['dimension']} level {row['level']:g}, estimated {say(row['empirical'])}, {words}"
-                with plot.sheet.marked(label):
-                    plot.sheet.sign(plot.x(row[key]), up, None, status, 3.6)
-
-    about = (
-        f"Level means of {counted(len(order), 'dimension')} ({listed(order, len(order))}): on average {say(before)} "
-        f"levels off the diagonal as annotated, {say(after)} when aligned."
-    )
-    key: list[Key] = [
-        (lambda sheet, at, level: sheet.sign(at, level, None, "estimated", 3.6), "as annotated"),
-        (_sample(paint.accent, 1.5), "line through level means"),
-        (lambda sheet, at, level: sheet.sign(at, level, None, "measured", 3.6), "aligned"),
-        (_sample(paint.quiet, 1, "3 3"), "equal levels"),
-    ]
-    return draw_panels([(name, "") for name in order], x, y, draw_one, about, least=150, tall=150, key=key, rows=rows)
-
-
 def world_scatter(points: object) -> Drawing:
     """Draw one dot per item: observed rate across, world estimate upright, and the line of equal rates.
 

@@ -1,4 +1,4 @@
-"""Pictures out of Python: on a page, in a notebook, as SVG, PNG, PDF or HTML files, and as a card for shared links."""
+"""Pictures out of Python: on a page, in a notebook, as SVG, PNG or PDF files, and as a card for shared links."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typing import Any, Literal
 from markupsafe import Markup
 
 from mensura.charts.canvas import Canvas, scale
-from mensura.charts.theme import DARK, FONTS, LIGHT, PRINT, has_letters, paint, palette_css, resolve, wrapped
+from mensura.charts.theme import DARK, FONTS, LIGHT, PRINT, has_letters, paint, resolve, wrapped
 from mensura.core.errors import MensuraError
 from mensura.core.files import atomic_path
 
-FORMATS = (".svg", ".png", ".pdf", ".html")
+FORMATS = (".svg", ".png", ".pdf")
 _POINTS_PER_PIXEL = 7 / 11
 """Lettering of 11 pixels is 7 points high in print."""
 _POINTS_PER_MM = 72 / 25.4
@@ -28,12 +28,6 @@ _WIDTHS = (40, 420)
 _SIZE = re.compile(r'\b(width|height)="([\d.]+)"')
 _TYPST = b"""#set page(width: auto, height: auto, margin: 0pt)
 #image(bytes(sys.inputs.svg), format: "svg")"""
-_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">
-<meta name="viewport" content="width=device-width"><title>{}</title>
-<style>{}body{{margin:16px;background:var(--v-fcfbf8)}}svg{{max-width:100%;height:auto}}.only-narrow{{display:none}}
-@media(max-width:899px){{.only-wide{{display:none}}.only-narrow{{display:block}}}}</style>{}</html>
-"""
-
 WIDTH, HEIGHT = 1200, 630
 _MARGIN, _ROOM = 70, WIDTH - 140
 _CARD_PEAK = 210.0
@@ -114,23 +108,19 @@ class Drawing:
         head, end, parts = resolve(self.draw(pixels_of(width_mm)), look).partition(">")
         return f'{head}{end}<rect width="100%" height="100%" fill="{look.surface}"/>{parts}'
 
-    def page(self) -> str:
-        """Return the picture as a page of its own, for a screen and for a phone."""
-        return Markup(_PAGE).format(self.description, palette_css(follow_system=True), self.html)
-
     def save(self, path: str | Path, *, width_mm: float = 89.0, dpi: int = 300, theme: Theme = "light") -> Path:
-        """Write the picture as SVG, PNG, PDF or HTML, without a browser.
+        """Write the picture as SVG, PNG or PDF, without a browser.
 
         Parameters
         ----------
         path : str or Path
             File to write; its ending chooses the format. PDF needs the extra ``pdf``.
         width_mm : float
-            Width of the figure; columns are usually 89 or 183 mm. A page is as wide as its reader's screen.
+            Width of the figure; columns are usually 89 or 183 mm.
         dpi : int
             Dots per inch of a PNG.
         theme : {"light", "dark"}
-            Light is for print, on white. A page follows its reader's system.
+            Light is for print, on white.
 
         Returns
         -------
@@ -150,7 +140,7 @@ class Drawing:
         """
         target = Path(path)
         check_figure(target, width_mm, dpi)
-        write_drawing(self.page() if target.suffix.lower() == ".html" else self.svg(width_mm, theme), target, dpi)
+        write_drawing(self.svg(width_mm, theme), target, dpi)
         return target
 
 
@@ -174,12 +164,10 @@ def check_figure(path: Path, width_mm: float, dpi: int = 300) -> None:
 
 
 def write_drawing(svg: str, path: Path, dpi: int = 300) -> None:
-    """Write a drawing, its size in pixels, as SVG, PNG or PDF by the file's name; HTML is written as it is."""
+    """Write a drawing, its size in pixels, as SVG, PNG or PDF by the file's name."""
     with atomic_path(path) as part:
         if path.suffix.lower() == ".svg":
             part.write_text(_resized(svg, _POINTS_PER_PIXEL / _POINTS_PER_MM, "mm"), encoding="utf-8")
-        elif path.suffix.lower() == ".html":
-            part.write_text(svg, encoding="utf-8")
         elif path.suffix.lower() == ".png":
             part.write_bytes(to_png(svg, _POINTS_PER_PIXEL * dpi / 72))
         else:

@@ -133,13 +133,11 @@ def resolve(svg: str, theme: Theme = LIGHT) -> str:
     return _VARIABLE.sub(lambda match: colours[f"#{match[1]}"], svg).replace(ROOT, "")
 
 
-def palette_css(*, follow_system: bool = False) -> str:
-    """Return the variables of both themes as a style sheet: the page says which one is in force, or the system."""
+def palette_css() -> str:
+    """Return the variables of both themes as a style sheet: the page says which one is in force."""
     light, dark = (
         "".join(f"--v-{one.lstrip('#')}:{other};" for one, other in _pairs(theme).items()) for theme in (LIGHT, DARK)
     )
-    if follow_system:
-        return f":root{{{light}}}@media(prefers-color-scheme:dark){{:root{{{dark}}}}}"
     rules = [f":root{{{light}}}", f':root[data-theme="dark"]{{{dark}}}']
     rules += [f"@media print{{:root,:root[data-theme=dark]{{{light}}}}}"]
     return "\n".join(rules) + "\n"

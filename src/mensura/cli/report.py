@@ -57,7 +57,7 @@ def _for_people(headline: pl.DataFrame) -> pl.DataFrame:
 
 def figure(
     name: Annotated[str | None, arg("Which picture; --list names them all.")] = None,
-    target: Annotated[Path | None, outfile("File to write: .svg, .png, .pdf or .html.", "--out")] = None,
+    target: Annotated[Path | None, outfile("File to write: .svg, .png or .pdf.", "--out")] = None,
     width: Annotated[str, opt("Width in millimetres; columns are usually 89 or 183.")] = "89mm",
     dpi: Annotated[int, opt("Dots per inch of a PNG.")] = 300,
     show_list: Annotated[bool, opt("List the pictures.", "--list")] = False,
@@ -83,7 +83,6 @@ def figure(
     except ValueError:
         raise MensuraError(f"width: got {width!r}; expected millimetres, such as 89 or 89mm") from None
     check_figure(target, millimetres, dpi)
-    millimetres = 0.0 if target.suffix.lower() == ".html" else millimetres
     drawing = _drawing(load_evidence(evidence, add), name, millimetres, method)
     write_drawing(drawing["svg"], target, dpi)
     words = {key: drawing[key] for key in ("figure", "title", "caption")}
@@ -92,7 +91,7 @@ def figure(
 
 
 def _drawing(evidence: Evidence, name: str, width_mm: float, method: str | None) -> dict[str, str]:
-    """Return a picture's SVG (without a width: its page) and its words; a picture drawn before is kept."""
+    """Return a picture's SVG and its words; a picture drawn before is kept."""
 
     def compute() -> dict[str, str]:
         from mensura.site.pictures import find_picture
@@ -100,8 +99,8 @@ def _drawing(evidence: Evidence, name: str, width_mm: float, method: str | None)
 
         build = find_picture(evidence, name)  # a name that is not known is refused before anything is computed
         picture = build(open_piecewise(evidence, method))
-        drawn = picture.drawing.svg(width_mm) if width_mm else picture.drawing.page()
-        return {"figure": picture.name, "title": picture.title, "caption": picture.caption, "svg": drawn}
+        words = {"figure": picture.name, "title": picture.title, "caption": picture.caption}
+        return {**words, "svg": picture.drawing.svg(width_mm)}
 
     return keep("figure", evidence, {"name": name, "width": width_mm, "method": method}, compute)
 

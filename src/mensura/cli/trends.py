@@ -12,8 +12,8 @@ import polars as pl
 from mensura.cli.findings import interval, print_trust
 from mensura.cli.inputs import DAY, ScoresFile, dated_scores, kept_for, load_evidence
 from mensura.cli.options import AddedScores, EvidencePath, Json, Out, ScoreUnit, check_input, infile, opt
-from mensura.cli.output import console, emit, given_options, print_notes, progress_bar
-from mensura.cli.settings import Settings, changed, read_settings, takes
+from mensura.cli.output import console, emit, print_notes, progress_bar
+from mensura.cli.settings import Settings, read_settings, takes
 from mensura.cli.tables import show
 from mensura.core.errors import MensuraError
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from mensura.trends.published import PublishedTrends
 
 
-MONTHS, STREAMS = 12, 199
-"""Months of a year, and simulations without change behind the alarm of a watch."""
+STREAMS = 199
+"""Simulations without change behind the alarm of a watch."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,7 +175,7 @@ class WatchSettings:
     """The rarer settings of ``mensura acceleration watch``."""
 
     models: Annotated[Path | None, "CSV with subject and released, where the scores have no dates."] = None
-    streams: Annotated[int | None, "Simulations without change (199; --break 200)."] = None
+    streams: Annotated[int, "Simulations without change."] = STREAMS
     until: Annotated[date | None, "Planned end; a later day spends less of the false-alarm rate so far."] = None
     seed: Annotated[int, "Seed of the simulations."] = 0
 
@@ -183,14 +183,8 @@ class WatchSettings:
 @takes(WatchSettings)
 def watch(
     scores: ScoresFile = None,
-    rolling: Annotated[
-        int | None, opt("Use only the releases of the last MONTHS months.", min=3, metavar="MONTHS")
-    ] = None,
     start: Annotated[datetime | None, opt("Start of the watch.", "--from", formats=[DAY])] = None,
     rate: Annotated[float, opt("False-alarm rate over the whole watch.", min=0.001, max=0.5)] = 0.05,
-    at: Annotated[
-        str | None, opt("Instead: slopes before and after this release, or 'every'.", "--break", metavar="MODEL")
-    ] = None,
     settings: Settings = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
@@ -199,19 +193,13 @@ def watch(
 ) -> None:
     """Check month by month whether the slope of the releases has changed; the false-alarm rate covers all checks.
 
-    Every check uses all releases so far or, with --rolling 12, those of the last 12 months only. Without
-    SCORES the embedded evidence is used, and without --from the watch starts in the middle of the time span.
-    --break compares the slopes before and after a release, with the false-alarm rate of that comparison.
+    Every check uses all releases so far. Without SCORES the embedded evidence is used, and without --from the watch
+    starts in the middle of the time span.
     """
     rare = read_settings(settings, WatchSettings)
-    window, day = rolling and rolling / MONTHS, start.date() if start else None
+    day = start.date() if start else None
     data = scores or load_evidence(evidence, add)
-    if at is not None:
-        _refuse_unused(rare)
-        _compare_slopes(dated_scores(data, rare.models), None if at == "every" else at, rare)
-        return
-    how: dict[str, Any] = {"start": day, "window": window, "rate": rate, "until": rare.until, "seed": rare.seed}
-    how["streams"] = rare.streams or STREAMS
+    how: dict[str, Any] = {"start": day, "rate": rate, "until": rare.until, "seed": rare.seed, "streams": rare.streams}
     result = kept_for("watch", data, how, lambda: _watched(dated_scores(data, rare.models), how))
     emit({"looks": result.looks, "plan": result.plan.table}, **result.facts)
     show({"looks": result.looks}, "acceleration watch")
@@ -219,29 +207,8 @@ def watch(
     console.print(result.heading)
 
 
-def _refuse_unused(rare: WatchSettings) -> None:
-    """Refuse what a comparison of slopes does not use."""
-    names = {"rolling": "--rolling", "start": "--from", "rate": "--rate"}
-    given = [option for name, option in names.items() if name in given_options()]
-    given += [f"--set {name}" for name in changed(rare, "until")]
-    if given:
-        raise MensuraError(f"{', '.join(given)}: not used with --break. Leave it out")
-
-
 def _watched(table: pl.DataFrame, settings: dict[str, Any]) -> Watch:
     from mensura.trends import watch_acceleration
 
     with progress_bar("simulations without change", settings["streams"]) as advance:
         return watch_acceleration(table, **settings, advance=advance)
-
-
-def _compare_slopes(table: pl.DataFrame, at: str | None, rare: WatchSettings) -> None:
-    """Compare the slopes before and after a release, with the interval of their ratio and its false-alarm rate."""
-    from mensura.stitching import stitch
-    from mensura.trends import slope_ratios
-
-    ratios = slope_ratios(stitch(table), at=at, streams=rare.streams or 200, seed=rare.seed)
-    alarms = {"chosen_alarms": ratios.chosen_alarms, "any_alarms": ratios.any_alarms}
-    emit({"slopes": ratios.table}, **alarms)
-    show({"slopes": ratios.table}, "acceleration slopes")
-    console.print(ratios.heading)

@@ -8,14 +8,14 @@ comes from a store, its log (:class:`mensura.site.revisions.EvidenceLog`) says w
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from mensura.evidence import Evidence, slug
+from mensura.evidence import Evidence
 from mensura.site.revisions import EvidenceLog, Revision, reason, revisions
 from mensura.site.templating import Templates
 from mensura.study.study import Study
@@ -31,8 +31,6 @@ _NAMED = 8
 """Changes of a kind listed one by one; more are counted."""
 _LOGGED = 30
 """Days of the evidence's log."""
-_RELEASES = 8
-"""Newest models in the feeds."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +47,6 @@ class Edition:
     scores: dict[str, int]
     entry: int | None = None
     revisions: tuple[Revision, ...] = ()
-    sources: dict[str, int] = field(default_factory=dict)
 
     @property
     def text(self) -> str:
@@ -81,6 +78,7 @@ def parse_editions(text: bytes | str) -> list[Edition]:
 
 def _edition(record: dict[str, Any]) -> Edition:
     entries = tuple(Revision(**{**one, "said": tuple(one["said"])}) for one in record.get("revisions", []))
+    record.pop("sources", None)  # counted by editions of earlier versions
     return Edition(**{**record, "changes": tuple(record["changes"]), "revisions": entries})
 
 
@@ -111,14 +109,13 @@ def edition_of(evidence: Evidence, iqs: dict[str, float], day: str, changes: tup
         evidence_day(evidence),
         changes,
         {subject: round(iq, 2) for subject, iq in iqs.items()},
-        count_scores(evidence.scores, "subject"),
-        sources=count_scores(evidence.scores, "source"),
+        count_scores(evidence.scores),
     )
 
 
-def count_scores(scores: pl.DataFrame, by: str) -> dict[str, int]:
-    """Return how many scores each model or source has."""
-    return {key: int(n) for key, n in scores.group_by(by).agg(pl.len()).sort(by).iter_rows()}
+def count_scores(scores: pl.DataFrame) -> dict[str, int]:
+    """Return how many scores each model has."""
+    return {key: int(n) for key, n in scores.group_by("subject").agg(pl.len()).sort("subject").iter_rows()}
 
 
 def shipped_editions(study: Study) -> list[Edition]:
@@ -129,7 +126,7 @@ def shipped_editions(study: Study) -> list[Edition]:
 
 
 def _changes(study: Study, last: Edition, made: Edition, log: EvidenceLog | None) -> list[str]:
-    """Say which models came and went, which IQs moved and why, and which sources brought scores."""
+    """Say which models came and went, and which IQs moved and why."""
     names = dict(study.models.select("subject", "name").iter_rows())
     iqs, scores = made.iqs, made.scores
     new = [
@@ -150,7 +147,7 @@ def _changes(study: Study, last: Edition, made: Edition, log: EvidenceLog | None
     gained = sum(scores.values()) - sum(last.scores.values())
     if gained and not changes:
         changes.append(f"{abs(gained)} scores {'more' if gained > 0 else 'fewer'}; no IQ moved by {_MOVED} points.")
-    return [*changes, *_few(_sources_said(study, last, made), "sources changed")]
+    return changes
 
 
 def _few(sentences: list[str], kind: str) -> list[str]:
@@ -160,21 +157,6 @@ def _few(sentences: list[str], kind: str) -> list[str]:
 
 def _scores(count: int) -> str:
     return f"{count:,} score{'' if count == 1 else 's'}"
-
-
-def _sources_said(study: Study, last: Edition, made: Edition) -> list[str]:
-    """Say which sources are new, brought more scores or lost some; nothing where the last edition counted none."""
-    if not last.sources:
-        return []
-    names = dict(study.evidence.sources.select("source", "name").iter_rows())
-    changes = []
-    for source in sorted({*last.sources, *made.sources}):
-        before, now = last.sources.get(source, 0), made.sources.get(source, 0)
-        if now != before:
-            change = f"{abs(now - before)} {'more' if now > before else 'fewer'} than the {before:,} before"
-            change = change if before else f"{_scores(now)}, a new source"
-            changes.append((abs(now - before), f"Source {names.get(source, source)}: {change}."))
-    return [text for _, text in sorted(changes, key=lambda one: -one[0])]
 
 
 def _why(study: Study, subject: str, last: Edition, scores: dict[str, int], log: EvidenceLog | None) -> str:
@@ -215,60 +197,15 @@ def editions_json(editions: list[Edition]) -> str:
     return json.dumps([asdict(one) for one in editions], ensure_ascii=False, separators=(",", ":"))
 
 
-@dataclass(frozen=True)
-class FeedEntry:
-    """One entry of the feeds."""
-
-    key: str
-    day: str
-    title: str
-    text: str
-    href: str
-
-
-def feed_entries(study: Study, editions: list[Edition]) -> list[FeedEntry]:
-    """Return editions, arrivals of evidence and releases, newest first."""
-    entries = [
-        FeedEntry(f"edition-{one.day}-{place}", one.day, f"Edition of {one.day}", one.text, "changes.html")
-        for place, one in enumerate(editions)
-    ]
-    entries += [
-        FeedEntry(
-            f"evidence-{row['date']}-{row['source']}",
-            _whole_day(str(row["date"])),
-            f"{row['scores']} scores from {row['source_name'] or row['source']}",
-            f"{row['models']} models: {row['said']}",
-            "data.html",
-        )
-        for row in evidence_log(study.evidence)
-    ]
-    newest = study.models.drop_nulls("released").sort("released", descending=True).head(_RELEASES)
-    entries += [
-        FeedEntry(
-            f"model-{slug(row['subject'])}",
-            row["released"].isoformat(),
-            f"{row['name']} of {row['provider']}",
-            "No IQ yet." if row["iq"] is None else f"IQ {row['iq']}, {row['measured']} benchmarks measured.",
-            f"models/{slug(row['subject'])}.html",
-        )
-        for row in newest.iter_rows(named=True)
-    ]
-    return sorted(entries, key=lambda one: (one.day, one.key), reverse=True)
-
-
-def atom_feed(entries: list[FeedEntry], address: str, today: date) -> str:
-    """Return the entries as an Atom feed, without the control characters that XML forbids."""
+def atom_feed(editions: list[Edition], address: str, today: date) -> str:
+    """Return the editions as an Atom feed, newest first, without the control characters that XML forbids."""
     environment = Templates("mensura.site")
     environment.filters["printable"] = lambda text: "".join(sign for sign in text if sign >= " " or sign in "\t\n")
-    return environment.get_template("feed.xml").render(entries=entries, address=address, today=today.isoformat()) + "\n"
+    text = environment.get_template("feed.xml").render(editions=editions, address=address, today=today.isoformat())
+    return text + "\n"
 
 
 def sitemap(files: list[str], address: str, today: date) -> str:
     """Return the sitemap of the pages."""
     template = Templates("mensura.site").get_template("sitemap.xml")
     return template.render(files=files, address=address, today=today.isoformat()) + "\n"
-
-
-def _whole_day(text: str) -> str:
-    """Return a date that a source gives by month or year as its first day."""
-    return text + "2026-01-01"[len(text) :] if len(text) in (len("2026"), len("2026-10")) else text

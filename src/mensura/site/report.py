@@ -152,7 +152,7 @@ def build_report(
             writer.write(page)
         drawings.finish()
         writer.place_cards()
-        _write_feeds(study, editions, writer.listed, stage, address, day)
+        _write_feeds(editions, writer.listed, stage, address, day)
         charts = sorted(file.stem for file in (stage / "api" / api.VERSION / "charts").glob("*.json"))
         write(api.to_json(api.openapi_document(charts)), stage, "api", api.VERSION, "openapi.json")
     headline = study.ranked.select(HEADLINE)
@@ -206,11 +206,8 @@ def _write_tables(study: Study, out: Path, address: str, day: date) -> None:
         write(text, out, "data", name)
 
 
-def _write_feeds(
-    study: Study, editions: list[editing.Edition], listed: list[str], out: Path, address: str, day: date
-) -> None:
-    entries = editing.feed_entries(study, editions)
-    write(editing.atom_feed(entries, address, day), out, "feed.xml")
+def _write_feeds(editions: list[editing.Edition], listed: list[str], out: Path, address: str, day: date) -> None:
+    write(editing.atom_feed(editions, address, day), out, "feed.xml")
     write(editing.sitemap(listed, address, day), out, "sitemap.xml")
     write(editing.editions_json(editions), out, "data", editing.FILE)
 

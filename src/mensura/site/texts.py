@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -84,16 +85,17 @@ def _written() -> tuple[dict[str, Any], ...]:
     return tuple(tomllib.loads(FILE.with_name("method.toml").read_text(encoding="utf-8"))["part"])
 
 
-def method_parts(snapshot: str = "", policy: dict[str, Any] | None = None) -> list[dict[str, Any]]:
+def method_parts(snapshot: str = "", policy: Sequence[dict[str, Any]] = ()) -> list[dict[str, Any]]:
     """Return the parts of the method: id, title, text (paragraphs) and rules (rule, formula, source).
 
-    ``snapshot`` says how much of the evidence is one publisher's; it takes its place among the limits. ``policy``, what
-    the evidence says about charts, stands before them.
+    ``snapshot`` says how much of the evidence is one publisher's; it takes its place among the limits. ``policy``: the
+    rules by which the evidence chooses models for charts.
     """
-    parts = [*_written()]
-    if policy is not None:
-        parts.insert(len(parts) - 1, policy)
     return [
-        {"rules": [], **part, "text": [line.replace(_SNAPSHOT, snapshot) for line in part.get("text", [])]}
-        for part in parts
+        {
+            "rules": list(policy) if part["id"] == "policy" else [],
+            **part,
+            "text": [line.replace(_SNAPSHOT, snapshot) for line in part.get("text", [])],
+        }
+        for part in _written()
     ]

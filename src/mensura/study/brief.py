@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from mensura.evidence.passing import say_passed
 from mensura.study.grading import shipped_record
-from mensura.study.headlines import passed_people, say_lead, year_sentence
+from mensura.study.headlines import cheapest_said, passed_people, say_lead, year_sentence
 from mensura.study.lead import newest_score
 from mensura.study.outlook import next_year_words
 from mensura.study.study import Study
-from mensura.study.units import dollars, show
+from mensura.study.units import show
 
 _SOURCES = "scores of the evidence, each with its source on the data page"
 
@@ -95,11 +95,5 @@ def _next(study: Study) -> str:
 
 
 def _costs(study: Study) -> str:
-    priced = study.models.drop_nulls(["iq", "effective_cost"])
-    parts = []
-    for floor in (115, 125, 135):
-        able = priced.filter(priced["iq"] >= floor).sort("effective_cost")
-        if able.height:
-            row = able.row(0, named=True)
-            parts.append(f"IQ {floor} from {dollars(row['effective_cost'])} ({row['name']})")
-    return f"{', '.join(parts)}: effective cost of a million tokens in and out, an estimate." if parts else "Not known."
+    prices = cheapest_said(study)
+    return f"{prices}: effective cost of a million tokens in and out, an estimate." if prices else "Not known."

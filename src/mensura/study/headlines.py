@@ -6,7 +6,7 @@ No sentence is stronger than its numbers allow.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cache
@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mensura.core.arrays import expit
+from mensura.core.arrays import Floats, expit
 from mensura.core.frames import read_csv
 from mensura.evidence.passing import NOT_PASSED, PASSED, SURELY, UNKNOWN, UNSURE, verdict_of, why_not_comparable
 from mensura.scale.ranking import FEWEST_DIMENSIONS, FEWEST_TESTS, rank_subjects, say_chance
 from mensura.study.study import Study
-from mensura.study.units import show, show_range
+from mensura.study.units import dollars, show, show_range
 
 _EXPLAINED = ("gpqa_diamond", "hle", "swe_bench_pro", "arc_agi_2")
 """Benchmarks that say what capability is worth: known, of four dimensions, hard and easy."""
@@ -109,11 +109,15 @@ def explained(study: Study) -> list[str]:
 
 def expected_scores(study: Study, benchmark: str, capabilities: Sequence[float]) -> list[float]:
     """Return the scores in percent that the fit expects on a benchmark at these capabilities."""
+    return [100 * float(share) for share in expected_shares(study, benchmark, np.asarray(capabilities))]
+
+
+def expected_shares(study: Study, benchmark: str, capabilities: Floats) -> Floats:
+    """Return the scores from 0 to 1 that the fit expects on a benchmark at these capabilities."""
     data, at = study.fit.data, study.fit.estimate
     column = data.benchmarks.index(benchmark)
     low, high = float(data.chance[column]), float(data.ceiling[column])
-    shares = expit(at.slope[0, column] * (np.asarray(capabilities) - at.difficulty[0, column]))
-    return [100 * (low + (high - low) * float(share)) for share in shares]
+    return low + (high - low) * expit(at.slope[0, column] * (capabilities - at.difficulty[0, column]))
 
 
 def year_sentence(study: Study) -> str:
@@ -272,3 +276,35 @@ def lead_by_month(study: Study) -> list[Month]:
         months.append(Month(start, tuple(table["subject"]), tuple(table["p_first"])))
         start = after
     return months
+
+
+# What capability costs: the cheapest model at or above each IQ.
+
+_FLOORS = range(90, 160, 5)
+"""IQs for which the cheapest model is named, as far as any model reaches."""
+_PRICED = (115, 125, 135)
+"""IQs for which one sentence says what the cheapest model costs."""
+
+
+def cheapest_rows(
+    study: Study, by: str = "effective_cost", floors: Iterable[int] = _FLOORS
+) -> tuple[list[dict[str, Any]], int]:
+    """Return the cheapest model at or above each IQ by one basis, and how many models have that cost.
+
+    The rule is that of ``mensura cost --at-least`` (:func:`mensura.iq.cheapest`); costs of two kinds are never ranked
+    together.
+    """
+    priced = study.models.drop_nulls(["iq", by]).with_columns(cost=by)
+    rows = []
+    for floor in floors:
+        able = priced.filter(pl.col("iq") >= floor).sort(by, "iq", descending=[False, True])
+        if able.height:
+            rows.append({"floor": floor, "able": able.height, **able.row(0, named=True)})
+    return rows, priced.height
+
+
+def cheapest_said(study: Study, by: str = "effective_cost") -> str:
+    """Say what the cheapest models of some IQs cost by one basis; nothing where no model has that cost."""
+    rows, _ = cheapest_rows(study, by, _PRICED)
+    parts = [f"{row['floor']} from {dollars(row['cost'])} ({row['name']})" for row in rows]
+    return f"IQ {', '.join(parts)}" if parts else ""

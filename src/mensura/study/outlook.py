@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mensura.core.arrays import Floats, expit
+from mensura.core.arrays import Floats
 from mensura.evidence.passing import MODEL_ERROR
 from mensura.scale import Z90
 from mensura.scale.ranking import say_chance
 from mensura.stitching import to_years
-from mensura.study.headlines import explained, passed_people, short_name
+from mensura.study.headlines import expected_shares, explained, passed_people, short_name
 from mensura.study.slow_parts import quarters_after
 from mensura.study.study import Study
 from mensura.study.units import show, show_range
@@ -80,12 +80,10 @@ def look_ahead(study: Study, days: list[date], *, seed: int = 0) -> list[Outlook
 
 def _taken(study: Study, benchmark: str, capability: Floats, noise: Floats) -> Floats:
     """Return scores (0 to 1) of models of these capabilities on a test, scattered around its curve as models are."""
-    data, at = study.fit.data, study.fit.estimate
-    column = data.benchmarks.index(benchmark)
-    low, high = float(data.chance[column]), float(data.ceiling[column])
-    expected = low + (high - low) * expit(at.slope[0, column] * (capability - at.difficulty[0, column]))
+    column = study.fit.data.benchmarks.index(benchmark)
+    expected = expected_shares(study, benchmark, capability)
     spread = np.sqrt(study.fit.model.noise(expected, np.full(expected.size, column)))
-    return np.clip(expected + spread * noise, low, high)
+    return np.clip(expected + spread * noise, study.fit.data.chance[column], study.fit.data.ceiling[column])
 
 
 def _iqs(study: Study, capability: Floats, noise: Floats) -> Floats:

@@ -51,29 +51,20 @@ def load_policy(evidence: Evidence) -> Policy:
     )
 
 
-def policy_part(evidence: Evidence) -> dict[str, Any]:
-    """Return the policy as a part of the method's page: its rules and their values, and what may differ for a model."""
-    table = TABLES["policy"]
+def policy_rules(evidence: Evidence) -> list[dict[str, Any]]:
+    """Return the policy as rules of the method's page: their values, what may differ for a model, and for how many."""
+    table, about = TABLES["policy"], "table policy of the evidence"
     rules = [
         {"rule": row["setting"].replace("_", " "), "formula": row["value"].replace(";", ", "), "source": row["about"]}
         for row in evidence.chart_rules.iter_rows(named=True)
     ]
-    fields = [
-        {"rule": f"for one model: {column.name}", "formula": column.about, "source": "table policy of the evidence"}
+    rules += [
+        {"rule": f"for one model: {column.name}", "formula": column.about, "source": about}
         for column in table.columns
         if column.name not in table.key
     ]
-    return {
-        "id": "policy",
-        "title": "Which models charts show",
-        "text": [
-            "Every model stays in every table. What a chart shows by default follows from rules that are part of the "
-            "evidence: a generation is counted within a product line of a provider, newest first; tier 0 is a flagship "
-            "and below 0 are smaller models. The page of each model says whether charts show it, and by which rule.",
-            f"Models with an exception of their own: {evidence.policy.height or 'none'}.",
-        ],
-        "rules": rules + fields,
-    }
+    exceptions = str(evidence.policy.height or "none")
+    return [*rules, {"rule": "models with an exception of their own", "formula": exceptions, "source": about}]
 
 
 def apply_policy(models: pl.DataFrame, scored: pl.Series, policy: Policy) -> pl.DataFrame:

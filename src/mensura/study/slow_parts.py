@@ -31,9 +31,8 @@ from mensura.core.results import Result
 from mensura.evidence import Evidence, load
 from mensura.scale import Calibration
 from mensura.stitching import Stitch, evidence_scores
-from mensura.trends import Watch, measure_pace, watch_acceleration
-from mensura.trends.capabilities import read_with_draws
-from mensura.trends.pace import FEWEST_RELEASES, forecast_known
+from mensura.trends import Watch, forecast, watch_acceleration
+from mensura.trends.pace import FEWEST_RELEASES
 from mensura.trends.watching import BASELINE, FEWEST
 
 _QUARTERS = 12
@@ -89,15 +88,12 @@ def report_pace(fit: Stitch, evidence: Evidence) -> Pace:
             f"{FEWEST_RELEASES} or more (mensura where says where one model stands)"
         )
     until = released[-1]
-    pace = measure_pace(dated, draws=fit.laplace)
-    capabilities, draws = read_with_draws(dated, fit.laplace)
-    days = quarters_after(until, _QUARTERS)
-    ahead = forecast_known(capabilities, days, draws=draws, level=_LEVEL, method="releases", seed=0)
-    table = ahead.select("date", "low", "high", value="capability")
+    ahead = forecast(dated, to=quarters_after(until, _QUARTERS), draws=fit.laplace, level=_LEVEL)
     best = float(dated["capability"].max())  # type: ignore[arg-type]
     start = pl.DataFrame({"date": [until], "low": [best], "high": [best], "value": [best]})
-    (low, high), (since, _), (_, records) = pace.interval, pace.table["since"], pace.table["slope"]
-    return Pace(pace.slope, low, high, records, fit.unit, since, until, pl.concat([start, table]))
+    table = pl.concat([start, ahead.table.select("date", "low", "high", value="capability")])
+    (_, slope, low, high, _, since), (_, records, *_) = ahead.pace.iter_rows()
+    return Pace(slope, low, high, records, fit.unit, since, until, table)
 
 
 def quarters_after(day: date, count: int) -> list[date]:

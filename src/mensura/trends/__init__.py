@@ -6,7 +6,7 @@ Read first: ``capabilities`` (what is needed of a fit), ``lines`` (lines and the
 forecast), ``progress`` (compute), ``watching`` (the monthly test), ``published`` (the printed figures).
 """
 
-from mensura.trends.breaks import Break, SlopeRatios, find_break, slope_ratios
+from mensura.trends.breaks import Break, find_break
 from mensura.trends.capabilities import (
     PublishedFit,
     add_dates,
@@ -30,7 +30,6 @@ __all__ = [
     "Progress",
     "PublishedFit",
     "ReleasePace",
-    "SlopeRatios",
     "Stream",
     "TrendLine",
     "Watch",
@@ -48,7 +47,6 @@ __all__ = [
     "measure_progress",
     "read_capabilities",
     "relate_horizons",
-    "slope_ratios",
     "watch_acceleration",
     "watch_stream",
 ]

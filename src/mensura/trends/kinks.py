@@ -20,11 +20,10 @@ import polars as pl
 
 from mensura.core.arrays import Floats, Ints
 from mensura.core.results import Result
-from mensura.intake.tables import as_frame
 from mensura.stitching import Stitch, encode, read_any, to_date, to_years
 from mensura.stitching.checks import warn_unconverged
 from mensura.trends.capabilities import read_dates
-from mensura.trends.scatter import whiten, whiten_all
+from mensura.trends.scatter import whiten_all
 
 CANDIDATES = 12
 """Break times tried at every look, evenly spread over the time watched so far."""
@@ -35,8 +34,6 @@ WEIGHTS = np.array([0.3, 1.0, 1.0, 1.0, 1.0])
 """Weight of every way before the data: sharing is presumed. Whether neighbours share a little or nothing, a hundred
 releases cannot tell. A statistic that presumes nothing takes shared shocks for kinks far more often than no shocks, so
 no threshold suits both; one that presumes sharing differs less between the two."""
-WATCHED = 0.75
-"""Share of a rolling window, its end, in which breaks are tried: a quarter stays to know the slope before."""
 FEWEST_KNOWN = 5
 """A look that knows fewer releases says nothing: its statistic is 0."""
 SHORTEST = 1e-9
@@ -45,21 +42,19 @@ SHORTEST = 1e-9
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LookDesign:
-    """What the dates of one look say, for releases ``first`` to ``count`` and per way in which they move together.
+    """What the dates of one look say, for the releases it knows and per way in which they move together.
 
     ``line`` are the directions of constant and trend among them, ``hinges`` those of the kinks freed of both, all of
     length one.
     ``log_weight`` (ways, candidates) is what prior, dates and the length of a hinge add to the restricted likelihood.
     """
 
-    first: int
-    count: int
     line: Floats
     hinges: Floats
     log_weight: Floats
 
     @classmethod
-    def of(cls, first: int, count: int, white: Floats, log_size: Floats) -> LookDesign:
+    def of(cls, white: Floats, log_size: Floats) -> LookDesign:
         """Lay out a look from its whitened columns: constant, trend and hinges (ways, 2 + candidates, releases)."""
         directions, lengths = np.linalg.qr(white[:, :2].transpose(0, 2, 1))
         line = directions.transpose(0, 2, 1).astype(float)
@@ -68,7 +63,7 @@ class LookDesign:
         unit = np.divide(hinges, length[..., None], out=np.zeros_like(hinges), where=length[..., None] > SHORTEST)
         of_line = np.log(np.maximum(np.abs(np.diagonal(lengths, axis1=1, axis2=2)), SHORTEST)).sum(axis=1)
         log_weight = (np.log(WEIGHTS) - log_size / 2 - of_line)[:, None] - np.log(np.maximum(length, SHORTEST))
-        return cls(first, count, line, unit, log_weight)
+        return cls(line, unit, log_weight)
 
     def statistic(self, white: Floats) -> Floats:
         """Return the statistic of whitened values (ways, worlds, releases), (worlds,)."""
@@ -94,40 +89,29 @@ class KinkDesign:
     looks: tuple[LookDesign, ...]
 
     @classmethod
-    def of(cls, years: Floats, start: float, counts: Ints, *, window: float | None = None) -> KinkDesign:
+    def of(cls, years: Floats, start: float, counts: Ints) -> KinkDesign:
         """Lay out one look after each of the first ``counts`` releases; ``years`` must be sorted.
 
-        Breaks are tried from ``start`` on. With a ``window`` in years a look knows only the releases of that time up
-        to itself, and breaks are tried in its last three quarters.
+        Breaks are tried from ``start`` on.
         """
         now = years[counts - 1]
-        first = np.zeros_like(counts) if window is None else np.searchsorted(years, now - window, side="right")
-        begin = np.full(now.size, start) if window is None else now - WATCHED * window
-        breaks = begin[:, None] + np.arange(CANDIDATES) / CANDIDATES * (now - begin)[:, None]
+        breaks = start + np.arange(CANDIDATES) / CANDIDATES * (now - start)[:, None]
         trend = np.stack([np.ones_like(years), years - years.mean()])
         hinges = np.maximum(years - breaks[:, :, None], 0)
         columns = np.concatenate([np.broadcast_to(trend, (now.size, *trend.shape)), hinges], axis=1)
-        parts = _whitened(years, columns, first, counts)
-        looks = (LookDesign.of(int(i), int(n), *part) for i, n, part in zip(first, counts, parts, strict=True))
-        return cls(years, counts, tuple(looks))
+        return cls(years, counts, tuple(LookDesign.of(*part) for part in _whitened(years, columns, counts)))
 
     def statistics(self, fits: Floats) -> Floats:
         """Return the statistic of capabilities ``fits`` (worlds, looks, releases) at every look, (worlds, looks)."""
-        first = np.array([look.first for look in self.looks])
-        parts = _whitened(self.years, fits.transpose(1, 0, 2), first, self.counts)
+        parts = _whitened(self.years, fits.transpose(1, 0, 2), self.counts)
         return np.stack([look.statistic(white) for look, (white, _) in zip(self.looks, parts, strict=True)], axis=1)
 
 
-def _whitened(years: Floats, values: Floats, first: Ints, counts: Ints) -> list[tuple[Floats, Floats]]:
+def _whitened(years: Floats, values: Floats, counts: Ints) -> list[tuple[Floats, Floats]]:
     """Whiten what every look knows of ``values`` (looks, rows, releases): (ways, rows, known) and log |R| (ways,).
 
-    The past of a sequence does not depend on its future, so looks that begin alike are whitened together.
+    The past of a sequence does not depend on its future, so all looks are whitened together.
     """
-    if np.any(first):
-        spans = [slice(i, n) for i, n in zip(first, counts, strict=True)]
-        return [
-            whiten(years[known], rows[:, known], SHARES, FADINGS) for known, rows in zip(spans, values, strict=True)
-        ]
     white, log_sizes = whiten_all(years, values, SHARES, FADINGS)
     return [(white[:, look, :, :n], log_sizes[:, :n].sum(axis=1)) for look, n in enumerate(counts)]
 
@@ -239,12 +223,9 @@ class Stream:
     scores: Floats
 
 
-def read_stream(scores: Any, dates: Any) -> tuple[Stream, list[str]]:  # noqa: ANN401
+def read_stream(scores: Any) -> tuple[Stream, list[str]]:  # noqa: ANN401
     """Turn a table of scores into arrays sorted by release, the best score of a pair counting once."""
     frame = _scores_of(scores) if isinstance(scores, Stitch) else read_any(scores)[0]
-    if dates is not None:
-        dated = read_dates(as_frame(dates, name="dates"), name="dates")
-        frame = frame.drop("released", strict=False).join(dated.select("subject", "released"), on="subject", how="left")
     frame = read_dates(frame, name="scores")
     data = encode(frame, "max")
     released = dict(frame.select("subject", "released").iter_rows())

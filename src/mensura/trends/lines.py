@@ -278,15 +278,7 @@ FEWEST = 8
 """Subjects with compute that four coefficients and a robust error need."""
 SAME_COLUMNS = 1e-9
 """Singular values below this share of the largest mean that the data cannot tell the coefficients apart."""
-_SCHEMA = {
-    "over": pl.String,
-    "n": pl.Int64,
-    "k": pl.Float64,
-    "change": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "p": pl.Float64,
-}
+_SCHEMA = {"over": pl.String, "n": pl.Int64, **dict.fromkeys(("k", "change", "low", "high", "p"), pl.Float64)}
 
 
 def constancy_table(years: Floats, C: Floats, compute: Floats, *, level: float) -> pl.DataFrame:

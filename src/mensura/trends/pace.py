@@ -19,7 +19,7 @@ import scipy
 
 from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, check_choice
 from mensura.core.results import Result
 from mensura.stitching import Stitch, to_date, to_years
 from mensura.trends.capabilities import hand_over, read_with_draws
@@ -260,8 +260,7 @@ def forecast(
     ['date', 'capability', 'low', 'high']
 
     """
-    if method not in METHODS:
-        raise MensuraError(f"method: {method!r} is not known; choose one of {', '.join(METHODS)}")
+    check_choice("method", method, METHODS)
     if not 0 < level < 1:
         raise MensuraError(f"level: must be between 0 and 1 (exclusive), got {level}")
     frame, matrix = read_with_draws(capabilities, draws)

@@ -22,7 +22,7 @@ import scipy
 
 from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats, Mask, just_below
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, check_choice
 from mensura.core.frames import require_columns, says_yes
 from mensura.core.results import Result
 from mensura.intake.tables import as_frame
@@ -120,8 +120,7 @@ def measure_progress(
     ['a']
 
     """
-    if method not in METHODS:
-        raise MensuraError(f"method: {method!r} is not known; choose one of {', '.join(METHODS)}")
+    check_choice("method", method, METHODS)
     if not 0 < level < 1:
         raise MensuraError(f"level: must be between 0 and 1 (exclusive), got {level}")
     table = _with_compute(models, compute)

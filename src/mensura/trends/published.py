@@ -17,11 +17,7 @@ import polars as pl
 import scipy
 
 from mensura.core.results import Result
-from mensura.stitching import (
-    Stitch,
-    stitch,
-    to_years,
-)
+from mensura.stitching import Stitch, stitch, to_years
 from mensura.trends.breaks import find_break
 from mensura.trends.capabilities import select_scores
 from mensura.trends.horizons import Horizons, read_minutes, relate_horizons

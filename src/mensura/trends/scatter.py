@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import scipy
 
 from mensura.core.arrays import Floats, Ints, Mask
 
@@ -113,14 +112,6 @@ class ScatterPosterior:
         line = self.line[node, row] + spread[:, None] * off
         change = line[:, 2] if line.shape[1] > 2 else np.zeros(n)
         return ScatterDraws(self.origin, line[:, 0], line[:, 1], spread, self.share[node], self.fading[node], change)
-
-    @property
-    def faster(self) -> Floats:
-        """Probability (rows,) that the pace is higher after the bend than before it."""
-        error = np.sqrt(self.squares / self.freedom * (self.root[:, 2] ** 2).sum(axis=1)[:, None])
-        return np.asarray(
-            (self.probability * scipy.special.stdtr(self.freedom, self.line[:, :, 2] / error)).sum(axis=0)
-        )
 
     @property
     def common(self) -> float:

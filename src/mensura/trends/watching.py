@@ -36,8 +36,6 @@ FEWEST = 3
 BASELINE = 20
 """Releases needed before the start."""
 LOOKS_A_YEAR = 12
-SHORTEST_WINDOW = 0.25
-"""Years of releases that a rolling look needs to know a slope before and after."""
 LOOKS_SHOWN = 5
 TOGETHER = 33
 """Worlds refitted at once."""
@@ -51,8 +49,7 @@ class Watch(Result):
 
     ``subject`` is the last release known at the look. ``alarm`` is the date of the first alarm, or None; ``p_value``
     the share of watches without change that come as far as this one did; ``slope_before`` and ``slope_after`` are
-    those of all releases, per year on the scale of the last fit; ``window`` the years of releases each look knows
-    (None: all); ``converged`` says whether that fit arrived.
+    those of all releases, per year on the scale of the last fit; ``converged`` says whether that fit arrived.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("looks",)
@@ -63,7 +60,6 @@ class Watch(Result):
     p_value: float
     slope_before: float
     slope_after: float
-    window: float | None = None
     converged: bool = True
 
     @property
@@ -75,8 +71,7 @@ class Watch(Result):
     def heading(self) -> str:
         """The verdict, in one line."""
         verdict = f"acceleration: alarm on {self.alarm}" if self.alarm else "no alarm"
-        fitted = "all releases" if self.window is None else f"the releases of {12 * self.window:.0f} months"
-        span = f"{fitted} watched {to_date(self.plan.start)} to {self.looks['date'][-1]}"
+        span = f"all releases watched {to_date(self.plan.start)} to {self.looks['date'][-1]}"
         rate = f"{self.plan.rate:.1%} false alarms over the watch, p = {self.p_value:.3f}"
         return f"{verdict} ({span}; {rate}; slope ×{self.ratio:.2f})"
 
@@ -108,10 +103,8 @@ class Watch(Result):
 def watch_acceleration(
     scores: Any = None,  # noqa: ANN401
     *,
-    dates: Any = None,  # noqa: ANN401
     start: date | None = None,
     until: date | None = None,
-    window: float | None = None,
     rate: float = 0.05,
     streams: int = 199,
     seed: int = 0,
@@ -122,16 +115,12 @@ def watch_acceleration(
     Parameters
     ----------
     scores : Evidence, fit, table or None
-        Evidence (None: the embedded one), a fit, or a table with subject, benchmark and score in [0, 1].
-    dates : table, optional
-        Release dates, if the scores have none.
+        Evidence (None: the embedded one), a fit, or a table with subject, benchmark, score in [0, 1] and released.
     start : date, optional
         First day watched (default: the middle of the time span).
     until : date, optional
         Planned end (default: the last release). The rate holds for all checks up to then; before, its elapsed share is
         spent.
-    window : float, optional
-        Years of releases that each monthly check uses (default: all).
     rate : float
         Share of false alarms over the whole watch.
     streams : int
@@ -159,23 +148,19 @@ def watch_acceleration(
     ['date', 'subject']
 
     """
-    stream, subjects = read_stream(scores, dates)
+    stream, subjects = read_stream(scores)
     begin = float(to_years(pl.Series([start]))[0]) if start else default_start(stream.years)
     end = float(to_years(pl.Series([until]))[0]) if until else float(stream.years[-1])
     _check_span(stream.years, begin, end, rate, streams)
-    _check_window(window)
     stream = first_releases(stream, int(np.count_nonzero(stream.years <= end)))
     spent = rate * min(1.0, float(stream.years[-1] - begin) / (end - begin)) if until else rate
-    return watch_stream(
-        stream, begin, window=window, rate=spent, streams=streams, seed=seed, subjects=subjects, advance=advance
-    )
+    return watch_stream(stream, begin, rate=spent, streams=streams, seed=seed, subjects=subjects, advance=advance)
 
 
 def watch_stream(
     stream: Stream,
     start: float,
     *,
-    window: float | None = None,
     rate: float = 0.05,
     streams: int = 199,
     seed: int = 0,
@@ -190,7 +175,7 @@ def watch_stream(
         Scores sorted by release.
     start : float
         First day watched, in years since 1970.
-    window, rate, streams, seed, advance
+    rate, streams, seed, advance
         As in :func:`watch_acceleration`.
     subjects : list of str, optional
         Names of the releases.
@@ -211,7 +196,7 @@ def watch_stream(
 
     """
     names = subjects or [str(i) for i in range(stream.years.size)]
-    design = KinkDesign.of(stream.years, start, look_counts(stream.years, start), window=window)
+    design = KinkDesign.of(stream.years, start, look_counts(stream.years, start))
     layout = ScoreLayout.of(stream.rows, stream.cols)
     refits = refit_looks(layout, stream.scores, design.counts)
     plan = _plan(stream, layout, design, refits, start, rate=rate, streams=streams, seed=seed, advance=advance)
@@ -235,7 +220,6 @@ def watch_stream(
         float((1 + np.count_nonzero(plan.peaks >= scaled.max())) / (1 + plan.peaks.size)),
         before,
         after,
-        window,
         bool(refits.converged[0]),
     )
 
@@ -301,12 +285,4 @@ def _check_span(years: Floats, start: float, until: float, rate: float, streams:
     if not 0 < rate < 1 or (streams + 1) * rate < 1:
         raise MensuraError(
             f"watch: rate {rate} with {streams} simulated streams; rate × (streams + 1) must be at least 1"
-        )
-
-
-def _check_window(window: float | None) -> None:
-    """Refuse a window that holds no trend."""
-    if window is not None and not SHORTEST_WINDOW <= window < np.inf:
-        raise MensuraError(
-            f"window: at least {SHORTEST_WINDOW} years are expected, got {window}; None takes all releases"
         )

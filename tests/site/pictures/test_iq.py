@@ -11,7 +11,6 @@ from mensura.site.pages.models import rivals
 from mensura.site.pictures.benchmark import said_beyond, up_to
 from mensura.site.pictures.iq import (
     best_value,
-    cheapest_rows,
     farthest_said,
     frontier,
     leading_said,
@@ -22,6 +21,7 @@ from mensura.site.pictures.iq import (
 )
 from mensura.site.pictures.people import aligned_said, falling_said, largest_said
 from mensura.site.pictures.stitched import human_lines, in_range, oddest, stands_beside
+from mensura.study.headlines import cheapest_rows
 from mensura.study.leaders import measure_own
 from mensura.study.standing import find_neighbours, find_next, find_prices
 

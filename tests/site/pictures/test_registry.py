@@ -102,15 +102,6 @@ def test_success_falls_in_as_many_curves_as_is_said(study, figure):
     assert falls < len(curves), "a sentence that says 'in every' would be false"
 
 
-def test_level_means_come_nearer_to_the_diagonal_by_as_much_as_is_said(figure):
-    one = figure("calibration-stages")
-    gap = {key: np.mean([abs(row[key] - row["empirical"]) for row in one.points]) for key in ("level", "aligned")}
-    before, after = numbers(one.finding)
-    assert before == pytest.approx(gap["level"], abs=0.051)
-    assert after == pytest.approx(gap["aligned"], abs=0.051)
-    assert after < before
-
-
 def test_a_model_typical_in_every_signal_of_work_stands_at_one(study, figure):
     """The signals of a model are ratios to what is typical: their geometric mean, turned over, is its efficiency."""
     signals = study.costs.signals.group_by("subject").agg(typical=1 / pl.col("usage").log().mean().exp())

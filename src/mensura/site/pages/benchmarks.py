@@ -14,7 +14,7 @@ from mensura.charts.values import counted
 from mensura.core.frames import read_csv
 from mensura.evidence import RATE_UNITS, slug
 from mensura.evidence.passing import comparable_people
-from mensura.site.pages.page import Page, page_of
+from mensura.site.pages.page import WORDS, Page, page_of
 from mensura.site.pages.people import registry_rows
 from mensura.site.pictures.benchmark import benchmark_scores, history_figure, ladder_figure, people_on, scores_figure
 from mensura.site.texts import source_date, source_link
@@ -30,18 +30,6 @@ _SHARED = 15
 """Models in the picture of a shared link, where the ladder puts their scores."""
 _GROUPS_SAID = 3
 """Groups of people that the first sentences of a benchmark name; the pictures have all."""
-_MEASURED_BY = {
-    "independent": "by independent evaluators",
-    "vendor": "by their makers",
-    "arena": "by votes in an arena",
-    None: "by somebody unknown",
-}
-_WORDS = {
-    "frontier": "frontier: hard for today's models",
-    "saturating": "saturating: today's best models are near its top",
-    "diagnostic": "diagnostic: shown, no part of the composite",
-    "tracked": "tracked: shown, no part of the composite",
-}
 
 
 @cache
@@ -156,7 +144,7 @@ def benchmark_facts(study: Study, row: dict[str, Any], best: dict[str, Any] | No
         ("Dimension", _dimension(study, row, "none")),
         ("Items", items if row["items"] else "not recorded"),
         ("Chance and ceiling", _range(row)),
-        ("Frontier or saturating", f"{_WORDS.get(row['kind'], row['kind'])}. {_saturation(row, best)}".strip()),
+        ("Frontier or saturating", f"{WORDS['kinds'].get(row['kind'], row['kind'])}. {_saturation(row, best)}".strip()),
     ]
     if row["difficulty"] is not None:
         place = f"difficulty {show(row['difficulty'], 'capability')}, slope {show(row['slope'], 'capability')}"
@@ -170,7 +158,7 @@ def benchmark_validity(study: Study, row: dict[str, Any]) -> list[tuple[str, str
     name = row["benchmark"]
     note = benchmark_notes().get(name)
     by = study.evidence.scores.filter(benchmark=name, primary=True)["measured_by"].value_counts().rows()
-    kinds = sorted(((count, _MEASURED_BY[kind]) for kind, count in by), reverse=True)
+    kinds = sorted(((count, WORDS["measured_by"][kind or "unknown"]) for kind, count in by), reverse=True)
     people = grade_references(study.evidence).filter(pl.col("kind") != "estimated", benchmark=name)
     took = [f"{group} (grade {grade})" for group, grade in people.select("group", "grade").iter_rows() if grade]
     spread = study.residuals.filter(benchmark=name)["residual"].to_list()

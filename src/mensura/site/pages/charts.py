@@ -13,8 +13,16 @@ from mensura.iq import EFFECTIVE_COST_NOTE
 from mensura.site.pages.page import HEADS, Page, figures_of, leader_marks, page_of, section_of
 from mensura.site.pictures import Figure
 from mensura.site.pictures.horizon import best_rows, table_rows
-from mensura.site.pictures.iq import cheapest_rows, cheapest_said, dimension_bell
-from mensura.study.headlines import leader_sentence, pace_sentence, ranked_sentence, unit_sentences, unit_words
+from mensura.site.pictures.iq import dimension_bell
+from mensura.study.headlines import (
+    cheapest_rows,
+    cheapest_said,
+    leader_sentence,
+    pace_sentence,
+    ranked_sentence,
+    unit_sentences,
+    unit_words,
+)
 from mensura.study.horizons import horizon_deck, horizon_sentence
 from mensura.study.outlook import next_year_words
 from mensura.study.study import Study

@@ -14,7 +14,7 @@ from mensura.site.pages.page import Page, figures_of, leader_marks, page_of, sec
 from mensura.site.pictures.first_screen import screen_of
 from mensura.site.texts import glossary, method_parts
 from mensura.study.grading import KIND_WORDS, SHOWN_SIGNS, sealed_claims, shipped_record
-from mensura.study.policy import policy_part
+from mensura.study.policy import policy_rules
 from mensura.study.study import Study
 
 _COMPARED = 3
@@ -62,7 +62,7 @@ def method(study: Study) -> Page:
 
 def study_parts(study: Study) -> list[dict[str, Any]]:
     """Return the parts of the method as this study follows it."""
-    return method_parts(snapshot_sentence(study), policy_part(study.evidence))
+    return method_parts(snapshot_sentence(study), policy_rules(study.evidence))
 
 
 def snapshot_sentence(study: Study) -> str:

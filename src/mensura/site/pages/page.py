@@ -17,6 +17,8 @@ _WORDS: dict[str, dict[str, Any]] = tomllib.loads(
 NAVIGATION, MORE = (tuple((file, label) for file, label in _WORDS["menus"][menu]) for menu in ("navigation", "more"))
 HEADS: dict[str, str] = _WORDS["heads"]
 """What the head of a table says for the key of a column."""
+WORDS: dict[str, dict[str, str]] = _WORDS["words"]
+"""What pages say for the key of a kind."""
 _MARKS = 15
 """Leading models in the picture of a shared link."""
 

@@ -28,10 +28,7 @@ _ALONE = 8
 
 def people(study: Study) -> Page:
     """Who was passed, when; then the registry; the ladders of judged people last."""
-    names = (
-        *("calibration-levels-published", "calibration-levels", "calibration-stages"),
-        *("observed-world", "country-alignment"),
-    )
+    names = (*("calibration-levels-published", "calibration-levels", "observed-world", "country-alignment"),)
     ladder = human_ladder(study)
     every = passed_people(study, ("measured", "panel"))
     sentence, deck = passed_words(study, every)

@@ -36,7 +36,7 @@ for prefix, of_benchmark in (
     ("history-", benchmark.history_figure),
 ):
     FAMILIES[prefix] = Family(benchmark.benchmark_picture(of_benchmark), benchmark.benchmark_keys, "BENCHMARK")
-FAMILIES["maker-"] = Family(benchmark.maker_picture, benchmark.maker_keys, "MAKER")
+FAMILIES["maker-"] = Family(benchmark.maker_figure, benchmark.maker_keys, "MAKER")
 for prefix, of_model in (
     ("among-", standing.among_people),
     ("profile-", standing.profile),

@@ -10,7 +10,6 @@ import polars as pl
 
 from mensura.charts import Drawing, Mark, Reference, Strip, draw_forest, draw_history, draw_ladder
 from mensura.charts.theme import ROOT
-from mensura.core.errors import MensuraError
 from mensura.evidence import RATE_UNITS, Evidence, slug, with_tries
 from mensura.scale import rate_interval
 from mensura.site.pictures.registry import Figure, model_link, worded
@@ -151,17 +150,12 @@ def benchmark_keys(evidence: Evidence) -> Iterable[tuple[str, str]]:
     return evidence.benchmarks.select("benchmark", "name").iter_rows()
 
 
-def benchmark_picture(draw: Drawer) -> Callable[[Study, str], Figure]:
+def benchmark_picture(draw: Drawer) -> Callable[[Study, str], Figure | None]:
     """Return what builds one kind of picture of a benchmark for print."""
 
-    def build(study: Study, benchmark: str) -> Figure:
+    def build(study: Study, benchmark: str) -> Figure | None:
         rows = score_rows(study, benchmark)
-        made = draw(study, benchmark, rows, people_on(study, benchmark)) if rows.height else None
-        if made is None:
-            raise MensuraError(
-                f"figure: {benchmark} has too little for this picture; choose another one (mensura figure --list)"
-            )
-        return made
+        return draw(study, benchmark, rows, people_on(study, benchmark)) if rows.height else None
 
     build.__doc__ = draw.__doc__
     return build
@@ -223,7 +217,7 @@ def _references(people: list[dict[str, Any]], unit: str) -> list[Reference]:
 
 
 def maker_figure(study: Study, provider: str) -> Figure | None:
-    """Draw all models of one maker over time; None where fewer than two have a date and an IQ."""
+    """Draw all models of one maker over time; nothing where fewer than two have a date and an IQ."""
     rows = study.models.filter(pl.col("provider") == provider)
     dated = rows.drop_nulls(["released", "exact_iq"]).sort("released")
     if dated.height < _FEWEST:
@@ -238,17 +232,6 @@ def maker_figure(study: Study, provider: str) -> Figure | None:
     drawing = draw_history(marks, (), tick=lambda value: show(value, "iq"), description=f"IQ by release. {finding}.")
     table = dated.select("subject", "name", "released", "exact_iq", "iq_low", "iq_high").to_dicts()
     return worded("maker-", drawing, finding, of=slug(provider), rows=table, provider=provider)
-
-
-def maker_picture(study: Study, provider: str) -> Figure:
-    """Return all models of one maker over time, with the records joined."""
-    made = maker_figure(study, provider)
-    if made is None:
-        raise MensuraError(
-            f"figure: {provider} has fewer than {_FEWEST} dated models with an IQ; choose another maker or add scores "
-            "(mensura add)"
-        )
-    return made
 
 
 def maker_keys(evidence: Evidence) -> Iterator[tuple[str, str]]:

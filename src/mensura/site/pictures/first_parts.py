@@ -19,9 +19,8 @@ from mensura.charts.theme import ROOT, lab_colour, lab_of, paint, shape_of
 from mensura.evidence import slug
 from mensura.scale import iq_to_rate
 from mensura.site.pictures.benchmark import group_subject
-from mensura.site.pictures.iq import cheapest_rows, cheapest_said
 from mensura.site.pictures.registry import iq_mark
-from mensura.study.headlines import Passed, passed_people, year_sentence
+from mensura.study.headlines import Passed, cheapest_rows, cheapest_said, passed_people, year_sentence
 from mensura.study.horizons import DOMAINS, horizon_sentence, pace_words, task_horizons
 from mensura.study.outlook import next_year_words
 from mensura.study.study import Study

@@ -16,7 +16,7 @@ from mensura.core.errors import MensuraError
 from mensura.evidence import slug
 from mensura.scale.ranking import say_chance, say_leader
 from mensura.site.pictures import first_parts as parts
-from mensura.site.pictures.registry import Figure, iq_mark, picture, worded
+from mensura.site.pictures.registry import Figure, iq_mark, picture, picture_words, worded
 from mensura.study.headlines import Month, lead_by_month, say_lead
 from mensura.study.study import Study
 from mensura.study.units import show, show_range
@@ -245,22 +245,15 @@ class FirstScreen:
         )
 
     def _questions(self, today: dict[str, Any]) -> list[dict[str, Any]]:
+        study = self._study
+        answers = (
+            *(parts.who_leads(today["chances"]), parts.who_was_passed(study), parts.how_fast(study)),
+            *(parts.how_long(), parts.what_it_costs(study), parts.what_comes(study), parts.WHAT_NOT),
+        )
+        asked = picture_words()["first"]["questions"]
         return [
-            {"question": "Who leads, and how sure?", "href": "iq.html#ranking", **parts.who_leads(today["chances"])},
-            {
-                "question": "Which people are above it?",
-                "href": "people.html",
-                **parts.who_was_passed(self._study),
-            },
-            {"question": "Is it speeding up?", "href": "stitched.html#acceleration", **parts.how_fast(self._study)},
-            {"question": "How long a task?", "href": "horizon.html", **parts.how_long()},
-            {"question": "Best model for a budget?", "href": "pick.html", **parts.what_it_costs(self._study)},
-            {
-                "question": "What will next year’s best model do?",
-                "href": "stitched.html#next-year",
-                **parts.what_comes(self._study),
-            },
-            {"question": "What can I not conclude?", "href": "method.html#limits", **parts.WHAT_NOT},
+            {"question": question, "href": href, **answer}
+            for (question, href), answer in zip(asked, answers, strict=True)
         ]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import polars as pl
@@ -22,10 +21,6 @@ _FEW = 3  # pairs below which a correlation says nothing
 _AVERAGE = {"label": ["the average person"], "value": [100.0], "low": [None], "high": [None]}
 _ENDS = 6
 """Models at each end of a ranking that a picture shows."""
-_FLOORS = range(90, 160, 5)
-"""IQs for which the cheapest model is named, as far as any model reaches."""
-_PRICED = (115, 125, 135)
-"""IQs for which one sentence says what the cheapest model costs."""
 _PANEL = 540.0  # width of the bells of single dimensions, two of which stand side by side, pixels
 _WHO = ("subject", "name", "provider")
 _COST = "effective cost, $ per 1M in + 1M out"
@@ -246,27 +241,3 @@ def task_efficiency(study: Study) -> Figure:
     """Task efficiency; 1 is a model that is the median in every signal of work."""
     rows = _ends(study, "task_efficiency", pl.col("task_efficiency"))
     return worded("task-efficiency", charts.bars(rows, x_title="task efficiency, ×", log=True, rule=1.0), leanest(rows))
-
-
-def cheapest_rows(
-    study: Study, by: str = "effective_cost", floors: Iterable[int] = _FLOORS
-) -> tuple[list[dict[str, Any]], int]:
-    """Return the cheapest model at or above each IQ by one basis, and how many models have that cost.
-
-    The rule is that of ``mensura cost --at-least`` (:func:`mensura.iq.cheapest`); costs of two kinds are never ranked
-    together.
-    """
-    priced = study.models.drop_nulls(["iq", by]).with_columns(cost=by)
-    rows = []
-    for floor in floors:
-        able = priced.filter(pl.col("iq") >= floor).sort(by, "iq", descending=[False, True])
-        if able.height:
-            rows.append({"floor": floor, "able": able.height, **able.row(0, named=True)})
-    return rows, priced.height
-
-
-def cheapest_said(study: Study, by: str = "effective_cost") -> str:
-    """Say what the cheapest models of some IQs cost by one basis; nothing where no model has that cost."""
-    rows, _ = cheapest_rows(study, by, _PRICED)
-    parts = [f"{row['floor']} from {dollars(row['cost'])} ({row['name']})" for row in rows]
-    return f"IQ {', '.join(parts)}" if parts else ""

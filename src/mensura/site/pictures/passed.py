@@ -14,19 +14,11 @@ from mensura.charts.values import counted, listed
 from mensura.core.errors import MensuraError
 from mensura.evidence.passing import SURELY, number_word, say_passed, say_solid
 from mensura.site.pictures.benchmark import group_subject
-from mensura.site.pictures.registry import Figure, model_link, picture, worded
+from mensura.site.pictures.registry import Figure, model_link, picture, picture_words, worded
 from mensura.study.headlines import Passed, passed_people
 from mensura.study.study import Study
 from mensura.study.units import chance, show
 
-_SHORTLY = {
-    "A": "answers published",
-    "B": "people counted",
-    "C": "in a paper, people not counted",
-    "D": "second-hand",
-    "E": "judged: nobody took the test",
-}
-"""What a letter says, in a row of the picture."""
 _VERDICTS = {"passed": "Passed", "cannot be told": "Cannot be told yet", "not passed": "Not passed"}
 
 
@@ -111,7 +103,7 @@ def _row(study: Study, one: Passed, grade: str | None) -> PassingRow:
         chance(one.best[1]) if one.best else "–",
         tuple(_percent(value, one.unit) for value in (one.score, printed["low"], printed["high"])),
         grade or "",
-        _SHORTLY.get(grade or "", "no grade") + panel,
+        picture_words()["passed"]["grades"].get(grade or "", "no grade") + panel,
     )
 
 

@@ -168,17 +168,3 @@ def calibration_levels(study: Study) -> Figure:
     middle = median(made.together["base"].drop_nulls().to_list())
     finding = f"World success falls by a factor of {middle:.1f} per level in the median dimension, not by ten"
     return _level_panels("calibration-levels", made, finding)
-
-
-@picture("calibration-stages")
-def calibration_stages(study: Study) -> Figure:
-    """The three stages of the published calibration procedure, on the open items."""
-    made = study.abilities.published
-    means = _decided(made, made.stages)
-    before, after = (
-        means.select((pl.col(column) - pl.col("empirical")).abs().mean()).item() for column in ("level", "aligned")
-    )
-    finding = f"Level means lie {before:.1f} levels off the diagonal as annotated, {after:.1f} with base and intercept"
-    names = dict(made.cover.select("dimension", "name").iter_rows())
-    drawing = charts.calibration_stages(means.with_columns(pl.col("dimension").replace(names)))
-    return worded("calibration-stages", drawing, finding)

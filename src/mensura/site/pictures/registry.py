@@ -129,7 +129,7 @@ PICTURES: dict[str, Builder] = {}
 class Family(NamedTuple):
     """Pictures that exist once per key: their builder, the keys with their names for people, and how a key looks."""
 
-    build: Callable[[Study, str], Figure]
+    build: Callable[[Study, str], Figure | None]
     keys: Callable[[Evidence], Iterable[tuple[str, str]]]
     example: str
 
@@ -157,11 +157,21 @@ def find_picture(evidence: Evidence, name: str) -> Builder:
         if name.startswith(prefix):
             key, near = _find_key(list(family.keys(evidence)), name.removeprefix(prefix))
             if key is not None:
-                return lambda study: family.build(study, key)
+                return lambda study: _made(family.build(study, key), key)
             near = tuple(prefix + one for one in near)
     families = ", ".join(f"{prefix}{family.example}" for prefix, family in FAMILIES.items())
     hint = f"did you mean {', '.join(near)}? There are" if near else "choose one of"
     raise MensuraError(f"figure: {name!r} is not known; {hint} {', '.join(PICTURES)}, and the families {families}")
+
+
+def _made(figure: Figure | None, key: str) -> Figure:
+    """Return a picture of a family; refuse one that its data do not allow."""
+    if figure is None:
+        raise MensuraError(
+            f"figure: {key} has too little for this picture; choose another one (mensura figure --list), or add scores "
+            "(mensura add)"
+        )
+    return figure
 
 
 def draw(study: Study, name: str) -> Figure:

@@ -8,7 +8,6 @@ from typing import Any
 
 from mensura.charts import Mark
 from mensura.charts.standing import Duel, draw_among, draw_duels, draw_kinds, draw_price
-from mensura.core.errors import MensuraError
 from mensura.evidence import slug
 from mensura.evidence.passing import verdict_of
 from mensura.site.pictures.registry import Figure, iq_mark, worded
@@ -131,21 +130,13 @@ def people_rows(study: Study, subject: str) -> list[dict[str, Any]]:
     return rows
 
 
-def model_picture(build: Callable[[Study, dict[str, Any]], Figure | None]) -> Callable[[Study, str], Figure]:
+def model_picture(build: Callable[[Study, dict[str, Any]], Figure | None]) -> Callable[[Study, str], Figure | None]:
     """Return what builds one kind of picture of a model for print, under the name of the model."""
 
-    def drawn(study: Study, subject: str) -> Figure:
+    def drawn(study: Study, subject: str) -> Figure | None:
         row = study.rows.by_subject[subject]
-        if row["exact_iq"] is None:
-            raise MensuraError(
-                f"figure: {row['name']} has too few scores for an IQ; choose another model or add scores (mensura add)"
-            )
-        made = build(study, row)
-        if made is None:
-            raise MensuraError(
-                f"figure: {row['name']} has too little for this picture; choose another one (mensura figure --list)"
-            )
-        return replace(made, title=f"{row['name']}: {made.title}")
+        made = None if row["exact_iq"] is None else build(study, row)
+        return made and replace(made, title=f"{row['name']}: {made.title}")
 
     drawn.__doc__ = build.__doc__
     return drawn
