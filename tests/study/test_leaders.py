@@ -4,7 +4,6 @@ from dataclasses import replace
 from datetime import date
 
 import polars as pl
-import pytest
 
 import mensura
 from mensura.evidence.passing import comparable_people
@@ -43,11 +42,6 @@ def test_people_who_were_measured_go_before_those_judged_and_the_best_of_them_co
     assert (row["people"], row["human_score"], row["human_status"]) == ("others", 70.0, "measured")
     judged = leader({"m": 80.0}, ("better", 90.0, "estimated", "percent"))
     assert (judged["people"], judged["human_status"]) == ("better", "judged")
-
-
-@pytest.mark.parametrize(("score", "ahead"), [(70.1, "model"), (70.0, "level"), (69.9, "people")])
-def test_whoever_scores_higher_is_ahead(score, ahead):
-    assert leader({"m": score}, ("experts", 70.0, "measured", "percent"))["ahead"] == ahead
 
 
 def test_people_who_scored_no_better_than_guessing_are_nobody_to_pass():
