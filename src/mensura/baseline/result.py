@@ -297,16 +297,19 @@ def card_svg(baseline: Baseline) -> str:
     title = f"Mean score on {baseline.name} in percent. {SENTENCE} By: {asked}"
     if not baseline.models.height:
         return charts.estimates(people, label="group", value="value", x_title=title).svg()
-    none = dict.fromkeys(("low", "high"), pl.lit(None, pl.Float64))
-    models = baseline.models.unique("subject", maintain_order=True).select(
-        "subject",
-        name="subject",
-        provider=pl.lit(None, pl.String),
-        value=100 * pl.col("score"),
-        **none,
-        status=pl.lit("measured"),
-    )
-    return charts.bars(models, x_title=title, references=people).svg()
+    scores = baseline.models.unique("subject", maintain_order=True).sort("score", descending=True, maintain_order=True)
+    models = [
+        charts.Strip(name, 100 * score, provider="", text=f"{100 * score:.3g}")
+        for name, score in scores.select("subject", "score").iter_rows()
+    ]
+    groups = [
+        charts.Reference(f"{group}: {mean:.3g}, {low:.3g} to {high:.3g}, estimated", mean, low, high, "estimated")
+        for group, mean, low, high in people.select("group", "value", "low", "high").iter_rows()
+    ]
+    about = f"{title}. {'; '.join(group.label for group in groups)}."
+    return charts.draw_forest(
+        models, axis=title, tick=lambda value: f"{value:.3g}", description=about, references=groups
+    ).svg()
 
 
 def _span(row: dict[str, object], name: str, ends: tuple[str, str] | None = None) -> str:
