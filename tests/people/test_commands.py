@@ -89,7 +89,7 @@ def test_extrapolate_by_links(mensura_command, folder, tmp_path):
     assert [row["status"] for row in found["rates"]] == ["measured", "extrapolated", "extrapolated"]
     assert found["rates"][0]["rate"] == rates["rate"][0]
     assert "breakdown" not in found
-    printed = mensura_command("extrapolate", folder, "--group", "country=JPN", "--to", "Chile", "--method", "identity")
+    printed = mensura_command("extrapolate", folder, *arguments)
     assert printed.code == 0
     assert "What the rates depend on" not in printed.out
 
