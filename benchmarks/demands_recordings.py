@@ -28,7 +28,7 @@ def agreement_figures(readings: pl.DataFrame) -> dict[str, object]:
     wide = found.agreement.pivot("statistic", index="dimension", values="value", maintain_order=True)
     kappa = found.agreement.filter(statistic="kappa").select("dimension", kappa_low="low", kappa_high="high")
     print(text_table(wide.join(kappa, on="dimension", maintain_order="left"), rows=30))
-    means = {name: found.value(name) for name in ("exact", "within_one", "kappa", "alpha_ordinal")}
+    means = {name: found.shown[name][-1] for name in ("exact", "within_one", "kappa", "alpha_ordinal")}
     print(f"published test–retest of one call per cell, other items: {PUBLISHED_RETEST}\n")
     return {"agreement_mean": means, "published_retest": PUBLISHED_RETEST, "agreement": found.agreement.to_dicts()}
 

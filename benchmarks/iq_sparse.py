@@ -38,7 +38,7 @@ from mensura.evidence import Evidence
 from mensura.iq import IqResult
 from mensura.iq.ladders import HIGHEST, LOWEST, Metric
 from mensura.iq.matrix import ScoreMatrix
-from mensura.iq.relatives import Relatives
+from mensura.iq.relatives import TEACHERS, Relatives
 from mensura.iq.uncertainty import interval
 from mensura.scale.ranking import rank_interval
 
@@ -214,7 +214,10 @@ class Truth:
 def entries(truth: Truth, condition: str, methods: list[str], repeats: int) -> Iterator[dict[str, object]]:
     """Enter every well-measured model again, some at once, and yield what each method made of each."""
     matrix = truth.matrix
-    relatives = matrix.relatives.connected(matrix.measured)
+    every = matrix.relatives
+    known = np.flatnonzero(every.teachers(matrix.measured) >= TEACHERS)
+    doubt = None if every.doubt is None else every.doubt.of(known)
+    relatives = Relatives(tuple(every.names[place] for place in known), every.odds[:, known], doubt)
     targets = truth.targets
     if condition in RELATIVES:
         targets = targets[~np.isnan(relatives.odds[targets]).all(axis=1)]

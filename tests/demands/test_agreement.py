@@ -32,7 +32,7 @@ def readings(dimension="AS", **columns):
 
 
 def figure(agreement, statistic, dimension="AS"):
-    return agreement.value(statistic, dimension)
+    return agreement.agreement.filter(statistic=statistic, dimension=dimension)["value"].item()
 
 
 def test_krippendorffs_worked_example():

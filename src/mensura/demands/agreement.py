@@ -67,14 +67,6 @@ class Agreement(Result):
         notes = self.agreement.filter(pl.col("note") != "").group_by("dimension", maintain_order=True).first()
         return wide.join(notes.select("dimension", "note"), on="dimension", how="left", maintain_order="left")
 
-    def value(self, statistic: str, dimension: str = MEAN) -> float | None:
-        """Return one figure; None where it is not defined."""
-        row = self.agreement.filter((pl.col("statistic") == statistic) & (pl.col("dimension") == dimension))
-        if row.is_empty():
-            raise MensuraError(f"agreement: no {statistic!r} of {dimension!r}; expected one of {', '.join(STATISTICS)}")
-        value: float | None = row["value"][0]
-        return value
-
 
 def measure_agreement(readings: pl.DataFrame, *, draws: int = DRAWS, seed: int = 0) -> Agreement:
     """Measure the agreement of all raters in every dimension; each repeat of an annotator is a rater.
@@ -103,8 +95,8 @@ def measure_agreement(readings: pl.DataFrame, *, draws: int = DRAWS, seed: int =
     >>> import polars as pl
     >>> from mensura.demands import measure_agreement, read_demands
     >>> sheet = {"item": ["a", "b", "a", "b"], "annotator": ["x", "x", "y", "y"], "KNc": [1, 3, 1, 4]}
-    >>> measure_agreement(read_demands(pl.DataFrame(sheet)), draws=10).value("exact", "KNc")
-    0.5
+    >>> measure_agreement(read_demands(pl.DataFrame(sheet)), draws=10).shown["exact"].to_list()
+    [0.5, 0.5]
 
     """
     grid = ReadingGrid.of(readings)

@@ -170,16 +170,11 @@ def _sorted_out(plan: AnnotationPlan, answers: Sequence[Answer], annotator: str)
         for rows, schema in ((readings, _READINGS), (unparsed, _UNPARSED))
     )
     fresh = [answer for answer in answers if not answer.stored]
+    costs = [answer.cost for answer in fresh if answer.text]
     return Asked(
         read,
         missed,
         calls=sum(max(answer.attempts, bool(answer.text)) for answer in fresh),
         stored=len(answers) - len(fresh),
-        cost=_total_cost(fresh),
+        cost=None if None in costs else float(sum(cost for cost in costs if cost is not None)),
     )
-
-
-def _total_cost(answers: Sequence[Answer]) -> float | None:
-    """Return the cost of answers in US dollars, None where the price of one is not known."""
-    costs = [answer.cost for answer in answers if answer.text]
-    return None if None in costs else float(sum(cost for cost in costs if cost is not None))

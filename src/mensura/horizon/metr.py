@@ -80,12 +80,9 @@ def exact_minutes(times: pl.DataFrame) -> pl.DataFrame:
 
 def _weights(table: pl.DataFrame, weights: str) -> Floats:
     """Return one weight per subject and task: the runs of a task share it, and a subject's weights add up to 1."""
-    tasks = pl.len().over("subject", "family")
-    weight = 1 / tasks.sqrt() if weights == "invsqrt" else pl.lit(1.0)
-    column = table.select(
-        (weight / weight.sum().over("subject")) if weights == "invsqrt" else 1 / pl.len().over("subject")
-    )
-    return column.to_series().to_numpy()
+    tasks = pl.len().over("subject", "family").cast(pl.Float64)
+    weight = tasks ** (-0.5 if weights == "invsqrt" else 0.0)
+    return table.select(weight / weight.sum().over("subject")).to_series().to_numpy()
 
 
 def _minutes(intercept: Any, slope: Any, level: float) -> Any:  # noqa: ANN401

@@ -140,11 +140,9 @@ def _split_attempts(frame: pl.DataFrame, has_gave_up: bool, notes: list[str]) ->
 
 def _checked(frame: pl.DataFrame, name: str, notes: list[str]) -> pl.DataFrame:
     """Refuse times that cannot be minutes, name duplicates, and give each row its kind."""
-    for column, dtype in (("people", pl.Float64), ("low", pl.Float64), ("high", pl.Float64), ("who", pl.String)):
-        if column not in frame.columns:
-            frame = frame.with_columns(pl.lit(None, dtype).alias(column))
-    if "chance" not in frame.columns:
-        frame = frame.with_columns(pl.lit(None, pl.Float64).alias("chance"))
+    optional = {**dict.fromkeys(("people", "low", "high", "chance"), pl.Float64), "who": pl.String}
+    missing = {name: pl.lit(None, dtype) for name, dtype in optional.items() if name not in frame.columns}
+    frame = frame.with_columns(**missing)
     empty = pl.col("minutes").is_null() & pl.col("low").is_null() & pl.col("high").is_null()
     count = frame.filter(empty).height
     if count:

@@ -228,15 +228,7 @@ def _kinds(modes: list[Mode]) -> pl.DataFrame:
     """Return bias and error of each kind of times; persons first."""
     parts = []
     for lengths in {id(mode.lengths): mode.lengths for mode in modes}.values():
-        person = pl.DataFrame(
-            {
-                "kind": ["measured"],
-                "bias": [0.0],
-                "bias_error": [0.0],
-                "between_suites": [0.0],
-                "spread": [lengths.person],
-            }
-        )
+        person = pl.DataFrame([("measured", 0.0, 0.0, 0.0, lengths.person)], schema=lengths.kinds.schema, orient="row")
         suites = ", ".join(lengths.suites)
         parts.append(pl.concat([person, lengths.kinds]).with_columns(suites=pl.lit(suites)))
     return pl.concat(parts)

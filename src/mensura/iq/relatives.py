@@ -36,12 +36,6 @@ class Relatives:
     odds: Floats  # models × relatives
     doubt: Doubt | None = None  # what each of these scores tells
 
-    def connected(self, measured: Mask) -> Relatives:
-        """Return the relatives that enough models with scores enough have taken (``measured``: models × benchmarks)."""
-        kept = np.flatnonzero(self.teachers(measured) >= TEACHERS)
-        doubt = None if self.doubt is None else self.doubt.of(kept)
-        return Relatives(tuple(self.names[place] for place in kept), self.odds[:, kept], doubt)
-
     def reading(self, row: int, places: Ints, predicted: Floats) -> tuple[Floats, Floats]:
         """Return a model's scores beside what is predicted of them (draws × places), and the variance of each.
 

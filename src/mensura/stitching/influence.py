@@ -220,16 +220,11 @@ def pass_tests(fit: Stitch, groups: pl.DataFrame) -> pl.DataFrame:
     return table.select(*order, *schema, "verdict", "reason").sort("benchmark", "score", descending=[False, True])
 
 
-def win_chance(fit: Stitch, model: str, benchmark: str, score: float, stderr: float) -> float:
-    """Probability that a model's true score on a test is above a group's, both read as normal around what is known.
+def win_chances(fit: Stitch, models: Sequence[str], benchmark: str, score: float, stderr: float) -> dict[str, float]:
+    """Probabilities that models' true scores on a test are above a group's, all read as normal around what is known.
 
     A measured score counts with its sampling error; where there is none, the model's expected score with its spread.
     """
-    return win_chances(fit, [model], benchmark, score, stderr)[model]
-
-
-def win_chances(fit: Stitch, models: Sequence[str], benchmark: str, score: float, stderr: float) -> dict[str, float]:
-    """Return :func:`win_chance` of many models on one test; the test's scores are looked up once."""
     taken = {subject: (own, variance) for subject, _, own, variance in _takers(fit, benchmark).iter_rows()}
     rates = ((model, taken.get(model) or _expected(fit, model, benchmark)) for model in models)
     return {model: chance_over(own, variance, score, stderr) for model, (own, variance) in rates}

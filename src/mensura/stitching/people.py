@@ -24,7 +24,7 @@ from mensura.evidence import Evidence, load
 from mensura.evidence.passing import people_rates, why_not_comparable
 from mensura.scale import score_to_capability, share_above_chance
 from mensura.stitching.checks import position, positions_of
-from mensura.stitching.influence import pass_tests, win_chance
+from mensura.stitching.influence import pass_tests, win_chances
 from mensura.stitching.layout import straighten
 from mensura.stitching.links import link
 from mensura.stitching.positions import PositionDraws, Positions
@@ -95,7 +95,7 @@ class People(Result):
                 f"group: {group!r} has no score on {benchmark!r}; expected one of {', '.join(groups) or 'no group'}"
             )
         row = self.tests.filter((pl.col("benchmark") == benchmark) & (pl.col("group") == group)).row(0, named=True)
-        return win_chance(self.fit, model, benchmark, row["score"], row["stderr"])
+        return win_chances(self.fit, [model], benchmark, row["score"], row["stderr"])[model]
 
 
 def place_people(fit: Stitch, evidence: Evidence | None = None, *, seed: int = 0) -> People:

@@ -60,7 +60,6 @@ class VoteFit(Result):
     effects: pl.DataFrame
     judges: pl.DataFrame
     clusters: str
-    covariance: Floats
     iterations: int
     warnings: tuple[str, ...] = ()
 
@@ -287,13 +286,11 @@ def _result(design: _Design, values: Floats, covariance: Floats, how: tuple[str,
     own = {"judge": design.judges, "tie": judge, "votes": np.bincount(design.judge)} if design.with_judges else {}
     bound = [name for name, share in zip(design.names, won / votes, strict=True) if share in (0.0, 1.0)]
     warnings = [f"{listed_names(bound)} won or lost every vote: the strength is a bound"] if bound else []
-    order = [design.names.index(name) for name in table["contestant"]]
     return VoteFit(
         table,
         effects,
         pl.DataFrame(own, schema={"judge": pl.String, "tie": pl.Float64, "votes": pl.Int64}),
         clusters,
-        covariance[np.ix_(order, order)],
         iterations,
         tuple(warnings),
     )
