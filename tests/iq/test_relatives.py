@@ -119,7 +119,7 @@ def test_rules_ask_for_one_score_or_more(tmp_path):
     text = (mensura.iq.rules.DATA / "rules.toml").read_text(encoding="utf-8")
     mine = tmp_path / "rules.toml"
     mine.write_text(text.replace("minimum_scores = 1", "minimum_scores = 0"), encoding="utf-8")
-    with pytest.raises(MensuraError, match="minimum_scores = 0; expected one or more"):
+    with pytest.raises(MensuraError, match="minimum_scores = 0: Input should be greater than or equal to 1"):
         mensura.iq.read_rules(mine)
     mine.write_text(text.replace("minimum_scores = 1", "minimum_scores = 3"), encoding="utf-8")
     result = mensura.score_iq(mensura.load(), rules=mine)

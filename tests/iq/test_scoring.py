@@ -276,7 +276,7 @@ def test_a_block_that_is_no_block_is_refused(tmp_path):
     text = (DATA / "rules.toml").read_text(encoding="utf-8")
     cut = text[: text.index("[peers]")] + text[text.index("[", text.index("[peers]") + 7) :]
     (tmp_path / "bad.toml").write_text("peers = 3\n" + cut, encoding="utf-8")
-    with pytest.raises(mensura.MensuraError, match="peers: got 3; expected a block of settings"):
+    with pytest.raises(mensura.MensuraError, match="peers = 3: Input should be a dictionary"):
         read_rules(tmp_path / "bad.toml")
 
 
