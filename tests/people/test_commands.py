@@ -91,7 +91,7 @@ def test_extrapolate_by_links(mensura_command, folder, tmp_path):
     assert "breakdown" not in found
     printed = mensura_command("extrapolate", folder, *arguments)
     assert printed.code == 0
-    assert "What the rates depend on" not in printed.out
+    assert "What the rates depend on" in printed.out
 
 
 def test_populations_are_listed(mensura_command):
