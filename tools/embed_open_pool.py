@@ -11,8 +11,17 @@ import polars as pl
 
 from benchmarks import development_data
 from mensura.calibration import calibrate, write_calibration
-from mensura.calibration.open_pool import FOLDER, LEFT_OUT, OPEN_SETTINGS, open_demands, open_rates
+from mensura.calibration.open_pool import (
+    ESTIMATES,
+    FOLDER,
+    LEFT_OUT,
+    OPEN_SETTINGS,
+    READERS,
+    open_demands,
+    open_rates,
+)
 from mensura.core.files import write_csv
+from mensura.evidence import load
 from mensura.extrapolation import make_task
 from mensura.extrapolation.poststratification import PostStratification
 from mensura.people import Population, World
@@ -54,6 +63,20 @@ def carried(rows: pl.DataFrame, pool: str, world: World) -> pl.DataFrame:
     return pl.concat(parts)
 
 
+def compare_bases(draws: int = 1000) -> pl.DataFrame:
+    """Compare the published bases with those of the open items, by how their world rates were found."""
+    made = {
+        estimate: calibrate(open_rates(estimate), open_demands(), groups=True, readers=READERS, draws=draws)
+        for estimate in ESTIMATES
+    }
+    lines = [(line.code, line.dimension, line.base) for line in load().calibration]
+    table = pl.DataFrame(lines, schema=["dimension", "name", "published"], orient="row")
+    own = made["both"].together.select("dimension", "base", "low", "high", "verdict")
+    for part in (own, *(made[name].together.select("dimension", pl.col("base").alias(name)) for name in ESTIMATES[1:])):
+        table = table.join(part, on="dimension", maintain_order="left")
+    return table
+
+
 def main() -> None:
     data = development_data("items")
     items = pl.read_csv(data / "items.csv").filter(~pl.col("pool").is_in(list(LEFT_OUT))).sort("pool", "item")
@@ -87,6 +110,7 @@ def main() -> None:
     write_csv(levels.sort("annotator", "item"), FOLDER / "open_levels.csv")
     made = calibrate(open_rates(), open_demands(), **OPEN_SETTINGS)
     write_calibration(made, FOLDER / "open_calibration.json")
+    write_csv(compare_bases().with_columns(pl.col(pl.Float64).round(4)), FOLDER / "open_bases.csv")
     print(made)
 
 

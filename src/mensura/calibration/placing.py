@@ -23,22 +23,11 @@ import numpy as np
 import polars as pl
 
 from mensura.calibration.abilities import FoundAbilities
-from mensura.calibration.bases import calibrate
 from mensura.calibration.items import TOP
-from mensura.calibration.open_pool import (
-    ESTIMATES,
-    HELD_OUT,
-    OPEN,
-    READERS,
-    calibration_name,
-    open_demands,
-    open_rates,
-    quality_of,
-)
+from mensura.calibration.open_pool import FOLDER, HELD_OUT, OPEN, calibration_name, quality_of
 from mensura.core.arrays import Floats, just_below
 from mensura.core.errors import MensuraError
 from mensura.demands.rubrics import annotated_dimensions
-from mensura.evidence import load
 from mensura.scale import Z90, Calibration, LevelLine, rate_to_iq, rate_to_one_in, rate_to_percentile, say_rarity
 
 T90 = 2.3533634348018264
@@ -265,13 +254,10 @@ def doubt_of_lines(lines: Calibration) -> str:
     )
 
 
-def bases_beside(draws: int = 1000) -> pl.DataFrame:
-    """Compare the published bases with those of the open items, with and without a language model's world rates.
+def bases_beside() -> pl.DataFrame:
+    """Return the published bases beside those of the open items, with and without a language model's world rates.
 
-    Parameters
-    ----------
-    draws
-        Draws of each posterior.
+    The table comes with Mensura (``python -m tools.embed_open_pool`` computes it).
 
     Returns
     -------
@@ -282,17 +268,8 @@ def bases_beside(draws: int = 1000) -> pl.DataFrame:
     Examples
     --------
     >>> from mensura.calibration import bases_beside
-    >>> bases_beside(draws=50).columns[:4]
+    >>> bases_beside().columns[:4]
     ['dimension', 'name', 'published', 'base']
 
     """
-    made = {
-        estimate: calibrate(open_rates(estimate), open_demands(), groups=True, readers=READERS, draws=draws)
-        for estimate in ESTIMATES
-    }
-    lines = [(line.code, line.dimension, line.base) for line in load().calibration]
-    table = pl.DataFrame(lines, schema=["dimension", "name", "published"], orient="row")
-    own = made["both"].together.select("dimension", "base", "low", "high", "verdict")
-    for part in (own, *(made[name].together.select("dimension", pl.col("base").alias(name)) for name in ESTIMATES[1:])):
-        table = table.join(part, on="dimension", maintain_order="left")
-    return table
+    return pl.read_csv(FOLDER / "open_bases.csv")

@@ -48,7 +48,6 @@ def calibrate(
     from mensura.calibration import bases_beside, calibrate as find_bases
     from mensura.calibration.open_pool import READERS
     from mensura.calibration.result import calibration_text
-    from mensura.core.cache import recall
 
     rare = read_settings(settings, CalibrateSettings)
     readers = READERS if rare.readers is None and pool is not None and method != "means" else rare.readers
@@ -61,7 +60,7 @@ def calibrate(
     facts = {"method": made.method, "items": made.items.size, "pools": len(made.items.pools)}
     facts |= {"inputs": dict(made.inputs), "warnings": list(made.warnings)}
     if pool is not None:
-        tables["beside"] = recall("open-bases", (), bases_beside)
+        tables["beside"] = bases_beside()
     emit(tables, texts={"calibration.json": calibration_text(made)}, **facts)
     others = ("together", "spreads") if made.method == "means" else ()
     show({name: table for name, table in tables.items() if name not in others}, "calibrate", heading=made.heading)

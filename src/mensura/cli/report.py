@@ -167,13 +167,23 @@ def mcp(
 
 
 def record(
+    evidence: EvidencePath = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Show how often Mensura's own claims came true, as known then and reconstructed, never mixed."""
-    from mensura.study.grading import shipped_record
+    """Show how often Mensura's own claims came true, as known then and reconstructed, never mixed.
+
+    With ``--evidence`` it makes and grades all claims again from that evidence, which takes minutes.
+    """
+    from mensura.study.grading import grade_record, shipped_record
+    from mensura.study.record import FIRST_KNOWN, FIRST_RECONSTRUCTED, build_record, month_ends
 
     graded = shipped_record()
+    if evidence is not None:
+        loaded = load_evidence(evidence)
+        months = sum(len(month_ends(first, loaded.newest)) for first in (FIRST_KNOWN, FIRST_RECONSTRUCTED))
+        with progress_bar("Months", months) as advance:
+            graded = grade_record(build_record(loaded, advance))
     tables = {name: getattr(graded, name) for name in graded.TABLES}
     emit(tables, sentence=graded.sentence)
     show(tables, "record")

@@ -15,6 +15,7 @@ from typing import Any
 
 import polars as pl
 
+from mensura.baseline.human_results import grade_references
 from mensura.evidence import TABLES, Evidence
 from mensura.study.leaders import measure_own
 from mensura.study.units import show
@@ -228,6 +229,11 @@ class PlainRows:
         """Groups of people as their sources print them, by test and group."""
         references: pl.DataFrame = self.study.evidence.human_references
         return references.rows_by_key(["benchmark", "group"], named=True, include_key=True, unique=True)
+
+    @cached_property
+    def human_grades(self) -> dict[tuple[str, str], str | None]:
+        """The letter of each human result, by test and group."""
+        return {row[:2]: row[3] for row in grade_references(self.study.evidence).rows()}
 
     @cached_property
     def own_scores(self) -> dict[str, dict[str, float]]:

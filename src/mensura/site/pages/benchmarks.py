@@ -9,7 +9,6 @@ from typing import Any
 
 import polars as pl
 
-from mensura.baseline.human_results import grade_references
 from mensura.charts.values import counted
 from mensura.core.frames import read_csv
 from mensura.evidence import RATE_UNITS, slug
@@ -159,8 +158,11 @@ def benchmark_validity(study: Study, row: dict[str, Any]) -> list[tuple[str, str
     note = benchmark_notes().get(name)
     by = study.evidence.scores.filter(benchmark=name, primary=True)["measured_by"].value_counts().rows()
     kinds = sorted(((count, WORDS["measured_by"][kind or "unknown"]) for kind, count in by), reverse=True)
-    people = grade_references(study.evidence).filter(pl.col("kind") != "estimated", benchmark=name)
-    took = [f"{group} (grade {grade})" for group, grade in people.select("group", "grade").iter_rows() if grade]
+    took = [
+        f"{group} (grade {grade})"
+        for (test, group), grade in study.rows.human_grades.items()
+        if test == name and grade not in (None, "E")
+    ]
     spread = study.residuals.filter(benchmark=name)["residual"].to_list()
     size = sqrt(sum(value**2 for value in spread) / max(len(spread), 1))
     fit = f"scores differ by {show(size, 'fraction')} of the range from what one capability predicts"

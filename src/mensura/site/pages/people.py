@@ -7,10 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from mensura.baseline.human_results import grade_references
 from mensura.baseline.registry import registry, score_words
 from mensura.calibration import bases_beside
-from mensura.core.cache import recall
 from mensura.evidence import slug
 from mensura.evidence.passing import GRADES, SURELY, count_grades, with_grades
 from mensura.site.pages.page import Page, figures_of, page_of, section_of
@@ -119,7 +117,7 @@ def anchor_rows(study: Study) -> list[dict[str, object]]:
 
 def base_rows() -> list[dict[str, Any]]:
     """Return the published bases beside those of the open items, with their interval in words."""
-    table = recall("open-bases", (), bases_beside)
+    table = bases_beside()
     return [{**row, "interval": f"{row['low']:.2f}–{row['high']:.2f}"} for row in table.iter_rows(named=True)]
 
 
@@ -150,7 +148,7 @@ def passing_rows(study: Study) -> list[dict[str, Any]]:
     scores = {
         (row["subject"], row["benchmark"]): row["score"] for row in study.evidence.primary_scores.iter_rows(named=True)
     }
-    grades = {row[:2]: row[3] for row in grade_references(study.evidence).rows()}
+    grades = study.rows.human_grades
     rows = []
     for row in study.people.tests.iter_rows(named=True):
         unit, group = units[row["benchmark"]], printed[row["benchmark"], row["group"]]

@@ -7,7 +7,6 @@ from typing import Any
 
 import polars as pl
 
-from mensura.baseline.human_results import grade_references
 from mensura.charts import Mark, among_people
 from mensura.charts.passing import PassingRow, draw_passing
 from mensura.charts.values import counted, listed
@@ -28,7 +27,7 @@ def passed_words(study: Study, every: list[Passed]) -> tuple[str, str]:
     sentence = say_passed([one.verdict for one in groups])
     if not groups:
         return sentence, ""
-    grades = {row[:2]: row[3] for row in grade_references(study.evidence).rows()}
+    grades = study.rows.human_grades
     solid = say_solid([grades[one.benchmark, one.group] for one in groups if one.verdict == "passed"])
     means = f"Passed means a chance of {SURELY:.0%} or more of scoring above them on that test. {solid}"
     unsure = [
@@ -50,7 +49,7 @@ def passed_picture(study: Study) -> Figure:
 
 def passed_figure(study: Study, every: list[Passed], name: str = "passed") -> Figure:
     """Draw the groups by verdict, those passed by date."""
-    grades = {row[:2]: row[3] for row in grade_references(study.evidence).rows()}
+    grades = study.rows.human_grades
     rows = [_row(study, one, grades[one.benchmark, one.group]) for one in every if one.verdict in _VERDICTS]
     newest = study.evidence.models["released"].max()
     today = newest if isinstance(newest, date) else date(2026, 1, 1)
