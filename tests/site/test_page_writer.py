@@ -2,6 +2,7 @@
 
 import base64
 import gc
+import re
 import weakref
 
 import numpy as np
@@ -109,3 +110,15 @@ def test_a_study_computed_in_two_processes_is_the_same_study(few_models):
     assert_frame_equal(both.models, alone.models)
     assert_frame_equal(both.pace.forecast, alone.pace.forecast)
     assert_frame_equal(both.groups, alone.groups)
+
+
+def test_every_look_of_a_drawing_is_one_rule_of_the_style_sheet(report):
+    sheet = (report / "static" / "style.css").read_text(encoding="utf-8")
+    page = (report / "people.html").read_text(encoding="utf-8")
+    rules = dict(re.findall(r":where\(\[data-s='(\d+)'\]\)\{((?:[\w-]+:[^;]+;)+)\}", sheet))
+    names = set(re.findall(r' data-s="(\d+)"', page))
+    assert len(names) > 20
+    assert names <= set(rules)
+    assert len(set(rules.values())) == len(rules)
+    assert not re.search(r"font-size:[\d.]+;", sheet)  # a size without unit is no size for a style sheet
+    assert not re.search(r' stroke="[^"]*" stroke-width="', page)

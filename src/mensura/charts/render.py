@@ -79,7 +79,9 @@ class Drawing:
 
     @property
     def html(self) -> Markup:
-        """Both widths; the style sheet shows the one that fits."""
+        """Both widths; the style sheet shows the one that fits. A drawing as wide as a phone serves both."""
+        if self.screen == self.phone:
+            return self.narrow
         return Markup('<div class="only-wide">{}</div><div class="only-narrow">{}</div>').format(self.wide, self.narrow)
 
     def _repr_svg_(self) -> str:

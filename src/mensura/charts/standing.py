@@ -17,8 +17,8 @@ from mensura.charts.render import Drawing
 from mensura.charts.theme import clipped, lab_colour, paint, text_width, wrapped
 from mensura.charts.values import Axis, crowd_above
 
-WIDE, HALF = 1200.0, 574.0
-"""Widths on a screen: over the whole page, and beside another picture."""
+WIDE = 1200.0
+"""Width on a screen, over the whole page; what stands beside another picture is as wide as a phone."""
 _TICKS = (70, 85, 100, 115, 130, 145)
 _NARROW = 450.0
 _LOW = 78.0
@@ -114,7 +114,7 @@ def draw_kinds(kinds: Sequence[tuple[Mark, Sequence[tuple[str, float]]]], descri
 
     ``kinds``: the model's value under the name of the kind, and providers and values of the others.
     """
-    return Drawing(lambda width: _kinds(width, kinds, description), description, screen=HALF)
+    return Drawing(lambda width: _kinds(width, kinds, description), description, screen=Drawing.phone)
 
 
 def _kinds(width: float, kinds: Sequence[tuple[Mark, Sequence[tuple[str, float]]]], description: str) -> Markup:
@@ -156,7 +156,7 @@ def draw_price(own: Mark, others: Sequence[Mark], tick: Callable[[float], str], 
         plot.levels([Reference("the average person", 100.0)] * (y.low < 100 < y.high), marks)
         plot.models([own])
 
-    return draw_plot(x, y, description, draw, height=280.0, screen=HALF)
+    return draw_plot(x, y, description, draw, height=280.0, screen=Drawing.phone)
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ class Duel:
 
 def draw_duels(duels: Sequence[Duel], provider: str, description: str) -> Drawing:
     """Draw people (bars) and the model (mark) on the tests that both took, from 0 to 100 percent."""
-    return Drawing(lambda width: _draw_duels(width, duels, provider, description), description, screen=HALF)
+    return Drawing(lambda width: _draw_duels(width, duels, provider, description), description, screen=Drawing.phone)
 
 
 def _draw_duels(width: float, duels: Sequence[Duel], provider: str, description: str) -> Markup:

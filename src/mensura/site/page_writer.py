@@ -37,6 +37,11 @@ _BATCH = 100
 _SAID_BY_PAGE = re.compile(
     r' xmlns="http://www.w3.org/2000/svg"| font-family="[^"]*"|( (?:[xyr]|[xy][12]|c[xy]|width|height)="-?\d+)\.0(?=")'
 )
+_LOOK = re.compile(
+    r"(?: (?:fill|stroke|opacity|(?:fill|stroke)-opacity|stroke-(?:width|dasharray|linejoin|linecap)|paint-order"
+    r'|text-anchor|font-(?:size|weight|style))="[^"]*"){2,}'
+)
+"""How an element of a drawing looks: attributes that many elements of many pages share."""
 _SIZE = re.compile(r'(?:width|height)="([\d.]+)"')
 
 Order = tuple[str, float]
@@ -66,6 +71,7 @@ class PageWriter:
         self._cards: dict[str, Order] = {}  # page → the key of its picture for shared links
         self._first = ""
         self._written: set[str] = set()  # figures
+        self._looks: dict[str, str] = {}  # of elements of drawings → the rule of the style sheet
         self._frames: dict[str, str] = {}  # of paged figures
         self._bars: dict[tuple[str, str], Markup] = {}
         self._environment = self._templates()
@@ -95,6 +101,8 @@ class PageWriter:
             scripts=page.scripts,
             card=_card_path(page.file if page.file in self._cards else self._first),
         )
+        if page.template != "index.html":  # it has its own style sheet inside, so that it shows at once
+            html = _LOOK.sub(self._look, html)
         write(html, self._folder, page.file)
         for figure in page.figures:
             if figure.name not in self._written:
@@ -107,6 +115,21 @@ class PageWriter:
         """Write the pictures for shared links to where pages look for them."""
         for file, card in self._cards.items():
             placed(self._folder, *_card_path(file).split("/")).write_bytes(self._drawings.made(card))
+
+    def write_looks(self) -> None:
+        """Add the looks of the drawings to the style sheet, as weak as the attributes they replace."""
+        rules = (
+            f":where([data-s='{name}']){{"
+            + re.sub(r' ([\w-]+)="([^"]*)"', r"\1:\2;", re.sub(r'( font-size="[\d.]+)"', r'\1px"', look))
+            + "}\n"
+            for look, name in self._looks.items()
+        )
+        with placed(self._folder, "static", "style.css").open("a", encoding="utf-8") as sheet:
+            sheet.writelines(rules)
+
+    def _look(self, match: re.Match[str]) -> str:
+        """Return the name of a look instead of its attributes."""
+        return f' data-s="{self._looks.setdefault(match[0], str(len(self._looks)))}"'
 
     def _templates(self) -> Templates:
         environment = Templates("mensura.site")

@@ -152,6 +152,7 @@ def build_report(
             writer.write(page)
         drawings.finish()
         writer.place_cards()
+        writer.write_looks()
         _write_feeds(editions, writer.listed, stage, address, day)
         charts = sorted(file.stem for file in (stage / "api" / api.VERSION / "charts").glob("*.json"))
         write(api.to_json(api.openapi_document(charts)), stage, "api", api.VERSION, "openapi.json")

@@ -5,10 +5,17 @@
 
   const shownSvg = (figure) => [...figure.querySelectorAll(".chart svg")].find((svg) => svg.getBoundingClientRect().width > 0);
 
-  // The drawing as a file: the theme's colours written out, the page's ground behind it.
+  const LOOK = ["fill", "stroke", "opacity", "fill-opacity", "stroke-opacity", "stroke-width", "stroke-dasharray", "stroke-linejoin", "stroke-linecap", "paint-order", "text-anchor", "font-size", "font-weight", "font-style"];
+
+  // The drawing as a file: looks and the theme's colours written out, the page's ground behind it.
   function standalone(svg) {
     const box = svg.getBoundingClientRect();
     const copy = svg.cloneNode(true);
+    const looks = [svg, ...svg.querySelectorAll("[data-s]")].map((one) => getComputedStyle(one));
+    [copy, ...copy.querySelectorAll("[data-s]")].forEach((one, place) => {
+      for (const name of LOOK) one.setAttribute(name, looks[place].getPropertyValue(name));
+      one.removeAttribute("data-s");
+    });
     const style = getComputedStyle(document.documentElement);
     copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
     copy.setAttribute("font-family", "Helvetica, Arial, sans-serif");
