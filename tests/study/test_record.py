@@ -153,3 +153,19 @@ def test_the_command_prints_both_records_and_the_tables_as_json():
     tables = json.loads(printed.output)
     assert {row["record"] for row in tables["calibration"]} == {AS_KNOWN, RECONSTRUCTED}
     assert "claims of more than 50% came true" in tables["sentence"]
+
+
+def test_the_command_grades_claims_from_other_evidence(monkeypatch, tmp_path, evidence):
+    given = []
+
+    def few_claims(loaded, advance):
+        given.append(loaded.fingerprint)
+        return shipped_claims().head(200)
+
+    evidence.save(tmp_path / "own")
+    monkeypatch.setattr("mensura.study.record.build_record", few_claims)
+    tables = json.loads(
+        CliRunner().invoke(build_app(), ["record", "--evidence", str(tmp_path / "own"), "--json"]).output
+    )
+    assert given == [evidence.fingerprint]
+    assert sum(row["claims"] for row in tables["summary"]) <= 200
