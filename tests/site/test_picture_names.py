@@ -74,3 +74,11 @@ def test_a_maker_of_one_model_has_no_picture_over_time(study):
     maker = counts.filter(pl.col("count") == 1)["provider"][0]
     with pytest.raises(MensuraError, match="has too little for this picture; choose another one"):
         draw(study, f"maker-{maker}")
+
+
+def test_a_picture_of_one_model_is_asked_for_in_two_words(mensura_command, tmp_path):
+    mensura_command("figure", "horizon-curve", "GPT-5.5", "--out", tmp_path / "curve.svg")
+    mensura_command("figure", "horizon-curve-gpt-5.5", "--out", tmp_path / "same.svg")
+    drawn = (tmp_path / "curve.svg").read_text(encoding="utf-8")
+    assert "people who tried" in drawn
+    assert drawn == (tmp_path / "same.svg").read_text(encoding="utf-8")

@@ -56,7 +56,9 @@ def _for_people(headline: pl.DataFrame) -> pl.DataFrame:
 
 
 def figure(
-    name: Annotated[str | None, arg("Which picture; --list names them all.")] = None,
+    words: Annotated[
+        list[str] | None, arg("Which picture, and of what; --list names them all.", metavar="NAME")
+    ] = None,
     target: Annotated[Path | None, outfile("File to write: .svg, .png or .pdf.", "--out")] = None,
     width: Annotated[str, opt("Width in millimetres; columns are usually 89 or 183.")] = "89mm",
     dpi: Annotated[int, opt("Dots per inch of a PNG.")] = 300,
@@ -74,7 +76,7 @@ def figure(
         emit(listed)
         show(listed, "figure")
         return
-    if name is None or target is None:
+    if not words or target is None:
         raise MensuraError("figure: give a NAME and --out FILE.svg (or .png); mensura figure --list names them all")
     from mensura.charts.render import check_figure, write_drawing
 
@@ -83,7 +85,7 @@ def figure(
     except ValueError:
         raise MensuraError(f"width: got {width!r}; expected millimetres, such as 89 or 89mm") from None
     check_figure(target, millimetres, dpi)
-    drawing = _drawing(load_evidence(evidence, add), name, millimetres, method)
+    drawing = _drawing(load_evidence(evidence, add), "-".join(words), millimetres, method)
     write_drawing(drawing["svg"], target, dpi)
     words = {key: drawing[key] for key in ("figure", "title", "caption")}
     emit({}, **words, file=target)

@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 
 from mensura.charts.lengths import say_minutes
+from mensura.core.cache import recall
 from mensura.core.frames import read_csv
-from mensura.horizon import load_runs
+from mensura.horizon import HorizonFit, fit_horizons, load_runs
 from mensura.horizon.minutes import DATA, SECURITY
 from mensura.trends import follow_horizons, relate_horizons
 from mensura.trends.horizons import RECENT
@@ -60,6 +61,12 @@ def task_horizons() -> TaskHorizons:
     )
     trend = follow_horizons(rows.drop("released").rename({"domain": "suite"}), embedded.systems)
     return TaskHorizons(rows, trend, embedded.lengths)
+
+
+def fitted_horizons() -> HorizonFit:
+    """Return the fit of the embedded security runs, from the cache where it was made before."""
+    embedded = load_runs()
+    return recall("horizon-fit", (), lambda: fit_horizons(embedded.runs, embedded.times))
 
 
 def judged_errors() -> dict[str, list[float]]:

@@ -36,6 +36,7 @@ for prefix, of_benchmark in (
     ("history-", benchmark.history_figure),
 ):
     FAMILIES[prefix] = Family(benchmark.benchmark_picture(of_benchmark), benchmark.benchmark_keys, "BENCHMARK")
+FAMILIES["horizon-curve-"] = Family(horizon.horizon_curve, horizon.horizon_keys, "MODEL")
 FAMILIES["maker-"] = Family(benchmark.maker_figure, benchmark.maker_keys, "MAKER")
 for prefix, of_model in (
     ("among-", standing.among_people),

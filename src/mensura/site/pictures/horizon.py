@@ -12,14 +12,16 @@ import polars as pl
 from mensura.charts import Mark, Reference, draw_judged, draw_lengths
 from mensura.charts.lengths import TimeAxis, WorkGroup, say_minutes
 from mensura.charts.panels import draw_panels
-from mensura.charts.plot import Plot
+from mensura.charts.plot import Plot, draw_plot
 from mensura.charts.theme import paint
 from mensura.charts.values import Axis, month
-from mensura.evidence import slug
+from mensura.core.errors import MensuraError
+from mensura.evidence import Evidence, slug
 from mensura.site.pictures.first_parts import sign
 from mensura.site.pictures.registry import Figure, model_link, picture, picture_words, worded
 from mensura.study.horizons import (
     DOMAINS,
+    fitted_horizons,
     horizon_sentence,
     judged_errors,
     pace_words,
@@ -140,6 +142,12 @@ def horizon_judged(study: Study) -> Figure:
     return worded("horizon-judged", draw_judged(judges, f"{finding}, most of them too short."), finding)
 
 
+def horizon_keys(evidence: Evidence) -> list[tuple[str, str]]:
+    """Return the models that were run on tasks with times."""
+    rows = task_horizons().rows.drop_nulls("model").unique("model", maintain_order=True)
+    return [(row["model"], row["name"]) for row in rows.iter_rows(named=True)]
+
+
 def task_length(study: Study, row: dict[str, Any]) -> Figure | None:
     """Return how long a task one model does, by kind of work; nothing where it was never run."""
     subject = row["subject"]
@@ -156,6 +164,34 @@ def task_length(study: Study, row: dict[str, Any]) -> Figure | None:
     finding = say_lengths(study, subject)
     drawing = draw_lengths([], [], groups, f"How long a task {row['name']} does: {finding}.")
     return worded("task-length-", drawing, finding, of=slug(subject), rows=_table(pl.DataFrame(list(own.values()))))
+
+
+def horizon_curve(study: Study, subject: str) -> Figure:
+    """Return one model's success on security tasks by their length, with people beside it."""
+    row = task_horizons().of(subject).get("security")
+    if row is None:
+        raise MensuraError(f"figure: {subject} has no security runs; expected a model that mensura horizon lists")
+    curves = fitted_horizons().curves
+    own = curves.filter(subject=row["subject"]).sort("minutes").to_dicts()
+    people = curves.filter(subject="people").drop_nulls("rate").to_dicts()
+    x = TimeAxis("length of the task, in a professional's time", 1 / 8, 4000.0, log=True)
+    y = Axis("share solved", -0.03, 1.03, lambda share: f"{share:.0%}")
+    inside = [one for one in own if x.low <= one["minutes"] <= x.high]
+    finding = f"{row['name']} solves half of the tasks of {say_horizon(row)}"
+
+    def draw(plot: Plot) -> None:
+        edge = [(one["minutes"], one["low"]) for one in inside]
+        edge += [(one["minutes"], one["high"]) for one in reversed(inside)]
+        plot.sheet.area(plot.points(edge), paint.accent, 0.15)
+        plot.sheet.path(plot.points((one["minutes"], one["rate"]) for one in inside), paint.ink)
+        for one in people:
+            with plot.sheet.marked(f"people, {say_minutes(one['minutes'])}: {one['rate']:.0%} of {one['n']} attempts"):
+                plot.interval(one["minutes"], (one["low"], one["high"]), paint.people_strong, 2.2, 0.5)
+                plot.sheet.bar(plot.x(one["minutes"]), plot.y(one["rate"]), "measured")
+        plot.note("line: the model, 90% band; bars: people who tried")
+
+    drawing = draw_plot(x, y, f"{finding}.", draw, height=340.0, rows=[*own, *people])
+    return worded("horizon-curve-", drawing, finding, of=slug(subject), model=row["name"])
 
 
 def best_rows(study: Study) -> list[dict[str, Any]]:
