@@ -87,8 +87,8 @@ def figure(
     check_figure(target, millimetres, dpi)
     drawing = _drawing(load_evidence(evidence, add), "-".join(words), millimetres, method)
     write_drawing(drawing["svg"], target, dpi)
-    words = {key: drawing[key] for key in ("figure", "title", "caption")}
-    emit({}, **words, file=target)
+    about = {key: drawing[key] for key in ("figure", "title", "caption")}
+    emit({}, **about, file=target)
     console.print(f"wrote {target}: {drawing['title']}")
 
 
