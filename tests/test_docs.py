@@ -35,6 +35,18 @@ def test_links_between_documents_lead_somewhere():
     assert broken == []
 
 
+def test_files_and_names_of_the_contributing_page_exist():
+    """Recipes name files by their path, and classes or functions in backquotes: both move with the code."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    paths = re.findall(r"`((?:src|tests|docs|tools|benchmarks)/[\w./-]+)`", text)
+    missing = [path for path in paths if "NAME" not in path and not (ROOT / path).exists()]
+    source = "\n".join(file.read_text(encoding="utf-8") for file in ROOT.glob("src/mensura/**/*.py"))
+    named = re.findall(r"`([A-Z][a-z]\w+|_[a-z]\w+)`", text)
+    gone = [name for name in named if not re.search(rf"\b(?:class|def) {name}\b", source)]
+    assert len(paths) > 20
+    assert (missing, gone) == ([], [])
+
+
 def test_every_option_that_a_page_names_with_its_command_exists():
     """``mensura fit --dif`` in a sentence: nobody runs it, so nobody would notice that the option never existed."""
     known = set(re.findall(r"--[a-z][a-z0-9-]+", (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")))
