@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.baseline_learning import Recorded, learn
 from mensura.baseline.estimator import PooledEstimates, PoolEstimate, estimate_pool, logit_rate, pool_estimates
-from mensura.baseline.recordings import GROUPS, Learned, shipped, shipped_errors
+from mensura.baseline.recordings import GROUPS, shipped, shipped_errors
 from mensura.core.arrays import expit, logit
 
 
@@ -208,9 +208,10 @@ def test_intervals_hold_in_new_pools_with_heavier_tails_than_the_model_has(learn
     assert np.mean(means) > 0.8
 
 
-def test_learned_parameters_survive_their_file():
+def test_learned_parameters_fit_together():
     learned = shipped_errors()
-    again = Learned.from_dict(learned.to_dict())
-    np.testing.assert_allclose(again.mean, learned.mean)
-    assert again.spreads == learned.spreads
+    assert len(learned.names) == len(set(learned.names)) == learned.mean.size
+    np.testing.assert_allclose(learned.covariance, learned.covariance.T)
+    assert np.linalg.eigvalsh(learned.covariance).min() > 0
+    assert all(spread > 0 for spread in learned.spreads.values())
     assert shipped()["validation"]["item_error"] < 0.11

@@ -63,7 +63,8 @@ def test_an_inspect_log_and_harness_samples_bring_their_items(tmp_path):
     ("rows", "message"),
     [
         ([one(text="")], "have no text"),
-        ([one(answer="")], "have no key"),
+        ([one(answer="")], r"have no key.*Name the column \(--map text=COLUMN,key=COLUMN\), or give --estimates"),
+        ([one(id="a", answer=""), one(id="b")], r"have no key.*Correct these rows, or give --estimates"),
         ([one(choices=["3", "5"], answer="4½")], "key that is none of the options"),
         ([one(text="![](shape.png)")], "needs words"),
         ([one(text="", image="shape.png")], "needs words"),

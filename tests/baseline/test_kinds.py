@@ -95,6 +95,37 @@ DESCRIPTIONS = {
     "timed: 2 min per item; U.S. undergraduates": "students, time limit",
     "care workers": "people",
     "high-school-educated adults": "people",
+    "no native speakers of English": "people, home language differs",
+    "speakers of Hindi tested in English": "people, home language differs",
+    "speakers of Hindi tested in Hindi": "people",
+    "adults who learned English at school": "people",
+    "people studying at a university": "students",
+    "children's librarians": "people",
+    "SAT test takers": "pupils",
+    "A-level candidates in England": "pupils",
+    "GRE test takers": "students",
+    "computer science grad students": "experts",
+    "undergraduate and postgraduate students": "students",
+    "board-certified cardiologists, closed book": "experts",
+    "physicists over all fields": "experts",
+    "a three-time IMO gold medallist": "experts",
+    "CloudResearch participants in the US": "crowd",
+    "workers with a masters qualification on AMT": "crowd",
+    "freelancers hired on Upwork": "crowd",
+    "people under a strict 30 minute limit": "people, time limit",
+    "adults with one hour for 40 questions": "people, time limit",
+    "students, about 110 s each, no hard limit": "students, no time limit",
+    "adults who are not experts under time pressure": "people, time limit",
+    "adults who were not put under time pressure": "people, no time limit",
+    "doctors of a military unit": "experts",
+    "Erwachsene in Deutschland ohne Zeitlimit": "people, no time limit",
+    "Schülerinnen und Schüler der 9. Klasse, 30 Sekunden pro Aufgabe": "pupils, time limit",
+    "Studierende unter Zeitdruck, Deutsch als Fremdsprache": "students, time limit, home language differs",
+    "keine Fachleute": "people",
+    "étudiants en deuxième année, sans limite de temps": "students, no time limit",
+    "élèves de collège dont la langue maternelle n'est pas le français": "pupils, home language differs",
+    "adultes francophones en temps limité": "people, time limit",
+    "estudiantes universitarios sin límite de tiempo": "students, no time limit",
 }
 """Descriptions of people, and what they mean; a time limit that is not named is not stated."""
 
@@ -131,6 +162,12 @@ def test_descriptions_are_read_with_negation_and_context(world, prose):
         ("crowd workers", "rater", 1),
         ("crowd workers, majority of 5", "rater majority", 5),
         ("three annotators, majority", "rater majority", 3),
+        ("5 crowdworkers per item, aggregated by majority vote", "rater majority", 5),
+        ("workers with a masters qualification on AMT", "rater qualified", 1),
+        ("the authors of the paper", "rater", 1),
+        ("participants could use a search engine", "aids", 1),
+        ("participants were not allowed to use a search engine", "", 1),
+        ("annotators, web and tools", "rater aids", 1),
         ("crowd workers who passed a 90% qualification, majority", "rater majority qualified", 3),
         ("MTurk workers, the majority of whom are women", "rater", 1),
         ("trained annotators with the passage", "rater qualified", 1),
@@ -162,6 +199,7 @@ def test_people_who_are_said_not_to_be_poor_are_near(world):
     assert describe_people("adults, none of them poor, not from a rural village", world).distance == 0
     assert describe_people("adults with poor eyesight", world).distance == 0
     assert describe_people("poor adults", world).distance >= 1
+    assert describe_people("adults with low literacy", world).distance >= 1
 
 
 def test_time_pressure_is_read_from_the_prose(world):

@@ -45,6 +45,10 @@ def only(path, **options):
         {"ctx": JARS, "endings": SUMS, "label": "2"},
         {"goal": JARS, "sol1": "10", "sol2": "18", "sol3": "24", "sol4": "46", "label": 2},
         {"question": JARS, "mc1_targets": {"10": 0, "18": 0, "24": 1, "46": 0}},
+        {"input": JARS, "target_scores": {"10": 0, "18": 0.0, "24": 1.0, "46": 0}},
+        {"question": JARS, "options": dict(zip("ABCD", SUMS, strict=True)), "answer": "C"},
+        {"question": JARS, "options": repr(dict(zip("0123", SUMS, strict=True))), "answer": "2"},
+        {"question": JARS, "options": dict(zip("ABCD", SUMS, strict=True)), "answer": "24", "answer_idx": "C"},
         {"problem": JARS, "A": "10", "B": "18", "C": "24", "D": "46", "answer": "C"},
     ],
 )
@@ -60,6 +64,31 @@ def test_open_answers_come_from_worked_solutions(tmp_path):
     assert only(boxed).keys == (r"\frac{3}{8}",)
     several = lines(tmp_path / "evals.jsonl", {"input": "Edges of a cube?", "ideal": ["12", "twelve"]})
     assert only(several).keys == ("12", "twelve")
+
+
+def test_open_answers_with_other_spellings_of_theirs(tmp_path):
+    trivia = {"question": "Who?", "answer": {"value": "Ann", "aliases": ["Ann", "Anna"]}}
+    assert only(lines(tmp_path / "trivia.jsonl", trivia)).keys == ("Ann", "Anna")
+    squad = {"question": "Who?", "context": "Ann did.", "answers": {"text": ["Ann"], "answer_start": [0]}}
+    assert only(lines(tmp_path / "squad.jsonl", squad)).keys == ("Ann",)
+
+
+def test_statements_that_are_true_or_false_have_two_options(tmp_path):
+    rows = [{"question": f"Is {n} even?", "answer": "no" if n % 2 else "Yes"} for n in range(4)]
+    items = read_items(lines(tmp_path / "even.jsonl", *rows)).items
+    assert [(item.options, item.right) for item in items] == [(("no", "yes"), (place,)) for place in (1, 0, 1, 0)]
+    rows = [{"input": "not ( True ) is", "target": "False"}, {"input": "not False is", "target": "True"}]
+    assert only(lines(tmp_path / "logic.jsonl", *rows)).options == ("false", "true")
+    always = [{"question": "Who?", "answer": "yes"}] * 3
+    assert only(lines(tmp_path / "open.jsonl", *always)).options == ()
+
+
+@pytest.mark.parametrize("key", ["A,C", "AC", "(A) and (C)", ["A", "C"], "A; C"])
+def test_several_right_options_are_read_and_reported(tmp_path, key):
+    rows = [{"question": "Vowels?", "choices": ["a", "b", "e"], "answer": answer} for answer in (key, "B")]
+    read = read_items(lines(tmp_path / "items.jsonl", *rows))
+    assert [item.right for item in read.items] == [(0, 2), (1,)]
+    assert "1 items have several right options" in " ".join(read.notes)
 
 
 def test_lists_as_python_and_numpy_write_them(tmp_path):
@@ -141,6 +170,15 @@ def test_unknown_columns_are_listed_and_can_be_mapped(tmp_path):
         read_items(path, columns="text=frage,key=lösung")
     with pytest.raises(MensuraError, match="expected FIELD=COLUMN"):
         read_items(path, columns="question=frage")
+
+
+def test_options_in_columns_of_any_name_and_rows_as_ids(tmp_path):
+    row = {"nr": "1", "frage": JARS, **{f"wahl {n}": text for n, text in enumerate(SUMS, start=1)}, "loesung": "24"}
+    path = lines(tmp_path / "own.jsonl", row, row | {"wahl 4": None})
+    read = read_items(path, columns="item=row,text=frage,key=loesung,options=wahl 1+wahl 2+wahl 3+wahl 4")
+    assert [(item.item, item.options) for item in read.items] == [("1", tuple(SUMS)), ("2", tuple(SUMS[:3]))]
+    with pytest.raises(MensuraError, match="--map options=wahl 9: no such column"):
+        read_items(path, columns="text=frage,options=wahl 1+wahl 9")
 
 
 def test_uneven_numbers_of_options_are_reported(tmp_path):

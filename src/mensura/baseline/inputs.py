@@ -78,9 +78,11 @@ class BaselineItems:
         for fault, rows in faults.items():
             if rows.height:
                 names = listed_names(list(rows["item"]))
+                every = rows.height == self.table.height
+                remedy = "Name the column (--map text=COLUMN,key=COLUMN)" if every else "Correct these rows"
                 raise MensuraError(
                     f"{self.name}: {rows.height} of {self.table.height} items {fault} ({names}); "
-                    "expected text and key for every item. Correct these rows, or give --estimates"
+                    f"expected text and key for every item. {remedy}, or give --estimates"
                 )
 
     def doubts(self) -> list[str]:
@@ -171,7 +173,8 @@ def _refuse_repeated(ids: Sequence[str], name: str) -> None:
     repeated = [one for one, count in Counter(ids).items() if count > 1 or not one]
     if repeated:
         raise MensuraError(
-            f"{name}: item ids occur twice or are empty ({listed_names(repeated)}); give each item its own"
+            f"{name}: item ids occur twice or are empty ({listed_names(repeated)}); give each item its own, or number "
+            "the rows (--map item=row)"
         )
 
 

@@ -36,7 +36,7 @@ _RATERS = {trait: re.compile("|".join(words)) for trait, words in _WORDS["traits
 _NUMBERS = {name: place for place, name in enumerate(("two", "three", "four", "five", "six", "seven"), start=2)}
 _VOTERS = re.compile(
     rf"\b(?:of|by) (\d\d?|{'|'.join(_NUMBERS)})\b(?!%)|"
-    rf"\b(\d\d?|{'|'.join(_NUMBERS)}) (?:\w+ )?(?:votes|annotators|workers|raters|people|judges)\b"
+    rf"\b(\d\d?|{'|'.join(_NUMBERS)}) (?:\w+ )?(?:votes|annotators|(?:crowd[- ]?)?workers|raters|people|judges)\b"
 )
 USUAL_VOTERS = 3
 """People behind a majority whose number is not stated."""

@@ -20,6 +20,9 @@ _IN_TEXT = re.compile(r"^\s*\(?([A-Z])[).:]\s*(\S.*)$")
 _HEADING = re.compile(r"\s*\b(?:answer )?(?:options|choices):?\s*$", re.IGNORECASE)
 _STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 _YES = {"true": 1, "yes": 1, "false": 0, "no": 0}
+_PAIRS = (("no", "yes"), ("false", "true"))
+_LETTERED = re.compile(r"\(?[A-J]\)?(?:\s*(?:[,;&/+]|and)?\s*\(?[A-J]\)?)+")
+"""Several letters as one key: ``A,C``, ``AC`` or ``(A) and (C)``."""
 
 
 ResolvedKey = tuple[tuple[str, ...], tuple[str, ...], tuple[int, ...]]
@@ -59,6 +62,9 @@ def option_list(cell: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:  # noqa: 
         cell = _parsed(cell)
     if isinstance(cell, Mapping):
         texts = cell.get("text", cell.get("choices"))
+        if texts is None and not _are_marks(cell):
+            labelled = {str(label): cell_words(one) for label, one in cell.items() if one is not None}
+            return tuple(labelled.values()), tuple(labelled)
         labels = cell.get("label", [])
         texts = list(cell) if texts is None else texts
         return tuple(cell_words(one) for one in texts), tuple(map(str, labels))
@@ -70,8 +76,16 @@ def option_list(cell: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:  # noqa: 
     return (), ()
 
 
+def _are_marks(cell: Mapping[Any, Any]) -> bool:
+    """Tell whether a mapping marks options as right (1) and wrong (0), and has no text for each label."""
+    numbers = all(isinstance(one, int | float) and 0 <= one <= 1 for one in cell.values())
+    return numbers and not set(cell) <= set(LETTERS)
+
+
 def _unlabelled(texts: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Take labels such as ``A)`` from the front of options, where all have one in order."""
+    """Take labels such as ``A)`` from the front of options, where all have one in order; drop empty ones at the end."""
+    while texts and not texts[-1]:
+        texts.pop()
     marks = [match[1] if (match := _LABEL.match(text)) else "" for text in texts]
     if len(texts) > 1 and (marks == list(LETTERS[: len(texts)]) or marks == [str(n + 1) for n in range(len(texts))]):
         return tuple(_LABEL.sub("", text) for text in texts), tuple(marks)
@@ -103,9 +117,11 @@ def _bare(key: str) -> str:
 
 def resolve_keys(raws: Sequence[RawItem], first: int | None) -> tuple[list[ResolvedKey], list[str]]:
     """Return options, keys in words and places of the right options of every item, and how numbers were counted."""
-    keys = [_key_list(raw.key) for raw in raws]
-    truth = [raw for raw, key in zip(raws, keys, strict=True) if not raw.options and key and _is_truth(key[0], raw)]
-    yes_or_no = len(truth) == len(raws)
+    keys = [_key_list(raw.key, raw.options) for raw in raws]
+    bare = [(raw, key) for raw, key in zip(raws, keys, strict=True) if not raw.options]
+    words = {str(one).casefold() for _, key in bare for one in key}
+    about_truth = len(bare) == len(raws) and all(key and _is_truth(key[0], raw) for raw, key in bare)
+    pair = _PAIRS[0] if about_truth else next((pair for pair in _PAIRS if words == set(pair)), ())
     chosen = [(raw, key) for raw, key in zip(raws, keys, strict=True) if raw.options]
     lettered = all(_bare(one).upper() in LETTERS[: len(raw.options)] for raw, key in chosen for one in map(str, key))
     numbers = [
@@ -123,9 +139,9 @@ def resolve_keys(raws: Sequence[RawItem], first: int | None) -> tuple[list[Resol
         )
     resolved: list[ResolvedKey] = []
     for raw, key in zip(raws, keys, strict=True):
-        if yes_or_no:
+        if pair and key and not raw.options:
             right = int(_YES.get(str(key[0]).casefold(), key[0]))
-            resolved.append((("no", "yes"), (("no", "yes")[right],), (right,)))
+            resolved.append((pair, (pair[right],), (right,)))
         elif raw.options:
             places = [_place(one, raw, lettered, start or 0) for one in key]
             words = tuple(
@@ -134,6 +150,8 @@ def resolve_keys(raws: Sequence[RawItem], first: int | None) -> tuple[list[Resol
             resolved.append((raw.options, words, tuple(place for place in places if place is not None)))
         else:
             resolved.append(((), tuple(_open_answer(str(one)) for one in key), ()))
+    if several := sum(len(right) > 1 for _, _, right in resolved):
+        notes.append(f"{several} items have several right options, and any one counts; if all are needed, ask for all")
     return resolved, notes
 
 
@@ -145,10 +163,17 @@ def separate_keys(key: Any) -> Any:  # noqa: ANN401
     return [part for part in parts if part]
 
 
-def _key_list(key: Any) -> list[Any]:  # noqa: ANN401
-    if isinstance(key, str) and key.strip().startswith("["):
+def _key_list(key: Any, options: Sequence[str]) -> list[Any]:  # noqa: ANN401
+    if isinstance(key, str) and key.strip().startswith(("[", "{")):
         parsed = _parsed(key)
-        key = parsed if isinstance(parsed, list) else key
+        key = parsed if isinstance(parsed, list | Mapping) else key
+    if isinstance(key, Mapping):  # of an open question: one answer, and other spellings of it
+        spellings = [key.get(name) for name in ("value", "text", "aliases")]
+        key = list(dict.fromkeys(one for cell in spellings for one in (cell if isinstance(cell, list) else [cell])))
+    if isinstance(key, str) and _LETTERED.fullmatch(key.strip()) and key.strip() not in options:
+        letters = re.findall("[A-J]", key)
+        if max(letters) in LETTERS[: len(options)] and len({*letters}) == len(letters):
+            return letters
     if isinstance(key, list | tuple):
         return [one for one in key if one is not None and str(one).strip()]
     return [] if key is None or (isinstance(key, str) and not key.strip()) else [key]

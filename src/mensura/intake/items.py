@@ -22,9 +22,13 @@ from mensura.intake.text import plain_cell, refuse_twice
 
 FIELDS: Mapping[str, Sequence[str]] = NAMES["items"]
 """Columns by meaning, in simple spelling; the first that a file has counts."""
-_NUMBERED = re.compile(r"^(?:option|choice|opt|sol|ending|answer)?_?(?:([a-j])|(\d{1,2}))$")
+_NUMBERED = re.compile(r"^(?:option|choice|opt?|sol|ending|answer)?_?(?:([a-j])|(\d{1,2}))$")
 _WRONG = re.compile(r"^(?:best_)?(?:incorrect|wrong)_(?:answer|option)s?(?:_?\d+)?$|^distractor_?\d+$")
-_ROW = "\0row"
+_ROW, _JOINED = "\0row", "\0options"
+_NUMBER_ROWS = "row"
+"""What ``--map item=`` takes where the ids of a file are no use."""
+_MARKED = ("mc1_targets", "target_scores")
+"""Columns that contain options and mark the right ones."""
 _FEWEST = 5
 """Items from which it is worth a note that the right option always comes first."""
 
@@ -68,6 +72,7 @@ def read_items(source: Any, *, columns: str | None = None) -> ItemFile:  # noqa:
         CSV, JSON, JSON lines, Parquet, Excel and others (:func:`mensura.intake.read_records`), evaluation logs too.
     columns
         Fields and their columns where names alone do not say it, such as ``text=question_stem,key=answer:1``.
+        ``options=x+y`` joins columns, and ``item=row`` numbers the rows.
 
     Returns
     -------
@@ -90,7 +95,19 @@ def read_items(source: Any, *, columns: str | None = None) -> ItemFile:  # noqa:
     if not records:
         raise MensuraError(f"{name}: no items; expected one row or JSON object per item")
     titles = list(dict.fromkeys(title for record in records for title in record.cells))
-    chosen = find_columns(titles, FIELDS, mapped, name)
+    parts = [part.strip() for part in mapped.get("options", "").split("+")]
+    if len(parts) > 1 and mapped["options"] not in titles:
+        for part in parts:
+            find_columns(titles, {"options": ()}, {"options": part}, name)
+        records = [
+            replace(one, cells={**one.cells, _JOINED: [one.cells.get(part) for part in parts]}) for one in records
+        ]
+        titles, mapped["options"] = [*titles, _JOINED], _JOINED
+    fields = FIELDS
+    if mapped.get("item") == _NUMBER_ROWS and _NUMBER_ROWS not in titles:
+        fields = {**FIELDS, "item": ()}
+        del mapped["item"]
+    chosen = find_columns(titles, fields, mapped, name)
     if chosen["text"] is None and chosen["item"] is None:
         raise MensuraError(
             f"{name}: no column holds the questions; it has {listed_names(titles)}. Say which: "
@@ -155,7 +172,7 @@ def _raw_item(record: SourceRecord, chosen: Mapping[str, str | None]) -> item_ke
     first_is_one = False
     if not options:
         options, key, first_is_one = _from_columns(cells, key)
-    if chosen["options"] is not None and simple_name(chosen["options"]) == "mc1_targets":
+    if chosen["options"] is not None and simple_name(chosen["options"]) in _MARKED:
         key = item_keys.marked_option(_at(cells, chosen["options"]), key)
     if not options and not isinstance(key, bool | int):
         text, options = item_keys.options_in_text(text, item_keys.cell_words(key))
