@@ -78,7 +78,7 @@ RIGHT = {
         },
     ),
     "validate": ({"pool": "example"}, {"situation": 3, "draws": -1, "pool": "nowhere"}),
-    "watch_acceleration": ({"scores": SCORES}, {"rate": "x", "dates": 3, "start": "x", "streams": 0}),
+    "watch_acceleration": ({"scores": SCORES}, {"rate": "x", "start": "x", "streams": 0}),
 }
 """By function: arguments that are right (None: the embedded evidence), and a wrong value for each that is tried."""
 CASES = [(name, wrong) for name, (_, all_wrong) in RIGHT.items() for wrong in all_wrong]

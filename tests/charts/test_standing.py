@@ -51,7 +51,7 @@ def test_strips_say_the_value_and_fill_what_was_measured():
     assert full != paint.surface == hollow
     assert re.findall(r'font-size="19"[^>]*>(\d+)<', drawing.wide) == ["141", "108"]
     assert ">Abstract<" in drawing.narrow
-    assert ">Abstract Reasoning<" in drawing.wide
+    assert ">Abstract Reasoning<" in drawing.draw(574.0)
 
 
 @pytest.mark.parametrize("width", [574.0, 358.0])
@@ -84,7 +84,7 @@ def test_dearer_is_further_right_and_a_tenfold_price_is_one_step():
     (mine,) = (float(x) for x in re.findall(r"translate\(([\d.]+),", svg))
     assert b - a == pytest.approx(mine - b, abs=8)  # an outline begins at a corner of the shape
     assert mine > b > a
-    assert re.search("GPT-9 <tspan[^>]*>\\$10<", svg)
+    assert re.search(r">GPT-9</text>.*>\$10<", svg)
     assert "the average person" in svg
 
 

@@ -37,7 +37,6 @@ READERS = {
     "people import": ["{answers}", "--items", "^q"],
     "people summary": ["{pool}/items.csv"],
     "people rates": ["{pool}/persons.csv"],
-    "people summary --tables": ["{tables}/countries.csv"],
     "responses read": ["{outcomes}"],
     "responses fit": ["{answers}"],
     "responses place": ["{kept_fitted}", "--rates", "{item_rates}"],

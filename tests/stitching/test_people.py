@@ -119,7 +119,9 @@ def test_a_class_has_an_interval_that_holds_the_spread_between_tests(people):
     assert measured["high"] - measured["low"] > judged["high"] - judged["low"] > 0.2
     for status in ("judged", "measured"):
         assert table[f"laypeople, {status}"]["capability"] < table[f"experts, {status}"]["capability"]
-    assert people.draws.better("experts, judged", "laypeople, judged") > 0.95
+    experts, laypeople = (people.draws.subjects.index(f"{group}, judged") for group in ("experts", "laypeople"))
+    capability = people.draws.positions.capability
+    assert np.mean(capability[:, experts] > capability[:, laypeople]) > 0.95
 
 
 def test_the_chance_of_beating_people_counts_both_errors(embedded, people):

@@ -172,7 +172,7 @@ def test_intervals_of_the_change_cover_a_constant_k():
 
 
 def test_unknown_method_is_refused():
-    with pytest.raises(MensuraError, match="choose one of releases, rosetta"):
+    with pytest.raises(MensuraError, match="expected one of releases, rosetta"):
         measure_progress(models(), method="other")
 
 

@@ -27,6 +27,7 @@ from mensura.calibration.items import TOP
 from mensura.calibration.open_pool import FOLDER, HELD_OUT, OPEN, calibration_name, quality_of
 from mensura.core.arrays import Floats, just_below
 from mensura.core.errors import MensuraError
+from mensura.core.frames import read_csv
 from mensura.demands.rubrics import annotated_dimensions
 from mensura.scale import Z90, Calibration, LevelLine, rate_to_iq, rate_to_one_in, rate_to_percentile, say_rarity
 
@@ -272,4 +273,4 @@ def bases_beside() -> pl.DataFrame:
     ['dimension', 'name', 'published', 'base']
 
     """
-    return pl.read_csv(FOLDER / "open_bases.csv")
+    return read_csv(FOLDER / "open_bases.csv")

@@ -15,7 +15,6 @@ from typing import Any
 
 import polars as pl
 
-from mensura.baseline.human_results import grade_references
 from mensura.evidence import TABLES, Evidence
 from mensura.study.leaders import measure_own
 from mensura.study.units import show
@@ -233,7 +232,10 @@ class PlainRows:
     @cached_property
     def human_grades(self) -> dict[tuple[str, str], str | None]:
         """The letter of each human result, by test and group."""
-        return {row[:2]: row[3] for row in grade_references(self.study.evidence).rows()}
+        from mensura.baseline.human_results import grade_references  # loads what a command on models has no need of
+
+        grades = grade_references(self.study.evidence).select("benchmark", "group", "grade")
+        return {(test, group): grade for test, group, grade in grades.iter_rows()}
 
     @cached_property
     def own_scores(self) -> dict[str, dict[str, float]]:

@@ -19,6 +19,7 @@ from mensura.site.pages.benchmarks import (
     score_rows,
 )
 from mensura.site.pages.models import derivation_html
+from mensura.study.policy import PlainRows
 
 FACTS = {
     "benchmark": "quiz",
@@ -56,6 +57,7 @@ def test_the_facts_of_a_benchmark_in_words():
 def validity(residuals=(), **changed):
     table = pl.DataFrame({"benchmark": ["gpqa_diamond"] * len(residuals), "residual": list(residuals)})
     study = SimpleNamespace(evidence=mensura.load(), residuals=table)
+    study.rows = PlainRows(study)
     return list(dict(benchmark_validity(study, {"benchmark": "gpqa_diamond"} | changed)).values())
 
 
