@@ -27,6 +27,7 @@ def weak():
     return mensura.stitch(mensura.load().add(own(("gpqa_diamond", 20))))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("score", [0, 55, 100])
 def test_a_test_that_only_one_model_took_changes_nothing(weak, score):
     added = mensura.load().add(own(("gpqa_diamond", 20), ("my own test", score), kind="tracked"))
@@ -36,6 +37,7 @@ def test_a_test_that_only_one_model_took_changes_nothing(weak, score):
     assert "left out, taken by one subject only: my own test" in fit.notes
 
 
+@pytest.mark.slow
 def test_slopes_are_positive_also_where_two_models_disagree():
     """Of two takers of a new test, the better model scores lower."""
     added = mensura.load().add(own(("gpqa_diamond", 93), ("my own test", 2), model="strong", kind="tracked"))
@@ -126,6 +128,7 @@ def test_a_log_of_the_harness_says_how_many_answers_it_holds(tmp_path):
     assert found == pytest.approx([5, 21])
 
 
+@pytest.mark.slow
 def test_five_right_answers_are_no_certainty_on_the_stitched_scale():
     """The interval of five answers holds that of all 198, and is at least twice as wide."""
     five, all_items = (
@@ -159,6 +162,7 @@ def test_five_right_answers_are_no_champion():
     assert width(many) < width(few) and many["iq"] > few["iq"]
 
 
+@pytest.mark.slow
 def test_no_score_of_any_size_ranks_a_model_alone():
     for score in (60, 100):
         result, row = scored(("gpqa_diamond", score))
@@ -171,6 +175,7 @@ def test_no_score_of_any_size_ranks_a_model_alone():
     assert row["missing"] == "scores on 3 tests in 2 dimensions; it has 3 in 1"
 
 
+@pytest.mark.slow
 def test_a_score_at_the_end_of_a_test_says_at_least():
     """The widths once fell from 18.9 over 16.7 and 10 to 5.0 points where the test tells least."""
     rows = {score: scored(("gpqa_diamond", score))[1] for score in (25, 95, 98, 100)}
@@ -180,6 +185,7 @@ def test_a_score_at_the_end_of_a_test_says_at_least():
     assert rows[25]["low"] < 70 < rows[25]["high"]
 
 
+@pytest.mark.slow
 def test_guessing_is_called_guessing():
     """At chance the model once had IQ 78 (76 to 81) and a rank, and an unmeasured dimension 70.1 (70.0 to 70.3)."""
     result, row = scored(("gpqa_diamond", 25), ("hle", 4), ("ifbench", 20))
@@ -192,6 +198,7 @@ def test_guessing_is_called_guessing():
     assert dimensions["width"].min() > 5
 
 
+@pytest.mark.slow
 def test_a_guesser_has_no_chance_to_be_above_people():
     def above(score):
         study = Study.open(mensura.load().add(own(("gpqa_diamond", score))))
@@ -201,6 +208,7 @@ def test_a_guesser_has_no_chance_to_be_above_people():
     assert len(above(60)) == 1
 
 
+@pytest.mark.slow
 def test_five_right_answers_on_a_test_outside_the_iq_are_no_champion_either():
     """MMLU-Pro has no ladder and is read through models that took both: five right answers gave IQ 147 (144 to 161)."""
     _, few = scored(("mmlu_pro", 100), n=5)
@@ -208,6 +216,7 @@ def test_five_right_answers_on_a_test_outside_the_iq_are_no_champion_either():
     assert few["missing"] == "scores on 3 tests in 2 dimensions; it has 0 in 0"
 
 
+@pytest.mark.slow
 def test_a_score_at_a_tests_end_has_an_interval_on_its_benchmarks_page():
     """Of 0% and 100% once 53 scores had an interval of width 0."""
     own_scores = own(("gpqa_diamond", 100), ("scicode", 0))

@@ -11,6 +11,7 @@ from mensura.core.results import Result
 VERBS = [name for name in mensura.__all__ if inspect.isfunction(getattr(mensura, name))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", VERBS)
 def test_the_example_of_the_help_runs(name):
     found = doctest.DocTestParser().get_doctest(

@@ -102,6 +102,7 @@ REPLIES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", REPLIES)
 def test_a_reply_that_cannot_be_used_is_shown_with_a_remedy_and_paid_once(items, kind, serve, tmp_path):
     reply, reason = REPLIES[kind]

@@ -149,6 +149,7 @@ def test_two_runs_that_agree_beat_one_and_two_models_that_disagree_do_not(items,
     assert widths[1] < widths[0] < widths[2]
 
 
+@pytest.mark.slow
 def test_an_unrecorded_estimator_widens_the_interval_and_anchors_learn_its_bias(items, said):
     def width(**more):
         row = mensura.estimate_baseline(items, people="adults in Sweden", estimates=said, **more).baseline.row(

@@ -34,6 +34,7 @@ def test_a_score_that_two_sources_round_differently_stands_once_and_guessing_is_
     assert not people["group"].str.contains("guess").any()
 
 
+@pytest.mark.slow
 def test_a_known_baseline_gives_the_chances_of_the_people_page():
     """One rule for who counts, what is known of people and models, and who is above whom."""
     evidence = mensura.load()

@@ -41,6 +41,7 @@ def test_other_commands_name_the_command_that_settles_a_name(mensura_command, tm
     assert mensura_command("evidence", "summary", "--add", "settled.csv").code == 0
 
 
+@pytest.mark.slow
 def test_iq_and_where_take_the_meaning_of_a_near_name(mensura_command, tmp_path):
     mine = tmp_path / "mine.csv"
     mine.write_text(f"model,GPQA\n{GPT},71.5\n", encoding="utf-8")

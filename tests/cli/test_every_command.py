@@ -6,6 +6,7 @@ from mensura.cli.main import COMMANDS as PROGRAMS
 from tests.cli.every_command import COMMANDS, FILE_OUT, arguments
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_runs(command, inputs, mensura_command, tmp_path):
     run = mensura_command(*arguments(command, inputs, tmp_path / FILE_OUT.get(command, "out")))

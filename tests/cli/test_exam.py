@@ -59,6 +59,7 @@ def sat(mensura_command, tmp_path):
 SIT = ("exam", "sit", "example", "--model", "recorded/exam-example", "--repeats", "2")
 
 
+@pytest.mark.slow
 def test_from_a_new_exam_to_the_report(sat, mensura_command):
     folder, codes = sat
     out = folder / "report"
@@ -79,6 +80,7 @@ def test_from_a_new_exam_to_the_report(sat, mensura_command):
     )
 
 
+@pytest.mark.slow
 def test_a_code_is_forgotten_and_the_person_leaves_the_report(sat, mensura_command, monkeypatch):
     folder, codes = sat
     assert mensura_command("exam", "forget", codes[0], "--store", folder / "answers.db").code == 0
@@ -95,6 +97,7 @@ def test_a_code_is_forgotten_and_the_person_leaves_the_report(sat, mensura_comma
     reader.close()
 
 
+@pytest.mark.slow
 def test_the_report_notes_a_jump_of_the_servers_clock(sat, mensura_command):
     folder, _ = sat
     ahead = [0.0]
@@ -106,6 +109,7 @@ def test_the_report_notes_a_jump_of_the_servers_clock(sat, mensura_command):
     assert "the server's clock moved during the exam (+7,200 s)" in " ".join(run.out.split())
 
 
+@pytest.mark.slow
 def test_margins_estimates_and_a_pool(sat, mensura_command):
     folder, _ = sat
     exam = read_exam(folder / "my")
@@ -174,6 +178,7 @@ def test_serve_answers_and_ends_when_asked(tmp_path):
     assert (tmp_path / "a.db").exists()
 
 
+@pytest.mark.slow
 def test_codes_of_a_panel_and_tables_of_a_private_store_are_for_their_owner(sat, mensura_command):
     folder, _ = sat
     run = mensura_command("exam", "codes", folder / "my", "--store", folder / "answers.db", "--out", folder / "codes")

@@ -14,6 +14,7 @@ def forbid(*_, **__):
     raise AssertionError("computed again")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "work"),
     [

@@ -5,6 +5,7 @@ import pytest
 from tests.cli.messy import CASES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_messy_answers(case, mensura_command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

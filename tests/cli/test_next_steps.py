@@ -20,6 +20,7 @@ def test_every_command_has_a_next_step():
     assert sorted(NEXT) == sorted(COMMANDS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", NEXT)
 def test_the_commands_and_options_of_a_next_step_exist(command, runner):
     for words, options in re.findall(r"mensura ([a-z]+(?: [a-z]+)?)((?: (?:[A-Z]+|--[a-z]+))*)", NEXT[command]):

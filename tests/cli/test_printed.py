@@ -103,6 +103,7 @@ def test_key_columns_stand_in_every_part(monkeypatch, capsys):
     assert all("key" in line and "second" in line for line in heads)
 
 
+@pytest.mark.slow
 def test_models_that_were_added_stand_before_the_ranking_even_without_a_rank(mensura_command, tmp_path):
     mine = tmp_path / "mine.csv"
     mine.write_text("model,released,benchmark,score\nmy-model,2026-11-01,hle,21%\n", encoding="utf-8")

@@ -45,6 +45,7 @@ def ask(port, method, path, host="127.0.0.1", **request):
         return answer.status, dict(answer.getheaders()), answer.read()
 
 
+@pytest.mark.slow
 def test_it_listens_at_once_on_loopback_alone_and_ends_when_asked(store, secret):
     """No edition is waited for: one that small cannot even be built, and the server stands."""
     pytest.importorskip("uvicorn", reason="uvicorn is not installed (extra: serve)")

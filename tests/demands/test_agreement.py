@@ -138,6 +138,7 @@ def test_raters_who_share_no_item():
         measure_agreement(readings(a=[1.5, 2], b=[1, 2]))
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_truth():
     """Two raters who hit a common level with known chances; the true exact agreement is 0.6."""
     rng = np.random.default_rng(5)

@@ -46,6 +46,7 @@ def test_one_changed_figure_changes_the_fingerprint():
     assert more.edition["edition"] == "2026-12"
 
 
+@pytest.mark.slow
 def test_results_carry_their_settings():
     evidence = mensura.load()
     told = mensura.score_iq(evidence, method="published", seed=7).settings

@@ -22,6 +22,7 @@ def stores(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_a_flipped_bit_of_a_store_is_noticed_or_changes_nothing(stores, tmp_path):
     whole, rng, noticed = (stores / "history.db").read_bytes(), random.Random(3), 0
     before, copy = load(stores / "history.db").fingerprint, tmp_path / "history.db"

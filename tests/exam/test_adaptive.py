@@ -99,6 +99,7 @@ def test_a_simulation_says_how_many_items_are_saved_and_its_intervals_hold(exam)
     assert adaptive["exposure"] < 0.8 < whole["exposure"]
 
 
+@pytest.mark.slow
 def test_people_and_a_model_come_out_at_their_abilities_with_fewer_items(exam, tmp_path):
     rng = np.random.default_rng(5)
     abilities = rng.normal(size=24)

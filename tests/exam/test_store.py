@@ -351,6 +351,7 @@ def filled(path, exam, people=30):
     return content
 
 
+@pytest.mark.slow
 def test_a_flipped_bit_is_noticed_or_changes_nothing(tmp_path, exam):
     path = tmp_path / "answers.db"
     content = filled(path, exam)
@@ -389,6 +390,7 @@ def test_a_change_by_another_program_and_a_lost_row_are_noticed(tmp_path, exam):
             AnswerStore(path, exam)
 
 
+@pytest.mark.slow
 def test_a_damaged_log_of_a_killed_server_is_noticed(tmp_path, exam):
     path = tmp_path / "answers.db"
     store = AnswerStore(path, exam)

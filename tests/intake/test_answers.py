@@ -99,6 +99,7 @@ def test_a_code_outside_right_and_wrong_is_missing_and_noted(code, tmp_path):
     assert note in store.log.rows()
 
 
+@pytest.mark.slow
 def test_99_is_no_sixth_rating():
     rng = np.random.default_rng(0)
     ability = rng.normal(size=200)

@@ -12,6 +12,7 @@ from tools.facts import import_facts
 pytestmark = pytest.mark.usefixtures("few_draws")
 
 
+@pytest.mark.slow
 def test_iq_writes_the_contract(mensura_command, tmp_path):
     run = mensura_command("iq", "--set", "draws=20", "--out", tmp_path / "iq")
     assert run.code == 0
@@ -65,6 +66,7 @@ def test_iq_of_one_model_and_its_tree(mensura_command):
     assert data["composites"][0]["subject"] == "gpt-5.5"
 
 
+@pytest.mark.slow
 def test_a_model_without_an_iq_is_a_row_with_its_reason(mensura_command, tmp_path):
     scores = "subject,released,benchmark,score,unit\nmy-model,2026-11-01,my-test,0.4,fraction\n"
     (tmp_path / "mine.csv").write_text(scores, encoding="utf-8")
@@ -79,6 +81,7 @@ def test_a_model_without_an_iq_is_a_row_with_its_reason(mensura_command, tmp_pat
     assert "trust" not in said
 
 
+@pytest.mark.slow
 def test_iq_sensitivity_and_changes(mensura_command, tmp_path):
     run = mensura_command("iq", "--check", "sensitivity", "--method", "published", "--json")
     assert len(json.loads(run.out)["sensitivity"]) == 103
@@ -105,6 +108,7 @@ def test_iq_validates_its_imputation(mensura_command, tmp_path):
     assert len(json.loads(run.out)["outcomes"]) == 12
 
 
+@pytest.mark.slow
 def test_iq_options_reach_the_scorer(mensura_command, tmp_path):
     run = mensura_command(
         *("iq", "gpt-5.5", "--weight", "reliability=3", "--method", "published", "--set", "draws=0", "--json")

@@ -146,6 +146,7 @@ def composites(matrix, rules, values, steps):
     return found, total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", [None, "aiiq"])
 @pytest.mark.parametrize("ladders", ["published", "recut"])
 def test_fast_version_agrees_with_the_plain_one(source, ladders):

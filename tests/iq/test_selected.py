@@ -60,6 +60,7 @@ def test_only_models_of_the_evidence_can_be_called_selected(chosen):
         mensura.score_iq(chosen[0], selected=["nobody"])
 
 
+@pytest.mark.slow
 def test_models_with_scores_of_their_makers_are_lowered_unless_one_asks_for_none(mensura_command):
     plain, corrected = (
         json.loads(mensura_command("iq", "--set", "draws=0", "--json", *more).out) for more in (("--no-selected",), ())
@@ -73,6 +74,7 @@ def test_models_with_scores_of_their_makers_are_lowered_unless_one_asks_for_none
     assert set(lowered) <= {text.split(":")[0] for text in notes}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 3])
 def test_the_correction_starts_at_one_score_and_never_raises(count):
     evidence = mensura.load()
@@ -87,6 +89,7 @@ def test_the_correction_starts_at_one_score_and_never_raises(count):
     assert result.lowered[result.matrix.row(subject)] > 0.5
 
 
+@pytest.mark.slow
 def test_scores_that_spread_as_nobody_chose_them_are_lowered_less(chosen):
     """The best of many scores lie close together; the same model's first scores do not, and cost it less."""
     evidence, matrix, hidden = chosen
@@ -105,6 +108,7 @@ def test_scores_that_spread_as_nobody_chose_them_are_lowered_less(chosen):
     assert plainly.lowered[rows].mean() < told.lowered[rows].mean()
 
 
+@pytest.mark.slow
 def test_the_same_scores_are_corrected_only_where_their_maker_measured_them(chosen):
     """The default asks each score who measured it: measured by the vendor, flattering scores say less."""
     evidence, matrix, hidden = chosen

@@ -178,6 +178,7 @@ def test_a_warning_names_five_models_and_counts_the_rest(build):
     assert "abstract-reasoning" in second
 
 
+@pytest.mark.slow
 def test_a_dimension_says_what_it_rests_on(build, joint):
     """Zeros of an early release alone, a predecessor alone, some scores, all scores; and cells of the factor model."""
     early = {"released": date(2025, 1, 1)}

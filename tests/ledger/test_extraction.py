@@ -47,6 +47,7 @@ def reasons(update):
     return {skipped.line: skipped.reason for skipped in update.skipped}
 
 
+@pytest.mark.slow
 def test_every_shipped_mapping_has_a_small_file_and_gives_an_update_that_applies(embedded_ledger, extracted, tmp_path):
     assert len(shipped_names()) >= 4 and {read_mapping(name).layout.form for name in shipped_names()} == {
         "csv",

@@ -224,6 +224,7 @@ def test_pacing_follows_a_server_that_bears_few_calls_at_once(serve, tmp_path):
     assert 0 < refused < 2 * len(asked)
 
 
+@pytest.mark.slow
 def test_retry_after_is_kept_to(serve, tmp_path):
     server = serve(busy=1.0, busy_wait=1.1)
     with open_asker("mine", journal=tmp_path / "j.sqlite", base_url=server.url) as asker:
@@ -281,6 +282,7 @@ def test_an_endpoint_that_is_down_stops_the_work_instead_of_failing_every_questi
         asker.ask(questions(5000), read_level)
 
 
+@pytest.mark.slow
 def test_the_budget_of_calls_is_never_passed_and_the_rest_goes_on_later(serve, tmp_path):
     server = serve(broken=0.2)
     settings = {"journal": tmp_path / "j.sqlite", "base_url": server.url}

@@ -123,6 +123,7 @@ def test_a_provider_keeps_the_contract(make, failures, served, tmp_path):
     asyncio.run(keep_the_contract(make, failures, served, tmp_path))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("senseless", [WrongCounts, Swallowing, Confusing, NeverClosing])
 def test_a_senseless_provider_breaks_the_contract(senseless, served, tmp_path):
     endpoints = []

@@ -44,6 +44,7 @@ def test_a_cost_without_a_known_price_is_unknown(serve, tmp_path, mensura_comman
     assert "total cost is unknown" in mensura_command("llm", "status", tmp_path / "j.sqlite").out
 
 
+@pytest.mark.slow
 def test_ctrl_c_names_what_is_kept_and_the_command_that_goes_on(serve, tmp_path):
     server = serve(answer=level, delay=0.3)
     arguments = [

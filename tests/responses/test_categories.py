@@ -65,6 +65,7 @@ def test_slopes_are_those_of_small_differences(model):
     assert np.allclose(apart / (2 * small), along, atol=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_truth_comes_back_and_intervals_hold_it(model):
     held, placed = [], []
@@ -90,6 +91,7 @@ def test_binary_answers_give_the_abilities_of_the_2pl_model():
     assert fit.log_likelihood == pytest.approx(free.log_likelihood, abs=0.01)
 
 
+@pytest.mark.slow
 def test_a_second_group_has_its_own_mean_and_spread():
     one, _, _ = drawn_categories("graded", 800, 15, 4, 1)
     other, _, _ = drawn_categories("graded", 600, 15, 4, 1, mean=0.8, sd=0.6, name="other")

@@ -35,6 +35,7 @@ def test_robust_errors_of_ratings_are_those_of_the_model_where_it_holds(model):
     assert robust.categories["intercept"].to_list() == pytest.approx(plain.categories["intercept"].to_list(), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_leaving_out_schools_gives_the_errors_of_clusters():
     """Schools of people with like abilities: half of the variance is between them."""
     wide, _, ability = drawn_categories("graded", 600, 6, 3, seed=5)

@@ -100,6 +100,7 @@ def test_pictures_have_names_that_can_be_read(fitted):
     assert list(drawn)[2:5] == ["item-m05q01", "item-m05-q01", "item-m05-q01-2"]
 
 
+@pytest.mark.slow
 def test_reading_says_what_was_understood_and_writes_a_store(file, tmp_path, mensura_command):
     run = mensura_command("responses", "read", file)
     assert "3,600 responses: 180 subjects (150 people, 30 models) × 20 items" in run.out

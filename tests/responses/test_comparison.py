@@ -75,6 +75,7 @@ def test_several_models_pay_for_several_tests():
     assert found["p_holm"].min() == pytest.approx(min(1.0, 6 * found["p"].min()))
 
 
+@pytest.mark.slow
 def test_null_differences_are_found_in_one_of_twenty():
     rng = np.random.default_rng(1)
     p = []

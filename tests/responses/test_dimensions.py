@@ -86,6 +86,7 @@ def test_intervals_of_a_confirmatory_fit_hold_the_truth():
     assert sum(of_correlation) >= 4
 
 
+@pytest.mark.slow
 def test_exploration_finds_the_dimensions_of_the_items():
     wide, _, slopes, _, ability = drawn_in(2, 3, subjects=2000, items=20, correlation=0.0)
     fit = fit_dimensions(wide, 2)
@@ -98,6 +99,7 @@ def test_exploration_finds_the_dimensions_of_the_items():
     assert np.corrcoef(found, ability[:, 0 if first[0] > second[0] else 1])[0, 1] > 0.8
 
 
+@pytest.mark.slow
 def test_oblimin_finds_the_correlation_that_varimax_cannot():
     wide, *_ = drawn_in(2, 4, subjects=1500, items=20, correlation=0.5)
     assert fit_dimensions(wide, 2, rotation="oblimin").correlations["correlation"][0] == pytest.approx(0.5, abs=0.15)
@@ -165,6 +167,7 @@ def test_a_bifactor_fit_is_that_of_the_full_grid():
     assert printed.to_numpy().astype(float)[free] == pytest.approx(errors, rel=5e-3)
 
 
+@pytest.mark.slow
 def test_a_bifactor_fit_takes_any_number_of_passages():
     wide, pairs, slopes, _, ability = drawn_in(6, 2, subjects=600, items=24, general=True)
     fit = fit_dimensions(wide, pairs, bifactor=True)

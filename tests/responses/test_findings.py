@@ -24,6 +24,7 @@ def test_hopeless_data_are_refused(drawn):
         fit_responses({"subject": ["a", "b"], "x": [1, 3], "y": [0, 1]})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3 * len(FITS)))
 def test_small_and_extreme_tables_give_finite_numbers_or_a_sentence(seed):
     assert fit_small_table(seed) is None

@@ -160,6 +160,7 @@ def test_guessing_is_found_where_weak_subjects_guess():
     assert fit_responses(truth.wide, options=FitOptions(checks=False)).log_likelihood < fit.log_likelihood
 
 
+@pytest.mark.slow
 def test_two_groups_stand_on_one_scale():
     one = draw(900, 30, seed=7, name="p")
     other = draw(500, 30, seed=8, mean=1.2, sd=0.6, slope=one.slope, intercept=one.intercept, name="m")
@@ -235,6 +236,7 @@ def test_long_tests_have_narrow_posteriors_that_a_grid_would_miss():
             assert found.evidence[row] == pytest.approx(log_sum, abs=max(0.3 if close > 1e-5 else 1e-4, 0))
 
 
+@pytest.mark.slow
 def test_public_verb_and_result(drawn):
     fit = mensura.fit_responses(drawn.wide)
     assert len(repr(fit).splitlines()) < 30
@@ -293,6 +295,7 @@ def test_difficulties_are_as_wrong_as_their_errors_say():
     assert np.mean((wrong / fit.items["se_difficulty"].to_numpy()) ** 2) == pytest.approx(1.0, abs=0.9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["rasch", "2pl", "3pl"])
 def test_items_in_blocks_give_the_fit_of_all_at_once(model, monkeypatch):
     """Two groups, gaps and 20 items: blocks of seven items change nothing."""

@@ -31,6 +31,7 @@ def test_where_items_behave_alike_models_are_placed_among_people():
     assert placed.warnings == () or "behave" not in placed.warnings[0]
 
 
+@pytest.mark.slow
 def test_where_items_behave_differently_no_model_has_a_percentile_and_the_reason_is_said():
     placed = place_among(world(1.2), group="people")
     (check,) = placed.invariance
@@ -45,6 +46,7 @@ def test_where_items_behave_differently_no_model_has_a_percentile_and_the_reason
     assert "no rarity, percentile or IQ of models is printed" in placed.warnings[0]
 
 
+@pytest.mark.slow
 def test_few_models_leave_the_question_open_and_say_so():
     placed = place_among(world(0.0, models=6), group="people")
     assert placed.invariance[0].verdict == "open"

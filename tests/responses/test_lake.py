@@ -55,6 +55,7 @@ def test_a_store_at_an_address_gives_the_same_fit(lake, tmp_path):
         write_store([wide], "memory://bucket/store")
 
 
+@pytest.mark.slow
 def test_the_command_takes_addresses(lake, mensura_command):
     write_lake(lake, draw(120, 6, seed=4).wide)
     assert mensura_command("responses", "read", "memory://bucket", "--store", "memory://out/store").code == 0

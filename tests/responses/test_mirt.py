@@ -72,6 +72,7 @@ def test_two_dimensions_have_the_likelihood_that_mirt_prints():
     assert fit.correlations["correlation"][0] == pytest.approx(0.5055, abs=0.005)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [1, 4, 7, 10])
 def test_the_test_of_an_item_between_groups_has_the_p_that_mirt_prints(number):
     theirs = pl.read_csv(FOLDER / "mirt/dif_first_ten.csv").row(number - 1, named=True)

@@ -51,6 +51,7 @@ def folders(tmp_path_factory):
     return place
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_a_bank_read_from_a_folder_has_the_curves_of_the_fit(folders, model):
     fit = fit_categories(folders / "ratings.csv", model=model)
@@ -63,6 +64,7 @@ def test_a_bank_read_from_a_folder_has_the_curves_of_the_fit(folders, model):
         bank.rating("r0", 99)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_abilities_on_a_bank_are_those_of_the_fit(folders, model):
     fit = read_fit(folders / model)
@@ -71,6 +73,7 @@ def test_abilities_on_a_bank_are_those_of_the_fit(folders, model):
     np.testing.assert_allclose(again.subjects["wle"], fit.subjects["wle"], atol=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("method", ["stocking-lord", "haebara", "mean-sigma"])
 def test_links_find_the_mean_and_spread_of_the_other_group(folders, model, method):
@@ -145,6 +148,7 @@ def test_a_bank_without_errors_is_a_bank():
     assert bank.place(np.array([2.0, 1.0]), np.ones(2)).ability > 0.5
 
 
+@pytest.mark.slow
 def test_a_fit_of_ratings_in_memory_is_linked_and_places_new_subjects(folders):
     fit = fit_categories(folders / "ratings.csv", model="graded")
     link = link_fits(fit, fit).coefficients.row(0, named=True)

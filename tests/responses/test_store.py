@@ -66,6 +66,7 @@ def close(one, other):
         assert np.allclose(*numbers, atol=2e-2), table
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["rasch", "2pl", "3pl"])
 def test_a_sparse_table_gives_the_fit_of_a_dense_one(model, request):
     long = sparse_table().with_columns(

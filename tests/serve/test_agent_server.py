@@ -198,6 +198,7 @@ def test_a_horizon_is_measured_or_marked_as_expected(ask):
     assert "no measurement" in never["words"]
 
 
+@pytest.mark.slow
 def test_a_human_baseline_is_known_with_its_grade_or_estimated(ask):
     known = ask("human_baseline", name="gpqa diamond")
     experts = next(row for row in known["people"] if row["people"].endswith("expert validators"))

@@ -568,6 +568,7 @@ def test_no_page_of_a_translated_exam_has_an_english_word(tmp_path, code):
     store.close()
 
 
+@pytest.mark.slow
 def test_behind_a_trusted_proxy_each_person_has_an_address_of_their_own(exam, store):
     site = exam_app(exam, store, secret=ReviewerSecret(SECRET), proxies=["testclient"])
 

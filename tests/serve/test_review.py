@@ -316,6 +316,7 @@ def assert_harmless(page: str) -> None:
             assert not (value or "").strip().lower().startswith(("javascript:", "data:"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", TEXTS)
 def test_hostile_text_is_shown_and_never_runs(reviewer, store, text):
     ledger = open_ledger(store)

@@ -4,6 +4,8 @@ import html
 import json
 import re
 
+import pytest
+
 from mensura.scale.ranking import say_chance, say_leader
 from mensura.study.headlines import capability_leader_sentence, say_lead
 from mensura.study.study import Study
@@ -14,6 +16,7 @@ def words(text):
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).split())
 
 
+@pytest.mark.slow
 def test_every_front_names_the_same_leader_with_the_same_chance(report, evidence, evidence_folder, mensura_command):
     study = Study.open(evidence)
     leader = study.ranked.row(0, named=True)
@@ -33,6 +36,7 @@ def test_every_front_names_the_same_leader_with_the_same_chance(report, evidence
     assert f"rank 1 (1 to {leader['rank_high']}; {say_chance(leader['p_first'])} chance of being first)" in told
 
 
+@pytest.mark.slow
 def test_the_stitched_page_names_the_highest_of_all_ranked_models(report, evidence, evidence_folder, mensura_command):
     study = Study.open(evidence)
     said = capability_leader_sentence(study)

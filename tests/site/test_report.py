@@ -62,6 +62,7 @@ def test_a_ladder_shows_no_score_beyond_the_ceiling_of_its_test(report):
     assert "Which score stands for which EQ" in (report / "benchmarks/attunebench.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_every_model_and_benchmark_has_a_page_and_every_link_leads_somewhere(report):
     evidence = mensura.load()
     for subject in set(evidence.models["subject"]) - set(RENAMED):
@@ -93,6 +94,7 @@ def test_downloads_are_the_evidence(report):
     assert len(json.loads((report / "data/models.json").read_text(encoding="utf-8"))) == 166
 
 
+@pytest.mark.slow
 def test_rankings_are_the_composites(report, evidence):
     ranked = json.loads((report / "api/v1/rankings.json").read_text(encoding="utf-8"))["rankings"]
     assert [row["rank"] for row in ranked] == list(range(1, len(ranked) + 1))
@@ -223,6 +225,7 @@ def short(monkeypatch):
     monkeypatch.setattr("mensura.site.pages.maker_pages", lambda study: iter(()))
 
 
+@pytest.mark.slow
 def test_a_second_report_replaces_the_first_and_nothing_else(report, evidence, short, tmp_path):
     out = tmp_path / "report"
     shutil.copytree(report, out)
@@ -254,6 +257,7 @@ def test_a_report_is_left_as_it_is_until_something_changes(evidence, short, tmp_
     assert "https://example.org/" in (tmp_path / "report" / "data.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_foreign_page_in_the_way_is_refused_and_kept(mensura_command, evidence_folder, short, tmp_path):
     (tmp_path / "method.html").write_text("mine", encoding="utf-8")
     run = mensura_command("report", "--out", tmp_path, "--evidence", evidence_folder)
@@ -296,6 +300,7 @@ def test_numbers_for_sorting_have_no_last_bits(report):
     assert max(len(re.sub(r"[-.]|e.*", "", value).lstrip("0")) for value in values) <= 8  # a date has eight
 
 
+@pytest.mark.slow
 def test_a_drawing_is_made_once(monkeypatch, tmp_path):
     monkeypatch.setenv("MENSURA_CACHE", str(tmp_path))
     svg = (

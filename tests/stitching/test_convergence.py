@@ -56,6 +56,7 @@ def test_the_published_fit_ends_where_no_neighbour_is_better(simulated):
         assert cost(C, D, slope) > best
 
 
+@pytest.mark.slow
 def test_a_fit_that_did_not_converge_gives_no_number(simulated, monkeypatch, mensura_command, tmp_path):
     monkeypatch.setattr(pooled, "MOST_ROUNDS", 1)
     monkeypatch.setattr(pooled, "ROUND_TOLERANCE", 1e-9)

@@ -77,6 +77,7 @@ def test_the_published_method_takes_no_notice_of_chance_levels():
     assert with_levels.predict(frame)["score"].equals(stitch(frame, method="rosetta").predict(frame)["score"])
 
 
+@pytest.mark.slow
 def test_sampling_error_moves_weight_to_the_better_measured_score():
     frame, _, _, _ = simulate(30, 8, density=1.0)
     mine = (pl.col("model") == "m015") & (pl.col("benchmark") == "b04")
@@ -150,6 +151,7 @@ def test_principal_axes_and_scales_leave_every_expectation_unchanged():
     np.testing.assert_allclose(spread, np.broadcast_to(np.eye(3), (3, 3, 3)), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_where_both_sides_are_too_many_each_varies_by_itself_and_the_fit_says_so(simulated, monkeypatch):
     together = stitch(simulated[0])
     assert not any("joint posterior" in note for note in together.notes)

@@ -78,6 +78,7 @@ def test_without_ties_strengths_are_those_of_bradley_and_terry():
     assert fit.effects.filter(effect="side")["value"][0] == pytest.approx(best[3], abs=1e-4)
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_strengths_of_all_judges_about_as_often_as_they_say():
     rng = np.random.default_rng(3)
     theta = np.linspace(-1, 1, 8)

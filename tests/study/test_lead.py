@@ -21,6 +21,7 @@ def test_the_chances_of_the_leader_are_those_of_each_way(study):
     assert abs(lead.chances["uncorrected"] - best["p_first"]) < 0.3
 
 
+@pytest.mark.slow
 def test_the_score_that_moves_a_lead_most_is_named_with_the_chance_without_it(study):
     lead, evidence = study.lead, study.evidence
     dropped = (pl.col("subject") == lead.subject) & (pl.col("benchmark") == lead.mover)
@@ -31,6 +32,7 @@ def test_the_score_that_moves_a_lead_most_is_named_with_the_chance_without_it(st
     assert abs(lead.without - lead.chances["joint"]) > 0.02
 
 
+@pytest.mark.slow
 def test_a_score_that_flatters_its_model_moves_it_down_when_it_goes(study):
     leader = (pl.col("subject") == study.lead.subject) & pl.col("primary")
     own = study.evidence.scores.filter(leader)["benchmark"]
@@ -43,6 +45,7 @@ def test_a_score_that_flatters_its_model_moves_it_down_when_it_goes(study):
     assert moves[99.0]["gpqa_diamond"] < 0 < moves[45.0]["gpqa_diamond"]
 
 
+@pytest.mark.slow
 def test_without_the_correction_only_models_with_chosen_scores_move(study):
     subject = study.iq.ranking["subject"][1]
     result = score_iq(study.evidence, selected=[subject], draws=200)
@@ -74,6 +77,7 @@ def test_a_lead_is_said_with_its_basis(study):
     assert sentence.startswith(study.lead.headline(study.evidence)) and "Its IQ is" in sentence
 
 
+@pytest.mark.slow
 def test_nobody_leads_where_nothing_was_drawn(study):
     assert find_lead(score_iq(study.evidence), lambda: pytest.fail("no need to stitch")) is None
     only = find_lead(score_iq(study.evidence, method="published", draws=50), lambda: pytest.fail("one way alone"))

@@ -57,6 +57,7 @@ def test_a_reconstruction_holds_no_later_model_and_few_scores_of_new_ones(eviden
     assert kept == every
 
 
+@pytest.mark.slow
 def test_what_cannot_be_claimed_is_named_with_its_reason(evidence, monkeypatch):
     def fail(*_):
         raise MensuraError("3 models have both a capability and a release date")

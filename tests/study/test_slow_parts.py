@@ -34,6 +34,7 @@ def with_releases(evidence, day):
     return SimpleNamespace(models=models)
 
 
+@pytest.mark.slow
 def test_forecast_starts_at_a_release_on_the_29th_of_february(evidence):
     pace = report_pace(mensura.stitch(evidence), with_releases(evidence, date(2028, 2, 29)))
     assert pace.until == date(2028, 2, 29)
@@ -46,6 +47,7 @@ def test_forecast_starts_at_a_release_on_the_29th_of_february(evidence):
     assert start["low"] == start["value"] == start["high"]
 
 
+@pytest.mark.slow
 def test_models_without_dates_are_refused_in_words(evidence):
     undated = SimpleNamespace(models=evidence.models.with_columns(released=pl.lit(None, pl.Date)))
     with pytest.raises(mensura.MensuraError, match="0 models have both a capability and a release date"):

@@ -27,6 +27,7 @@ def test_the_gallery_has_an_example_of_every_picture():
     assert [name for name in names.values() if name not in registry.PICTURES and name not in kept] == []
 
 
+@pytest.mark.slow
 def test_the_search_of_pages_opened_as_files_needs_no_network(tmp_path):
     """Browsers refuse workers in such pages; the script that stands for them must not come from another address."""
     playwright = pytest.importorskip("playwright.sync_api")

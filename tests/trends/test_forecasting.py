@@ -86,6 +86,7 @@ def test_unknown_settings_are_refused(change, message):
         forecast(stream(), **change)
 
 
+@pytest.mark.slow
 def test_backtest_compares_each_forecast_with_what_came():
     result = backtest(stream(), horizons=(0.5, 1.0))
     row = result.table.row(0, named=True)

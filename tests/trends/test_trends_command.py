@@ -35,6 +35,7 @@ def test_tables_are_printed_and_written(mensura_command, scores, tmp_path):
     assert pl.read_csv(tmp_path / "out" / "frontier.csv").columns == ["subject", "released", "capability"]
 
 
+@pytest.mark.slow
 def test_json_holds_every_table_asked_for(mensura_command, scores, tmp_path, monkeypatch):
     monkeypatch.setattr("mensura.cli.trends.STREAMS", 19)
     names = [f"m{i:02}" for i in range(45)]
@@ -77,6 +78,7 @@ def test_a_watch_has_a_command(mensura_command, scores, tmp_path):
     assert "choose another start" in refused.err
 
 
+@pytest.mark.slow
 def test_subjects_are_selected_by_release_and_by_benchmarks(mensura_command, scores):
     every = json.loads(mensura_command("trends", scores, "--no-watch", "--json").out)
     late = json.loads(mensura_command("trends", scores, "--no-watch", "--json", settings={"since": "2024-06-01"}).out)

@@ -22,6 +22,7 @@ def test_q_values_are_those_of_benjamini_and_hochberg():
     assert discovery_rates(np.array([0.01, 0.04, 0.03, 0.5])) == pytest.approx([0.04, 0.16 / 3, 0.16 / 3, 0.5])
 
 
+@pytest.mark.slow
 def test_items_that_differ_between_groups_are_found_with_sign_and_size():
     shift = np.zeros(25)
     shift[[2, 5, 9]] = -1.2, 1.0, -1.2

@@ -101,6 +101,7 @@ def test_one_dimension_is_the_fit_of_categories(science, model):
     assert one.subjects["se"].to_list() == pytest.approx(plain.subjects["se"].to_list(), abs=3e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["graded", "partial-credit"])
 @pytest.mark.parametrize("kind", ["confirmatory", "exploratory", "bifactor"])
 def test_two_categories_are_right_and_wrong_answers(model, kind):
@@ -185,6 +186,7 @@ def test_likelihood_gradient_and_errors_are_those_of_the_full_grid(model):
         assert -information[one, other] == pytest.approx(both, abs=0.02 * np.sqrt(bend[one] * bend[other]))
 
 
+@pytest.mark.slow
 def test_errors_from_products_of_scores_are_near_the_exact_ones(monkeypatch):
     """Without the scores of the gaps between steps, errors of steps would be too large."""
     long, pairs, _ = mixed_ratings("graded", subjects=1500)
@@ -226,6 +228,7 @@ def test_steps_of_a_rare_category_stay_in_order():
     assert 0.0 < steps[0] - steps[1] < 0.1
 
 
+@pytest.mark.slow
 def test_the_command_fits_ratings_in_several_dimensions(mensura_command, science, tmp_path):
     science.write_csv(tmp_path / "ratings.csv")
     run = mensura_command(

@@ -50,6 +50,7 @@ def test_one_dimension_is_the_regression_of_one_ability(monkeypatch):
     assert table.regression["estimate"].to_list() == pytest.approx(several.coefficients[:, 0].tolist(), abs=1e-4)
 
 
+@pytest.mark.slow
 def test_effects_spread_and_plausible_values_come_back(rated):
     wide, pairs, people = rated
     fit = fit_dimensions(wide, pairs, model="graded")
@@ -70,6 +71,7 @@ def test_effects_spread_and_plausible_values_come_back(rated):
     assert np.corrcoef(both)[0, 1] == pytest.approx(0.5, abs=0.08)
 
 
+@pytest.mark.slow
 def test_right_answers_in_two_dimensions_are_regressed():
     wide, pairs, truth = draw_rated("2pl", 2, np.random.default_rng(9))
     people = wide.select("subject", schooling=pl.Series(truth[-1]))
@@ -79,6 +81,7 @@ def test_right_answers_in_two_dimensions_are_regressed():
     assert all(0.02 < error < 0.05 for error in rows["se"])
 
 
+@pytest.mark.slow
 def test_every_rotation_has_the_same_effects_on_items(rated):
     """Slopes and effects turn together: what schooling does to the logit of an item stays."""
     wide, _, people = rated
@@ -92,6 +95,7 @@ def test_every_rotation_has_the_same_effects_on_items(rated):
     assert effects[2] == pytest.approx(effects[0], abs=2e-3)
 
 
+@pytest.mark.slow
 def test_a_regression_moves_with_its_items_as_it_says():
     """The change of the gradient with each slope and intercept is that of small differences."""
     wide, pairs, *_ = drawn_in(2, 2, subjects=200, items=6)
@@ -135,6 +139,7 @@ def test_intervals_of_effects_on_two_abilities_hold_the_truth(explored):
     assert 0.7 < np.std(ratio) < 1.3
 
 
+@pytest.mark.slow
 def test_clusters_and_weights_apply_to_several_dimensions(rated):
     wide, pairs, people = rated
     fit = fit_dimensions(wide, pairs, model="graded")
@@ -151,6 +156,7 @@ def test_clusters_and_weights_apply_to_several_dimensions(rated):
     assert schools["se"].to_list() == pytest.approx(plain["se"].to_list(), rel=0.35)
 
 
+@pytest.mark.slow
 def test_people_without_the_covariate_are_left_out_of_several_dimensions(rated):
     wide, pairs, people = rated
     fit = fit_dimensions(wide, pairs, model="graded")
@@ -168,6 +174,7 @@ def test_a_bifactor_fit_has_no_regression():
         regress_abilities(fit, None, people, on=["age"])
 
 
+@pytest.mark.slow
 def test_the_command_regresses_ratings_in_several_dimensions(mensura_command, rated, tmp_path):
     wide, _, people = rated
     wide.join(people, on="subject").head(300).write_csv(tmp_path / "ratings.csv")
