@@ -33,7 +33,7 @@ EACH = EXAM.per_person + len(EXAM.checks)
 _ITEM = re.compile(r'name="item" value="([^"]+)"')
 ARRIVING = 10.0  # seconds within which all takers arrive
 THINKING = 3.0  # mean seconds between two answers of a taker
-LIMIT = 300.0  # the 95th percentile of the times of an answer, in ms
+LIMIT = 200.0  # the 95th percentile of the times of an answer, in ms
 KILLED_TAKERS = 10
 
 

@@ -1,4 +1,4 @@
-"""The page of an exam in a real browser: ``python -m benchmarks.exam_page [--sittings 10] [--changes 10]``.
+"""The page of an exam in a real browser: ``python -m benchmarks.exam_page [--sittings 10] [--changes 10] [--first 0]``.
 
 Each sitting has two devices, on which a person changes answers in turn. Meanwhile the clocks of the devices and of the
 server are set back and forth, the connection breaks, requests are refused (408, 429, 500), delayed, or answered by
@@ -242,9 +242,9 @@ async def sit(
     return person.counts
 
 
-async def run(sittings: int, changes: int) -> dict[str, Any]:
+async def run(sittings: int, changes: int, first: int) -> dict[str, Any]:
     """Run all sittings and return the figures."""
-    rng, begun = random.Random(0), time.perf_counter()
+    rng, begun = random.Random(first), time.perf_counter()
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -273,7 +273,7 @@ async def run(sittings: int, changes: int) -> dict[str, Any]:
                 async with free:
                     total.update(await sit(browser, network, address, store, changes, seed))
 
-            await asyncio.gather(*(one(seed) for seed in range(sittings)))
+            await asyncio.gather(*(one(seed) for seed in range(first, first + sittings)))
             await browser.close()
         server.should_exit = True
         await serving
@@ -288,8 +288,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sittings", type=int, default=10)
     parser.add_argument("--changes", type=int, default=10)
+    parser.add_argument("--first", type=int, default=0, help="number of the first sitting")
     given = parser.parse_args()
-    figures = asyncio.run(run(given.sittings, given.changes))
+    figures = asyncio.run(run(given.sittings, given.changes, given.first))
     rows = {"sittings": figures["sittings"], "changes": figures["changes"]}
     rows |= {f"requests that met: {name}": n for name, n in sorted(figures["faults"].items())}
     rows |= {'times that "Saved." was compared with the store': figures["checked"]}

@@ -1,5 +1,7 @@
 """Adaptive exams: fewer items for the same abilities, honest intervals, and sittings that keep their items."""
 
+from collections import Counter
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -96,7 +98,31 @@ def test_a_simulation_says_how_many_items_are_saved_and_its_intervals_hold(exam)
     assert adaptive["items"] < 0.6 * same
     assert adaptive["error"] < 0.5
     assert adaptive["coverage"] >= 0.8
-    assert adaptive["exposure"] < 0.8 < whole["exposure"]
+    assert adaptive["exposure"] <= 0.6 < whole["exposure"]
+
+
+@pytest.mark.parametrize("share", [0.25, 0.6, 0.97])
+def test_no_item_reaches_more_than_its_share_of_any_number_of_takers(exam, share):
+    rules = exam.settings.adaptive.model_copy(
+        update={"exposure": share, "se": 0.01, "least_items": 1, "most_items": 20}
+    )
+    exam = replace(exam, settings=exam.settings.model_copy(update={"adaptive": rules}))
+    given, parts = Counter(), set()
+    for taker in range(1, 31):
+        items = ()
+        while len(items) < 6:
+            items += tuple(next_names(exam, taker, items, {}))
+        given.update(items)
+        parts.add(items)
+        assert max(given.values()) <= share * taker + 1
+    assert len(parts) > 5 * (share < 0.9), "takers do not all get the same items"
+
+
+def test_an_exposure_that_leaves_too_few_items_is_refused(exam):
+    text = (exam.folder / "exam.toml").read_text() + "exposure = 0.2\n"
+    (exam.folder / "exam.toml").write_text(text)
+    _, (fault,) = inspect_exam(exam.folder)
+    assert "0.2 of 120 items are 24, below the 25" in fault and "raise it to 0.21" in fault
 
 
 @pytest.mark.slow

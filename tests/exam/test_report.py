@@ -12,10 +12,10 @@ from mensura.core.errors import MensuraError
 from mensura.exam import AnswerStore, read_exam
 from mensura.exam.checklist import checklist, checklist_text, to_pool
 from mensura.exam.comparison import agreement_among, error_agreement
-from mensura.exam.gathering import model_outcomes, people_outcomes, people_takers
+from mensura.exam.gathering import OUTCOMES, model_outcomes, people_outcomes, people_takers
 from mensura.exam.rates import AnswerMatrix, answer_matrix, combine, item_rates, mean_rate, rates_by_regression
 from mensura.exam.report import report_exam
-from mensura.exam.scoring import grade
+from mensura.exam.scoring import answers_to_grade, grade, grading_agreement, name_outcome
 from mensura.exam.settings import ExclusionRules
 from mensura.exam.weights import exclude, hidden_groups, rake, shared_weights
 from mensura.llm import Answer
@@ -346,6 +346,35 @@ def test_a_model_that_grades_gets_neither_names_nor_what_the_consent_does_not_al
     assert "scatters" in sent
     assert sitting.person not in sent
     assert "40 or older" not in sent
+
+
+def test_agreement_of_keys_and_a_grader_with_a_person_is_measured_on_a_sample(tmp_path):
+    rows = 'item,text,scoring,key,rubric\npoet,Who?,text,Goethe,\nessay,Why blue?,rubric,,"Mentions scattering."\n'
+    exam = read_exam(write_exam(tmp_path / "open", TOML, rows))
+    given = [("poet", f"word {n}", float(n % 2)) for n in range(4)] + [("essay", f"text {n}", n / 4) for n in range(5)]
+    table = [(f"m{n}", "models", 0, item, credit, name_outcome(credit), 1.0, None, answer)
+             for n, (item, answer, credit) in enumerate(given)]  # fmt: skip
+    outcomes = pl.DataFrame([*table, *table], schema=OUTCOMES, orient="row")  # each answer twice
+    sample = answers_to_grade(exam, outcomes, 7)
+    assert sample.columns == ["item", "answer", "credit"]
+    assert sample.unique(["item", "answer"]).height == 7 and sample["credit"].is_null().all()
+    assert grading_agreement(exam, outcomes).is_empty(), "nobody has graded by hand"
+    by_hand = {"word 0": 0.0, "word 1": 1.0, "word 2": 0.0, "word 3": 0.0, "text 0": 0.25, "text 1": 0.25}
+    by_hand |= {"text 4": 1.0, "?": 1.0}
+    hand = pl.DataFrame(
+        {"item": ["poet"] * 4 + ["essay"] * 4, "answer": list(by_hand), "credit": list(by_hand.values())}
+    )
+    hand.write_csv(exam.folder / "graded.csv")
+    key, model = grading_agreement(exam, outcomes).to_dicts()
+    assert (key["graded_by"], key["n"], key["same"], key["difference"]) == ("key", 4, 0.75, 0.25)
+    assert key["agreement"] == pytest.approx(0.5)  # Cohen's kappa: 3 of 4 agree, 2 by chance
+    assert (model["graded_by"], model["n"], model["items"]) == ("language model", 3, 1)
+    assert key["low"] <= key["agreement"] <= key["high"]
+    report = report_exam(exam, outcomes.head(9), people_takers(exam, AnswerStore(tmp_path / "a.db", exam), outcomes))
+    assert any("the key and a person agree at kappa 0.50" in warning for warning in report.warnings)
+    hand.with_columns(credit=50.0).write_csv(exam.folder / "graded.csv")
+    with pytest.raises(MensuraError, match=r"graded\.csv, credit: one is not between 0 and 1"):
+        grading_agreement(exam, outcomes)
 
 
 def test_stored_answers_become_outcomes_with_blank_and_late_apart(tmp_path):

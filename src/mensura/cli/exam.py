@@ -173,7 +173,7 @@ def report(
 
             to_pool(made, takers).write(pool)
             notices.print(f"wrote a pool to {pool}", style="dim")
-        _write_report(made, out)
+        _write_report(made, out, outcomes)
     show(made, "exam report", heading=made.heading)
     print_notes(made.warnings)
     console.print(say_comparison(made.comparison))
@@ -275,9 +275,10 @@ def _permissions_of(stores: list[Path], *folders: Path | None) -> Iterator[None]
             folder.chmod(folder.stat().st_mode & (mode | (mode & 0o444) >> 2))
 
 
-def _write_report(report: ExamReport, out: Path | None) -> None:
+def _write_report(report: ExamReport, out: Path | None, outcomes: pl.DataFrame) -> None:
     """Write a report's folder where asked, or print JSON and end the command."""
     from mensura.exam.checklist import checklist, checklist_text
+    from mensura.exam.scoring import answers_to_grade
 
     tables = {**report.tables(), "checklist": checklist(report)}
     texts: dict[str, str] = {}
@@ -286,21 +287,15 @@ def _write_report(report: ExamReport, out: Path | None) -> None:
 
         texts = {"checklist.md": checklist_text(report), "report.html": exam_page(report)}
         tables["responses"] = report.responses
+        if report.exam.settings.grading_sample:
+            tables["to_grade"] = answers_to_grade(report.exam, outcomes, report.exam.settings.grading_sample)
     emit(tables, texts=texts, warnings=list(report.warnings))
 
 
 def _gather(exam: Exam, sources: list[Path]) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, int], tuple[str, ...]]:
     """Return the outcomes of people and models, the takers among people, their steps, and notes about the store."""
-    from mensura.exam import AnswerStore
+    from mensura.exam import AnswerStore, gathering
     from mensura.exam.file import TAKERS
-    from mensura.exam.gathering import (
-        OUTCOMES,
-        count_steps,
-        log_outcomes,
-        model_outcomes,
-        people_outcomes,
-        people_takers,
-    )
 
     logs = [source for source in sources if source.suffix.lower() in (".eval", ".json")]
     stores = [source for source in sources if source.is_file() and source.suffix != ".csv" and source not in logs]
@@ -309,16 +304,17 @@ def _gather(exam: Exam, sources: list[Path]) -> tuple[pl.DataFrame, pl.DataFrame
     names = [question.name for question in exam.settings.questions]
     notes: tuple[str, ...] = ()
     steps: dict[str, int] = {}
-    parts, takers = [pl.DataFrame(schema=OUTCOMES)], pl.DataFrame(schema=TAKERS | dict.fromkeys(names, pl.String))
+    parts = [pl.DataFrame(schema=gathering.OUTCOMES)]
+    takers = pl.DataFrame(schema=TAKERS | dict.fromkeys(names, pl.String))
     for store in stores:
         answers = AnswerStore(store, exam)
-        parts.append(people_outcomes(exam, answers))
-        takers = people_takers(exam, answers, parts[-1])
-        steps, notes = count_steps(answers), answers.notes
+        parts.append(gathering.people_outcomes(exam, answers))
+        takers = gathering.people_takers(exam, answers, parts[-1])
+        steps, notes = gathering.count_steps(answers), answers.notes
         answers.close()
-    parts += [model_outcomes(exam, source) for source in sources if source not in (*stores, *logs)]
+    parts += [gathering.model_outcomes(exam, source) for source in sources if source not in (*stores, *logs)]
     for path in logs:
-        outcomes, people = log_outcomes(exam, path)
+        outcomes, people = gathering.log_outcomes(exam, path)
         parts.append(outcomes)
         takers = pl.concat([takers, people.filter(~pl.col("subject").is_in(takers["subject"].implode()))])
     return pl.concat(parts), takers, steps, notes

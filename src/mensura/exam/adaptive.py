@@ -6,6 +6,7 @@ model that is asked again, meet the same items.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -38,7 +39,9 @@ def next_names(exam: Exam, number: int, given: tuple[str, ...], earned: Mapping[
     if len(answers) >= exam.per_person:
         return []
     rng = np.random.default_rng([exam.settings.seed, number])
-    chosen = next_items(_open_bank(exam, rng), answers, aim=Aim(0.0, WIDE, Z90 * rules.se), choice="best")
+    chosen = next_items(
+        _open_bank(exam, number, set(answers)), answers, aim=Aim(0.0, WIDE, Z90 * rules.se), choice="best"
+    )
     if len(answers) >= rules.least_items and chosen.standing["done"][0]:
         return []
     places = rng.integers(1, rules.least_items + 1, len(exam.checks))
@@ -46,11 +49,18 @@ def next_names(exam: Exam, number: int, given: tuple[str, ...], earned: Mapping[
     return [*checks, *chosen.next["item"].to_list()]
 
 
-def _open_bank(exam: Exam, rng: np.random.Generator) -> ItemBank:
-    """Return the items that one sitting may get, drawn at random: no item is given to more than ``exposure`` of all."""
-    n = len(exam.bank.items)
-    size = max(int(np.ceil(exam.settings.adaptive.exposure * n)), exam.per_person)
-    return exam.bank.only(np.sort(rng.permutation(n)[:size]))
+def _open_bank(exam: Exam, number: int, given: set[str]) -> ItemBank:
+    """Return the items that one sitting may get: a random part, and those already given.
+
+    The parts of successive sittings follow each other round a circle of items. So of any number of sittings, an item
+    is open for the share ``exposure`` at most, but for one sitting. Each full turn of the circle draws a new one.
+    """
+    items, rules = exam.bank.items, exam.settings.adaptive
+    size = max(rules.open_items(len(items)), 1)
+    turn = len(items) // math.gcd(len(items), size)  # sittings after which the parts meet the end of the circle
+    circle = np.random.default_rng([exam.settings.seed, 1 + (number - 1) // turn, 2**32]).permutation(len(items))
+    part = circle[((number - 1) % turn * size + np.arange(size)) % len(items)]
+    return exam.bank.only(sorted({*part.tolist(), *(items.index(name) for name in given)}))
 
 
 def place_takers(exam: Exam, outcomes: pl.DataFrame, people: str, weights: Mapping[str, float]) -> ResponseFit:

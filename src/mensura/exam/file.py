@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import shutil
 import tomllib
 from collections import Counter
@@ -273,6 +274,12 @@ def _adaptive_faults(folder: Path, settings: ExamSettings, items: list[ExamItem]
     ]
     if rules.least_items > rules.most_items:
         faults.append(f"adaptive.least_items: {rules.least_items} is above most_items, {rules.most_items}; lower it")
+    most, room = min(rules.most_items, len(scored)), rules.open_items(len(scored))
+    if room < most:
+        faults.append(
+            f"adaptive.exposure: {rules.exposure:g} of {len(scored)} items are {room}, below the {most} that a sitting "
+            f"may need; raise it to {math.ceil(100 * most / len(scored)) / 100:g}, or lower most_items"
+        )
     try:
         read_bank(folder / rules.bank, [item.item for item in scored])
     except MensuraError as fault:

@@ -17,7 +17,7 @@ from mensura.exam.file import Exam
 from mensura.exam.gathering import attrition
 from mensura.exam.items import read_number
 from mensura.exam.rates import AnswerMatrix, CombinedRates, MeanRate, answer_matrix, combine, item_rates, mean_rate
-from mensura.exam.scoring import MODELS, PEOPLE
+from mensura.exam.scoring import MODELS, PEOPLE, grading_agreement
 from mensura.exam.weights import RakedWeights, count_people, exclude, hidden_groups, rake, shared_weights
 from mensura.scale import Z90
 
@@ -33,8 +33,9 @@ class ExamReport(Result):
         and rarity among these people, agreement of errors, cost and seconds per right answer.
     takers, items, groups, exclusions, outcomes, anchors, margins : pl.DataFrame
         One row per taker, item, group of people, person left out, outcome, item with answers, and answer weighted to.
-    attrition, languages, ratings : pl.DataFrame
-        People at each step from the first page to the analysis; rates by item and language; answers to ratings.
+    attrition, languages, ratings, grading : pl.DataFrame
+        People at each step from the first page to the analysis; rates by item and language; answers to ratings;
+        agreement of keys and graders with a person who graded answers by hand.
     responses : pl.DataFrame
         subject, group, item, correct: for ``mensura responses``.
     facts : dict[str, Any]
@@ -46,7 +47,7 @@ class ExamReport(Result):
 
     TABLES: ClassVar[tuple[str, ...]] = (
         *("comparison", "takers", "items", "groups", "exclusions", "outcomes", "anchors", "margins"),
-        *("attrition", "languages", "ratings"),
+        *("attrition", "languages", "ratings", "grading"),
     )
     DIGITS: ClassVar[int] = 2
 
@@ -62,6 +63,7 @@ class ExamReport(Result):
     attrition: pl.DataFrame
     languages: pl.DataFrame
     ratings: pl.DataFrame
+    grading: pl.DataFrame
     responses: pl.DataFrame
     facts: dict[str, Any]
     warnings: tuple[str, ...] = ()
@@ -132,6 +134,7 @@ def report_exam(
     scaled = scale(scored, raked.weights, exam)
     combined = _combined(answers, names, estimates, is_adaptive=exam.is_adaptive)
     languages, language_notes = compare_languages(exam, kept, scored, raked.weights)
+    grading = grading_agreement(exam, outcomes)
     people = _expected_mean(exam, scaled, raked.weights) if exam.is_adaptive else _mean_or_none(answers)
     facts: dict[str, Any] = {
         "people": kept.height,
@@ -155,9 +158,10 @@ def report_exam(
         attrition(exam, takers, steps or {}),
         languages,
         count_ratings(exam, outcomes, kept["subject"].to_list()),
+        grading,
         scored.select("subject", pl.col("kind").alias("group"), "item", pl.col("score").alias("correct")),
         facts,
-        (*notes, *language_notes, *_findings(scored, scaled, kept, out)),
+        (*notes, *language_notes, *_findings(scored, scaled, kept, out), *map(_agreement_note, grading.to_dicts())),
     )
 
 
@@ -338,3 +342,9 @@ def _findings(scored: pl.DataFrame, scaled: ExamScale, kept: pl.DataFrame, out: 
     if 0 < kept.height < 30:
         warnings.append(f"a report on {count_people(kept.height)} has wide intervals and a rough scale")
     return tuple(warnings)
+
+
+def _agreement_note(row: dict[str, Any]) -> str:
+    ends = f"{row['low']:.2f} to {row['high']:.2f}, 90%"
+    kappa = f"kappa {row['agreement']:.2f} ({ends})"
+    return f"the {row['graded_by']} and a person agree at {kappa} on {row['n']} answers; grading.csv has more"

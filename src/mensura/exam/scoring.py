@@ -11,12 +11,16 @@ import re
 import unicodedata
 from typing import TypeAlias
 
+import numpy as np
 import polars as pl
 
-from mensura.core.arrays import MARGIN
+from mensura.core.arrays import MARGIN, Floats
+from mensura.core.errors import MensuraError
+from mensura.core.frames import require_columns
 from mensura.exam.file import Exam
 from mensura.exam.items import ExamItem, read_number
 from mensura.intake.item_keys import LETTERS
+from mensura.intake.tables import read_table
 from mensura.llm import AnswerReading, Asker, Question, UnreadableError
 
 PEOPLE, MODELS = "people", "models"
@@ -201,3 +205,63 @@ def read_credit(text: str) -> AnswerReading:
     if not 0.0 <= credit <= 1.0:
         raise UnreadableError(f"credit must lie between 0 and 1, got {credit:g}")
     return AnswerReading(credit, str(reply.get("why", "")))
+
+
+# How well keys and graders agree with a person, on a sample of answers that the person graded.
+
+BY_HAND = "graded.csv"
+"""The file beside ``exam.toml`` with the credits of a person: item, answer, credit."""
+GRADING = {"graded_by": pl.String, "n": pl.Int64, "items": pl.Int64}
+GRADING |= dict.fromkeys(("same", "difference", "agreement", "low", "high"), pl.Float64)
+"""Columns of the agreement with a person."""
+
+
+def answers_to_grade(exam: Exam, outcomes: pl.DataFrame, n: int) -> pl.DataFrame:
+    """Return n different typed answers, drawn at random, with neither their giver nor their credit."""
+    answers = _typed(exam, outcomes).sort("item", "answer")
+    drawn = np.random.default_rng(exam.settings.seed).permutation(answers.height)[:n]
+    return answers[drawn.tolist()].select("item", "answer", credit=pl.lit(None, pl.Float64))
+
+
+def grading_agreement(exam: Exam, outcomes: pl.DataFrame) -> pl.DataFrame:
+    """Return how well the keys, and the language model, agree with the person who filled ``graded.csv``.
+
+    ``agreement``: kappa with squared weights, which for credits is Lin's concordance; interval by resampling answers.
+    """
+    path = exam.folder / BY_HAND
+    if not path.is_file():
+        return pl.DataFrame(schema=GRADING)
+    table = read_table(path)
+    require_columns(table, ["item", "answer", "credit"], name=str(path))
+    strings = [pl.col(name).cast(pl.String).str.strip_chars() for name in ("item", "answer")]
+    by_hand = table.select(*strings, credit=pl.col("credit").cast(pl.Float64, strict=False)).drop_nulls()
+    if not by_hand["credit"].is_between(0.0, 1.0).all():
+        raise MensuraError(f"{path}, credit: one is not between 0 and 1; give the share of full credit")
+    both = _typed(exam, outcomes).join(by_hand.unique(["item", "answer"], keep="first"), on=["item", "answer"])
+    rows = []
+    for (name,), own in both.sort("graded_by", "item", "answer").group_by("graded_by", maintain_order=True):
+        first, second = own["score"].to_numpy(), own["credit"].to_numpy()
+        again = np.random.default_rng(exam.settings.seed).integers(0, own.height, (1000, own.height))
+        low, high = np.quantile(concordance(first[again], second[again]), [0.05, 0.95])
+        off, agreement = np.abs(first - second), float(concordance(first, second))
+        same = float(np.mean(off < MARGIN))
+        rows.append((name, own.height, own["item"].n_unique(), same, float(off.mean()), agreement, low, high))
+    return pl.DataFrame(rows, schema=GRADING, orient="row")
+
+
+def _typed(exam: Exam, outcomes: pl.DataFrame) -> pl.DataFrame:
+    """Return each different answer to a text or rubric that has a score: item, answer, score, graded_by."""
+    by = {"text": "key", "rubric": "language model"}
+    names = {item.item: by[item.scoring] for item in exam.scored if item.scoring in by}
+    own = outcomes.filter(pl.col("item").is_in(list(names)) & pl.col("outcome").is_in(["right", "partial", "wrong"]))
+    by_name = pl.col("item").replace_strict(names, return_dtype=pl.String)
+    typed = own.select("item", pl.col("answer").str.strip_chars(), "score", graded_by=by_name).drop_nulls()
+    return typed.unique(["item", "answer"], keep="first", maintain_order=True)
+
+
+def concordance(first: Floats, second: Floats) -> Floats:
+    """Return Lin's concordance along the last axis; 1 where all values are the same."""
+    means = first.mean(axis=-1), second.mean(axis=-1)
+    both = ((first - means[0][..., None]) * (second - means[1][..., None])).mean(axis=-1)
+    spread = first.var(axis=-1) + second.var(axis=-1) + (means[0] - means[1]) ** 2
+    return np.where(spread > 0.0, 2.0 * both / np.where(spread > 0.0, spread, 1.0), 1.0)

@@ -5,6 +5,7 @@ Texts of the exam's pages and prompts in a language: catalogues of this package,
 
 from __future__ import annotations
 
+import math
 import string
 import tomllib
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from mensura.core.arrays import MARGIN
 from mensura.core.errors import MensuraError, listed_names
 from mensura.exam.items import LONG, SHORT, Word
 from mensura.intake.tables import read_table
@@ -105,6 +107,10 @@ class AdaptiveRules(_Strict):
     least_items: Annotated[int, Field(ge=1)] = 5
     most_items: Annotated[int, Field(ge=1)] = 20
 
+    def open_items(self, n: int) -> int:
+        """Return how many of n items one sitting may choose from."""
+        return math.floor(self.exposure * n + MARGIN)
+
 
 class ExclusionRules(_Strict):
     """Rules by which the report leaves people out. They are stated before the answers come; each use is logged."""
@@ -155,6 +161,7 @@ class ExamSettings(_Strict):
     completion_address: Annotated[str, Field(pattern=r"^https://[^\s\"'<>]+$", max_length=500)] | None = None
     panel_parameter: Word | None = None
     shared_device: bool = False
+    grading_sample: Annotated[int, Field(ge=1, le=100_000)] | None = None
     consent: ConsentText
     time: TimeRules = TimeRules()
     sections: list[ExamSection] = []
