@@ -1,14 +1,24 @@
-"""Flip bits of every stored format: it is refused in words, or gives what it gave before (``benchmarks.shell``)."""
+"""Flip bits of every stored format: it is refused in words, or gives what it gave before (``benchmarks.shell``).
+
+Small files that unpack to gigabytes are refused, or read in pieces, before they take the memory.
+"""
 
 from __future__ import annotations
 
+import gzip
+import os
+import subprocess
+import sys
 import tempfile
+import zipfile
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 
+import mensura
 from benchmarks import fuzz
 from mensura import MensuraError
 from mensura.cli.output import write_tables
@@ -106,3 +116,70 @@ def attack_stores(tries: int, rng: np.random.Generator) -> Iterator[str | None]:
                     yield None
                 except Exception as fault:
                     yield f"{name}: {fuzz.where(fault)} after a flip at {place}"
+
+
+# Small files that take much memory when they are read as they announce themselves.
+
+MOST_MEMORY = 1.5 * 2**30
+"""Bytes that a command may take for a file of a few megabytes."""
+SIZE = 2**29
+"""Bytes that a packed text has when it is unpacked."""
+
+
+def _write_parquet(path: Path) -> None:
+    part = pl.LazyFrame({"a": ["x"] * 1_000_000})
+    pl.concat([part] * 200).sink_parquet(path)  # 3 GB of texts
+
+
+def _write_spss(path: Path) -> None:
+    import pandas as pd
+    import pyreadstat
+
+    pyreadstat.write_sav(pd.DataFrame({f"v{n}": np.zeros(1_000_000) for n in range(20)}), str(path), compress=True)
+    data = bytearray(path.read_bytes())
+    data[80:84] = (-1).to_bytes(4, "little", signed=True)  # the number of cases: not stated
+    path.write_bytes(data)
+
+
+def _write_packed(path: Path) -> None:
+    with gzip.open(path, "wb", 1) as file:
+        for _ in range(SIZE // 2**20):
+            file.write(b"0,1\n" * 2**18)
+
+
+def _write_archive(path: Path) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in ("xl/worksheets/sheet1.xml", "header.json", "a.csv"):
+            archive.writestr(name, b"0,1\n" * (SIZE // 4))
+
+
+BOMBS = {
+    "texts.parquet": _write_parquet,
+    "unstated.sav": _write_spss,
+    "packed.csv.gz": _write_packed,
+    "sheet.xlsx": _write_archive,
+    "log.eval": _write_archive,
+    "packed.zip": _write_archive,
+}
+
+
+def attack_bombs() -> Iterator[str | None]:
+    """Hand each bomb to commands that read tables; yield why one did not hold, or None."""
+    environment = os.environ | {"PYTHONPATH": str(Path(mensura.__file__).parents[1])}
+    for name, write in BOMBS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            write(Path(folder) / name)
+            for words in (["responses", "read", name], ["evidence", "check", name], ["exam", "check", name]):
+                with (Path(folder) / "said").open("w+", encoding="utf-8") as said:
+                    command = [sys.executable, "-P", "-m", "mensura", *words]
+                    process = subprocess.Popen(command, cwd=folder, stdout=said, stderr=said, env=environment)
+                    _, status, used = os.wait4(process.pid, 0)
+                    process.returncode = code = os.waitstatus_to_exitcode(status)
+                    said.seek(0)
+                    text = said.read()
+                if code not in (0, 1, 2) or "Traceback (most recent call last)" in text:
+                    yield f"{' '.join(words)}: ended with {code}: {text[-200:]}"
+                elif used.ru_maxrss * 1024 > MOST_MEMORY:
+                    yield f"{' '.join(words)}: took {used.ru_maxrss / 2**20:.1f} GB"
+                else:
+                    yield None

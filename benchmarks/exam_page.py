@@ -1,10 +1,10 @@
-"""The page of an exam in a real browser: ``python -m benchmarks.exam_page [--sittings 10] [--changes 10] [--first 0]``.
+"""The page of an exam in a real browser: ``python -m benchmarks.exam_page [--sittings 10] [--changes 10]``.
 
 Each sitting has two devices, on which a person changes answers in turn. Meanwhile the clocks of the devices and of the
 server are set back and forth, the connection breaks, requests are refused (408, 429, 500), delayed, or answered by
 somebody else, replies are lost, and pages are loaded again or closed. In the end the store must contain the last change
 of each answer. Wherever a page shows "Saved.", the store must contain what it shows. The whole run is ``--sittings 200
---changes 20``.
+--changes 20``. To run it in parts, give each its ``--first`` sitting; after ``--seconds`` no sitting begins.
 """
 
 from __future__ import annotations
@@ -242,7 +242,7 @@ async def sit(
     return person.counts
 
 
-async def run(sittings: int, changes: int, first: int) -> dict[str, Any]:
+async def run(sittings: int, changes: int, first: int, seconds: float) -> dict[str, Any]:
     """Run all sittings and return the figures."""
     rng, begun = random.Random(first), time.perf_counter()
     with socket.socket() as probe:
@@ -271,6 +271,9 @@ async def run(sittings: int, changes: int, first: int) -> dict[str, Any]:
 
             async def one(seed: int) -> None:
                 async with free:
+                    if time.perf_counter() - begun > seconds:
+                        return
+                    total["sittings"] += 1
                     total.update(await sit(browser, network, address, store, changes, seed))
 
             await asyncio.gather(*(one(seed) for seed in range(first, first + sittings)))
@@ -278,8 +281,20 @@ async def run(sittings: int, changes: int, first: int) -> dict[str, Any]:
         server.should_exit = True
         await serving
         store.close()
-    names = ("changes", "lost", "checked", "false_saved", "stuck", "wait", "next", "stay", "reload", "close")
-    figures: dict[str, Any] = {"sittings": sittings, **{name: total[name] for name in names}}
+    names = (
+        "sittings",
+        "changes",
+        "lost",
+        "checked",
+        "false_saved",
+        "stuck",
+        "wait",
+        "next",
+        "stay",
+        "reload",
+        "close",
+    )
+    figures: dict[str, Any] = {name: total[name] for name in names}
     return figures | {"faults": dict(network.counts), "seconds": round(time.perf_counter() - begun, 1)}
 
 
@@ -289,8 +304,9 @@ def main() -> None:
     parser.add_argument("--sittings", type=int, default=10)
     parser.add_argument("--changes", type=int, default=10)
     parser.add_argument("--first", type=int, default=0, help="number of the first sitting")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no sitting after this time")
     given = parser.parse_args()
-    figures = asyncio.run(run(given.sittings, given.changes, given.first))
+    figures = asyncio.run(run(given.sittings, given.changes, given.first, given.seconds))
     rows = {"sittings": figures["sittings"], "changes": figures["changes"]}
     rows |= {f"requests that met: {name}": n for name, n in sorted(figures["faults"].items())}
     rows |= {'times that "Saved." was compared with the store': figures["checked"]}

@@ -6,7 +6,7 @@ provider misbehaves, and visitors flood the site and an exam (:mod:`benchmarks.a
 Each try hands a spoiled file to a command, as a careless or hostile user would: cut, doubled, in another encoding,
 packed, with odd cells or headers. A try holds when the command ends with 0, 1 or 2, prints no traceback and writes
 nothing outside its folder. Then kept results are damaged, and a command must print what it printed before. Bits of
-every stored format are flipped (:mod:`benchmarks.attacks_stores`). Small and
+every stored format are flipped (:mod:`benchmarks.attacks_stores`), and small files announce gigabytes. Small and
 extreme tables of answers are fitted. Last, verbs are called with wrong arguments (both in :mod:`benchmarks.fuzz`).
 """
 
@@ -29,7 +29,7 @@ import numpy as np
 from benchmarks import fuzz, run
 from benchmarks.attacks_machine import attack_by_kills, attack_closed_folder, attack_folder, attack_full_disk
 from benchmarks.attacks_network import attack_by_provider, attack_exam, attack_site
-from benchmarks.attacks_stores import attack_stores
+from benchmarks.attacks_stores import attack_bombs, attack_stores
 
 SECONDS = 60
 """A command that takes longer is stopped, which counts as a failure: nobody waits so long for an error."""
@@ -272,6 +272,7 @@ def main() -> None:
         "spoiled files": lambda: (chosen.files, attack_files(chosen.files, rng)),
         "damaged cache": lambda: (chosen.damages, attack_cache(chosen.damages, rng) if chosen.damages else 0),
         "damaged stores": lambda: count(attack_stores(chosen.flips, rng)),
+        "bombs": lambda: count(attack_bombs()),
         "small fits": lambda: count(fuzz.fit_small_table(chosen.seed + one) for one in range(chosen.fits)),
         "wrong arguments": lambda: (chosen.calls, fuzz.attack(chosen.calls, chosen.seed)),
     }
