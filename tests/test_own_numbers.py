@@ -178,8 +178,9 @@ def test_no_score_of_any_size_ranks_a_model_alone():
 @pytest.mark.slow
 def test_a_score_at_the_end_of_a_test_says_at_least():
     """The widths once fell from 18.9 over 16.7 and 10 to 5.0 points where the test tells least."""
-    rows = {score: scored(("gpqa_diamond", score))[1] for score in (25, 95, 98, 100)}
-    assert width(rows[95]) < width(rows[98]) < width(rows[100])
+    rows = {score: scored(("gpqa_diamond", score))[1] for score in (25, 60, 81.5, 95, 98, 100)}
+    assert width(rows[25]) > width(rows[60]) > width(rows[81.5])
+    assert width(rows[81.5]) < width(rows[95]) < width(rows[98]) < width(rows[100])
     assert min(map(width, rows.values())) > 15
     assert rows[25]["iq"] < rows[95]["iq"] < rows[98]["iq"] <= rows[100]["iq"]
     assert rows[25]["low"] < 70 < rows[25]["high"]

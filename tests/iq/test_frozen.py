@@ -21,11 +21,11 @@ ZETA |= {"scicode": 40, "livecodebench": 70, "terminal_bench_hard": 30, "arc_agi
 OMEGA = {"hle": 45, "gpqa_diamond": 93, "aime_2025": 99, "swe_bench_verified": 80, "mmmu_pro": 82, "ifbench": 75}
 OMEGA |= {"scicode": 55, "livecodebench": 88, "terminal_bench_hard": 55, "arc_agi_2": 60}
 CITED = {
-    "gpt-6-astra": (139.835, 137.708, 141.725),
-    "gemini-3.1-pro": (123.057, 121.687, 124.602),
-    "gpt-5.2": (116.108, 114.278, 117.250),
-    "step-3.7-flash": (109.026, 103.411, 112.738),
-    "kimi-k2": (99.780, 94.891, 103.097),
+    "gpt-6-astra": (139.835, 136.539, 143.015),
+    "gemini-3.1-pro": (123.057, 121.732, 124.565),
+    "gpt-5.2": (116.108, 113.926, 117.757),
+    "step-3.7-flash": (109.026, 103.245, 112.868),
+    "kimi-k2": (99.780, 94.579, 103.503),
     "gemini-2.0-flash": (86.141, 71.305, 90.443),
 }
 """Composite, and its interval from a hundred draws, of six models on the scale 2026-12."""

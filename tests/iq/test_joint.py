@@ -254,6 +254,31 @@ def test_models_read_a_few_at_a_time_have_the_same_values(joint, monkeypatch):
         np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name))
 
 
+def test_the_steepness_is_sixty_points_over_the_log_odds_between_two_rungs(joint):
+    """HLE's rungs of IQ 85 and 145, as rates with half an answer of a hundred added on either side."""
+    matrix = joint.matrix.keep(np.array([joint.matrix.benchmarks.index("hle")]))
+    low, high = ((rate + 0.5) / (100.5 - rate) for rate in (matrix.ladders[0].scores[place] for place in (1, -2)))
+    assert matrix.steepness == pytest.approx(60 / np.log(high / low))
+
+
+@pytest.mark.usefixtures("few_draws")
+def test_a_composite_spreads_at_least_as_its_log_odds_do_at_the_usual_steepness(joint):
+    """Where ladders are flat, draws spread little; with one or two scores 2.5 points of error are added."""
+    matrix, rule = joint.matrix, replace(joint.rules.imputation, own_mask=False)
+    drawn = point_draws(matrix, rule)
+    spread, read = (
+        (one * matrix.shares).sum(axis=2).std(axis=0)
+        for one in (drawn.log_odds, matrix.read(drawn.log_odds, beyond=True))
+    )
+    factor = complete_jointly(matrix, rule, drawn).correction.factor
+    least = np.maximum(matrix.steepness * spread, read)
+    count = matrix.measured.sum(axis=1)
+    np.testing.assert_allclose((factor * read)[count >= 3], least[count >= 3])
+    few = (count > 0) & (count < 3)
+    np.testing.assert_allclose((factor * read)[few] ** 2, least[few] ** 2 + 2.5**2)
+    assert (factor > 1.2).any() and few.any()
+
+
 def test_an_axis_is_worked_on_in_parts_of_half_a_million_values():
     assert at_once(5, 200_000) == [slice(0, 2), slice(2, 4), slice(4, 6)]
     assert at_once(5, 200_000, most=1) == at_once(5, 10**9) == [slice(at, at + 1) for at in range(5)]

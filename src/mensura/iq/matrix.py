@@ -139,6 +139,13 @@ class ScoreMatrix:
         ]
         return [((first, second), (last, before)) for first, second, *_, before, last in rungs]
 
+    @cached_property
+    def steepness(self) -> float:
+        """IQ points per unit of log odds between the second rung and the last but one, as the composite weighs them."""
+        rungs = zip(self.metrics, self.ladders, strict=True)
+        spans = [metric.log_odds(np.array([ladder.scores[1], ladder.scores[-2]])) for metric, ladder in rungs]
+        return float(self.shares @ ((HIGHEST - LOWEST - 2 * STEP) / np.diff(spans, axis=1)[:, 0]))
+
     def with_ladder_moved(self, column: int, points: float) -> ScoreMatrix:
         """Return the matrix as if one ladder gave this many IQ points more, within 70 and 160."""
         shift, iqs = self.shift.copy(), self.iqs.copy()
