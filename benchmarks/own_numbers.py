@@ -79,6 +79,26 @@ CASES = (
     Careless(
         "an impossible error", table(f"{MINE},gpqa_diamond,60,percent,80", head=f"{HEAD},stderr"), "column stderr"
     ),
+    Careless("fraction called percent", table(f"{MINE},gpqa_diamond,0.85,percent"), "say fraction"),
+    Careless(
+        "an error as fraction beside percent",
+        table(f"{MINE},gpqa_diamond,60,percent,0.03", head=f"{HEAD},stderr"),
+        "answers to 198 items",
+    ),
+    Careless("77% of five answers", table(f"{MINE},gpqa_diamond,77,percent,5", head=f"{HEAD},n"), "no whole number"),
+    Careless("an Elo of 60", table(f"{MINE},arena_overall,60,elo"), "far from all others"),
+    Careless("percent for an Elo test", table(f"{MINE},arena_overall,60,percent"), "expected elo"),
+    Careless("a release in 1970", table("mine,1970-01-01,gpqa_diamond,60,percent"), "before all others"),
+    Careless("day and month swapped", table("mine,01/10/2026,gpqa_diamond,60,percent"), "2026-09-30"),
+    Careless("two release dates", table(f"{MINE},hle,10,percent", "mine,2024-10-01,scicode,30,percent"), "first date"),
+    Careless(
+        "one model, two spellings",
+        table("My Model,2026-10-01,hle,10,percent", "my-model,2026-10-01,scicode,30,percent"),
+        "different models",
+    ),
+    Careless("far from the evidence", table("gpt-5,gpqa_diamond,20%", head="model,benchmark,score"), "in place of"),
+    Careless("a group of people as model", table("People: us,2026-10-01,hle,10,percent"), "not as a group of people"),
+    Careless("best of ten tries", table(f"{MINE},livecodebench pass@10,90,percent"), "did you mean livecodebench"),
 )
 
 

@@ -270,3 +270,41 @@ def test_a_release_in_the_future_is_doubted():
     late = own(("gpqa_diamond", 60)).with_columns(released=pl.lit("2131-01-01"))
     assert "mine: its release on 2131-01-01 is in the future; check the date" in mensura.load().add(late).warnings
     assert not any("future" in text for text in mensura.load().add(own(("gpqa_diamond", 60))).warnings)
+
+
+@pytest.mark.parametrize(
+    ("score", "more", "doubt"),
+    [
+        (("gpqa_diamond", 0.85), {}, "0.85 percent is below every other score; if it is a share, say fraction"),
+        (("gpqa_diamond", 60), {"stderr": 0.03}, "its n or standard error says 2.67e+06 answers to 198 items"),
+        (("gpqa_diamond", 60), {"n": 1_000_000_000}, "its n or standard error says 1e+09 answers to 198 items"),
+        (("gpqa_diamond", 77), {"n": 5}, "77 percent of 5 answers is no whole number of right ones; check n"),
+        (("gpqa_diamond", 20), {"model": "gpt-5"}, "20 percent counts in place of 85.6 percent of the evidence"),
+        (("gpqa_diamond", 60), {"day": "1970-01-01"}, "its release on 1970-01-01 is before all others; check it"),
+        (("gpqa_diamond", 60), {"model": "People: crowd workers"}, "counts as a model, not as a group of people"),
+    ],
+)
+def test_a_figure_that_is_hardly_what_it_seems_is_named(score, more, doubt):
+    day = {"released": pl.lit(more.pop("day"))} if "day" in more else {}
+    warnings = mensura.load().add(own(score, **more).with_columns(**day)).warnings
+    assert [text for text in warnings if doubt in text], warnings
+
+
+def test_usual_figures_raise_no_doubt():
+    usual = own(("gpqa_diamond", 60), ("hle", 4), ("scicode", 0), stderr=3.5)
+    doubts = mensura.load().add(usual).warnings
+    assert [text.split(";")[0] for text in doubts if not text.startswith("scores: mine is new")] == []
+    assert not any("whole number" in text for text in mensura.load().add(own(("hle", 33), n=9)).warnings)
+
+
+def test_a_model_written_twice_or_with_two_dates_is_named():
+    two = pl.concat([own(("gpqa_diamond", 60), model="My Model"), own(("hle", 10), model="my-model")])
+    assert "My Model, my-model: counted as different models" in mensura.load().add(two).warnings
+    days = pl.concat([own(("gpqa_diamond", 60)), own(("hle", 10)).with_columns(released=pl.lit("2024-10-01"))])
+    warnings = mensura.load().add(days).warnings
+    assert "mine: released on 2026-10-01, 2024-10-01; the first date counts" in warnings
+
+
+def test_an_elo_far_from_all_others_is_named():
+    table = own(("arena_overall", 60)).with_columns(unit=pl.lit("elo"))
+    assert any("60 Elo is far from all others (1304 to" in text for text in mensura.load().add(table).warnings)

@@ -1,12 +1,15 @@
-"""What is assumed of scores that users add: facts of new models, and runs of a part of a benchmark."""
+"""What is assumed of scores that users add, which of them a part of a benchmark gave, and which to look at again."""
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
+from mensura.core.arrays import just_above
 from mensura.core.errors import listed_names
 from mensura.intake.figures import RATE_UNITS
 from mensura.intake.scores import ScoreReading
@@ -21,6 +24,10 @@ _ASSUMED = {
     "predecessor": "none",
 }
 """What instruments take a new model for where its rows do not say; each is a warning of the evidence."""
+_RUNS = 100  # of all items: more answers are no plausible number
+_FEW = 50  # answers up to which the share of right ones shows in the score
+_ROUNDED = 0.005  # of all answers: a score is printed as a whole percentage at worst
+_GAP, _ELO_GAP = 25.0, 200.0  # points of 100, and of Elo, from other scores that call for a second look
 KIND = "tracked"
 """Kind of a new benchmark that says none: it counts for no dimension of the IQ."""
 
@@ -68,4 +75,67 @@ def partial_runs(reading: ScoreReading, benchmarks: pl.DataFrame) -> tuple[str, 
             low, high = rate_interval(score / size * n, n)
             message += f"; the score of a full run may be {size * low:.3g} to {size * high:.3g} {unit} (90%)"
         messages.append(message)
+    return tuple(messages)
+
+
+def doubtful_figures(reading: ScoreReading, scores: pl.DataFrame, benchmarks: pl.DataFrame) -> tuple[str, ...]:
+    """Say which figures are hardly what they seem, beside the evidence's ``scores``: a unit or a number of answers."""
+    optional = [pl.lit(None, pl.Float64).alias(name) for name in ("n", "stderr") if name not in reading.scores.columns]
+    known = (
+        scores.filter("primary")
+        .group_by("benchmark")
+        .agg(pl.min("score").alias("least"), pl.max("score").alias("most"))
+    )
+    earlier = scores.filter("primary").select("subject", "benchmark", before="score", before_unit="unit")
+    rows = (
+        reading.scores.with_columns(optional)
+        .with_columns(pl.col("score", "n", "stderr").cast(pl.Float64, strict=False))
+        .join(benchmarks.select("benchmark", "items"), on="benchmark", how="left")
+        .join(known, on="benchmark", how="left")
+        .join(earlier, on=["subject", "benchmark"], how="left")
+    )
+    messages = []
+    for row in rows.sort("row").iter_rows(named=True):
+        where, score, unit, n = f"{row['subject']} on {row['benchmark']}", row["score"], row["unit"], row["n"]
+        size, items, least = RATE_UNITS.get(unit), row["items"] or np.inf, row["least"]
+        if size and 0 < score < size:
+            rate = score / size
+            tries = max(n or 0.0, rate * (1 - rate) * (size / row["stderr"]) ** 2 if row["stderr"] else 0.0)
+            if tries > _RUNS * items:
+                messages.append(
+                    f"{where}: its n or standard error says {tries:.3g} answers to {items} items; check its unit"
+                )
+            if n and n <= _FEW and abs(rate * n - round(rate * n)) > just_above(_ROUNDED * n):
+                messages.append(f"{where}: {score:g} {unit} of {n:g} answers is no whole number of right ones; check n")
+        if unit == "percent" and 0 < score < 1 and least is not None and score < least:
+            messages.append(f"{where}: {score:g} percent is below every other score; if it is a share, say fraction")
+        if unit == "elo" and least is not None and not least - _ELO_GAP <= score <= row["most"] + _ELO_GAP:
+            messages.append(f"{where}: {score:g} Elo is far from all others ({least:g} to {row['most']:g}); check it")
+        before, of = row["before"], RATE_UNITS.get(row["before_unit"])
+        if before is not None and size and of and abs(score / size - before / of) * 100 > just_above(_GAP):
+            messages.append(
+                f"{where}: {score:g} {unit} counts in place of {before:g} {row['before_unit']} of the evidence"
+            )
+    return tuple(messages)
+
+
+def doubtful_models(reading: ScoreReading, models: pl.DataFrame) -> tuple[str, ...]:
+    """Say which new models are hardly what they seem: one written twice, released on two days or before all others."""
+    new = reading.names.filter(pl.col("kind") == "model", pl.col("how") == "new")["id"].unique(maintain_order=True)
+    messages = [f"{name}: counts as a model, not as a group of people" for name in new if name.startswith("People: ")]
+    alike: dict[str, list[str]] = {}
+    for name in new:
+        alike.setdefault(re.sub(r"[^a-z0-9]", "", name.casefold()), []).append(name)
+    messages += [f"{listed_names(names)}: counted as different models" for names in alike.values() if len(names) > 1]
+    if "released" in reading.scores.columns:
+        days = reading.scores.filter(pl.col("subject").is_in(new)).group_by("subject", maintain_order=True)
+        first = str(models["released"].min())
+        for subject, dates in days.agg(
+            pl.col("released").str.slice(0, 10).drop_nulls().unique(maintain_order=True)
+        ).iter_rows():
+            if len(dates) > 1:
+                messages.append(f"{subject}: released on {listed_names(dates)}; the first date counts")
+            messages += [
+                f"{subject}: its release on {day} is before all others; check it" for day in dates if day < first
+            ]
     return tuple(messages)
