@@ -195,7 +195,7 @@ def attempt(verb: Callable[..., Any], arguments: dict[str, Any]) -> str | None:
 FITS = (
     "rasch", "2pl", "3pl", "rasch in groups", "2pl in groups", "3pl in groups", "2pl of repeats", "rasch of shares",
     "2pl of a survey", "2pl with estimated abilities", "graded", "partial-credit", "nominal", "graded in groups",
-    "2 dimensions", "2 dimensions of graded", "bifactor", "exam",
+    "2 dimensions", "2 dimensions of graded", "bifactor", "exam", "rating-scale", "partial-credit-rasch in groups",
 )  # fmt: skip
 EXTREMES = (
     "ordinary", "all right", "all wrong", "all or nothing", "constant items", "duplicated items", "much missing",

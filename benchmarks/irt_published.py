@@ -10,6 +10,7 @@ import argparse
 import json
 import re
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,19 @@ import polars as pl
 
 from benchmarks import SHARED
 from benchmarks.fuzz import fit_small_table
-from mensura.responses import FitOptions, fit_categories, fit_dimensions, fit_responses
+from mensura.responses import (
+    FitOptions,
+    Survey,
+    fit_categories,
+    fit_dimensions,
+    fit_responses,
+    read_responses,
+    take_columns,
+)
+from mensura.responses.irt.fitting import over, start
+from mensura.responses.irt.namespace import namespace
+from mensura.responses.irt.passes import Grid
+from mensura.responses.irt.priors import Priors, prior_terms
 
 FOLDER = SHARED / "data" / "psychometrics"
 CASES = (
@@ -82,6 +95,32 @@ def compare_dimensions() -> list[dict[str, Any]]:
     return rows
 
 
+def compare_populations() -> list[dict[str, Any]]:
+    """Fit two groups, weighted subjects and a regression: log likelihoods, and the largest gap of mirt's estimates."""
+    groups = fit_responses(FOLDER / "responses/mg.csv", options=FitOptions(checks=False, dif=False))
+    other = groups.groups.row(1, named=True)
+    gap = max(abs(other["mean"] + 0.44611), abs(other["sd"] ** 2 - 1.14065))
+    rows = [{"data": "mg", "model": "two groups", "gap": groups.log_likelihood + 5504.66, "estimate_gap": gap}]
+    path, text = FOLDER / "responses/wt.csv", (FOLDER / "mirt/printed.txt").read_text().split("wt LL")[1]
+    answers, about = take_columns([path], ["wt"])
+    fit = fit_responses(answers, survey=Survey(about, "wt"), options=FitOptions(checks=False))
+    theirs = [float(one) for one in re.findall(r"^i\d+ ([\d.]+)", text, re.MULTILINE)]
+    gap = float(np.max(np.abs(fit.items["discrimination"].to_numpy() - theirs[: fit.items.height])))
+    rows.append({"data": "wt", "model": "2pl, weights", "gap": fit.log_likelihood + 3463.618, "estimate_gap": gap})
+    return rows
+
+
+def compare_guessing() -> float:
+    """Return by how much our log posterior of SAT12 with guessing exceeds that of mirt's estimates."""
+    printed = pl.read_csv(FOLDER / "mirt/R_sat12_3plprior_pars.csv", null_values="NA", infer_schema_length=None)
+    a, d, g = (printed.filter(pl.col("par") == one)["est"].to_numpy() for one in ("a1", "d", "logit(g)"))
+    table, space, priors = read_responses(FOLDER / "responses/sat12.csv"), namespace("numpy"), Priors(None, None)
+    begin = replace(start("3pl", table.items["rate"].to_numpy(), 1), slope=a, intercept=d, guess=g)
+    evidence = over(space, table.held())(begin, Grid.over(begin.mean, begin.sd), False).evidence
+    theirs = evidence + prior_terms(begin, priors)[0]
+    return fit_responses(table, model="3pl", options=FitOptions(priors, checks=False)).log_posterior - theirs
+
+
 def compare_differences() -> list[float]:
     """Return p of item i01 in dif01 … dif10, divided by mirt's."""
     theirs = pl.read_csv(FOLDER / "mirt/dif_first_ten.csv")
@@ -115,9 +154,11 @@ def main() -> None:
     chosen = parser.parse_args()
     if not FOLDER.is_dir():
         raise SystemExit(f"{FOLDER}: not here; the comparison needs the tables")
-    rows = [compare_fit(*case) for case in CASES] + compare_dimensions()
+    rows = [compare_fit(*case) for case in CASES] + compare_dimensions() + compare_populations()
     for row in rows:
         print("  ".join(f"{key} {value:.4f}" if isinstance(value, float) else f"{value}" for key, value in row.items()))
+    above = compare_guessing()
+    print(f"sat12 3pl: log posterior above that of mirt's estimates: {above:.4f}; one slope is far from certain")
     ratios, figures = compare_differences(), compare_item_fit()
     print(f"p of differences divided by mirt's: {min(ratios):.3f} to {max(ratios):.3f}")
     print(figures)

@@ -27,9 +27,9 @@ FILE, RECORDING = "file", "recording"
 
 def export(
     thing: Annotated[
-        str, arg("scores, abilities, baselines, evidence, an exam, answers or a journal.", metavar="THING")
+        str, arg("scores, abilities, baselines, evidence, a fit, an exam, answers or a journal.", metavar="THING")
     ],
-    to: Annotated[str, opt("Format: every-eval-ever, hugging-face, human-results, metr, inspect, irw, file.")],
+    to: Annotated[str, opt("every-eval-ever, hugging-face, human-results, metr, inspect, irw, mirt, tam, csv, file.")],
     out: Annotated[Path, outfile("Folder to write; for --to file or recording the file.")],
     model: Annotated[str | None, opt("Only the scores of this model.")] = None,
     url: Annotated[str | None, opt("Address at which the folder will be offered, for its description.")] = None,
@@ -41,8 +41,9 @@ def export(
 
     Scores, abilities and human baselines become records of Every Eval Ever, scores of one model also results of Hugging
     Face, human baselines also the shared form of human results. An exam becomes an Inspect task or the description of a
-    dataset. Answers (tables or logs) become a table of the Item Response Warehouse or METR's runs. The evidence is
-    written to a folder or .sqlite file, a journal to a .csv, .parquet or .html file, or as a recording.
+    dataset. The items of a fit become parameters and an R script for mirt or TAM. Answers (tables or logs) become a
+    table of the Item Response Warehouse or METR's runs. The evidence is written to a folder or .sqlite file, a journal
+    to a .csv, .parquet or .html file, or as a recording.
     """
     ways, day = _ways(thing, model, evidence, add)
     if to not in ways:
@@ -87,6 +88,8 @@ def _ways(
         }, today
     if not path.exists():
         raise MensuraError(f"{thing}: no such file; expected {', '.join(THINGS)}, an exam, answers or a journal")
+    if (path / "items.csv").is_file() and (path / "subjects.csv").is_file():
+        return {to: lambda folder, to=to: _write_items(path, folder, to) for to in ("mirt", "tam", "csv")}, today
     if path.is_file() and _begins_with(path, b"SQLite format"):
         return {
             FILE: lambda target: _write_journal(path, target, recording=False),
@@ -206,6 +209,16 @@ def _write_card(exam: str, folder: Path) -> str:
     about = f"{len(read.scored)} items that people and models take alike"
     write_text(folder / "eval.yaml", benchmark_yaml(read.settings.title, about, read.folder.name))
     return f"the description of {read.settings.title}"
+
+
+def _write_items(fit: Path, folder: Path, to: str) -> str:
+    from mensura.responses.exchange import mirt_parameters, script, tam_parameters
+
+    table = tam_parameters(fit) if to == "tam" else mirt_parameters(fit)
+    write_csv(table, folder / "parameters.csv")
+    if to != "csv":
+        write_text(folder / f"{to}.R", script(to))
+    return f"the parameters of {counted(table.filter(pl.col('item') != 'GROUP')['item'].n_unique(), 'item')}"
 
 
 def _write_irw(path: Path, folder: Path) -> str:

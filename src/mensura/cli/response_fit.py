@@ -34,6 +34,7 @@ class FitSettings(CountSettings):
     ray: Annotated[str | None, "Run on Ray: local, or the address of a cluster."] = None
     seed: Annotated[int, "Seed of the samples that checks draw."] = 0
     fix: Annotated[Path | None, "items.csv of another fit: its items keep their parameters and set the scale."] = None
+    rater: Annotated[str | None, "Column of who rated: severities, of rating-scale and partial-credit-rasch."] = None
 
 
 @takes(FitSettings)
@@ -47,7 +48,9 @@ def fit(
     explain: Annotated[Path | None, infile("Table of item and numbers that may explain difficulties.")] = None,
     dimensions: Annotated[str | None, opt("Several abilities: 2 to 4, or a table of item and dimension.")] = None,
     bifactor: Annotated[bool, opt("Add a general ability that all items measure.", "--bifactor")] = False,
-    model: Annotated[str, opt("rasch, 2pl or 3pl; for categories graded, partial-credit or nominal.")] = "2pl",
+    model: Annotated[
+        str, opt("rasch, 2pl, 3pl; ratings: graded, partial-credit[-rasch], rating-scale, nominal.")
+    ] = "2pl",
     prior: Annotated[
         str | None, opt("Of items: weak, none (maximum likelihood) or a file; default: by the data.")
     ] = None,
@@ -121,7 +124,7 @@ def _refuse_unused(
     if is_rated and (chosen := changed(rare, *counting)):
         name = next(iter(chosen))
         raise MensuraError(f"--set {name}: of no use to --model {model}, whose outcomes are categories. Leave it out")
-    rarer = ("density", "replicates", "replication", "cluster", "rotation", "device", "ray", "fix")
+    rarer = ("density", "replicates", "replication", "cluster", "rotation", "device", "ray", "fix", "rater")
     options = ("weights", "regress", "people", "explain", "dimensions", "bifactor", "reference", "abilities")
     given = {f"--{name}" for name in options if name in given_options()}
     given |= {f"--set {name}" for name in changed(rare, *rarer)}
@@ -137,13 +140,14 @@ def _refuse_unused(
         unused, because = given - taken, f"a fit with {'--bifactor' if bifactor else '--dimensions'} does not take it"
     elif is_rated:
         survey = {"--weights", "--set replicates", "--set replication", "--set cluster"}
-        taken = {"--reference", "--set device", "--people", "--regress", "--abilities", *survey}
+        taken = {"--reference", "--set device", "--people", "--regress", "--abilities", "--set rater", *survey}
         unused, because = given - taken, f"--model {model} does not take it"
     elif not has_columns:
-        unused = {*of_dimensions, "--people", "--set replication"}
+        unused = {*of_dimensions, "--people", "--set replication", "--set rater"}
         because = "it belongs to an option that is not given"
     else:
-        unused, because = of_dimensions, "it belongs to --dimensions, which is not given"
+        unused = {*of_dimensions, "--set rater"}
+        because = "it belongs to an option or a model that is not given"
     for name in sorted(unused & given):
         raise MensuraError(f"{name}: of no use here, because {because}. Leave it out")
 

@@ -52,10 +52,9 @@ class CountSettings:
 
     @property
     def choice(self) -> responses.AnswerChoice | None:
-        """The items, codes and key that were chosen."""
-        if self.items is None and self.absent is None and self.key is None:
-            return None
-        return responses.AnswerChoice(self.items, self.absent, self.key)
+        """The items, codes, key and raters that were chosen."""
+        chosen = responses.AnswerChoice(self.items, self.absent, self.key, getattr(self, "rater", None))
+        return None if chosen == responses.AnswerChoice() else chosen
 
     def reading(self, by: str | None, columns: str | None = None) -> dict[str, Any]:
         """Return the arguments of :func:`mensura.responses.read_responses` that say how to read."""

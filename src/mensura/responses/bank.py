@@ -23,6 +23,7 @@ from mensura.responses.irt.category_curves import CategoryItems
 from mensura.responses.irt.model import Items, Parameters, log_chances
 from mensura.responses.irt.passes import Grid
 from mensura.responses.irt.shards import dense
+from mensura.responses.irt.ties import curve_of
 from mensura.responses.reading import read_responses
 from mensura.responses.table import ResponseTable
 
@@ -111,7 +112,7 @@ class ItemBank:
             of_slope, of_step = (_numbers(one, f"se_{name}") for name in _OF_CATEGORY)
             top = one.height - 1
             errors.append((of_slope[top], of_step.mean() / max(abs(a[top if slopes > 1 else 0]), _LEAST_SLOPE)))
-        items = CategoryItems(model, sizes, np.array(values), np.zeros(1), np.ones(1))
+        items = CategoryItems(curve_of(model), sizes, np.array(values), np.zeros(1), np.ones(1))
         names = tuple(str(one["item"][0]) for one in rows)
         codes = tuple(tuple(map(float, one["category"])) for one in rows)
         answers = [float(one["n"].sum()) for one in rows] if "n" in frame.columns else []

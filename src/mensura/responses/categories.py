@@ -11,19 +11,22 @@ import numpy as np
 import polars as pl
 
 from mensura.core.arrays import Floats
-from mensura.core.errors import check_choice, listed_names
+from mensura.core.errors import MensuraError, check_choice, listed_names
 from mensura.responses.category_table import read_categories
 from mensura.responses.estimation import LEAST_PEOPLE, choose_estimation, fit_by
 from mensura.responses.irt import categories as irt, category_curves as curves
 from mensura.responses.irt.abilities import FINE, METHODS, ShardAbilities, estimate, normal_prior
 from mensura.responses.irt.differences import RatedAnswers, compare_items, empty_dif
 from mensura.responses.irt.namespace import Namespace, namespace
+from mensura.responses.irt.ties import TIED, curve_of, rater_severities, tied_items
 from mensura.responses.quality import rated_quality
 from mensura.responses.reading import AnswerChoice
 from mensura.responses.result import ResponseFit, ability_table, ending, group_table, heights, observed_rates
 from mensura.responses.survey import Survey
+from mensura.scale import Z90
 
-CATEGORY_MODELS = curves.MODELS
+CATEGORY_MODELS = (*curves.MODELS, *TIED)
+NO_DIFFERENCES = "items with one discrimination are not compared between groups; fit partial-credit to compare them"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,7 +38,7 @@ class CategoryFit(ResponseFit):
     Attributes
     ----------
     model
-        ``graded``, ``partial-credit`` or ``nominal``.
+        ``graded``, ``partial-credit``, ``nominal``, ``partial-credit-rasch`` or ``rating-scale``.
     items
         item, discrimination and its standard error (none for ``nominal``), categories, n, mean, and the fit of each.
     categories
@@ -45,6 +48,8 @@ class CategoryFit(ResponseFit):
         item, ability, rate, low, high, n: mean shares of the highest score at ranges of ability.
     answers
         What was fitted, for a regression: counts (subjects × items and categories), subjects in the order of the fit.
+    raters
+        rater, severity (in units of ability, mean 0), low, high (90%), se, n.
 
     """
 
@@ -54,6 +59,11 @@ class CategoryFit(ResponseFit):
     )
 
     answers: Any = field(kw_only=True)
+    raters: pl.DataFrame = field(default_factory=pl.DataFrame)
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Return every table by its name, raters where there are any."""
+        return super().tables() | ({"raters": self.raters} if self.raters.height else {})
 
     @property
     def reliability(self) -> float:
@@ -91,7 +101,8 @@ def fit_categories(
         Tables as :func:`mensura.responses.read_responses` takes them, with whole numbers as outcomes: the categories.
         Several answers of a subject to an item count as independent.
     model
-        ``graded``, ``partial-credit`` or ``nominal``.
+        ``graded``, ``partial-credit`` or ``nominal``; with one discrimination for all items
+        ``partial-credit-rasch``, or ``rating-scale``, whose items also have the same steps.
     by, group, header, columns, choice
         How to read ``responses``; see :func:`mensura.responses.read_responses`.
     reference
@@ -126,15 +137,23 @@ def fit_categories(
     """
     space = namespace(device)
     check_choice("abilities", abilities, METHODS)
-    how: dict[str, Any] = {"header": header, "columns": columns, "choice": choice}
+    check_choice("model", model, CATEGORY_MODELS)
+    has_raters = choice is not None and choice.rater is not None
+    if has_raters and model not in TIED:
+        raise MensuraError(f"rater: {model} has no severity of raters. Choose the model {' or '.join(TIED)}")
+    how: dict[str, Any] = {"header": header, "columns": columns, "choice": choice, "same": model == "rating-scale"}
     table = read_categories(responses, by=by, group=group, reference=reference, **how)
     subjects, groups = table.subjects, table.groups
     shards = [irt.CategoryCounts(space.put(own), place) for place, own in enumerate(table.counts)]
     survey = None if survey is None else survey.of(subjects["subject"])
     if survey is not None and survey.weights is not None:
         shards = survey.weighed(shards, survey.weights)
-    start = curves.begin(model, table.shares, len(groups))
-    words, own, fitted = _estimated(space, shards, start, prior, table.codes["n"].to_numpy())
+    start, codes = curves.begin(curve_of(model), table.shares, len(groups)), table.codes
+    if model in TIED:
+        rows = codes.unique("at", maintain_order=True)
+        start = tied_items(start, model, rows["scale"], rows["rater"] if has_raters else None)
+        codes = codes.with_columns(pl.col("n").sum().over("place" if model == "rating-scale" else "scale", "value"))
+    words, own, fitted = _estimated(space, shards, start, prior, codes["n"].to_numpy())
     if survey is not None:
         fitted = survey.category_information(space, shards, fitted, own)
         table.log.note("subjects of a survey", subjects.height, survey.summary)
@@ -142,7 +161,7 @@ def fit_categories(
     ability, error, weighted, weighted_error = (np.concatenate(one) for one in zip(*places, strict=True))
     subjects = subjects.with_columns(wle=weighted, se_wle=weighted_error)
     dif = empty_dif()
-    if survey is None and len(groups) > 1:
+    if survey is None and len(groups) > 1 and model not in TIED:
         dif = compare_items(RatedAnswers(space, shards, own), fitted.parameters, groups, table.items)
     counts, steps = fitted.counts, np.arange(float(fitted.parameters.most))
     score = np.einsum("k,jkq->jq", steps, counts) / (fitted.parameters.sizes[:, None] - 1)
@@ -158,11 +177,12 @@ def fit_categories(
         fitted.evidence,
         fitted.passes,
         fitted.converged,
-        _warnings(fitted, table.codes),
+        (*_warnings(fitted, codes), *((NO_DIFFERENCES,) if len(groups) > 1 and model in TIED else ())),
         words,
         fitted.posterior,
         categories=_category_table(fitted, table.codes),
         answers=table.stacked,
+        raters=_rater_table(fitted, table.codes) if has_raters else pl.DataFrame(),
     )
     first = subjects.filter(pl.col("group") == groups[0]).select("subject", "row")
     return rated_quality(result, fitted, table.answers.join(first, on="subject"), first.height)
@@ -185,6 +205,15 @@ def _estimated(
         return irt.fit_categories_held(space, shards, start, own)
 
     return fit_by(choice, fit, lambda chosen: chosen.of_categories(small))
+
+
+def _rater_table(fitted: irt.CategoryFitted, codes: pl.DataFrame) -> pl.DataFrame:
+    table = codes.group_by("rater").agg(pl.col("n").sum()).sort("rater")
+    severity, error = rater_severities(fitted.parameters, fitted.information, table.height)
+    low, high = severity - Z90 * error, severity + Z90 * error
+    return table.with_columns(severity=severity, low=low, high=high, se=error).select(
+        "rater", pl.col("severity", "low", "high", "se", "n")
+    )
 
 
 def _abilities(space: Namespace, shard: irt.CategoryCounts, fitted: irt.CategoryFitted, method: str) -> ShardAbilities:

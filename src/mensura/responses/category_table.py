@@ -22,6 +22,8 @@ from mensura.responses.irt.shards import dense
 from mensura.responses.reading import AnswerChoice, owned, pieces, read_responses
 from mensura.responses.table import ResponseTable
 
+RATED = r"^(.*) by .*$"
+"""The item in the name of an item by a rater."""
 MOST_CATEGORIES = 20
 """Categories that an item may have; more are a measurement, not a rating."""
 
@@ -66,15 +68,20 @@ def read_categories(
     header: bool = True,
     columns: str | None = None,
     choice: AnswerChoice | None = None,
+    same: bool = False,
 ) -> CategoryTable:
-    """Read tables with whole numbers as outcomes, the categories; ``reference``: the group that comes first."""
+    """Read tables with whole numbers as outcomes, the categories; ``reference``: the group that comes first.
+
+    ``same``: whether all items have the same categories. Those of an item with several raters always are the same.
+    """
     log = AnswerLog()
     answers = read_ratings(responses, log, by=by, group=group, header=header, columns=columns, choice=choice)
     groups = answers["group"].unique(maintain_order=True).to_list()
     if reference is not None:
         check_choice("reference", reference, groups)
         groups.sort(key=lambda name: name != reference)
-    answers, codes = _numbered(answers, log)
+    of_raters = choice is not None and choice.rater is not None
+    answers, codes = _numbered(answers, log, pl.col("item").str.extract(RATED) if of_raters else pl.col("item"), same)
     items, most = codes["item"].unique(maintain_order=True), int(codes["place"].to_numpy().max()) + 1
     subjects = _subjects(answers, groups)
     counts = [_counts(answers, subjects, name, items, most) for name in groups]
@@ -102,10 +109,14 @@ def read_ratings(sources: Any, log: AnswerLog, *, group: str | None = None, **ho
     return answers
 
 
-def _numbered(answers: pl.DataFrame, log: AnswerLog) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the answers with the place of their category, and item, value, place, n of every category."""
-    codes = answers.group_by("item", "value", maintain_order=True).len("n")
-    order = codes.group_by("item", maintain_order=True).agg(kinds=pl.len())
+def _numbered(answers: pl.DataFrame, log: AnswerLog, rated: pl.Expr, same: bool) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the answers with the place of their category, and item, value, place, n of every category.
+
+    ``rated``: the item without its rater.
+    """
+    counts = answers.group_by("item", "value", maintain_order=True).len("n").with_columns(scale=rated)
+    order = counts.select("item", "scale", kinds=pl.col("value").n_unique().over("scale"))
+    order = order.unique("item", keep="first", maintain_order=True)
     many = order.filter(pl.col("kinds") > MOST_CATEGORIES)
     if many.height:
         raise MensuraError(
@@ -117,11 +128,17 @@ def _numbered(answers: pl.DataFrame, log: AnswerLog) -> tuple[pl.DataFrame, pl.D
     order = order.filter(pl.col("kinds") > 1).with_row_index("at")
     if order.height < 2:
         raise MensuraError(f"responses: {order.height} items have two categories or more; a scale needs at least two")
-    codes = order.join(codes, on="item", how="left").sort("at", "value")
+    kept = counts.filter(pl.col("scale").is_in(order["scale"].implode()))
+    scales = kept.select("scale", "value").unique()
+    if same:
+        scales = order.select("scale").unique().join(kept.select("value").unique(), how="cross")
+    codes = order.join(scales, on="scale").join(counts.drop("scale"), on=["item", "value"], how="left")
+    codes = codes.with_columns(pl.col("n").fill_null(0)).sort("at", "value")
     codes = codes.with_columns(
         place=pl.int_range(pl.len()).over("at"),
         category=pl.Series([f"{value:g}" for value in codes["value"]], dtype=pl.String),
         share=pl.col("n") / pl.col("n").sum().over("item"),
+        rater=pl.col("item").str.strip_prefix(pl.col("scale") + " by "),
     )
     keys = codes.select("at", "item", "value", "place")
     return answers.join(keys, on=["item", "value"], maintain_order="left"), codes

@@ -22,7 +22,10 @@ from mensura.responses.irt.shards import dense
 from mensura.responses.reading import read_responses
 from mensura.responses.table import ResponseTable
 
-_NESTED = {("rasch", "2pl"), ("rasch", "3pl"), ("2pl", "3pl")}
+_NESTED = {
+    *combinations(("rasch", "2pl", "3pl"), 2),
+    *combinations(("rating-scale", "partial-credit-rasch", "partial-credit", "nominal"), 2),
+}
 _SHOWN = ("parameters", "log_likelihood", "aic", "bic", "sabic", "m2", "m2_df", "m2_p", "rmsea", "cfi")
 _POWER = 0.8
 _LEAST_ITEMS = 5

@@ -112,4 +112,4 @@ def rated_quality(result: T, fitted: CategoryFitted, answers: pl.DataFrame, firs
     table[own["row"].to_numpy(), own["at"].to_numpy().astype(int)] = own["place"].to_numpy()
     tested = with_item_fit(result.items, table, p, result.subjects["ability"].to_numpy()[:first])
     information = p.information(NODES).sum(axis=0)
-    return _with_quality(result, tested, int(p.used.sum()) + len(p.free), information, first)
+    return _with_quality(result, tested, p.count + len(p.free), information, first)

@@ -131,12 +131,15 @@ class AnswerChoice:
         Outcomes that stand for a missing answer, such as ``9,99``.
     key
         A table of ``item`` and ``key`` (or ``answer``): each answer becomes 1 where it is the key, else 0.
+    rater
+        Column of a long table that names who rated: an item becomes one item per rater, such as ``essay by anna``.
 
     """
 
     items: str | None = None
     absent: str | None = None
     key: Any = None
+    rater: str | None = None
 
     def of(self, source: Any, by: str | None, header: bool, columns: str | None) -> NotedTable:
         """Return a table with the chosen items alone, missing answers blank, right ones 1."""
@@ -147,6 +150,11 @@ class AnswerChoice:
         frame, mapped = table.frame, parse_map(columns, FIELDS, "subject=pupil,item=task,correct=points")
         fields = find_columns(frame.columns, FIELDS, mapped, name)
         item, value = fields["item"], fields["correct"]
+        if self.rater is not None:
+            require_columns(frame, [self.rater, *([] if item else ["item"])], name=name)
+            frame = frame.drop_nulls(self.rater).with_columns(
+                pl.format("{} by {}", str(item), self.rater).alias(str(item))
+            )
         if item is not None and value is not None:
             if self.items:
                 names = frame[item].cast(pl.String).unique(maintain_order=True).to_list()

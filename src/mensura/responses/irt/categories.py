@@ -20,6 +20,7 @@ from mensura.responses.irt.information import Information
 from mensura.responses.irt.namespace import Array, Namespace
 from mensura.responses.irt.passes import Grid, Posterior, posteriors
 from mensura.responses.irt.priors import GroupPrior, group_prior_terms
+from mensura.responses.irt.ties import along_ties, tied_information
 
 EXACT_UNKNOWNS = 200
 """Up to so many parameters of items errors are exact."""
@@ -137,6 +138,8 @@ def _prior_terms(p: CategoryItems, prior: CategoryPrior | None) -> tuple[float, 
         middle, width = np.zeros(p.values.shape[1]), np.full(p.values.shape[1], prior.step_sd)
         middle[:slopes] = 0.0 if nominal else prior.slope
         width[:slopes] = prior.slope_sd * (3.0 if nominal else 1.0)
+        if p.ties is not None:  # a parameter of several items has one prior
+            width[0] *= len(p.values) ** 0.5
         off, precision = (p.values - middle) / width * p.used, width**-2.0 * p.used
         density, off = density - 0.5 * float(np.sum(off**2)), off / width
     return density, np.append(-off, groups), np.append(precision, stiffness)
@@ -168,7 +171,8 @@ def _information(p: CategoryItems, grid: Grid, sums: _Sums, stiffness: Floats) -
     missing = np.tensordot(U, solved, axes=([0, 1], [0, 1])) + Z.T @ group_solved
     values, vectors = np.linalg.eigh((missing + missing.T) / 2.0)
     factor = vectors / np.sqrt(1.0 - np.clip(values, 0.0, _LARGEST_SHARE))
-    return Information(inverse, group_inverse, solved @ factor, group_solved @ factor)
+    whole = Information(inverse, group_inverse, solved @ factor, group_solved @ factor)
+    return whole if p.ties is None else tied_information(whole, p.ties)
 
 
 def fit_categories_held(
@@ -199,7 +203,7 @@ def fit_categories_held(
 
     (height, p, grid, sums, _), converged, history = ascend(look, start, _EFFORT)
     stiffness = _prior_terms(p, prior)[2]
-    if exact and int(p.used.sum()) <= EXACT_UNKNOWNS:
+    if exact and p.used.sum() <= EXACT_UNKNOWNS:
         errors_of = _exact(space, shards, p, grid, sums, stiffness)
     else:
         errors_of = _information(p, grid, sums, stiffness)
@@ -214,6 +218,12 @@ def _exact(
     for covariance, _ in _score_moments(space, shards, p, grid):
         whole -= covariance
     whole[np.diag_indices_from(whole)] += stiffness + np.append(~p.used, np.zeros(len(p.free)))
+    if p.ties is not None:
+        cut, flat = p.values.size, p.ties.reshape(p.values.size, -1)
+        turned = np.block(
+            [[flat, np.zeros((cut, len(p.free)))], [np.zeros((len(p.free), p.count)), np.eye(len(p.free))]]
+        )
+        return along_ties(turned.T @ whole @ turned, p.ties, len(p.free))
     return louis.information_of_matrix(whole, len(p.values), len(p.free))
 
 

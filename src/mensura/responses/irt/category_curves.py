@@ -31,7 +31,8 @@ class CategoryItems:
     """Parameters of items (items × parameters) and of groups; ``sizes``: how many categories each item has.
 
     ``values``: slope and d₁ … dₖ₋₁; of ``nominal`` K − 1 slopes, then d₁ … dₖ₋₁. Those that an item of fewer
-    categories lacks are 0 and stay so.
+    categories lacks are 0 and stay so. ``ties``: how values depend on fewer unknowns (items × parameters × unknowns);
+    None: all are free (see :mod:`.ties`).
     """
 
     model: str
@@ -39,6 +40,7 @@ class CategoryItems:
     values: Floats
     mean: Floats
     sd: Floats
+    ties: Floats | None = None
 
     @property
     def most(self) -> int:
@@ -53,6 +55,11 @@ class CategoryItems:
         return np.concatenate([slopes, step], axis=1)
 
     @property
+    def count(self) -> int:
+        """How many parameters of items are estimated."""
+        return int(self.used.sum()) if self.ties is None else self.ties.shape[2]
+
+    @property
     def unit(self) -> float:
         """Logits of one unit of the abilities that are reported."""
         return 1.0
@@ -64,7 +71,8 @@ class CategoryItems:
 
     def of_items(self, chosen: Array) -> CategoryItems:
         """Return some of the items."""
-        return CategoryItems(self.model, self.sizes[chosen], self.values[chosen], self.mean, self.sd)
+        ties = None if self.ties is None else self.ties[chosen]
+        return replace(self, sizes=self.sizes[chosen], values=self.values[chosen], ties=ties)
 
     def flat(self) -> Floats:
         """Return the parameters of items, then mean and log sd of every group but the first."""
@@ -75,7 +83,7 @@ class CategoryItems:
         mean, sd = self.mean.copy(), self.sd.copy()
         mean[1:] += groups[0::2]
         sd[1:] *= np.exp(groups[1::2])
-        return CategoryItems(self.model, self.sizes, self.values + items * self.used, mean, sd)
+        return replace(self, values=self.values + items * self.used, mean=mean, sd=sd)
 
     def held_up(self, newton: Floats, plain: Floats) -> Floats:
         """Return Newton's step: no parameter has a bound."""

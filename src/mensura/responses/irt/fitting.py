@@ -238,6 +238,8 @@ def _flat(step: tuple[Floats, Floats]) -> Floats:
 def _away(p: Items, step: Floats, share: float, shape: tuple[int, int]) -> Items:
     """Move by a share of a step, no parameter too far at once; ``shape``: items and parameters of each."""
     bounded = np.clip(share * step, -LONGEST_STEP, LONGEST_STEP)
+    if getattr(p, "ties", None) is not None:  # all in proportion, so that shared parameters stay alike
+        bounded = share * step / max(1.0, float(np.max(np.abs(share * step))) / LONGEST_STEP)
     cut = shape[0] * shape[1]
     return p.moved(bounded[:cut].reshape(shape), bounded[cut:])
 

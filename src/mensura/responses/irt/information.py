@@ -204,9 +204,13 @@ def fewer_columns(items: Floats, groups: Floats) -> tuple[Floats, Floats]:
 
 def information_of_matrix(curvature: Floats, items: int, groups: int) -> Information:
     """Return the inverse of an information matrix that is known in full: items one after the other, then groups."""
+    return information_of_columns(root_of_inverse(curvature), items, groups)
+
+
+def root_of_inverse(curvature: Floats) -> Floats:
+    """Return columns whose sum of squares is the inverse of a matrix."""
     values, vectors = np.linalg.eigh((curvature + curvature.T) / 2.0)
-    root = vectors / np.sqrt(np.maximum(values, values[-1] * _RIDGE))
-    return information_of_columns(root, items, groups)
+    return np.asarray(vectors / np.sqrt(np.maximum(values, values[-1] * _RIDGE)))
 
 
 def information_of_columns(columns: Floats, items: int, groups: int) -> Information:

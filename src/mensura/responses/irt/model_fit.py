@@ -63,6 +63,9 @@ class Scored:
         if isinstance(self.p, Parameters):
             known = np.zeros(len(self.p.slope), dtype=bool) if self.p.fixed is None else self.p.fixed
             return [np.full(self.p.of_item, not one) for one in known]
+        if self.p.ties is not None:  # those of one item alone
+            owners = self.p.ties.any(axis=1)
+            return list(owners[:, owners.sum(axis=0) == 1])
         return list(self.p.used)
 
 
@@ -228,14 +231,14 @@ def _shares(scored: Scored) -> Floats:
 
 def _steps(scored: Scored) -> list[Any]:
     """Return pairs of parameters a small step below and above, one pair for each that is estimated."""
-    p, items = scored.p, len(scored.unknowns)
-    width, groups = len(scored.unknowns[0]), len(p.free)
-    pairs = []
-    for item, used in enumerate(scored.unknowns):
-        for place in np.flatnonzero(used):
-            step = np.zeros((items, width))
-            step[item, place] = _SMALL
-            pairs.append((p.moved(-step, np.zeros(groups)), p.moved(step, np.zeros(groups))))
+    p, items, ties = scored.p, len(scored.unknowns), getattr(scored.p, "ties", None)
+    groups = len(p.free)
+    if ties is None:
+        used = np.array(scored.unknowns)
+        ties = np.eye(used.size).reshape(*used.shape, -1)[:, :, used.ravel()]
+    width, pairs = ties.shape[1], []
+    for step in _SMALL * np.moveaxis(ties, 2, 0):
+        pairs.append((p.moved(-step, np.zeros(groups)), p.moved(step, np.zeros(groups))))
     for along in _SMALL * np.eye(groups)[: sum(group == 0 for _, group in p.free)]:
         pairs.append((p.moved(np.zeros((items, width)), -along), p.moved(np.zeros((items, width)), along)))
     return pairs
