@@ -132,6 +132,32 @@ def compare_differences() -> list[float]:
     return ratios
 
 
+def compare_worlds(worlds: int) -> dict[str, float]:
+    """Return how the test of items does in simulations: 400 + 400 people, 20 items, 4 of them easier for a group."""
+    null, plain, biased = [], [], []
+    for seed in range(worlds):
+        rng = np.random.default_rng(10_000 + seed)
+        slope, middle, focal = rng.uniform(0.8, 2.0, 20), rng.normal(0.0, 0.8, 20), np.arange(800) >= 400
+        ability = np.where(focal, -0.5 + 1.2 * rng.normal(size=800), rng.normal(size=800))
+        for bias in (0.0, 0.8):
+            logit = slope * (ability[:, None] - middle) + bias * focal[:, None] * (np.arange(20) < 4)
+            right = (rng.random((800, 20)) < 1.0 / (1.0 + np.exp(-logit))).astype(int)
+            table = pl.DataFrame({"subject": np.arange(800).astype(str), "group": np.where(focal, "focal", "ref")})
+            table = table.with_columns(pl.Series(f"i{item:02d}", right[:, item]) for item in range(20))
+            dif = fit_responses(table, reference="ref", options=FitOptions(checks=False)).dif.sort("item")
+            (plain if bias else null).append(dif[4:] if bias else dif)
+            biased += [dif[:4]] if bias else []
+    others, shifted, alike = pl.concat(plain), pl.concat(biased), pl.concat(null)
+    return {
+        "null_rejected": float((alike["p"] < 0.05).mean()),
+        "unbiased_rejected": float((others["p"] < 0.05).mean()),
+        "unbiased_difference": float(others["difference"].mean()),
+        "biased_difference": float(shifted["difference"].mean()),
+        "power_at_0.01": float((shifted["p"] < 0.01).mean()),
+        "flagged": float(shifted["flagged"].mean()),
+    }
+
+
 def compare_item_fit() -> dict[str, float]:
     """Return the share of items whose S-X² is mirt's within 0.01, and the gaps of M2 and the reliability."""
     text = (FOLDER / "mirt/printed.txt").read_text().split("sat12_2pl")
@@ -151,6 +177,7 @@ def main() -> None:
     """Print the comparison, and one line of JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--small", type=int, default=0, help="small or extreme tables to fit")
+    parser.add_argument("--worlds", type=int, default=0, help="simulations of items that differ between groups")
     chosen = parser.parse_args()
     if not FOLDER.is_dir():
         raise SystemExit(f"{FOLDER}: not here; the comparison needs the tables")
@@ -162,6 +189,9 @@ def main() -> None:
     ratios, figures = compare_differences(), compare_item_fit()
     print(f"p of differences divided by mirt's: {min(ratios):.3f} to {max(ratios):.3f}")
     print(figures)
+    if chosen.worlds:
+        figures |= compare_worlds(chosen.worlds)
+        print(figures)
     failures = [text for seed in range(chosen.small) if (text := fit_small_table(seed)) is not None]
     for text in failures:
         print(text)

@@ -151,7 +151,7 @@ def fit_categories(
     start, codes = curves.begin(curve_of(model), table.shares, len(groups)), table.codes
     if model in TIED:
         rows = codes.unique("at", maintain_order=True)
-        start = tied_items(start, model, rows["scale"], rows["rater"] if has_raters else None)
+        start = tied_items(start, model, rows["scale"].to_list(), rows["rater"].to_list() if has_raters else None)
         codes = codes.with_columns(pl.col("n").sum().over("place" if model == "rating-scale" else "scale", "value"))
     words, own, fitted = _estimated(space, shards, start, prior, codes["n"].to_numpy())
     if survey is not None:

@@ -22,6 +22,7 @@ from mensura.core.errors import MensuraError
 from mensura.responses.irt.category_curves import CategoryItems
 from mensura.responses.irt.information import Information, information_of_columns, root_of_inverse
 
+_LEAST_SLOPE = 1e-3
 TIED = ("partial-credit-rasch", "rating-scale")
 
 
@@ -68,39 +69,40 @@ def rater_severities(p: CategoryItems, information: Information, raters: int) ->
     inverse, columns = np.linalg.pinv(p.ties.reshape(p.values.size, -1)), information.item_columns
     values, spread = inverse @ p.values.ravel(), inverse @ columns.reshape(p.values.size, -1)
     contrast, cut = severities(raters), len(values) - raters + 1
-    severity = contrast @ values[cut:] / values[0]
-    change = (contrast @ spread[cut:] - np.outer(severity, spread[0])) / values[0]
+    slope = values[0] if abs(values[0]) > _LEAST_SLOPE else _LEAST_SLOPE
+    severity = contrast @ values[cut:] / slope
+    change = (contrast @ spread[cut:] - np.outer(severity, spread[0])) / slope
     return severity, np.sqrt(np.sum(change**2, axis=1))
 
 
 @dataclass(frozen=True)
 class TiedInformation(Information):
-    """The inverse information along unknowns; ``known``: the same with abilities known."""
+    """The inverse information along unknowns; ``complete``: the same with abilities known."""
 
-    known: Information
+    complete: Information
 
     def plain_step(self, items: Floats, groups: Floats) -> tuple[Floats, Floats]:
         """Return the step of the EM algorithm."""
-        return self.known.step(items, groups)
+        return self.complete.step(items, groups)
 
 
 def tied_information(whole: Information, ties: Floats) -> Information:
     """Return the inverse information of values that are linear in unknowns, from that of free ones."""
     cut, groups = ties.shape[2], len(whole.group_inverse)
     turned = np.linalg.solve(whole.item_inverse, ties)
-    known = np.diag(np.append(np.zeros(cut), 1.0 / whole.group_inverse))
-    known[:cut, :cut] = np.tensordot(ties, turned, axes=([0, 1], [0, 1]))
+    curvature = np.diag(np.append(np.zeros(cut), 1.0 / whole.group_inverse))
+    curvature[:cut, :cut] = np.tensordot(ties, turned, axes=([0, 1], [0, 1]))
     own = np.linalg.solve(whole.item_inverse, whole.item_columns), whole.group_columns / whole.group_inverse[:, None]
     columns = np.concatenate([np.tensordot(ties, own[0], axes=([0, 1], [0, 1])), own[1]])
     middle = np.tensordot(whole.item_columns, own[0], axes=([0, 1], [0, 1])) + whole.group_columns.T @ own[1]
-    left = known - columns @ np.linalg.solve(middle + np.eye(len(middle)), columns.T)
-    found, plain = along_ties(left, ties, groups), along_ties(known, ties, groups)
-    return TiedInformation(found.item_inverse, found.group_inverse, found.item_columns, found.group_columns, plain)
+    left = curvature - columns @ np.linalg.solve(middle + np.eye(len(middle)), columns.T)
+    along, complete = (along_ties(one, ties, groups) for one in (left, curvature))
+    return TiedInformation(**vars(along), complete=complete)
 
 
 def along_ties(curvature: Floats, ties: Floats, groups: int) -> Information:
     """Return the inverse information of values from the information about unknowns, then groups."""
     root = root_of_inverse(curvature)
     of_items = (ties @ root[: ties.shape[2]]).reshape(-1, root.shape[1])
-    found = information_of_columns(np.concatenate([of_items, root[ties.shape[2] :]]), len(ties), groups)
-    return replace(found, item_inverse=np.eye(ties.shape[1]) * ~ties.any(axis=2)[:, :, None])
+    free = information_of_columns(np.concatenate([of_items, root[ties.shape[2] :]]), len(ties), groups)
+    return replace(free, item_inverse=np.eye(ties.shape[1]) * ~ties.any(axis=2)[:, :, None])
