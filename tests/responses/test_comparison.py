@@ -107,3 +107,23 @@ def test_item_fit_of_the_scholastic_test_is_that_of_mirt(shared):
     assert fit.items.height == 32
     for item, x2 in fit.items.select("item", "s_x2").iter_rows():
         assert x2 == pytest.approx(theirs[item], abs=0.01), item
+
+
+def test_the_cross_validated_likelihood_prefers_the_model_that_made_the_answers(tmp_path):
+    rng = np.random.default_rng(11)
+    slope, middle, ability = np.array([0.3, 0.4, 3.0, 2.5, 0.5, 2.8]), np.linspace(-1, 1, 6), rng.normal(size=300)
+    right = (rng.random((300, 6)) < 1 / (1 + np.exp(-slope * (ability[:, None] - middle)))).astype(int)
+    table = pl.DataFrame({"subject": [f"p{k}" for k in range(300)], **{f"q{k}": right[:, k] for k in range(6)}})
+    fits = [fit_responses(table, model=model) for model in ("rasch", "2pl")]
+    compared = compare_fits(fits, table).fits
+    rasch, other = compared["cross_validated"]
+    assert other > rasch + 5
+    assert all(0 < full - held < 20 for full, held in compared.select("log_likelihood", "cross_validated").iter_rows())
+
+
+def test_the_evidence_of_a_bank_is_the_marginal_likelihood_of_the_fit():
+    answers = {f"q{k}": [int(row * row % 13 > 3 * k) for row in range(40)] for k in range(4)}
+    fit = fit_responses({"subject": [f"p{k}" for k in range(40)], **answers})
+    rows = np.array(list(answers.values()), dtype=float).T
+    total = sum(fit.bank.evidence(row, np.ones(4), 0.0, 1.0) for row in rows)
+    assert total == pytest.approx(fit.log_likelihood, abs=1e-3)

@@ -7,9 +7,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mensura.core.errors import MensuraError
 from mensura.responses import fit_categories, fit_dimensions, fit_responses
-from mensura.responses.exchange import mirt_parameters, script, tam_parameters
+from mensura.responses.exchange import item_parameters, script
 from mensura.responses.result import read_fit
 
 ABILITY = np.arange(-4.0, 4.5, 0.5)
@@ -61,27 +60,18 @@ def own_chances(folder, item):
 
 @pytest.mark.parametrize("model", ["rasch", "2pl", "3pl", *RATED])
 def test_mirts_parameters_give_the_same_curves(folders, model):
-    table = mirt_parameters(folders / model)
+    table = item_parameters(folders / model)
     for (item,), rows in table.group_by("item"):
         np.testing.assert_allclose(chances_in_mirt(rows, ABILITY), own_chances(folders / model, item), atol=1e-9)
 
 
-@pytest.mark.parametrize("model", ["rasch", "2pl", "partial-credit", "nominal", "rating-scale"])
-def test_tams_parameters_give_the_same_curves(folders, model):
-    for (item,), rows in tam_parameters(folders / model).group_by("item", maintain_order=True):
-        height = np.exp(np.outer(ABILITY, rows["B"]) + rows["AXsi"].to_numpy())
-        np.testing.assert_allclose(
-            height / height.sum(axis=1, keepdims=True), own_chances(folders / model, item), atol=1e-9
-        )
-
-
 def test_mirts_nominal_scores_end_at_the_number_of_categories_less_1(folders):
-    last = mirt_parameters(folders / "nominal").filter(pl.col("name") == "ak" + (pl.col("categories") - 1).cast(str))
+    last = item_parameters(folders / "nominal").filter(pl.col("name") == "ak" + (pl.col("categories") - 1).cast(str))
     np.testing.assert_allclose(last["value"], last["categories"] - 1, atol=1e-9)
 
 
 def test_several_dimensions_have_their_correlation(folders):
-    table = mirt_parameters(folders / "two")
+    table = item_parameters(folders / "two")
     correlation = pl.read_csv(folders / "two/correlations.csv")["correlation"][0]
     assert table.row(-1, named=True) | {"value": 0.0} == dict(
         zip(table.columns, ("GROUP", "GROUP", 0, "COV_21", 0.0), strict=True)
@@ -91,19 +81,12 @@ def test_several_dimensions_have_their_correlation(folders):
     assert np.all(slopes[:3] == 0.0) and np.all(slopes[3:] > 0.0)
 
 
-@pytest.mark.parametrize("model", ["graded", "3pl"])
-def test_tam_has_no_graded_model_and_no_guessing(folders, model):
-    with pytest.raises(MensuraError, match="Use --to mirt"):
-        tam_parameters(folders / model)
-
-
 @pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")
 @pytest.mark.parametrize(
-    ("model", "to"), [("3pl", "mirt"), ("graded", "mirt"), ("nominal", "mirt"), ("rating-scale", "tam")]
+    ("model", "to"), [("3pl", "mirt"), ("graded", "mirt"), ("nominal", "mirt"), ("rating-scale", "tam"), ("2pl", "tam")]
 )
 def test_the_script_gives_the_same_curves_in_r(folders, tmp_path, model, to):
-    table = {"mirt": mirt_parameters, "tam": tam_parameters}[to](folders / model)
-    table.write_csv(tmp_path / "parameters.csv")
+    item_parameters(folders / model).write_csv(tmp_path / "parameters.csv")
     (tmp_path / "items.R").write_text(script(to))
     subprocess.run(["Rscript", "items.R"], cwd=tmp_path, check=True, capture_output=True)
     curves = pl.read_csv(tmp_path / "curves.csv")

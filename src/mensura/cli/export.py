@@ -212,9 +212,11 @@ def _write_card(exam: str, folder: Path) -> str:
 
 
 def _write_items(fit: Path, folder: Path, to: str) -> str:
-    from mensura.responses.exchange import mirt_parameters, script, tam_parameters
+    from mensura.responses.exchange import item_parameters, script
 
-    table = tam_parameters(fit) if to == "tam" else mirt_parameters(fit)
+    table = item_parameters(fit)
+    if to == "tam" and table.filter(pl.col("type").is_in(["graded", "3PL"]) | (pl.col("name") == "a2")).height:
+        raise MensuraError(f"{fit}: TAM has no graded model, and here no guessing and one dimension. Use --to mirt")
     write_csv(table, folder / "parameters.csv")
     if to != "csv":
         write_text(folder / f"{to}.R", script(to))

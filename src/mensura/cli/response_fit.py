@@ -185,12 +185,13 @@ def _print_dimensions(result: DimensionFit, more: Sequence[Result]) -> None:
 
 
 def compare(
-    fits: Annotated[list[Path], inarg("Folders that mensura responses fit --out wrote, two or more.")],
+    fits: Annotated[list[Path], inarg("Folders of fits, two or more; files of their answers cross-validate them.")],
     out: Out = None,
     as_json: Json = False,
 ) -> None:
     """Compare fits of the same answers: AIC, BIC, M2, likelihood-ratio tests of nested models."""
-    result = responses.compare_fits(fits)
+    files = [one for one in fits if one.is_file()]
+    result = responses.compare_fits([one for one in fits if one not in files], files or None)
     emit(result)
     show(result, "responses compare")
     print_notes(result.warnings, "warning")

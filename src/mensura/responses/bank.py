@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from scipy.special import logsumexp
 
 from mensura.core.arrays import Floats, Ints, Mask
 from mensura.core.errors import MensuraError
@@ -154,14 +155,7 @@ class ItemBank:
 
         Of ratings, ``right`` contains the place of the category (:meth:`rating`), and ``trials`` 1 where there is one.
         """
-        taken = np.flatnonzero(trials > 0.0)
-        p = self.only(taken).parameters
-        if isinstance(p, CategoryItems):
-            table = category_curves.log_chances(p, _GRID)
-            likelihood = table[np.arange(len(taken)), right[taken].astype(int)].sum(axis=0)
-        else:
-            log_right, log_wrong = log_chances(p, _GRID)
-            likelihood = right[taken] @ log_right + (trials[taken] - right[taken]) @ log_wrong
+        taken, likelihood = np.flatnonzero(trials > 0.0), self._likelihood(right, trials)
         height = likelihood - 0.5 * ((_GRID - mean) / sd) ** 2
         weight = np.exp(height - height.max())
         weight /= weight.sum()
@@ -174,6 +168,20 @@ class ItemBank:
         spread += spread**2 * self._item_noise(weighted, trials)
         n = int(np.count_nonzero(trials))
         return Placement(ability, float(np.sqrt(variance)), n, weighted, float(np.sqrt(spread)))
+
+    def _likelihood(self, right: Floats, trials: Floats) -> Floats:
+        taken = np.flatnonzero(trials > 0.0)
+        p = self.only(taken).parameters
+        if isinstance(p, CategoryItems):
+            table = category_curves.log_chances(p, _GRID)
+            return np.asarray(table[np.arange(len(taken)), right[taken].astype(int)].sum(axis=0))
+        log_right, log_wrong = log_chances(p, _GRID)
+        return np.asarray(right[taken] @ log_right + (trials[taken] - right[taken]) @ log_wrong)
+
+    def evidence(self, right: Floats, trials: Floats, mean: float, sd: float) -> float:
+        """Return the log chance of a subject's answers in a population with normal abilities."""
+        prior = -0.5 * ((_GRID - mean) / sd) ** 2
+        return float(logsumexp(self._likelihood(right, trials) + prior) - logsumexp(prior))
 
     def fixed_in(self, begin: Parameters, items: pl.Series) -> Parameters:
         """Return where the fit of some items begins, with the parameters of those of the bank, which stay."""

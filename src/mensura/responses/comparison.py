@@ -17,17 +17,35 @@ from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError, check_choice
 from mensura.core.frames import require_columns
 from mensura.core.results import Result
+from mensura.intake.answers import AnswerLog
 from mensura.intake.tables import as_frame, read_table
+from mensura.responses.bank import answers_in_bank
+from mensura.responses.categories import CATEGORY_MODELS, fit_categories
+from mensura.responses.category_table import read_ratings
+from mensura.responses.fit import FitOptions, fit_responses
 from mensura.responses.irt.shards import dense
 from mensura.responses.reading import read_responses
+from mensura.responses.result import ResponseFit
 from mensura.responses.table import ResponseTable
 
 _NESTED = {
     *combinations(("rasch", "2pl", "3pl"), 2),
     *combinations(("rating-scale", "partial-credit-rasch", "partial-credit", "nominal"), 2),
 }
-_SHOWN = ("parameters", "log_likelihood", "aic", "bic", "sabic", "m2", "m2_df", "m2_p", "rmsea", "cfi")
-_POWER = 0.8
+_SHOWN = (
+    "parameters",
+    "log_likelihood",
+    "aic",
+    "bic",
+    "sabic",
+    "cross_validated",
+    "m2",
+    "m2_df",
+    "m2_p",
+    "rmsea",
+    "cfi",
+)
+_POWER, _PARTS = 0.8, 5
 _LEAST_ITEMS = 5
 """Items that a comparison of two subjects needs."""
 
@@ -39,7 +57,8 @@ class FitComparison(Result):
     Attributes
     ----------
     fits
-        fit, model, estimation, parameters, log_likelihood, aic, bic, sabic, m2 and its p, rmsea, cfi.
+        fit, model, estimation, parameters, log_likelihood, aic, bic, sabic, cross_validated (where answers are given),
+        m2 and its p, rmsea, cfi.
     tests
         fit, within: the larger fit; x2, df and p of the likelihood-ratio test. Guessing that may be 0 has a mixture of
         chi-square distributions.
@@ -61,13 +80,16 @@ class FitComparison(Result):
         return f"Lowest BIC: {best['fit']} ({best['model']}, {best['bic']:,.1f})"
 
 
-def compare_fits(fits: Sequence[Any]) -> FitComparison:
+def compare_fits(fits: Sequence[Any], answers: Any = None) -> FitComparison:
     """Compare fits of the same answers.
 
     Parameters
     ----------
     fits
         Two or more fits, or the folders that ``mensura responses fit --out`` wrote.
+    answers
+        The answers that were fitted, as whole numbers. The table then has ``cross_validated``: each model of one
+        dimension is fitted to four fifths of the subjects, and this is the log likelihood of the others, five times.
 
     Returns
     -------
@@ -104,6 +126,11 @@ def compare_fits(fits: Sequence[Any]) -> FitComparison:
     if table.select("subjects", "items").n_unique() > 1:
         sizes = " and ".join(f"{row[0]} × {row[1]}" for row in table.select("subjects", "items").unique().iter_rows())
         raise MensuraError(f"fits: their answers differ ({sizes}); expected the same subjects and items. Fit again")
+    if answers is not None:
+        long = read_ratings(answers, AnswerLog()).rename({"value": "correct"})
+        one_ability = "reliability_marginal"  # which several dimensions have not
+        rows = [_held_out(row["model"], long) if row.get(one_ability) else None for row in table.iter_rows(named=True)]
+        table = table.with_columns(cross_validated=pl.Series(rows, dtype=pl.Float64))
     tests = [
         (small["fit"], large["fit"], *_likelihood_ratio(small, large))
         for small, large in combinations(table.iter_rows(named=True), 2)
@@ -115,6 +142,22 @@ def compare_fits(fits: Sequence[Any]) -> FitComparison:
     chosen = ("fit", "model", "estimation", *(name for name in _SHOWN if name in table.columns))
     ratios = pl.DataFrame(tests, schema=schema, orient="row")
     return FitComparison(table.select(chosen), ratios, (warning,) if len(kinds) > 1 else ())
+
+
+def _held_out(model: str, answers: pl.DataFrame) -> float:
+    """Return the log likelihood of the subjects that a fit did not use, added over parts of them."""
+    part, total = answers["subject"].rank("dense") % _PARTS, 0.0
+    for one in range(_PARTS):
+        train, own = answers.filter(part != one), answers.filter(part == one)
+        fit: ResponseFit
+        if model in CATEGORY_MODELS:
+            fit = fit_categories(train, model=model)
+        else:
+            fit = fit_responses(train, model=model, options=FitOptions(dif=False, checks=False))
+        who, right, trials = answers_in_bank(own, fit.bank)
+        groups = who.join(fit.groups, on="group", maintain_order="left").select("mean", "sd").iter_rows()
+        total += sum(fit.bank.evidence(*subject, *group) for *subject, group in zip(right, trials, groups, strict=True))
+    return total
 
 
 def _likelihood_ratio(small: dict[str, Any], large: dict[str, Any]) -> tuple[float, int, float]:

@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 
 from mensura.core.arrays import Floats
-from mensura.core.errors import MensuraError
 from mensura.intake.tables import read_table
 from mensura.responses.irt.category_curves import CategoryItems
 from mensura.responses.result import read_fit
@@ -22,7 +21,7 @@ def script(to: str) -> str:
     return (Path(__file__).parent / "data" / f"{to}.R").read_text(encoding="utf-8")
 
 
-def mirt_parameters(folder: Path) -> pl.DataFrame:
+def item_parameters(folder: Path) -> pl.DataFrame:
     """Return item, type, categories, name and value as mirt names them (slope–intercept form), of any fit."""
     rows: list[tuple[str, str, int, str, float]] = []
     for item, model, slopes, d, guessing in _items(folder):
@@ -32,10 +31,10 @@ def mirt_parameters(folder: Path) -> pl.DataFrame:
         elif model == "graded":
             values |= {f"d{k}": one for k, one in enumerate(d, start=1)}
         else:
-            ak, d = _lines(model, slopes, d)
-            kind = "nominal" if model == "nominal" else "gpcm"
-            last = ak[-1] / (len(d) - 1) if abs(ak[-1]) > _LEAST_SLOPE else _LEAST_SLOPE
-            values, ak = ({"a1": last}, ak / last) if kind == "nominal" else (values, np.arange(float(len(d))))
+            kind, ak, d = "gpcm", np.arange(len(d) + 1.0), np.append(0.0, np.cumsum(d) if model != "nominal" else d)
+            if model == "nominal":
+                last = slopes[-1] / (size - 1) if abs(slopes[-1]) > _LEAST_SLOPE else _LEAST_SLOPE
+                kind, values, ak = "nominal", {"a1": last}, np.append(0.0, slopes / last)
             values |= {f"{name}{k}": one for name, row in (("ak", ak), ("d", d)) for k, one in enumerate(row)}
         rows += [(item, kind, size, *one) for one in values.items()]
     if (folder / "correlations.csv").is_file():
@@ -45,24 +44,6 @@ def mirt_parameters(folder: Path) -> pl.DataFrame:
             rows.append(("GROUP", "GROUP", 0, f"COV_{names.index(other) + 1}{names.index(one) + 1}", correlation))
     schema = ["item", "type", "categories", "name", "value"]
     return pl.DataFrame(rows, schema, orient="row").with_columns(pl.col("value").cast(pl.Float64))
-
-
-def tam_parameters(folder: Path) -> pl.DataFrame:
-    """Return item, category, B and AXsi of every category: its chance is in proportion to exp(B θ + AXsi)."""
-    rows: list[tuple[str, int, float, float]] = []
-    for item, model, slopes, d, guessing in _items(folder):
-        if model == "graded" or guessing or (len(slopes) > 1 and model != "nominal"):
-            kind = "3pl" if guessing else model
-            raise MensuraError(f"{folder}: TAM has no {kind} model of this form; expected another. Use --to mirt")
-        rows += [(item, k, *one) for k, one in enumerate(zip(*_lines(model, slopes, d), strict=True))]
-    return pl.DataFrame(rows, ["item", "category", "B", "AXsi"], orient="row")
-
-
-def _lines(model: str, slopes: Floats, d: Floats) -> tuple[Floats, Floats]:
-    """Return slope and intercept of the logit of every category of an item against the lowest."""
-    if model == "nominal":
-        return np.append(0.0, slopes), np.append(0.0, d)
-    return slopes[0] * np.arange(len(d) + 1.0), np.append(0.0, np.cumsum(d))
 
 
 def _items(folder: Path) -> Iterator[tuple[str, str, Floats, Floats, float]]:
