@@ -142,11 +142,8 @@ def _refuse_unused(
         survey = {"--weights", "--set replicates", "--set replication", "--set cluster"}
         taken = {"--reference", "--set device", "--people", "--regress", "--abilities", "--set rater", *survey}
         unused, because = given - taken, f"--model {model} does not take it"
-    elif not has_columns:
-        unused = {*of_dimensions, "--people", "--set replication", "--set rater"}
-        because = "it belongs to an option that is not given"
     else:
-        unused = {*of_dimensions, "--set rater"}
+        unused = {*of_dimensions, "--set rater"} | (set() if has_columns else {"--people", "--set replication"})
         because = "it belongs to an option or a model that is not given"
     for name in sorted(unused & given):
         raise MensuraError(f"{name}: of no use here, because {because}. Leave it out")

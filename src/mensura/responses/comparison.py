@@ -32,19 +32,8 @@ _NESTED = {
     *combinations(("rasch", "2pl", "3pl"), 2),
     *combinations(("rating-scale", "partial-credit-rasch", "partial-credit", "nominal"), 2),
 }
-_SHOWN = (
-    "parameters",
-    "log_likelihood",
-    "aic",
-    "bic",
-    "sabic",
-    "cross_validated",
-    "m2",
-    "m2_df",
-    "m2_p",
-    "rmsea",
-    "cfi",
-)
+_OF_WHOLE = ("m2", "m2_df", "m2_p", "rmsea", "cfi")
+_SHOWN = ("parameters", "log_likelihood", "aic", "bic", "sabic", "cross_validated", *_OF_WHOLE)
 _POWER, _PARTS = 0.8, 5
 _LEAST_ITEMS = 5
 """Items that a comparison of two subjects needs."""
@@ -128,6 +117,8 @@ def compare_fits(fits: Sequence[Any], answers: Any = None) -> FitComparison:
         raise MensuraError(f"fits: their answers differ ({sizes}); expected the same subjects and items. Fit again")
     if answers is not None:
         long = read_ratings(answers, AnswerLog()).rename({"value": "correct"})
+        if long["item"].n_unique() < table["items"][0]:
+            raise MensuraError("answers: fewer items than the fits have, or raters. Give the answers that were fitted")
         one_ability = "reliability_marginal"  # which several dimensions have not
         rows = [_held_out(row["model"], long) if row.get(one_ability) else None for row in table.iter_rows(named=True)]
         table = table.with_columns(cross_validated=pl.Series(rows, dtype=pl.Float64))
