@@ -329,9 +329,9 @@ def test_a_derivation_is_open_at_the_top_and_marks_what_is_estimated():
     whole = Explanation("Composite", iq=118.0, low=110.4, high=125.6, status="Full", note="", parts=(leaf, guess))
     html = derivation_html(whole, {"gpqa": "GPQA"})
     assert html.startswith("<details open><summary><strong>Composite</strong> 118.0")
-    assert '<span class="interval">110 to 126</span>' in html
-    assert '<strong>GPQA</strong> 120.0 <span class="tag">measured</span>' in html
-    assert '<strong>hle</strong> no value <span class="tag estimated">imputed</span>' in html
+    assert "<i>110 to 126</i>" in html
+    assert "<strong>GPQA</strong> 120.0 <em>measured</em>" in html
+    assert '<strong>hle</strong> no value <em class="estimated">imputed</em>' in html
     assert "81 &lt;percent&gt;" in html
     assert "</summary><ul><li><strong>GPQA" in html
     mixed = derivation_html(Explanation("All", 118.0, None, None, "Full", "", parts=(whole, guess)), {})

@@ -99,7 +99,10 @@ DRAWINGS = {
     "history": lambda: draw_history(RELEASES, LEVELS, tick=whole, description="a history").html,
     "among_people": lambda: charts.among_people(PLACES).html,
     "share_card": lambda: draw_share_card(
-        "A title that is much longer than one line of a card", "IQ 131, 90% 128 to 134.", (("OpenAI", 131.0),)
+        "A title that is much longer than one line of a card",
+        "IQ 131, 90% 128 to 134.",
+        [Mark("GPT-9", "OpenAI", 131.0, low=128.0, high=134.0)],
+        "10 October 2026",
     ),
     "every_mark": every_mark,
     "palette": palette_css,

@@ -1,12 +1,12 @@
 """Drawings by their size: what is longer than a printed page, and what a shared link shows in its picture."""
 
 import re
-from itertools import pairwise
 
 import pytest
 
+from mensura.charts import Mark
 from mensura.charts.canvas import Canvas
-from mensura.charts.render import HEIGHT, draw_share_card
+from mensura.charts.card import HEIGHT, draw_share_card
 
 A4_PIXELS = 297 / 25.4 * 96
 """Height of a page in pixels, of which CSS has 96 to the inch."""
@@ -22,17 +22,18 @@ SENTENCE = (
 )
 
 
-@pytest.mark.parametrize("marks", [(), (("OpenAI", 131.0),)])
+@pytest.mark.parametrize("marks", [(), (Mark("GPT-9", "OpenAI", 131.0, low=128.0, high=134.0),)])
 @pytest.mark.parametrize("title", ["Short", "A title of more than one line of the whole picture"])
-def test_a_shared_picture_shows_a_whole_sentence_and_the_model_among_people(title, marks):
-    drawn = draw_share_card(title, SENTENCE, marks)
-    found = re.findall(r'<text x="70.0" y="([\d.]+)"[^>]* font-size="(\d+)"[^>]*>([^<]*)<', drawn)
-    lines = [(float(baseline), int(size)) for baseline, size, _ in found]
-    assert " ".join(text for *_, text in found) == f"Mensura {title} {SENTENCE}"
-    for (above, _), (below, size) in pairwise(lines):
-        assert 0.8 * size <= below - above <= 2 * max(size, 62), "capitals do not touch, and no hole gapes"
-    assert lines[-1][0] + 0.3 * lines[-1][1] < HEIGHT - 20
-    assert drawn.count("<path") == (3 if marks else 0)
+def test_a_shared_picture_shows_a_whole_sentence_and_the_models_with_their_numbers(title, marks):
+    drawn = draw_share_card(title, SENTENCE, marks, "mensura.example, 10 October 2026")
+    texts = re.findall(r'<text x="([\d.]+)" y="([\d.]+)"([^>]*)>(.*?)</text>', drawn)
+    sizes = [int(re.search(r'font-size="(\d+)"', look)[1]) for *_, look, _ in texts]
+    assert min(sizes) >= 21, "it is seen at a third of its size"
+    words = [re.sub(r"<[^>]*>", "", text) for *_, text in texts]
+    assert SENTENCE in " ".join(words) and title in " ".join(words)
+    assert words[:2] == ["Mensura", "mensura.example, 10 October 2026"]
+    assert all(float(y) < HEIGHT - 10 for _, y, *_ in texts)
+    assert ("GPT-9 131" in words) == bool(marks) == ("19 in 1,000 people" in words)
     assert "var(" not in drawn
 
 

@@ -130,7 +130,7 @@ def test_full_is_never_said_of_inherited_values(study, report):
         assert (row["status"] == "Full") == (row["measured"] >= 0.75 * whole), row["subject"]
     full = {row["name"] for row in study.models.filter(status="Full").iter_rows(named=True)}
     assert full
-    marked = re.compile(r'<span class="tag[^"]*">Full</span>')
+    marked = re.compile(r"<em>Full</em>")
     for page in report.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
         assert "rest on evidence" not in text
@@ -138,9 +138,7 @@ def test_full_is_never_said_of_inherited_values(study, report):
             heading = re.search(r"<h1[^>]*>(.*?)</h1>", text, flags=re.DOTALL)[1]
             name = html.unescape(re.sub(r"<[^>]+>", "", heading))
             assert name in full, page.name
-        words = re.sub(
-            r"<[^>]*>", " ", re.sub(r'<span class="tag[^"]*">Full</span>|<(script|style)>.*?</\1>', " ", text)
-        )
+        words = re.sub(r"<[^>]*>", " ", re.sub(r"<em>Full</em>|<(script|style)>.*?</\1>", " ", text))
         others = re.findall(r"\bFull\b.{0,18}", words)
         assert all(re.match(r"Full(: at least two|  screen| screen| from 75%| Stack)", one) for one in others), (
             page.name,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mensura.charts.bell import bell_curve as bell_curve
     from mensura.charts.calibration import calibration_curve as calibration_curve
     from mensura.charts.canvas import Canvas as Canvas
+    from mensura.charts.card import draw_share_card as draw_share_card
     from mensura.charts.common_axis import item_map as item_map, one_axis as one_axis
     from mensura.charts.forest import Strip as Strip, draw_forest as draw_forest
     from mensura.charts.frame import FrameWords as FrameWords, frame_picture as frame_picture
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     )
     from mensura.charts.plot import Mark as Mark, Reference as Reference
     from mensura.charts.profiles import among_people as among_people, residuals as residuals
-    from mensura.charts.render import Drawing as Drawing, draw_share_card as draw_share_card
+    from mensura.charts.render import Drawing as Drawing
     from mensura.charts.row_charts import (
         bars as bars,
         estimates as estimates,

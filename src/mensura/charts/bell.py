@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -62,6 +63,22 @@ def people_columns(at: Place, pitch: float) -> dict[int, list[float]]:
     for iq in QUANTILES:
         columns.setdefault(int(at(iq) / pitch), []).append(iq)
     return columns
+
+
+def draw_crowd(
+    sheet: Canvas, columns: dict[int, list[float]], pitch: float, ground: float, ink: str, least: float = 0.0
+) -> None:
+    """Draw the people at or above an IQ: each column is a line of round dashes without length."""
+    steps = []
+    for column, own in columns.items():
+        skipped = bisect_left(own, least)
+        if skipped < len(own):
+            x, y = (column + 0.5) * pitch, ground - (skipped + 0.6) * pitch
+            steps.append(f"M{x:.1f} {y:.1f}v{-(len(own) - 1 - skipped) * pitch - 0.01:.2f}")
+    sheet.parts.append(
+        f'<path d="{"".join(steps)}" stroke="{ink}" stroke-width="{0.74 * pitch:.1f}" stroke-linecap="round" '
+        f'stroke-dasharray="0 {pitch}" fill="none"/>'
+    )
 
 
 def bell_curve(points: object, *, wide: float = 1100.0) -> Drawing:
@@ -223,8 +240,12 @@ class FirstBell:
         return [name for name in LABS if name in present]
 
     def _crowd(self, sheet: Canvas, columns: dict[int, list[float]], ground: float, dark: int) -> None:
-        """Draw a dot as a line of no length with round ends: short to write, and the last ones are the highest."""
+        """Draw a dot as a line of no length with round ends: a script finds that the last ones are the highest."""
         pitch = self.look.pitch
+        if self.still:
+            draw_crowd(sheet, columns, pitch, ground, paint.people_dot)
+            draw_crowd(sheet, columns, pitch, ground, paint.people_strong, round(self.models[0].x))
+            return
         dots = sorted(
             (iq, (column + 0.5) * pitch, ground - (step + 0.6) * pitch)
             for column, own in columns.items()

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from math import exp
 from pathlib import Path
 from typing import Any, Literal
 
 from markupsafe import Markup
 
-from mensura.charts.canvas import Canvas, scale
-from mensura.charts.theme import DARK, FONTS, LIGHT, PRINT, has_letters, paint, resolve, wrapped
+from mensura.charts.theme import DARK, FONTS, PRINT, has_letters, resolve
 from mensura.core.errors import MensuraError
 from mensura.core.files import atomic_path
 
@@ -28,19 +26,6 @@ _WIDTHS = (40, 420)
 _SIZE = re.compile(r'\b(width|height)="([\d.]+)"')
 _TYPST = b"""#set page(width: auto, height: auto, margin: 0pt)
 #image(bytes(sys.inputs.svg), format: "svg")"""
-WIDTH, HEIGHT = 1200, 630
-_MARGIN, _ROOM = 70, WIDTH - 140
-_CARD_PEAK = 210.0
-"""Height of the curve of people, pixels."""
-_CARD_GROUND = 585
-"""Where the line under the people is, pixels."""
-_OF_PAGE = re.compile(r' (?:width|height|font-family|class|role|aria-label)="[^"]*"')
-"""What the outer element of a page's drawing says, and a drawing inside another does not."""
-
-_ALONE = (74, 146, (56, 64, 2), (34, 44, 4))
-_ABOVE_CHART = (52, 98, (38, 44, 1), (27, 34, 2))
-"""Where name and title stand from the top; of title and sentence the size, the step and most lines."""
-
 Theme = Literal["light", "dark"]
 
 
@@ -208,63 +193,3 @@ def _resized(svg: str, factor: float, unit: str) -> str:
 
     head, tag, rest = svg.partition(">")
     return _SIZE.sub(size, head) + tag + rest
-
-
-def draw_share_card(title: str, sentence: str, marks: Sequence[tuple[str, float]] = (), chart: str = "") -> str:
-    """Return the picture of a shared link: the product's name, the title, a whole sentence, and a chart.
-
-    Parameters
-    ----------
-    title, sentence : str
-        The words.
-    marks : sequence of (provider, IQ)
-        Models among all people, where there is no chart; without any there are only words.
-    chart : str, optional
-        The drawing of the page (SVG).
-
-    Returns
-    -------
-    str
-        The picture as SVG text, 1200 × 630 pixels, in the light theme.
-
-    Examples
-    --------
-    >>> from mensura import charts
-    >>> charts.draw_share_card("A title", "A sentence.", [("OpenAI", 130.0)])[:4]
-    '<svg'
-
-    """
-    sheet = Canvas(WIDTH, HEIGHT, title)
-    sheet.parts.append(f'<rect width="{WIDTH}" height="{HEIGHT}" fill="{LIGHT.surface}"/>')
-    if marks and not chart:
-        _draw_curve(sheet, (_MARGIN, WIDTH - _MARGIN), _CARD_GROUND, marks)
-    name_at, y, title_look, sentence_look = _ABOVE_CHART if chart else _ALONE
-    sheet.words(_MARGIN, name_at - 10, "Mensura", fill=paint.quiet, size=30, weight="700")
-    for text, (size, step, most), ink, weight in (
-        (title, title_look, paint.ink, "700"),
-        (sentence, sentence_look, paint.soft, "400"),
-    ):
-        for row in wrapped(text, _ROOM, size, weight, most):
-            sheet.words(_MARGIN, y - 0.35 * size, row, fill=ink, size=size, weight=weight)
-            y += step
-    if chart:
-        top = y - sentence_look[0]
-        place = f'x="{_MARGIN}" y="{top}" width="{_ROOM}" height="{HEIGHT - top - 16}"'
-        head, _, rest = chart.partition(">")
-        sheet.parts.append(f"{_OF_PAGE.sub('', head)} {place}>{rest}")
-    return resolve(sheet.svg())
-
-
-def _draw_curve(sheet: Canvas, ends: tuple[float, float], ground: float, marks: Sequence[tuple[str, float]]) -> None:
-    """Draw all people as one curve without words, darker above the highest model, and models by provider and IQ."""
-    low, high = 50.0, max([155.0, *(iq + 3 for _, iq in marks)])
-    at = scale(low, high, *ends)
-    best = max(iq for _, iq in marks)
-    for ink, least in ((paint.people_dot, low), (paint.people_strong, best)):
-        steps = [least + (high - least) * step / 90 for step in range(91)]
-        line = [(at(iq), ground - _CARD_PEAK * exp(-(((iq - 100) / 15) ** 2) / 2)) for iq in steps]
-        sheet.area([(at(least), ground), *line, (at(high), ground)], ink, 1.0)
-    sheet.line(ends[0], ground, ends[1], ground, paint.ink, 2)
-    radius = 13.0 if len(marks) == 1 else 8.0
-    for provider, iq in marks:
-        sheet.sign(at(iq), ground, provider, radius=radius)

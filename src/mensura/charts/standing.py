@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -10,7 +9,7 @@ from itertools import accumulate
 import numpy as np
 from markupsafe import Markup, escape
 
-from mensura.charts.bell import people_columns
+from mensura.charts.bell import draw_crowd, people_columns
 from mensura.charts.canvas import Canvas, Look, Place, scale
 from mensura.charts.plot import NARROW, Mark, Plot, Reference, draw_plot
 from mensura.charts.render import Drawing
@@ -39,38 +38,24 @@ def _among(width: float, model: Mark, others: Sequence[float], description: str)
     columns = people_columns(at, pitch)
     ground = max(map(len, columns.values())) * pitch + 24
     sheet = Canvas(width, ground + 66, description)
-    for ink, least in ((paint.people_dot, 0.0), (paint.people_strong, round(model.x))):
-        _crowd(sheet, columns, pitch, ground, ink, least)
+    rug = ground + 45
+    sheet.parts.append(f'<g class="shared" data-size="{width:.0f} {sheet.height:.0f}">')  # alike for all models
+    draw_crowd(sheet, columns, pitch, ground, paint.people_dot)
+    places = width * (np.array([*others, model.x]) - low) / (high - low)
+    ticks: list[float] = np.unique(np.round(2 * places) / 2).tolist()  # two to a pixel: thousands need no more
+    steps = "".join(f"M{x:.1f} {rug - 7:.0f}v14" for x in ticks)
+    sheet.parts.append(f'<path d="{steps}" stroke="{paint.quiet}" stroke-opacity=".55" fill="none"/></g>')
+    draw_crowd(sheet, columns, pitch, ground, paint.people_strong, round(model.x))
     sheet.words(0, 10, "1,000 people", fill=paint.people, weight="600", size=14)
     sheet.words(0, 27, "spread as IQ is defined", fill=paint.people)
     sheet.line(0, ground + 5, width, ground + 5, paint.ink, 1.5)
     for iq in _TICKS:
         sheet.words(at(iq), ground + 19, str(iq), weight="600", size=13, anchor="middle")
     _flag(sheet, model, at(model.x), ground, pitch)
-    rug = ground + 45
-    places = width * (np.array(others) - low) / (high - low)
-    _, first = np.unique(np.round(2 * places), return_index=True)  # two to a pixel: thousands of models need no more
-    ticks: list[float] = places[np.sort(first)].tolist()
-    steps = "".join(f"M{x:.1f} {rug - 7:.0f}v14" for x in ticks)
-    sheet.parts.append(f'<path d="{steps}" stroke="{paint.quiet}" stroke-opacity=".55" fill="none"/>')
     if text_width(f"{len(others)} other models") < min(ticks, default=width) - 8:
         sheet.words(0, rug, f"{len(others)} other models", fill=paint.soft)
     _mark(sheet, model, at, rug, 7.0)
     return sheet.svg()
-
-
-def _crowd(sheet: Canvas, columns: dict[int, list[float]], pitch: float, ground: float, ink: str, least: float) -> None:
-    """Draw the people at or above an IQ: each column is a line of round dashes without length."""
-    steps = []
-    for column, own in columns.items():
-        skipped = bisect_left(own, least)
-        if skipped < len(own):
-            x, y = (column + 0.5) * pitch, ground - (skipped + 0.6) * pitch
-            steps.append(f"M{x:.1f} {y:.1f}v{-(len(own) - 1 - skipped) * pitch - 0.01:.2f}")
-    sheet.parts.append(
-        f'<path d="{"".join(steps)}" stroke="{ink}" stroke-width="{0.74 * pitch:.1f}" stroke-linecap="round" '
-        f'stroke-dasharray="0 {pitch}" fill="none"/>'
-    )
 
 
 def _flag(sheet: Canvas, model: Mark, x: float, ground: float, pitch: float) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 import polars as pl
 from markupsafe import Markup, escape
 
-from mensura.charts import FrameWords, draw_share_card, frame_picture
+from mensura.charts import FrameWords, Mark, draw_share_card, frame_picture
 from mensura.charts.render import to_png
 from mensura.charts.theme import ROOT
 from mensura.core.cache import DRAWING, find_kept, keep_results
@@ -25,9 +25,10 @@ from mensura.core.frames import neutral_cells
 from mensura.core.processes import Processes
 from mensura.evidence import slug
 from mensura.site.api import VERSION, to_json
+from mensura.site.compact import Compact, compact_drawing
 from mensura.site.pages import Page
 from mensura.site.pictures import Figure
-from mensura.site.templating import Templates, whole_names
+from mensura.site.templating import Templates, style_sheet, whole_names
 from mensura.site.texts import first_link, term, term_id
 from mensura.study import units
 
@@ -37,17 +38,12 @@ _BATCH = 100
 _SAID_BY_PAGE = re.compile(
     r' xmlns="http://www.w3.org/2000/svg"| font-family="[^"]*"|( (?:[xyr]|[xy][12]|c[xy]|width|height)="-?\d+)\.0(?=")'
 )
-_LOOK = re.compile(
-    r"(?: (?:fill|stroke|opacity|(?:fill|stroke)-opacity|stroke-(?:width|dasharray|linejoin|linecap)|paint-order"
-    r'|text-anchor|font-(?:size|weight|style))="[^"]*"){2,}'
-)
-"""How an element of a drawing looks: attributes that many elements of many pages share."""
 _SIZE = re.compile(r'(?:width|height)="([\d.]+)"')
 
 Order = tuple[str, float]
 """A drawing, and how large it becomes."""
-MOST_CARDS = 100
-"""Pages with a picture of their own for shared links: the first ones, and charts. Others have that of the first."""
+MOST_CARDS = 36
+"""Pages with a picture of their own for shared links. A chart has that of its page, others have that of the first."""
 
 
 class PageWriter:
@@ -59,19 +55,21 @@ class PageWriter:
         drawings: ShareCards,
         shared: Mapping[str, object],
         advance: Callable[[], object] | None = None,
-        leaders: tuple[tuple[str, float], ...] = (),
+        leaders: tuple[Mark, ...] = (),
     ) -> None:
         """Write into ``folder``; ``shared`` is what every template knows, ``advance`` is called once per page.
 
-        ``leaders``: the models (provider, IQ) in the shared picture of a page that names none itself.
+        ``leaders``: the models in the shared picture of a page that names none itself.
         """
         self._leaders = leaders
         self.listed: list[str] = []  # pages for the sitemap
         self._folder, self._drawings, self._shared, self._advance = folder, drawings, shared, advance
+        self._day = units.say_day(str(shared["evidence_day"]))
         self._cards: dict[str, Order] = {}  # page → the key of its picture for shared links
+        self._card_of: dict[str, str] = {}  # page → the page whose picture it has
         self._first = ""
         self._written: set[str] = set()  # figures
-        self._looks: dict[str, str] = {}  # of elements of drawings → the rule of the style sheet
+        self._compact = Compact(style_sheet())
         self._frames: dict[str, str] = {}  # of paged figures
         self._bars: dict[tuple[str, str], Markup] = {}
         self._environment = self._templates()
@@ -81,11 +79,12 @@ class PageWriter:
         self._first = self._first or page.file
         if page.listed:
             self.listed.append(page.file)
-        chart = str(page.context["figure"].drawing.wide) if page.template == "chart.html" else ""
-        if chart or len(self._cards) < MOST_CARDS:
+        if len(self._cards) < MOST_CARDS and page.template != "chart.html":
             sentence, marks = page.shared
-            svg = draw_share_card(page.title, sentence or page.summary, marks or self._leaders, chart)
+            origin = ", ".join(filter(None, (str(self._shared["address"]).partition("://")[2].strip("/"), self._day)))
+            svg = draw_share_card(page.title, sentence or page.summary, marks or self._leaders, origin)
             self._cards[page.file] = self._drawings.order(svg, 1.0)
+            self._card_of |= {f"charts/{one.name}.html": page.file for one in page.figures} | {page.file: page.file}
 
     def write(self, page: Page) -> None:
         """Write a page that was added, and the downloads of its pictures."""
@@ -99,10 +98,10 @@ class PageWriter:
             root=(str(shared["address"]) or page.root) if page.file == "404.html" else page.root,
             current=page.file,
             scripts=page.scripts,
-            card=_card_path(page.file if page.file in self._cards else self._first),
+            card=_card_path(self._card_of.get(page.file, self._first)),
         )
         if page.template != "index.html":  # it has its own style sheet inside, so that it shows at once
-            html = _LOOK.sub(self._look, html)
+            html = self._compact.page(html, page.root)
         write(html, self._folder, page.file)
         for figure in page.figures:
             if figure.name not in self._written:
@@ -116,20 +115,12 @@ class PageWriter:
         for file, card in self._cards.items():
             placed(self._folder, *_card_path(file).split("/")).write_bytes(self._drawings.made(card))
 
-    def write_looks(self) -> None:
-        """Add the looks of the drawings to the style sheet, as weak as the attributes they replace."""
-        rules = (
-            f":where([data-s='{name}']){{"
-            + re.sub(r' ([\w-]+)="([^"]*)"', r"\1:\2;", re.sub(r'( font-size="[\d.]+)"', r'\1px"', look))
-            + "}\n"
-            for look, name in self._looks.items()
-        )
+    def write_shared(self) -> None:
+        """Write what the pages share: the further rules of the style sheet, and pictures."""
         with placed(self._folder, "static", "style.css").open("a", encoding="utf-8") as sheet:
-            sheet.writelines(rules)
-
-    def _look(self, match: re.Match[str]) -> str:
-        """Return the name of a look instead of its attributes."""
-        return f' data-s="{self._looks.setdefault(match[0], str(len(self._looks)))}"'
+            sheet.write(self._compact.rules())
+        for drawing, file in self._compact.pictures.items():
+            write(drawing, self._folder, file)
 
     def _templates(self) -> Templates:
         environment = Templates("mensura.site")
@@ -177,12 +168,11 @@ class PageWriter:
             shared = self._shared
             shows, _, doubt = (text for _, text in figure.voice)
             address = f"{shared['address']}charts/{figure.name}.html" if shared["address"] else ""
-            day = units.say_day(str(shared["evidence_day"]))
             words = FrameWords(
-                figure.finding or figure.title, shows, doubt, figure.source, day, figure.licence, address
+                figure.finding or figure.title, shows, doubt, figure.source, self._day, figure.licence, address
             )
             drawing = figure.drawing.wide.replace(ROOT, str(shared["address"]) or "../")
-            self._frames[figure.name] = frame_picture(drawing, words)
+            self._frames[figure.name] = compact_drawing(frame_picture(drawing, words))
         return self._frames[figure.name]
 
 

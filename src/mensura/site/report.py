@@ -140,7 +140,7 @@ def build_report(
         for page in sorted(named, key=lambda page: page.file != "index.html"):
             writer.add(page)
         for page in chain(
-            pages.benchmark_pages(study), pages.model_pages(study), pages.maker_pages(study)
+            pages.model_pages(study), pages.benchmark_pages(study), pages.maker_pages(study)
         ):  # made, written and forgotten
             writer.add(page)
             writer.write(page)
@@ -152,7 +152,7 @@ def build_report(
             writer.write(page)
         drawings.finish()
         writer.place_cards()
-        writer.write_looks()
+        writer.write_shared()
         _write_feeds(editions, writer.listed, stage, address, day)
         charts = sorted(file.stem for file in (stage / "api" / api.VERSION / "charts").glob("*.json"))
         write(api.to_json(api.openapi_document(charts)), stage, "api", api.VERSION, "openapi.json")
@@ -176,6 +176,7 @@ def _write_static(out: Path) -> None:
     shapes = [shape_of(lab) for lab in (*LABS, OTHER)]
     write(f"mensura.labs = {json.dumps([list(LABS), labs, shapes])};\n", out, "static", "themes.js")
     write(style_sheet("fonts/"), out, "static", "style.css")
+    write(EARLY, out, "static", "early.js")
 
 
 def _write_subjects(study: Study, screen: FirstScreen, records: Records, out: Path) -> None:

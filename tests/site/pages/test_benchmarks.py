@@ -149,13 +149,13 @@ def test_a_derivation_opens_at_the_top_and_lists_what_has_no_parts():
     found = derivation_html(
         Explanation("M", 100.0, None, None, "Full", "", (group, leaf)), {"hle": "Humanity's Last Exam"}
     )
-    assert found.startswith('<details open><summary><strong>M</strong> 100.0 <span class="tag">Full</span>')
+    assert found.startswith("<details open><summary><strong>M</strong> 100.0 <em>Full</em>")
     assert "<details><summary><strong>Science</strong> 100.0" in found
     assert (
-        '<ul><li><strong>Humanity&#39;s Last Exam</strong> 100.0 <span class="interval">90 to 111</span> '
-        "<span class=\"tag\">source</span> <span class='soft'>score 5 &lt; 6</span></li>"
+        "<ul><li><strong>Humanity&#39;s Last Exam</strong> 100.0 <i>90 to 111</i> "
+        "<em>source</em> <small>score 5 &lt; 6</small></li>"
     ) in found
-    assert '<li><strong>odd</strong> no value <span class="tag estimated">joint</span>' in found
+    assert '<li><strong>odd</strong> no value <em class="estimated">joint</em>' in found
     assert '</ul></details><p class="leaf"><strong>Humanity' in found
 
 

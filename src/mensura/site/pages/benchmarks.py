@@ -25,8 +25,6 @@ _NOTES = Path(__file__).parents[1] / "data" / "benchmark_notes.csv"
 _HOMES = _NOTES.with_name("benchmark_homes.csv")
 _FULL = 0.95
 """Share of a benchmark's range beyond which the best model leaves little to tell."""
-_SHARED = 15
-"""Models in the picture of a shared link, where the ladder puts their scores."""
 _GROUPS_SAID = 3
 """Groups of people that the first sentences of a benchmark name; the pictures have all."""
 
@@ -94,7 +92,6 @@ def benchmark(study: Study, row: dict[str, Any]) -> Page:
         made = (ladder_figure(study, name, scores, people), history_figure(study, name, scores, people))
         pictures += [one for one in made if one is not None]
     best = None if scores.is_empty() else scores.row(0, named=True)
-    by_ladder = tuple(scores.drop_nulls("iq").head(_SHARED).select("provider", "iq").rows()[::-1])
     leads = "No scores yet."
     if best:
         leads = f"{best['name']} leads {counted(scores.height, 'model')} with {show(best['score'], unit)}."
@@ -112,7 +109,7 @@ def benchmark(study: Study, row: dict[str, Any]) -> Page:
         "disagreements": disagreements(study, name, unit),
         "unit": unit_name(unit),
     }
-    return page_of("benchmarks/", context, of=slug(name), shared=(leads, by_ladder), name=row["name"])
+    return page_of("benchmarks/", context, of=slug(name), shared=(leads, ()), name=row["name"])
 
 
 def benchmark_sentence(study: Study, benchmark: str, leads: str, has_people: bool) -> str:

@@ -18,6 +18,7 @@ from mensura.site.pages.where import where_context
 from mensura.site.pictures.benchmark import maker_figure
 from mensura.site.pictures.first_parts import said_share, sign
 from mensura.site.pictures.horizon import task_length
+from mensura.site.pictures.registry import iq_mark
 from mensura.site.pictures.standing import against_people, among_people, known_tests, profile, what_it_costs
 from mensura.site.texts import price_source, source_link
 from mensura.study.headlines import leader_sentence, ranked_sentence
@@ -116,7 +117,7 @@ def model(study: Study, row: dict[str, Any]) -> Page:
         "priced_by": priced_by,
         "priced_at": source_link(priced_by),
     }
-    shared = (model_sentence(study, row, short=True), ((row["provider"], row["exact_iq"]),) if scored else ())
+    shared = (model_sentence(study, row, short=True), (iq_mark(row),) if scored else ())
     words = {"name": row["name"], "provider": row["provider"]}
     return page_of("models/", context, of=slug(subject), shared=shared, **words)
 
@@ -173,12 +174,11 @@ def _heading(node: Explanation, names: Mapping[str, str]) -> str:
     value = "no value" if node.iq is None else f"{node.iq:.1f}"
     interval = ""
     if node.low is not None and node.high is not None:
-        interval = f' <span class="interval">{node.low:.0f} to {node.high:.0f}</span>'
-    estimated = "" if node.status in _MEASURED else " estimated"
+        interval = f" <i>{node.low:.0f} to {node.high:.0f}</i>"
+    estimated = "" if node.status in _MEASURED else ' class="estimated"'
     return (
         f"<strong>{escape(names.get(node.label, node.label))}</strong> {value}{interval}"
-        f' <span class="tag{estimated}">{escape(node.status)}</span>'
-        f" <span class='soft'>{escape(node.note)}</span>"
+        f" <em{estimated}>{escape(node.status)}</em> <small>{escape(node.note)}</small>"
     )
 
 
@@ -204,7 +204,6 @@ def maker(study: Study, provider: str) -> Page:
             f"The best of {provider} is {best['name']}: IQ {show(best['iq'], 'iq')} "
             f"(90%: {show_range(best['iq_low'], best['iq_high'], 'iq')}), rank {best['rank']} of {study.ranked.height}."
         )
-    marks = tuple(rows.drop_nulls("exact_iq").sort("exact_iq").select("provider", "exact_iq").rows())
     picture = maker_figure(study, provider)
     context = {
         "sentence": sentence,
@@ -212,4 +211,11 @@ def maker(study: Study, provider: str) -> Page:
         "rows": rows.sort("released", descending=True, nulls_last=True, maintain_order=True).to_dicts(),
         "benchmarks": len(study.iq.matrix.benchmarks),
     }
-    return page_of("makers/", context, of=slug(provider), shared=(sentence, marks), name=provider, models=count)
+    return page_of(
+        "makers/",
+        context,
+        of=slug(provider),
+        shared=(sentence, tuple(map(iq_mark, ranked[:3]))),
+        name=provider,
+        models=count,
+    )

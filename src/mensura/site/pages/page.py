@@ -8,7 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from mensura.charts import Mark
 from mensura.site.pictures import Figure, draw
+from mensura.site.pictures.registry import iq_mark
 from mensura.study.study import Study
 
 _WORDS: dict[str, dict[str, Any]] = tomllib.loads(
@@ -19,18 +21,18 @@ HEADS: dict[str, str] = _WORDS["heads"]
 """What the head of a table says for the key of a column."""
 WORDS: dict[str, dict[str, str]] = _WORDS["words"]
 """What pages say for the key of a kind."""
-_MARKS = 15
+_MARKS = 3
 """Leading models in the picture of a shared link."""
 
-SharedMarks = tuple[tuple[str, float], ...]
-"""Provider and IQ of the models in the picture of a shared link."""
+SharedMarks = tuple[Mark, ...]
+"""The models in the picture of a shared link, highest IQ first."""
 
 
 @dataclass(frozen=True)
 class Page:
     """One page: where it goes, how it is drawn, what it shows, and the picture that stands for it when shared.
 
-    ``shared``: a whole sentence and the models (provider, IQ) of that picture; ``listed`` is false for pages that
+    ``shared``: a whole sentence and the models of that picture; ``listed`` is false for pages that
     search engines and the sitemap leave out.
     """
 
@@ -96,6 +98,5 @@ def figures_of(study: Study, *names: str) -> list[Figure]:
 
 
 def leader_marks(study: Study) -> SharedMarks:
-    """Return provider and IQ of the leading models, lowest first, for the picture of a shared link."""
-    rows = study.ranked.head(_MARKS).select("provider", "exact_iq").rows()
-    return tuple(rows[::-1])
+    """Return the leading models for the picture of a shared link."""
+    return tuple(map(iq_mark, study.rows.ranked_rows[:_MARKS]))

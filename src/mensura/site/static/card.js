@@ -15,10 +15,8 @@
 
   function meter(model) {
     const whole = model.measured + model.inherited + model.estimated || 1;
-    const bar = make("svg", { viewBox: `0 0 ${whole} 6`, preserveAspectRatio: "none", "aria-hidden": "true" },
-      make("rect", { class: "m0", width: whole, height: 6 }), make("rect", { class: "m1", width: model.measured, height: 6 }),
-      make("rect", { class: "m2", x: model.measured, width: model.inherited, height: 6 }));
-    return make("span", { class: "meter", role: "img", "aria-label": `${model.measured} of ${whole} measured, ${model.inherited} inherited, ${model.estimated} estimated` }, bar);
+    return make("svg", { class: "meter", viewBox: `0 0 ${whole} 6`, preserveAspectRatio: "none", role: "img", "aria-label": `${model.measured} of ${whole} measured, ${model.inherited} inherited, ${model.estimated} estimated` },
+      make("path", { class: "m1", d: `M0 0h${model.measured}v6H0z` }), make("path", { class: "m2", d: `M${model.measured} 0h${model.inherited}v6H${model.measured}z` }));
   }
 
   // One block per test, in its groups: full measured, half inherited, hollow estimated.

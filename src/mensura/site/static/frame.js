@@ -16,6 +16,13 @@
       for (const name of LOOK) one.setAttribute(name, looks[place].getPropertyValue(name));
       one.removeAttribute("data-s");
     });
+    for (const use of copy.querySelectorAll("use")) { // the shapes of the page do not leave it
+      const sign = document.querySelector(use.getAttribute("href")).cloneNode();
+      for (const { name, value } of use.attributes) sign.setAttribute(name, value);
+      sign.setAttribute("transform", `translate(${use.getAttribute("x") || 0},${use.getAttribute("y") || 0})`);
+      for (const name of ["id", "href", "x", "y"]) sign.removeAttribute(name);
+      use.replaceWith(sign);
+    }
     const style = getComputedStyle(document.documentElement);
     copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
     copy.setAttribute("font-family", "Helvetica, Arial, sans-serif");

@@ -48,6 +48,19 @@
     next.focus();
     event.preventDefault();
   });
-  document.addEventListener("DOMContentLoaded", () => document.querySelectorAll(".chart").forEach(rove));
+  // A phone's drawing has the same marks in the same order; their words stand once, in the wide one.
+  function name(wide) {
+    const [own, named] = [wide.nextElementSibling, wide].map((side) => side.querySelectorAll("svg a, svg [role=img]"));
+    own.forEach((mark, place) => { for (const word of ["aria-label", "data-subject", "data-provider"]) if (named[place].hasAttribute(word)) mark.setAttribute(word, named[place].getAttribute(word)); });
+  }
+
+  document.addEventListener("DOMContentLoaded", () => {
+    for (const mark of document.querySelectorAll("svg a[href*='models/']:not([data-subject])")) {
+      const page = /models\/([^/]+)\.html$/.exec(mark.getAttribute("href"));
+      if (page) mark.dataset.subject = page[1];
+    }
+    document.querySelectorAll("[data-twin]").forEach(name);
+    document.querySelectorAll(".chart").forEach(rove);
+  });
   window.mensura.rove = rove;
 })();

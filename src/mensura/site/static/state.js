@@ -92,7 +92,7 @@
 
   // Links between pages carry the chosen providers along.
   document.addEventListener("click", (event) => {
-    const link = event.target.closest && event.target.closest("a[data-keep]");
+    const link = event.target.closest && event.target.closest(".nav a, .menu a");
     if (!link) return;
     const kept = new URLSearchParams(all("provider").map((one) => ["provider", one])).toString();
     link.href = link.getAttribute("href").split("?")[0] + (kept ? "?" + kept : "");

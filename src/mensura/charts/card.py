@@ -1,0 +1,100 @@
+"""The picture of a shared link: the finding, a thousand people, and three models with their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import exp
+
+from mensura.charts.canvas import Canvas, Place, scale
+from mensura.charts.plot import Mark
+from mensura.charts.theme import LIGHT, lab_colour, paint, resolve, text_width, wrapped
+from mensura.charts.values import said_above
+
+WIDTH, HEIGHT = 1200, 630
+_LEFT, _RIGHT = 56.0, 1144.0
+_GROUND, _PEAK = 446.0, 150.0
+"""Where the people stand, and the height of their curve, pixels."""
+_ENDS = (55.0, 152.0)
+_SIZES = ((52, 60, 2), (44, 52, 3), (36, 43, 3))
+"""Of the sentence: lettering, step and most lines; the largest that takes it whole."""
+_NAMED = 3
+_LOGO = (
+    '<g transform="translate(56,36) scale(1.8)"><path d="M1 16.5C7 16.5 7.5 2 13 2s6 14.5 12 14.5" fill="none" '
+    f'stroke="{paint.people_strong}" stroke-width="2" stroke-linecap="round"/>'
+    f'<circle cx="19.5" cy="8.5" r="3.2" fill="{paint.ink}"/></g>'
+)
+
+
+def draw_share_card(title: str, sentence: str, marks: Sequence[Mark] = (), origin: str = "") -> str:
+    """Return the picture of a shared link; nothing in it is smaller than 21 pixels, for it is seen at a third.
+
+    Parameters
+    ----------
+    title, sentence : str
+        The name of the page and its finding.
+    marks : sequence of Mark
+        Models by IQ, the first three with their names; without any there are only words.
+    origin : str
+        Address and day.
+
+    Returns
+    -------
+    str
+        The picture as SVG text, 1200 × 630 pixels, in the light theme.
+
+    Examples
+    --------
+    >>> from mensura import charts
+    >>> charts.draw_share_card("A title", "A sentence.", [charts.Mark("A", "OpenAI", 130.0)])[:4]
+    '<svg'
+
+    """
+    sheet = Canvas(WIDTH, HEIGHT, title)
+    sheet.parts += [f'<rect width="{WIDTH}" height="{HEIGHT}" fill="{LIGHT.surface}"/>', _LOGO]
+    sheet.words(114, 55, "Mensura", size=28, weight="700")
+    sheet.words(_RIGHT, 57, origin, size=22, anchor="end", fill=paint.soft)
+    room = _RIGHT - _LEFT
+    size, step, most = next(
+        (one for one in _SIZES if len(wrapped(sentence, room, one[0], "600", 9)) <= one[2]), _SIZES[-1]
+    )
+    sheet.lines(_LEFT, 126, wrapped(sentence, room, size, "600", most), step, size=size, weight="600")
+    if marks:
+        at = scale(
+            min([_ENDS[0], *(one.ends[0] - 2 for one in marks)]),
+            max([_ENDS[1], *(one.ends[1] + 2 for one in marks)]),
+            _LEFT,
+            _RIGHT,
+        )
+        _draw_people(sheet, at, round(marks[0].x))
+        for place, one in enumerate(marks[:_NAMED]):
+            _draw_model(sheet, at, one, 512 + 40.0 * place)
+    sheet.lines(_LEFT, 512, wrapped(title, 520, 28, "600", 3), 36, size=28, weight="600", fill=paint.soft)
+    return resolve(sheet.svg())
+
+
+def _draw_people(sheet: Canvas, at: Place, iq: int) -> None:
+    """Draw all people as one curve, darker above the first model: a thousand dots double the size of the file."""
+    high = _ENDS[1] + 10
+    for ink, low in ((paint.people_dot, _ENDS[0]), (paint.people_strong, iq)):
+        values = [low + (high - low) * step / 90 for step in range(91)]
+        line = [(at(value), _GROUND - _PEAK * exp(-(((value - 100) / 15) ** 2) / 2)) for value in values]
+        sheet.area([(at(low), _GROUND), *line, (at(high), _GROUND)], ink, 1.0)
+    sheet.words(_LEFT, _GROUND - 130, "1,000 people", size=24, weight="700", fill=paint.people)
+    for y, text, weight in zip((84, 54), said_above(iq), ("700", "400"), strict=True):
+        sheet.words(_RIGHT, _GROUND - y, text, size=24, weight=weight, fill=paint.people, anchor="end")
+    sheet.line(_LEFT, _GROUND + 1, _RIGHT, _GROUND + 1, paint.ink, 2)
+    sheet.words(_LEFT, _GROUND + 22, "IQ", size=22, weight="600")
+    for tick in range(70, 146, 15):
+        sheet.words(at(tick), _GROUND + 22, str(tick), size=22, weight="600", anchor="middle")
+
+
+def _draw_model(sheet: Canvas, at: Place, one: Mark, y: float) -> None:
+    """Draw a model with its interval, its name and number on the side with room."""
+    low, high = one.ends
+    sheet.line(at(low), y, at(high), y, lab_colour(one.provider), 5, opacity=0.55, round_ends=True)
+    sheet.sign(at(one.x), y, one.provider, one.status, 10)
+    look, after = {"size": 27, "weight": "600"}, f"{one.x:.0f}"
+    if at(low) - text_width(f"{one.name}  {after}", 27, "600") > WIDTH / 2:
+        sheet.words(at(low) - 18, y, one.name, anchor="end", after=after, **look)
+    else:
+        sheet.words(at(high) + 18, y, one.name, after=after, **look)

@@ -1,0 +1,143 @@
+"""Small pages: what many drawings and tables repeat stands once, and a reader sees the same.
+
+The looks of drawings and the labels of cells become rules of the style sheet. The shapes of marks stand once in a page.
+A phone's drawing has the marks of the wide one in the same order: ``marks.js`` copies their words from there. What the
+pages of all models show alike becomes a picture of its own, one for each theme.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from itertools import count
+
+from mensura.charts.theme import THEMES, resolve
+
+_LOOKS = (
+    r" (?:fill|stroke|opacity|(?:fill|stroke)-opacity|stroke-(?:width|dasharray|linejoin|linecap)|paint-order"
+    r'|text-anchor|font-(?:size|weight|style))="[^"]*"'
+)
+_LOOK = re.compile(_LOOKS)
+_TWO_LOOKS = re.compile(rf"<(?:svg|g|path|text|tspan|rect|circle|use)\b(?:[^>]*?{_LOOKS}){{2}}[^>]*?(?=/?>)")
+"""An element with two or more attributes of its look."""
+_TWINS = re.compile(r'<div class="only-wide">(.*?)</div><div class="only-narrow">(.*?)</div>', re.DOTALL)
+_MARK = re.compile(r'<(?:a\b|g\b[^>]* role="img")[^>]*>')
+_WORDS = re.compile(r' (?:aria-label|data-subject|data-provider)="[^"]*"')
+_PLACE = re.compile(r' transform="[^"]*"')
+_SIGN = re.compile(r'<path class="sign" transform="translate\(([-\d.]+),([-\d.]+)\)" d="([^"]*)"')
+_LINE = re.compile(r'<line x1="([-\d.]+)" y1="([-\d.]+)" x2="([-\d.]+)" y2="([-\d.]+)"')
+_ROUND = re.compile(r'( (?:[xyrd]|c[xy]|width|height|transform)="[^"]*?\d\.0(?!\d)[^"]*)')
+_TABLE = re.compile(r'<table\b(?! class="[^"]*ranking).*?</table>', re.DOTALL)
+_ROW = re.compile(r"<tr\b.*?</tr>", re.DOTALL)
+_CELL = re.compile(r'<t[dh]\b[^>]*?(?: data-label="([^"]*)"[^>]*)?>')
+_LABEL = re.compile(r' data-label="([^"]*)"')
+_OTHERS = re.compile(r'<path d="((?:M[^Mm"]+m[^M"]+z){2,})"([^>]*)/>')
+_OTHER = re.compile(r"M([-\d.]+),([-\d.]+)(m[^M]+)")
+_SUBJECT = re.compile(r'(<a\b[^>]* href="[^"]*models/([^"/]+)\.html"[^>]*?) data-subject="\2"')
+_PROVIDER = re.compile(r'( data-subject="[^"]*"| href="[^"]*") data-provider="[^"]*"')
+_NUMBER = re.compile(r' ([xyr]|c[xy]|[xy][12]|data-[st])="([-\w.]+)"(?=[ >])')
+_END = re.compile(r"</(?:t[dr]|li|d[dt])>\s*(?=</?(?:t[drh]|tbody|li|d[dtl]|ul|div)\b)")
+_SHARED = re.compile(r'<g class="shared" data-size="([\d.]+) ([\d.]+)">(.*?)</g>', re.DOTALL)
+
+
+class Compact:
+    """Takes pages one by one; :meth:`rules` and :attr:`pictures` are what the pages then need beside themselves."""
+
+    def __init__(self, sheet: str) -> None:
+        """``sheet``: the style sheet; cells whose label it names keep their label."""
+        self._named = set(re.findall(r'data-label="([^"]+)"', sheet))
+        self._looks: dict[str, int] = {}
+        self._tables: dict[tuple[str, ...], int] = {}
+        self.pictures: dict[str, str] = {}
+        """Files of pictures that many pages show."""
+
+    def page(self, text: str, root: str) -> str:
+        """Return a page that shows the same and is smaller; ``root`` leads to the folder of the report."""
+        shapes: dict[str, str] = {}
+
+        def shape(match: re.Match[str]) -> str:
+            x, y, outline = match.groups()
+            at = "".join(f' {axis}="{value}"' for axis, value in (("x", x), ("y", y)) if float(value))
+            return f'href="#{shapes.setdefault(outline, f"s{len(shapes)}")}"{at}'
+
+        def others(match: re.Match[str]) -> str:
+            return f"<g{match[2]}>" + _OTHER.sub(lambda one: f"<use {shape(one)}/>", match[1]) + "</g>"
+
+        text = _SHARED.sub(lambda match: self._picture(match, root), text)
+        text = _TWINS.sub(_twin, text)
+        text = _SIGN.sub(lambda match: f'<use class="sign" {shape(match)}', _OTHERS.sub(others, text))
+        text = _SUBJECT.sub(r"\1", _LINE.sub(_path, text))
+        if "static/charts.js" not in text:  # nothing on the page chooses makers
+            text = _PROVIDER.sub(r"\1", text)
+        text = _ROUND.sub(_whole, _TWO_LOOKS.sub(self._look, text))
+        text = _END.sub("", _NUMBER.sub(r" \1=\2", _TABLE.sub(self._table, text)))
+        if shapes:
+            parts = "".join(f'<path id="{name}" d="{outline}"/>' for outline, name in shapes.items())
+            text = text.replace("<main", f'<svg class="shapes" aria-hidden="true">{parts}</svg><main', 1)
+        return text
+
+    def rules(self) -> str:
+        """Return the rules of the style sheet: looks, as weak as the attributes they replace, and labels of cells."""
+        rules = [
+            f":where([data-s='{name}']){{"
+            + re.sub(r' ([\w-]+)="([^"]*)"', r"\1:\2;", re.sub(r'( font-size="[\d.]+)"', r'\1px"', look))
+            + "}\n"
+            for look, name in self._looks.items()
+        ]
+        labels = [
+            f"[data-t='{name}'] td:nth-child({place})::before{{content:{json.dumps(html.unescape(label))}}}\n"
+            for cells, name in self._tables.items()
+            for place, label in zip(count(1), cells, strict=False)
+            if label and label not in self._named
+        ]
+        return "".join([*rules, "@media screen and (max-width: 44.99rem) {\n", *labels, "}\n"])
+
+    def _look(self, match: re.Match[str]) -> str:
+        look = "".join(sorted(_LOOK.findall(match[0])))
+        return f'{_LOOK.sub("", match[0])} data-s="{self._looks.setdefault(look, len(self._looks))}"'
+
+    def _table(self, match: re.Match[str]) -> str:
+        """Leave out the labels of a table whose rows all have the same ones: the style sheet writes them."""
+        rows = {tuple(_CELL.findall(row)) for row in _ROW.findall(match[0]) if "data-label" in row}
+        if len(rows) != 1:
+            return match[0]
+        name = self._tables.setdefault(rows.pop(), len(self._tables))
+        cells = _LABEL.sub(lambda label: label[0] if label[1] in self._named else "", match[0])
+        return cells.replace("<table", f'<table data-t="{name}"', 1)
+
+    def _picture(self, match: re.Match[str], root: str) -> str:
+        """Return a drawing's part as a picture in a file, one for each theme."""
+        width, height, parts = match.groups()
+        size = f'width="{width}" height="{height}"'
+        drawn = f'<svg xmlns="http://www.w3.org/2000/svg" {size}>{parts}</svg>'
+        images = []
+        for name, theme in THEMES.items():
+            drawing = resolve(drawn, theme)
+            file = self.pictures.setdefault(drawing, f"static/people-{len(self.pictures)}.svg")
+            images.append(f'<image class="in-{name}" href="{root}{file}" {size}/>')
+        return "".join(images)
+
+
+def _twin(match: re.Match[str]) -> str:
+    """Leave out the words of the marks in a phone's drawing that has the same marks as the wide one."""
+    wide, narrow = match.groups()
+    marks, others = ([_PLACE.sub("", mark) for mark in _MARK.findall(side)] for side in (wide, narrow))
+    if not marks or marks != others:
+        return match[0]
+    narrow = _MARK.sub(lambda mark: _WORDS.sub("", mark[0]), narrow)
+    return f'<div class="only-wide" data-twin>{wide}</div><div class="only-narrow">{narrow}</div>'
+
+
+def compact_drawing(svg: str) -> str:
+    """Return a drawing of its own with short lines and numbers."""
+    return _ROUND.sub(_whole, _LINE.sub(_path, svg))
+
+
+def _whole(match: re.Match[str]) -> str:
+    return re.sub(r"(\d)\.0(?!\d)", r"\1", match[1])
+
+
+def _path(match: re.Match[str]) -> str:
+    x, y, to_x, to_y = (value.removesuffix(".0") for value in match.groups())
+    return f'<path d="M{x} {y}{f"H{to_x}" if y == to_y else f"V{to_y}" if x == to_x else f"L{to_x} {to_y}"}"'
