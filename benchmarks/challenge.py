@@ -1,6 +1,6 @@
 """Our own entries in the challenge of estimators, scored like any other entry.
 
-Run: python -m benchmarks.challenge
+Run: python -m benchmarks.challenge [--record]
 Needs the development data. Two pools are sealed: items with demand levels, and trivia whose takers also guessed what
 others would answer. Entries: direct asking as recorded, the same with the learned correction, calibrated demands, and
 the crowd's own guess. Whatever is learned is learned without the pool that is estimated. Prints the standing of
@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from benchmarks import development_data, run
+from benchmarks import development_data, measured, run
 from benchmarks.baseline import Judged, leave_pools_out
 from benchmarks.baseline_pools import Recordings, read
 from mensura.baseline.challenge import score_submissions, seal_pool, write_submission
@@ -26,6 +26,13 @@ from mensura.core.frames import text_table
 from mensura.demands.checking import _best_penalty, _predicted
 from mensura.scale import Z90
 
+ENTRIES = {
+    "Claude, as recorded": "raw",
+    "Claude, corrected by mensura baseline": "corrected",
+    "ridge on 18 levels": "demands",
+    "its takers, of each other": "crowd",
+}
+"""Short names of estimators, for recorded figures."""
 GUESSED = "prelec_trivia"
 """The pool whose takers predicted the answers of others."""
 Entries = dict[tuple[str, str], pl.DataFrame]
@@ -110,6 +117,11 @@ def main() -> None:
     for name, standing in standings.items():
         print(f"\nSealed pool: {name}, {standing['items'][0]} items; error: mean absolute error of rates")
         print(text_table(standing, rows=standing.height, digits=3))
+        for row in standing.iter_rows(named=True):
+            key = f"challenge.{name}_{ENTRIES[row['estimator']]}"
+            measured.record(f"{key}_error", f"{row['error']:.3f}")
+            if row["width"] > 0:
+                measured.record(f"{key}_held", f"{row['held']:.0%}")
     print(json.dumps({name: standing.to_dicts() for name, standing in standings.items()}))
 
 

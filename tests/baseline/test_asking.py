@@ -133,6 +133,14 @@ def test_shares_are_found_and_asked_for_again_as_per_cent(items):
         asked(items, Model(lambda *_: 0.83 / 100))
 
 
+def test_a_few_shares_among_percentages_are_found_too(items):
+    model = Model(lambda text, call: 0.83 / 100 if call == 1 and "What is 3 + 3?" in text else 0.83)
+    found = asked(items, model)
+    assert len(model.prompts) == 2
+    assert "per cent: write 83" in model.prompts[1].casefold()
+    assert found.items["rate"].min() > 0.5
+
+
 def test_small_rates_of_open_questions_are_believed_after_a_reminder(items):
     hard = Model(lambda *_: 0.4 / 100)
     found = asked(items.drop("choices"), hard)
@@ -157,6 +165,13 @@ def test_the_remembered_mean_of_the_benchmark_is_asked_for_and_reported(items):
     origin = told.parts[0].origin.models[0]
     assert origin["prompt"] == PROMPT_HASH
     assert origin["date"]
+
+
+@pytest.mark.parametrize(("mean", "share"), [(89.8, "89.8%"), (0.898, "89.8%"), ("high", None), (140, None)])
+def test_a_remembered_mean_may_be_a_share(items, mean, share):
+    model = Model(lambda *_: 0.5)
+    model.recalled = {"benchmark": "MMLU", "published_mean": mean}
+    assert (f"remembers a human mean of {share}" if share else "recalls no human mean") in asked(items, model).card()
 
 
 def test_remembered_answers_are_kept_apart(items):

@@ -333,6 +333,25 @@ def test_the_card_states_where_the_estimate_comes_from_and_what_decides_it(items
     assert "By: unnamed" in card_svg(plain)
 
 
+def test_the_card_says_nothing_twice_and_no_chance_is_certain(items, said):
+    scores = pl.DataFrame({"subject": ["best", "worst"], "score": [0.99, 0.01]})
+    who = ["world", "adults in Niger"]
+    card = mensura.estimate_baseline(items, who, estimates=said, estimator="people", scores=scores).card()
+    rows = [line for line in card.splitlines() if line.startswith("- ")]
+    assert len(rows) == len(set(rows))
+    assert all(line.endswith(".") for line in rows)
+    assert [sum(f"{name}) are far from" in line for line in rows) for name in ("world", "NER")] == [1, 1]
+    assert "| over 99% |" in card
+    assert "| under 1% |" in card
+    assert "ask a second model" not in card
+
+
+def test_the_card_says_that_an_unnamed_estimator_counts_as_a_recorded_model(items, said):
+    sentence = "Nobody named the estimator"
+    assert sentence in estimate(items, said).card()
+    assert sentence not in mensura.estimate_baseline(items, "world", estimates=said, estimator="people").card()
+
+
 def test_a_baseline_writes_its_own_files(items, said, tmp_path):
     folder = estimate(items, said).write(tmp_path / "card")
     names = {path.name for path in folder.iterdir()}

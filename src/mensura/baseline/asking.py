@@ -137,8 +137,9 @@ def read_reply(text: str) -> AnswerReading:
     reading = read_estimates(text)
     whole = json.loads(text[text.find("{") : text.rfind("}") + 1])
     mean, name = whole.get("published_mean"), whole.get("benchmark")
-    is_share = isinstance(mean, int | float) and not isinstance(mean, bool) and 0 <= mean <= 100
-    memory = {"item": _MEMORY, "benchmark": str(name or "").strip()[:_SHOWN], "mean": mean / 100 if is_share else None}
+    is_mean = isinstance(mean, int | float) and not isinstance(mean, bool) and 0 <= mean <= 100
+    share = None if not is_mean else mean / 100 if mean > 1 else mean  # nobody publishes a mean of 1% or less
+    memory = {"item": _MEMORY, "benchmark": str(name or "").strip()[:_SHOWN], "mean": share}
     rows = reading.value if isinstance(reading.value, list) else []
     return AnswerReading([*rows, memory], reading.rationale)
 
@@ -182,11 +183,18 @@ class _Asked:
         reminder = REMINDER if SHARES in self.reasons else ""
         questions = [write_question(self.items, self.who, part, repeat, reminder) for part in chunks]
         answers = self.asker.ask(questions, read_reply)
+        options = [count or 0 for count in self.items.n_options]
         left: list[int] = []
         for part, answer in zip(chunks, answers, strict=True):
             matched = match(answer.value, len(part))
             if self._are_shares(matched, part, attempt):
                 matched = replace(matched, estimates={}, faults=dict.fromkeys(range(len(part)), SHARES))
+            # even the upper end of an interval is far below what guessing gives
+            shares = [
+                at for at, one in matched.estimates.items() if one.high <= _ONE_PER_CENT and options[part[at]] > 1
+            ]
+            kept = {at: one for at, one in matched.estimates.items() if at not in shares}
+            matched = replace(matched, estimates=kept, faults={**matched.faults, **dict.fromkeys(shares, SHARES)})
             self.replies += answer.value is not None or answer.error.startswith(_REPLIED)
             if matched.faults:
                 left += [part[at] for at in matched.faults]

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from mensura.core.arrays import Floats
     from mensura.people import Population
 
+PEOPLE = "people"
+"""The estimator where people made the estimates."""
 SAME_MEAN = 0.005
 """A remembered mean this near to a published one is that one."""
 
@@ -55,6 +57,10 @@ class PartOrigin:
             for one in self.models
         )
         lines = [f"Estimated by: {asked}"]
+        if UNNAMED in self.names:
+            lines.append(
+                "Nobody named the estimator, so it counts as a model whose errors are known (--estimator NAME)"
+            )
         if self.anchors:
             people = f"{min(self.anchors):,.0f} to {max(self.anchors):,.0f}"
             lines.append(f"Anchors: human rates of {counted(len(self.anchors), 'item')}, from {people} people each")
@@ -68,8 +74,9 @@ class PartOrigin:
         ways = (
             [] if self.anchors else ["collect human rates on 20 items and give them as anchors (mensura baseline plan)"]
         )
-        ways += ["ask a second model"] if len(self.models) == 1 else []
-        ways += ["ask each model twice"] if all(one["runs"] == 1 for one in self.models) else []
+        if PEOPLE not in self.names:
+            ways += ["ask a second model"] if len(self.models) == 1 else []
+            ways += ["ask each model twice"] if all(one["runs"] == 1 for one in self.models) else []
         return ways
 
 

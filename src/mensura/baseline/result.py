@@ -17,6 +17,7 @@ from mensura.core.errors import listed_names
 from mensura.core.folders import whole_folder
 from mensura.core.frames import neutral_cells
 from mensura.core.results import Result
+from mensura.scale.ranking import say_chance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -239,27 +240,30 @@ def card_markdown(baseline: Baseline) -> str:
         lines += ["", "| model | people | score | percentile | chance to be above the mean |", "|---|---|---|---|---|"]
         lines += [
             f"| {markdown_cell(row['subject'])} | {markdown_cell(row['population'])} | {row['score']:.1%} | "
-            f"{row['percentile']:.0f} ({row['low']:.0f} to {row['high']:.0f}) | {row['chance_passed']:.0%} |"
+            f"{row['percentile']:.0f} ({row['low']:.0f} to {row['high']:.0f}) | {say_chance(row['chance_passed'])} |"
             for row in baseline.models.iter_rows(named=True)
         ]
-    lines += ["", *(f"- {who}: items {span}" for who, span in baseline.spans.items())]
+    facts = [f"- {who}: items {span}." for who, span in baseline.spans.items()]
     for part in baseline.parts:
         distance, described = part.kind.distance_words, markdown_cell(part.who.prose).rstrip(".")
         used, flagged = part.items.height, int(part.items["remembered"].sum())
-        lines.append(
+        facts.append(
             f"- Described as: {described}; read as: {part.kind.read}. {distance[0].upper()}{distance[1:]}. Items used: "
             f"{used:,} of {whole:,}; remembered by a model: {flagged:,}."
         )
-        lines += [f"- {markdown_cell(text)}." for text in part.origin.sentences()]
-        lines.append(f"- Checked on {validated_on(part)}.")
+        facts += [f"- {markdown_cell(text)}." for text in part.origin.sentences()]
+        facts.append(f"- Checked on {validated_on(part)}.")
         if ways := part.origin.improvements():
-            lines.append(f"- To improve it: {'; '.join(ways)}.")
-    lines += [
+            facts.append(f"- To improve it: {'; '.join(ways)}.")
+    known = [part.kind.distance_words for part in baseline.parts]
+    notes = [text for text in baseline.warnings if not text.endswith(tuple(known))]
+    facts += [
         f"- Method: language models estimate each item, and Mensura corrects their learned bias. Learned on "
         f"{shipped()['origin']}.",
-        *(f"- Note: {markdown_cell(text)}" for text in baseline.warnings),
+        *(f"- Note: {markdown_cell(text).rstrip('.')}." for text in notes),
         f"- Made with Mensura {__version__}.",
     ]
+    lines += ["", *dict.fromkeys(facts)]
     return "\n".join(lines) + "\n"
 
 
