@@ -103,4 +103,6 @@ def test_the_three_steps_from_the_command_line(mensura_command, rates, tmp_path)
     run = mensura_command("baseline", "challenge", "score", tmp_path / "pool", tmp_path / "entry", "--json")
     assert json.loads(run.out)["standing"][0]["error"] < 1e-9
     assert "expected one of seal, submit, score" in mensura_command("baseline", "challenge", "win").err
+    scored = mensura_command("baseline", "challenge", "score", tmp_path / "pool")
+    assert "expected submissions after the pool" in scored.err
     assert "is no day" in mensura_command("baseline", "challenge", "seal", rates, "--out", tmp_path / "x").err

@@ -325,6 +325,8 @@ def _take_part(
         entry = challenge.write_submission(pool, estimates, out, method=method, estimator=estimator, made=date.today())
         console.print(f"wrote {out / challenge.SUBMISSION}: {pool.items.height} estimates, hash {entry['hash'][:16]}.")
         return
+    if len(places) == 1:
+        raise MensuraError("baseline challenge score: expected submissions after the pool; give their folders")
     standing = challenge.score_submissions(pool, [Path(place) for place in places[1:]], date.today())
     emit({"standing": standing}, texts={"standing.md": challenge.standing_page(pool, standing)})
     show({"standing": standing}, "baseline challenge", pool=pool.name)
