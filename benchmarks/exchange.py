@@ -51,12 +51,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         results = write_store(Path(name), models)
         evidence = mensura.load()
-        start = time.perf_counter()
+        start, worked = time.perf_counter(), time.process_time()
         reading = evidence.read_scores([name], skip_unknown=True)
         added = evidence.add(reading)
-        spent = time.perf_counter() - start
+        spent, worked = time.perf_counter() - start, time.process_time() - worked
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{results:,} results of {models:,} models: {spent:.1f} s, {memory:.0f} MB at most")
+    times = f"{spent:.1f} s ({worked:.1f} s of processor)"
+    print(f"{results:,} results of {models:,} models: {times}, {memory:.0f} MB at most")
     print(
         f"kept {reading.scores.height:,} scores, left out {reading.dropped.height:,}; evidence {added.scores.height:,}"
     )

@@ -78,6 +78,21 @@ def test_without_ties_strengths_are_those_of_bradley_and_terry():
     assert fit.effects.filter(effect="side")["value"][0] == pytest.approx(best[3], abs=1e-4)
 
 
+def test_the_quality_of_both_bad_is_counted_from_the_mean_strength_and_so_is_its_interval():
+    rows = [(*pair, word) for pair in (("x", "y"), ("y", "x")) for word in ("model_a", "model_b") for _ in range(50)]
+    rows += [("x", "y", "both_bad")] * 25 + [("y", "x", "both_bad")] * 25
+    bad = fit_votes(table(rows)).effects.filter(effect="both bad").row(0, named=True)
+    half = 1.645 * np.sqrt(1 / 50 + 1 / 200)  # of the logarithm of two counts' ratio
+    assert bad["value"] == pytest.approx(np.log(50 / 100), abs=1e-6)
+    assert [bad["low"], bad["high"]] == pytest.approx([bad["value"] - half, bad["value"] + half], rel=0.01)
+
+
+def test_votes_without_a_judge_make_no_row_of_judges():
+    votes = simulate(np.linspace(-1, 1, 4), 300, 10, 10, np.random.default_rng(6))
+    fit = fit_votes(votes.with_columns(judge=pl.when(pl.col("judge") > 3).then("judge")))
+    assert fit.judges["judge"].to_list() == [str(judge) for judge in range(4, 10)]
+
+
 @pytest.mark.slow
 def test_intervals_hold_the_strengths_of_all_judges_about_as_often_as_they_say():
     rng = np.random.default_rng(3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -120,15 +120,18 @@ def _refuse_unknown(titles: Sequence[str], name: str) -> None:
     )
 
 
+@lru_cache(4096)
 def bare_title(title: str) -> str:
     """Return a header without what it says of units: ``Accuracy (%)`` is Accuracy."""
     return re.sub(r"[\s_]*[(\[]?\s*(?:%|percent|pct)\s*[)\]]?\s*$", "", title, flags=re.IGNORECASE).strip() or title
 
 
+@lru_cache(4096)
 def _says_percent(title: str) -> bool:
     return bool(re.search(r"%|\bpercent\b|_percent$|\bpct\b", title, re.IGNORECASE))
 
 
+@lru_cache(4096)
 def _simple(title: str) -> str:
     return " ".join(re.findall(r"[^\W_]+", title.casefold()))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any, NamedTuple
@@ -21,6 +22,8 @@ SCORE_COLUMNS = (
 PREFERRED = ("accuracy", "acc", "exact_match", "pass_at_1", "pass@1", "mean", "score", "f1")
 """The metric that counts where a result has several: the first of these, else the first of the file."""
 MEASURED_BY = {"first_party": "vendor", "third_party": "independent"}
+_ORDER = {name: place for place, name in enumerate(PREFERRED)}
+_WRITTEN = (str, int, float)
 _LEVEL = 0.95  # of an interval that states none
 MOST_YAML = 4 * 2**20
 
@@ -37,56 +40,69 @@ class RecordRow(NamedTuple):
 
 
 class _Field:
-    """A place in a document, so that every message names it."""
+    """A place in a document, so that every message names it; the name is made only for a message."""
 
-    def __init__(self, value: object, place: str, path: Path) -> None:
-        self.value, self.place, self.path = value, place, path
+    __slots__ = ("key", "outer", "path", "value")
 
-    def refuse(self, expected: str) -> MensuraError:
-        shown = "missing" if self.value is None else f"{str(self.value)[:60]!r}"
-        return MensuraError(f"{self.path}, {self.place or 'the document'}: {shown}; expected {expected}")
+    def __init__(self, value: object, path: Path, key: str | int = "", outer: _Field | None = None) -> None:
+        self.value, self.path, self.key, self.outer = value, path, key, outer
+
+    @property
+    def place(self) -> str:
+        outer = self.outer.place if self.outer else ""
+        return f"{outer}[{self.key}]" if isinstance(self.key, int) else f"{outer}.{self.key}".lstrip(".")
+
+    def refuse(self, expected: str, key: str = "") -> MensuraError:
+        field = self.get(key) if key else self
+        shown = "missing" if field.value is None else f"{str(field.value)[:60]!r}"
+        return MensuraError(f"{self.path}, {field.place or 'the document'}: {shown}; expected {expected}")
 
     def get(self, key: str) -> _Field:
-        inside = self.value.get(key) if isinstance(self.value, Mapping) else None
-        return _Field(inside, f"{self.place}.{key}".lstrip("."), self.path)
+        return _Field(self.leaf(key), self.path, key, self)
 
-    def mapping(self) -> Mapping[str, Any]:
-        if self.value is not None and not isinstance(self.value, Mapping):
-            raise self.refuse("an object")
-        return self.value or {}
+    def leaf(self, key: str) -> Any:  # noqa: ANN401
+        """Return what stands under a key, None where nothing does."""
+        return self.value.get(key) if isinstance(self.value, dict) else None
 
-    def parts(self) -> list[_Field]:
-        if not isinstance(self.value, list):
-            raise self.refuse("a list")
-        return [_Field(one, f"{self.place}[{place}]", self.path) for place, one in enumerate(self.value)]
+    def mapping(self, key: str) -> Mapping[str, Any]:
+        value = self.leaf(key)
+        if value is not None and not isinstance(value, dict):
+            raise self.refuse("an object", key)
+        return value or {}
 
-    def text(self) -> str | None:
-        return str(self.value) if isinstance(self.value, str | int | float) and str(self.value).strip() else None
+    def parts(self, key: str = "") -> list[_Field]:
+        field = self.get(key) if key else self
+        if not isinstance(field.value, list):
+            raise field.refuse("a list")
+        return [_Field(one, self.path, place, field) for place, one in enumerate(field.value)]
 
-    def required(self) -> str:
-        text = self.text()
+    def text(self, key: str) -> str | None:
+        value = self.leaf(key)
+        return str(value) if isinstance(value, _WRITTEN) and str(value).strip() else None
+
+    def required(self, key: str) -> str:
+        text = self.text(key)
         if text is None:
-            raise self.refuse("a text")
+            raise self.refuse("a text", key)
         return text
 
-    def number(self) -> float | None:
+    def number(self, key: str) -> float | None:
         """Return a number, None where there is none; words and infinities are refused."""
-        value = self.value
+        value = self.leaf(key)
         if value is None:
             return None
-        if isinstance(value, str):
-            try:
-                value = float(value.strip().removesuffix("%"))
-            except ValueError:
-                raise self.refuse("a number") from None
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise self.refuse("a finite number")
-        return float(value)
+        try:
+            number = float(value.strip().removesuffix("%") if isinstance(value, str) else value)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if isinstance(value, bool) or not math.isfinite(number):
+            raise self.refuse("a finite number", key)
+        return number
 
-    def figure(self) -> float:
-        number = self.number()
+    def figure(self, key: str) -> float:
+        number = self.number(key)
         if number is None:
-            raise self.refuse("a number")
+            raise self.refuse("a number", key)
         return number
 
 
@@ -102,8 +118,7 @@ def choose_metric(rows: Sequence[RecordRow], metric: str | None, path: Path) -> 
         tests.setdefault((row.cells.get("task"), row.cells.get("source")), []).append(row)
     kept, notes = [], []
     for (test, _), those in tests.items():
-        order = {name: place for place, name in enumerate(PREFERRED)}
-        first = min(those, key=lambda row: order.get(row.metric.casefold().rsplit(".", 1)[-1], len(order)))
+        first = min(those, key=lambda row: _ORDER.get(row.metric.casefold().rsplit(".", 1)[-1], len(_ORDER)))
         kept.append(first)
         others = sorted({row.metric for row in those} - {first.metric})
         if others:
@@ -128,20 +143,20 @@ def is_of_people(document: Mapping[str, Any]) -> bool:
 
 def read_record(document: Mapping[str, Any], path: Path) -> list[RecordRow]:
     """Return the results of a record; where lower is better a result is no score here and is left out."""
-    root = _Field(document, "", path)
+    root = _Field(document, path)
     info, source = root.get("model_info"), root.get("source_metadata")
     details = info.get("additional_details")
-    organisation = source.get("source_name").text() or source.get("source_organization_name").text()
+    organisation = source.text("source_name") or source.text("source_organization_name")
     shared = {
-        "model": info.get("id").text() or info.get("name").required(),
-        "display_name": info.get("name").text(),
-        "provider": info.get("developer").text(),
+        "model": info.text("id") or info.required("name"),
+        "display_name": info.text("name"),
+        "provider": info.text("developer"),
         "source": organisation and _plain(organisation),
-        "measured_by": MEASURED_BY.get(source.get("evaluator_relationship").text() or ""),
-        "group": details.get("population").text() or info.get("name").text(),
+        "measured_by": MEASURED_BY.get(source.text("evaluator_relationship") or ""),
+        "group": details.text("population") or info.text("name"),
     }
-    stamp = root.get("evaluation_timestamp").text() or root.get("retrieved_timestamp").text()
-    rows = [_result(one, shared, stamp, details) for one in root.get("evaluation_results").parts()]
+    stamp = root.text("evaluation_timestamp") or root.text("retrieved_timestamp")
+    rows = [_result(one, shared, stamp, details) for one in root.parts("evaluation_results")]
     return [row for row in rows if row is not None]
 
 
@@ -152,32 +167,32 @@ def _result(result: _Field, shared: Mapping[str, Any], stamp: str | None, detail
     uncertainty = scored.get("uncertainty")
     interval = uncertainty.get("confidence_interval")
     interval = scored.get("confidence_interval") if interval.value is None else interval  # as version 0.2 has it
-    low, high = interval.get("lower").number(), interval.get("upper").number()
-    error = uncertainty.get("standard_error").get("value").number()
+    low, high = interval.number("lower"), interval.number("upper")
+    error = uncertainty.get("standard_error").number("value")
     if error is None and low is not None and high is not None and high > low:
-        level = interval.get("confidence_level").number() or _LEVEL
+        level = interval.number("confidence_level") or _LEVEL
         error = (high - low) / 2 / NormalDist().inv_cdf(0.5 + min(max(level, 0.01), 0.9999) / 2)
     ids = result.get("source_data").get("sample_ids").value
     own = scored.get("details")
-    persons = own.get("persons").number() or details.get("persons").number()
-    n = uncertainty.get("num_samples").number() or (float(len(ids)) if isinstance(ids, list) and ids else None)
-    name = result.get("evaluation_name").required()
-    metric = config.get("metric_id").text() or config.get("metric_name").text()
-    metric = metric or config.get("evaluation_description").text() or "score"
+    persons = own.number("persons") or details.number("persons")
+    n = uncertainty.number("num_samples") or (float(len(ids)) if isinstance(ids, list) and ids else None)
+    name = result.required("evaluation_name")
+    metric = config.text("metric_id") or config.text("metric_name")
+    metric = metric or config.text("evaluation_description") or "score"
     cells = {
         **shared,
         "task": name,
-        "score": scored.get("score").figure(),
-        "unit": own.get("unit").text() or _unit(config),
+        "score": scored.figure("score"),
+        "unit": own.text("unit") or _unit(config),
         "n": None if n is None else int(n),
         "stderr": error or None,
-        "date": _day(result.get("evaluation_timestamp").text() or stamp),
-        "note": own.get("note").text() or own.get("variant").text(),
-        "conditions": own.get("conditions").text(),
+        "date": _day(result.text("evaluation_timestamp") or stamp),
+        "note": own.text("note") or own.text("variant"),
+        "conditions": own.text("conditions"),
         "low": low,
         "high": high,
         "persons": None if persons is None else int(persons),
-        "details": own.mapping(),
+        "details": scored.mapping("details"),
     }
     return RecordRow(metric, cells)
 
@@ -190,13 +205,14 @@ def _plain(source: str) -> str | None:
 
 def _unit(config: _Field) -> str | None:
     """Return the unit of a metric, as it says or as its bounds say; None where neither does."""
-    stated = unit_word(config.get("metric_unit").text())
+    stated = unit_word(config.text("metric_unit"))
     if stated in RATE_UNITS:
         return stated
     bounds = [config.get(name).value for name in ("min_score", "max_score")]
     return {(0, 1): "fraction", (0, 100): "percent"}.get(tuple(bounds))  # type: ignore[arg-type]
 
 
+@lru_cache(4096)
 def _day(stamp: str | None) -> str | None:
     """Return the day of a time in Unix seconds or ISO form, None where it is neither."""
     try:
@@ -235,11 +251,11 @@ def read_hugging_face(path: Path) -> list[RecordRow]:
         card = read_yaml(parts[0].removeprefix("---"), path) if text.startswith("---") and len(parts) == 2 else None
         if not isinstance(card, Mapping) or "model-index" not in card:
             raise MensuraError(f"{path}, model-index: missing; expected a model card with its results at the top")
-        return list(_of_index(_Field(card["model-index"], "model-index", path)))
+        return list(_of_index(_Field(card["model-index"], path, "model-index")))
     document = read_yaml(text, path)
     if isinstance(document, Mapping) and "tasks" in document:
-        raise OtherKindError(_say_benchmark(_Field(document, "", path)))
-    return list(_of_results(_Field(document, "", path)))
+        raise OtherKindError(_say_benchmark(_Field(document, path)))
+    return list(_of_results(_Field(document, path)))
 
 
 def _of_results(entries: _Field) -> Iterator[RecordRow]:
@@ -248,31 +264,31 @@ def _of_results(entries: _Field) -> Iterator[RecordRow]:
     model = model.parent if model.name == ".eval_results" else model
     for entry in entries.parts():
         dataset, source = entry.get("dataset"), entry.get("source")
-        part = dataset.get("task_id").text() or dataset.get("config").text()
+        part = dataset.text("task_id") or dataset.text("config")
         cells = {
             "model": model.name,
-            "task": _task(dataset.get("id").required(), part),
-            "score": entry.get("value").figure(),
-            "date": _day(entry.get("date").text()),
-            "source": _plain(source.get("name").text() or source.get("url").text() or ""),
-            "note": entry.get("notes").text(),
+            "task": _task(dataset.required("id"), part),
+            "score": entry.figure("value"),
+            "date": _day(entry.text("date")),
+            "source": _plain(source.text("name") or source.text("url") or ""),
+            "note": entry.text("notes"),
         }
         yield RecordRow("value", cells)
 
 
 def _of_index(index: _Field) -> Iterator[RecordRow]:
     for model in index.parts():
-        for result in model.get("results").parts():
+        for result in model.parts("results"):
             dataset, source = result.get("dataset"), result.get("source")
-            for metric in result.get("metrics").parts():
+            for metric in result.parts("metrics"):
                 cells = {
-                    "model": model.get("name").required(),
-                    "task": dataset.get("name").text() or dataset.get("type").required(),
-                    "score": metric.get("value").figure(),
-                    "source": _plain(source.get("name").text() or source.get("url").text() or ""),
-                    "note": metric.get("name").text(),
+                    "model": model.required("name"),
+                    "task": dataset.text("name") or dataset.required("type"),
+                    "score": metric.figure("value"),
+                    "source": _plain(source.text("name") or source.text("url") or ""),
+                    "note": metric.text("name"),
                 }
-                yield RecordRow(metric.get("type").required(), cells)
+                yield RecordRow(metric.required("type"), cells)
 
 
 def _task(dataset: str, part: str | None) -> str:
@@ -285,9 +301,9 @@ def _task(dataset: str, part: str | None) -> str:
 
 
 def _say_benchmark(root: _Field) -> str:
-    tasks = root.get("tasks").parts()
-    names = listed_names([task.get("id").required() for task in tasks])
-    fields = next((task.get("field_spec").mapping() for task in tasks if task.get("field_spec").value), {})
+    tasks = root.parts("tasks")
+    names = listed_names([task.required("id") for task in tasks])
+    fields = next((task.mapping("field_spec") for task in tasks if task.get("field_spec").value), {})
     titles = {"text": fields.get("input"), "key": fields.get("target"), "options": fields.get("choices")}
     columns = ",".join(f"{ours}={theirs}" for ours, theirs in titles.items() if theirs)
     mapped = f" --map {columns}" if columns else ""
@@ -319,10 +335,10 @@ def helm_run(path: Path) -> tuple[str, str]:
     spec = path.parent / "run_spec.json"
     if not spec.is_file():
         return "", path.resolve().parent.name
-    run = _Field(parse_json(spec, "copy the run again"), "", spec)
-    scenario, _, options = (run.get("name").text() or path.parent.name).partition(":")
+    run = _Field(parse_json(spec, "copy the run again"), spec)
+    scenario, _, options = (run.text("name") or path.parent.name).partition(":")
     kept = [part for part in options.split(",") if part and not part.startswith("model=")]
-    return run.get("adapter_spec").get("model").text() or "", ",".join([scenario, *kept])
+    return run.get("adapter_spec").text("model") or "", ",".join([scenario, *kept])
 
 
 def read_helm(document: Sequence[Any], path: Path) -> list[RecordRow]:
@@ -331,14 +347,14 @@ def read_helm(document: Sequence[Any], path: Path) -> list[RecordRow]:
     if not model:
         raise MensuraError(f"{path}: no run_spec.json beside it names the model; copy the whole folder of the run")
     rows = []
-    for stat in _Field(list(document), "", path).parts():
+    for stat in _Field(list(document), path).parts():
         name = stat.get("name")
-        metric, split = name.get("name").required(), name.get("split").text()
+        metric, split = name.required("name"), name.text("split")
         if metric not in HELM_METRICS or split not in (None, "test") or name.get("perturbation").value:
             continue
-        count = stat.get("count").number() or 0.0
+        count = stat.number("count") or 0.0
         if count:
-            mean = stat.get("sum").figure() / count
+            mean = stat.figure("sum") / count
             cells = {"model": model, "task": scenario, "score": mean, "unit": "fraction", "note": metric}
             rows.append(RecordRow(metric, cells))
     rows.sort(key=lambda row: HELM_METRICS.index(row.metric))

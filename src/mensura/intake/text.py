@@ -79,7 +79,9 @@ def written_records(text: str, separator: str) -> Iterable[tuple[int, list[str]]
 
 def plain_cell(value: object) -> str | None:
     """Return a cell as text, None where it says nothing."""
-    text = "" if value is None else str(value).replace("\u00a0", " ").strip()
+    if value is None:
+        return None
+    text = str(value).replace("\u00a0", " ").strip()
     return None if text.casefold() in BLANK else text
 
 

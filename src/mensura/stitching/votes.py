@@ -32,7 +32,9 @@ WEAK = 1e-3
 """Precision that keeps the strength of a contestant who always wins or loses finite."""
 LEVEL = 0.9
 _STEPS, _ENOUGH = 60, 1e-8
-_AT_ONCE = 10_000  # clusters whose slopes are multiplied at once
+_AT_ONCE = 500_000  # cells of a table of judges that are filled at once
+_MOST_CELLS = 30_000_000  # of a table of judges that is kept whole
+_FEW = 50_000  # clusters whose slopes are multiplied as a whole
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,21 +76,24 @@ class _Design:
     """Votes as arrays, and the effects that they can show."""
 
     def __init__(self, votes: pl.DataFrame) -> None:
+        judge, self.judges = _codes(votes["judge"])
+        order = np.argsort(judge, kind="stable")  # so that the votes of some judges are one slice
+        self.judge = judge[order]
         names = pl.concat([votes["first"], votes["second"]]).unique().sort()
         self.names: list[str] = names.to_list()
         coded = pl.Enum(names)
         self.a, self.b = (
-            votes[side].cast(coded).to_physical().cast(pl.Int64).to_numpy() for side in ("first", "second")
+            votes[side].cast(coded).to_physical().cast(pl.Int64).to_numpy()[order] for side in ("first", "second")
         )
-        self.y: Ints = votes["outcome"].to_numpy().astype(np.int64)
+        self.y: Ints = votes["outcome"].to_numpy()[order].astype(np.int64)
         counts = np.bincount(self.y, minlength=4)
         self.has = {"side": bool(counts[0] and counts[1]), "tie": bool(counts[2]), "both bad": bool(counts[3])}
         self.has["length"] = "length" in votes.columns and bool((votes["length"] != 0).any())
-        self.x: Floats = votes["length"].to_numpy() if self.has["length"] else np.zeros(len(self.y))
+        self.x: Floats = votes["length"].to_numpy()[order] if self.has["length"] else np.zeros(len(self.y))
         self.effects = [name for name in ("side", "length", "tie", "both bad") if self.has[name]]
-        self.judge, self.judges = _codes(votes["judge"])
-        self.prompt, _ = _codes(votes["prompt"])
+        self.prompt: Ints = _codes(votes["prompt"])[0][order]
         self.with_judges = self.has["tie"] and len(self.judges) > 1
+        self.kept, self.own = len(self.names) + len(self.effects), len(self.judges) * self.with_judges
         self._refuse_parts()
 
     def _refuse_parts(self) -> None:
@@ -104,51 +109,97 @@ class _Design:
             )
 
     @cached_property
-    def options(self) -> dict[int, Any]:
-        """Return how the utility of each outcome depends on the parameters: sparse matrices, votes × parameters."""
-        n, size = len(self.a), len(self.names)
-        place = {name: size + k for k, name in enumerate(self.effects)}
-
-        def depends(*parts: tuple[Any, Any]) -> Any:  # noqa: ANN401
-            columns = np.concatenate([np.broadcast_to(column, n) for column, _ in parts])
-            values = np.concatenate([np.broadcast_to(value, n) for _, value in parts]).astype(np.float64)
-            where = np.tile(np.arange(n), len(parts)), columns
-            return sparse.csr_array((values, where), shape=(n, len(self.prior)))
-
-        halves = {"side": 0.5, "length": self.x / 2}
-        ahead = depends(
-            (self.a, 0.5), (self.b, -0.5), *((place[name], half) for name, half in halves.items() if name in place)
-        )
-        options = {0: ahead, 1: -ahead}
-        if self.has["tie"]:
-            own = [(size + len(place) + self.judge, 1.0)] if self.with_judges else []
-            options[2] = depends((place["tie"], 1.0), *own)
-        if self.has["both bad"]:
-            options[3] = depends((place["both bad"], 1.0), (self.a, -0.5), (self.b, -0.5))
-        return options
+    def slots(self) -> list[tuple[Any, tuple[Any, ...]]]:
+        """Return what utilities depend on: places of strengths and effects, and parts in who is ahead, tie, bad."""
+        size, bad = len(self.names), -0.5 * self.has["both bad"]
+        parts = {"side": (0.5, 0, 0), "length": (self.x / 2, 0, 0), "tie": (0, 1, 0), "both bad": (0, 0, 1)}
+        effects = [(size + k, parts[name]) for k, name in enumerate(self.effects)]
+        return [(self.a, (0.5, 0, bad)), (self.b, (-0.5, 0, bad)), *effects]
 
     @cached_property
     def prior(self) -> Floats:
         """Return the precision with which each parameter is drawn to 0: contestants, effects, judges."""
-        judges = np.full(len(self.judges) * self.with_judges, 1 / JUDGE_SD**2)
-        return np.concatenate([np.full(len(self.names), WEAK), np.zeros(len(self.effects)), judges])
+        parts = (len(self.names), WEAK), (len(self.effects), 0.0), (self.own, 1 / JUDGE_SD**2)
+        return np.concatenate([np.full(size, precision) for size, precision in parts])
 
-    def slopes(self, values: Floats) -> tuple[Any, Any]:
-        """Return each vote's slope in every parameter (votes × parameters), and the curvature; both sparse."""
-        chances = softmax(np.stack([option @ values for option in self.options.values()]), axis=0)
-        parts = list(zip(self.options.items(), chances, strict=True))
-        own = sum(sparse.diags_array((self.y == k) - chance) @ option for (k, option), chance in parts)
-        mean = sum(sparse.diags_array(chance) @ option for (_, option), chance in parts)
-        square = sum(option.T @ (sparse.diags_array(chance) @ option) for (_, option), chance in parts)
-        return own, (square - mean.T @ mean + sparse.diags_array(self.prior)).tocsc()
+    def surprise(self, values: Floats) -> tuple[Floats, Floats]:
+        """Return how far votes are from expectation in who is ahead, tie and bad (3 × votes), and the covariances."""
+        theta, effect, own = np.split(values, [len(self.names), self.kept])
+        value = dict(zip(self.effects, effect, strict=True))
+        utility = np.full((4, len(self.y)), -np.inf)
+        utility[0] = (theta[self.a] - theta[self.b] + value.get("side", 0.0) + value.get("length", 0.0) * self.x) / 2
+        utility[1] = -utility[0]
+        if self.has["tie"]:
+            utility[2] = value["tie"] + (own[self.judge] if self.with_judges else 0.0)
+        if self.has["both bad"]:
+            utility[3] = value["both bad"] - (theta[self.a] + theta[self.b]) / 2
+        first, second, tie, bad = softmax(utility, axis=0)
+        y, ahead = self.y, first - second
+        gaps = np.stack([(y == 0) * 1.0 - (y == 1) - ahead, (y == 2) - tie, (y == 3) - bad])
+        expected = np.stack([ahead, tie, bad])
+        spread = -expected * expected[:, None]
+        for k, square in enumerate((first + second, tie, bad)):
+            spread[k, k] += square
+        return gaps, spread
 
-    def inverse(self, curvature: Any) -> Floats:  # noqa: ANN401
-        """Return the rows of contestants and effects of the inverse; the judges are eliminated, each by itself."""
-        kept = len(self.names) + len(self.effects)
-        cross, diagonal = curvature[:kept, kept:].toarray(), curvature.diagonal()[kept:]
-        scaled = cross / diagonal
-        inverse = np.linalg.inv(curvature[:kept, :kept].toarray() - scaled @ cross.T)
-        return np.hstack([inverse, -inverse @ scaled])
+    def gradient(self, gaps: Floats) -> Floats:
+        """Return the slope of the likelihood in strengths, effects and judges."""
+        parts = [_sums(place, _weighted(part, gaps), self.kept) for place, part in self.slots]
+        return np.concatenate([sum(parts), np.bincount(self.judge, gaps[1])[: self.own]])
+
+    def curvature(self, spread: Floats) -> tuple[Floats, Any, Floats]:
+        """Return the curvature in strengths and effects, its rest (judges × those) and its diagonal of judges."""
+        inner, rows = np.zeros((self.kept, self.kept)), []
+        for k, (place, part) in enumerate(self.slots):
+            along = _weighted(part, spread)
+            rows.append(along[1])
+            for other, its_part in self.slots[: k + 1]:
+                amounts = (0.5 if other is place else 1.0) * _weighted(its_part, along)
+                if k < 2:
+                    inner += _sums(place * self.kept + other, amounts, inner.size).reshape(inner.shape)
+                else:
+                    inner[place] += _sums(other, amounts, self.kept)
+        blocks = [np.zeros((0, self.kept))]
+        at_once, is_sparse = max(1, _AT_ONCE // self.kept), self.own * self.kept > _MOST_CELLS
+        for first in range(0, self.own, at_once):
+            last = min(first + at_once, self.own)
+            votes = slice(*np.searchsorted(self.judge, [first, last]))
+            judge, block = self.judge[votes] - first, np.zeros((last - first, self.kept))
+            for (place, _), row in zip(self.slots, rows, strict=True):
+                if isinstance(place, int):
+                    block[:, place] += np.bincount(judge, row[votes], last - first)
+                else:
+                    block += np.bincount(judge * self.kept + place[votes], row[votes], block.size).reshape(block.shape)
+            blocks.append(sparse.csr_array(block) if is_sparse else block)
+        rest = sparse.vstack(blocks[1:], format="csr") if is_sparse else np.concatenate(blocks)
+        diagonal = np.bincount(self.judge, spread[1, 1])[: self.own] + self.prior[self.kept :]
+        return inner + inner.T + np.diag(self.prior[: self.kept]), rest, diagonal
+
+    def eliminated(self, inner: Floats, rest: Any, diagonal: Floats) -> Floats:  # noqa: ANN401
+        """Return the curvature in strengths and effects once each judge has adapted; each judge is by itself."""
+        at_once = max(1, _AT_ONCE // self.kept)
+        for first in range(0, self.own, at_once):
+            block = _dense(rest[first : first + at_once])
+            inner = inner - (block / diagonal[first : first + at_once, None]).T @ block
+        return inner
+
+
+def _sums(place: Any, amounts: Floats, size: int) -> Floats:  # noqa: ANN401
+    """Return sums of amounts by place: one place, or one for each amount."""
+    if not isinstance(place, int):
+        return np.bincount(place, amounts, size)
+    sums = np.zeros(size)
+    sums[place] = amounts.sum()
+    return sums
+
+
+def _dense(table: Any) -> Floats:  # noqa: ANN401
+    return table.toarray() if sparse.issparse(table) else table
+
+
+def _weighted(part: tuple[Any, ...], moments: Floats) -> Any:  # noqa: ANN401
+    """Return a weighted sum over who is ahead, tie and bad."""
+    return sum(weight * moment for weight, moment in zip(part, moments, strict=True) if np.any(weight))
 
 
 def _codes(column: pl.Series) -> tuple[Ints, list[str]]:
@@ -189,17 +240,17 @@ def fit_votes(votes: Any) -> VoteFit:  # noqa: ANN401
 
     """
     design = _Design(read_votes(votes))
-    size, kept = len(design.names), len(design.names) + len(design.effects)
+    size, kept = len(design.names), design.kept
     values = np.zeros(len(design.prior))
     iteration, step = 0, np.full(kept, np.inf)
     while iteration < _STEPS and np.abs(step).max() > _ENOUGH:
         iteration += 1
-        own, curvature = design.slopes(values)
-        gradient = own.sum(axis=0) - design.prior * values
-        step = design.inverse(curvature) @ gradient
+        gaps, spread = design.surprise(values)
+        slope, own_slope = np.split(design.gradient(gaps) - design.prior * values, [kept])
+        inner, rest, diagonal = design.curvature(spread)
+        step = np.linalg.solve(design.eliminated(inner, rest, diagonal), slope - rest.T @ (own_slope / diagonal))
         step *= min(1.0, 2.0 / max(1e-12, float(np.abs(step).max())))
-        rest = (gradient[kept:] - curvature[kept:, :kept] @ step) / curvature.diagonal()[kept:]
-        values = values + np.concatenate([step, rest])
+        values = values + np.concatenate([step, (own_slope - rest @ step) / diagonal])
         if not design.has["both bad"]:
             values[:size] -= values[:size].mean()  # only differences count
     if np.abs(step).max() > _ENOUGH:
@@ -217,33 +268,46 @@ def _covariance(design: _Design, values: Floats) -> tuple[Floats, str, float]:
 
     Judges and prompts both count (two ways at once, less what both share); where neither is given, each vote counts.
     """
-    own, curvature = design.slopes(values)
-    size, kept = len(design.names), len(design.names) + len(design.effects)
+    gaps, spread = design.surprise(values)
+    inner, rest, diagonal = design.curvature(spread)
+    size, kept, n = len(design.names), design.kept, len(design.y)
     centre = np.eye(kept)
-    centre[:size, :size] -= 1 / size  # strengths are compared with their mean
-    bread = centre @ design.inverse(curvature)
+    moved = [place < size or name == "both bad" for place, name in enumerate([*design.names, *design.effects])]
+    centre[moved, :size] -= 1 / size  # strengths, and the quality of "both bad", are compared with the mean strength
+    bread = centre @ np.linalg.inv(design.eliminated(inner, rest, diagonal))
     labels = {"judges": design.judge, "prompts": design.prompt}
     counts = {name: int(label.max()) + 1 for name, label in labels.items()}
-    given = [name for name in labels if counts[name] < len(design.a)]
+    given = [name for name in labels if counts[name] < n]
+    slopes = np.stack([np.broadcast_to(_weighted(part, gaps), n) for _, part in design.slots], axis=1)
+    places = np.stack([np.broadcast_to(place, n) for place, _ in design.slots], axis=1)
+    own = sparse.csr_array((slopes.ravel(), places.ravel(), np.arange(n + 1) * places.shape[1]), shape=(n, kept))
+    ties = sparse.csr_array((gaps[1], design.judge, np.arange(n + 1)), shape=(n, design.own)) if design.own else None
+    scaled = sparse.diags_array(1 / diagonal) @ rest
 
-    def spread(label: Ints) -> Floats:
+    def spread_of(label: Ints) -> Floats:
         """Sum the products of the clusters' slopes, with the usual correction for few clusters."""
-        count, n = int(label.max()) + 1, len(label)
-        sums = sparse.csr_array((np.ones(n), (label, np.arange(n))), shape=(count, n)) @ own
-        products = np.zeros((kept, kept))
-        for first in range(0, count, _AT_ONCE):
-            part = sums[first : first + _AT_ONCE] @ bread.T
-            products += part.T @ part
-        return products * count / max(1, count - 1)
+        count = int(label.max()) + 1
+        sums = sparse.csr_array((np.ones(n), (label, np.arange(n))), shape=(count, n))
+        slope = sums @ own
+        if ties is None:
+            products = (slope.T @ slope).toarray()
+        elif count <= _FEW:
+            whole = slope.toarray() - _dense((sums @ ties) @ scaled)
+            products = whole.T @ whole
+        else:  # many small clusters: judges that share one are few
+            tie = sums @ ties
+            mixed = _dense((slope.T @ tie) @ scaled)
+            products = (slope.T @ slope).toarray() + _dense(scaled.T @ ((tie.T @ tie) @ scaled)) - mixed - mixed.T
+        return bread @ products @ bread.T * count / max(1, count - 1)
 
-    plain = bread[:, :kept] @ centre.T
+    plain = bread @ centre.T
     if not given:
-        return spread(np.arange(len(design.a))), "each vote counts by itself", np.inf
-    parts = [spread(labels[name]) for name in given]
+        return spread_of(np.arange(n)), "each vote counts by itself", np.inf
+    parts = [spread_of(labels[name]) for name in given]
     covariance = sum(parts, np.zeros_like(plain))
     if len(given) == 2:
         cells = np.unique(labels["judges"] * counts["prompts"] + labels["prompts"], return_inverse=True)[1]
-        less = covariance - spread(cells)
+        less = covariance - spread_of(cells)
         covariance = less if np.diag(less).min() > 0 else covariance
     widest = np.max([np.diag(one) for one in (plain, covariance, *parts)], axis=0)
     scale = np.sqrt(widest / np.maximum(np.diag(covariance), 1e-300))
@@ -284,12 +348,13 @@ def _result(design: _Design, values: Floats, covariance: Floats, how: tuple[str,
         schema={"effect": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64},
     )
     own = {"judge": design.judges, "tie": judge, "votes": np.bincount(design.judge)} if design.with_judges else {}
+    judges = {"judge": pl.String, "tie": pl.Float64, "votes": pl.Int64}
     bound = [name for name, share in zip(design.names, won / votes, strict=True) if share in (0.0, 1.0)]
     warnings = [f"{listed_names(bound)} won or lost every vote: the strength is a bound"] if bound else []
     return VoteFit(
         table,
         effects,
-        pl.DataFrame(own, schema={"judge": pl.String, "tie": pl.Float64, "votes": pl.Int64}),
+        pl.DataFrame(own, schema=judges).filter(~pl.col("judge").str.starts_with("\0")),  # votes without a judge
         clusters,
         iterations,
         tuple(warnings),
