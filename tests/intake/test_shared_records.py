@@ -1,6 +1,7 @@
 """Records that the field exchanges are read as scores, answers and human baselines."""
 
 import json
+import zipfile
 from pathlib import Path
 
 import polars as pl
@@ -269,3 +270,28 @@ def test_the_real_examples_are_read(shared):
     assert read_log(formats / "hf" / "README_model_card.md").rows[0][:3] == ("example-model", "Tarn items", 81.5)
     [results] = (formats / "hf" / ".eval_results").glob("*.yaml")
     assert pl.DataFrame(read_log(results).rows, orient="row").height == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "document", "message"),
+    [
+        ("h.json", '{"results": {"t": {"acc": 0.5}}, "n-samples": 3}', "n-samples: '3'; expected an object"),
+        ("h.json", '{"results": {"t": {"acc": 0.5}}, "group_subtasks": [1]}', "group_subtasks: .*expected an object"),
+        ("i.json", '{"eval": {}, "results": {"scores": [3]}}', "results.scores: .*expected a list of objects"),
+        ("i.json", '{"eval": {}, "results": [3]}', "results: .*expected an object"),
+        ("i.json", '{"eval": {}, "samples": 7}', "samples: '7'; expected a list of objects"),
+        ("i.json", '{"eval": {}, "eval": {}}', "'eval' is there twice"),
+        ("a.yaml", "- {value: 3, value: 4}\n", "'value' is there twice"),
+        ("a.yaml", "a: &x [1]\nb: *x\n", "a.yaml: has YAML aliases"),
+    ],
+)
+def test_logs_of_wrong_kinds_inside_are_refused_with_the_field(tmp_path, name, document, message):
+    with pytest.raises(MensuraError, match=message):
+        read_log(written(tmp_path, document, name))
+
+
+def test_an_archive_whose_header_is_no_object_is_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "log.eval", "w") as archive:
+        archive.writestr("header.json", "[1]")
+    with pytest.raises(MensuraError, match=r"header\.json, eval: missing"):
+        read_log(tmp_path / "log.eval")

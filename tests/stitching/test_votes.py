@@ -44,6 +44,7 @@ def test_flags_of_the_winner_and_lengths_are_read():
         ([("x", "x", "tie")], "row 2, model_a and model_b: the same contestant"),
         ([("x", None, "tie")], "row 2, model_a or model_b: blank"),
         ([("x", "y", "tie"), ("u", "v", "tie")], "2 groups of contestants never met"),
+        ([("x", "y", "tie")], "did not converge in 60 steps, because 'tie' still moves"),
     ],
 )
 def test_votes_that_say_nothing_are_refused_with_row_and_field(rows, message):
@@ -57,6 +58,12 @@ def test_a_fit_that_does_not_converge_is_refused_with_what_moves():
     votes = table(rows, ("model_a", "model_b", "winner", "response_a", "response_b"))
     with pytest.raises(MensuraError, match="did not converge in 60 steps, because 'length' still moves"):
         fit_votes(votes)
+
+
+def test_a_length_that_is_no_number_is_refused():
+    rows = [("x", "y", "tie", float("nan"), 4.0)]
+    with pytest.raises(MensuraError, match="response_a: a length that is negative or no number"):
+        read_votes(table(rows, ("model_a", "model_b", "winner", "response_a", "response_b")))
 
 
 def test_without_ties_strengths_are_those_of_bradley_and_terry():

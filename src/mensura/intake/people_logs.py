@@ -8,7 +8,7 @@ from statistics import median
 from typing import Any
 
 from mensura.core.errors import MensuraError, listed_names
-from mensura.intake.records import open_inspect, parse_json
+from mensura.intake.records import as_objects, open_inspect, parse_json
 from mensura.intake.samples import SampleOutcome, read_samples
 from mensura.intake.score_logs import HUMAN_SOLVERS, MOST_HEADER_BYTES, is_of_person
 from mensura.intake.shared_records import is_of_people, is_record, read_record
@@ -30,7 +30,9 @@ def is_people_log(path: Path) -> bool:
         return False
     if is_record(log):
         return is_of_people(log)
-    return isinstance(log.get("eval"), Mapping) and is_of_person(log, next(iter(log.get("samples") or []), None))
+    return isinstance(log.get("eval"), Mapping) and is_of_person(
+        log, next(iter(as_objects(log.get("samples"), path, "samples")), None)
+    )
 
 
 def read_people_logs(paths: Sequence[Path]) -> list[dict[str, Any]]:

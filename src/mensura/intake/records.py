@@ -70,6 +70,15 @@ def inside(value: object, *keys: str) -> Any:  # noqa: ANN401
     return value
 
 
+def as_objects(value: object, path: Path, place: str) -> list[Mapping[str, Any]]:
+    """Return a list of objects, empty where there is none; anything else is refused with its place."""
+    if value is None:
+        return []
+    if not isinstance(value, list) or not all(isinstance(one, Mapping) for one in value):
+        raise MensuraError(f"{path}, {place}: {str(value)[:40]!r}; expected a list of objects. Write the log again")
+    return value
+
+
 def _of_document(document: Any, name: str) -> list[SourceRecord]:  # noqa: ANN401
     if isinstance(document, Mapping):
         inside = next((document[title] for title in _LISTS if isinstance(document.get(title), list)), None)
@@ -81,10 +90,18 @@ def _of_document(document: Any, name: str) -> list[SourceRecord]:  # noqa: ANN40
     return [SourceRecord(f"{name}, record {number}", one) for number, one in enumerate(document, start=1)]
 
 
+def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    document = dict(pairs)
+    if len(document) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"{next(name for name in names if names.count(name) > 1)!r} is there twice in one object")
+    return document
+
+
 def parse_json(path: Path, advice: str = "write the log again") -> Any:  # noqa: ANN401
     """Return what a JSON file contains."""
     try:
-        return json.loads(path.read_text(encoding="utf-8-sig"))
+        return json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_without_twins)
     except (ValueError, RecursionError) as fault:
         raise MensuraError(f"{path}: not readable as JSON ({fault}); {advice}") from fault
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mensura.core.errors import MensuraError
-from mensura.intake.records import inside, json_lines, open_inspect, parse_json
+from mensura.intake.records import as_objects, inside, json_lines, open_inspect, parse_json
 from mensura.intake.score_logs import HARNESS_METRICS, MOST_HEADER_BYTES, is_of_person
 from mensura.intake.shared_records import HELM_METRICS, helm_run
 
@@ -155,7 +155,7 @@ def read_archive(path: Path) -> Iterator[SampleOutcome]:
 
 
 def _outcome(head: Mapping[str, Any], sample: object, path: Path, name: str) -> SampleOutcome:
-    asked, sample = head.get("eval") or {}, as_object(sample, path, name)
+    asked, sample = as_object(head.get("eval") or {}, path, "eval"), as_object(sample, path, name)
     of_person = is_of_person(head, sample)
     who = _stated(asked, _PERSON_KEYS) or path.stem if of_person else str(asked.get("model") or "")
     if not who:
@@ -233,7 +233,7 @@ def read_samples(path: Path, *, subject: str | None = None) -> Iterator[SampleOu
         return read_shared(path, subject) if shared else read_lines(path, subject)
     log = parse_json(path)
     if isinstance(log, Mapping) and "eval" in log:
-        samples = enumerate(log.get("samples") or [], start=1)
+        samples = enumerate(as_objects(log.get("samples"), path, "samples"), start=1)
         return (_outcome(log, one, path, f"sample {number}") for number, one in samples)
     if isinstance(log, list) and log and isinstance(log[0], Mapping) and "instance_id" in log[0]:
         return read_instances(log, path, subject)

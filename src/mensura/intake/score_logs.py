@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from mensura.core.errors import MensuraError, counted, listed_names
 from mensura.intake import shared_records
-from mensura.intake.records import inside, open_inspect, parse_json
+from mensura.intake.records import as_objects, inside, open_inspect, parse_json
 from mensura.intake.shared_records import OtherKindError, RecordRow, choose_metric
 
 LOG_SUFFIXES = {".json", ".eval", ".yaml", ".yml", ".md"}
@@ -36,7 +36,10 @@ def read_log(path: Path, metric: str | None = None) -> LogRows:
     """Read an evaluation log; what is in it shows its kind. ``metric``: the figure that counts, of several."""
     if path.suffix.lower() == ".eval":
         with open_inspect(path) as archive:  # the samples stay where they are
-            return _inspect(archive.read("header.json", MOST_HEADER_BYTES), path, metric)
+            head = archive.read("header.json", MOST_HEADER_BYTES)
+        if not isinstance(inside(head, "eval"), Mapping):
+            raise MensuraError(f"{path}, header.json, eval: missing; expected an Inspect log. Write the log again")
+        return _inspect(head, path, metric)
     if path.suffix.lower() != ".json":
         return _shared("Hugging Face", shared_records.read_hugging_face(path), path, metric)
     return read_document(parse_json(path), path, metric)
@@ -89,12 +92,15 @@ def _inspect(log: Mapping[str, Any], path: Path, metric: str | None) -> LogRows:
     asked = log["eval"]
     if log.get("status", "success") != "success":
         raise MensuraError(f"{path}: the evaluation ended with status {log['status']!r}; run it to its end first")
-    if is_of_person(log, next(iter(log.get("samples") or []), None)):
+    if is_of_person(log, next(iter(as_objects(log.get("samples"), path, "samples")), None)):
         raise PeopleLogError(
             f"{path}: people took this evaluation (Inspect's human agent), so its score is no model's; take it as "
             f"people's with mensura add {path}, or read the answers with {RESPONSES} {path}"
         )
-    results = log.get("results") or {}
+    results = inside(log, "results") or {}
+    if not isinstance(results, Mapping):
+        raise MensuraError(f"{path}, results: {str(results)[:40]!r}; expected an object. Write the log again")
+    as_objects(results.get("scores"), path, "results.scores")
     wanted = INSPECT_METRICS if metric is None else (metric,)
     scores = list(_inspect_scores(results.get("scores") or [], wanted))
     if not scores:
@@ -115,7 +121,8 @@ def _inspect(log: Mapping[str, Any], path: Path, metric: str | None) -> LogRows:
 
 def is_of_person(head: Mapping[str, Any], sample: Mapping[str, Any] | None = None) -> bool:
     """Tell whether a person took an evaluation, whatever model its header names: by the solver, or by a sample."""
-    steps = inside(head, "plan", "steps") or []
+    steps = inside(head, "plan", "steps")
+    steps = steps if isinstance(steps, list) else []
     solvers = [*(inside(step, "solver") for step in steps), inside(head, "eval", "solver")]
     if any(str(solver).rsplit("/", 1)[-1] in HUMAN_SOLVERS for solver in solvers):
         return True
@@ -156,6 +163,9 @@ def _is_error(value: object) -> bool:
 
 def _harness(log: Mapping[str, Any], path: Path, metric: str | None) -> LogRows:
     """Read a results file: one row per task or group; the parts of a group are in its figure already."""
+    for key in ("group_subtasks", "n-samples"):
+        if not isinstance(log.get(key) or {}, Mapping):
+            raise MensuraError(f"{path}, {key}: {str(log[key])[:40]!r}; expected an object. Write the results again")
     groups = log.get("group_subtasks") or {}
     parts = {part for members in groups.values() for part in members}
     model = log.get("model_name") or inside(log, "config", "model") or ""
@@ -170,9 +180,9 @@ def _harness(log: Mapping[str, Any], path: Path, metric: str | None) -> LogRows:
         picked = None if task in parts else _harness_figure(figures, wanted)
         if picked is not None:
             chosen[task] = picked[0]
-            counted = [counts.get(one) or {} for one in groups.get(task) or [task]]
+            counted = [counts.get(one) for one in groups.get(task) or [task]]
             n, items = (
-                _whole(sum(_whole(one.get(kind)) or 0 for one in counted)) for kind in ("effective", "original")
+                _whole(sum(_whole(inside(one, kind)) or 0 for one in counted)) for kind in ("effective", "original")
             )
             rows.append((model, task, picked[1], "fraction", n, picked[2]))
             partial += [_partial(task, n, items)] if n and items and n < items else []

@@ -171,6 +171,7 @@ def _result(result: _Field, shared: Mapping[str, Any], stamp: str | None, detail
     error = uncertainty.get("standard_error").number("value")
     if error is None and low is not None and high is not None and high > low:
         level = interval.number("confidence_level") or _LEVEL
+        level = level / 100 if level > 1 else level  # 95 means 0.95
         error = (high - low) / 2 / NormalDist().inv_cdf(0.5 + min(max(level, 0.01), 0.9999) / 2)
     ids = result.get("source_data").get("sample_ids").value
     own = scored.get("details")
@@ -237,10 +238,23 @@ def read_yaml(text: str, path: Path) -> Any:  # noqa: ANN401
     try:
         if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=yaml.SafeLoader)):
             raise MensuraError(f"{path}: has YAML aliases (*name); expected plain values. Write them out")
+        _refuse_twins(yaml.compose(text, Loader=yaml.SafeLoader), path)
         return yaml.safe_load(text)
+    except MensuraError:
+        raise
     except (yaml.YAMLError, RecursionError, ValueError) as fault:
         reason = " ".join(str(fault).split())
         raise MensuraError(f"{path}: not readable as YAML ({reason}); check its indentation") from fault
+
+
+def _refuse_twins(node: Any, path: Path) -> None:  # noqa: ANN401
+    """Refuse a mapping with a key twice, of which YAML would take the last."""
+    pairs = node.value if node is not None and node.id == "mapping" else []
+    keys = [str(key.value) for key, _ in pairs]
+    if twins := [key for key in keys if keys.count(key) > 1]:
+        raise MensuraError(f"{path}, line {node.start_mark.line + 1}: {twins[0]!r} is there twice; remove one")
+    for inner in [value for _, value in pairs] or (node.value if node is not None and node.id == "sequence" else []):
+        _refuse_twins(inner, path)
 
 
 def read_hugging_face(path: Path) -> list[RecordRow]:

@@ -91,7 +91,7 @@ def _size(frame: pl.DataFrame, title: str, name: str) -> pl.Expr:
     """Return a length: a number as it is, the characters of a text."""
     column = frame[title]
     if column.dtype.is_numeric():
-        if (column < 0).any():
-            raise MensuraError(f"{name}, {title}: a negative length; expected 0 or more")
+        if not (column.drop_nulls().is_finite() & (column.drop_nulls() >= 0)).all():
+            raise MensuraError(f"{name}, {title}: a length that is negative or no number; expected 0 or more")
         return pl.col(title).cast(pl.Float64)
     return pl.col(title).cast(pl.String).str.len_chars().cast(pl.Float64)

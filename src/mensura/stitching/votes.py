@@ -159,7 +159,7 @@ class _Design:
                     inner += _sums(place * self.kept + other, amounts, inner.size).reshape(inner.shape)
                 else:
                     inner[place] += _sums(other, amounts, self.kept)
-        blocks = [np.zeros((0, self.kept))]
+        blocks: list[Any] = [np.zeros((0, self.kept))]
         at_once, is_sparse = max(1, _AT_ONCE // self.kept), self.own * self.kept > _MOST_CELLS
         for first in range(0, self.own, at_once):
             last = min(first + at_once, self.own)
@@ -187,14 +187,14 @@ class _Design:
 def _sums(place: Any, amounts: Floats, size: int) -> Floats:  # noqa: ANN401
     """Return sums of amounts by place: one place, or one for each amount."""
     if not isinstance(place, int):
-        return np.bincount(place, amounts, size)
+        return np.bincount(place, amounts, size).astype(np.float64, copy=False)
     sums = np.zeros(size)
     sums[place] = amounts.sum()
     return sums
 
 
-def _dense(table: Any) -> Floats:  # noqa: ANN401
-    return table.toarray() if sparse.issparse(table) else table
+def _dense(table: Any) -> Any:  # noqa: ANN401
+    return table.toarray() if isinstance(table, sparse.csr_array | sparse.csc_array) else table
 
 
 def _weighted(part: tuple[Any, ...], moments: Floats) -> Any:  # noqa: ANN401
@@ -248,12 +248,15 @@ def fit_votes(votes: Any) -> VoteFit:  # noqa: ANN401
         gaps, spread = design.surprise(values)
         slope, own_slope = np.split(design.gradient(gaps) - design.prior * values, [kept])
         inner, rest, diagonal = design.curvature(spread)
-        step = np.linalg.solve(design.eliminated(inner, rest, diagonal), slope - rest.T @ (own_slope / diagonal))
+        try:
+            step = np.linalg.solve(design.eliminated(inner, rest, diagonal), slope - rest.T @ (own_slope / diagonal))
+        except np.linalg.LinAlgError:
+            break  # the last step says what grows without bound
         step *= min(1.0, 2.0 / max(1e-12, float(np.abs(step).max())))
         values = values + np.concatenate([step, (own_slope - rest @ step) / diagonal])
         if not design.has["both bad"]:
             values[:size] -= values[:size].mean()  # only differences count
-    if np.abs(step).max() > _ENOUGH:
+    if not np.abs(step).max() <= _ENOUGH:
         name = [*design.names, *design.effects][int(np.abs(step).argmax())]
         raise MensuraError(
             f"votes: the fit did not converge in {_STEPS} steps, because {name!r} still moves by "
