@@ -13,7 +13,9 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 import polars as pl
@@ -122,13 +124,13 @@ def attack_stores(tries: int, rng: np.random.Generator) -> Iterator[str | None]:
 
 MOST_MEMORY = 1.5 * 2**30
 """Bytes that a command may take for a file of a few megabytes."""
-SIZE = 2**29
-"""Bytes that a packed text has when it is unpacked."""
+SIZE = 9 * 2**27
+"""Bytes that a packed text has when it is unpacked; a file may unpack to 2**30."""
 
 
 def _write_parquet(path: Path) -> None:
     part = pl.LazyFrame({"a": ["x"] * 1_000_000})
-    pl.concat([part] * 200).sink_parquet(path)  # 3 GB of texts
+    pl.concat([part] * 350).sink_parquet(path)  # 5.6 GB of texts
 
 
 def _write_spss(path: Path) -> None:
@@ -141,25 +143,31 @@ def _write_spss(path: Path) -> None:
     path.write_bytes(data)
 
 
+def _fill(file: IO[bytes]) -> None:
+    for _ in range(SIZE // 2**20):
+        file.write(b"0,1\n" * 2**18)
+
+
 def _write_packed(path: Path) -> None:
     with gzip.open(path, "wb", 1) as file:
-        for _ in range(SIZE // 2**20):
-            file.write(b"0,1\n" * 2**18)
+        _fill(file)
 
 
-def _write_archive(path: Path) -> None:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name in ("xl/worksheets/sheet1.xml", "header.json", "a.csv"):
-            archive.writestr(name, b"0,1\n" * (SIZE // 4))
+def _write_archive(path: Path, member: str) -> None:
+    with (
+        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+        archive.open(member, "w") as file,
+    ):
+        _fill(file)
 
 
 BOMBS = {
     "texts.parquet": _write_parquet,
     "unstated.sav": _write_spss,
     "packed.csv.gz": _write_packed,
-    "sheet.xlsx": _write_archive,
-    "log.eval": _write_archive,
-    "packed.zip": _write_archive,
+    "sheet.xlsx": partial(_write_archive, member="xl/worksheets/sheet1.xml"),
+    "log.eval": partial(_write_archive, member="header.json"),
+    "packed.zip": partial(_write_archive, member="a.csv"),
 }
 
 

@@ -104,9 +104,11 @@ class Device:
     async def open(self, address: str) -> None:
         """Open a page; a device without connection gets it back first."""
         await self.connect(is_offline=False)
-        with suppress(Error):  # the browser itself loads a page again that failed without connection
-            await self.page.goto(address)
-            return
+        for _ in range(5):  # the browser itself loads a page again that failed without connection
+            with suppress(Error):
+                await self.page.goto(address)
+                return
+            await asyncio.sleep(SWITCH)
         await self.page.goto(address)
 
 

@@ -345,6 +345,5 @@ def _findings(scored: pl.DataFrame, scaled: ExamScale, kept: pl.DataFrame, out: 
 
 
 def _agreement_note(row: dict[str, Any]) -> str:
-    ends = f"{row['low']:.2f} to {row['high']:.2f}, 90%"
-    kappa = f"kappa {row['agreement']:.2f} ({ends})"
+    kappa = "kappa {agreement:.2f} ({low:.2f} to {high:.2f}, 90%)".format(**row)
     return f"the {row['graded_by']} and a person agree at {kappa} on {row['n']} answers; grading.csv has more"

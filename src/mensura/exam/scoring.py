@@ -219,8 +219,8 @@ GRADING |= dict.fromkeys(("same", "difference", "agreement", "low", "high"), pl.
 def answers_to_grade(exam: Exam, outcomes: pl.DataFrame, n: int) -> pl.DataFrame:
     """Return n different typed answers, drawn at random, with neither their giver nor their credit."""
     answers = _typed(exam, outcomes).sort("item", "answer")
-    drawn = np.random.default_rng(exam.settings.seed).permutation(answers.height)[:n]
-    return answers[drawn.tolist()].select("item", "answer", credit=pl.lit(None, pl.Float64))
+    drawn: list[int] = np.random.default_rng(exam.settings.seed).permutation(answers.height)[:n].tolist()
+    return answers[drawn].select("item", "answer", credit=pl.lit(None, pl.Float64))
 
 
 def grading_agreement(exam: Exam, outcomes: pl.DataFrame) -> pl.DataFrame:
