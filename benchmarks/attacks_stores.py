@@ -83,8 +83,7 @@ def _write_fit(path: Path) -> None:
 
 FORMATS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
     "answers.db": (_write_answers, _answers),
-    "evidence.db": (lambda path: load().save(path), lambda path: load(path).fingerprint),
-    "history.db": (
+    "evidence.db": (
         lambda path: init_ledger(path, by="Ann", when=datetime(2026, 11, 1, tzinfo=UTC)),
         lambda path: load(path).fingerprint,
     ),
