@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -89,7 +90,7 @@ def _ways(
     if not path.exists():
         raise MensuraError(f"{thing}: no such file; expected {', '.join(THINGS)}, an exam, answers or a journal")
     if (path / "items.csv").is_file() and (path / "subjects.csv").is_file():
-        return {to: lambda folder, to=to: _write_items(path, folder, to) for to in ("mirt", "tam", "csv")}, today
+        return {to: partial(_write_items, path, to) for to in ("mirt", "tam", "csv")}, today
     if path.is_file() and _begins_with(path, b"SQLite format"):
         return {
             FILE: lambda target: _write_journal(path, target, recording=False),
@@ -211,7 +212,7 @@ def _write_card(exam: str, folder: Path) -> str:
     return f"the description of {read.settings.title}"
 
 
-def _write_items(fit: Path, folder: Path, to: str) -> str:
+def _write_items(fit: Path, to: str, folder: Path) -> str:
     from mensura.responses.exchange import item_parameters, script
 
     table = item_parameters(fit)

@@ -120,8 +120,10 @@ def compare_fits(fits: Sequence[Any], answers: Any = None) -> FitComparison:
         if long["item"].n_unique() < table["items"][0]:
             raise MensuraError("answers: fewer items than the fits have, or raters. Give the answers that were fitted")
         one_ability = "reliability_marginal"  # which several dimensions have not
-        rows = [_held_out(row["model"], long) if row.get(one_ability) else None for row in table.iter_rows(named=True)]
-        table = table.with_columns(cross_validated=pl.Series(rows, dtype=pl.Float64))
+        held_out = [
+            _held_out(row["model"], long) if row.get(one_ability) else None for row in table.iter_rows(named=True)
+        ]
+        table = table.with_columns(cross_validated=pl.Series(held_out, dtype=pl.Float64))
     tests = [
         (small["fit"], large["fit"], *_likelihood_ratio(small, large))
         for small, large in combinations(table.iter_rows(named=True), 2)

@@ -105,4 +105,4 @@ def along_ties(curvature: Floats, ties: Floats, groups: int) -> Information:
     root = root_of_inverse(curvature)
     of_items = (ties @ root[: ties.shape[2]]).reshape(-1, root.shape[1])
     free = information_of_columns(np.concatenate([of_items, root[ties.shape[2] :]]), len(ties), groups)
-    return replace(free, item_inverse=np.eye(ties.shape[1]) * ~ties.any(axis=2)[:, :, None])
+    return replace(free, item_inverse=np.eye(ties.shape[1]) * np.asarray(~ties.any(axis=2))[:, :, None])
