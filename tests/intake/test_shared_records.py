@@ -293,5 +293,5 @@ def test_logs_of_wrong_kinds_inside_are_refused_with_the_field(tmp_path, name, d
 def test_an_archive_whose_header_is_no_object_is_refused(tmp_path):
     with zipfile.ZipFile(tmp_path / "log.eval", "w") as archive:
         archive.writestr("header.json", "[1]")
-    with pytest.raises(MensuraError, match=r"header\.json, eval: missing"):
+    with pytest.raises(MensuraError, match=r"header\.json, eval: 'None'; expected an object"):
         read_log(tmp_path / "log.eval")

@@ -70,6 +70,13 @@ def inside(value: object, *keys: str) -> Any:  # noqa: ANN401
     return value
 
 
+def as_object(value: object, path: Path, place: str) -> Mapping[str, Any]:
+    """Return a JSON object, or refuse what is none with its place."""
+    if not isinstance(value, Mapping):
+        raise MensuraError(f"{path}, {place}: {str(value)[:40]!r}; expected an object. Write the log again")
+    return value
+
+
 def as_objects(value: object, path: Path, place: str) -> list[Mapping[str, Any]]:
     """Return a list of objects, empty where there is none; anything else is refused with its place."""
     if value is None:

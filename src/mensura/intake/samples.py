@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mensura.core.errors import MensuraError
-from mensura.intake.records import as_objects, inside, json_lines, open_inspect, parse_json
+from mensura.intake.records import as_object, as_objects, inside, json_lines, open_inspect, parse_json
 from mensura.intake.score_logs import HARNESS_METRICS, MOST_HEADER_BYTES, is_of_person
 from mensura.intake.shared_records import HELM_METRICS, helm_run
 
@@ -39,13 +39,6 @@ def checked_value(value: Any, where: str) -> float:  # noqa: ANN401
     if not isinstance(value, int | float) or not 0 <= value <= 1:
         raise MensuraError(f"{where} is {value!r}; expected a number from 0 to 1")
     return float(value)
-
-
-def as_object(value: object, path: Path, name: str) -> Mapping[str, Any]:
-    """Return a JSON object, or refuse what is none."""
-    if not isinstance(value, Mapping):
-        raise MensuraError(f"{path}: {name} is not an object; expected an evaluation log")
-    return value
 
 
 # Samples of lm-evaluation-harness: ``samples_TASK_TIME.jsonl``, read line by line.

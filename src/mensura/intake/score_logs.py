@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from mensura.core.errors import MensuraError, counted, listed_names
 from mensura.intake import shared_records
-from mensura.intake.records import as_objects, inside, open_inspect, parse_json
+from mensura.intake.records import as_object, as_objects, inside, open_inspect, parse_json
 from mensura.intake.shared_records import OtherKindError, RecordRow, choose_metric
 
 LOG_SUFFIXES = {".json", ".eval", ".yaml", ".yml", ".md"}
@@ -37,8 +37,7 @@ def read_log(path: Path, metric: str | None = None) -> LogRows:
     if path.suffix.lower() == ".eval":
         with open_inspect(path) as archive:  # the samples stay where they are
             head = archive.read("header.json", MOST_HEADER_BYTES)
-        if not isinstance(inside(head, "eval"), Mapping):
-            raise MensuraError(f"{path}, header.json, eval: missing; expected an Inspect log. Write the log again")
+        as_object(inside(head, "eval"), path, "header.json, eval")
         return _inspect(head, path, metric)
     if path.suffix.lower() != ".json":
         return _shared("Hugging Face", shared_records.read_hugging_face(path), path, metric)
@@ -97,9 +96,7 @@ def _inspect(log: Mapping[str, Any], path: Path, metric: str | None) -> LogRows:
             f"{path}: people took this evaluation (Inspect's human agent), so its score is no model's; take it as "
             f"people's with mensura add {path}, or read the answers with {RESPONSES} {path}"
         )
-    results = inside(log, "results") or {}
-    if not isinstance(results, Mapping):
-        raise MensuraError(f"{path}, results: {str(results)[:40]!r}; expected an object. Write the log again")
+    results = as_object(log.get("results") or {}, path, "results")
     as_objects(results.get("scores"), path, "results.scores")
     wanted = INSPECT_METRICS if metric is None else (metric,)
     scores = list(_inspect_scores(results.get("scores") or [], wanted))
@@ -163,20 +160,15 @@ def _is_error(value: object) -> bool:
 
 def _harness(log: Mapping[str, Any], path: Path, metric: str | None) -> LogRows:
     """Read a results file: one row per task or group; the parts of a group are in its figure already."""
-    for key in ("group_subtasks", "n-samples"):
-        if not isinstance(log.get(key) or {}, Mapping):
-            raise MensuraError(f"{path}, {key}: {str(log[key])[:40]!r}; expected an object. Write the results again")
-    groups = log.get("group_subtasks") or {}
+    groups, counts = (as_object(log.get(key) or {}, path, key) for key in ("group_subtasks", "n-samples"))
     parts = {part for members in groups.values() for part in members}
     model = log.get("model_name") or inside(log, "config", "model") or ""
-    counts = log.get("n-samples") or {}
     rows: list[tuple[object, ...]] = []
     chosen: dict[str, str] = {}
     partial = []
     wanted = HARNESS_METRICS if metric is None else (metric,)
     for task, figures in log["results"].items():
-        if not isinstance(figures, Mapping):
-            raise MensuraError(f"{path}, results.{task}: {str(figures)[:40]!r}; expected an object of metrics")
+        figures = as_object(figures, path, f"results.{task}")
         picked = None if task in parts else _harness_figure(figures, wanted)
         if picked is not None:
             chosen[task] = picked[0]

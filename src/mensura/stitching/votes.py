@@ -284,21 +284,19 @@ def _covariance(design: _Design, values: Floats) -> tuple[Floats, str, float]:
     slopes = np.stack([np.broadcast_to(_weighted(part, gaps), n) for _, part in design.slots], axis=1)
     places = np.stack([np.broadcast_to(place, n) for place, _ in design.slots], axis=1)
     own = sparse.csr_array((slopes.ravel(), places.ravel(), np.arange(n + 1) * places.shape[1]), shape=(n, kept))
-    ties = sparse.csr_array((gaps[1], design.judge, np.arange(n + 1)), shape=(n, design.own)) if design.own else None
+    ties = sparse.csr_array((gaps[1], design.judge, np.arange(n + 1)), shape=(n, counts["judges"]))[:, : design.own]
     scaled = sparse.diags_array(1 / diagonal) @ rest
 
-    def spread_of(label: Ints) -> Floats:
+    def spread_of(label: Ints) -> Any:  # noqa: ANN401
         """Sum the products of the clusters' slopes, with the usual correction for few clusters."""
         count = int(label.max()) + 1
         sums = sparse.csr_array((np.ones(n), (label, np.arange(n))), shape=(count, n))
         slope = sums @ own
-        if ties is None:
-            products = (slope.T @ slope).toarray()
-        elif count <= _FEW:
-            whole = slope.toarray() - _dense((sums @ ties) @ scaled)
+        tie = sums @ ties
+        if count <= _FEW:
+            whole = slope.toarray() - _dense(tie @ scaled)
             products = whole.T @ whole
         else:  # many small clusters: judges that share one are few
-            tie = sums @ ties
             mixed = _dense((slope.T @ tie) @ scaled)
             products = (slope.T @ slope).toarray() + _dense(scaled.T @ ((tie.T @ tie) @ scaled)) - mixed - mixed.T
         return bread @ products @ bread.T * count / max(1, count - 1)
