@@ -92,14 +92,15 @@ def _times(kind: str, length, suite, labels, names, rng) -> pl.DataFrame:  # noq
     return pl.DataFrame(rows, schema=columns | {"low": pl.Float64, "high": pl.Float64}, orient="row")
 
 
-def measure(kind: str, tables: int = 50) -> dict[str, float]:
+def measure(kind: str, tables: int = 50, *, published: bool = True) -> dict[str, float]:
     """Return how often 90% intervals contain the truth: Mensura's and the published method's."""
-    held: dict[str, list[bool]] = {key: [] for key in ("p50", "p80", "metr_p50", "metr_p80")}
+    methods = (("", "mensura"), ("metr_", "metr"))[: 1 + published]
+    held: dict[str, list[bool]] = {prefix + key: [] for prefix, _ in methods for key in ("p50", "p80")}
     width: list[float] = []
-    error: dict[str, list[float]] = {"mensura": [], "metr": []}
+    error: dict[str, list[float]] = {method: [] for _, method in methods}
     for seed in range(tables):
         runs, times, truth = make_world(kind, seed)
-        for prefix, method in (("", "mensura"), ("metr_", "metr")):
+        for prefix, method in methods:
             fit = mensura.fit_horizons(runs, times, method=method, draws=400 if method == "mensura" else 60, seed=seed)
             for row in fit.horizons.filter(pl.col("suite") == "all").iter_rows(named=True):
                 for name, value in zip(("p50", "p80"), truth[row["subject"]], strict=True):
@@ -116,7 +117,12 @@ def measure(kind: str, tables: int = 50) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    import sys
+    import argparse
 
-    for kind in WORLDS:
-        print(kind, measure(kind, int(sys.argv[1]) if len(sys.argv) > 1 else 50), flush=True)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("kinds", nargs="*", default=WORLDS)
+    parser.add_argument("--tables", type=int, default=50)
+    parser.add_argument("--own", action="store_true", help="leave out the published method, which is slower")
+    given = parser.parse_args()
+    for kind in given.kinds:
+        print(kind, measure(kind, given.tables, published=not given.own), flush=True)

@@ -144,3 +144,26 @@ def test_more_subjects_than_one_group(runs, times, monkeypatch):
     monkeypatch.setattr("mensura.horizon.result.MOST_SUBJECTS", 2)
     rows = all_suites(mensura.fit_horizons(runs, times))
     assert rows["short"]["p50"] < rows["middle"]["p50"] < rows["long"]["p50"]
+
+
+def test_one_subject_that_solves_all_or_nothing_has_one_end():
+    """Without other subjects nothing bounds its level, yet no answer at all would be wrong."""
+    times = {"task": [f"t{place}" for place in range(12)], "minutes": [2.0**place for place in range(12)]}
+    for score, status in ((1.0, "at least"), (0.0, "at most")):
+        runs = {"subject": ["a"] * 12, "task": times["task"], "score": [score] * 12}
+        assert fit_horizons(runs, times).shown["status"].to_list() == [status]
+
+
+def test_noise_of_times_is_split_from_the_spread_of_lengths():
+    """Many suites of few tasks: what suites share decides, and not a guess for each of them."""
+    rng = np.random.default_rng(8)
+    truth = rng.normal(4, 1.0, 400)
+    rows = [
+        (f"s{i // 20}", f"t{i}", 2 ** (truth[i] + 1.3 * rng.normal()), str(k)) for i in range(400) for k in range(2)
+    ]
+    times = pl.DataFrame(rows, schema=["suite", "task", "minutes", "who"], orient="row").with_columns(
+        kind=pl.lit("measured"), people=pl.lit(1.0), low=pl.lit(None, pl.Float64), high=pl.lit(None, pl.Float64)
+    )
+    lengths = fit_lengths(times, times.select("suite", "task").unique(maintain_order=True))
+    assert lengths.person == pytest.approx(1.3, abs=0.08)
+    assert np.polyfit(CENTER + lengths.mean, truth, 1)[0] == pytest.approx(1, abs=0.12)

@@ -114,3 +114,27 @@ def test_kinds_follow_the_words_of_how(runs):
     data = read_data(runs, times)
     assert data.times["kind"].to_list() == list(hows.values())
     assert data.times["people"].to_list()[4] == 3
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"minutes": float("inf")}, "minutes of task 't0' is inf; expected a finite time"),
+        ({"low": 9.0, "high": 3.0}, "high of task 't0' is 3; expected an end that is not below low"),
+        ({"people": -1}, "people of task 't0' is -1; expected 0 or more"),
+        ({"chance": 1.0}, "chance of task 't0' is 1; expected a share"),
+    ],
+)
+def test_figures_that_no_time_can_have_are_named(runs, times, columns, message):
+    with pytest.raises(MensuraError, match=message):
+        mensura.fit_horizons(runs, times.with_columns(**{name: pl.lit(value) for name, value in columns.items()}))
+
+
+def test_a_run_without_a_name_is_refused(runs, times):
+    with pytest.raises(MensuraError, match="a run has no subject"):
+        mensura.fit_horizons(runs.with_columns(subject=pl.lit(None, pl.String)), times)
+
+
+def test_ranges_alone_need_no_minutes(runs, times):
+    ranges = times.select("task", low=pl.col("minutes") / 2, high=pl.col("minutes") * 2)
+    assert mensura.fit_horizons(runs, ranges).shown["p50"].null_count() == 0

@@ -22,8 +22,8 @@ from mensura.horizon.lengths import Lengths
 ROUNDS = 50
 CLOSE = 2e-2
 """The fit has converged when no unknown moves by more, in logits."""
-SLOPE, SLOPE_DOUBT = 0.6, 0.4
-"""Logits per doubling: the mean slope before any run is seen."""
+SLOPE, SLOPE_DOUBT, LEVEL_DOUBT = 0.6, 0.4, 3.0
+"""Before any run is seen: the mean slope in logits per doubling, its doubt, and that of the level at 16 minutes."""
 PRIORS = {"a": (2.5, 1.0), "b": (0.15, 3.0), "v": (0.7, 2.0), "g": (0.1, 30.0), "w": (0.5, 2.0), "e": (1.0, 2.0)}
 """Each spread before data: its value in logits, and how many effects it counts as.
 
@@ -194,7 +194,7 @@ def _prior(mode: Mode) -> tuple[Floats, Floats]:
         matrix[mean, mean] += slot.size * effect[name] ** -2.0
         matrix[slot, mean] = matrix[mean, slot] = -(effect[name] ** -2.0)
     matrix[at.u, at.u] = np.linalg.inv(mode.lengths.shared + 1e-6 * np.eye(mode.lengths.shared.shape[0]))
-    matrix[at.mean.start, at.mean.start] += 1e-3
+    matrix[at.mean.start, at.mean.start] += LEVEL_DOUBT**-2.0
     matrix[at.mean.start + 1, at.mean.start + 1] += SLOPE_DOUBT**-2.0
     center[at.b] = center[at.mean.start + 1] = SLOPE
     return matrix, center

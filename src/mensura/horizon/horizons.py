@@ -52,28 +52,34 @@ CURVE = {
 
 
 def draw_unknowns(mode: Mode, rng: np.random.Generator, draws: int = DRAWS) -> Floats:
-    """Draw the dense unknowns; tails are those of Student's distribution, as the spreads come from few suites."""
-    root = np.linalg.cholesky(mode.covariance + 1e-10 * np.eye(mode.places.size))
-    normal = rng.standard_normal((draws, mode.places.size)) @ root.T
-    freedom = len(mode.design.suites) + 4 if len(mode.design.suites) > 1 else 30
-    return np.asarray(mode.theta + normal * np.sqrt(freedom / rng.chisquare(freedom, draws))[:, None])
+    """Draw the dense unknowns; shifts of suites have the tails of Student's distribution, as few suites show them."""
+    normal = rng.standard_normal((draws, mode.places.size))
+    drawn = normal @ np.linalg.cholesky(mode.covariance + 1e-10 * np.eye(mode.places.size)).T
+    freedom = len(mode.design.suites) + 2
+    longer = np.sqrt(freedom / rng.chisquare(freedom, draws)) - 1
+    shifts = np.r_[np.arange(mode.places.size)[mode.places.v], np.arange(mode.places.size)[mode.places.u]]
+    follow = np.linalg.solve(mode.covariance[np.ix_(shifts, shifts)], mode.covariance[shifts])
+    return np.asarray(mode.theta + drawn + longer[:, None] * (drawn[:, shifts] @ follow))
 
 
 @cache
-def logit_of_mean(level: float, spread: float) -> float:
-    """Return the middle logit at which success, averaged over tasks that differ by ``spread``, is ``level``."""
-    low, high = -40.0, 40.0
+def _logits_by_spread(level: float) -> Floats:
+    low, high = np.full((2, len(_SPREADS)), 40.0) * [[-1], [1]]
     for _ in range(60):
         middle = (low + high) / 2
-        mean = float(_WEIGHTS @ expit(np.asarray(middle + spread * _NODES)))
-        low, high = (middle, high) if mean < level else (low, middle)
-    return (low + high) / 2
+        is_low = expit(middle[:, None] + np.outer(_SPREADS, _NODES)) @ _WEIGHTS < level
+        low, high = np.where(is_low, middle, low), np.where(is_low, high, middle)
+    return np.asarray((low + high) / 2)
+
+
+def logit_of_mean(level: float, spread: Floats | float) -> Floats:
+    """Return the middle logit at which success, averaged over tasks that differ by ``spread``, is ``level``."""
+    return np.interp(spread, _SPREADS, _logits_by_spread(level))
 
 
 def lengths_at(height: Floats, slope: Floats, level: float, spread: Floats | float, slip: float) -> Floats:
     """Return the length, in doublings of a minute, at which success is ``level``; infinite where it does not fall."""
-    share = min(level / (1 - slip), 0.999)
-    target = np.interp(spread, _SPREADS, [logit_of_mean(share, one) for one in _SPREADS])
+    target = logit_of_mean(min(level / (1 - slip), 0.999), spread)
     with np.errstate(divide="ignore", invalid="ignore"):
         crossing = CENTER + (height - target) / slope
     return np.where(slope > FLAT, crossing, np.where(height > target, np.inf, -np.inf))

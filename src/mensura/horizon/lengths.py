@@ -49,13 +49,13 @@ KINDS = {
     ESTIMATE: KindPrior(-0.6, 0.6, 1.0, 1.1),
     MODEL: KindPrior(-1.0, 0.8, 1.4, 1.0, 0.85),
     FIRST: KindPrior(-1.5, 0.8, 0.7, 1.4),
-    RANGE: KindPrior(-0.4, 0.6, 0.8, 0.8),
+    RANGE: KindPrior(-0.4, 0.6, 1.0, 1.1),
 }
 ANY_KIND = KindPrior(-0.4, 0.7, 0.9, 1.1)
 PERSON = (1.2, 4.0)
 """Spread of one person's time around a task's typical time before repeated attempts are seen, and its weight."""
 WITHIN = (1.5, 2.0)
-"""Spread of lengths within a suite before data, and its weight."""
+"""Spread of lengths within a suite before data, and its weight; suites differ around what they share by as much."""
 _KIND_WEIGHT, _SHARED_WEIGHT = 6.0, 4.0
 
 
@@ -307,20 +307,23 @@ def _maximised(
     covariance = (carry * inverse[home]).sum(1)
     square = (state.x - state.theta[home]) ** 2 + variance + diagonal[home] - 2 * covariance
     sums, counts = np.bincount(home, square, minlength=homes), np.bincount(home, minlength=homes)
-    within = np.sqrt((WITHIN[1] * WITHIN[0] ** 2 + sums) / (WITHIN[1] + counts))
+    usual = (WITHIN[1] * WITHIN[0] ** 2 + sums.sum()) / (WITHIN[1] + counts.sum())
+    within = np.sqrt((WITHIN[1] * usual + sums) / (WITHIN[1] + counts))
     slots = np.where(arrays.bias >= 0, homes + arrays.bias, 0)
     both = (carry[arrays.task] * inverse[slots]).sum(1)
     error = variance[arrays.task] + np.where(arrays.bias >= 0, diagonal[slots] + 2 * both, 0.0)
-    gap = np.where(arrays.plain, arrays.low, 0.0) - state.x[arrays.task] - _bias(state, arrays, homes)
-    square = arrays.people * (gap**2 + error)
+    each = _spreads(state, arrays)
+    expected = state.x[arrays.task] + _bias(state, arrays, homes)
+    slope, bend = time_derivatives(expected, arrays, each)
+    square = arrays.people * (each**2 * (1 + (each * slope) ** 2 - each**2 * bend) + (each**2 * bend) ** 2 * error)
     spread, doubt = state.spread.copy(), state.doubt.copy()
     for place, name in enumerate(kinds):
-        own, prior = square[(arrays.kind == place) & arrays.plain], _prior(name)
+        own, prior = square[arrays.kind == place], _prior(name)
         spread[place] = np.sqrt((_KIND_WEIGHT * prior.spread**2 + own.sum()) / (_KIND_WEIGHT + own.size))
         at = np.array([homes + slot for slot, (kind, _) in enumerate(biases) if kind == place], dtype=np.int64)
         mean = first + place
         gaps = (state.theta[at] - state.theta[mean]) ** 2 + diagonal[at] + diagonal[mean] - 2 * inverse[at, mean]
         doubt[place] = np.sqrt((_SHARED_WEIGHT * prior.shared**2 + gaps.sum()) / (_SHARED_WEIGHT + gaps.size))
-    own = square[(arrays.kind < 0) & arrays.plain]
+    own = square[arrays.kind < 0]
     person = float(np.sqrt((PERSON[1] * PERSON[0] ** 2 + own.sum()) / (PERSON[1] + own.size)))
     return replace(state, within=within, spread=spread, doubt=doubt, person=person)

@@ -85,6 +85,9 @@ def read_runs(
     if empty.height:
         notes.append(f"{counted(empty.height, 'run')} without a score: left out")
     frame = frame.filter(pl.col("score").is_not_null())
+    for field in ("subject", "task"):
+        if frame[field].null_count():
+            raise MensuraError(f"{name}: a run has no {field}; expected a name. Fill the cell or remove the row")
     if not frame.height:
         raise MensuraError(f"{name}: no run with a score; expected rows of subject, task, score")
     wrong = frame.filter(~pl.col("score").is_between(0, 1) | (pl.col("trials") <= 0))
@@ -140,9 +143,19 @@ def _split_attempts(frame: pl.DataFrame, has_gave_up: bool, notes: list[str]) ->
 
 def _checked(frame: pl.DataFrame, name: str, notes: list[str]) -> pl.DataFrame:
     """Refuse times that cannot be minutes, name duplicates, and give each row its kind."""
-    optional = {**dict.fromkeys(("people", "low", "high", "chance"), pl.Float64), "who": pl.String}
-    missing = {name: pl.lit(None, dtype) for name, dtype in optional.items() if name not in frame.columns}
+    optional = {**dict.fromkeys(("minutes", "people", "low", "high", "chance"), pl.Float64), "who": pl.String}
+    missing = {column: pl.lit(None, dtype) for column, dtype in optional.items() if column not in frame.columns}
     frame = frame.with_columns(**missing)
+    for column, rule, rest in (
+        ("minutes", pl.col("minutes").is_finite(), "a finite time"),
+        ("high", pl.col("high") >= pl.coalesce("low", "high"), "an end that is not below low"),
+        ("people", pl.col("people") >= 0, "0 or more"),
+        ("chance", pl.col("chance").is_between(0, 0.99), "a share from 0 to 0.99"),
+    ):
+        odd = frame.filter(~rule)
+        if odd.height:
+            task, value = odd.select("task", column).row(0)
+            raise MensuraError(f"{name}: {column} of task {task!r} is {value:g}; expected {rest}. Correct it")
     empty = pl.col("minutes").is_null() & pl.col("low").is_null() & pl.col("high").is_null()
     count = frame.filter(empty).height
     if count:
