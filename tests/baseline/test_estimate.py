@@ -407,3 +407,26 @@ def test_recorded_estimates_ship_without_texts_and_true_rates():
 @pytest.mark.parametrize(("one_in", "written"), [(1.14, "1.1"), (9.54, "9.5"), (10.4, "10"), (12345.0, "12,345")])
 def test_a_rarity_below_ten_is_written_with_one_decimal(one_in, written):
     assert result._short(one_in) == written
+
+
+class Nobody:
+    """A model that must not be asked."""
+
+    model = "test/nobody"
+
+    def ask(self, questions, read):
+        raise AssertionError(questions, read)
+
+
+@pytest.mark.parametrize(
+    ("estimated", "unused"),
+    [
+        (True, {"runs": 3}),
+        (True, {"askers": [Nobody()]}),
+        (True, {"anchor_people": 60}),
+        (False, {"estimator": "gpt", "askers": [Nobody()]}),
+    ],
+)
+def test_an_argument_without_a_use_is_refused(items, said, estimated, unused):
+    with pytest.raises(MensuraError, match=rf"^{next(iter(unused))}: "):
+        mensura.estimate_baseline(items, PEOPLE, estimates=said if estimated else None, **unused)

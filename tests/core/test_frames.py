@@ -159,3 +159,4 @@ def test_numbers_that_differ_only_in_last_bits_are_sorted_by_name():
     table = pl.DataFrame({"name": ["b", "c", "none", "a"], "value": [0.3, 0.4, None, 0.1 + 0.2]})
     assert table["value"][3] > table["value"][0]
     assert sort_highest(table, "value", "name")["name"].to_list() == ["c", "a", "b", "none"]
+    assert sort_highest(table, -pl.col("value"), "name")["name"].to_list() == ["a", "b", "c", "none"]

@@ -251,6 +251,9 @@ def test_margins_may_cross_questions_and_must_fit_the_sample():
         rake(takers, pl.DataFrame({"question": ["age"] * 3, "answer": ["x", "y", "z"], "share": [0.4, 0.4, 0.2]}))
     with pytest.raises(MensuraError, match=r"add up to 0\.900"):
         rake(takers, pl.DataFrame({"question": ["age"] * 2, "answer": ["x", "y"], "share": [0.4, 0.5]}))
+    rounded = pl.DataFrame({"question": ["age"] * 3, "answer": ["x", "y", "w"], "share": [0.06, 0.57, 0.35]})
+    assert rounded["share"].sum() < 0.98 - 1e-17, "shares of whole percents may add up to a last bit below 98%"
+    assert len(rake(takers.with_columns(age=pl.Series(["x", "y", "w"])), rounded).weights) == 3
 
 
 def test_weights_move_the_rate_and_widen_the_interval(bank):

@@ -60,6 +60,13 @@ def test_only_models_of_the_evidence_can_be_called_selected(chosen):
         mensura.score_iq(chosen[0], selected=["nobody"])
 
 
+def test_a_method_that_corrects_nobody_takes_no_selected_models(chosen):
+    evidence, _, hidden = chosen
+    with pytest.raises(MensuraError, match=r"^selected: only the joint method uses it"):
+        mensura.score_iq(evidence, method="published", selected=list(hidden)[:1])
+    mensura.score_iq(evidence, method="published", selected=())
+
+
 @pytest.mark.slow
 def test_models_with_scores_of_their_makers_are_lowered_unless_one_asks_for_none(mensura_command):
     plain, corrected = (

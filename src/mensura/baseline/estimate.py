@@ -35,6 +35,13 @@ from mensura.people import Population, World
 DRAWS, FEWER = 400, 100
 _MANY = 5000  # items, from which fewer draws are enough and memory is not
 _CONTRADICTS = 4.0
+_NEEDED = {
+    "askers": "estimates that exist need no model",
+    "runs": "only models in askers= are asked more than once",
+    "estimator": "a model that is asked has its name",
+    "anchor_people": "there are no anchors",
+}
+"""Why an argument has no use, by its name."""
 
 
 @check_arguments
@@ -116,6 +123,14 @@ def estimate_baseline(
     ['population', 'mean', 'low', 'high']
 
     """
+    unused = {
+        "askers": estimates is not None and bool(askers),
+        "runs": estimates is not None and runs != 1,
+        "estimator": estimates is None and estimator is not None,
+        "anchor_people": anchors is None and anchor_people is not None,
+    }
+    if name := next((name for name, is_unused in unused.items() if is_unused), None):
+        raise MensuraError(f"{name}: {_NEEDED[name]}; leave it out")
     if scores is not None:
         require_columns(scores, ["subject", "score"], name="scores")
     world = world or World.load()

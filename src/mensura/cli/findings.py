@@ -66,7 +66,7 @@ def say_pool(name: str, domains: pl.DataFrame) -> str:
     """Say how well the whole sample did, and on which domain least."""
     items = int(domains["n_items"].sum())
     mean = sum(domains["n_items"] * domains["rate"]) / items
-    least = domains.sort("rate").row(0, named=True)
+    least = domains.sort("rate", "domain").row(0, named=True)
     hardest = f"; least in {least['domain']} ({least['rate']:.1%})" if domains.height > 1 else ""
     return f"{name}: {mean:.1%} right on average over {counted(items, 'item')}{hardest}."
 
@@ -80,8 +80,10 @@ def say_import(name: str, items: int, persons: int, excluded: pl.DataFrame) -> s
 
 def say_levels(demands: pl.DataFrame) -> str:
     """Say how many levels there are, and which dimension is asked for most."""
+    from mensura.core.frames import sort_highest
+
     levels = demands.drop_nulls("level").select("dimension", "level")
-    top = levels.group_by("dimension", maintain_order=True).mean().sort("level", descending=True).row(0, named=True)
+    top = sort_highest(levels.group_by("dimension").mean(), "level", "dimension").row(0, named=True)
     count = f"{demands.height} levels of {counted(demands['item'].n_unique(), 'item')}"
     return f"{count}; most is demanded in {top['dimension']}, {top['level']:.1f} on average."
 
@@ -117,7 +119,9 @@ def say_journal(models: pl.DataFrame) -> str:
 
 def say_comparison(comparison: pl.DataFrame) -> str:
     """Say which model was right most often, and how that compares with people."""
-    models = comparison.filter(kind="models").sort("rate", descending=True, nulls_last=True)
+    from mensura.core.frames import sort_highest
+
+    models = sort_highest(comparison.filter(kind="models"), "rate", "subject")
     if not models.height:
         return "No model has sat the exam yet. mensura exam sit EXAM --model NAME lets one."
     best = models.row(0, named=True)

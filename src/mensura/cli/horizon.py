@@ -12,6 +12,7 @@ from mensura.cli.options import Json, Out, inarg, infile, opt
 from mensura.cli.output import console, emit, print_notes
 from mensura.cli.settings import Settings, read_settings, takes
 from mensura.cli.tables import show
+from mensura.core.frames import sort_highest
 
 if TYPE_CHECKING:
     from mensura.horizon import HorizonFit
@@ -93,7 +94,7 @@ def _print(fit: HorizonFit, table: pl.DataFrame, trend: pl.DataFrame) -> None:
     console.print(fit.heading)
     print_notes(fit.notes)
     others = table.filter(pl.col("suite").is_in(["science", "software"])).drop_nulls("p50")
-    best = others.sort("p50", descending=True).group_by("suite", maintain_order=True).head(3)
+    best = sort_highest(others, "p50", "subject").group_by("suite", maintain_order=True).head(3)
     show({"shown": fit.shown, "others": best, "trend": trend}, "horizon")
     if fit.parts.height:
         means = fit.parts.select(pl.exclude("subject").mean()).row(0, named=True)

@@ -14,6 +14,7 @@ from mensura.cli.output import console, emit, print_notes
 from mensura.cli.settings import Settings, read_settings, split_names, takes
 from mensura.cli.tables import show
 from mensura.core.errors import MensuraError, counted, listed_names
+from mensura.core.frames import sort_highest
 from mensura.intake.tables import NotedTable, read_noted, read_table
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def rates(
 
 def _mean_rate(pool: ItemPool, table: pl.DataFrame) -> str:
     """Say the mean rate of the whole sample, the hardest item and the easiest."""
-    whole = table.filter(covariate="all").sort("rate")
+    whole = sort_highest(table.filter(covariate="all"), -pl.col("rate"), "item")
     hardest, easiest = whole.row(0, named=True), whole.row(-1, named=True)
     mean = sum(whole["rate"]) / whole.height
     return (

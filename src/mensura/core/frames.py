@@ -46,10 +46,11 @@ def says_yes(column: str) -> pl.Expr:
     return cells.is_in(["true", "yes", "1", "1.0"]).fill_null(value=False)
 
 
-def sort_highest(frame: pl.DataFrame, value: str, *names: str) -> pl.DataFrame:
+def sort_highest(frame: pl.DataFrame, value: str | pl.Expr, *names: str) -> pl.DataFrame:
     """Sort by a computed number, highest first; rows whose numbers differ only in last bits are sorted by ``names``."""
     descending = [True, *(False for _ in names)]
-    rounded = pl.col(value).cast(pl.Float64).round(DIGITS)
+    column = pl.col(value) if isinstance(value, str) else value
+    rounded = column.cast(pl.Float64).round(DIGITS)
     return frame.sort(rounded, *names, descending=descending, nulls_last=True, maintain_order=True)
 
 

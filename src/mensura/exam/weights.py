@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import polars as pl
 
-from mensura.core.arrays import Floats
+from mensura.core.arrays import Floats, just_above, just_below
 from mensura.core.errors import MensuraError, listed_names
 from mensura.core.frames import require_columns
 from mensura.exam.settings import ExclusionRules
@@ -130,7 +130,7 @@ def _target(takers: pl.DataFrame, margins: pl.DataFrame, name: str) -> tuple[str
     levels = [_DECLINED if None in row else " × ".join(row) for row in takers.select(parts).iter_rows()]
     shares = dict(margins.filter(pl.col("question") == name).select("answer", "share").iter_rows())
     total = sum(shares.values())
-    if not 0.98 <= total <= 1.02 or min(shares.values()) <= 0:
+    if not just_below(0.98) <= total <= just_above(1.02) or min(shares.values()) <= 0:
         raise MensuraError(f"margins: the shares of {name!r} add up to {total:.3f}; expected positive ones, 1 in all")
     absent = [answer for answer in shares if answer not in levels]
     unlisted = sorted(set(levels) - {_DECLINED} - set(shares))

@@ -22,6 +22,7 @@ import numpy as np
 import polars as pl
 import scipy
 
+from mensura.core.frames import sort_highest
 from mensura.evidence import load
 from mensura.extrapolation.facts import country_of, world_tables
 from mensura.extrapolation.slices import fit_slice
@@ -49,7 +50,7 @@ def differential_items(cases: Sequence[Case]) -> pl.DataFrame:
     table = pl.DataFrame(rows, schema=_DIF, orient="row")
     table = table.with_columns(q=scipy.stats.false_discovery_control(table["q"].to_numpy()))
     departing = table.filter((pl.col("q") <= FALSE_SHARE) & (pl.col("size") != "A"))
-    return departing.sort(pl.col("difference").abs(), descending=True)
+    return sort_highest(departing, pl.col("difference").abs(), "item", "covariate", "group")
 
 
 _DIF = {

@@ -90,6 +90,8 @@ def score_iq(
     unknown = sorted(set(selected or ()) - set(matrix.subjects))
     if unknown:
         raise MensuraError(f"selected: {unknown[0]!r} is no model of the evidence; expected a name of mensura iq")
+    if selected and not used.imputation.is_joint:
+        raise MensuraError("selected: only the joint method uses it; leave it out, or choose method='joint'")
     if selected is not None:
         named = np.isin(matrix.subjects, list(selected))
         matrix = replace(matrix, chosen=(matrix.chosen | named[:, None] & matrix.measured) & bool(selected))

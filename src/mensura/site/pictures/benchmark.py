@@ -10,6 +10,7 @@ import polars as pl
 
 from mensura.charts import Drawing, Mark, Reference, Strip, draw_forest, draw_history, draw_ladder
 from mensura.charts.theme import ROOT
+from mensura.core.frames import sort_highest
 from mensura.evidence import RATE_UNITS, Evidence, slug, with_tries
 from mensura.scale import rate_interval
 from mensura.site.pictures.registry import Figure, model_link, worded
@@ -50,7 +51,7 @@ def score_rows(study: Study, benchmark: str) -> pl.DataFrame:
         with_tries(study.evidence, study.evidence.primary_scores.filter(benchmark=benchmark))
         .select("subject", "score", "source", "date", "note", "tries")
         .join(names, on="subject", maintain_order="left")
-        .sort("score", descending=True)
+        .sort("score", "subject", descending=[True, False])
     )
     scale = RATE_UNITS.get(facts["unit"], math.nan)
     tries = rows["tries"].to_numpy()
@@ -67,7 +68,7 @@ def people_on(study: Study, benchmark: str) -> list[dict[str, Any]]:
         .otherwise(pl.col("status").replace(_JUDGED))
         .alias("status")
     )
-    return rows.sort("score", descending=True).to_dicts()
+    return sort_highest(rows, "score", "group").to_dicts()
 
 
 def group_subject(test: str, group: str) -> str:

@@ -16,6 +16,7 @@ from mensura.charts.plot import Plot, draw_plot
 from mensura.charts.theme import paint
 from mensura.charts.values import Axis, month
 from mensura.core.errors import MensuraError
+from mensura.core.frames import sort_highest
 from mensura.evidence import Evidence, slug
 from mensura.site.pictures.first_parts import sign
 from mensura.site.pictures.registry import Figure, model_link, picture, picture_words, worded
@@ -105,7 +106,7 @@ def horizon_trend(study: Study) -> Figure:
 
     def draw_one(index: int, plot: Plot) -> None:
         domain = list(DOMAINS)[index]
-        own = dated.filter(domain=domain).sort("p50", descending=True).to_dicts()
+        own = sort_highest(dated.filter(domain=domain), "p50", "subject").to_dicts()
         marks = []
         for place, row in enumerate(own):
             at: dict[str, Any] = {"x": float(row["released"].toordinal()), "y": row["p50"], "named": place < _NAMED}

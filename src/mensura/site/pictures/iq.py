@@ -8,6 +8,7 @@ import polars as pl
 
 from mensura import charts
 from mensura.charts.values import say
+from mensura.core.frames import sort_highest
 from mensura.evidence import slug
 from mensura.site.pictures.registry import Figure, labelled, linked, picture, worded
 from mensura.study.headlines import say_lead
@@ -47,7 +48,7 @@ def dimension_bell(study: Study, dimension: str) -> Figure:
 
 def highest_said(points: pl.DataFrame) -> str:
     """Say who is highest; where that is an estimate, also who is highest of those measured."""
-    placed = points.drop_nulls("iq").sort("iq", descending=True)
+    placed = sort_highest(points.drop_nulls("iq"), "iq", "subject")
     measured = placed.filter(status="measured")
     sentence = leading_said(placed)
     if placed.is_empty() or measured.is_empty() or placed["subject"][0] == measured["subject"][0]:
@@ -81,7 +82,7 @@ def _two(points: pl.DataFrame) -> pl.DataFrame:
 
 def leading_said(points: pl.DataFrame) -> str:
     """Say who is highest, with the interval."""
-    placed = points.drop_nulls("iq").sort("iq", descending=True)
+    placed = sort_highest(points.drop_nulls("iq"), "iq", "subject")
     if placed.is_empty():
         return "no model is placed"
     top = placed.row(0, named=True)
@@ -93,7 +94,7 @@ def risen_said(points: pl.DataFrame) -> str:
     dated = points.drop_nulls("value").sort("released")
     if dated.is_empty():
         return "No model on the timeline"
-    first, last = dated.row(0, named=True), dated.sort("value").row(-1, named=True)
+    first, last = dated.row(0, named=True), sort_highest(dated, "value", "released").row(0, named=True)
     basis = "The record" if last["status"] == "measured" else "With estimates, the record"
     return (
         f"{basis} has risen from IQ {first['value']:.0f} ({first['name']}) to {last['value']:.0f} ({last['name']}, "
@@ -217,7 +218,7 @@ def farthest_said(rows: pl.DataFrame) -> str:
 
 def leanest(rows: pl.DataFrame) -> str:
     """Say which model needs least work."""
-    ordered = rows.sort("value", descending=True)
+    ordered = sort_highest(rows, "value", "name")
     if ordered.is_empty():
         return "No model has a task efficiency"
     top = ordered.row(0, named=True)

@@ -11,6 +11,7 @@ from mensura.charts import Mark, among_people
 from mensura.charts.passing import PassingRow, draw_passing
 from mensura.charts.values import counted, listed
 from mensura.core.errors import MensuraError
+from mensura.core.frames import sort_highest
 from mensura.evidence.passing import SURELY, number_word, say_passed, say_solid
 from mensura.site.pictures.benchmark import group_subject
 from mensura.site.pictures.registry import Figure, model_link, picture, picture_words, worded
@@ -155,7 +156,7 @@ def ladder_finding(rows: pl.DataFrame) -> str:
         others = rows.filter(
             (pl.col("test") == test) & (pl.col("kind") != "people") & pl.col("dimension").is_in(list(places))
         )
-        best = others.sort("level", descending=True).unique("dimension", keep="first", maintain_order=True)
+        best = sort_highest(others, "level", "subject").unique("dimension", keep="first", maintain_order=True)
         above = sum(level > places[name] for name, level in best.select("dimension", "level").iter_rows())
         if best.height:
             of = f"{above} of {best.height} dimensions"

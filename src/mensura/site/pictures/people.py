@@ -10,7 +10,7 @@ import polars as pl
 
 from mensura import charts
 from mensura.calibration import CalibrationResult
-from mensura.core.frames import read_csv
+from mensura.core.frames import read_csv, sort_highest
 from mensura.evidence import Evidence
 from mensura.scale import rate_interval
 from mensura.site.pictures.registry import Figure, picture, worded
@@ -30,7 +30,7 @@ def _percent(share: float) -> str:
 
 def largest_said(drivers: pl.DataFrame) -> str:
     """Say what moves the rate most."""
-    top = drivers.sort(pl.col("effect").abs(), descending=True).row(0, named=True)
+    top = sort_highest(drivers, pl.col("effect").abs(), "driver").row(0, named=True)
     return f"{top['driver'].capitalize()} moves the rate most: {top['effect']:+.1f} points".replace("-", "−")
 
 

@@ -11,7 +11,7 @@ import polars as pl
 from mensura import charts
 from mensura.charts.plot import draw_nothing
 from mensura.charts.theme import ROOT
-from mensura.core.frames import read_csv
+from mensura.core.frames import read_csv, sort_highest
 from mensura.evidence import slug
 from mensura.site.pictures.registry import Figure, labelled, linked, picture, worded
 from mensura.study.headlines import capability_leader_sentence, pace_sentence, unit_words
@@ -121,7 +121,7 @@ def stands_beside(study: Study) -> str:
     below = study.groups.filter((pl.col("status") == "measured") & (pl.col("capability") < best["capability"]))
     if below.is_empty():
         return leader
-    nearest = below.sort("capability").row(-1, named=True)
+    nearest = sort_highest(below, "capability", "group").row(0, named=True)
     theirs = show_range(nearest["low"], nearest["high"], "capability")
     return f"{leader} Next below it: {study.class_names[nearest['group']]}, anywhere from {theirs}."
 
@@ -129,7 +129,7 @@ def stands_beside(study: Study) -> str:
 def human_lines(groups: pl.DataFrame) -> pl.DataFrame:
     """Choose measured classes for lines: the surest first, those too near a chosen one left out."""
     kept: list[tuple[str, float, float, float]] = []
-    surest = groups.filter(pl.col("status") == "measured").sort(pl.col("high") - pl.col("low"))
+    surest = sort_highest(groups.filter(status="measured"), pl.col("low") - pl.col("high"), "group")
     for row in surest.select("group", "capability", "low", "high").iter_rows():
         if all(abs(row[1] - other[1]) >= _LINES_APART for other in kept):
             kept.append(row)
@@ -149,7 +149,7 @@ def sensors(study: Study) -> Figure:
 @picture("residual-profiles")
 def residual_profiles(study: Study) -> Figure:
     """Where models score above and below their own level."""
-    chosen = study.charted("capability").sort("capability", descending=True).head(_PROFILED_MODELS)
+    chosen = sort_highest(study.charted("capability"), "capability", "subject").head(_PROFILED_MODELS)
     titles = study.benchmarks.select("benchmark", title="name")
     points = (
         chosen.select("subject", "name", "provider")
@@ -198,7 +198,7 @@ def in_range(study: Study) -> str:
 
 def oddest(points: pl.DataFrame) -> str:
     """Say which score lies farthest from its model's level."""
-    farthest = points.drop_nulls("residual").sort(pl.col("residual").abs(), descending=True)
+    farthest = sort_highest(points.drop_nulls("residual"), pl.col("residual").abs(), "name")
     if farthest.is_empty():
         return "No model has a residual"
     top = farthest.row(0, named=True)
