@@ -16,7 +16,6 @@ from mensura.baseline import (
     card_svg,
     plan_panel,
     read_recorded,
-    result,
 )
 from mensura.charts.theme import LIGHT
 from mensura.core.arrays import expit, logit
@@ -402,11 +401,6 @@ def test_recorded_estimates_ship_without_texts_and_true_rates():
     assert not {"text", "truth", "n", "answer"} & set(table.columns)
     with pytest.raises(MensuraError, match="recorded: got"):
         read_recorded("nobody")
-
-
-@pytest.mark.parametrize(("one_in", "written"), [(1.14, "1.1"), (9.54, "9.5"), (10.4, "10"), (12345.0, "12,345")])
-def test_a_rarity_below_ten_is_written_with_one_decimal(one_in, written):
-    assert result._short(one_in) == written
 
 
 class Nobody:

@@ -1,14 +1,12 @@
 """Lines that predict people badly place nobody, and published bases stand beside those of open items."""
 
-import polars as pl
 import pytest
 
 import mensura
-from mensura.calibration import bases_beside, chosen_lines, profile_counts
+from mensura.calibration import chosen_lines, profile_counts
 from mensura.calibration.placing import doubt_of_lines
 from mensura.demands.rubrics import annotated_dimensions
 from mensura.scale import Calibration, LevelLine
-from tools.embed_open_pool import compare_bases
 
 PLACES = ("world_rate", "one_in", "percentile", "iq")
 ALIKE = Calibration(tuple(LevelLine(code, 0.6, 0.5, code) for code in annotated_dimensions()))
@@ -40,21 +38,3 @@ def test_the_command_prints_levels_and_why_no_rarity(mensura_command):
     assert "154" not in run.out and "6,928" not in run.out and "one_in" not in run.out
     assert "nobody is placed: the rank correlation of these lines with people's success is 0.22" in run.out
     assert "3.38" in run.out
-
-
-def test_published_bases_do_not_come_back_from_open_items():
-    table = bases_beside()
-    volume = table.row(by_predicate=pl.col("name") == "volume", named=True)
-    assert volume["published"] == 31.95
-    assert 1 < volume["low"] < volume["base"] < volume["high"] < 3
-    assert table.filter(pl.col("high") >= pl.col("published"))["name"].to_list() == ["spatial-reasoning"]
-    by_language_model, without = (table[name].log().mean() for name in ("asked", "carried"))
-    assert by_language_model > without  # world rates of a language model raise bases
-
-
-@pytest.mark.slow
-def test_the_embedded_bases_are_those_these_items_give():
-    embedded, made = bases_beside(), compare_bases()
-    assert embedded["verdict"].to_list() == made["verdict"].to_list()
-    for column in ("published", "base", "low", "high", "asked", "carried"):
-        assert embedded[column].to_list() == pytest.approx(made[column].to_list(), rel=1e-3)

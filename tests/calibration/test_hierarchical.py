@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from mensura.calibration import calibrate, hierarchical, open_demands, open_items, read_items
-from mensura.calibration.depths import Depths, Moments, Spreads, given_rates, marginal, shown_depth
-from mensura.calibration.reliability import pool_means, predicted_levels, reading_chances
+from mensura.calibration.depths import Depths, given_rates
+from mensura.calibration.reliability import pool_means, predicted_levels
 from mensura.calibration.skill import judge
 
 
@@ -104,35 +104,6 @@ def test_a_rate_of_0_says_deep_and_not_how_deep(simulated):
     assert row["low"] < 10 ** slopes["KNn"] < row["high"]
 
 
-def test_the_shown_depth_is_the_depth_without_a_floor_and_its_slope_the_derivative():
-    depth, floor = np.array([0.1, 0.8, 2.0]), np.array([0.0, 0.25, 0.5])
-    shown, slope = shown_depth(depth, floor)
-    assert 10**-shown == pytest.approx(floor + (1 - floor) * 10**-depth)
-    step = 1e-6
-    assert slope == pytest.approx((shown_depth(depth + step, floor)[0] - shown) / step, rel=1e-4)
-
-
-def test_a_reading_is_drawn_towards_what_is_common_in_its_pool():
-    pool = np.repeat([0, 1], 200)
-    levels = np.concatenate([np.repeat([0, 1, 3], [150, 49, 1]), np.repeat([2, 3, 4], [60, 80, 60])])[:, None] * 1.0
-    read, left = predicted_levels(levels, pool, np.ones(400, dtype=int), np.array([0.5]))
-    assert read[199, 0] < read[280, 0]  # both read as 3
-    assert read[280, 0] == pytest.approx(3.0, abs=0.05)
-    assert (left[280, 0] > 0.1) and (read >= 0).all()
-    exact, none = predicted_levels(levels, pool, np.ones(400, dtype=int), np.array([0.0]))
-    assert (exact == levels).all() and not none.any()
-
-
-def test_two_readings_have_the_chances_of_their_sum():
-    """Of a true 2 with error 0.35: a reading is right with chance 0.847, one off with 0.0766 either way."""
-    told, twice = np.array([2.0, 2.5, 3.0]), np.full(3, 2)
-    right, off = 0.84686, 0.07656
-    expected = [right**2 + 2 * off**2, 2 * right * off, off**2]
-    assert reading_chances(told, twice, 0.35)[:, 2] == pytest.approx(expected, abs=2e-5)
-    every = np.arange(0, 5.25, 0.5)
-    assert reading_chances(every, np.full(11, 2), 0.6).sum(axis=0) == pytest.approx(np.ones(6))
-
-
 def read_with_errors(rng, items):
     """True levels of two demands that go together, and one reading of each with error 0.6."""
     common = rng.normal(1.6, 1.2, items)
@@ -205,22 +176,6 @@ def test_many_items_settle_where_all_of_them_would(simulated, monkeypatch):
     monkeypatch.setattr(hierarchical, "MOST_SETTLED", 120)
     part = calibrate(rates, demands).bases
     assert part["slope"].to_list() == pytest.approx(whole["slope"].to_list(), abs=0.01)
-
-
-def test_moment_sums_give_the_likelihood_of_the_whole_covariance():
-    """Against the density of the responses with pools' shifts and slopes written out as one big covariance."""
-    rng = np.random.default_rng(0)
-    design = np.column_stack([np.ones(12), rng.normal(size=(12, 2))])
-    response, variance, pool = rng.normal(size=12), rng.uniform(0.5, 2, 12), np.repeat([0, 1, 2], 4)
-    spreads = Spreads(0.7, 0.3, 1.0)
-    information, pull, constant = marginal(Moments.of(design, response, 1 / variance, pool, 3), spreads)
-    departures = np.diag([0.49, 0.09, 0.09])
-    whole = np.diag(variance) + np.where(pool[:, None] == pool, design @ departures @ design.T, 0.0)
-    inverse = np.linalg.inv(whole)
-    assert information == pytest.approx(design.T @ inverse @ design)
-    assert pull == pytest.approx(design.T @ inverse @ response)
-    logdet = np.linalg.slogdet(whole)[1] - np.log(variance).sum()
-    assert constant == pytest.approx(-0.5 * (response @ inverse @ response + logdet))
 
 
 @pytest.mark.parametrize("without", ["enem", "naep", "syllogisms", "tsa"])

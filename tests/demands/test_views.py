@@ -99,23 +99,6 @@ def test_options_in_columns_and_a_key_called_answer():
     assert (view.options, view.key) == (("yes", "no", "?"), "no")
 
 
-LAYOUTS = {
-    "mmlu.csv": "Which is a river?,Etna,Rhine,Alps,Oslo,B\n",
-    "arc.jsonl": '{"id": "x", "question": {"stem": "Which is a river?", "choices": [{"text": "Etna", "label": "A"}, '
-    '{"text": "Rhine", "label": "B"}, {"text": "Alps", "label": "C"}, {"text": "Oslo", "label": "D"}]}, '
-    '"answerKey": "B"}\n',
-    "inspect.jsonl": '{"input": "Which is a river?", "choices": ["Etna", "Rhine", "Alps", "Oslo"], "target": "B"}\n',
-    "numbers.csv": "qid,question,choices,answer_index\n1,Which is a river?,Etna || Rhine || Alps || Oslo,1\n",
-}
-
-
-@pytest.mark.parametrize("name", LAYOUTS)
-def test_every_layout_of_items_that_baselines_read_can_be_annotated(name, tmp_path):
-    (tmp_path / name).write_text(LAYOUTS[name])
-    (view,) = plan_annotation(tmp_path / name, dimensions=["KNc"]).views
-    assert (view.text, view.options, view.key) == ("Which is a river?", ("Etna", "Rhine", "Alps", "Oslo"), "Rhine")
-
-
 def test_parameters_of_items_are_no_options():
     rows = {"item": ["q"], "text": ["Name a river."], "key": ["any"], "a": [1.2], "b": [-0.3], "c": [0.1]}
     assert view_items(item_table(pl.DataFrame(rows)))[0][0].options == ()

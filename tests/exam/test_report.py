@@ -11,13 +11,12 @@ import scipy
 from mensura.core.errors import MensuraError
 from mensura.exam import AnswerStore, read_exam
 from mensura.exam.checklist import checklist, checklist_text, to_pool
-from mensura.exam.comparison import agreement_among, error_agreement
 from mensura.exam.gathering import OUTCOMES, model_outcomes, people_outcomes, people_takers
-from mensura.exam.rates import AnswerMatrix, answer_matrix, combine, item_rates, mean_rate, rates_by_regression
+from mensura.exam.rates import answer_matrix, combine, item_rates
 from mensura.exam.report import report_exam
 from mensura.exam.scoring import answers_to_grade, grade, grading_agreement, name_outcome
 from mensura.exam.settings import ExclusionRules
-from mensura.exam.weights import exclude, hidden_groups, rake, shared_weights
+from mensura.exam.weights import exclude, rake
 from mensura.llm import Answer
 from mensura.people import ItemPool
 from tests.exam.conftest import TOML, write_exam
@@ -99,22 +98,6 @@ def test_a_group_of_fewer_than_five_is_not_shown(made):
     assert groups["under 40"] == {"question": "age", "answer": "under 40"} | nothing  # 80 − 76 would tell
 
 
-@pytest.mark.parametrize(
-    ("counts", "hidden"),
-    [
-        ({"a": 30, "b": 20, "c": 10}, ""),
-        ({"a": 30, "b": 20, "c": 3}, "bc"),  # all − a − b would tell of c
-        ({"a": 30, "b": 20, "c": 3, "d": 0}, "bcd"),  # nobody in d: the rest is c
-        ({"a": 30, "b": 2, "c": 3}, "bc"),  # five people, and nobody knows which are of c
-        ({"a": 30, "b": 1, "c": 3}, "abc"),
-        ({"a": 30, "b": 20, "d": 0}, "d"),  # an empty group hides nobody
-        ({"a": 4}, "a"),
-    ],
-)
-def test_small_groups_cannot_be_found_by_subtraction(counts, hidden):
-    assert hidden_groups(counts) == set(hidden)
-
-
 def test_margins_of_small_groups_are_not_shown(bank):
     about = lambda number: {"age": "under 40" if number % 20 else "40 or older"}  # noqa: E731
     _, takers = invent(bank, np.zeros(40), about=about)
@@ -132,14 +115,6 @@ def test_a_weight_that_few_people_share_does_not_point_at_them(bank):
     shown = report_exam(bank, outcomes, takers, margins=margins).takers.filter(pl.col("kind") == "people")["weight"]
     assert shown.value_counts()["count"].min() >= 5
     assert shown.sum() == pytest.approx(40.0)  # the real weights of the three are 2.7 times those of others
-
-
-def test_shown_weights_are_means_of_neighbours_and_common_ones_stay():
-    weights = {f"a{i}": 0.5 for i in range(6)} | {f"b{i}": 1.0 for i in range(5)} | {"c": 2.0, "d": 3.0}
-    shown = shared_weights(weights)
-    assert shown["a0"] == 0.5
-    assert shown["b0"] == shown["c"] == shown["d"] == pytest.approx(10.0 / 7.0)
-    assert shared_weights({"x": 1.5, "y": 0.5}) == {"x": 1.0, "y": 1.0}
 
 
 def test_anchors_are_what_baseline_reads_and_the_pool_what_people_reads(made, tmp_path):
@@ -230,32 +205,6 @@ def test_the_report_says_why_people_were_left_out(bank):
     assert any(warning.startswith(told) for warning in made.warnings)
 
 
-def test_raked_weights_reach_the_margins_and_cost_precision():
-    takers = pl.DataFrame({"subject": [f"p{n}" for n in range(100)], "age": ["young"] * 80 + ["old"] * 20})
-    takers = takers.with_columns(school=pl.Series(["low", "high"] * 50))
-    rows = [("age", "young", 0.5), ("age", "old", 0.5), ("school", "low", 0.7), ("school", "high", 0.3)]
-    margins = pl.DataFrame(rows, schema=["question", "answer", "share"], orient="row")
-    found = rake(takers, margins)
-    assert found.margins["weighted"].to_list() == pytest.approx([0.5, 0.5, 0.7, 0.3], abs=1e-6)
-    assert np.mean(list(found.weights.values())) == pytest.approx(1.0)
-    only_age = rake(takers, margins.head(2))
-    assert only_age.design_effect == pytest.approx(0.8 * 0.625**2 + 0.2 * 2.5**2)
-
-
-def test_margins_may_cross_questions_and_must_fit_the_sample():
-    takers = pl.DataFrame({"subject": ["a", "b", "c"], "age": ["x", "y", None], "land": ["k", "k", "k"]})
-    crossed = pl.DataFrame({"question": ["age × land"] * 2, "answer": ["x × k", "y × k"], "share": [0.75, 0.25]})
-    weights = rake(takers, crossed).weights
-    assert weights["a"] == pytest.approx(3 * weights["b"])
-    with pytest.raises(MensuraError, match="nobody in the sample answered 'age' with z"):
-        rake(takers, pl.DataFrame({"question": ["age"] * 3, "answer": ["x", "y", "z"], "share": [0.4, 0.4, 0.2]}))
-    with pytest.raises(MensuraError, match=r"add up to 0\.900"):
-        rake(takers, pl.DataFrame({"question": ["age"] * 2, "answer": ["x", "y"], "share": [0.4, 0.5]}))
-    rounded = pl.DataFrame({"question": ["age"] * 3, "answer": ["x", "y", "w"], "share": [0.06, 0.57, 0.35]})
-    assert rounded["share"].sum() < 0.98 - 1e-17, "shares of whole percents may add up to a last bit below 98%"
-    assert len(rake(takers.with_columns(age=pl.Series(["x", "y", "w"])), rounded).weights) == 3
-
-
 def test_weights_move_the_rate_and_widen_the_interval(bank):
     about = lambda number: {"age": "under 40" if number < 60 else "40 or older"}  # noqa: E731
     outcomes, takers = invent(bank, [1.0] * 60 + [-1.0] * 20, [0.0], about=about)
@@ -266,40 +215,6 @@ def test_weights_move_the_rate_and_widen_the_interval(bank):
     assert b.se > a.se
     percentiles = [report.comparison["percentile"][1] for report in (plain, weighted)]
     assert percentiles[1] > percentiles[0]  # among weaker people the same model stands higher
-
-
-def test_the_mean_rate_of_complete_answers_is_that_of_a_plain_t_interval():
-    score = (np.random.default_rng(0).random((30, 8)) < 0.6).astype(float)
-    found = mean_rate(AnswerMatrix(score, np.ones((30, 8), dtype=bool), np.ones(30)))
-    means = score.mean(axis=1)
-    assert found.rate == pytest.approx(means.mean())
-    assert found.se == pytest.approx(means.std(ddof=1) / np.sqrt(30))
-
-
-def test_an_item_that_all_got_right_has_an_interval_up_to_one():
-    rate, low, high, n = item_rates(AnswerMatrix(np.ones((10, 1)), np.ones((10, 1), dtype=bool), np.ones(10)))
-    assert (rate[0], high[0], n[0]) == (1.0, 1.0, 10.0)
-    assert 0.75 < low[0] < 0.9
-
-
-def test_errors_that_fall_on_the_same_items_agree_and_independent_ones_do_not():
-    rng = np.random.default_rng(0)
-    hard = rng.random(400) < 0.5
-    people = np.tile(~hard, (20, 1)).astype(float)
-    given = np.ones_like(people, dtype=bool)
-    taken = np.ones(400, dtype=bool)
-    assert error_agreement((~hard).astype(float), taken, people, given) == pytest.approx(1.0)
-    assert error_agreement(hard.astype(float), taken, people, given) < -0.9
-    assert abs(error_agreement((rng.random(400) < 0.5).astype(float), taken, people, given)) < 0.15
-    assert agreement_among(people, given) == pytest.approx(1.0)
-
-
-@pytest.mark.parametrize("persons", range(2, 30))
-def test_where_all_are_right_throughout_there_is_no_agreement_on_errors(persons):
-    """Six weights of 1/6 add up to one less a last bit: such a sum must not pass for disagreement."""
-    people = np.ones((persons, 3))
-    given = np.ones_like(people, dtype=bool)
-    assert np.isnan(error_agreement(np.ones(3), np.ones(3, dtype=bool), people, given))
 
 
 def test_estimates_shorten_intervals_and_speak_for_items_without_answers(bank):
@@ -430,44 +345,8 @@ def test_sittings_of_another_exam_are_refused(bank, exam, tmp_path):
         model_outcomes(exam, exam.folder)
 
 
-def test_an_item_that_abler_people_happened_to_get_is_corrected_by_their_other_answers():
-    """People answer ten of 20 items; the able half got the first item by chance. All would reach 60% on it."""
-    rng = np.random.default_rng(5)
-    able = np.arange(2000) % 2 == 0
-    chance = np.where(able, 0.8, 0.4)[:, None]
-    given = rng.random((2000, 20)) < 0.5
-    given[:, 0] = rng.random(2000) < np.where(able, 0.8, 0.2)
-    answers = AnswerMatrix(np.where(given, rng.random(given.shape) < chance, 0).astype(float), given, np.ones(2000))
-    plain, corrected = item_rates(answers)[0][0], rates_by_regression(answers)[0][0]
-    assert plain == pytest.approx(0.72, abs=0.03)
-    assert abs(corrected - 0.6) < abs(plain - 0.6) / 2
-
-
-def test_answers_to_everything_need_no_correction():
-    rng = np.random.default_rng(6)
-    score = (rng.random((50, 8)) < 0.6).astype(float)
-    answers = AnswerMatrix(score, np.ones((50, 8), dtype=bool), np.ones(50))
-    rate, n = rates_by_regression(answers)
-    assert rate == pytest.approx(score.mean(axis=0))
-    assert n == pytest.approx(np.full(8, 50.0))
-
-
 def test_one_person_is_called_a_person(bank):
     outcomes, takers = invent(bank, [0.5], [1.0])
     found = report_exam(bank, outcomes, takers)
     assert found.heading.startswith("Small exam: 1 person (0 left out), 1 model")
     assert any("counts 1 person;" in said for said in found.warnings)
-
-
-def test_the_error_of_the_mean_rate_is_right_with_few_answers_per_item():
-    """40 people answer two of 20 items each: the error must be that of many such samples, not one that is too small."""
-    rng = np.random.default_rng(8)
-    found = []
-    for _ in range(1500):
-        given = np.zeros((40, 20), dtype=bool)
-        given[np.arange(40)[:, None], np.argsort(rng.random((40, 20)), axis=1)[:, :2]] = True
-        answers = AnswerMatrix((rng.random(given.shape) < 0.5) * given * 1.0, given, np.ones(40))
-        if given.sum(axis=0).min() > 1:
-            found.append(mean_rate(answers))
-    errors = np.array([one.rate - 0.5 for one in found])
-    assert np.mean([one.se**2 for one in found]) == pytest.approx(errors.var(), rel=0.1)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mensura.exam.items import ExamItem, read_number
+from mensura.exam.items import ExamItem
 from mensura.exam.scoring import fold, score
 
 
@@ -34,17 +34,6 @@ def test_several_right_give_shares_and_wrong_ones_take_back():
 )
 def test_numbers_within_their_tolerance(tolerance, given, right):
     assert score(item(key=["2.5"], scoring="number", tolerance=tolerance), given) == float(right)
-
-
-@pytest.mark.parametrize(
-    ("text", "number"),
-    [
-        *(("1,234.5", 1234.5), ("1 234", 1234.0), ("−7", -7.0), ("50%", 50.0), ("0,375", 0.375), ("1e3", 1000.0)),
-        *(("3/0", None), ("ten", None), ("9" * 99, None)),
-    ],
-)
-def test_numbers_as_people_write_them(text, number):
-    assert read_number(text) == number
 
 
 @pytest.mark.parametrize("given", ["Sao Paulo", " são  paulo. ", "SÃO PAULO", "“São Paulo”"])

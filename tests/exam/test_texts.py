@@ -7,11 +7,10 @@ from mensura.core.errors import MensuraError
 from mensura.exam import AnswerStore, read_exam
 from mensura.exam.gathering import count_steps, people_outcomes, people_takers
 from mensura.exam.report import report_exam
-from mensura.exam.settings import CATALOGUES, english, read_texts
+from mensura.exam.settings import CATALOGUES
 from tests.exam.conftest import ITEMS, TOML, write_exam
 from tests.exam.invented import invent
 
-SHIPPED = sorted(path.stem for path in CATALOGUES.glob("*.toml"))
 FRENCH = """
 [translations.fr]
 title = "Petit examen"
@@ -23,18 +22,6 @@ TWO = """item,text,text_fr,options,options_fr,key,key_fr,scoring
 capital,Capital of Kenya?,Capitale du Kenya ?,Nairobi | Mombasa,Nairobi | Mombassa,Nairobi,,choice
 poet,Author of Faust?,Auteur de Faust ?,,,Goethe,Jean de Goethe,text
 """
-
-
-def test_seven_languages_ship_and_lack_nothing(tmp_path):
-    assert SHIPPED == ["ar", "de", "en", "es", "fr", "pt", "zh"]
-    for code in SHIPPED:
-        texts, wrong = read_texts(code, tmp_path)
-        assert wrong == []
-        assert set(texts.words) == set(english().words)
-        copied = {key for key in texts.words if texts.words[key] == english().words[key]}
-        assert code == "en" or copied <= {"direction", "question", "instructions"}
-    assert read_texts("ar", tmp_path)[0].direction == "rtl"
-    assert read_texts("de-AT", tmp_path)[0]("saved") == "Gespeichert."
 
 
 def test_a_language_without_texts_is_refused_and_a_file_of_ones_own_adds_it(tmp_path):

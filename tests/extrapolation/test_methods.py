@@ -119,21 +119,6 @@ def test_a_slice_with_few_known_items_is_not_fitted(new_case):
     assert fit_slice(task, frozenset(["i1", "i2", "i3", "i4"])).items == ("i1", "i2", "i3", "i4")
 
 
-def test_groupings_have_two_levels_or_more_and_two_items_per_level():
-    items = pl.DataFrame(
-        {
-            "item": list("abcd"),
-            "domain": ["x", "x", "y", None],
-            "format": ["m"] * 4,
-            "language": ["d", "d", "e", "e"],
-            "unit": ["u", "u", "v", "v"],
-        }
-    )
-    features, factor = features_of(items)
-    assert factor == ("language", "language")
-    assert features.tolist() == [[1, 1, 0, 0], [0, 0, 1, 1]]
-
-
 def test_groupings_that_move_in_other_groups_get_a_wider_prior(pool):
     cases = cases_of(pool)
     rows = features_of(cases[0].task.items)[0]

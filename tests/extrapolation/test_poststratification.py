@@ -24,7 +24,7 @@ from mensura.extrapolation.abilities import (
     triangular,
 )
 from mensura.extrapolation.poststratification import triangular_sd
-from mensura.extrapolation.transfer import Transfer, depart
+from mensura.extrapolation.transfer import Transfer
 from mensura.people import WORLD, Ability, ItemPool, Population, World, cells_of
 
 pytestmark = pytest.mark.slow
@@ -313,11 +313,6 @@ def test_items_worse_than_chance_are_carried_over_with_a_warning():
 def test_known_slopes_are_used():
     flat, steep = (PostStratification(draws=20).predict(task([0.5], slope=[slope])).rate[0, 0] for slope in (0.3, 2.0))
     assert flat > steep + 0.05
-
-
-def test_departures_stay_below_those_who_can_answer():
-    moved = depart(np.array([[0.85]]), np.array([[8.0]]), np.array([0.9]))
-    assert 0.85 < moved[0, 0] <= 0.9
 
 
 @pytest.mark.parametrize(

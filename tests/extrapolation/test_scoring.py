@@ -10,7 +10,7 @@ from scipy import stats
 from mensura.extrapolation import cases_of
 from mensura.extrapolation.breakdown import differential_items
 from mensura.extrapolation.scoring import agreement, mean_correlation, pearson, spearman
-from tools.embed_validation import cluster_countries, k_means
+from tools.embed_validation import k_means
 
 
 def test_correlations_agree_with_scipy_row_by_row():
@@ -41,36 +41,6 @@ def test_k_means_separates_two_clouds():
     assert len(set(label[:15])) == 1
     assert len(set(label[15:])) == 1
     assert label[0] != label[20]
-
-
-def test_countries_are_clustered_by_alignment(pool):
-    cases = cases_of(pool)
-    groups = [case.group for case in cases]
-    summary = pl.DataFrame(
-        {
-            "covariate": ["country"] * 6,
-            "group": groups,
-            "pearson": [0.95, 0.94, 0.96, 0.1, 0.05, 0.15],
-            "mae": [0.05, 0.05, 0.05, 0.2, 0.2, 0.2],
-        }
-    )
-    found = cluster_countries(cases, summary)
-    assert dict(found.select("group", "cluster").iter_rows()) == dict(zip(groups, [1, 1, 1, 2, 2, 2], strict=True))
-    assert found.select("cluster", "cluster_pearson", "cluster_mae").unique(maintain_order=True).rows() == [
-        (1, pytest.approx(0.95), pytest.approx(0.05)),
-        (2, pytest.approx(0.1), pytest.approx(0.2)),
-    ]
-    assert cluster_countries(cases, summary.head(3)).is_empty()
-
-
-def test_countries_that_are_all_alike_are_one_cluster(pool):
-    """A method that predicts one rate everywhere leaves a second cluster without countries."""
-    cases = cases_of(pool)
-    groups = [case.group for case in cases]
-    alike = pl.DataFrame({"covariate": ["country"] * 6, "group": groups, "pearson": [0.5] * 6, "mae": [0.1] * 6})
-    found = cluster_countries(cases, alike)
-    assert found["cluster"].to_list() == [1] * 6
-    assert found["cluster_mae"].to_list() == pytest.approx([0.1] * 6)
 
 
 def test_a_planted_item_is_named_and_classed(new_pool):

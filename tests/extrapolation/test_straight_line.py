@@ -8,7 +8,6 @@ from hypothesis import given, strategies as st
 from scipy import stats
 
 from mensura.core.arrays import expit, logit
-from mensura.extrapolation.distributions import student_reach
 from mensura.extrapolation.line_methods import line_sensitivity, predict_line
 from mensura.extrapolation.straight_line import SHIFT_DF, Contrast, Prior, fit_line
 
@@ -50,15 +49,6 @@ def test_an_interval_that_is_all_shift_or_all_interaction_is_a_student_interval(
         assert shift == pytest.approx(stats.t.ppf((1 + level) / 2, 4) * 0.4 * 0.5**0.5, rel=2e-3)
         items = fit_line(apart, replace(sure, interaction=0.3)).half_width(level)[0]
         assert items == pytest.approx(stats.t.ppf((1 + level) / 2, 6) * 0.3 * (4 / 6) ** 0.5, rel=2e-3)
-
-
-def test_the_reach_of_a_sum_of_student_and_normal_parts_is_that_of_draws():
-    rng = np.random.default_rng(0)
-    shift, items = rng.standard_t(4, 10**6) * 0.5**0.5, rng.standard_t(6, 10**6) * (4 / 6) ** 0.5
-    total = 0.6**0.5 * shift + 0.3**0.5 * items + 0.1**0.5 * rng.normal(size=10**6)
-    reach = student_reach(0.9, np.array([0.6]), np.array([0.3]), 4.0, 6.0)
-    assert reach == pytest.approx([np.quantile(np.abs(total), 0.9)], rel=0.005)
-    assert student_reach(0.9, np.zeros(1), np.zeros(1), 4.0, 6.0) == pytest.approx([1.6448536], rel=1e-6)
 
 
 def test_the_shift_is_as_unsure_as_a_part_of_what_is_expected(new_case):

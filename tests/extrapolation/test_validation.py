@@ -58,15 +58,6 @@ def test_the_same_seed_gives_the_same_tables(pool, results):
     assert again.predictions.equals(results["linked"].predictions)
 
 
-def test_a_case_states_its_part_of_the_whole(pool):
-    """Six countries of 400 people: a sixth each, and the rest is five groups alike."""
-    task = cases_of(pool)[0].task
-    assert task.share == pytest.approx(np.full(40, 1 / 6))
-    assert task.concentration == pytest.approx(1 / 5)
-    assert (task.n == 400).all()
-    assert (task.links_n == 2400).all()
-
-
 def test_as_many_links_as_asked_for_are_known_and_all_others_scored(pool):
     trial = trials_of("linked", cases_of(pool), links=4, draws=6, rng=np.random.default_rng(0))[0]
     assert trial.tasks[0].known.sum(axis=1).tolist() == [4] * 6
@@ -142,14 +133,6 @@ def test_thin_groups_and_items_are_left_out(pool):
     sizes = dict(found.select("group", "n_items").iter_rows())
     assert "country=AUS" not in sizes
     assert sizes["country=ITA"] == 10
-
-
-def test_a_group_as_large_as_the_whole_is_a_separate_sample(pool):
-    larger = pool.rates.with_columns(n=pl.when(pl.col("group") == "country=AUS").then(9999).otherwise("n"))
-    cases = cases_of(ItemPool.from_rates(pool.name, pool.items, larger.drop("correct", "se")))
-    share = {case.group: float(case.task.share[0]) for case in cases}
-    assert share["country=AUS"] == 0.0
-    assert share["country=USA"] == pytest.approx(1 / 6)
 
 
 @pytest.mark.parametrize(

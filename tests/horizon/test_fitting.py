@@ -7,8 +7,7 @@ import pytest
 import mensura
 from benchmarks.horizon_suites import predict_suites
 from mensura import fit_horizons
-from mensura.horizon.horizons import STATUSES, lengths_at, logit_of_mean
-from mensura.horizon.lengths import CENTER, fit_lengths
+from mensura.horizon.horizons import STATUSES
 
 
 def all_suites(fit):
@@ -65,31 +64,6 @@ def test_parts_add_up_and_curves_fall(runs, times):
     assert rates == sorted(rates, reverse=True)
 
 
-def test_repeated_attempts_set_the_spread_of_persons():
-    rng = np.random.default_rng(5)
-    truth = rng.normal(4, 2, 300)
-    rows = [("s", f"t{i}", 2 ** (truth[i] + 0.5 * rng.normal()), str(k)) for i in range(300) for k in range(2)]
-    times = pl.DataFrame(rows, schema=["suite", "task", "minutes", "who"], orient="row").with_columns(
-        kind=pl.lit("measured"), people=pl.lit(1.0), low=pl.lit(None, pl.Float64), high=pl.lit(None, pl.Float64)
-    )
-    lengths = fit_lengths(times, times.select("suite", "task").unique(maintain_order=True))
-    assert lengths.person == pytest.approx(0.5, abs=0.06)
-    assert np.sqrt(np.mean((CENTER + lengths.mean - truth) ** 2)) < 0.4
-
-
-def test_a_bias_shared_by_a_suite_is_learned_from_tasks_with_both_times():
-    rng = np.random.default_rng(6)
-    truth = rng.normal(4, 1.5, 200)
-    rows = [("s", f"t{i}", 2 ** (truth[i] - 2 + 0.5 * rng.normal()), "expert estimate") for i in range(200)]
-    rows += [("s", f"t{i}", 2 ** (truth[i] + 0.5 * rng.normal()), "measured") for i in range(60)]
-    times = pl.DataFrame(rows, schema=["suite", "task", "minutes", "kind"], orient="row").with_columns(
-        people=pl.lit(1.0), low=pl.lit(None, pl.Float64), high=pl.lit(None, pl.Float64)
-    )
-    tasks = times.select("suite", "task").unique(maintain_order=True)
-    lengths = fit_lengths(times, tasks)
-    assert np.mean(CENTER + lengths.mean - truth) == pytest.approx(0, abs=0.25)
-
-
 def test_long_tasks_stay_long_where_only_short_ones_were_timed():
     """One mean length for both would read the long tasks as a bias of their judges: half an hour for ten hours."""
     short, long = [2.0**place for place in range(7)], [2.0**place for place in range(7, 11)]
@@ -104,30 +78,6 @@ def test_long_tasks_stay_long_where_only_short_ones_were_timed():
     assert lengths["t10"] > 400
     assert fit.horizons.height == 1, "runs without a suite have one row, over all"
     assert fit.shown["p50"][0] > 20
-
-
-def test_giving_up_pushes_a_length_above_the_bound():
-    times = pl.DataFrame(
-        {
-            "suite": "s",
-            "task": ["a", "b", "c"],
-            "minutes": [10.0, 12.0, 300.0],
-            "kind": ["measured", "measured", "at least"],
-        }
-    ).with_columns(people=pl.lit(1.0), low=pl.lit(None, pl.Float64), high=pl.lit(None, pl.Float64))
-    lengths = fit_lengths(times, times.select("suite", "task"))
-    assert lengths.mean[2] > lengths.mean[:2].max() + 1
-
-
-def test_the_mean_logit_of_a_level():
-    assert logit_of_mean(0.5, 1.7) == pytest.approx(0, abs=1e-6)
-    assert logit_of_mean(0.8, 0.0) == pytest.approx(np.log(4), abs=1e-6)
-    assert logit_of_mean(0.8, 2.0) > np.log(4)
-
-
-def test_a_flat_draw_has_an_infinite_length():
-    ends = lengths_at(np.array([1.0, -1.0]), np.array([0.0, 0.0]), 0.5, 1.0, 0.0)
-    assert ends.tolist() == [np.inf, -np.inf]
 
 
 def test_prediction_for_a_suite_that_was_not_run(runs, times):

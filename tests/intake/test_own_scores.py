@@ -5,7 +5,6 @@ import polars as pl
 import pytest
 
 from mensura import MensuraError
-from mensura.intake.names import KnownNames
 from mensura.intake.own_scores import read_own_scores
 from mensura.stitching import stitch
 
@@ -152,7 +151,3 @@ def test_an_option_gives_the_unit_of_rows_that_have_none(tmp_path):
 def test_other_columns_of_a_plain_table_stay_as_they_are():
     table = TIDY.with_columns(family=pl.lit("f"), name=pl.lit("x"), value=pl.lit(3))
     assert read_own_scores(table).equals(table)
-
-
-def test_where_no_name_is_known_none_is_offered():
-    assert KnownNames([]).match("my-model").near == ()

@@ -5,8 +5,6 @@ import pytest
 
 import mensura
 from mensura.core.errors import MensuraError
-from mensura.intake.figures import read_figure
-from mensura.intake.names import KnownNames
 from mensura.intake.scores import Allowed, read_scores_of
 from tests.intake.messy import FILES, GPT, OPUS, archive
 
@@ -102,52 +100,6 @@ def test_a_monstrous_line_is_refused_in_one_sentence(known, tmp_path):
     with pytest.raises(MensuraError, match="a cell of 200,000 characters") as refusal:
         read(path, known)
     assert len(str(refusal.value)) < 300
-
-
-@pytest.mark.parametrize(
-    ("written", "value", "percent"),
-    [
-        ("70.4", 70.4, False),
-        ("70.4%", 70.4, True),
-        ("−3.5", -3.5, False),
-        (".5", 0.5, False),
-        ("1e-3", 0.001, False),
-        ("1,234.5", 1234.5, False),
-        ("1.234,5", 1234.5, False),
-        ("1 510", 1510, False),
-        ("0,704", 0.704, False),
-        ("12,34", 12.34, False),
-        ("70.4 ± 1.2%", 70.4, False),
-    ],
-)
-def test_figures(written, value, percent):
-    assert read_figure(written)[:2] == (pytest.approx(value), percent)
-
-
-@pytest.mark.parametrize(
-    ("written", "error"), [("70.4 ± 1.2%", 1.2), ("70,4 +/- 1,2", 1.2), ("0.7 (0.02)", 0.02), ("7", None)]
-)
-def test_the_error_behind_a_figure_is_read(written, error):
-    assert read_figure(written).error == error
-
-
-@pytest.mark.parametrize("written", ["", "good", "1.2.3", "12–15", "70.4 71.2 x", "1,2,3", "0x10", "nan", "inf"])
-def test_what_is_no_figure(written):
-    assert read_figure(written) is None
-
-
-def test_names_that_two_ids_share_belong_to_neither():
-    names = KnownNames([("a-1", "Alpha One"), ("a1", "Other"), ("b", "Alpha-One ")])
-    assert names.match("a-1").id == "a-1"
-    assert names.match("A 1").id is None
-    assert names.match("alpha one").near == ("a-1", "b")
-
-
-def test_versions_are_told_apart_by_their_dot():
-    names = KnownNames([("gpt-4.1", "GPT-4.1"), ("gpt-41", "GPT-41")])
-    assert names.match("gpt 4.1").id == "gpt-4.1"
-    assert names.match("GPT_4-1").id == "gpt-4.1"
-    assert names.match("gpt41").id == "gpt-41"
 
 
 @pytest.mark.parametrize(("largest", "unit"), [("1.01", "percent"), ("1", None)])

@@ -89,13 +89,6 @@ def test_a_packed_table_is_measured_before_it_is_unpacked(kind, tmp_path, monkey
             read(tmp_path / "t.csv")
 
 
-def test_a_pool_of_packed_tables_is_measured_too(tmp_path, monkeypatch):
-    (tmp_path / "items.csv").write_bytes(gzip.compress(b"item,domain\n" + b"q1,math\n" * 10))
-    monkeypatch.setattr(packed, "MOST_UNPACKED", 50)
-    with pytest.raises(MensuraError, match="unpack to more than"):
-        ItemPool.read(tmp_path)
-
-
 @pytest.mark.parametrize(
     ("data", "words"),
     [

@@ -9,135 +9,9 @@ import pytest
 import mensura
 from mensura.iq import hide_and_impute
 from mensura.iq.joint import at_once, complete_jointly, point_draws
-from mensura.iq.ladders import Metric
 from mensura.iq.matrix import ScoreMatrix
-from mensura.iq.sampler import sample
 
 pytestmark = pytest.mark.slow
-
-DIMENSIONS = np.repeat([0, 1, 2], 4)
-
-
-def simulate(seed: int, models: int = 60, kept: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Scores of models in lines of three on twelve benchmarks: η, regressors, predecessors."""
-    rng = np.random.default_rng(seed)
-    regressors = rng.standard_normal((models, 1))
-    parents = np.where(np.arange(models) % 3 == 0, -1, np.arange(models) - 1)
-    strength = rng.standard_normal((models, 2))
-    for row in np.flatnonzero(parents >= 0):
-        strength[row] = kept * strength[row - 1] + np.sqrt(1 - kept**2) * strength[row]
-    factors = strength + regressors * [0.8, 0.0]
-    lines = np.column_stack([rng.normal(0, 1, 12), rng.normal(1, 0.2, 12), rng.normal(0, 0.3, 12)])
-    own = rng.normal(0, 0.3, (models, 3))[:, DIMENSIONS]
-    noise = rng.normal(0, 0.4, (models, 12))
-    return lines[:, 0] + factors @ lines[:, 1:].T + own + noise, regressors, parents
-
-
-def hidden(eta: np.ndarray, seed: int, share: float = 0.6) -> np.ndarray:
-    gaps = np.random.default_rng(seed).random(eta.shape) < share
-    gaps[np.arange(len(eta)), np.random.default_rng(seed + 1).integers(0, 12, len(eta))] = False
-    return np.where(gaps, np.nan, eta)
-
-
-def test_intervals_of_cells_and_of_whole_models_hold_the_truth():
-    """Independent errors would hold single cells as often, but a model's mean over its gaps far too rarely."""
-    cells, means = [], []
-    for seed in range(6):
-        eta, regressors, _ = simulate(seed)
-        known = hidden(eta, seed)
-        draws = sample(known, regressors, DIMENSIONS, np.full(60, -1), 150, np.random.default_rng(seed)).draws
-        gaps = np.isnan(known)
-        low, high = np.quantile(draws, [0.05, 0.95], axis=0)
-        cells.append(((low <= eta) & (eta <= high))[gaps])
-        low, high = np.quantile(draws.mean(axis=2), [0.05, 0.95], axis=0)
-        means.append((low <= eta.mean(axis=1)) & (eta.mean(axis=1) <= high))
-    assert 0.87 < np.concatenate(cells).mean() < 0.93
-    assert 0.86 < np.concatenate(means).mean() < 0.95
-
-
-def test_what_was_measured_stays_and_a_seed_gives_the_same_draws():
-    eta, regressors, parents = simulate(3)
-    known = hidden(eta, 3)
-    first, second = (
-        sample(known, regressors, DIMENSIONS, parents, 5, np.random.default_rng(1)).draws for _ in range(2)
-    )
-    assert np.array_equal(first, second)
-    there = ~np.isnan(known)
-    assert np.array_equal(first[:, there], np.broadcast_to(eta[there], (5, there.sum())))
-
-
-def test_a_predecessor_helps_where_lines_keep_their_strength_and_hardly_counts_where_they_do_not():
-    def error(kept: float, known_parents: bool) -> float:
-        found = []
-        for seed in range(4):
-            eta, regressors, parents = simulate(seed, kept=kept)
-            known = np.where((np.arange(60) % 3 == 2)[:, None] & (np.arange(12) > 0), np.nan, eta)
-            used = parents if known_parents else np.full(60, -1)
-            draws = sample(known, regressors, DIMENSIONS, used, 100, np.random.default_rng(seed)).draws
-            found.append(np.abs(draws.mean(axis=0) - eta)[np.isnan(known)].mean())
-        return float(np.mean(found))
-
-    assert error(0.95, known_parents=True) < 0.85 * error(0.95, known_parents=False)
-    assert error(0.0, known_parents=True) < 1.05 * error(0.0, known_parents=False)
-
-
-@pytest.mark.parametrize(
-    ("unit", "score", "log_odds"),
-    [
-        ("percent", 50.0, 0.0),
-        ("fraction", 0.0, np.log(0.5 / 100.5)),
-        ("percent", 100.0, np.log(100.5 / 0.5)),
-        ("index", 0.0, 0.0),
-        ("index", -100.0, np.log(0.5 / 100.5)),
-    ],
-)
-def test_scores_as_log_odds_by_hand(unit, score, log_odds):
-    metric = Metric.of(unit, np.array([score]))
-    assert metric.log_odds(np.array(score)) == pytest.approx(log_odds)
-    assert metric.score(np.array(log_odds)) == pytest.approx(score)
-
-
-def test_four_hundred_elo_points_are_ten_to_one():
-    metric = Metric.of("elo", np.array([1200.0, np.nan, 1300.0, 1250.0]))
-    assert metric.log_odds(np.array([1250.0, 1650.0])) == pytest.approx([0.0, np.log(10)])
-    assert metric.score(np.array([0.0, np.log(10)])) == pytest.approx([1250.0, 1650.0])
-
-
-def test_a_unit_without_a_rate_is_refused():
-    with pytest.raises(mensura.MensuraError, match="no log odds of scores in 'parsecs'"):
-        Metric.of("parsecs", np.array([1.0]))
-
-
-def test_where_the_chains_begin_is_forgotten():
-    """Unit and level of the factors are not in the scores; left to Gibbs alone they drift for hundreds of sweeps."""
-    eta, regressors, parents = simulate(2)
-    known = hidden(eta, 2)
-
-    def mean(offset: float, seed: int) -> np.ndarray:
-        draws = sample(known + offset, regressors, DIMENSIONS, parents, 200, np.random.default_rng(seed)).draws
-        return draws.mean(axis=0)[np.isnan(known)] - offset
-
-    first, again, moved = mean(0.0, 1), mean(0.0, 2), mean(3.0, 3)
-    chance = np.abs(first - again).mean()
-    assert chance < 0.12
-    assert np.abs(first - moved).mean() < 1.5 * chance
-
-
-def test_draws_are_counted_as_they_come():
-    eta, regressors, parents = simulate(3)
-    told: list[int] = []
-    draws = sample(hidden(eta, 3), regressors, DIMENSIONS, parents, 25, np.random.default_rng(1), told.append).draws
-    assert len(draws) == sum(told) == 25
-
-
-@pytest.mark.parametrize(("models", "chains", "exact"), [(5, 10, np.float64), (6, 4, np.float32)])
-def test_many_models_have_fewer_chains_and_draws_in_single_precision(monkeypatch, models, chains, exact):
-    monkeypatch.setattr("mensura.iq.sampler.MANY_MODELS", 6)
-    eta, regressors, _ = simulate(3, models=models)
-    told: list[int] = []
-    alone = np.full(models, -1)
-    draws = sample(eta, regressors, DIMENSIONS, alone, 12, np.random.default_rng(1), told.append).draws
-    assert (told[0], sum(told), draws.dtype) == (chains, 12, exact)
 
 
 def test_every_model_with_a_score_that_counts_has_a_composite_and_all_dimensions(joint):
@@ -199,15 +73,6 @@ def test_intervals_hold_their_values_and_shrink_with_evidence(joint):
     assert ((table["low"] <= table["iq"] + 0.5) & (table["iq"] - 0.5 <= table["high"])).all()
     few, many = (table.filter(part)["width"].mean() for part in (pl.col("n") <= 8, pl.col("n") >= 20))
     assert few > 2 * many
-
-
-@pytest.mark.usefixtures("few_draws")
-def test_hidden_scores_come_back_without_bias_and_much_closer_than_by_the_waterfall(joint, scored):
-    plain = replace(joint.rules, imputation=replace(joint.rules.imputation, own_mask=False))
-    both = (replace(joint, rules=plain), scored)
-    ours, theirs = (hide_and_impute(one, by="fold").drop_nulls("error")["error"] for one in both)
-    assert abs(ours.mean()) < 1
-    assert ours.abs().mean() < 0.6 * theirs.abs().mean()
 
 
 @pytest.mark.usefixtures("few_draws")

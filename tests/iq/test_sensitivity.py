@@ -143,26 +143,6 @@ def test_weights_are_shared_out_again_when_a_dimension_goes(scored):
     assert (both["after"] - both["iq"]).abs().max() < 1e-9
 
 
-def test_what_is_hidden_together(scored):
-    """By dimension: all measured scores of one model in one dimension, each such set once."""
-    matrix = scored.matrix
-    seen = set()
-    for cells in hidings(matrix, "dimension"):
-        [row], [place] = set(cells[:, 0].tolist()), set(matrix.dimension_of[cells[:, 1]].tolist())
-        there = np.flatnonzero(matrix.measured[row] & (matrix.dimension_of == place))
-        assert sorted(cells[:, 1].tolist()) == there.tolist()
-        seen.add((row, place))
-    expected = (matrix.measured @ matrix.members > 0).sum()
-    assert len(seen) == expected
-    folds = list(hidings(matrix, "fold"))
-    assert len(folds) == 10
-    assert max(map(len, folds)) - min(map(len, folds)) <= 1
-    assert all(len(cells) == 1 for cells in hidings(matrix, "score"))
-    same, other = next(hidings(matrix, "fold", 0)), next(hidings(matrix, "fold", 1))
-    assert np.array_equal(same, folds[0])
-    assert not np.array_equal(other, folds[0])
-
-
 def test_the_random_parts_are_those_of_the_seed_which_is_zero_unless_given(few):
     def first(**settings):
         rows, columns = next(hidings(few.matrix, "fold", **settings)).T

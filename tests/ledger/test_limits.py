@@ -8,7 +8,7 @@ import pytest
 import mensura
 from mensura.intake import documents as rows, html_rows, json_rows
 from mensura.intake.documents import RowLayout
-from mensura.ledger import CellChange, Unmatched, Update, extract_update, parse_mapping, read_mapping
+from mensura.ledger import Unmatched, Update, extract_update, parse_mapping, read_mapping
 from mensura.ledger.extraction import read_rows
 from tests.ledger.small import ANN, MAPPING, WHEN, score, update
 
@@ -136,19 +136,6 @@ def test_json_has_sixty_four_levels():
 
     assert len(read(nested(63), "json", path="rows")) == 1
     refuses("nested deeper than 64", read, nested(64), "json", path="rows")
-
-
-def test_ten_conflicts_are_spelled_out_and_the_others_counted(ledger):
-    fields = ("name", "provider", "released", "line")
-    cells = [
-        CellChange("models", (name,), field, "?", "!") for name in ("big-1", "big-2", "small-1") for field in fields
-    ]
-    with pytest.raises(mensura.MensuraError, match="10 of 10 cells") as told:
-        ledger.apply(update(*cells[:10]), **ANN)
-    assert str(told.value).count("but the cell holds") == 10 and "more" not in str(told.value).split("holds")[-1]
-    with pytest.raises(mensura.MensuraError, match="12 of 12 cells") as told:
-        ledger.apply(update(*cells), **ANN)
-    assert str(told.value).count("but the cell holds") == 10 and str(told.value).endswith("\n  … and 2 more")
 
 
 def test_what_an_extraction_writes_has_an_end(ledger):

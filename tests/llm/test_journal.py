@@ -7,7 +7,6 @@ import pytest
 
 from mensura.core.errors import MensuraError
 from mensura.llm import Journal, Question, Settings, audit_table, open_asker
-from mensura.llm.endpoint import plain_url, redactor, secrets_of
 from mensura.llm.journal import Entry, State
 from mensura.llm.protocol import KeyMaker
 from tests.llm.conftest import locked_elsewhere, questions, read_level
@@ -155,14 +154,6 @@ def test_a_key_is_the_same_in_every_version_of_mensura():
 def test_a_question_that_is_no_text_is_shown():
     with pytest.raises(MensuraError, match=r"no text: 'before \\ud800 after'"):
         KeyMaker(SETTINGS)(Question("before \ud800 after"))
-
-
-def test_secrets_are_found_by_the_names_of_their_variables_and_hidden_longest_first():
-    environment = {"X_API_KEY": "abcdefgh", "HF_TOKEN": "abcdefgh-and-more", "KEYBOARD": "qwertyuiop", "A_KEY": "short"}
-    secrets = secrets_of(environment, None, "given-one")
-    assert set(secrets) == {"abcdefgh", "abcdefgh-and-more", "given-one"}
-    assert redactor(secrets)("sent abcdefgh-and-more, abcdefgh") == "sent [key], [key]"
-    assert plain_url("https://me:pass@host:8080/v1?key=abc#x") == "https://host:8080/v1"
 
 
 def test_a_journal_in_use_can_be_looked_at(serve, tmp_path):

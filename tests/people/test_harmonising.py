@@ -5,7 +5,6 @@ import pytest
 
 from mensura.core.errors import MensuraError
 from mensura.people import HarmonisingRules, ItemPool, harmonise, screen
-from mensura.people.tidy import widen
 
 EASY = HarmonisingRules(min_answers=1)
 
@@ -105,8 +104,3 @@ def test_screening_a_pool_of_published_rates():
     assert pool.items["item"].to_list() == ["a"]
     assert pool.rates["item"].to_list() == ["a"]
     assert pool.exclusions.rows() == [("item", "b", "needs a picture"), ("item", "c", "12 answers, fewer than 30")]
-
-
-def test_an_answer_that_is_left_empty_is_no_answer_and_no_second_row():
-    answers = pl.DataFrame({"person": ["a", "a", "b"], "item": ["q1", "q2", "q1"], "correct": [1, None, 0]})
-    assert widen(answers, ["q1", "q2"], name="answers").rows() == [("a", 1, None), ("b", 0, None)]

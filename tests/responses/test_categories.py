@@ -47,26 +47,6 @@ def test_two_categories_give_the_published_values_of_the_law_school_test(model):
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_slopes_are_those_of_small_differences(model):
-    """The derivatives by parameters and by ability, of items with two, three and four categories."""
-    from mensura.responses.irt.category_curves import category_curves
-
-    p = begin(model, [np.array([0.2, 0.3, 0.5]), np.array([0.4, 0.6]), np.array([0.1, 0.2, 0.3, 0.4])], 1)
-    p = p.moved(np.random.default_rng(0).normal(0.0, 0.1, p.values.shape), np.zeros(0))
-    nodes, small = np.linspace(-2.0, 2.0, 5), 1e-6
-    _, by, along = category_curves(p, nodes)
-    for place in range(p.values.shape[1]):
-        step = np.zeros_like(p.values)
-        step[:, place] = small
-        ends = [log_chances(p.moved(sign * step, np.zeros(0)), nodes) for sign in (1.0, -1.0)]
-        used = p.used[:, place][:, None, None]
-        assert np.allclose((ends[0] - ends[1]) / (2 * small), by[:, :, place] * used, atol=1e-7)
-    apart = log_chances(p, nodes + small) - log_chances(p, nodes - small)
-    assert np.allclose(apart / (2 * small), along, atol=1e-7)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("model", MODELS)
 def test_truth_comes_back_and_intervals_hold_it(model):
     held, placed = [], []
     for seed in range(6):

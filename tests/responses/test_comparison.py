@@ -9,7 +9,6 @@ from scipy import stats
 
 from mensura.core.errors import MensuraError
 from mensura.responses import FitOptions, compare_fits, compare_subjects, fit_responses
-from mensura.responses.irt.model_fit import _merged
 from tests.responses.conftest import draw
 from tests.responses.test_published import COUNTS
 
@@ -85,15 +84,6 @@ def test_null_differences_are_found_in_one_of_twenty():
         wide = {"subject": ["a", "b"]} | {f"q{at}": answers[:, at].tolist() for at in range(80)}
         p.append(compare_subjects(wide).pairs["p"][0])
     assert 0.01 <= np.mean(np.array(p) < 0.05) <= 0.09
-
-
-def test_sparse_scores_are_merged_into_the_smaller_neighbour():
-    """The lowest score with a sparse cell goes first; one in the middle goes to the neighbour with fewer people."""
-    observed = np.array([[5.0, 5.0], [2.0, 3.0], [1.0, 2.0], [4.0, 5.0]])
-    expected = np.array([[5.0, 5.0], [4.5, 0.5], [2.0, 1.0], [4.0, 5.0]])
-    seen, cells = _merged(observed, expected)
-    assert seen.tolist() == [[5.0, 5.0], [3.0, 5.0], [4.0, 5.0]]
-    assert cells.tolist() == [[5.0, 5.0], [6.5, 1.5], [4.0, 5.0]]
 
 
 def test_item_fit_of_the_scholastic_test_is_that_of_mirt(shared):

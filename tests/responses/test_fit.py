@@ -15,7 +15,7 @@ from mensura.responses.irt.model import Parameters
 from mensura.responses.irt.namespace import namespace
 from mensura.responses.irt.passes import Grid, posteriors
 from mensura.responses.irt.priors import Priors, group_prior_terms, prior_terms
-from mensura.responses.irt.shards import of_matrix, thinned
+from mensura.responses.irt.shards import of_matrix
 from tests.responses.conftest import as_long, draw
 
 FREE = Priors(None, None, None)
@@ -265,15 +265,6 @@ def test_a_fit_of_many_subjects_starts_from_a_sample_and_ends_at_the_same_place(
     assert sampled["difficulty"].to_list() == pytest.approx(whole["difficulty"].to_list(), abs=5e-3)
     ratio = (sampled["se_difficulty"] / whole["se_difficulty"]).to_numpy()
     assert abs(ratio - 1).max() < 0.25, "the errors are those of all subjects, learned on a sample"
-
-
-def test_a_sample_is_every_so_manieth_subject():
-    right = np.arange(60).reshape(20, 3) % 2
-    held = of_matrix(right, None, np.repeat([0, 1], 10))
-    some = thinned(held, 6)
-    assert (some.subjects, len(some.parts)) == (8, 2)  # every third of ten, in both groups
-    np.testing.assert_array_equal(some.parts[0].right, right[:10:3])
-    assert thinned(held, 50).subjects == 20
 
 
 def test_a_posterior_narrower_than_the_grid_is_taken_between_its_nodes():

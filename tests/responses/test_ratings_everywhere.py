@@ -96,25 +96,6 @@ def test_the_next_item_is_the_one_that_says_most_and_answers_move_the_ability(fo
     assert form["item"][0] in {bank.items[at] for at in np.argsort(best)[-3:]}
 
 
-def test_information_is_the_square_of_the_slope_of_the_log_likelihood():
-    items = CategoryItems("graded", np.array([4]), np.array([[1.5, 1.0, 0.0, -1.0]]), np.zeros(1), np.ones(1))
-    nodes, small = np.array([-1.0, 0.3]), 1e-4
-    up, down = items.chances(nodes + small), items.chances(nodes - small)
-    expected = np.sum(((up - down) / (2 * small)) ** 2 / items.chances(nodes), axis=1)
-    np.testing.assert_allclose(items.information(nodes), expected, rtol=1e-5)
-    rise = (items.expected_scores(nodes + small) - items.expected_scores(nodes - small)) / (2 * small)
-    np.testing.assert_allclose(items.score_slopes(nodes), rise, rtol=1e-5)
-
-
-def test_stretched_items_are_those_of_another_scale():
-    p = CategoryItems("nominal", np.array([3]), np.array([[0.5, 1.4, 0.2, -0.3]]), np.zeros(1), np.ones(1))
-    moved = p.stretched(np.array([2.0]), np.array([0.7]))
-    nodes = np.linspace(-1, 1, 3)
-    odds, before = (np.log(one[0, 1:] / one[0, 0]) for one in (moved.chances(nodes), p.chances(nodes - 0.7)))
-    np.testing.assert_allclose(odds, 2.0 * before, rtol=1e-9)
-    assert moved.difficulty == pytest.approx(p.difficulty + 0.7)
-
-
 @pytest.mark.parametrize("model", [*MODELS, "two"])
 def test_draw_writes_the_pictures_of_every_model(folders, mensura_command, tmp_path, model):
     done = mensura_command("responses", "draw", folders / model, "--out", tmp_path / "pictures", "--format", "svg")

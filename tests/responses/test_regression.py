@@ -14,7 +14,6 @@ from mensura.responses import (
     read_responses,
     regress_abilities,
 )
-from mensura.responses.explanation import fit_spread
 from tests.responses.conftest import draw
 
 QUIET = FitOptions(checks=False)
@@ -164,18 +163,6 @@ def test_clusters_widen_the_error_of_what_schools_share():
     )
     design_effect = (clustered / plain) ** 2
     assert 5 < design_effect < 16  # 1 + 19 × 0.5 of full information, less where answers are few
-
-
-def test_difficulties_on_demands_are_generalised_least_squares():
-    rng = np.random.default_rng(6)
-    x = np.column_stack([np.ones(400), rng.normal(size=400)])
-    errors = rng.uniform(0.05, 0.4, 400)
-    y = x @ [0.3, 0.8] + rng.normal(0.0, 0.5, 400) + errors * rng.normal(size=400)
-    spread, values, covariance = fit_spread(y, x, errors**2)
-    assert np.sqrt(spread) == pytest.approx(0.5, abs=0.05)
-    weight = 1 / (errors**2 + spread)
-    assert values == pytest.approx(np.linalg.solve((x.T * weight) @ x, (x.T * weight) @ y))
-    assert np.sqrt(covariance[1, 1]) == pytest.approx(np.sqrt(1 / np.sum(weight * x[:, 1] ** 2)), rel=0.02)
 
 
 def test_demands_explain_the_difficulties_they_made():

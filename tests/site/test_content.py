@@ -13,18 +13,16 @@ import pytest
 
 import mensura
 from mensura.evidence import slug
-from mensura.iq import Explanation
 from mensura.site.api import ranged, to_json
-from mensura.site.pages import compare, model
+from mensura.site.pages import model
 from mensura.site.pages.charts import cheapest_section
-from mensura.site.pages.models import counts_said, derivation_html, rivals
 from mensura.site.pages.people import registry_rows
-from mensura.site.pictures import people, stitched
+from mensura.site.pictures import people
 from mensura.site.pictures.benchmark import benchmark_scores, ladder_figure, people_on
 from mensura.site.pictures.first_screen import FirstScreen
 from mensura.site.pictures.registry import labelled
 from mensura.site.subjects import chance_layers, comparison_records, group_records, model_records
-from mensura.study.headlines import cheapest_rows, unit_sentences
+from mensura.study.headlines import unit_sentences
 from mensura.study.leaders import MOST_DIMENSIONS, OWN_SCORES, comparable_people, leaders_beside_people
 
 MODEL = "claude-opus-4.8"
@@ -43,41 +41,6 @@ def test_a_study_shows_itself_in_a_few_lines(study):
     assert len(repr(study).splitlines()) < 30
     assert set(study.tables()) >= {"models", "dimensions", "benchmarks", "groups"}
     assert "a year (90% interval" in str(study.pace)
-
-
-def test_every_count_of_models_on_the_pages_is_explained(study):
-    said = [int(number) for number in re.findall(r"\d+", counts_said(study))]
-    assert said == [
-        study.models.height,
-        *(study.models[column].is_not_null().sum() for column in ("iq", "capability", "effective_cost", "rank")),
-        study.capability_ranks["rank"].is_not_null().sum(),
-        study.charted().height,
-    ]
-
-
-def test_rivals_are_the_nearest_models_of_two_other_providers(study):
-    ranked = study.models.drop_nulls("exact_iq")
-    own = ranked.row(by_predicate=pl.col("subject") == MODEL, named=True)
-    others = ranked.filter(pl.col("provider") != own["provider"]).with_columns(
-        gap=(pl.col("exact_iq") - own["exact_iq"]).abs()
-    )
-    found = others.filter(pl.col("subject").is_in(rivals(study, MODEL)))
-    assert found.height == found["provider"].n_unique() == 2
-    nearest = others.group_by("provider").agg(pl.col("gap").min()).sort("gap")["gap"].head(2)
-    assert sorted(found["gap"]) == pytest.approx(nearest.to_list())
-
-
-@pytest.mark.parametrize("by", ["effective_cost", "sticker_price"])
-def test_the_cheapest_model_at_an_iq_counts_by_one_basis_alone(study, by):
-    rows, priced = cheapest_rows(study, by)
-    assert [row["floor"] for row in rows][:3] == [90, 95, 100]
-    scored = study.models.drop_nulls(["iq", by])
-    for row in rows:
-        able = scored.filter(pl.col("iq") >= row["floor"])
-        assert row["cost"] == able[by].min()
-        assert row["able"] == able.height
-    assert priced == scored.height
-    assert f"{priced} models have a" in cheapest_section(study, "cheapest-list", by)["about"]
 
 
 def test_an_effective_cost_is_never_shown_without_how_far_it_is_from_the_published_one(study):
@@ -112,13 +75,6 @@ def test_second_sources_stand_under_their_primary_with_the_gap_between_them(stud
     for row in seconds:
         assert row["gap"] == pytest.approx(row["score"] - primary[row["benchmark"]])
         assert row["use"] == "second source"
-
-
-def test_compare_opens_with_the_best_models_of_three_providers(study):
-    chosen = study.models.filter(pl.col("subject").is_in(compare(study).context["compared"]))
-    assert chosen["provider"].n_unique() == chosen.height == 3
-    best = study.ranked.group_by("provider").agg(pl.col("exact_iq").max())["exact_iq"]
-    assert sorted(chosen["exact_iq"], reverse=True) == sorted(best, reverse=True)[:3]
 
 
 def test_a_dimension_with_one_own_source_is_drawn_as_estimated(study):
@@ -197,18 +153,6 @@ def test_every_model_has_a_record_with_its_dimensions_in_order(study):
     assert record["iq"]["note"].startswith(f"{record['measured']} of 32 benchmarks measured")
 
 
-def test_a_model_without_an_iq_says_why(study):
-    without = study.models.filter(pl.col("iq").is_null())
-    assert without.height > 0
-    for row in without.iter_rows(named=True):
-        page = model(study, row)
-        text = str(page.context["tree"])
-        assert row["measured"] == 0
-        assert page.context["pictures"] == []
-        assert "it has no score on one of the 32 benchmarks that count" in text
-        assert "Fewer than two dimensions" not in text
-
-
 def test_a_model_is_ranked_when_it_was_measured_on_three_tests_in_two_dimensions(study):
     assert study.ranked["rank"].to_list() == list(range(1, study.ranked.height + 1))
     tests = study.iq.matrix.telling @ study.iq.matrix.members
@@ -234,19 +178,6 @@ def test_groups_of_people_have_scores_with_units_and_no_constructed_ones(study):
 def test_the_highest_are_labelled():
     points = pl.DataFrame({"value": [3.0, 9.0, 5.0]})
     assert labelled(points, "value", 2)["label"].to_list() == [False, True, True]
-
-
-def test_human_lines_keep_the_surest_and_their_distance():
-    groups = pl.DataFrame(
-        {
-            "group": ["wide", "sure", "far", "judged"],
-            "status": ["measured", "measured", "measured", "estimated"],
-            "capability": [0.3, 0.0, 0.5, 2.0],
-            "low": [-1.0, -0.1, 0.0, 1.9],
-            "high": [1.6, 0.1, 1.0, 2.1],
-        }
-    )
-    assert stitched.human_lines(groups)["label"].to_list() == ["sure", "far"]
 
 
 @pytest.mark.parametrize(("n", "correct"), [(10, 9), (4, 0), (50, 25), (7, 7)])
@@ -321,21 +252,6 @@ def test_people_nobody_expects_to_take_a_test_are_named_with_the_reason_and_left
     known = set(study.evidence.human_references.select("benchmark", "group").iter_rows())
     assert set(listed.select("benchmark", "group").iter_rows()) <= known
     assert listed["reason"].null_count() == 0
-
-
-def test_a_derivation_is_open_at_the_top_and_marks_what_is_estimated():
-    leaf = Explanation("gpqa", iq=120.04, low=None, high=None, status="measured", note="81 <percent>")
-    guess = Explanation("hle", iq=None, low=None, high=None, status="imputed", note="nothing")
-    whole = Explanation("Composite", iq=118.0, low=110.4, high=125.6, status="Full", note="", parts=(leaf, guess))
-    html = derivation_html(whole, {"gpqa": "GPQA"})
-    assert html.startswith("<details open><summary><strong>Composite</strong> 118.0")
-    assert "<i>110 to 126</i>" in html
-    assert "<strong>GPQA</strong> 120.0 <em>measured</em>" in html
-    assert '<strong>hle</strong> no value <em class="estimated">imputed</em>' in html
-    assert "81 &lt;percent&gt;" in html
-    assert "</summary><ul><li><strong>GPQA" in html
-    mixed = derivation_html(Explanation("All", 118.0, None, None, "Full", "", parts=(whole, guess)), {})
-    assert '</details><p class="leaf"><strong>hle</strong>' in mixed, "a list item stands in a list only"
 
 
 def test_json_keeps_six_digits_and_nothing_that_is_not_finite():

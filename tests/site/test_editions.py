@@ -18,7 +18,6 @@ from mensura.site.editions import (
     shipped_editions,
     sitemap,
 )
-from mensura.site.pages.data import linked_change
 
 DAY = date(2026, 11, 16)
 
@@ -115,15 +114,6 @@ def test_another_method_or_an_evidence_of_ones_own_is_not_compared_with_it():
     assert shipped_editions(like("embedded + mine.csv", "")) != []
     assert shipped_editions(like("mine", "")) == []
     assert shipped_editions(like("embedded", "You see the published method.")) == []
-
-
-def test_a_change_leads_to_the_page_of_its_model():
-    files = {"Kimi K3": "models/kimi-k3.html", "Kimi": "models/kimi.html", "<b>": "models/b.html"}
-    link = '<a href="models/kimi-k3.html">Kimi K3</a>'
-    assert linked_change("Kimi K3: IQ 130.7 → 124.9.", files) == f"{link}: IQ 130.7 → 124.9."
-    assert linked_change("New: Kimi K3, IQ 125, 5 scores.", files) == f"New: {link}, IQ 125, 5 scores."
-    assert linked_change("Source Kimi & sons: 5 scores.", files) == "Source Kimi &amp; sons: 5 scores."
-    assert linked_change("<b>: IQ 1", files) == '<a href="models/b.html">&lt;b&gt;</a>: IQ 1'
 
 
 def test_the_evidence_is_logged_by_day_with_three_models_named():

@@ -6,42 +6,19 @@ import re
 import weakref
 
 import numpy as np
-import polars as pl
 import pytest
 from markupsafe import escape
 from polars.testing import assert_frame_equal
 
 import mensura
 from mensura.charts import Mark, draw_share_card
-from mensura.intake.names import KnownNames
 from mensura.site.page_writer import MOST_CARDS, PageWriter
-from mensura.site.pages import Page, model, model_pages
+from mensura.site.pages import Page, model_pages
 from mensura.site.subjects import chance_layers
 from mensura.study.study import Study
 
 pytestmark = pytest.mark.slow
 SHARED = {"address": "", "evidence_day": "2026-10-10"}
-
-
-@pytest.fixture
-def asked(monkeypatch):
-    """Names of what was asked for that reads a whole table."""
-    found = []
-    collect, learn = pl.LazyFrame.collect, KnownNames.__init__
-    monkeypatch.setattr(
-        pl.LazyFrame, "collect", lambda self, *given, **more: found.append("frame") or collect(self, *given, **more)
-    )
-    monkeypatch.setattr(KnownNames, "__init__", lambda self, *rows: found.append("names") or learn(self, *rows))
-    return found
-
-
-def test_the_page_of_a_further_model_reads_no_table(study, asked):
-    """Each table read for one model is a table read for thousands: what a page needs is found once, by subject."""
-    rows = study.models.to_dicts()
-    model(study, rows[0])
-    asked.clear()
-    assert [model(study, row).title for row in rows[1:6]] == [row["name"] for row in rows[1:6]]
-    assert asked == []
 
 
 class _Draughtsman:

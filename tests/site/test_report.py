@@ -4,7 +4,6 @@ import html
 import json
 import re
 import shutil
-from copy import copy
 from dataclasses import replace
 from datetime import date
 from urllib.parse import unquote
@@ -15,16 +14,13 @@ import polars as pl
 import pytest
 
 import mensura
-from mensura.calibration import chosen_lines
 from mensura.core.frames import neutral_cells
 from mensura.core.processes import Processes
-from mensura.core.results import set_computed
 from mensura.serve.middleware import POLICY
 from mensura.site import build_report, count_pages, pages
 from mensura.site.api import SCHEMAS, script_json
 from mensura.site.editions import next_edition
 from mensura.site.page_writer import ShareCards, csv_text
-from mensura.site.pages import charts
 from mensura.site.templating import policy_hash
 from tests.site.hostile import RENAMED
 
@@ -336,15 +332,6 @@ def test_an_edition_says_what_changed_and_why(study):
 def test_an_address_that_is_none_is_refused(tmp_path):
     with pytest.raises(mensura.MensuraError, match="expected the address the report will stand at"):
         build_report(mensura.load(), tmp_path / "report", address="example.org")
-
-
-def test_the_converter_reads_levels_with_the_calibration_asked_for(tmp_path, study):
-    file = tmp_path / "bases.csv"
-    file.write_text("dimension,slope,intercept\nstamina,0.5,0.25\n", encoding="utf-8")
-    shown = charts.human(set_computed(copy(study), lines=chosen_lines(str(file)))).context["calibration"]
-    assert [(line.dimension, line.slope, line.intercept) for line in shown] == [("stamina", 0.5, 0.25)]
-    named = {line.dimension: line.source for line in charts.human(study).context["calibration"]}
-    assert "Table 16" in named["volume"]
 
 
 def test_no_cell_of_a_picture_is_a_formula_to_a_spreadsheet():

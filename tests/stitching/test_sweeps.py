@@ -3,10 +3,8 @@
 from dataclasses import replace
 
 import numpy as np
-import polars as pl
 import pytest
 
-from mensura import MensuraError
 from mensura.stitching import encode, read_scores, stitch
 from mensura.stitching.layout import bounded, levels
 from mensura.stitching.surprise import Background
@@ -237,48 +235,3 @@ def test_prior_regressors_are_a_constant_the_dates_and_nothing_when_uninformed()
     assert Background.of(layout, np.ones(layout.n_scores), years, informed=False).x.shape == (6, 1)
     for year in (50.0, 50.3, 55.7):  # whose mean misses some of them by a last bit
         assert Background.of(layout, np.ones(layout.n_scores), np.full(6, year), informed=True).x.shape == (6, 1)
-
-
-def test_sampling_variance_comes_from_the_standard_error_the_items_or_is_unknown():
-    table = pl.DataFrame(
-        {
-            "subject": ["a", "a", "b", "b", "c"],
-            "benchmark": ["x", "y", "x", "y", "x"],
-            "score": [0.5, 0.5, 1.0, 0.2, 0.3],
-            "stderr": [0.06, None, None, None, None],
-            "n": [100, 98, 8, None, 50],
-        }
-    )
-    found = encode(read_scores(table), "mean").sampling
-    assert found.tolist() == pytest.approx([0.0036, 0.25 / 98, 0.09 / 8, 0.0, (16 / 52) * (36 / 52) / 50])
-    twice = encode(read_scores(pl.concat([table, table.with_columns(score=pl.lit(0.5))])), "mean")
-    assert twice.sampling[0] == pytest.approx(0.0036 / 2)
-    assert twice.y[2] == pytest.approx(0.75)
-
-
-@pytest.mark.parametrize(
-    ("columns", "variance"),
-    [
-        ({}, 0.25 / 100),
-        ({"epochs": [1, 1]}, 0.25 / 100),
-        ({"epochs": [None, None]}, 0.25 / 100),
-        ({"epochs": [4, 4]}, 0.0009),
-    ],
-)
-def test_a_stated_error_below_the_binomial_one_counts_only_with_repeated_runs(columns, variance):
-    """100 items of which every other one is always solved: four runs agree, one run has the binomial error."""
-    table = {
-        "subject": ["a", "b"],
-        "benchmark": ["x", "x"],
-        "score": [0.5, 0.5],
-        "stderr": [0.03, 0.06],
-        "n": [100, 100],
-    }
-    found = encode(read_scores(pl.DataFrame(table | columns)), "mean").sampling
-    assert found.tolist() == pytest.approx([variance, 0.0036])
-
-
-def test_impossible_epochs_are_refused():
-    table = {"subject": ["a"], "benchmark": ["x"], "score": [0.5], "stderr": [0.03], "n": [100], "epochs": [-1]}
-    with pytest.raises(MensuraError, match="values of epochs are impossible"):
-        read_scores(pl.DataFrame(table))

@@ -7,7 +7,6 @@ import polars as pl
 import pytest
 
 from mensura.iq import score_iq
-from mensura.study.headlines import leader_sentence
 from mensura.study.lead import Lead, find_lead, moves_without, uncorrected_draws
 
 
@@ -62,19 +61,6 @@ def test_who_leads_is_kept_by_itself_for_those_who_ask(study, monkeypatch):
     monkeypatch.setattr("mensura.study.study.recall", lambda name, inputs, compute: asked.append(name))
     assert replace(study).lead is None
     assert asked == ["lead"]
-
-
-def test_a_lead_is_said_with_its_basis(study):
-    lead = replace(study.lead, mover="gpqa_diamond", without=0.2, published=None, day=None)
-    name = study.evidence.models.filter(subject=lead.subject)["name"][0]
-    assert lead.basis(study.evidence) == (
-        f"{name}'s score on GPQA Diamond moves this most: without it the chance is 20%."
-    )
-    other = study.iq.ranking["subject"][1]
-    named = study.evidence.models.filter(subject=other)["name"][0]
-    assert f"The published method puts {named} first." in replace(lead, published=other).basis(study.evidence)
-    sentence = leader_sentence(study)
-    assert sentence.startswith(study.lead.headline(study.evidence)) and "Its IQ is" in sentence
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from datetime import date
 
@@ -13,8 +12,7 @@ from typer.testing import CliRunner
 import mensura
 from mensura.cli.main import build_app
 from mensura.core.errors import MensuraError
-from mensura.study import grading
-from mensura.study.grading import grade_record, seal, sealed_claims, shipped_claims
+from mensura.study.grading import grade_record, shipped_claims
 from mensura.study.record import (
     AS_KNOWN,
     KEPT,
@@ -117,23 +115,6 @@ def test_the_shipped_claims_are_of_both_records_and_none_is_graded_before_its_da
     newest = date.fromisoformat(mensura.load().scores["date"].max())
     assert claims.drop_nulls(["came_true", "due"])["due"].max() <= newest
     assert claims.drop_nulls("chance")["chance"].is_between(0, 1).all()
-
-
-def test_a_seal_breaks_with_a_single_sign(monkeypatch, tmp_path):
-    sealed = sealed_claims()
-    assert sealed and all(len(one["sha256"]) == 64 for one in sealed)
-    changed = copy.deepcopy(sealed)
-    changed[0]["claims"][0]["claim"] += "."
-    assert seal(changed[0]["claims"], changed[0]["salt"]) != sealed[0]["sha256"]
-    file = tmp_path / "sealed_claims.json"
-    file.write_text(json.dumps(changed), encoding="utf-8")
-    monkeypatch.setattr(grading, "SEALS", file)
-    with pytest.raises(MensuraError, match="do not match their seal"):
-        sealed_claims()
-
-
-def test_the_order_of_keys_is_no_part_of_a_seal():
-    assert seal([{"a": 1, "b": 2}], "s") == seal([{"b": 2, "a": 1}], "s") != seal([{"a": 1, "b": 2}], "t")
 
 
 @pytest.mark.slow

@@ -7,7 +7,6 @@ import polars as pl
 import pytest
 
 import mensura
-from mensura.study.headlines import pace_sentence
 from mensura.study.slow_parts import quarters_after, report_pace
 
 
@@ -52,19 +51,3 @@ def test_models_without_dates_are_refused_in_words(evidence):
     undated = SimpleNamespace(models=evidence.models.with_columns(released=pl.lit(None, pl.Date)))
     with pytest.raises(mensura.MensuraError, match="0 models have both a capability and a release date"):
         report_pace(mensura.stitch(evidence), undated)
-
-
-@pytest.mark.parametrize(("alarm", "said"), [(date(2026, 3, 4), "sounded on 4 March 2026."), (None, "has found none")])
-def test_the_sentence_on_pace_says_the_day_of_an_alarm(alarm, said):
-    unit = "the distance from a to b"
-    pace = SimpleNamespace(slope=0.62, low=0.5, high=0.75, records=0.9, unit=unit, since=date(2024, 9, 24))
-    models = pl.DataFrame({"subject": ["a", "b"], "name": ["Ay", "Bee"]})
-    sentence = pace_sentence(
-        SimpleNamespace(pace=pace, evidence=SimpleNamespace(models=models), watch=SimpleNamespace(alarm=alarm))
-    )
-    said_first = (
-        "Models released since September 2024 gain 0.62 of capability a year "
-        "(90% interval 0.50 to 0.75; 1 is the distance from Ay to Bee)"
-    )
-    assert sentence.startswith(f"{said_first}, all releases counted; the line through the records rises by 0.90;")
-    assert said in sentence

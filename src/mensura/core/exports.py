@@ -28,7 +28,7 @@ def on_first_use(
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}; public names: {', '.join(homes)}")
         value = getattr(import_module(homes[name]), name)
-        vars(sys.modules[package])[name] = value
+        setattr(sys.modules[package], name, value)
         return value
 
     def directory() -> list[str]:

@@ -8,46 +8,30 @@ added scores), ``store`` (reading, writing and fingerprints), ``measurements`` (
 above people).
 """
 
-from mensura.core.errors import EvidenceError, Fault
-from mensura.evidence.checks import require_id, slug
-from mensura.evidence.evidence import EMBEDDED, Evidence, load
-from mensura.evidence.measurements import (
-    benchmark_coverage,
-    distinct_scores,
-    far_below_predecessor,
-    require_subject,
-    source_coverage,
-    source_disagreement,
-    trials,
-    used_scores,
-    with_tries,
-)
-from mensura.evidence.schema import LADDER_LEVELS, TABLES
-from mensura.evidence.store import read_calibration
-from mensura.intake.figures import RATE_UNITS
-from mensura.intake.scores import NewModel, ScoreReading
+from __future__ import annotations
 
-__all__ = [
-    "EMBEDDED",
-    "LADDER_LEVELS",
-    "RATE_UNITS",
-    "TABLES",
-    "Evidence",
-    "EvidenceError",
-    "Fault",
-    "NewModel",
-    "ScoreReading",
-    "benchmark_coverage",
-    "distinct_scores",
-    "far_below_predecessor",
-    "load",
-    "read_calibration",
-    "require_id",
-    "require_subject",
-    "slug",
-    "source_coverage",
-    "source_disagreement",
-    "trials",
-    "used_scores",
-    "with_tries",
-]
+from typing import TYPE_CHECKING
+
+from mensura.core.exports import on_first_use
+
+if TYPE_CHECKING:
+    from mensura.core.errors import EvidenceError as EvidenceError, Fault as Fault
+    from mensura.evidence.checks import require_id as require_id, slug as slug
+    from mensura.evidence.evidence import EMBEDDED as EMBEDDED, Evidence as Evidence, load as load
+    from mensura.evidence.measurements import (
+        benchmark_coverage as benchmark_coverage,
+        distinct_scores as distinct_scores,
+        far_below_predecessor as far_below_predecessor,
+        require_subject as require_subject,
+        source_coverage as source_coverage,
+        source_disagreement as source_disagreement,
+        trials as trials,
+        used_scores as used_scores,
+        with_tries as with_tries,
+    )
+    from mensura.evidence.schema import LADDER_LEVELS as LADDER_LEVELS, TABLES as TABLES
+    from mensura.evidence.store import read_calibration as read_calibration
+    from mensura.intake.figures import RATE_UNITS as RATE_UNITS
+    from mensura.intake.scores import NewModel as NewModel, ScoreReading as ScoreReading
+
+__getattr__, __dir__, __all__ = on_first_use(__name__, __file__)

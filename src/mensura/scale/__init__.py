@@ -5,46 +5,38 @@ Read first: ``ruler`` (the conversions), ``position`` (a rate with its interval)
 dimension), ``ranking`` (who is ranked and who leads).
 """
 
-from mensura.scale.calibration import (
-    EDGE_SHARE,
-    Calibration,
-    LevelLine,
-    scaling_of,
-    score_to_capability,
-    share_above_chance,
-)
-from mensura.scale.position import Position, Reading, band_of, rate_interval, say_rarity
-from mensura.scale.ruler import (
-    Z90,
-    iq_to_rate,
-    level_to_rate,
-    one_in_to_rate,
-    percentile_to_rate,
-    rate_to_iq,
-    rate_to_level,
-    rate_to_one_in,
-    rate_to_percentile,
-)
+from __future__ import annotations
 
-__all__ = [
-    "EDGE_SHARE",
-    "Z90",
-    "Calibration",
-    "LevelLine",
-    "Position",
-    "Reading",
-    "band_of",
-    "iq_to_rate",
-    "level_to_rate",
-    "one_in_to_rate",
-    "percentile_to_rate",
-    "rate_interval",
-    "rate_to_iq",
-    "rate_to_level",
-    "rate_to_one_in",
-    "rate_to_percentile",
-    "say_rarity",
-    "scaling_of",
-    "score_to_capability",
-    "share_above_chance",
-]
+from typing import TYPE_CHECKING
+
+from mensura.core.exports import on_first_use
+
+if TYPE_CHECKING:
+    from mensura.scale.calibration import (
+        EDGE_SHARE as EDGE_SHARE,
+        Calibration as Calibration,
+        LevelLine as LevelLine,
+        scaling_of as scaling_of,
+        score_to_capability as score_to_capability,
+        share_above_chance as share_above_chance,
+    )
+    from mensura.scale.position import (
+        Position as Position,
+        Reading as Reading,
+        band_of as band_of,
+        rate_interval as rate_interval,
+        say_rarity as say_rarity,
+    )
+    from mensura.scale.ruler import (
+        Z90 as Z90,
+        iq_to_rate as iq_to_rate,
+        level_to_rate as level_to_rate,
+        one_in_to_rate as one_in_to_rate,
+        percentile_to_rate as percentile_to_rate,
+        rate_to_iq as rate_to_iq,
+        rate_to_level as rate_to_level,
+        rate_to_one_in as rate_to_one_in,
+        rate_to_percentile as rate_to_percentile,
+    )
+
+__getattr__, __dir__, __all__ = on_first_use(__name__, __file__)

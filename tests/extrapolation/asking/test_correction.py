@@ -10,8 +10,6 @@ from mensura.core.arrays import expit, logit
 from mensura.core.errors import MensuraError
 from mensura.extrapolation.correction import (
     Correction,
-    published_correction,
-    shipped_correction,
 )
 from tools.learn_correction import learn_correction
 
@@ -121,18 +119,6 @@ def test_one_group_is_too_few_to_learn_from():
         learn_correction(draw_records(1))
     with pytest.raises(MensuraError, match="estimate"):
         learn_correction(draw_records(3).drop("estimate"))
-
-
-def test_the_shipped_correction_leaves_out_the_pool_that_is_judged():
-    for pool in ("timss2011_g8_math_4c", "spisa_general_knowledge", "viqt_vocabulary"):
-        assert pool in shipped_correction().origin
-        assert pool not in shipped_correction(pool).origin
-    assert shipped_correction("my pool") == shipped_correction()
-
-
-def test_the_published_error_level_is_that_of_the_tables():
-    """Root mean square of the fifteen published RMSE is 0.140 in rates; 0.2 per logit makes it 0.70 logits."""
-    assert published_correction().item_sd == pytest.approx(0.70, abs=0.01)
 
 
 def test_spreads_of_few_groups_without_any_are_kept_off_zero_by_the_prior():

@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from itertools import product
 
 import numpy as np
 import pytest
@@ -54,16 +53,6 @@ def test_the_world_form_asks_for_a_random_human_and_describes_no_reference(new_t
         prompt = write_item_prompt(item_facts(new_task())[0], variant)
         assert "randomly sampled human worldwide in 2025" in prompt
         assert WORLD.prose not in prompt
-
-
-def test_orders_phrasings_and_numbers_are_crossed_and_balanced_from_the_start():
-    variants = all_variants()
-    names = [(v.order, v.phrasing, v.numbers) for v in variants]
-    assert len(set(names)) == 27 and {len({name[part] for name in names}) for part in range(3)} == {3}
-    for start in range(0, 27, 3):
-        assert [len({name[part] for name in names[start : start + 3]}) for part in range(3)] == [3, 3, 3]
-    for start, (a, b) in product((0, 9, 18), ((0, 1), (0, 2), (1, 2))):
-        assert len({(name[a], name[b]) for name in names[start : start + 9]}) == 9
 
 
 def test_section_orders_differ_and_the_instruction_ends_them_all(new_task, sample):

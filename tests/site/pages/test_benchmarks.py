@@ -7,7 +7,6 @@ import polars as pl
 import pytest
 
 import mensura
-from mensura.iq import Explanation
 from mensura.site.page_writer import csv_text
 from mensura.site.pages.benchmarks import (
     benchmark_facts,
@@ -18,7 +17,6 @@ from mensura.site.pages.benchmarks import (
     people_rows,
     score_rows,
 )
-from mensura.site.pages.models import derivation_html
 from mensura.study.policy import PlainRows
 
 FACTS = {
@@ -140,23 +138,6 @@ def test_a_score_is_shown_with_its_source_and_what_its_level_does_not_explain():
     assert (first["shown"], first["range"], first["residual_shown"]) == ("50%", "45% to 55%", "−3.1%")
     assert (first["source_name"], first["url"]) == ("The board", "https://a.example")
     assert (second["range"], second["residual_shown"], second["source_name"], second["url"]) == ("", "", "b", None)
-
-
-def test_a_derivation_opens_at_the_top_and_lists_what_has_no_parts():
-    leaf = Explanation("hle", 100.04, 90.4, 110.6, "source", "score 5 < 6")
-    gap = Explanation("odd", None, 90.0, None, "joint", "")
-    group = Explanation("Science", 100.0, None, None, "partly measured", "mean", (leaf, gap))
-    found = derivation_html(
-        Explanation("M", 100.0, None, None, "Full", "", (group, leaf)), {"hle": "Humanity's Last Exam"}
-    )
-    assert found.startswith("<details open><summary><strong>M</strong> 100.0 <em>Full</em>")
-    assert "<details><summary><strong>Science</strong> 100.0" in found
-    assert (
-        "<ul><li><strong>Humanity&#39;s Last Exam</strong> 100.0 <i>90 to 111</i> "
-        "<em>source</em> <small>score 5 &lt; 6</small></li>"
-    ) in found
-    assert '<li><strong>odd</strong> no value <em class="estimated">joint</em>' in found
-    assert '</ul></details><p class="leaf"><strong>Humanity' in found
 
 
 @pytest.mark.parametrize(

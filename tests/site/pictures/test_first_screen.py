@@ -3,16 +3,13 @@
 import json
 import re
 from datetime import date
-from types import SimpleNamespace
 
 import numpy as np
-import polars as pl
 import pytest
 
 from mensura.charts import Mark
 from mensura.charts.bell import LOOKS, FirstBell
 from mensura.charts.values import CROWD, crowd_above
-from mensura.site.pictures.first_parts import how_fast, said_share
 from mensura.site.pictures.first_screen import FirstScreen
 from mensura.study.headlines import lead_by_month, passed_people
 
@@ -102,11 +99,6 @@ def test_a_name_is_text_and_never_markup():
     assert "&lt;b&gt;&amp;" in drawing
 
 
-def test_a_share_of_people_is_said_in_people():
-    assert said_share(137) == "7 in 1,000 people"
-    assert said_share(100) == "50 in 100 people"
-
-
 def test_passed_means_a_chance_of_95_percent(study):
     groups = passed_people(study)
     released = dict(study.models.select("subject", "released").iter_rows())
@@ -135,15 +127,3 @@ def test_seven_questions_have_one_line_answers_without_words_of_the_method(scree
     assert "<b>The general public on ARC-AGI-2</b> (February)" in said
     passed = context["questions"][1]
     assert str(passed["answer"]).count("(February)") == 2 and str(passed["spark"]).count(">Feb<") == 1
-
-
-def test_the_pace_without_a_known_test_is_said_as_a_gain_with_its_interval():
-    """A pace of about zero would be any number of years, of either sign."""
-    study = SimpleNamespace(
-        pace=SimpleNamespace(slope=0.1, low=-0.05, high=0.3, unit="the distance from a to b", since=date(2023, 11, 1)),
-        watch=None,
-        models=pl.DataFrame({"capability": [1.0]}),
-        fit=SimpleNamespace(data=SimpleNamespace(benchmarks=("own_test",))),
-        evidence=SimpleNamespace(models=pl.DataFrame({"subject": ["a", "b"], "name": ["Ay", "Bee"]})),
-    )
-    assert "A year brings 0.10 (-0.05 to 0.30) of the distance from Ay to Bee." in how_fast(study)["answer"]

@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 
 from mensura.site.pages.models import rivals
-from mensura.site.pictures.benchmark import said_beyond, up_to
 from mensura.site.pictures.iq import (
     best_value,
     farthest_said,
@@ -19,61 +18,9 @@ from mensura.site.pictures.iq import (
     risen_said,
     together_said,
 )
-from mensura.site.pictures.people import aligned_said, falling_said, largest_said
-from mensura.site.pictures.stitched import human_lines, in_range, oddest, stands_beside
 from mensura.study.headlines import cheapest_rows
 from mensura.study.leaders import measure_own
 from mensura.study.standing import find_neighbours, find_next, find_prices
-
-
-def test_a_benchmark_informs_at_both_ends_of_its_range():
-    sensors = pl.DataFrame({"low": [0.0, 1.0, 1.1, 0.0], "high": [1.0, 2.0, 2.0, 0.9]})
-    study = SimpleNamespace(capabilities=pl.DataFrame({"capability": [0.4, 1.0, None]}), sensors=sensors)
-    assert in_range(study) == "2 of 4 benchmarks still inform at the level of the best model"
-
-
-def test_of_human_lines_the_surest_stay_and_those_half_a_step_away():
-    groups = pl.DataFrame(
-        [
-            ("a", "measured", 0.0, 1.0),
-            ("b", "measured", 0.4, 0.2),
-            ("c", "measured", 0.9, 0.5),
-            ("d", "judged", 3.0, 0.1),
-        ],
-        schema=["group", "status", "capability", "half"],
-        orient="row",
-    ).with_columns(low=pl.col("capability") - pl.col("half"), high=pl.col("capability") + pl.col("half"))
-    assert human_lines(groups)["label"].to_list() == ["b", "c"]
-    assert human_lines(groups.filter(status="judged")).is_empty()
-
-
-def test_the_highest_model_is_said_with_the_class_next_below():
-    ranks = pl.DataFrame({"rank": [1, 2, None], "subject": ["b", "a", "c"], "p_first": [0.8, 0.2, None]}).with_columns(
-        capability=pl.Series([2.0, 1.0, 3.0])
-    )
-    groups = pl.DataFrame(
-        {"group": ["x", "y", "z", "w"], "status": ["measured", "measured", "judged", "measured"]}
-        | {"capability": [0.0, 1.0, 1.5, 2.0], "low": [-1.0, 0.2, 1.0, 1.0], "high": [1.0, 1.8, 2.0, 3.0]}
-    )
-    study = SimpleNamespace(
-        capability_ranks=ranks,
-        rows=SimpleNamespace(facts={"b": {"name": "Bee"}}),
-        groups=groups,
-        class_names={"y": "experts on GPQA"},
-    )
-    first = "Bee has the highest capability, with a chance of 80% among 2 models."
-    assert stands_beside(study) == f"{first} Next below it: experts on GPQA, anywhere from 0.20 to 1.80."
-    study.groups = groups.filter(pl.col("capability") >= 2)
-    assert stands_beside(study) == first
-    study.capability_ranks = ranks.clear()
-    assert stands_beside(study) == "No model is known well enough to be ranked."
-
-
-def test_the_oddest_score_is_the_farthest_either_way():
-    points = pl.DataFrame({"name": ["A", "B", "C"], "benchmark": ["x", "y", "z"], "residual": [0.1, -0.25, None]})
-    assert oddest(points) == "Farthest from its level: B on y, 25% of the range below it"
-    assert oddest(points.head(1)).endswith("10% of the range above it")
-    assert oddest(points.tail(1)) == "No model has a residual"
 
 
 def test_who_is_highest_and_how_far_the_record_has_come():
@@ -157,26 +104,6 @@ def test_costs_are_said_by_their_ends():
     assert farthest_said(rows.with_columns(by="value")) == "C costs 12.5 times its list price, B 0.50 times"
     assert leanest(rows).startswith("C needs least work for the same tasks: 12.5 times as efficient")
     assert farthest_said(rows.with_columns(by="value").clear()) == "No model has an effective cost"
-
-
-def test_drivers_curves_and_clusters_in_words():
-    drivers = pl.DataFrame({"driver": ["age", "schooling"], "effect": [3.0, -12.04]})
-    assert largest_said(drivers) == "Schooling moves the rate most: −12.0 points"
-    rates = pl.DataFrame({"subject": ["a"] * 4 + ["b"] * 2, "dimension": ["x", "x", "y", "y", "x", "x"]}).with_columns(
-        level=pl.Series([2, 1, 1, 2, 1, 2]), rate=pl.Series([0.1, 0.9, 0.5, 0.5, 0.2, 0.6])
-    )
-    assert falling_said(rates) == "From the lowest to the highest level success falls in 1 of 3 curves"
-    countries = pl.DataFrame({"cluster": [1, 1, 2], "cluster_mae": [0.123, 0.123, 0.2]})
-    assert aligned_said(countries).endswith("told with a mean error of 12.3 points, from 1 with 20.0")
-
-
-def test_a_ladder_ends_where_the_test_does():
-    points = [(20.0, 100.0), (60.0, 115.0), (120.0, 145.0)]
-    assert up_to(points, None) == up_to(points, 120.0) == (points, [])
-    assert up_to(points, 100.0) == ([*points[:2], (100.0, 135.0)], points[2:])
-    assert up_to(points, 60.0) == (points[:2], points[2:])
-    assert said_beyond(points[2:], "percent").startswith(" The ladder puts IQ 145 at 120%, beyond")
-    assert said_beyond([], "percent") == ""
 
 
 def test_the_cheapest_model_reaches_the_iq_asked_for():

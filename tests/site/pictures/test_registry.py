@@ -16,7 +16,6 @@ from mensura.charts.plot import Mark
 from mensura.charts.theme import paint
 from mensura.scale.ranking import say_chance
 from mensura.site.pictures import draw
-from mensura.site.pictures.benchmark import benchmark_scores
 from mensura.site.pictures.people import outcome_rates
 from mensura.site.pictures.registry import PICTURES, picture_words
 from mensura.study.slow_parts import ability_rows
@@ -142,15 +141,6 @@ def test_the_pace_in_the_finding_is_that_of_the_study(study, figure):
     assert f"{study.pace.low:.2f} to {study.pace.high:.2f}" in one.finding
     levels = re.findall(r'data-subject="people:[^>]*aria-label="([^"]*)"', one.drawing.wide)
     assert levels and all("measured" in label and " on " in label for label in levels)
-
-
-def test_bars_of_a_benchmark_are_the_sampling_error_of_its_items(study):
-    """198 questions: at the low end p the score lies 1.645 √(p (1 − p) / 198) above, in percent."""
-    rows = benchmark_scores(study, "gpqa_diamond").head(5)
-    assert rows.height == 5
-    for row in rows.iter_rows(named=True):
-        end = row["low"] / 100
-        assert row["score"] - row["low"] == pytest.approx(164.485 * (end * (1 - end) / 198) ** 0.5, rel=1e-3)
 
 
 def test_the_line_of_a_history_is_the_record_and_people_stand_over_it():

@@ -1,9 +1,12 @@
-"""The final percentage of an answer: read where it is plain, refused with a reason where it is not."""
+"""The facts of an item that a prompt may hold, the published prompt in 27 variants, and the reading of its answers."""
+
+from itertools import product
 
 import pytest
 from hypothesis import example, given, strategies as st
 
 from mensura.extrapolation import read_percentage
+from mensura.extrapolation.prompts import all_variants
 from mensura.llm import UnreadableError
 
 PLAIN = {
@@ -20,6 +23,8 @@ PLAIN = {
     "0%": 0.0,
     "I give my final answer below.\nFinal answer: 20%": 0.2,
 }
+
+
 UNREADABLE = [
     "",
     "I cannot answer this.",
@@ -79,3 +84,13 @@ def test_no_text_crashes_the_reader(text):
 def test_two_numbers_are_never_silently_reduced_to_one(first, second, between):
     with pytest.raises(UnreadableError):
         read_percentage(f"Final answer: {first}%{between}{second}%")
+
+
+def test_orders_phrasings_and_numbers_are_crossed_and_balanced_from_the_start():
+    variants = all_variants()
+    names = [(v.order, v.phrasing, v.numbers) for v in variants]
+    assert len(set(names)) == 27 and {len({name[part] for name in names}) for part in range(3)} == {3}
+    for start in range(0, 27, 3):
+        assert [len({name[part] for name in names[start : start + 3]}) for part in range(3)] == [3, 3, 3]
+    for start, (a, b) in product((0, 9, 18), ((0, 1), (0, 2), (1, 2))):
+        assert len({(name[a], name[b]) for name in names[start : start + 9]}) == 9

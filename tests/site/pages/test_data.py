@@ -1,0 +1,22 @@
+"""The first page, tools for a reader's own question, pages about evidence and method, and the record of our claims."""
+
+import polars as pl
+
+from mensura.site.pages import compare
+from mensura.site.pages.data import linked_change
+
+
+def test_compare_opens_with_the_best_models_of_three_providers(study):
+    chosen = study.models.filter(pl.col("subject").is_in(compare(study).context["compared"]))
+    assert chosen["provider"].n_unique() == chosen.height == 3
+    best = study.ranked.group_by("provider").agg(pl.col("exact_iq").max())["exact_iq"]
+    assert sorted(chosen["exact_iq"], reverse=True) == sorted(best, reverse=True)[:3]
+
+
+def test_a_change_leads_to_the_page_of_its_model():
+    files = {"Kimi K3": "models/kimi-k3.html", "Kimi": "models/kimi.html", "<b>": "models/b.html"}
+    link = '<a href="models/kimi-k3.html">Kimi K3</a>'
+    assert linked_change("Kimi K3: IQ 130.7 → 124.9.", files) == f"{link}: IQ 130.7 → 124.9."
+    assert linked_change("New: Kimi K3, IQ 125, 5 scores.", files) == f"New: {link}, IQ 125, 5 scores."
+    assert linked_change("Source Kimi & sons: 5 scores.", files) == "Source Kimi &amp; sons: 5 scores."
+    assert linked_change("<b>: IQ 1", files) == '<a href="models/b.html">&lt;b&gt;</a>: IQ 1'
