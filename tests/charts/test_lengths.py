@@ -37,6 +37,9 @@ def test_an_open_end_runs_to_the_edge_with_an_arrow():
     (far,) = BAR.findall(str(draw_lengths([], [], group(open_end), "open").wide))
     assert bar[0] == far[0]
     assert float(bar[2]) < 1000 < float(far[2])
+    (tip,) = re.findall(r'<path d="M([^"]*)"', str(draw_lengths([], [], group(open_end), "open").wide))
+    (x, above), (_, middle), (back, below) = (map(float, point.split(",")) for point in tip.split("L"))
+    assert x == back and middle - above == below - middle == 4, "the tip points along the bar"
     assert str(draw_lengths([], [], group(open_end), "open").wide).count("<path d=") > str(
         draw_lengths([], [], group(closed), "closed").wide
     ).count("<path d=")

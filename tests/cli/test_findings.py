@@ -51,3 +51,15 @@ def test_the_mean_of_a_pool_counts_every_item_once():
 def test_a_journal_says_what_is_left_to_do():
     table = pl.DataFrame({"model": ["m", "m"], "answered": [5, 2], "failed": [1, 0], "open": [0, 3]})
     assert findings.say_journal(table) == "7 questions answered by 1 model; 1 failed and 3 are open."
+
+
+def test_of_several_abilities_the_closest_two_are_named_if_there_are_two():
+    items = pl.DataFrame({"item": ["a", "b", "c"], "dimension": ["one", "one", "two"], "loading": [0.5, 0.7, 0.6]})
+    pairs = pl.DataFrame({"dimension": ["one"], "other": ["two"], "correlation": [0.42], "low": [0.3], "high": [0.5]})
+    best = "Highest loadings: one on b (0.70), two on c (0.60)."
+    assert findings.say_dimensions(items, pairs.clear(), None) == best
+    assert findings.say_dimensions(items, pairs, None).startswith(f"{best} one and two correlate by 0.42 ")
+    bare = pairs.with_columns(low=pl.lit(None), high=pl.lit(None))
+    assert findings.say_dimensions(items, bare, None) == f"{best} one and two correlate by 0.42."
+    unrelated = findings.say_dimensions(items, pairs.with_columns(correlation=0.0), None)
+    assert unrelated == f"{best} The abilities are uncorrelated by design."

@@ -1,6 +1,7 @@
 """Metrics agree with SciPy; clusters and differential items are found where they were put."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -9,7 +10,7 @@ from scipy import stats
 
 from mensura.extrapolation import cases_of
 from mensura.extrapolation.breakdown import differential_items
-from mensura.extrapolation.scoring import agreement, mean_correlation, pearson, spearman
+from mensura.extrapolation.scoring import ScoredCase, agreement, mean_correlation, pearson, spearman
 from tools.embed_validation import k_means
 
 
@@ -62,3 +63,16 @@ def test_false_discoveries_are_controlled_as_in_scipy(pool, monkeypatch):
     found = differential_items(cases_of(pool))
     p = 2 * stats.norm.sf((found["difference"] / found["se"]).abs().to_numpy())
     assert found["q"].to_numpy() == pytest.approx(stats.false_discovery_control(p), rel=1e-6)
+
+
+def test_an_item_has_the_mean_of_the_draws_that_hid_it_and_draws_may_lack_answers():
+    truth, focal = np.array([0.2, 0.5, 0.9]), np.array([0.3, 0.6, 0.8])
+    task = SimpleNamespace(rate=focal)
+    case = SimpleNamespace(covariate="c", group="g", items=list("abz"), task=task, truth=truth)
+    hidden = np.array([[True, True, False], [True, False, False]])
+    rate = np.array([[0.4, 0.7, 0.0], [0.6, 0.0, 0.0]])
+    scored = ScoredCase(SimpleNamespace(case=case), rate, rate - 0.1, rate + 0.1, hidden)
+    assert scored.table()["rate"].to_list() == pytest.approx([0.5, 0.7, None])
+    assert scored.table()["error"].to_list() == pytest.approx([0.3, 0.2, None])
+    silent = replace(scored, rate=np.where(hidden, [[0.4, 0.7, 0.0], [np.nan] * 3], rate))
+    assert silent.metrics()["mae"] == pytest.approx(0.2)

@@ -183,3 +183,10 @@ def test_a_file_of_spss_that_does_not_state_its_rows_is_read_up_to_a_limit(tmp_p
     monkeypatch.setattr("mensura.intake.statistics._MOST_UNSTATED", 4)
     with pytest.raises(MensuraError, match="does not state its rows and has 3 or more"):
         read_table(path)
+
+
+def test_of_columns_without_a_name_the_first_is_the_index_and_the_others_have_their_place(tmp_path):
+    """As pandas writes an index; a column without a name and without a cell goes."""
+    path = tmp_path / "index.csv"
+    path.write_text(",score,,,\nann,1,x,,7\nbob,2,y,,8\n")
+    assert read_table(path).columns == ["", "score", "column 3", "column 5"]

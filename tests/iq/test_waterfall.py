@@ -8,7 +8,9 @@ import pytest
 
 import mensura
 from mensura.iq.dimensions import STATUSES
-from mensura.iq.waterfall import STEPS
+from mensura.iq.matrix import build_matrix
+from mensura.iq.rules import as_rules
+from mensura.iq.waterfall import STEPS, ZERO, _early, _zeros_only
 
 
 def step_of(result, subject, benchmark):
@@ -199,3 +201,16 @@ def test_a_dimension_says_what_it_rests_on(build, joint):
 def test_every_status_and_step_has_a_name():
     assert len(set(STATUSES)) == len(STATUSES) == 10
     assert STEPS == ("none", "source", "predecessor", "peers", "zero", "correlation", "within", "joint")
+
+
+def test_zeros_alone_score_a_dimension_only_of_models_from_before_the_zero_date(build):
+    rules = as_rules(None)
+    day = _early(build_matrix(build({("any", "hle"): 20}), rules, ladders="recut"))
+    models = {"before": {"released": date.fromordinal(day - 1)}, "that day": {"released": date.fromordinal(day)}}
+    matrix = build_matrix(build(dict.fromkeys([(name, "hle") for name in models], 20), models), rules, ladders="recut")
+    zeros = _zeros_only(matrix, np.full(matrix.iqs.shape, ZERO), rules)
+    suffice = [rule.zeros_suffice for rule in rules.dimensions.values()]
+    assert dict(zip(matrix.subjects, zeros.tolist(), strict=True)) == {
+        "before": suffice,
+        "that day": [False] * len(suffice),
+    }

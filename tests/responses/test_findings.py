@@ -5,11 +5,12 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+import scipy
 
 from benchmarks.fuzz import FITS, fit_small_table
 from mensura.core.errors import MensuraError
 from mensura.responses import FitOptions, fit_responses
-from mensura.responses.findings import say_factor, with_findings
+from mensura.responses.findings import _largest_factor, say_factor, with_findings
 from mensura.responses.irt.fitting import Effort
 
 
@@ -93,3 +94,13 @@ def test_guessing_that_no_answer_tells_of_has_the_error_of_its_prior(drawn):
 )
 def test_a_factor_beyond_ability_is_weighed_against_chance(share, said):
     assert say_factor(share, 0.1, 1000, 20).startswith(said)
+
+
+def test_the_largest_factor_is_everything_where_items_move_together_and_one_part_where_none_does():
+    trials, half = np.ones((8, 4)), np.full((8, 4), 0.5)
+    together = np.repeat([[1.0], [0.0]] * 4, 4, axis=1)
+    assert _largest_factor(together, trials, half) == pytest.approx(1.0)
+    signs = scipy.linalg.hadamard(8)[:, 1:5]  # any two of its columns are uncorrelated
+    assert _largest_factor((signs + 1) / 2, trials, half) == pytest.approx(1 / 4)
+    two_pairs = np.column_stack([signs[:, 0], signs[:, 0], signs[:, 1], signs[:, 1]])
+    assert _largest_factor((two_pairs + 1) / 2, trials, half) == pytest.approx(1 / 2)

@@ -3,6 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 
 from mensura.responses import FitOptions, check_invariance, fit_responses, place_among
 from tests.responses.conftest import draw
@@ -89,3 +90,14 @@ def test_rates_of_people_are_tested_against_the_models_own_difficulties():
 def test_too_few_items_test_nothing(items):
     table = pl.DataFrame({"item": range(items), "difference": [3.0] * items, "se": [0.1] * items}, strict=False)
     assert check_invariance(table).verdict == "open"
+
+
+@pytest.mark.parametrize(("p", "verdict"), [(0.04, "different"), (0.07, "open")])
+def test_items_differ_surely_below_a_chance_of_one_in_twenty(p, verdict):
+    """Differences whose squares add up to the quantile of χ² that leaves p, with standard errors of 0.9 logits."""
+    shape = np.array([2.0, -2.0, 1.0, -1.0, 0.0])
+    squares = stats.chi2.isf(p, len(shape) - 1)
+    table = pl.DataFrame({"item": list("abcde"), "difference": 0.9 * shape * np.sqrt(squares / 10), "se": [0.9] * 5})
+    found = check_invariance(table)
+    assert found.p == pytest.approx(p)
+    assert (found.verdict, found.spread > 0.5) == (verdict, True)

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from benchmarks.published_streams import rosetta_ratio
+from mensura.stitching import to_date
 from mensura.trends import find_break
-from mensura.trends.breaks import best_break
+from mensura.trends.breaks import Break, best_break
 
 
 def test_a_bend_between_two_points_is_found_exactly():
@@ -80,3 +81,11 @@ def test_a_frontier_that_never_moved_has_no_ratio(releases):
 
 def test_ratio_without_releases_after_the_start_is_none():
     assert rosetta_ratio(np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0]), 5.0) == -np.inf
+
+
+def test_the_path_of_a_bend_runs_from_the_first_day_over_the_bend_to_the_last():
+    bend = Break(when=54.0, before=1.0, after=3.0, r_squared=1.0, level=2.0)
+    days = pl.Series("released", [to_date(56.0), to_date(53.0), to_date(55.0)], dtype=pl.Date)
+    path = bend.path(days)
+    assert path["released"].to_list() == [to_date(53.0), bend.date, to_date(56.0)]
+    assert path["value"].to_list() == pytest.approx([1.0, 2.0, 8.0], abs=0.02)  # a day is 0.003 years
