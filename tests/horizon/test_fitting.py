@@ -8,6 +8,7 @@ import mensura
 from benchmarks.horizon_suites import predict_suites
 from mensura import fit_horizons
 from mensura.horizon.horizons import STATUSES
+from mensura.horizon.lengths import CENTER, fit_lengths
 
 
 def all_suites(fit):
