@@ -119,9 +119,9 @@ def resolve_keys(raws: Sequence[RawItem], first: int | None) -> tuple[list[Resol
     """Return options, keys in words and places of the right options of every item, and how numbers were counted."""
     keys = [_key_list(raw.key, raw.options) for raw in raws]
     bare = [(raw, key) for raw, key in zip(raws, keys, strict=True) if not raw.options]
-    words = {str(one).casefold() for _, key in bare for one in key}
+    open_keys = {str(one).casefold() for _, key in bare for one in key}
     about_truth = len(bare) == len(raws) and all(key and _is_truth(key[0], raw) for raw, key in bare)
-    pair = _PAIRS[0] if about_truth else next((pair for pair in _PAIRS if words == set(pair)), ())
+    pair = _PAIRS[0] if about_truth else next((pair for pair in _PAIRS if open_keys == set(pair)), ())
     chosen = [(raw, key) for raw, key in zip(raws, keys, strict=True) if raw.options]
     lettered = all(_bare(one).upper() in LETTERS[: len(raw.options)] for raw, key in chosen for one in map(str, key))
     numbers = [
