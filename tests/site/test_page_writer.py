@@ -21,21 +21,18 @@ pytestmark = pytest.mark.slow
 SHARED = {"address": "", "evidence_day": "2026-10-10"}
 
 
-class _Draughtsman:
-    """Takes orders and draws nothing."""
-
-    def __init__(self):
-        self.orders = []
-
-    def order(self, svg, scale):
-        self.orders.append((svg, scale))
-        return str(len(self.orders))
+@pytest.fixture
+def cards(monkeypatch):
+    """The cards that would be drawn; nothing is drawn."""
+    drawn = []
+    monkeypatch.setattr("mensura.site.page_writer.recall", lambda name, inputs, draw: drawn.append(inputs[0]) or b"")
+    return drawn
 
 
-def test_a_page_is_forgotten_once_it_is_written(study, tmp_path):
+def test_a_page_is_forgotten_once_it_is_written(study, tmp_path, cards):
     days = {"evidence_day": "2026-10-10", "today": "2026-11-17"}
     shared = {"navigation": (), "more": (), "evidence": study.evidence, "address": "", **days}
-    writer = PageWriter(tmp_path, _Draughtsman(), shared)
+    writer = PageWriter(tmp_path, shared)
     pages = model_pages(study)
     written = []
     for _ in range(3):
@@ -49,22 +46,21 @@ def test_a_page_is_forgotten_once_it_is_written(study, tmp_path):
     assert [page() for page in written] == [None] * 3
 
 
-def test_only_the_first_pages_have_a_picture_of_their_own_for_shared_links(tmp_path):
-    draughtsman = _Draughtsman()
-    writer = PageWriter(tmp_path, draughtsman, SHARED)
+def test_only_the_first_pages_have_a_picture_of_their_own_for_shared_links(tmp_path, cards):
+    writer = PageWriter(tmp_path, SHARED)
     for number in range(MOST_CARDS + 40):
         writer.add(Page(f"models/m{number}.html", f"M {number}", "one of many", "404.html", listed=number % 2 == 0))
-    assert len(draughtsman.orders) == MOST_CARDS
+    assert len(cards) == MOST_CARDS
     assert writer.listed == [f"models/m{number}.html" for number in range(0, MOST_CARDS + 40, 2)]
 
 
-def test_a_page_without_models_of_its_own_shares_the_picture_of_the_leaders(tmp_path):
-    draughtsman, leaders = _Draughtsman(), (Mark("B", "Anthropic", 139.0), Mark("A", "OpenAI", 130.0))
-    writer = PageWriter(tmp_path, draughtsman, SHARED, leaders=leaders)
+def test_a_page_without_models_of_its_own_shares_the_picture_of_the_leaders(tmp_path, cards):
+    leaders = (Mark("B", "Anthropic", 139.0), Mark("A", "OpenAI", 130.0))
+    writer = PageWriter(tmp_path, SHARED, leaders=leaders)
     own = (Mark("M", "Google", 120.0),)
     writer.add(Page("people.html", "People", "who was passed", "404.html", shared=("Six of eight.", ())))
     writer.add(Page("models/m.html", "M", "one model", "404.html", shared=("M is high.", own)))
-    people, model = (svg for svg, _ in draughtsman.orders)
+    people, model = cards
     assert people == draw_share_card("People", "Six of eight.", leaders, "10 October 2026")
     assert model == draw_share_card("M", "M is high.", own, "10 October 2026")
 

@@ -24,24 +24,6 @@ PARTS = ("groups", "pace", "watch")
 FEW = ("hle", "gpqa_diamond", "aime", "arc_agi_1", "swe_bench_pro")
 
 
-class _NoDrawings:
-    """Takes orders and returns empty drawings: none of these tests looks at one."""
-
-    def __init__(self, processes):
-        pass
-
-    def order(self, svg, scale):
-        return ""
-
-    def made(self, key):
-        return b""
-
-    def start(self):
-        pass
-
-    finish = start
-
-
 @pytest.fixture(scope="module")
 def published(tmp_path_factory):
     """The evidence of a dozen models, one of which lost most of its scores, and its report."""
@@ -52,7 +34,7 @@ def published(tmp_path_factory):
     folder = tmp_path_factory.mktemp("published")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(site_study, "SLOW_PARTS", PARTS)
-        patch.setattr(report, "ShareCards", _NoDrawings)
+        patch.setattr("mensura.site.page_writer.to_png", lambda svg, zoom: b"")
         patch.setattr(report.pages, "named_pages", lambda one, editions: [overview(one), model_list(one), iq(one)])
         build_report(evidence, folder, method="published")
     return evidence, thin, folder

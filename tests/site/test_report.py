@@ -14,13 +14,14 @@ import polars as pl
 import pytest
 
 import mensura
+from mensura.charts.render import to_png
 from mensura.core.frames import neutral_cells
-from mensura.core.processes import Processes
 from mensura.serve.middleware import POLICY
 from mensura.site import build_report, count_pages, pages
 from mensura.site.api import SCHEMAS, script_json
 from mensura.site.editions import next_edition
-from mensura.site.page_writer import ShareCards, csv_text
+from mensura.site.page_writer import PageWriter, csv_text
+from mensura.site.pages import Page
 from mensura.site.templating import policy_hash
 from tests.site.hostile import RENAMED
 
@@ -274,13 +275,9 @@ def test_a_build_that_fails_leaves_nothing_behind(monkeypatch, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_drawing_that_fails_is_reported(monkeypatch, tmp_path):
-    monkeypatch.setenv("MENSURA_CACHE", str(tmp_path))
-    with Processes() as processes:
-        drawings = ShareCards(processes)
-        drawings.order('<svg width="4" height="4"><text>\x00</text></svg>', 1.0)
-        with pytest.raises(mensura.MensuraError, match=r"not readable .*; expected names without control characters"):
-            drawings.finish()
+def test_a_drawing_that_fails_is_reported():
+    with pytest.raises(mensura.MensuraError, match=r"not readable .*; expected names without control characters"):
+        to_png('<svg width="4" height="4"><text>\x00</text></svg>', 1.0)
 
 
 def test_data_for_scripts_reads_any_key_as_a_key():
@@ -298,21 +295,16 @@ def test_numbers_for_sorting_have_no_last_bits(report):
     assert max(len(re.sub(r"[-.]|e.*", "", value).lstrip("0")) for value in values) <= 8  # a date has eight
 
 
-@pytest.mark.slow
 def test_a_drawing_is_made_once(monkeypatch, tmp_path):
-    monkeypatch.setenv("MENSURA_CACHE", str(tmp_path))
-    svg = (
-        '<svg xmlns="http://www.w3.org/2000/svg" width="4" height="4"><rect width="4" height="4" fill="#0b5cad"/></svg>'
-    )
-    with Processes() as processes:
-        first = ShareCards(processes)
-        key = first.order(svg, 1.0)
-        first.finish()
-    again = ShareCards(processes)  # its processes have ended: it cannot draw
-    assert again.order(svg, 1.0) == key
-    again.finish()
-    assert again.made(key) == first.made(key)
-    assert again.made(key).startswith(b"\x89PNG")
+    monkeypatch.setenv("MENSURA_CACHE", str(tmp_path / "cache"))
+    shared = {"address": "", "evidence_day": "2026-10-10"}
+    for place, name in enumerate(("first", "again")):
+        if place:
+            monkeypatch.setattr("mensura.site.page_writer.to_png", None)  # it cannot draw
+        PageWriter(tmp_path / name, shared).add(Page("people.html", "People", "who was passed", "404.html"))
+    first, again = ((tmp_path / name / "share" / "people.png").read_bytes() for name in ("first", "again"))
+    assert first == again
+    assert first.startswith(b"\x89PNG")
 
 
 def test_an_edition_says_what_changed_and_why(study):

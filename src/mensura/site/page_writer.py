@@ -1,17 +1,16 @@
 """The page writer: turns pages and the downloads of their pictures into files, one page at a time.
 
 It writes each page as soon as it is made and then forgets it, so that thousands of model pages need little memory. It
-keeps only the name of each page and the key of its picture for shared links.
+keeps only the name of each page, and which page's picture it has for shared links.
 
 Such a picture depends only on its drawing and the versions of the code, so it is kept between builds like any other
-result (:mod:`mensura.core.cache`). A report that is built again draws only what changed, in other processes.
+result (:mod:`mensura.core.cache`). A report that is built again draws only what changed.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import polars as pl
@@ -20,9 +19,8 @@ from markupsafe import Markup, escape
 from mensura.charts import FrameWords, Mark, draw_share_card, frame_picture
 from mensura.charts.render import to_png
 from mensura.charts.theme import ROOT
-from mensura.core.cache import DRAWING, find_kept, keep_results
+from mensura.core.cache import DRAWING, recall
 from mensura.core.frames import neutral_cells
-from mensura.core.processes import Processes
 from mensura.evidence import slug
 from mensura.site.api import VERSION, to_json
 from mensura.site.compact import Compact, compact_drawing
@@ -32,16 +30,11 @@ from mensura.site.templating import Templates, style_sheet, whole_names
 from mensura.site.texts import first_link, term, term_id
 from mensura.study import units
 
-_BATCH = 100
-"""Pictures that one process draws: it takes a second to start."""
-
 _SAID_BY_PAGE = re.compile(
     r' xmlns="http://www.w3.org/2000/svg"| font-family="[^"]*"|( (?:[xyr]|[xy][12]|c[xy]|width|height)="-?\d+)\.0(?=")'
 )
 _SIZE = re.compile(r'(?:width|height)="([\d.]+)"')
 
-Order = tuple[str, float]
-"""A drawing, and how large it becomes."""
 MOST_CARDS = 36
 """Pages with a picture of their own for shared links. A chart has that of its page, others have that of the first."""
 
@@ -52,7 +45,6 @@ class PageWriter:
     def __init__(
         self,
         folder: Path,
-        drawings: ShareCards,
         shared: Mapping[str, object],
         advance: Callable[[], object] | None = None,
         leaders: tuple[Mark, ...] = (),
@@ -63,9 +55,9 @@ class PageWriter:
         """
         self._leaders = leaders
         self.listed: list[str] = []  # pages for the sitemap
-        self._folder, self._drawings, self._shared, self._advance = folder, drawings, shared, advance
+        self._folder, self._shared, self._advance = folder, shared, advance
         self._day = units.say_day(str(shared["evidence_day"]))
-        self._cards: dict[str, Order] = {}  # page → the key of its picture for shared links
+        self._cards = 0
         self._card_of: dict[str, str] = {}  # page → the page whose picture it has
         self._first = ""
         self._written: set[str] = set()  # figures
@@ -75,15 +67,17 @@ class PageWriter:
         self._environment = self._templates()
 
     def add(self, page: Page) -> None:
-        """List a page for the sitemap and order its picture for shared links; that of a chart shows the chart."""
+        """List a page for the sitemap, and draw its picture for shared links."""
         self._first = self._first or page.file
         if page.listed:
             self.listed.append(page.file)
-        if len(self._cards) < MOST_CARDS and page.template != "chart.html":
+        if self._cards < MOST_CARDS and page.template != "chart.html":
             sentence, marks = page.shared
             origin = ", ".join(filter(None, (str(self._shared["address"]).partition("://")[2].strip("/"), self._day)))
             svg = draw_share_card(page.title, sentence or page.summary, marks or self._leaders, origin)
-            self._cards[page.file] = self._drawings.order(svg, 1.0)
+            picture = placed(self._folder, *_card_path(page.file).split("/"))
+            picture.write_bytes(recall(DRAWING, [svg], lambda: to_png(svg, 1.0)))
+            self._cards += 1
             self._card_of |= {f"charts/{one.name}.html": page.file for one in page.figures} | {page.file: page.file}
 
     def write(self, page: Page) -> None:
@@ -109,11 +103,6 @@ class PageWriter:
                 self._written.add(figure.name)
         if self._advance is not None and not page.file.startswith("charts/"):
             self._advance()
-
-    def place_cards(self) -> None:
-        """Write the pictures for shared links to where pages look for them."""
-        for file, card in self._cards.items():
-            placed(self._folder, *_card_path(file).split("/")).write_bytes(self._drawings.made(card))
 
     def write_shared(self) -> None:
         """Write what the pages share: the further rules of the style sheet, and pictures."""
@@ -203,51 +192,3 @@ def csv_text(columns: list[str], rows: list[list[object]]) -> str:
     texts = [[None if cell is None else str(cell) for cell in row] for row in cells]
     frame = pl.DataFrame(texts, schema=dict.fromkeys(columns, pl.String), orient="row")
     return neutral_cells(frame).write_csv()
-
-
-class ShareCards:
-    """Takes orders while the pages are written, and returns the pictures once :meth:`finish` has run."""
-
-    def __init__(self, processes: Processes) -> None:
-        """Draw in these processes."""
-        self._processes = processes
-        self._made: dict[Order, bytes] = {}
-        self._waiting: list[Order] = []
-        self._running: list[tuple[list[Order], Future[list[bytes]]]] = []
-
-    def order(self, svg: str, scale: float) -> Order:
-        """Order a picture; return its key for :meth:`made`."""
-        key = (svg, scale)
-        if key not in self._made and key not in self._waiting:
-            kept = find_kept(DRAWING, [svg, str(scale)])
-            if kept is not None:
-                self._made[key] = kept[0]
-            else:
-                self._waiting.append(key)
-                if len(self._waiting) >= _BATCH:
-                    self.start()
-        return key
-
-    def start(self) -> None:
-        """Start a process that draws the orders that wait."""
-        if self._waiting:
-            self._running.append((self._waiting, self._processes.submit(draw_all, self._waiting)))
-            self._waiting = []
-
-    def finish(self) -> None:
-        """Wait until every order is drawn, and keep the pictures for the next build."""
-        self.start()
-        for keys, future in self._running:
-            made = dict(zip(keys, future.result(), strict=True))
-            self._made.update(made)
-            keep_results(DRAWING, [([svg, str(scale)], picture) for (svg, scale), picture in made.items()])
-        self._running.clear()
-
-    def made(self, key: Order) -> bytes:
-        """Return a finished picture by its key."""
-        return self._made[key]
-
-
-def draw_all(orders: Sequence[Order]) -> list[bytes]:
-    """Draw one picture after the other as PNG."""
-    return [to_png(svg, scale) for svg, scale in orders]

@@ -18,14 +18,13 @@ from mensura.core.cache import find_kept, keep_results
 from mensura.core.errors import MensuraError
 from mensura.core.folders import whole_folder, written_state
 from mensura.core.frames import neutral_cells
-from mensura.core.processes import Processes
 from mensura.evidence import Evidence
 from mensura.intake.shared_writing import Description, describe_folder
 from mensura.iq import COUNTS
 from mensura.scale import Calibration
 from mensura.site import api, editions as editing, pages
 from mensura.site.cards import people_cards, search_entries
-from mensura.site.page_writer import PageWriter, ShareCards, placed, write
+from mensura.site.page_writer import PageWriter, placed, write
 from mensura.site.pages.data import study_parts
 from mensura.site.pages.page import leader_marks
 from mensura.site.pictures.first_screen import FirstScreen, screen_of
@@ -110,7 +109,7 @@ def build_report(
     if earlier is None and (kept := find_kept("report", inputs)) and kept[0][0] == written_state(out, "report"):
         headline: pl.DataFrame = kept[0][1]  # nothing changed since this folder was written
         return headline
-    with whole_folder(out, "report", certain=["index.html", *_FOLDERS]) as stage, Processes() as processes:
+    with whole_folder(out, "report", certain=["index.html", *_FOLDERS]) as stage:
         _write_static(stage)  # first: a full disk is noticed before any work
         study = Study.open(evidence, lines, method)
         shared = {
@@ -127,8 +126,7 @@ def build_report(
             "early": Markup(EARLY),
             "sheet": Markup(page_sheet()),
         }
-        drawings = ShareCards(processes)
-        writer = PageWriter(stage, drawings, shared, advance, leader_marks(study))
+        writer = PageWriter(stage, shared, advance, leader_marks(study))
         before = editing.read_editions(out) if earlier is None else list(earlier)
         editions = editing.next_edition(study, before or editing.shipped_editions(study), day, log)
         named = list(pages.named_pages(study, editions))
@@ -139,19 +137,12 @@ def build_report(
         _write_api(study, screen, records, stage)
         for page in sorted(named, key=lambda page: page.file != "index.html"):
             writer.add(page)
-        for page in chain(
-            pages.model_pages(study), pages.benchmark_pages(study), pages.maker_pages(study)
-        ):  # made, written and forgotten
+        single = (pages.model_pages, pages.benchmark_pages, pages.maker_pages)
+        for page in chain(*(make(study) for make in single), pages.picture_pages(named)):  # made, written, forgotten
             writer.add(page)
             writer.write(page)
-        single = list(pages.picture_pages(named))
-        for page in single:  # their pictures for shared links are drawn while the pages are written
-            writer.add(page)
-        drawings.start()
-        for page in [*named, *single]:
+        for page in named:
             writer.write(page)
-        drawings.finish()
-        writer.place_cards()
         writer.write_shared()
         _write_feeds(editions, writer.listed, stage, address, day)
         charts = sorted(file.stem for file in (stage / "api" / api.VERSION / "charts").glob("*.json"))
