@@ -93,8 +93,7 @@ def _draw_model(sheet: Canvas, at: Place, one: Mark, y: float) -> None:
     low, high = one.ends
     sheet.line(at(low), y, at(high), y, lab_colour(one.provider), 5, opacity=0.55, round_ends=True)
     sheet.sign(at(one.x), y, one.provider, one.status, 10)
-    look, after = {"size": 27, "weight": "600"}, f"{one.x:.0f}"
-    if at(low) - text_width(f"{one.name}  {after}", 27, "600") > WIDTH / 2:
-        sheet.words(at(low) - 18, y, one.name, anchor="end", after=after, **look)
-    else:
-        sheet.words(at(high) + 18, y, one.name, after=after, **look)
+    after = f"{one.x:.0f}"
+    left = at(low) - text_width(f"{one.name}  {after}", 27, "600") > WIDTH / 2
+    x, anchor = (at(low) - 18, "end") if left else (at(high) + 18, "start")
+    sheet.words(x, y, one.name, size=27, weight="600", anchor=anchor, after=after)

@@ -74,7 +74,7 @@ def _logits_by_spread(level: float) -> Floats:
 
 def logit_of_mean(level: float, spread: Floats | float) -> Floats:
     """Return the middle logit at which success, averaged over tasks that differ by ``spread``, is ``level``."""
-    return np.interp(spread, _SPREADS, _logits_by_spread(level))
+    return np.asarray(np.interp(spread, _SPREADS, _logits_by_spread(level)))
 
 
 def lengths_at(height: Floats, slope: Floats, level: float, spread: Floats | float, slip: float) -> Floats:

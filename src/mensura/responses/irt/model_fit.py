@@ -64,7 +64,7 @@ class Scored:
             known = np.zeros(len(self.p.slope), dtype=bool) if self.p.fixed is None else self.p.fixed
             return [np.full(self.p.of_item, not one) for one in known]
         if self.p.ties is not None:  # those of one item alone
-            owners = self.p.ties.any(axis=1)
+            owners = np.asarray(self.p.ties.any(axis=1))
             return list(owners[:, owners.sum(axis=0) == 1])
         return list(self.p.used)
 
