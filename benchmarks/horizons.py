@@ -23,10 +23,7 @@ from mensura.horizon import estimate_minutes, load_runs
 from mensura.horizon.metr import exact_minutes
 from mensura.horizon.reading import read_data
 
-METHODS = (
-    ("invsqrt", 0.1, "inverse square root weights, penalty 0.1"),
-    ("equal", 0.0, "equal weights, no penalty"),
-)
+METHODS = (("invsqrt", 0.1, "inverse square root weights, penalty 0.1"), ("equal", 0.0, "equal weights, no penalty"))
 EDGE = 1e-3
 
 

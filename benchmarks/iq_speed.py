@@ -42,11 +42,7 @@ def main() -> None:
             0.05,
         ),
         "score_joint": ("… by the default method", best_of(3, lambda: score("joint")), 3.0),
-        "draws_1000": (
-            "… with 1,000 draws, intervals of everything",
-            best_of(3, lambda: intervals(evidence)),
-            5.0,
-        ),
+        "draws_1000": ("… with 1,000 draws, intervals of everything", best_of(3, lambda: intervals(evidence)), 5.0),
         "leave_one_out": (
             f"published: leave out each of {scores} scores, each benchmark, each dimension; move each ladder",
             best_of(2, lambda: (hide_and_impute(result), sensitivity(result))),

@@ -62,11 +62,7 @@ CASES = (
     Careless("a score above 100", table(f"{MINE},gpqa_diamond,140,percent"), "140"),
     Careless("a score below 0", table(f"{MINE},gpqa_diamond,-3,percent"), "-3"),
     Careless("a test that one model took", table(f"{MINE},my exam,70,percent"), "no IQ"),
-    Careless(
-        "a release in the future",
-        table("mine,2031-01-01,gpqa_diamond,60,percent"),
-        "in the future",
-    ),
+    Careless("a release in the future", table("mine,2031-01-01,gpqa_diamond,60,percent"), "in the future"),
     Careless("a date that does not exist", table("mine,2026-02-31,gpqa_diamond,60,percent"), "2026-02-31"),
     Careless("one score twice, two values", table(f"{MINE},hle,20,percent", f"{MINE},hle,40,percent"), "Remove one"),
     Careless("one row twice", table(f"{MINE},hle,20,percent", f"{MINE},hle,20,percent"), "repeat"),

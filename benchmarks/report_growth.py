@@ -84,9 +84,7 @@ def measure(models: int, folder: Path) -> dict[str, float]:
         command += ["--add", str(file)]
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     child = subprocess.Popen(
-        command,
-        stdout=subprocess.DEVNULL,
-        env={**os.environ, "MENSURA_CACHE": str(folder / f"cache-{models}")},
+        command, stdout=subprocess.DEVNULL, env={**os.environ, "MENSURA_CACHE": str(folder / f"cache-{models}")}
     )
     most, done = 0.0, threading.Event()
 

@@ -39,10 +39,7 @@ def main() -> None:
         "benchmark", "score", subject="model", released=pl.col("release_date").str.to_date()
     )
     quarters = [date(2024 + (i // 4), 1 + 3 * (i % 4), 1) for i in range(1, 7)]
-    runs = {
-        "reference scores": (reference, quarters),
-        "embedded evidence": (evidence_scores(mensura.load())[0], None),
-    }
+    runs = {"reference scores": (reference, quarters), "embedded evidence": (evidence_scores(mensura.load())[0], None)}
     figures: dict[str, object] = {}
     for title, (frame, origins) in runs.items():
         started = time.process_time()

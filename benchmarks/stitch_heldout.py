@@ -21,12 +21,7 @@ FREE = {name: SETTINGS[name] for name in BOTH}
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument(
-        "--splits",
-        type=int,
-        default=2,
-        help="splits of the main comparison",
-    )
+    arguments.add_argument("--splits", type=int, default=2, help="splits of the main comparison")
     arguments.add_argument("--brief", action="store_true", help="names, dates and the embedded evidence only")
     options = arguments.parse_args()
     scores = reference_scores()

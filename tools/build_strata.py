@@ -106,11 +106,7 @@ def _cells(people: pl.DataFrame, shares: pl.DataFrame, places: pl.DataFrame) -> 
     grown = (
         located.filter(pl.col("age") >= 15)
         .join(typical.select("subregion", "age", "attainment", "typical"), on=["subregion", "age"])
-        .join(
-            shares.select("country", "age", "attainment", "share"),
-            on=["country", "age", "attainment"],
-            how="left",
-        )
+        .join(shares.select("country", "age", "attainment", "share"), on=["country", "age", "attainment"], how="left")
     )
     covered = pl.col("share").is_not_null().any().over("country", "age")
     grown = grown.with_columns(share=pl.when(covered).then(pl.col("share").fill_null(0)).otherwise("typical"))

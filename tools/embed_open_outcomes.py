@@ -26,11 +26,7 @@ PEOPLE = {
     "tsa": "students in China (critical thinking)",
 }
 """Names of the people of each pool; NAEP's follow from the grade."""
-ALIKE = {
-    "gpt-4-0314": "gpt-4",
-    "gpt-3.5-turbo-0301": "gpt-3.5-turbo",
-    "gpt-3.5-turbo-0613": "gpt-3.5-turbo",
-}
+ALIKE = {"gpt-4-0314": "gpt-4", "gpt-3.5-turbo-0301": "gpt-3.5-turbo", "gpt-3.5-turbo-0613": "gpt-3.5-turbo"}
 
 
 def systems(data: Path) -> pl.DataFrame:

@@ -11,15 +11,7 @@ import polars as pl
 
 from benchmarks import development_data
 from mensura.calibration import calibrate, write_calibration
-from mensura.calibration.open_pool import (
-    ESTIMATES,
-    FOLDER,
-    LEFT_OUT,
-    OPEN_SETTINGS,
-    READERS,
-    open_demands,
-    open_rates,
-)
+from mensura.calibration.open_pool import ESTIMATES, FOLDER, LEFT_OUT, OPEN_SETTINGS, READERS, open_demands, open_rates
 from mensura.core.files import write_csv
 from mensura.evidence import load
 from mensura.extrapolation import make_task

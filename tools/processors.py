@@ -21,10 +21,7 @@ import numpy as np
 import scipy.special
 
 ROOT = Path(__file__).parents[1]
-KERNELS = {
-    "x86_64": ("Prescott", "Nehalem", "Haswell"),
-    "aarch64": ("THUNDERX", "CORTEXA53", "NEOVERSEN1"),
-}
+KERNELS = {"x86_64": ("Prescott", "Nehalem", "Haswell"), "aarch64": ("THUNDERX", "CORTEXA53", "NEOVERSEN1")}
 """Kernels of OpenBLAS that the processors of a family can run; the first differs most from the usual ones."""
 QUICK = ("tests/responses", "tests/stitching", "tests/iq")
 """Tests with the most numbers, for ``--quick``."""

@@ -10,11 +10,7 @@ from typing import TYPE_CHECKING, Any
 from mensura.core import exports
 
 if TYPE_CHECKING:
-    from mensura.baseline import (
-        Baseline as Baseline,
-        KnownMean as KnownMean,
-        estimate_baseline as estimate_baseline,
-    )
+    from mensura.baseline import Baseline as Baseline, KnownMean as KnownMean, estimate_baseline as estimate_baseline
     from mensura.calibration import (
         CalibrationResult as CalibrationResult,
         ProfileResult as ProfileResult,

@@ -8,15 +8,7 @@ import pytest
 
 import mensura
 from mensura import MensuraError
-from mensura.baseline import (
-    KnownMean,
-    PanelCost,
-    card_json,
-    card_markdown,
-    card_svg,
-    plan_panel,
-    read_recorded,
-)
+from mensura.baseline import KnownMean, PanelCost, card_json, card_markdown, card_svg, plan_panel, read_recorded
 from mensura.charts.theme import LIGHT
 from mensura.core.arrays import expit, logit
 

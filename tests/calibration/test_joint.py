@@ -10,14 +10,7 @@ import pytest
 import mensura
 from benchmarks.profile_models import Compensatory, compare_models, held_out_chances
 from mensura.calibration import open_demands, open_outcomes, profile, read_outcomes
-from mensura.calibration.joint import (
-    LevelGrid,
-    NonCompensatory,
-    OneSubject,
-    chance,
-    evaluate,
-    fit_joint,
-)
+from mensura.calibration.joint import LevelGrid, NonCompensatory, OneSubject, chance, evaluate, fit_joint
 from mensura.calibration.outcomes import line_up
 from mensura.core.errors import MensuraError
 

@@ -4,15 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mensura.calibration import (
-    calibrate,
-    chosen_lines,
-    open_demands,
-    open_items,
-    quality_of,
-    read_items,
-    say_quality,
-)
+from mensura.calibration import calibrate, chosen_lines, open_demands, open_items, quality_of, read_items, say_quality
 from mensura.calibration.skill import compare_predictors, judge_rulers, largest_demand, predict_by_lines
 from mensura.core.errors import MensuraError
 from mensura.scale import Calibration, LevelLine

@@ -16,13 +16,7 @@ RANGES = {
     "costs": {"value": (0, None)},
     "demand_outcomes": {"level": (0, 20), "n": (1, None), "correct": (0, None)},
     "bases": {"base": (0, None), "r_squared": (0, 1), "tested": (1, None)},
-    "validations": {
-        "n": (0, None),
-        "mae": (0, 1),
-        "rmse": (0, 1),
-        "pearson": (-1, 1),
-        "spearman": (-1, 1),
-    },
+    "validations": {"n": (0, None), "mae": (0, 1), "rmse": (0, 1), "pearson": (-1, 1), "spearman": (-1, 1)},
     "policy": {"generation": (0, 50)},
 }
 UNITS = {"percent": (0, 100), "fraction": (0, 1), "elo": (0, 5000), "index": (-100, 100), "composite": (0, 100)}

@@ -135,9 +135,7 @@ def test_people_and_a_model_come_out_at_their_abilities_with_fewer_items(exam, t
     outcomes = people_outcomes(exam, store)
     model = sit_exam(exam, Able(exam, 1.5), repeats=1)
     report = report_exam(
-        exam,
-        pl.concat([outcomes, model.sittings.select(outcomes.columns)]),
-        people_takers(exam, store, outcomes),
+        exam, pl.concat([outcomes, model.sittings.select(outcomes.columns)]), people_takers(exam, store, outcomes)
     )
     store.close()
     takers = report.takers.filter(kind="people")

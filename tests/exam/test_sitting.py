@@ -77,14 +77,7 @@ def test_repeats_have_their_own_order_from_the_seed(tmp_path):
 
 
 def test_a_recorded_model_sits_the_exam_and_every_outcome_is_kept(tmp_path, exam):
-    model = recorded(
-        tmp_path,
-        {
-            "capital": "Kenya… ANSWER",
-            "primes": "Both are.\nANSWER: 2, 5",
-            "half": "ANSWER: 2.5",
-        },
-    )
+    model = recorded(tmp_path, {"capital": "Kenya… ANSWER", "primes": "Both are.\nANSWER: 2, 5", "half": "ANSWER: 2.5"})
     with open_asker(model, journal=None) as asker:
         sat = sit_exam(exam, asker, repeats=2)
     rows = {row["item"]: row for row in sat.sittings.filter(repeat=0).to_dicts()}

@@ -5,10 +5,7 @@ import pytest
 
 from mensura.core.errors import MensuraError
 from mensura.extrapolation import make_task
-from mensura.extrapolation.descriptions import (
-    Assessment,
-    assessment_of,
-)
+from mensura.extrapolation.descriptions import Assessment, assessment_of
 from mensura.extrapolation.facts import (
     TRANSFER,
     ability_of,

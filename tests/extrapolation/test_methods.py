@@ -8,14 +8,7 @@ import pytest
 from scipy import stats
 
 from mensura.core.arrays import expit, logit
-from mensura.extrapolation import (
-    Described,
-    Hierarchical,
-    Linked,
-    Slices,
-    cases_of,
-    methods_of,
-)
+from mensura.extrapolation import Described, Hierarchical, Linked, Slices, cases_of, methods_of
 from mensura.extrapolation.scoring import Trial, shift_error, trials_of
 from mensura.extrapolation.slices import feature_variances, features_of, fit_slice, learn_prior
 from mensura.extrapolation.straight_line import Prior

@@ -124,7 +124,7 @@ def test_a_result_prints_what_matters(results):
 
 def test_thin_groups_and_items_are_left_out(pool):
     thin = pool.rates.with_columns(
-        n=pl.when((pl.col("group") == "country=AUS") & (pl.col("item") > "i003")).then(20).otherwise("n"),
+        n=pl.when((pl.col("group") == "country=AUS") & (pl.col("item") > "i003")).then(20).otherwise("n")
     ).drop("correct", "se")
     thin = thin.with_columns(
         n=pl.when((pl.col("group") == "country=ITA") & (pl.col("item") > "i009")).then(20).otherwise("n")
@@ -198,16 +198,7 @@ def test_every_column_method_and_kind_is_documented(results):
 
     page = (Path(__file__).parents[2] / "docs" / "extrapolation.md").read_text(encoding="utf-8")
     tables = results["described"].tables() | results["linked"].tables()
-    assert set(tables) == {
-        "summary",
-        "overall",
-        "items",
-        "predictions",
-        "pairs",
-        "dif",
-        "distance",
-        "distance_slopes",
-    }
+    assert set(tables) == {"summary", "overall", "items", "predictions", "pairs", "dif", "distance", "distance_slopes"}
     for name, table in tables.items():
         row = next(line for line in page.splitlines() if line.startswith(f"| {name} | "))
         assert [column for column in table.columns if column not in row] == []

@@ -100,11 +100,7 @@ def test_lists_as_python_and_numpy_write_them(tmp_path):
 
 @pytest.mark.parametrize(
     ("answers", "columns", "right", "counted"),
-    [
-        ([1, 0, 2], None, [1, 0, 2], 0),
-        ([1, 4, 2], None, [0, 3, 1], 1),
-        ([1, 2, 2], "key=answer:1", [0, 1, 1], 1),
-    ],
+    [([1, 0, 2], None, [1, 0, 2], 0), ([1, 4, 2], None, [0, 3, 1], 1), ([1, 2, 2], "key=answer:1", [0, 1, 1], 1)],
 )
 def test_numbers_of_options_count_from_0_unless_the_file_says_otherwise(tmp_path, answers, columns, right, counted):
     rows = [{"question": JARS, "choices": ["p", "q", "r", "s"], "answer": answer} for answer in answers]

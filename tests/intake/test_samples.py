@@ -22,12 +22,7 @@ def test_json_that_is_no_log_is_refused_in_words(tmp_path, told):
 def log_by_hand(solver=None, model="acme/strong", store=None, output="acme/strong", **metadata):
     """Return an Inspect log of two tasks, the first solved."""
     samples = [
-        {
-            "id": name,
-            "scores": {"match": {"value": value}},
-            "output": {"model": output},
-            "store": store or {},
-        }
+        {"id": name, "scores": {"match": {"value": value}}, "output": {"model": output}, "store": store or {}}
         for name, value in (("t1", "C"), ("t2", "I"))
     ]
     return {

@@ -15,13 +15,7 @@ def build_evidence(scores: dict[tuple[str, str], float], models: dict[str, dict]
     """Evidence with these scores; models named only in scores get a plain entry."""
     embedded = load()
     facts = {name: {} for name, _ in scores} | (models or {})
-    plain = {
-        "provider": "Acme",
-        "released": date(2026, 1, 1),
-        "reasoning": True,
-        "tier": 0,
-        "line": "acme",
-    }
+    plain = {"provider": "Acme", "released": date(2026, 1, 1), "reasoning": True, "tier": 0, "line": "acme"}
     rows = [{"subject": name, "name": name.title(), **plain, **given} for name, given in facts.items()]
     units = dict(embedded.benchmarks.select("benchmark", "unit").iter_rows())
     listed = [

@@ -111,9 +111,7 @@ class ChatServer:
             "object": "chat.completion",
             "created": 0,
             "model": request["model"],
-            "choices": [
-                {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"},
-            ],
+            "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
         }
         if self.usage:
             sizes = {"prompt_tokens": len(prompt) // 4 + 8, "completion_tokens": len(text) // 4}

@@ -6,16 +6,7 @@ import polars as pl
 import pytest
 
 from mensura.core.errors import MensuraError
-from mensura.people import (
-    WORLD,
-    Ability,
-    ItemPool,
-    Population,
-    World,
-    cells_of,
-    describe,
-    population_of,
-)
+from mensura.people import WORLD, Ability, ItemPool, Population, World, cells_of, describe, population_of
 from mensura.people.strata import ATTAINMENT
 from tools.build_strata import build_world
 

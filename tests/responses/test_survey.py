@@ -120,10 +120,7 @@ def test_leaving_out_schools_gives_the_errors_of_clusters():
     people = survey_of(wide, school=school, **left_out)
     robust, jackknife = (
         fit_responses(wide, options=NO_PRIORS, survey=survey).items["se_difficulty"].to_numpy()
-        for survey in (
-            Survey(people, cluster="school"),
-            Survey(people, replicates="r*", replication="jackknife1"),
-        )
+        for survey in (Survey(people, cluster="school"), Survey(people, replicates="r*", replication="jackknife1"))
     )
     assert np.mean(jackknife / robust) == pytest.approx(1.0, abs=0.12)
 

@@ -25,10 +25,7 @@ def test_the_highest_iq_is_that_of_the_smallest_rate():
 
 
 def test_the_smallest_rate_leads_back_through_every_unit():
-    for read, back in (
-        (scale.rate_to_level, scale.level_to_rate),
-        (scale.rate_to_one_in, scale.one_in_to_rate),
-    ):
+    for read, back in ((scale.rate_to_level, scale.level_to_rate), (scale.rate_to_one_in, scale.one_in_to_rate)):
         assert back(read(SMALLEST_RATE)) == pytest.approx(SMALLEST_RATE, rel=1e-9)
 
 

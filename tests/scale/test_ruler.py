@@ -67,18 +67,12 @@ def test_arrays_keep_their_shape():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (
-            lambda: scale.rate_to_iq(38),
-            r"rate: got 38; expected a number from 1e-300 to below 1 \(is it a percentage",
-        ),
+        (lambda: scale.rate_to_iq(38), r"rate: got 38; expected a number from 1e-300 to below 1 \(is it a percentage"),
         (lambda: scale.rate_to_level(0.0), "rate: got 0; .* upper bound such as 3/n"),
         (lambda: scale.rate_to_level([0.2, -0.1]), "rate: got -0.1"),
         (lambda: scale.rate_to_level(float("nan")), "rate: got nan"),
         (lambda: scale.rate_to_level(0.5, base=1.0), "base: got 1.0; expected a number above 1"),
-        (
-            lambda: scale.rate_to_level(0.5, convention="other"),
-            "convention: got 'other'; .* adele, calibrated",
-        ),
+        (lambda: scale.rate_to_level(0.5, convention="other"), "convention: got 'other'; .* adele, calibrated"),
         (lambda: scale.level_to_rate(0.2), r"level \(base 10, adele\): got 0.2; expected a number from 0.5"),
         (lambda: scale.iq_to_rate(2000), "iq: got 2000; expected a number from -24 to 656"),
         (lambda: scale.percentile_to_rate(100), "percentile: got 100; expected a number from 0 to below 100"),

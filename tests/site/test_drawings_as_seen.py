@@ -84,13 +84,7 @@ def every_mark():
 DRAWINGS = {
     "forest": lambda: draw_forest(STRIPS, axis="IQ", tick=whole, description="rows", references=GROUPS).html,
     "forest_rule": lambda: (
-        draw_forest(
-            STRIPS[:2],
-            axis="composite IQ",
-            tick=whole,
-            description="rows",
-            rule=100.0,
-        ).html
+        draw_forest(STRIPS[:2], axis="composite IQ", tick=whole, description="rows", rule=100.0).html
     ),
     "forest_none": lambda: draw_forest([], axis="IQ", tick=whole, description="nothing").html,
     "ladder": lambda: (

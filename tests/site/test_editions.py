@@ -57,10 +57,7 @@ def test_the_first_edition_counts_what_it_has():
 
 
 def test_models_that_come_and_go_are_named_with_their_scores():
-    assert changes(study_of({"a": 3, "b": 2}), study_of({"a": 3, "c": 4})) == [
-        "New: C, IQ 100, 4 scores.",
-        "Gone: b.",
-    ]
+    assert changes(study_of({"a": 3, "b": 2}), study_of({"a": 3, "c": 4})) == ["New: C, IQ 100, 4 scores.", "Gone: b."]
 
 
 def test_an_iq_is_told_from_half_a_point_on_the_furthest_first():
@@ -77,12 +74,8 @@ def test_an_iq_is_told_from_half_a_point_on_the_furthest_first():
 
 def test_scores_that_move_nothing_are_counted_and_nothing_new_is_no_edition():
     before = study_of({"a": 3})
-    assert changes(before, study_of({"a": 5})) == [
-        "2 scores more; no IQ moved by 0.5 points.",
-    ]
-    assert changes(before, study_of({"a": 2})) == [
-        "1 scores fewer; no IQ moved by 0.5 points.",
-    ]
+    assert changes(before, study_of({"a": 5})) == ["2 scores more; no IQ moved by 0.5 points."]
+    assert changes(before, study_of({"a": 2})) == ["1 scores fewer; no IQ moved by 0.5 points."]
     assert changes(before, study_of({"a": 3})) is None
 
 

@@ -43,17 +43,7 @@ def test_intervals_over_batteries_need_domains(mensura_command, scores):
 
 
 def test_bootstrap_and_influence(mensura_command, scores):
-    run = mensura_command(
-        "stitch",
-        scores,
-        "--method",
-        "rosetta",
-        "--bootstrap",
-        20,
-        "--check",
-        "influence",
-        "--json",
-    )
+    run = mensura_command("stitch", scores, "--method", "rosetta", "--bootstrap", 20, "--check", "influence", "--json")
     assert run.code == 0, run.err
     answer = json.loads(run.out)
     assert len(answer["influence"]) == 11

@@ -9,14 +9,7 @@ import pytest
 import mensura
 from benchmarks.stitch_validation import held_out_errors
 from mensura.core.errors import MensuraError
-from mensura.stitching import (
-    benchmark_influence,
-    evidence_scores,
-    place,
-    pooled,
-    rosetta,
-    stitch,
-)
+from mensura.stitching import benchmark_influence, evidence_scores, place, pooled, rosetta, stitch
 from mensura.stitching.sweeps import fitted_eta
 
 

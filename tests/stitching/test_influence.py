@@ -6,12 +6,7 @@ import pytest
 
 from benchmarks.published_robustness import sens5
 from mensura import MensuraError
-from mensura.stitching import (
-    battery_intervals,
-    benchmark_influence,
-    information_curves,
-    stitch,
-)
+from mensura.stitching import battery_intervals, benchmark_influence, information_curves, stitch
 from mensura.stitching.positions import Positions, principal
 from mensura.stitching.predict import bootstrap_weights
 from mensura.stitching.surprise import unsure_which

@@ -6,12 +6,7 @@ import pytest
 
 from benchmarks.published_robustness import anchor_change
 from benchmarks.stitch_validation import fold_numbers
-from mensura.stitching import (
-    PositionDraws,
-    information_curves,
-    solve_rosetta,
-    stitch,
-)
+from mensura.stitching import PositionDraws, information_curves, solve_rosetta, stitch
 from mensura.stitching.positions import Positions, Scale, principal
 from mensura.stitching.scores import encode, read_scores
 

@@ -13,16 +13,7 @@ import mensura
 from mensura.cli.main import build_app
 from mensura.core.errors import MensuraError
 from mensura.study.grading import grade_record, shipped_claims
-from mensura.study.record import (
-    AS_KNOWN,
-    KEPT,
-    RECONSTRUCTED,
-    SCHEMA,
-    claims_of,
-    known_then,
-    month_ends,
-    reconstructed,
-)
+from mensura.study.record import AS_KNOWN, KEPT, RECONSTRUCTED, SCHEMA, claims_of, known_then, month_ends, reconstructed
 from mensura.study.study import Study
 
 DAY = date(2026, 6, 30)

@@ -270,12 +270,7 @@ def integrate(moments: Moments) -> GridPosterior:
             covariances.append(covariance)
     log = np.concatenate(logs)
     chance = np.exp(log - log.max())
-    return GridPosterior(
-        tuple(points),
-        chance / chance.sum(),
-        np.concatenate(means),
-        np.concatenate(covariances),
-    )
+    return GridPosterior(tuple(points), chance / chance.sum(), np.concatenate(means), np.concatenate(covariances))
 
 
 def _log_prior(grid: Floats, scale: float) -> Floats:

@@ -134,11 +134,7 @@ def _carried(
     common, _ = _common(moments, spreads)
     fitted = common[0] + (demanded.levels - part.centre) @ common[1:]
     return replace(
-        Depths.start(items),
-        depth=fitted,
-        fitted=fitted,
-        extra=demanded.left @ common[1:] ** 2,
-        variance=state.variance,
+        Depths.start(items), depth=fitted, fitted=fitted, extra=demanded.left @ common[1:] ** 2, variance=state.variance
     )
 
 

@@ -82,10 +82,7 @@ class WorkGroup:
 
 
 def draw_lengths(
-    tasks: Sequence[tuple[float, bool]],
-    pins: Sequence[Reference],
-    groups: Sequence[WorkGroup],
-    description: str,
+    tasks: Sequence[tuple[float, bool]], pins: Sequence[Reference], groups: Sequence[WorkGroup], description: str
 ) -> Drawing:
     """Draw people's tasks above a line of time and models below it.
 

@@ -79,9 +79,7 @@ def _variable(hexadecimal: str) -> str:
 
 
 paint = replace(
-    LIGHT,
-    labs=tuple(map(_variable, LIGHT.labs)),
-    **{name: _variable(getattr(LIGHT, name)) for name in _COLOURS},
+    LIGHT, labs=tuple(map(_variable, LIGHT.labs)), **{name: _variable(getattr(LIGHT, name)) for name in _COLOURS}
 )
 """The colours that drawings are made in: variables, which the theme of the page fills in."""
 

@@ -119,11 +119,7 @@ def baseline(
 
 
 def _print_minutes(
-    target: str,
-    columns: str | None,
-    estimates: str | None,
-    estimator: str | None,
-    anchors: Path | None,
+    target: str, columns: str | None, estimates: str | None, estimator: str | None, anchors: Path | None
 ) -> None:
     """Print the minutes that a professional needs for each item: estimates corrected by their known bias and error."""
     from mensura.baseline import read_items
@@ -295,12 +291,7 @@ SIMULATED = "simulated"
 
 
 def _take_part(
-    words: list[str],
-    opens: str | None,
-    method: str,
-    estimates: str | None,
-    estimator: str | None,
-    out: Path | None,
+    words: list[str], opens: str | None, method: str, estimates: str | None, estimator: str | None, out: Path | None
 ) -> None:
     """Run one step of the challenge; ``words`` are the step, the pool, and submissions to score."""
     from mensura.baseline import challenge

@@ -63,9 +63,7 @@ def _list_models(loaded: Evidence, provider: str) -> None:
     console.print(say_models(listed))
 
 
-def check(
-    path: Annotated[Path, inarg("Folder of CSV files or SQLite store.")],
-) -> None:
+def check(path: Annotated[Path, inarg("Folder of CSV files or SQLite store.")]) -> None:
     """Check a folder or store; every fault is listed with file, row, column, value and what was expected.
 
     A store with a history is also checked against it: every entry must lead to the cells it left. Scores far below

@@ -26,9 +26,7 @@ Names = Annotated[str, opt("Covariates, separated by commas; + crosses them: age
 
 
 def summary(
-    folder: Annotated[Path | None, inarg("Folder of a pool.")] = None,
-    out: Out = None,
-    as_json: Json = False,
+    folder: Annotated[Path | None, inarg("Folder of a pool.")] = None, out: Out = None, as_json: Json = False
 ) -> None:
     """Show the items of a pool by domain, its groups and who was tested.
 

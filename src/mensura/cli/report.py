@@ -168,11 +168,7 @@ def mcp(
         run_app(server.streamable_http_app(stateless_http=True, json_response=True), port=http)
 
 
-def record(
-    evidence: EvidencePath = None,
-    out: Out = None,
-    as_json: Json = False,
-) -> None:
+def record(evidence: EvidencePath = None, out: Out = None, as_json: Json = False) -> None:
     """Show how often Mensura's own claims came true, as known then and reconstructed, never mixed.
 
     With ``--evidence`` it makes and grades all claims again from that evidence, which takes minutes.

@@ -38,12 +38,9 @@ class TrendSettings:
     seed: Annotated[int, "Seed of the simulations."] = 0
 
 
-def _compute_table(path: Path | None) -> Path | None:
+def _compute_table(path: Path | None) -> Path | list[Path] | None:
     """Return the table of compute; the word "embedded" stands for the one that comes with the package."""
-    if str(path) == "embedded":
-        return _embedded_compute()
-    check_input(path)
-    return path
+    return _embedded_compute() if str(path) == "embedded" else check_input(path)
 
 
 def _embedded_compute() -> Path:

@@ -145,12 +145,7 @@ def annotate(
 
     """
     plan = plan_annotation(
-        pool,
-        protocol=protocol,
-        repeats=repeats,
-        items_per_call=items_per_call,
-        rubrics=rubrics,
-        dimensions=dimensions,
+        pool, protocol=protocol, repeats=repeats, items_per_call=items_per_call, rubrics=rubrics, dimensions=dimensions
     )
     models: list[Any] = [model] if isinstance(model, str) or hasattr(model, "ask") else list(model)
     return carry_out(plan, models, aggregate=aggregate, seed=seed, **settings)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -81,42 +83,40 @@ def partial_runs(reading: ScoreReading, benchmarks: pl.DataFrame) -> tuple[str, 
 def doubtful_figures(reading: ScoreReading, scores: pl.DataFrame, benchmarks: pl.DataFrame) -> tuple[str, ...]:
     """Say which figures are hardly what they seem, beside the evidence's ``scores``: a unit or a number of answers."""
     optional = [pl.lit(None, pl.Float64).alias(name) for name in ("n", "stderr") if name not in reading.scores.columns]
-    known = (
-        scores.filter("primary")
-        .group_by("benchmark")
-        .agg(pl.min("score").alias("least"), pl.max("score").alias("most"))
-    )
-    earlier = scores.filter("primary").select("subject", "benchmark", before="score", before_unit="unit")
+    primary = scores.filter("primary")
+    ranges = primary.group_by("benchmark").agg(least=pl.min("score"), most=pl.max("score"))
+    earlier = primary.select("subject", "benchmark", before="score", before_unit="unit")
     rows = (
         reading.scores.with_columns(optional)
         .with_columns(pl.col("score", "n", "stderr").cast(pl.Float64, strict=False))
         .join(benchmarks.select("benchmark", "items"), on="benchmark", how="left")
-        .join(known, on="benchmark", how="left")
+        .join(ranges, on="benchmark", how="left")
         .join(earlier, on=["subject", "benchmark"], how="left")
     )
-    messages = []
-    for row in rows.sort("row").iter_rows(named=True):
-        where, score, unit, n = f"{row['subject']} on {row['benchmark']}", row["score"], row["unit"], row["n"]
-        size, items, least = RATE_UNITS.get(unit), row["items"] or np.inf, row["least"]
-        if size and 0 < score < size:
-            rate = score / size
-            tries = max(n or 0.0, rate * (1 - rate) * (size / row["stderr"]) ** 2 if row["stderr"] else 0.0)
-            if tries > _RUNS * items:
-                messages.append(
-                    f"{where}: its n or standard error says {tries:.3g} answers to {items} items; check its unit"
-                )
-            if n and n <= _FEW and abs(rate * n - round(rate * n)) > just_above(_ROUNDED * n):
-                messages.append(f"{where}: {score:g} {unit} of {n:g} answers is no whole number of right ones; check n")
-        if unit == "percent" and 0 < score < 1 and least is not None and score < least:
-            messages.append(f"{where}: {score:g} percent is below every other score; if it is a share, say fraction")
-        if unit == "elo" and least is not None and not least - _ELO_GAP <= score <= row["most"] + _ELO_GAP:
-            messages.append(f"{where}: {score:g} Elo is far from all others ({least:g} to {row['most']:g}); check it")
-        before, of = row["before"], RATE_UNITS.get(row["before_unit"])
-        if before is not None and size and of and abs(score / size - before / of) * 100 > just_above(_GAP):
-            messages.append(
-                f"{where}: {score:g} {unit} counts in place of {before:g} {row['before_unit']} of the evidence"
-            )
-    return tuple(messages)
+    return tuple(
+        f"{row['subject']} on {row['benchmark']}: {doubt}"
+        for row in rows.sort("row").iter_rows(named=True)
+        for doubt in _doubts(row)
+    )
+
+
+def _doubts(row: dict[str, Any]) -> Iterator[str]:
+    """Say what is odd about a figure: its number of answers, its unit, or its distance from an earlier one."""
+    score, unit, n, items, least = row["score"], row["unit"], row["n"], row["items"] or np.inf, row["least"]
+    size, before, of = RATE_UNITS.get(unit), row["before"], RATE_UNITS.get(row["before_unit"])
+    if size and 0 < score < size:
+        rate = score / size
+        tries = max(n or 0.0, rate * (1 - rate) * (size / row["stderr"]) ** 2 if row["stderr"] else 0.0)
+        if tries > _RUNS * items:
+            yield f"its n or standard error says {tries:.3g} answers to {items} items; check its unit"
+        if n and n <= _FEW and abs(rate * n - round(rate * n)) > just_above(_ROUNDED * n):
+            yield f"{score:g} {unit} of {n:g} answers is no whole number of right ones; check n"
+    if unit == "percent" and 0 < score < 1 and least is not None and score < least:
+        yield f"{score:g} percent is below every other score; if it is a share, say fraction"
+    if unit == "elo" and least is not None and not least - _ELO_GAP <= score <= row["most"] + _ELO_GAP:
+        yield f"{score:g} Elo is far from all others ({least:g} to {row['most']:g}); check it"
+    if before is not None and size and of and abs(score / size - before / of) * 100 > just_above(_GAP):
+        yield f"{score:g} {unit} counts in place of {before:g} {row['before_unit']} of the evidence"
 
 
 def doubtful_models(reading: ScoreReading, models: pl.DataFrame) -> tuple[str, ...]:
@@ -128,14 +128,12 @@ def doubtful_models(reading: ScoreReading, models: pl.DataFrame) -> tuple[str, .
         alike.setdefault(re.sub(r"[^a-z0-9]", "", name.casefold()), []).append(name)
     messages += [f"{listed_names(names)}: counted as different models" for names in alike.values() if len(names) > 1]
     if "released" in reading.scores.columns:
-        days = reading.scores.filter(pl.col("subject").is_in(new)).group_by("subject", maintain_order=True)
+        day = pl.col("released").str.slice(0, 10).drop_nulls().unique(maintain_order=True)
+        new_rows = reading.scores.filter(pl.col("subject").is_in(new))
         first = str(models["released"].min())
-        for subject, dates in days.agg(
-            pl.col("released").str.slice(0, 10).drop_nulls().unique(maintain_order=True)
-        ).iter_rows():
-            if len(dates) > 1:
-                messages.append(f"{subject}: released on {listed_names(dates)}; the first date counts")
-            messages += [
-                f"{subject}: its release on {day} is before all others; check it" for day in dates if day < first
-            ]
+        for subject, days in new_rows.group_by("subject", maintain_order=True).agg(day).iter_rows():
+            if len(days) > 1:
+                messages.append(f"{subject}: released on {listed_names(days)}; the first date counts")
+            early = (one for one in days if one < first)
+            messages += [f"{subject}: its release on {one} is before all others; check it" for one in early]
     return tuple(messages)

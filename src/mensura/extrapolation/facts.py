@@ -91,10 +91,7 @@ def population_ability(population: Population) -> float:
 
 
 def ability_of(
-    parts: Sequence[tuple[str, str]],
-    domains: Sequence[str | None],
-    assessment: Assessment | None,
-    n_levels: int,
+    parts: Sequence[tuple[str, str]], domains: Sequence[str | None], assessment: Assessment | None, n_levels: int
 ) -> tuple[Floats, str]:
     """Return the ability that public facts give a group on each item, and the basis of the facts.
 
@@ -144,12 +141,7 @@ def logits_per_unit() -> float:
 
 
 def _ability(
-    kind: str,
-    covariate: str,
-    label: str,
-    domains: Sequence[str | None],
-    assessment: Assessment | None,
-    n_levels: int,
+    kind: str, covariate: str, label: str, domains: Sequence[str | None], assessment: Assessment | None, n_levels: int
 ) -> tuple[Floats, str]:
     if kind == "country":
         code = country_of(label)

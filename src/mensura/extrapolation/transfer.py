@@ -12,16 +12,7 @@ import polars as pl
 import scipy
 
 from mensura.core.errors import MensuraError
-from mensura.extrapolation.abilities import (
-    Domain,
-    Strata,
-    abilities,
-    number_of,
-    part,
-    read_curves,
-    sample,
-    stratified,
-)
+from mensura.extrapolation.abilities import Domain, Strata, abilities, number_of, part, read_curves, sample, stratified
 from mensura.extrapolation.distributions import TINY, Abilities, moments, success
 from mensura.extrapolation.protocol import number_column
 from mensura.people.strata import cells_of

@@ -20,15 +20,7 @@ from mensura.core.results import Result
 from mensura.extrapolation.breakdown import by_distance, differential_items, distance_slopes
 from mensura.extrapolation.cases import Case, cases_of, pairs_of
 from mensura.extrapolation.descriptions import read_description
-from mensura.extrapolation.methods import (
-    DESCRIBED,
-    LINKED,
-    METHODS,
-    make_method,
-    method_from,
-    methods_of,
-    settings_of,
-)
+from mensura.extrapolation.methods import DESCRIBED, LINKED, METHODS, make_method, method_from, methods_of, settings_of
 from mensura.extrapolation.protocol import LEVEL, Extrapolator
 from mensura.extrapolation.scoring import (
     FEWEST_LEFT,

@@ -106,13 +106,7 @@ def _resampled(table: pl.DataFrame, draws: int, rng: np.random.Generator) -> Ite
 
 
 def _line(
-    x: Floats,
-    y: Floats,
-    n: Floats,
-    weight: Floats,
-    own: Integers,
-    draw: tuple[Floats, int],
-    penalty: float,
+    x: Floats, y: Floats, n: Floats, weight: Floats, own: Integers, draw: tuple[Floats, int], penalty: float
 ) -> tuple[float, float]:
     """Return the line of one draw; not a number where it has only successes or only failures."""
     counts, seed = draw[0][own], draw[1]

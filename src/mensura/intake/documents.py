@@ -62,12 +62,7 @@ def refuse_twins(header: list[str], wanted: frozenset[str], name: str) -> None:
 
 # How a mapping says where the rows of a capture are.
 
-LAYOUTS = {
-    "csv": (),
-    "json": ("path",),
-    "html": (),
-    "text": ("separator", "lines", "after", "until", "numbered"),
-}
+LAYOUTS = {"csv": (), "json": ("path",), "html": (), "text": ("separator", "lines", "after", "until", "numbered")}
 """Formats, with the settings of ``[rows]`` that each knows."""
 SEPARATORS = ("tab", "spaces", "bar")
 

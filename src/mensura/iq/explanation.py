@@ -16,25 +16,10 @@ from mensura.iq.ladders import LEVELS
 from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.relatives import ENOUGH, TEACHERS
 from mensura.iq.rules import IqRules
-from mensura.iq.waterfall import (
-    CORRELATION,
-    JOINT,
-    NONE,
-    PEERS,
-    PREDECESSOR,
-    SOURCE,
-    STEPS,
-    WITHIN,
-    ZERO,
-    Filled,
-)
+from mensura.iq.waterfall import CORRELATION, JOINT, NONE, PEERS, PREDECESSOR, SOURCE, STEPS, WITHIN, ZERO, Filled
 
 _FACTS = ("label", "iq", "low", "high", "status", "note")
-_NODE = {
-    "depth": pl.Int64,
-    **dict.fromkeys(_FACTS, pl.String),
-    **dict.fromkeys(("iq", "low", "high"), pl.Float64),
-}
+_NODE = {"depth": pl.Int64, **dict.fromkeys(_FACTS, pl.String), **dict.fromkeys(("iq", "low", "high"), pl.Float64)}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -51,11 +51,7 @@ def point_draws(matrix: ScoreMatrix, rule: ImputationRule) -> JointDraws:
 
 
 def fill_drawn(
-    matrix: ScoreMatrix,
-    rule: ImputationRule,
-    drawn: Floats,
-    correction: MaskCorrection,
-    middle: Floats,
+    matrix: ScoreMatrix, rule: ImputationRule, drawn: Floats, correction: MaskCorrection, middle: Floats
 ) -> Filled:
     """Fill gaps by the IQs of drawn scores, for the models with enough scores of their own; measured IQs stay.
 

@@ -23,16 +23,7 @@ import numpy as np
 
 from mensura.core.arrays import Floats, Ints, Mask
 from mensura.iq.doubt import Doubt, shorten
-from mensura.iq.gibbs import (
-    FACTORS,
-    START_NOISE,
-    GibbsData,
-    GibbsState,
-    draw_models,
-    draw_scores,
-    start_chains,
-    sweep,
-)
+from mensura.iq.gibbs import FACTORS, START_NOISE, GibbsData, GibbsState, draw_models, draw_scores, start_chains, sweep
 from mensura.iq.relatives import ENOUGH
 from mensura.iq.score_sums import Descent
 

@@ -83,10 +83,7 @@ def new_capture(data: bytes, *, source: str, address: str, by: str, time: str, f
 
 _FEWEST_DIGITS = 6  # of a hash that name a thing
 _CAPTURES = {**dict.fromkeys(("capture", "source", "address", "by", "time", "format"), pl.String), "bytes": pl.Int64}
-_LISTED = {
-    "ledger_updates": "mensura evidence log --pending",
-    "ledger_captures": "mensura evidence log --captures",
-}
+_LISTED = {"ledger_updates": "mensura evidence log --pending", "ledger_captures": "mensura evidence log --captures"}
 """The command that lists what a table holds."""
 
 
@@ -110,8 +107,7 @@ def find_hash(store: sqlite3.Connection, table: str, column: str, given: str) ->
 def keep_capture(store: sqlite3.Connection, capture: Capture) -> None:
     """Keep a capture; the same bytes stay as they were first kept."""
     store.execute(
-        "INSERT INTO ledger_captures VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (capture) DO NOTHING",
-        astuple(capture),
+        "INSERT INTO ledger_captures VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (capture) DO NOTHING", astuple(capture)
     )
 
 

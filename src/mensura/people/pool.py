@@ -166,13 +166,7 @@ class ItemPool(Result):
             administration = Administration.from_table(tables["administration"], name=f"{folder}/administration")
         rates, name = tables["group_rates"], folder.resolve().name
         return cls(
-            name,
-            tables["items"],
-            rates,
-            persons,
-            responses,
-            warnings=tuple(warnings),
-            administration=administration,
+            name, tables["items"], rates, persons, responses, warnings=tuple(warnings), administration=administration
         )
 
     @classmethod

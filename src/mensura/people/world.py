@@ -120,9 +120,7 @@ WORLD = Population(
 
 DOMAINS = ("quantitative", "literacy", "fluid", "knowledge")
 _COLUMNS = {
-    "strata": [
-        *("region", "subregion", "age_low", "age_high", "attainment", "population", "learning", "spread"),
-    ],
+    "strata": [*("region", "subregion", "age_low", "age_high", "attainment", "population", "learning", "spread")],
     "countries": ["country", "iso2", "name", "subregion", "region", "population", "learning_score"],
     "links": ["subregion", "shift"],
     "assumptions": ["assumption", "value", "low", "high", "meaning", "basis"],
@@ -253,10 +251,8 @@ class World:
         The first word of the domain table that occurs in ``words`` decides; None when there is none.
         """
         text = (words or "").casefold()
-        for word, domain, curricular in self.domains.select("word", "domain", "curricular").iter_rows():
-            if word in text:
-                return domain, bool(curricular)
-        return None
+        words = self.domains.select("word", "domain", "curricular").iter_rows()
+        return next(((domain, bool(curricular)) for word, domain, curricular in words if word in text), None)
 
 
 def _choose(name: str, packaged: Path, folder: str | Path | None) -> Path:

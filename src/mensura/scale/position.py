@@ -61,11 +61,7 @@ class Position:
         """Read rates off another unit, in which larger means rarer: the ends change places."""
         if low is not None and high is not None and low > high:
             raise MensuraError(f"interval: low {low:g} is above high {high:g}; expected low ≤ high")
-        return cls(
-            to_rate(value),
-            None if high is None else to_rate(high),
-            None if low is None else to_rate(low),
-        )
+        return cls(to_rate(value), None if high is None else to_rate(high), None if low is None else to_rate(low))
 
     @classmethod
     def from_level(

@@ -201,11 +201,7 @@ class Entrance:
     """
 
     def __init__(
-        self,
-        secret: ReviewerSecret,
-        home: str,
-        cookie: str,
-        page: Callable[[dict[str, Any], int], Response],
+        self, secret: ReviewerSecret, home: str, cookie: str, page: Callable[[dict[str, Any], int], Response]
     ) -> None:
         self._secret, self._page = secret, page
         self._home, self._path, self._cookie = home, home.rstrip("/"), cookie

@@ -9,11 +9,7 @@ scale), ``place`` and ``frozen`` (new subjects on a scale that stands).
 from mensura.stitching.checks import Convergence, published_anchor
 from mensura.stitching.fit import read_any, stitch
 from mensura.stitching.frozen import FrozenScale, freeze, frozen_scales, load_scale
-from mensura.stitching.influence import (
-    battery_intervals,
-    benchmark_influence,
-    information_curves,
-)
+from mensura.stitching.influence import battery_intervals, benchmark_influence, information_curves
 from mensura.stitching.layout import ScoreLayout
 from mensura.stitching.links import DAYS_PER_YEAR, evidence_scores, to_date, to_years
 from mensura.stitching.people import People, people_scores, place_people

@@ -151,10 +151,7 @@ def stitch(
 
 
 def _refuse_unused(
-    method: Method,
-    given: Mapping[str, float | None],
-    benchmark: str | None,
-    subjects: Mapping[str, float] | None,
+    method: Method, given: Mapping[str, float | None], benchmark: str | None, subjects: Mapping[str, float] | None
 ) -> None:
     """Refuse arguments that the method does not use, and strengths that are no number of zero or more."""
     for name, value in given.items():

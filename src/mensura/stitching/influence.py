@@ -233,10 +233,7 @@ def win_chances(fit: Stitch, models: Sequence[str], benchmark: str, score: float
 def _expected(fit: Stitch, model: str, benchmark: str) -> tuple[float, float]:
     """Return the expected score of a model on a test it did not take, and its variance."""
     data = fit.data
-    pair: tuple[Ints, Ints] = (
-        np.array([data.subjects.index(model)]),
-        np.array([data.benchmarks.index(benchmark)]),
-    )
+    pair: tuple[Ints, Ints] = (np.array([data.subjects.index(model)]), np.array([data.benchmarks.index(benchmark)]))
     expected: Floats = point_scores(fit.model, *pair)
     spread = expected_scores(fit.model, fit.own_draws, *pair).var(axis=0)
     return expected[0], (spread + fit.model.noise(expected, pair[1]))[0]

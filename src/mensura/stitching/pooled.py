@@ -278,11 +278,7 @@ class SubjectPrior(NamedTuple):
 
 
 def place_subjects(
-    new: ScoreSet,
-    phi: Floats,
-    variance: Callable[[Floats], Floats],
-    prior: SubjectPrior,
-    phi_cov: Floats | None = None,
+    new: ScoreSet, phi: Floats, variance: Callable[[Floats], Floats], prior: SubjectPrior, phi_cov: Floats | None = None
 ) -> Placed:
     """Return the posterior of θ with the benchmarks at ``phi`` (B, 1 + K).
 

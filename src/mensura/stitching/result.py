@@ -17,14 +17,7 @@ from mensura.stitching.checks import Convergence, positions_of
 from mensura.stitching.fitted import Model, PooledModel
 from mensura.stitching.links import to_date
 from mensura.stitching.positions import LEVEL, PositionDraws, Positions, Scale, estimate_warnings, principal
-from mensura.stitching.predict import (
-    bootstrap_weights,
-    cell_residuals,
-    expected_scores,
-    on_ray,
-    predictive,
-    resampled,
-)
+from mensura.stitching.predict import bootstrap_weights, cell_residuals, expected_scores, on_ray, predictive, resampled
 from mensura.stitching.scores import ScoreSet, read_pairs
 
 SUSPICIOUS = 0.5
@@ -237,12 +230,7 @@ class Stitch(Result):
         return frame.with_columns(*(pl.Series(name, values).fill_nan(None) for name, values in columns), status)
 
     def bootstrap(
-        self,
-        n: int = 200,
-        *,
-        seed: int = 0,
-        advance: Callable[[], object] | None = None,
-        ray: str | None = None,
+        self, n: int = 200, *, seed: int = 0, advance: Callable[[], object] | None = None, ray: str | None = None
     ) -> PositionDraws:
         """Refit ``n`` data sets in which every subject's scores are resampled with replacement.
 

@@ -340,12 +340,7 @@ def _result(design: _Design, values: Floats, covariance: Floats, how: tuple[str,
         }
     ).sort("strength", descending=True)
     effects = pl.DataFrame(
-        {
-            "effect": design.effects,
-            "value": value,
-            "low": value - error[size:],
-            "high": value + error[size:],
-        },
+        {"effect": design.effects, "value": value, "low": value - error[size:], "high": value + error[size:]},
         schema={"effect": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64},
     )
     own = {"judge": design.judges, "tie": judge, "votes": np.bincount(design.judge)} if design.with_judges else {}

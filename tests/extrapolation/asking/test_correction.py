@@ -8,9 +8,7 @@ from scipy.stats import gamma, multivariate_normal, norm
 
 from mensura.core.arrays import expit, logit
 from mensura.core.errors import MensuraError
-from mensura.extrapolation.correction import (
-    Correction,
-)
+from mensura.extrapolation.correction import Correction
 from tools.learn_correction import learn_correction
 
 TRUE = Correction(damping=0.85, damping_sd=0.08, shift_sd=0.12, item_sd=0.15, width=0.7)

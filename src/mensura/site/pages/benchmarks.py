@@ -164,10 +164,7 @@ def benchmark_validity(study: Study, row: dict[str, Any]) -> list[tuple[str, str
     size = sqrt(sum(value**2 for value in spread) / max(len(spread), 1))
     fit = f"scores differ by {show(size, 'fraction')} of the range from what one capability predicts"
     return [
-        (
-            "Can it be gamed? (our judgement)",
-            f"{note['gameability']}: {note['why']}" if note else "not judged",
-        ),
+        ("Can it be gamed? (our judgement)", f"{note['gameability']}: {note['why']}" if note else "not judged"),
         (
             "Does it measure what others measure?",
             f"{fit} (root mean square over {len(spread)} models)" if spread else "too few models took it to say",

@@ -75,9 +75,7 @@ def capability_time(study: Study) -> Figure:
     points = rows.select("subject", "name", "provider", "released", **_CAPABILITY, status=pl.lit("measured"))
     pace = study.pace
     classes = human_lines(study.groups).with_columns(
-        pl.col("label").replace(study.class_names),
-        subject=_class_subjects("label"),
-        href=pl.lit(f"{ROOT}people.html"),
+        pl.col("label").replace(study.class_names), subject=_class_subjects("label"), href=pl.lit(f"{ROOT}people.html")
     )
     drawing = charts.timeline(
         linked(labelled(points, "value", study.policy.labels)),
