@@ -33,13 +33,15 @@ def test_a_long_answer_is_cut_where_the_page_says(tmp_path):
 @pytest.mark.slow
 def test_the_first_result_of_the_readme_is_what_the_commands_say(mensura_command):
     shown = re.findall(r"^│ +(\d+) │ (.+?) +│ +(\d+) │ (\d+) to (\d+) │ +(\d+) │ +([\d.]+) │$", README, re.M)
-    told = json.loads(mensura_command("iq", "--json").out)
-    iq = {row["subject"]: row for row in told["composites"]}
+    facts = json.loads(mensura_command("iq", "--json").out)
+    picture = (tutorials.ROOT / "docs" / "first.svg").read_text(encoding="utf-8")
+    assert facts["lead"]["sentence"] in picture, "run mensura figure first --width 183 --out docs/first.svg"
+    iq = {row["subject"]: row for row in facts["composites"]}
     stitched = json.loads(mensura_command("stitch", "--json").out)["capabilities"]
     capability = {row["subject"]: row["capability"] for row in stitched}
     names = {row["subject"]: row["name"] for row in mensura.load().models.to_dicts()}
     assert len(shown) == 3
-    for row, ranked in zip(shown, told["ranking"], strict=False):
+    for row, ranked in zip(shown, facts["ranking"], strict=False):
         subject = ranked["subject"]
         numbers = [f"{iq[subject][part]:.0f}" for part in ("iq", "low", "high", "measured")]
         assert row == (str(ranked["rank"]), names[subject], *numbers, f"{capability[subject]:.2f}")
