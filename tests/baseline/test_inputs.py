@@ -79,6 +79,11 @@ def test_items_that_cannot_be_asked_are_named(rows, message):
         read_items(frame).refuse_unaskable()
 
 
+def test_several_right_options_are_reported():
+    rows = [one(choices=["3", "4", "four"], answer=answer) for answer in ("B,C", "B")]
+    assert read_items(pl.DataFrame(rows)).notes[-1].startswith("1 items have several right options")
+
+
 def test_a_sample_keeps_the_mixture_of_domains_and_says_so():
     frame = pl.DataFrame({"id": [str(n) for n in range(1000)], "domain": ["maths"] * 800 + ["law"] * 200})
     part = read_items(frame).sample(100, seed=3)

@@ -22,7 +22,7 @@ SOURCE = str(Path(mensura.__file__).parents[1])
 def start(temporary: Path, *arguments: object, **streams: object) -> subprocess.Popen[bytes]:
     """Start a command whose temporary files have a folder of their own."""
     temporary.mkdir(exist_ok=True)
-    environment = {**os.environ, "PYTHONPATH": SOURCE, "TMPDIR": str(temporary)}
+    environment = {**os.environ, "PYTHONPATH": SOURCE, "TMPDIR": str(temporary), "MENSURA_CACHE": "off"}
     return subprocess.Popen([sys.executable, "-m", "mensura", *map(str, arguments)], env=environment, **streams)
 
 

@@ -70,10 +70,10 @@ def test_a_report_from_a_hostile_folder_runs_nothing_of_it(tmp_path):
     environment = {**os.environ, "RAN": str(tmp_path / "ran.txt"), VARIABLE: "off"}
     code = (
         "from mensura.core.processes import Processes\n"
-        "from mensura.site.page_writer import draw_all\n"
+        "from mensura.charts.render import to_png\n"
         "with Processes() as processes:\n"
         '    svg = \'<svg xmlns="http://www.w3.org/2000/svg" width="4" height="4"></svg>\'\n'
-        "    print(processes.submit(draw_all, [(svg, 1.0)]).result()[0][1:4].decode())\n"
+        "    print(processes.submit(to_png, svg, 1.0).result()[1:4].decode())\n"
     )
     command = [sys.executable, "-P", "-c", code]
     run = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)

@@ -158,7 +158,10 @@ def read_items(source: Any, *, columns: str | None = None) -> BaselineItems:  # 
         }
         for item in file.items
     ]
-    return BaselineItems(name, pl.DataFrame(rows, schema=_SCHEMA), len(rows), file.notes)
+    several = sum(len(item.right) > 1 for item in file.items)
+    note = f"{several} items have several right options, and any one counts; if all are needed, ask for all"
+    notes = (*file.notes, note) if several else file.notes
+    return BaselineItems(name, pl.DataFrame(rows, schema=_SCHEMA), len(rows), notes)
 
 
 def _whole(cell: Any) -> int | None:  # noqa: ANN401

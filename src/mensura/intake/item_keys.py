@@ -150,8 +150,6 @@ def resolve_keys(raws: Sequence[RawItem], first: int | None) -> tuple[list[Resol
             resolved.append((raw.options, words, tuple(place for place in places if place is not None)))
         else:
             resolved.append(((), tuple(_open_answer(str(one)) for one in key), ()))
-    if several := sum(len(right) > 1 for _, _, right in resolved):
-        notes.append(f"{several} items have several right options, and any one counts; if all are needed, ask for all")
     return resolved, notes
 
 

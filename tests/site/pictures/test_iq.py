@@ -26,6 +26,7 @@ from mensura.study.standing import find_neighbours, find_next, find_prices
 def test_who_is_highest_and_how_far_the_record_has_come():
     points = pl.DataFrame(
         {
+            "subject": ["old", "best", "last"],
             "name": ["Old", "Best", "Last"],
             "released": [date(2024, 1, 1), date(2025, 1, 1), date(2026, 1, 1)],
             "value": [90.0, 120.4, 110.0],
