@@ -251,8 +251,8 @@ class World:
         The first word of the domain table that occurs in ``words`` decides; None when there is none.
         """
         text = (words or "").casefold()
-        words = self.domains.select("word", "domain", "curricular").iter_rows()
-        return next(((domain, bool(curricular)) for word, domain, curricular in words if word in text), None)
+        rows = self.domains.select("word", "domain", "curricular").iter_rows()
+        return next(((domain, bool(curricular)) for word, domain, curricular in rows if word in text), None)
 
 
 def _choose(name: str, packaged: Path, folder: str | Path | None) -> Path:
