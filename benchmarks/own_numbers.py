@@ -69,7 +69,7 @@ CASES = (
     Careless("an unknown model without a date", table("mine,hle,20", head="model,benchmark,score"), "release date"),
     Careless("another snapshot", table("gpt-4o-2024-08-06,hle,5", head="model,benchmark,score"), "another snapshot"),
     Careless("a near name", table("gpt-5,GPQA,85", head="model,benchmark,score"), "did you mean gpqa_diamond"),
-    Careless("a classic without evidence", table(f"{MINE},MMLU,90,percent"), "count for nothing"),
+    Careless("a classic without evidence", table(f"{MINE},MMLU,90,percent"), "for nothing"),
     Careless("columns swapped", table("gpqa_diamond,2026-10-01,mine,60,percent"), "no IQ"),
     Careless("n of zero", table(f"{MINE},gpqa_diamond,60,percent,0", head=f"{HEAD},n"), "column n"),
     Careless(
