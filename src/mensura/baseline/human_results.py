@@ -109,18 +109,18 @@ def grade_references(evidence: Evidence) -> pl.DataFrame:
     """
     people = evidence.human_references.with_columns(seen=pl.lit("evidence"))
     names = dict(evidence.benchmarks.select("benchmark", "name").iter_rows())
-    known = with_grades(registry()).filter(pl.col("kind").is_in(["measured", "quoted"]))
-    places = [spelling(f"{name}{part or ''}") for name, part in known.select("benchmark", "part").iter_rows()]
+    results = with_grades(registry()).filter(pl.col("kind").is_in(["measured", "quoted"]))
+    places = [spelling(f"{name}{part or ''}") for name, part in results.select("benchmark", "part").iter_rows()]
     rows = []
     for row in with_grades(people).iter_rows(named=True):
         best = (row["grade"], row["kind"])
         if row["kind"] in ("measured", "quoted"):
             wanted = spelling(names[row["benchmark"]])
-            near = pl.Series([place.startswith(wanted) for place in places]) & (known["score"] - row["score"]).abs().le(
-                SAME_SCORE
-            )
-            found = known.filter(near & (known["unit"] == row["unit"])).select("grade", "kind").rows()
-            best = min([best, *found])
+            near = pl.Series([place.startswith(wanted) for place in places]) & (
+                results["score"] - row["score"]
+            ).abs().le(SAME_SCORE)
+            grades = results.filter(near & (results["unit"] == row["unit"])).select("grade", "kind").rows()
+            best = min([best, *grades])
         rows.append((row["benchmark"], row["group"], best[1], best[0]))
     return pl.DataFrame(rows, schema=["benchmark", "group", "kind", "grade"], orient="row")
 

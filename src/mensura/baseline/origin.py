@@ -117,10 +117,10 @@ def describe_memories(rows: pl.DataFrame, name: str) -> tuple[str, ...]:
         known = published_means(benchmark or name)
         recalls = "recalls no human mean" if mean is None else f"remembers a human mean of {mean:.1%}"
         nearest = None if mean is None or not known else min(known, key=lambda pair: abs(pair[1] - mean))
-        found = "the registry has none" if nearest is None else f"the registry has {nearest[1]:.1%} ({nearest[0]})"
+        registered = "the registry has none" if nearest is None else f"the registry has {nearest[1]:.1%} ({nearest[0]})"
         same = nearest is not None and mean is not None and abs(nearest[1] - mean) <= just_above(SAME_MEAN)
         lines.append(
-            f"{model} recognises {benchmark or 'this benchmark'} and {recalls}; {found}"
+            f"{model} recognises {benchmark or 'this benchmark'} and {recalls}; {registered}"
             f"{'. Agreement with a figure that it remembers proves little' if same else ''}"
         )
     if not lines and published_means(name):

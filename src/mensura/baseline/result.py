@@ -255,8 +255,8 @@ def card_markdown(baseline: Baseline) -> str:
         facts.append(f"- Checked on {validated_on(part)}.")
         if ways := part.origin.improvements():
             facts.append(f"- To improve it: {'; '.join(ways)}.")
-    known = [part.kind.distance_words for part in baseline.parts]
-    notes = [text for text in baseline.warnings if not text.endswith(tuple(known))]
+    distances = [part.kind.distance_words for part in baseline.parts]
+    notes = [text for text in baseline.warnings if not text.endswith(tuple(distances))]
     facts += [
         f"- Method: language models estimate each item, and Mensura corrects their learned bias. Learned on "
         f"{shipped()['origin']}.",

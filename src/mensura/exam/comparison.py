@@ -193,10 +193,10 @@ def scale(outcomes: pl.DataFrame, weights: dict[str, float], exam: Exam | None =
 
 def _placed(fit: ResponseFit, models: pl.DataFrame) -> pl.DataFrame:
     """Return models as subjects of people's fit. The mean over repeats counts as one try: repeats are much alike."""
-    known = models.filter(pl.col("item").is_in(fit.bank.items))
-    if known.is_empty():
+    in_bank = models.filter(pl.col("item").is_in(fit.bank.items))
+    if in_bank.is_empty():
         return fit.subjects.clear()
-    placed = score_new(fit, read_responses(known, rules=CountRules(repeats="average")), aim=Aim(0.0, WIDE)).subjects
+    placed = score_new(fit, read_responses(in_bank, rules=CountRules(repeats="average")), aim=Aim(0.0, WIDE)).subjects
     return placed.select(fit.subjects.columns).cast(fit.subjects.schema)
 
 

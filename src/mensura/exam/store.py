@@ -89,9 +89,9 @@ class AnswerStore(AnswerFile):
     def codes(self) -> pl.DataFrame:
         """Return id, code, state, begun and finished of every sitting, to match a panel's submissions with."""
         with self._lock:
-            found = self._db.execute(f"SELECT panel, {SHARED['sittings']}, completion FROM sittings").fetchall()
+            sittings = self._db.execute(f"SELECT panel, {SHARED['sittings']}, completion FROM sittings").fetchall()
         rows = []
-        for row in found:
+        for row in sittings:
             sitting = _sitting({name: row[name] for name in row.keys() if name != "panel"})  # noqa: SIM118
             code, stopped = self.earned_code(sitting), self.now() - sitting.begun > STALE
             ended = "finished without all answers" if code is None else "complete"

@@ -85,10 +85,10 @@ class Observed:
     def sample(self, count: int, rng: np.random.Generator) -> Floats:
         """Return items × draws of the true rate under Jeffreys' prior; fixed where n is unknown."""
         drawn = np.repeat(self.rate[:, None], count, axis=1)
-        known = np.flatnonzero(np.isfinite(self.n))
-        right = np.rint(self.rate[known] * self.n[known])
-        shape = (known.size, count)
-        drawn[known] = rng.beta(right[:, None] + 0.5, (self.n[known] - right)[:, None] + 0.5, shape)
+        given = np.flatnonzero(np.isfinite(self.n))
+        right = np.rint(self.rate[given] * self.n[given])
+        shape = (given.size, count)
+        drawn[given] = rng.beta(right[:, None] + 0.5, (self.n[given] - right)[:, None] + 0.5, shape)
         return np.clip(drawn, _EDGE, 1 - _EDGE)
 
 

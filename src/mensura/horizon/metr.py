@@ -72,8 +72,8 @@ def fit_logistic(x: Floats, y: Floats, weight: Floats, penalty: float) -> tuple[
 def exact_minutes(times: pl.DataFrame) -> pl.DataFrame:
     """Return suite, task and x, the log2 of the best time: a measured one before any other, several by their mean."""
     minutes = pl.coalesce("minutes", (pl.col("low") * pl.col("high")).sqrt())
-    known = times.with_columns(minutes=minutes).filter((pl.col("kind") != LEAST) & pl.col("minutes").is_not_null())
-    best = known.with_columns(place=pl.when(pl.col("kind") == MEASURED).then(0).otherwise(1))
+    timed = times.with_columns(minutes=minutes).filter((pl.col("kind") != LEAST) & pl.col("minutes").is_not_null())
+    best = timed.with_columns(place=pl.when(pl.col("kind") == MEASURED).then(0).otherwise(1))
     best = best.filter(pl.col("place") == pl.col("place").min().over("suite", "task"))
     return best.group_by("suite", "task", maintain_order=True).agg(x=pl.col("minutes").log(2).mean())
 

@@ -161,14 +161,14 @@ def read_compute(compute: Any, *, distilled: bool = False) -> pl.DataFrame:  # n
     ``model`` is read as ``subject``. ``compute_family``, where a table has it, is the family trained alike and goes
     before ``family``.
     """
-    known = as_frame(compute, name="compute")
-    known = known.rename({"model": "subject"}) if "subject" not in known.columns and "model" in known.columns else known
-    if "compute_family" in known.columns:
-        known = known.drop("family", strict=False).rename({"compute_family": "family"})
-    require_columns(known, ["subject", "training_compute_flop", "family"], name="compute")
-    if "distilled" in known.columns and not distilled:
-        known = known.filter(~says_yes("distilled"))
-    return known.select("subject", "training_compute_flop", "family")
+    table = as_frame(compute, name="compute")
+    table = table.rename({"model": "subject"}) if "subject" not in table.columns and "model" in table.columns else table
+    if "compute_family" in table.columns:
+        table = table.drop("family", strict=False).rename({"compute_family": "family"})
+    require_columns(table, ["subject", "training_compute_flop", "family"], name="compute")
+    if "distilled" in table.columns and not distilled:
+        table = table.filter(~says_yes("distilled"))
+    return table.select("subject", "training_compute_flop", "family")
 
 
 def _subject_column(table: pl.DataFrame) -> str:

@@ -97,8 +97,8 @@ def horizon(study: Study) -> Figure:
 @picture("horizon-trend")
 def horizon_trend(study: Study) -> Figure:
     """How fast the length of tasks grows, by kind of work."""
-    found = task_horizons()
-    dated = found.rows.drop_nulls(["p50", "released"])
+    horizons = task_horizons()
+    dated = horizons.rows.drop_nulls(["p50", "released"])
     days = dated["released"].to_list()
     x = Axis("release", min(days).toordinal() - 60, max(days).toordinal() + 90, days=True)
     y = TimeAxis("", 1 / 8, 4000.0, log=True)
@@ -116,7 +116,7 @@ def horizon_trend(study: Study) -> Figure:
         blocked = plot.levels([Reference(pin.label.lower(), pin.value) for pin in people], marks)
         if domain == "security":
             recent = [one for one in own if str(one["released"]) >= RECENT]
-            pace = found.trend.filter(domain=domain, since=RECENT)["doubling_months"][0]
+            pace = horizons.trend.filter(domain=domain, since=RECENT)["doubling_months"][0]
             start, end = (choose(one["released"].toordinal() for one in recent) for choose in (min, max))
             middle = mean(one["released"].toordinal() for one in recent)
             level = mean(log2(one["p50"]) for one in recent)
