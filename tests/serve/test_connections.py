@@ -100,6 +100,9 @@ def test_nobody_moves_the_memory_and_readers_are_answered(flooded, attack):
         (HEAD + b"a: b\r\n" * 99 + b"Connection: close\r\n\r\n", [431]),
         (POST + b"Content-Length: 65536\r\nConnection: close\r\n\r\n" + b"a" * 65_536, [405]),
         (POST + b"Content-Length: 65537\r\nConnection: close\r\n\r\n" + b"a" * 65_537, [413]),
+        (POST + b"content-length: 65537\r\n\r\n", [413]),  # before the body arrives
+        (POST + b"Content-Length: much\r\n\r\n", [400]),
+        (POST + b"Content-Length: +5\r\n\r\n", [400]),
         (b"nonsense\r\n\r\n", [400]),
         (b"\r\n\r\n" + HEAD + b"Connection: close\r\n\r\n", [200]),
     ],

@@ -130,6 +130,8 @@ class BoundedConnection(asyncio.Protocol):
         self._head += len(name) + len(value)
         self._headers += 1
         self._check(self._head <= self.MOST_HEAD and self._headers <= self.MOST_HEADERS, 431)
+        if name.lower() == b"content-length":  # refused before the application can answer a part of the body
+            self._check(int(value) <= self.MOST_BODY, 413)
 
     def on_headers_complete(self) -> None:
         """Refuse the request if too many wait in the queue."""
