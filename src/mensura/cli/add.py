@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import polars as pl
 
+from mensura import study
 from mensura.cli.findings import say_counts
 from mensura.cli.inputs import accepted_names, check_date, load_evidence, read_added, require_new
 from mensura.cli.options import AcceptedNames, AddedScores, EvidencePath, Json, Out, arg, infile, opt, outfile
 from mensura.cli.output import console, emit, print_note, print_notes
 from mensura.cli.tables import show
 from mensura.core.errors import MensuraError, counted, listed_names
-
-if TYPE_CHECKING:
-    from mensura.evidence import Evidence, ScoreReading
+from mensura.evidence import Evidence, NewModel, ScoreReading, load
 
 _REASONS = 12  # printed; of many scores --json has them all
 
@@ -41,10 +40,8 @@ def add(
     people becomes a human baseline. The file of --people has benchmark, group and score, perhaps n, unit, conditions
     and source. --out writes a .csv for --add, or a folder with all the evidence.
     """
-    from mensura.evidence import NewModel, load
     from mensura.intake.people_logs import is_people_log
     from mensura.intake.several import find_sources
-    from mensura.study import say_uses
 
     present = load(evidence)
     if people is not None:
@@ -64,7 +61,7 @@ def add(
     reading = read_added(present, files, new_model, accepted_names(accept_near), **allowed, skip_unknown=searched)
     require_new(new_model, reading)
     added = present.add(reading)
-    scores = say_uses(added, reading.scores)
+    scores = study.say_uses(added, reading.scores)
     if target is not None:
         if target.suffix.lower() == ".csv":
             _write_table(reading, target)
@@ -141,9 +138,8 @@ def benchmarks(
     """List every benchmark and what a score on it counts for: the IQ, the capability, or neither."""
     from mensura.intake.names import spelling
     from mensura.iq.relatives import ENOUGH
-    from mensura.study import list_benchmarks
 
-    listed = list_benchmarks(load_evidence(evidence, add))
+    listed = study.list_benchmarks(load_evidence(evidence, add))
     if search is not None:
         texts = listed.select("benchmark", "name", "dimension").iter_rows()
         listed = listed.filter([any(spelling(search) in spelling(text or "") for text in row) for row in texts])

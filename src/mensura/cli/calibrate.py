@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import polars as pl
 
+from mensura.calibration import (
+    ProfileResult,
+    bases_beside,
+    calibrate as find_bases,
+    chosen_lines,
+    open_demands,
+    open_outcomes,
+    open_rates,
+    say_quality,
+)
+from mensura.calibration.outcomes import match_items, pick_subjects, read_outcomes
 from mensura.cli.findings import print_trust, say_bases
 from mensura.cli.options import ColumnMap, Json, Out, arg, infile, opt
 from mensura.cli.output import console, emit, print_note, print_notes
 from mensura.cli.settings import Settings, read_settings, takes
 from mensura.cli.tables import print_table, show
 from mensura.core.errors import MensuraError
-
-if TYPE_CHECKING:
-    from mensura.calibration import ProfileResult
 
 MOST_NAMED = 6  # subjects in one note
 Demands = Annotated[list[Path] | None, infile("Levels: demands.csv or a filled sheet; repeatable.", "--demands")]
@@ -45,7 +53,6 @@ def calibrate(
     as_json: Json = False,
 ) -> None:
     """Find by how much success falls per demand level."""
-    from mensura.calibration import bases_beside, calibrate as find_bases
     from mensura.calibration.open_pool import READERS
     from mensura.calibration.result import calibration_text
 
@@ -82,8 +89,6 @@ def _rates_and_demands(
     rates: Path | None, demands: list[Path] | None, pool: str | None, columns: str | None
 ) -> tuple[Any, Any]:
     """Return rates and demands of files, or of the open pool."""
-    from mensura.calibration import open_demands, open_rates
-
     if _is_open("calibrate", pool, "--rates and --demands", rates is not None or bool(demands or columns)):
         return open_rates(), open_demands()
     if rates is None or not demands:
@@ -121,8 +126,6 @@ def profile(
     as_json: Json = False,
 ) -> None:
     """Find the demand level that models and people reach per dimension."""
-    from mensura.calibration import chosen_lines, say_quality
-    from mensura.calibration.outcomes import pick_subjects
     from mensura.calibration.profiles import profile as profile_of, profile_counts
     from mensura.evidence import load
 
@@ -150,9 +153,6 @@ def _outcomes_and_demands(
     wanted: list[str], outcomes: list[Path] | None, demands: list[Path] | None, pool: str | None, columns: str | None
 ) -> tuple[object, object]:
     """Return outcomes and demands of files, or of the open pool."""
-    from mensura.calibration import open_demands, open_outcomes
-    from mensura.calibration.outcomes import match_items, pick_subjects, read_outcomes
-
     if _is_open("profile", pool, "--outcomes and --demands", bool(outcomes or demands)):
         return pick_subjects(open_outcomes(), wanted), open_demands()
     if not outcomes or not demands:

@@ -7,18 +7,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import Annotated, cast
 
 import polars as pl
 
-from mensura import llm
+from mensura import extrapolation, llm, people
 from mensura.cli.asking import Asking, AskingSettings
 from mensura.cli.options import check_input
 from mensura.core.errors import MensuraError
-
-if TYPE_CHECKING:
-    from mensura.extrapolation import ItemByItem, WholePool
-    from mensura.people import ItemPool
 
 ASKING_METHODS = ("whole-pool", "item-by-item")
 LONGEST_ANSWER = 4096
@@ -56,13 +52,13 @@ class Estimating:
     settings: Mapping[str, object]
 
     @contextmanager
-    def open(self, label: str) -> Iterator[ItemByItem | WholePool]:
+    def open(self, label: str) -> Iterator[extrapolation.ItemByItem | extrapolation.WholePool]:
         """Open the model and yield the method that asks it."""
         self._method(NotingAsker(self.asking.name), self.settings)  # wrong settings are refused before a model opens
         with self.asking.open(label) as asker:
             yield self._method(asker, self.settings)
 
-    def print_estimate(self, run: Callable[[ItemByItem | WholePool], object]) -> None:
+    def print_estimate(self, run: Callable[[extrapolation.ItemByItem | extrapolation.WholePool], object]) -> None:
         """Print what ``run`` would ask, at most; nobody is asked."""
         noting = NotingAsker(self.asking.name)
         self._method(noting, self.settings)
@@ -70,10 +66,13 @@ class Estimating:
         run(self._method(noting, {**most, "rounds": 1} if self.method == "whole-pool" else most))
         self.asking.print_estimate(noting.questions, noting.usual_tokens)
 
-    def _method(self, asker: llm.Asker, settings: Mapping[str, object]) -> ItemByItem | WholePool:
-        from mensura.extrapolation import make_method
-
-        return cast("ItemByItem | WholePool", make_method(self.method, asker=asker, **settings))
+    def _method(
+        self, asker: llm.Asker, settings: Mapping[str, object]
+    ) -> extrapolation.ItemByItem | extrapolation.WholePool:
+        return cast(
+            "extrapolation.ItemByItem | extrapolation.WholePool",
+            extrapolation.make_method(self.method, asker=asker, **settings),
+        )
 
 
 @dataclass
@@ -147,12 +146,11 @@ def choose_estimating(
     return [Estimating(name, one, settings) for one in asking.each(out, LONGEST_ANSWER)]
 
 
-def read_pool(place: Path) -> tuple[ItemPool, str]:
+def read_pool(place: Path) -> tuple[people.ItemPool, str]:
     """Return a pool and what its folder says of it; ``example`` is the shipped one, unless there is such a folder."""
     from mensura.extrapolation.descriptions import read_description
     from mensura.extrapolation.methods import EXAMPLE_NAME, example_description, example_pool
-    from mensura.people import ItemPool
 
     if str(place) == EXAMPLE_NAME and not place.exists():
         return example_pool(), example_description()
-    return ItemPool.read(place), read_description(place)
+    return people.ItemPool.read(place), read_description(place)

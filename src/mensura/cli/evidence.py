@@ -15,9 +15,17 @@ from mensura.cli.output import console, emit, print_note
 from mensura.cli.store import DEFAULT_STORE, By, Store, find_update, print_update, short_log, signed
 from mensura.cli.tables import print_table, show
 from mensura.core.errors import MensuraError, counted
+from mensura.evidence import (
+    Evidence,
+    benchmark_coverage,
+    far_below_predecessor,
+    load,
+    require_subject,
+    source_coverage,
+    source_disagreement,
+)
 
 if TYPE_CHECKING:
-    from mensura.evidence import Evidence
     from mensura.study.preview import Preview
 
 
@@ -32,8 +40,6 @@ def summary(
 
     With --models: the models, newest first, with the number of benchmarks each was scored on.
     """
-    from mensura.evidence import benchmark_coverage, source_coverage, source_disagreement
-
     loaded = load_evidence(evidence, add)
     if models is not None:
         _list_models(loaded, models)
@@ -69,8 +75,6 @@ def check(path: Annotated[Path, inarg("Folder of CSV files or SQLite store.")]) 
     A store with a history is also checked against it: every entry must lead to the cells it left. Scores far below
     those of the model before in the same line are listed, because a version or a mode may have been mixed up.
     """
-    from mensura.evidence import far_below_predecessor, load
-
     loaded = load(path)
     if ledger.has_history(path):
         ledger.open_ledger(path).verify()
@@ -151,8 +155,6 @@ def diff(
 
 
 def _version(given: str, store: Path) -> Evidence:
-    from mensura.evidence import load
-
     if given == "embedded":
         return load()
     if given == "now":
@@ -206,8 +208,6 @@ def policy(
     evidence = book.evidence()
     table = book.policy()
     if model is not None and model != "chart_rules":
-        from mensura.evidence import require_subject
-
         table = table.filter(pl.col("subject") == require_subject(evidence, model))
     tables = {"policy": table, "chart_rules": evidence.chart_rules}
     emit(tables)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import polars as pl
 
+from mensura import exam as exams
 from mensura.cli.asking import Asking, AskingSettings, DryRun, MaxCost, Models
 from mensura.cli.findings import say_comparison
 from mensura.cli.options import ItemColumns, Json, Out, arg, check_output, inarg, infile, opt, outfile
@@ -21,7 +22,6 @@ from mensura.core.errors import MensuraError
 from mensura.intake.tables import read_table
 
 if TYPE_CHECKING:
-    from mensura.exam import Exam
     from mensura.exam.report import ExamReport
 
 ExamPath = Annotated[str, arg("Folder of the exam, its exam.toml, or 'example'.", metavar="EXAM")]
@@ -59,9 +59,7 @@ def new(
 
 def check(exam: ExamPath) -> None:
     """Check an exam and report every error at once."""
-    from mensura.exam import inspect_exam
-
-    read, faults = inspect_exam(exam)
+    read, faults = exams.inspect_exam(exam)
     if read is None:
         raise MensuraError("\n".join([f"{exam}: {len(faults)} errors. Correct them:", *faults]))
     console.print(
@@ -84,8 +82,6 @@ def serve(
     ] = None,
 ) -> None:
     """Give the exam to people in a browser."""
-    from mensura.exam import read_exam
-
     try:
         from mensura.serve import ReviewerSecret, is_loopback, is_open_to_others
         from mensura.serve.exam_app import serve_exam
@@ -104,7 +100,7 @@ def serve(
     notices.print(f"http://{host}:{port}/ (Ctrl-C ends; answers are kept in {store})")
     with waiting.paused():
         doors = {"names": names or [], "tokens": invitations, "proxies": trusted_proxy or []}
-        serve_exam(read_exam(exam), store, secret=secret, host=host, port=port, **doors)
+        serve_exam(exams.read_exam(exam), store, secret=secret, host=host, port=port, **doors)
 
 
 @takes(AskingSettings)
@@ -120,10 +116,9 @@ def sit(
     as_json: Json = False,
 ) -> None:
     """Let a model sit the exam: the same items, instructions and scorer."""
-    from mensura.exam import read_exam
     from mensura.exam.sitting import questions_of, sit_exam
 
-    read = read_exam(exam)
+    read = exams.read_exam(exam)
     rare = read_settings(settings, AskingSettings)
     asking = Asking(model, max_cost, dry_run, rare).one(out, LONGEST_REPLY)
     if asking.dry_run:
@@ -152,11 +147,10 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Compare people and models: rates, percentiles, items, errors, effort."""
-    from mensura.exam import read_exam
     from mensura.exam.report import report_exam
 
     rare = read_settings(settings, AskingSettings)
-    read = read_exam(exam)
+    read = exams.read_exam(exam)
     outcomes, takers, steps, notes = _gather(read, sources)
     if grader is not None:
         from mensura.exam.scoring import grade
@@ -194,10 +188,9 @@ def plan(
     Of an adaptive exam: how many items it saves, at which error, by simulated takers.
     """
     from mensura.core.frames import require_columns
-    from mensura.exam import read_exam
     from mensura.exam.design import PlanTerms, plan_exam
 
-    read = read_exam(exam)
+    read = exams.read_exam(exam)
     if read.is_adaptive:
         _plan_adaptive(read)
         return
@@ -213,7 +206,7 @@ def plan(
     console.print(f"{made.heading}.")
 
 
-def _plan_adaptive(exam: Exam) -> None:
+def _plan_adaptive(exam: exams.Exam) -> None:
     from mensura.exam.adaptive import plan_adaptive
 
     unused = [f"--{name.replace('_', '-')}" for name in given_options() if name not in ("exam", "out", "as_json")]
@@ -229,11 +222,9 @@ def _plan_adaptive(exam: Exam) -> None:
 
 def codes(exam: ExamPath, store: StorePath, out: Out = None, as_json: Json = False) -> None:
     """List the panel's ids with their completion codes and states."""
-    from mensura.exam import AnswerStore, read_exam
-
     if not store.is_file():
         raise MensuraError(f"{store}: no such file; give the store of mensura exam serve")
-    answers = AnswerStore(store, read_exam(exam))
+    answers = exams.AnswerStore(store, exams.read_exam(exam))
     table = answers.codes()
     answers.close()
     with _permissions_of([store], out):
@@ -292,9 +283,10 @@ def _write_report(report: ExamReport, out: Path | None, outcomes: pl.DataFrame) 
     emit(tables, texts=texts, warnings=list(report.warnings))
 
 
-def _gather(exam: Exam, sources: list[Path]) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, int], tuple[str, ...]]:
+def _gather(
+    exam: exams.Exam, sources: list[Path]
+) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, int], tuple[str, ...]]:
     """Return the outcomes of people and models, the takers among people, their steps, and notes about the store."""
-    from mensura.exam import AnswerStore, gathering
     from mensura.exam.file import TAKERS
 
     logs = [source for source in sources if source.suffix.lower() in (".eval", ".json")]
@@ -304,17 +296,17 @@ def _gather(exam: Exam, sources: list[Path]) -> tuple[pl.DataFrame, pl.DataFrame
     names = [question.name for question in exam.settings.questions]
     notes: tuple[str, ...] = ()
     steps: dict[str, int] = {}
-    parts = [pl.DataFrame(schema=gathering.OUTCOMES)]
+    parts = [pl.DataFrame(schema=exams.gathering.OUTCOMES)]
     takers = pl.DataFrame(schema=TAKERS | dict.fromkeys(names, pl.String))
     for store in stores:
-        answers = AnswerStore(store, exam)
-        parts.append(gathering.people_outcomes(exam, answers))
-        takers = gathering.people_takers(exam, answers, parts[-1])
-        steps, notes = gathering.count_steps(answers), answers.notes
+        answers = exams.AnswerStore(store, exam)
+        parts.append(exams.gathering.people_outcomes(exam, answers))
+        takers = exams.gathering.people_takers(exam, answers, parts[-1])
+        steps, notes = exams.gathering.count_steps(answers), answers.notes
         answers.close()
-    parts += [gathering.model_outcomes(exam, source) for source in sources if source not in (*stores, *logs)]
+    parts += [exams.gathering.model_outcomes(exam, source) for source in sources if source not in (*stores, *logs)]
     for path in logs:
-        outcomes, people = gathering.log_outcomes(exam, path)
+        outcomes, people = exams.gathering.log_outcomes(exam, path)
         parts.append(outcomes)
         takers = pl.concat([takers, people.filter(~pl.col("subject").is_in(takers["subject"].implode()))])
     return pl.concat(parts), takers, steps, notes

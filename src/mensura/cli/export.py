@@ -7,20 +7,30 @@ from collections.abc import Callable, Mapping
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import polars as pl
 
-from mensura import __version__, ledger
+from mensura import __version__, exam as exams, ledger
 from mensura.cli.inputs import load_evidence
 from mensura.cli.options import AddedScores, EvidencePath, arg, opt, outfile
 from mensura.cli.output import console, print_note
 from mensura.core.errors import MensuraError, check_choice, counted, listed_names
 from mensura.core.files import write_csv, write_text
 from mensura.core.folders import whole_folder
-
-if TYPE_CHECKING:
-    from mensura.evidence import Evidence
+from mensura.evidence import Evidence, require_subject
+from mensura.intake.shared_writing import (
+    Description,
+    ability_rows,
+    benchmark_yaml,
+    describe_folder,
+    irw_table,
+    metr_runs,
+    result_yaml,
+    score_records,
+    score_rows,
+    to_json,
+)
 
 THINGS = ("scores", "abilities", "baselines", "evidence")
 FILE, RECORDING = "file", "recording"
@@ -105,8 +115,6 @@ def _begins_with(path: Path, mark: bytes) -> bool:
 
 
 def _describe(stage: Path, name: str, content: str, day: date, url: str | None, doi: str | None) -> None:
-    from mensura.intake.shared_writing import Description, describe_folder
-
     about = f"{content[:1].upper()}{content[1:]}, exported by Mensura {__version__} from human-anchored scales of AI."
     for file, text in describe_folder(
         stage, Description(f"Mensura: {name}", about, day, __version__, url, doi)
@@ -115,9 +123,6 @@ def _describe(stage: Path, name: str, content: str, day: date, url: str | None, 
 
 
 def _score_rows(evidence: Evidence, model: str | None) -> list[dict[str, Any]]:
-    from mensura.evidence import require_subject
-    from mensura.intake.shared_writing import score_rows
-
     only = None if model is None else require_subject(evidence, model)
     rows = score_rows(evidence.tables()["scores"], evidence.models, evidence.sources, only)
     if not rows:
@@ -126,8 +131,6 @@ def _score_rows(evidence: Evidence, model: str | None) -> list[dict[str, Any]]:
 
 
 def _ability_rows(evidence: Evidence, model: str | None) -> list[dict[str, Any]]:
-    from mensura.evidence import require_subject
-    from mensura.intake.shared_writing import ability_rows
     from mensura.iq import kept_scores
 
     only = None if model is None else require_subject(evidence, model)
@@ -135,8 +138,6 @@ def _ability_rows(evidence: Evidence, model: str | None) -> list[dict[str, Any]]
 
 
 def _write_records(rows: list[Mapping[str, Any]] | list[dict[str, Any]], folder: Path) -> str:
-    from mensura.intake.shared_writing import score_records, to_json
-
     records = score_records(rows, __version__)
     for name, record in records.items():
         path = folder / name
@@ -146,8 +147,6 @@ def _write_records(rows: list[Mapping[str, Any]] | list[dict[str, Any]], folder:
 
 
 def _write_yaml(rows: list[dict[str, Any]], folder: Path) -> str:
-    from mensura.intake.shared_writing import result_yaml
-
     subjects = list(dict.fromkeys(str(row["subject"]) for row in rows))
     if len(subjects) > 1:
         raise MensuraError(f"--to hugging-face: for one model; give --model NAME, such as {listed_names(subjects[:1])}")
@@ -168,7 +167,6 @@ def _write_human_results(folder: Path) -> str:
     from mensura.baseline import registry
     from mensura.baseline.human_results import human_results_schema, to_human_results
     from mensura.evidence.passing import count_grades, with_grades
-    from mensura.intake.shared_writing import to_json
 
     graded = with_grades(registry())
     lines = [json.dumps(one, ensure_ascii=False) for one in to_human_results(graded)]
@@ -196,17 +194,13 @@ def _write_journal(journal: Path, target: Path, *, recording: bool) -> None:
 
 
 def _write_task(exam: str, folder: Path) -> None:
-    from mensura.exam import read_exam
     from mensura.exam.sitting import export_inspect
 
-    export_inspect(read_exam(exam), folder)
+    export_inspect(exams.read_exam(exam), folder)
 
 
 def _write_card(exam: str, folder: Path) -> str:
-    from mensura.exam import read_exam
-    from mensura.intake.shared_writing import benchmark_yaml
-
-    read = read_exam(exam)
+    read = exams.read_exam(exam)
     about = f"{len(read.scored)} items that people and models take alike"
     write_text(folder / "eval.yaml", benchmark_yaml(read.settings.title, about, read.folder.name))
     return f"the description of {read.settings.title}"
@@ -226,7 +220,6 @@ def _write_items(fit: Path, to: str, folder: Path) -> str:
 
 def _write_irw(path: Path, folder: Path) -> str:
     from mensura.intake.answers import WideAnswers, read_answers
-    from mensura.intake.shared_writing import irw_table
 
     pieces = [table for one in _files(path) for table in read_answers(one)]
     long = pl.concat([frame for one in pieces for frame in (one.long() if isinstance(one, WideAnswers) else [one])])
@@ -237,7 +230,6 @@ def _write_irw(path: Path, folder: Path) -> str:
 
 def _write_runs(path: Path, folder: Path) -> str:
     from mensura.intake.samples import read_samples
-    from mensura.intake.shared_writing import metr_runs
 
     runs = metr_runs([sample for one in _files(path) for sample in read_samples(one)])
     write_text(folder / "runs.jsonl", "".join(f"{json.dumps(run)}\n" for run in runs))

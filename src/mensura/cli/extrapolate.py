@@ -6,10 +6,11 @@ import re
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import polars as pl
 
+from mensura import extrapolation, people
 from mensura.cli.asking import Asking, DryRun, MaxCost, Models
 from mensura.cli.estimating import MethodSettings, choose_estimating, pool_models, read_pool, stack_models
 from mensura.cli.findings import print_trust
@@ -18,10 +19,6 @@ from mensura.cli.output import console, emit, notices, print_notes, progress_bar
 from mensura.cli.settings import Settings, read_settings, takes
 from mensura.cli.tables import show
 from mensura.core.errors import MensuraError
-
-if TYPE_CHECKING:
-    from mensura.extrapolation import Extrapolation, Validation
-    from mensura.people import ItemPool, Population, World
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,13 +51,11 @@ def extrapolate(
     as_json: Json = False,
 ) -> None:
     """Carry success rates to another population, with intervals and what they depend on."""
-    from mensura.extrapolation import PostStratification, extrapolate as carry, make_method
     from mensura.extrapolation.methods import single_item
-    from mensura.people import World
 
     rare = read_settings(settings, ExtrapolateSettings)
     check_input(rare.tables)
-    world = World.load(rare.tables)
+    world = people.World.load(rare.tables)
     if (pool is None) == (rate is None):
         raise MensuraError("extrapolate: give the folder of a pool, or --rate, and not both")
     items, description = (single_item(rate, n, rare.options, domain), "") if pool is None else read_pool(pool)
@@ -70,7 +65,7 @@ def extrapolate(
     statistical = {"draws": rare.draws, "seed": rare.seed}
     estimating = choose_estimating(method, Asking(model, max_cost, dry_run, rare), out, rare, statistical)
     target: dict[str, Any] = {"to": _population(world, reference), "group": group, "focal": observed}
-    run = partial(carry, items, **target, links=links, world=world, description=description)
+    run = partial(extrapolation.extrapolate, items, **target, links=links, world=world, description=description)
     if estimating:
         if dry_run:
             for one in estimating:
@@ -87,15 +82,15 @@ def extrapolate(
     if is_default:
         domain = _settled_domain(items, domain, world, pool is not None)
     given = {**statistical, "domain": None if pool is None else domain, "world": world if is_default else None}
-    chosen = make_method(method, **{name: value for name, value in given.items() if value is not None})
+    chosen = extrapolation.make_method(method, **{name: value for name, value in given.items() if value is not None})
     result = run(method=chosen)
     extra: dict[str, pl.DataFrame] = {}
-    if isinstance(chosen, PostStratification):
+    if isinstance(chosen, extrapolation.PostStratification):
         extra = {"breakdown": chosen.breakdown(result.task, by=by), "drivers": chosen.drivers(result.task)}
     _emit(result, extra, by)
 
 
-def _emit_models(results: dict[str, Extrapolation], by: str) -> None:
+def _emit_models(results: dict[str, extrapolation.Extrapolation], by: str) -> None:
     """Emit the rates of one model, or those of several below each other with their mean."""
     for result in results.values():
         if not result.table["rate"].count():
@@ -117,20 +112,18 @@ def _emit_models(results: dict[str, Extrapolation], by: str) -> None:
     print_trust("extrapolate")
 
 
-def _emit(result: Extrapolation, extra: dict[str, pl.DataFrame], by: str) -> None:
+def _emit(result: extrapolation.Extrapolation, extra: dict[str, pl.DataFrame], by: str) -> None:
     """Write and print the rates, the distance to the world where that is who is wanted, and the tables of a method."""
-    from mensura.extrapolation import measure_distance
-
     parts = {**result.tables(), **extra}
     if result.reference.name == "world" and result.table["rate"].count():
         observed = pl.DataFrame({"item": result.task.names, "rate": result.task.rate})
-        parts["distance"] = measure_distance(observed, {result.method: result})
+        parts["distance"] = extrapolation.measure_distance(observed, {result.method: result})
     facts = {"method": result.method, "from": result.focal.name, "to": result.reference.name, "level": result.level}
     emit(parts, **facts, warnings=list(result.warnings))
     _print(result, parts, by)
 
 
-def _settled_domain(pool: ItemPool, domain: str | None, world: World, needed: bool) -> str | None:
+def _settled_domain(pool: people.ItemPool, domain: str | None, world: people.World, needed: bool) -> str | None:
     """Return the domain that counts for all items, or None where each has its own; refuse a domain nobody stated.
 
     Items without a domain take the one that all other items of the pool have. ``needed``: refuse a pool without one.
@@ -156,19 +149,17 @@ def _settled_domain(pool: ItemPool, domain: str | None, world: World, needed: bo
     )
 
 
-def _population(world: World, text: str) -> Population:
+def _population(world: people.World, text: str) -> people.Population:
     """Return a population by its name or country, narrowed by the ages and the word pupils behind its name."""
-    from mensura.people import parse_ages
-
     changes: dict[str, object] = {}
     while match := re.search(r",\s*(pupils|\d[^,]*)$", text):
-        changes |= {"in_school": True} if match[1] == "pupils" else {"ages": parse_ages(match[1])}
+        changes |= {"in_school": True} if match[1] == "pupils" else {"ages": people.parse_ages(match[1])}
         text = text[: match.start()]
     population = world.population(text)
     return population.with_(**changes) if changes else population
 
 
-def _print(result: Extrapolation, parts: dict[str, pl.DataFrame], by: str) -> None:
+def _print(result: extrapolation.Extrapolation, parts: dict[str, pl.DataFrame], by: str) -> None:
     import numpy as np
 
     from mensura.scale import Position, say_rarity
@@ -218,18 +209,18 @@ def validate(
     as_json: Json = False,
 ) -> None:
     """Hide the whole sample's rates, predict them from each group, and score the predictions."""
-    from mensura.extrapolation import cases_of, score_answers, validate as run
-
     rare = read_settings(settings, ValidateSettings)
     pool, description = read_pool(pool_folder)
     estimating = choose_estimating(method, Asking(model, max_cost, dry_run, rare), out, rare, {})
-    judge = partial(run, pool, situation, links=links, description=description, draws=rare.draws, seed=rare.seed)
+    judge = partial(
+        extrapolation.validate, pool, situation, links=links, description=description, draws=rare.draws, seed=rare.seed
+    )
     models = None
     if not estimating:
         with progress_bar("groups", pool.groups.height - 1) as advance:
             result = judge(method=method, advance=advance)
     else:
-        cases = cases_of(pool, description)
+        cases = extrapolation.cases_of(pool, description)
         if dry_run:
             for one in estimating:
                 one.print_estimate(lambda chosen: [chosen.predict(case.task) for case in cases])
@@ -237,7 +228,7 @@ def validate(
         by_model = {}
         for one in estimating:
             with one.open("estimating") as chosen:
-                result, models = judge(method=chosen), score_answers(chosen, cases)
+                result, models = judge(method=chosen), extrapolation.score_answers(chosen, cases)
             by_model[one.asking.name] = {**result.tables(), "models": models}
         if len(by_model) > 1:
             _emit_validations(by_model, result.pool, situation)
@@ -260,7 +251,7 @@ def validate(
     console.print(f"Predictions missed the hidden rates by {row['mae']:.3f} on average{sure}.")
 
 
-def _variants(result: Validation) -> int:
+def _variants(result: extrapolation.Validation) -> int:
     """Return how many variants of the prompt a language model was asked in; whole pools have one."""
     settings = result.settings.get("method")
     return int(settings.get("variants", 1)) if isinstance(settings, dict) else 1

@@ -28,10 +28,10 @@ from mensura.cli.settings import Settings, read_pairs, read_settings, takes
 from mensura.cli.tables import print_table, show
 from mensura.core.cache import keep
 from mensura.core.errors import MensuraError, check_choice, counted, listed_names
+from mensura.evidence import Evidence, require_subject
 from mensura.scale.ranking import say_chance, say_leader
 
 if TYPE_CHECKING:
-    from mensura.evidence import Evidence
     from mensura.iq import Explanation, IqResult
     from mensura.study.lead import Lead
 
@@ -72,7 +72,6 @@ def iq(
     estimates them. --selected corrects chosen scores of --add too, --no-selected corrects none. The joint method fills
     gaps from one model of all scores, with the recut ladders.
     """
-    from mensura.evidence import require_subject
     from mensura.iq import score_iq
 
     if explain and model is None:

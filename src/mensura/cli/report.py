@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import polars as pl
 
@@ -13,9 +13,7 @@ from mensura.cli.output import console, emit, notices, progress_bar, waiting
 from mensura.cli.tables import print_table, show
 from mensura.core.cache import keep
 from mensura.core.errors import MensuraError
-
-if TYPE_CHECKING:
-    from mensura.evidence import Evidence
+from mensura.evidence import Evidence, load
 
 
 def report(
@@ -152,7 +150,6 @@ def mcp(
         from mensura.serve.agent_server import agent_server
     except ModuleNotFoundError as fault:
         raise MensuraError(f"mcp: {fault.name} is not installed; run pip install 'mensura[mcp]'") from fault
-    from mensura.evidence import load
 
     server = agent_server(lambda: load(store))
     if http is None:

@@ -6,20 +6,17 @@ from collections.abc import Collection, Container, Sequence
 from dataclasses import dataclass
 from itertools import chain, count as count_from
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import polars as pl
 
-from mensura import responses
+from mensura import charts, responses
 from mensura.cli.options import Json, Out, inarg, infile, opt, outfile
 from mensura.cli.output import console, emit, print_notes
 from mensura.cli.settings import Settings, read_settings, takes
 from mensura.cli.tables import print_own_first, show
 from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns, sort_highest
-
-if TYPE_CHECKING:
-    from mensura.charts import Drawing
 
 SHOWN = 20
 """Rows of subjects that a command prints."""
@@ -137,7 +134,7 @@ def draw(
     fits = read_fits(folder)
     if unknown := [one for one in item or () if not any(one in fit.bank.items for fit in fits.values())]:
         raise MensuraError(f"item: got {unknown[0]!r}; expected an item of {folder / 'items.csv'}. Correct the name")
-    drawn: dict[str, Drawing] = {}
+    drawn: dict[str, charts.Drawing] = {}
     for dimension, fit in fits.items():
         wanted = [one for one in item or () if one in fit.bank.items]
         named = draw_fit(fit, wanted or None).items()
@@ -148,9 +145,8 @@ def draw(
     console.print(f"wrote {', '.join(f'{name}.{ending}' for name in drawn)} to {out}")
 
 
-def draw_fit(fit: responses.ResponseFit, items: Sequence[str] | None) -> dict[str, Drawing]:
+def draw_fit(fit: responses.ResponseFit, items: Sequence[str] | None) -> dict[str, charts.Drawing]:
     """Return charts by file name: item map, information, curves of items, differences of every group."""
-    from mensura.charts import information_curve, item_characteristic, item_differences, item_map
     from mensura.evidence.checks import readable
     from mensura.responses.result import curve_points, difference_points, information_points, map_points
 
@@ -159,14 +155,17 @@ def draw_fit(fit: responses.ResponseFit, items: Sequence[str] | None) -> dict[st
     bank = fit.bank
     measure = next((name for name in ("fit", "outfit") if name in fit.items.columns), "discrimination")
     worst = sort_highest(fit.items.unique("item"), measure, "item").head(WORST)["item"].to_list()
-    drawn = {"item-map": item_map(map_points(fit)), "information": information_curve(information_points(bank))}
+    drawn = {
+        "item-map": charts.item_map(map_points(fit)),
+        "information": charts.information_curve(information_points(bank)),
+    }
     for item in items or worst:
         curve = curve_points(bank, item)
         observed = fit.observed.filter(fit.observed["item"] == item)
-        drawn[_free_name(f"item-{readable(item)}", drawn)] = item_characteristic(curve, observed)
+        drawn[_free_name(f"item-{readable(item)}", drawn)] = charts.item_characteristic(curve, observed)
     for group in fit.dif["group"].unique(maintain_order=True) if fit.dif.height else ():
         name = _free_name(f"differences-{readable(group)}", drawn)
-        drawn[name] = item_differences(difference_points(fit.dif, group))
+        drawn[name] = charts.item_differences(difference_points(fit.dif, group))
     return drawn
 
 

@@ -18,9 +18,9 @@ from mensura.cli.tables import print_own_first, print_table, show
 from mensura.core.cache import keep
 from mensura.core.errors import MensuraError, check_choice, counted
 from mensura.core.frames import sort_highest
+from mensura.evidence import Evidence, require_subject
 
 if TYPE_CHECKING:
-    from mensura.evidence import Evidence
     from mensura.stitching import Stitch
 
 
@@ -141,7 +141,6 @@ def _show_votes(path: Path, evidence: Evidence | None) -> None:
 
 def _fitted(data: object, settings: dict[str, Any]) -> Stitch:
     """Fit scores of one's own; the fit of an evidence is kept."""
-    from mensura.evidence import Evidence
     from mensura.stitching import stitch as fit_scores
 
     def compute() -> Stitch:
@@ -154,8 +153,6 @@ def _fitted(data: object, settings: dict[str, Any]) -> Stitch:
 
 def _by_id(data: object, benchmark: str | None, subjects: dict[str, float] | None) -> dict[str, object]:
     """Return the anchors under the ids that the evidence has for their names; names of a file stay as they are."""
-    from mensura.evidence import Evidence, require_subject
-
     if isinstance(data, Evidence):
         subjects = None if subjects is None else {require_subject(data, name): at for name, at in subjects.items()}
         benchmark = benchmark and (data.names["benchmark"].match(benchmark).id or benchmark)
@@ -164,7 +161,6 @@ def _by_id(data: object, benchmark: str | None, subjects: dict[str, float] | Non
 
 def _residuals(fit: Stitch, data: object) -> dict[str, pl.DataFrame]:
     """Residuals in groups: families and domains are columns of the score table, or the evidence's own."""
-    from mensura.evidence import Evidence
     from mensura.stitching import residual_tables
     from mensura.stitching.scores import read_scores
 
@@ -186,7 +182,6 @@ def _further(fit: Stitch, data: object, people: bool, checks: Sequence[str]) -> 
     """Work out the tables that were asked for beside the fit."""
     from mensura import stitching
     from mensura.baseline.human_results import grade_references
-    from mensura.evidence import Evidence
 
     tables: dict[str, pl.DataFrame] = {}
     if people:

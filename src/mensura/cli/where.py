@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import polars as pl
 
+from mensura import study
 from mensura.cli.findings import print_trust
 from mensura.cli.inputs import load_evidence
 from mensura.cli.options import AcceptedNames, AddedScores, EvidencePath, Json, Out, arg, opt
@@ -13,9 +14,7 @@ from mensura.cli.output import console, emit
 from mensura.cli.tables import print_table, show
 from mensura.core.cache import keep
 from mensura.core.errors import listed_names
-
-if TYPE_CHECKING:
-    from mensura.evidence import Evidence
+from mensura.evidence import Evidence, require_subject
 
 _ROWS = 12  # of each table, the model itself always among them
 _UNITS = {
@@ -35,12 +34,9 @@ def where(
     as_json: Json = False,
 ) -> None:
     """Show where a model is: IQ and its basis, neighbours, people passed, price, what to measure next."""
-    from mensura.evidence import require_subject
-    from mensura.study import Study, find_whereabouts
-
     loaded = load_evidence(evidence, add, accept_near)
     subject = require_subject(loaded, model)
-    result = find_whereabouts(Study.open(loaded), subject)
+    result = study.find_whereabouts(study.Study.open(loaded), subject)
     tables = result.tables()
     emit(tables, heading=result.heading)
     row = result.standing.row(0, named=True)
@@ -64,12 +60,11 @@ def where(
 
 def _outside_composite(evidence: Evidence, subject: str) -> dict[str, list[str]]:
     """Return the scores of a model that are no part of the IQ by their use: who brought them looks for them."""
-    from mensura.study import say_uses
     from mensura.study.standing import CAPABILITY, FEW, NEITHER
 
     outside = evidence.benchmarks.filter(~pl.col("in_composite"))["benchmark"]
     mine = (pl.col("subject") == subject) & pl.col("benchmark").is_in(outside.implode())
-    used = say_uses(evidence, evidence.primary_scores.filter(mine).select("subject", "benchmark"))
+    used = study.say_uses(evidence, evidence.primary_scores.filter(mine).select("subject", "benchmark"))
     words = {FEW: "the capability, and are read for the IQ", CAPABILITY: "the capability"}
     words[NEITHER] = "neither IQ nor capability"
     by_use = used.group_by("counts_for", maintain_order=True).agg("benchmark").select("counts_for", "benchmark")

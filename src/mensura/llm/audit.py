@@ -6,16 +6,14 @@ import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import polars as pl
 
 from mensura.core.errors import MensuraError
 from mensura.core.files import atomic_path, write_text
 from mensura.llm.journal import Journal, State
 from mensura.llm.journal_file import split_answer
 from mensura.llm.protocol import Prices
-
-if TYPE_CHECKING:
-    import polars as pl
 
 AUDIT_COLUMNS = (
     *("model", "settings", "about", "repeat", "system", "question", "schema", "answer", "value", "rationale", "error"),
@@ -86,8 +84,6 @@ def journal_status(path: str | Path) -> pl.DataFrame:
     0
 
     """
-    import polars as pl
-
     with Journal(path, create=False) as journal:
         journal.verify()
         models = [(*_described(journal.texts.unpack(body)), *counts) for body, *counts in journal.rows(_STANDING)]
@@ -120,8 +116,6 @@ def journal_cost(path: str | Path, prices: Prices | None = None) -> pl.DataFrame
     ['model', 'settings', 'answered']
 
     """
-    import polars as pl
-
     columns = ["model", "settings", "answered", "requests", "tokens_in", "tokens_out", "cost", "unpriced", "seconds"]
     table = journal_status(path).select(columns)
     if prices is None:
@@ -157,8 +151,6 @@ def audit_table(path: str | Path) -> pl.DataFrame:
     ['model', 'settings']
 
     """
-    import polars as pl
-
     whole = ("repeat", "tokens_in", "tokens_out", "attempts")
     types = {
         name: pl.Int64 if name in whole else pl.Float64 if name in ("cost", "seconds") else pl.String
@@ -192,8 +184,6 @@ def _recording_table(path: str | Path) -> pl.DataFrame:
 
     Raises where two answers are about the same: a recording could answer only one of them.
     """
-    import polars as pl
-
     audit = audit_table(path).filter(pl.col("state") == "answered")
     if audit.is_empty():
         raise MensuraError(f"{path}: contains no answer yet; run the command that asks first")
