@@ -8,8 +8,10 @@ from benchmarks.site_axe import grave_findings
 from mensura.exam import AnswerStore, read_exam
 from mensura.serve import ReviewerSecret
 from mensura.serve.exam_app import exam_app
+from mensura.serve.sessions import Begins
 from tests.exam.conftest import TOML, write_exam
 from tests.exam.test_kinds import KINDS
+from tests.exam.test_texts import FRENCH, TWO
 from tests.serve.conftest import listening
 from tests.site.conftest import BROWSER_PATIENCE
 
@@ -574,4 +576,27 @@ def test_ratings_sliders_and_sounds_work_by_keyboard_and_are_accessible(browser,
     assert answers["mood"] == '"0.5"'
     assert answers["sure"] == "[0]"
     assert answers["song"] == '"anthem"'
+    store.close()
+
+
+def test_a_panelist_who_must_wait_goes_back_with_the_id_and_the_language(browser, tmp_path, monkeypatch):
+    exam = read_exam(write_exam(tmp_path / "panel", 'panel_parameter = "PROLIFIC_PID"\n' + TOML + FRENCH, TWO))
+    store = AnswerStore(tmp_path / "panel.db", exam)
+    with listening(exam_app(exam, store, names=["127.0.0.1"])) as address:
+        monkeypatch.setattr(Begins, "EACH", 0)  # more people began at this address than may at once
+        monkeypatch.setattr(Begins, "EACH_PAUSE", 1e9)
+        page = browser.new_page()
+        page.goto(f"{address}/?PROLIFIC_PID=a%26b&language=fr")
+        page.get_by_role("checkbox").check()
+        page.get_by_role("button", name="Continuer").click()
+        page.get_by_role("alert").wait_for()
+        assert page.locator("html").get_attribute("lang") == "fr"
+        monkeypatch.undo()
+        page.get_by_role("link").last.click()
+        page.get_by_role("checkbox").check()
+        page.get_by_role("button", name="Continuer").click()
+        page.wait_for_url("**/sit")
+        page.close()
+    assert [(row["id"], row["state"]) for row in store.codes().to_dicts()] == [("a&b", "at work")]
+    assert store.rows("sittings")[0]["language"] == "fr"
     store.close()

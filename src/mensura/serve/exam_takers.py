@@ -73,10 +73,10 @@ class TakerPages:
     def _refusal(self, key: str, status: int) -> HTMLResponse:
         return self._refused(RefusedError(key, status))
 
-    def _refused(self, fault: RefusedError, sitting: Sitting | None = None) -> HTMLResponse:
-        texts = self._exam.translated(sitting.language if sitting else None).texts
-        facts = {"reason": texts(fault.key, **fault.values), "sitting": sitting}
-        return self._page("exam_refused.html", facts, fault.status)
+    def _refused(self, fault: RefusedError, sitting: Sitting | None = None, **facts: str | None) -> HTMLResponse:
+        texts = self._exam.translated(sitting.language if sitting else facts.get("language")).texts
+        reason = texts(fault.key, **fault.values)
+        return self._page("exam_refused.html", facts | {"reason": reason, "sitting": sitting}, fault.status)
 
     async def _find(self, request: Request) -> tuple[Sitting | None, str]:
         code = request.cookies.get(COOKIE, "")
@@ -119,28 +119,31 @@ class TakerPages:
         return not self._tokens or _digest_of(token) in self._tokens
 
     async def _begin(self, request: Request) -> Response:
-        form = await own_form(request)
+        """Open a sitting; a refusal leads back to the first page with the id, the invitation and the language."""
+        form, visitor = await own_form(request), visitor_of(request)
         if form is None:
             return self._refusal("not_own", 403)
-        if form.get("consent") != "yes":
-            return self._refusal("not_agreed", 422)
+        name = self._exam.settings.panel_parameter
         token = form.get("token", "")[:_LONGEST_ID]
-        if not self._is_invited(token):
-            return self._refusal("not_invited", 403)
-        panel = form.get("panel", "").strip()[:_LONGEST_ID] if self._exam.settings.panel_parameter else ""
-        if self._exam.settings.panel_parameter and not panel:
-            return self._refusal("no_id", 403)
-        visitor = visitor_of(request)
-        if self._begins.wait(visitor) > 0:
-            return self._refusal("too_many_begins", 429)
-        self._begins.failed(visitor)
+        panel = form.get("panel", "").strip()[:_LONGEST_ID] if name else ""
         language = form.get("language") if form.get("language") in self._exam.settings.translations else None
         try:
+            if form.get("consent") != "yes":
+                raise RefusedError("not_agreed", 422)
+            if not self._is_invited(token):
+                raise RefusedError("not_invited", 403)
+            if name and not panel:
+                raise RefusedError("no_id", 403)
+            if self._begins.wait(visitor) > 0:
+                raise RefusedError("too_many_begins", 429)
+            self._begins.failed(visitor)
             code, _ = await run_in_threadpool(
                 lambda: self._store.begin(token=token if self._tokens else None, panel=panel or None, language=language)
             )
         except RefusedError as fault:
-            return self._refused(fault)
+            sent = {name: panel, "token": token, "language": language}
+            back = urlencode({key: value for key, value in sent.items() if key and value})
+            return self._refused(fault, language=language, back=f"/?{back}")
         return _remember(request, code)
 
     async def _resume(self, request: Request) -> Response:
