@@ -12,6 +12,7 @@ from contextlib import closing
 import pytest
 
 import mensura
+from mensura.people import World
 from tests.cli.test_serve import free_port
 
 pytestmark = pytest.mark.usefixtures("needs_mcp")
@@ -302,7 +303,9 @@ def test_populations_are_listed_and_each_can_be_asked_for(ask):
     found = ask("list_names", kind="population")
     assert {"world", "pisa"} <= set(found["names"]) and "country" in found["note"]
     assert found["names"] == ask("list_names", kind="population", contains="")["names"]
-    for name in found["names"]:
+    world = World.load()
+    assert all(world.population(name).name for name in found["names"])
+    for name in (found["names"][0], found["names"][-1]):
         assert ask("extrapolate_rate", rate=0.5, observed_in=name)["rate"]["status"] == "extrapolated"
 
 
