@@ -34,14 +34,12 @@ def checklist(report: ExamReport) -> pl.DataFrame:
 
 def checklist_text(report: ExamReport) -> str:
     """Return the checklist as Markdown."""
-    lines = [f"# Reporting checklist: {report.exam.settings.title}", ""]
-    stage = ""
-    for row in checklist(report).to_dicts():
-        if row["stage"] != stage:
-            stage = row["stage"]
-            lines += ["", f"## {stage.capitalize()}", "", "| field | answer |", "|---|---|"]
-        lines.append(f"| {row['field']} | {str(row['answer']).replace('|', '/')} |")
-    return "\n".join(lines).replace("\n\n\n", "\n\n") + "\n"
+    lines = [f"# Reporting checklist: {report.exam.settings.title}"]
+    for (stage,), part in checklist(report).group_by("stage", maintain_order=True):
+        lines += ["", f"## {str(stage).capitalize()}", "", "| field | answer |", "|---|---|"]
+        rows = part.select("field", "answer").iter_rows()
+        lines += [f"| {field} | {str(answer).replace('|', '/')} |" for field, answer in rows]
+    return "\n".join(lines) + "\n"
 
 
 def _facts(report: ExamReport) -> dict[str, Any]:

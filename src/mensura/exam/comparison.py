@@ -291,9 +291,7 @@ def compare_languages(
     """Return one row per item and language, and notes; nothing for an exam that people took in one language."""
     if "sat_in" not in kept.columns:
         return pl.DataFrame(schema=LANGUAGES), ()
-    by_language = {
-        language: kept.filter(pl.col("sat_in") == language)["subject"].to_list() for language in exam.languages
-    }
+    by_language = {language: kept.filter(sat_in=language)["subject"].to_list() for language in exam.languages}
     groups = {language: people for language, people in by_language.items() if len(people) >= LEAST_SHOWN}
     if len(groups) < 2:
         return pl.DataFrame(schema=LANGUAGES), ()

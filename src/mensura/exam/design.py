@@ -158,12 +158,10 @@ def deadline(exam: Exam, started: float, shown: Mapping[str, float], item: str) 
         ends.append(started + 60.0 * rules.minutes)
     if rules.seconds_per_item is not None and item in shown:
         ends.append(shown[item] + rules.seconds_per_item)
-    limits = {one.name: one.minutes for one in exam.settings.sections}
-    minutes = limits.get(section)
-    if minutes is not None:
-        opened = [at for name, at in shown.items() if exam.by_name[name].section == section]
-        if opened:
-            ends.append(min(opened) + 60.0 * minutes)
+    minutes = {one.name: one.minutes for one in exam.settings.sections}.get(section)
+    opened = [at for name, at in shown.items() if exam.by_name[name].section == section]
+    if minutes is not None and opened:
+        ends.append(min(opened) + 60.0 * minutes)
     return min(ends)
 
 

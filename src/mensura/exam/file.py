@@ -212,9 +212,9 @@ def inspect_exam(path: str | Path) -> tuple[Exam | None, list[str]]:
 
 def _items(table: Path, name: str, inline: list[Any] | None) -> tuple[list[ExamItem], list[str], list[str]]:
     """Return the items of a table, or of rows in the file of this name, with errors and notes."""
-    rows = None if inline is None else [row if isinstance(row, dict) else {"item": row} for row in inline]
     try:
-        items, faults, notes = read_exam_items(table if rows is None else rows)
+        rows = [row if isinstance(row, dict) else {"item": row} for row in inline or ()]
+        items, faults, notes = read_exam_items(table if inline is None else rows)
     except MensuraError as fault:
         return [], [str(fault)], []
     if len(items) + len(faults) > MOST_ITEMS:
@@ -243,8 +243,7 @@ def _joint_faults(file: Path, settings: ExamSettings, items: list[ExamItem]) -> 
         if item.section not in sections | {""}:
             expected = ", ".join(sorted(sections)) or "none"
             faults.append(f"item {item.item}, section: {item.section!r} is unknown; expected one of {expected}")
-        for kind, name in (("sound or film", item.media), ("picture", item.picture)):
-            field = "picture" if kind == "picture" else "media"
+        for field, kind, name in (("media", "sound or film", item.media), ("picture", "picture", item.picture)):
             faults += [f"item {item.item}, {field}: {wrong}" for wrong in check_media(file.parent, name, kind)]
         if item.section == "" and sections and item.counts:
             faults.append(f"item {item.item}, section: empty; give one of {', '.join(sorted(sections))}")

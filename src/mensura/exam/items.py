@@ -92,12 +92,11 @@ class ExamItem(BaseModel):
             raise ValueError(f"options: not with scoring {self.scoring!r}; remove them or use choice")
         if len(set(self.options)) < len(self.options):
             raise ValueError("options: one is there twice; remove it")
-        if self.scoring == "rubric":
-            if not self.rubric:
-                raise ValueError("rubric: empty; describe a right answer")
-        elif self.scoring == "rating" and self.key:
+        if self.scoring == "rubric" and not self.rubric:
+            raise ValueError("rubric: empty; describe a right answer")
+        if self.scoring == "rating" and self.key:
             raise ValueError("key: a rating has none; remove it, or use scoring choice")
-        elif not self.key and self.scoring not in ("rating", "slider"):
+        if not self.key and self.scoring not in ("rating", "rubric", "slider"):
             raise ValueError("key: empty; give the right answer")
         if self.scoring == "choice" and len(self.key) != 1:
             raise ValueError(f"key: {len(self.key)} given; give one, or use scoring several")
@@ -107,11 +106,8 @@ class ExamItem(BaseModel):
             raise ValueError(f"low, high: {self.low:g} and {self.high:g}; expected low below high")
         if self.media and not self.transcript:
             raise ValueError("transcript: empty; write what is heard and seen, for people who do not hear or see it")
-        if (
-            self.scoring in ("number", "slider")
-            and self.key
-            and (len(self.key) != 1 or read_number(self.key[0]) is None)
-        ):
+        is_number = len(self.key) == 1 and read_number(self.key[0]) is not None
+        if self.scoring in ("number", "slider") and self.key and not is_number:
             raise ValueError(f"key: {' | '.join(self.key)!r} is no number; expected one such as 12.5")
         for language, words in self.translations.items():
             if words.options and len(words.options) != len(self.options):

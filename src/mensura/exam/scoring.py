@@ -125,12 +125,9 @@ def understand(item: ExamItem, order: list[int], text: str) -> Given | None:
     """Return an answer in the table's order of options; None where it names no option. ``order``: as shown."""
     if item.is_open:
         return text
-    if item.scoring in ("choice", "rating"):
-        place = _option(item, order, text)
-        return None if place is None else [place]
     whole = _option(item, order, text)
-    if whole is not None:
-        return [whole]
+    if whole is not None or item.scoring != "several":
+        return None if whole is None else [whole]
     places = [_option(item, order, part) for part in _BETWEEN.split(text) if part.strip()]
     return sorted({place for place in places if place is not None}) if places and None not in places else None
 
@@ -185,8 +182,7 @@ def grade(exam: Exam, outcomes: pl.DataFrame, asker: Asker) -> pl.DataFrame:
         if not answer.error:
             earned[row] = float(str(answer.value))
             words[row] = name_outcome(earned[row])
-    graded = {"score": pl.Series(earned, dtype=pl.Float64), "outcome": pl.Series(words, dtype=pl.String)}
-    return outcomes.with_columns(**graded)
+    return outcomes.with_columns(score=pl.Series(earned, dtype=pl.Float64), outcome=pl.Series(words, dtype=pl.String))
 
 
 def _question(exam: Exam, name: str, text: str) -> Question:

@@ -204,11 +204,13 @@ def question_of(exam: Exam, form: ExamForm, name: str, *, pictures: bool) -> Que
     item = exam.by_name[name]
     if item.media or (item.picture and not pictures):
         return None
-    prompt, shown = prompt_of(item, form.options[name], exam.texts), _pictures(exam, item)
-    prompt = "".join([*(f"[picture {digest}]\n" for digest, _ in shown), prompt])
+    prompt, addresses = prompt_of(item, form.options[name], exam.texts), []
+    if item.picture:  # its digest makes the question's key
+        data = (exam.folder / item.picture).read_bytes()
+        prompt = f"[picture {hashlib.sha256(data).hexdigest()[:16]}]\n{prompt}"
+        addresses = [f"data:{media_of(item.picture)};base64,{base64.b64encode(data).decode('ascii')}"]
     about = {"task": "exam", "item": name}
-    addresses = tuple(address for _, address in shown)
-    return Question(prompt, instructions_of(exam), None, form.seed[1], about, addresses)
+    return Question(prompt, instructions_of(exam), None, form.seed[1], about, tuple(addresses))
 
 
 def instructions_of(exam: Exam) -> str:
@@ -225,15 +227,6 @@ def prompt_of(item: ExamItem, order: list[int], texts: ExamTexts) -> str:
     ends = {"low": f"{item.low:g}", "high": f"{item.high:g}"} if item.scoring == "slider" else {}
     how = texts(f"how_{item.scoring}", **ends)
     return "\n".join([item.text, *options, "", texts("give", how=how, mark=MARK)])
-
-
-def _pictures(exam: Exam, item: ExamItem) -> list[tuple[str, str]]:
-    """Return the digest of an item's picture, which makes the question's key, and the picture as a data address."""
-    if not item.picture:
-        return []
-    data = (exam.folder / item.picture).read_bytes()
-    address = f"data:{media_of(item.picture)};base64,{base64.b64encode(data).decode('ascii')}"
-    return [(hashlib.sha256(data).hexdigest()[:16], address)]
 
 
 # The exam as a task of Inspect

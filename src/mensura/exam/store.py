@@ -92,7 +92,7 @@ class AnswerStore(AnswerFile):
             sittings = self._db.execute(f"SELECT panel, {SHARED['sittings']}, completion FROM sittings").fetchall()
         rows = []
         for row in sittings:
-            sitting = _sitting({name: row[name] for name in row.keys() if name != "panel"})  # noqa: SIM118
+            sitting = _sitting_of({name: row[name] for name in row.keys() if name != "panel"})  # noqa: SIM118
             code, stopped = self.earned_code(sitting), self.now() - sitting.begun > STALE
             ended = "finished without all answers" if code is None else "complete"
             state = ended if sitting.finished is not None else "stopped" if stopped else "at work"
@@ -117,22 +117,20 @@ class AnswerStore(AnswerFile):
 
     def find(self, code: str) -> Sitting | None:
         """Return the sitting of a code."""
-        query = f"SELECT {SHARED['sittings']}, completion FROM sittings WHERE code = ?"
+        return self._sitting("code", hash_of(records.plain_code(code)))
+
+    def _sitting(self, column: str, value: object) -> Sitting | None:
+        query = f"SELECT {SHARED['sittings']}, completion FROM sittings WHERE {column} = ?"
         with self._lock:
-            row = self._db.execute(query, (hash_of(records.plain_code(code)),)).fetchone()
-        if row is None:
-            return None
-        return _sitting(dict(row))
+            row = self._db.execute(query, (value,)).fetchone()
+        return None if row is None else _sitting_of(dict(row))
 
     def grow(self, sitting: Sitting) -> Sitting:
         """Return an adaptive sitting with the items that follow the given ones; they are stored once and stay."""
         if not self._exam.is_adaptive:
             return sitting
         with self._writing() as db:
-            row = db.execute(
-                f"SELECT {SHARED['sittings']}, completion FROM sittings WHERE number = ?", (sitting.number,)
-            )
-            stored = _sitting(dict(row.fetchone()))
+            stored = self._sitting("number", sitting.number) or sitting  # somebody may have deleted it meanwhile
             if len(stored.form.items) > len(sitting.form.items) or stored.finished is not None:
                 return stored  # another device was first
             earned = {
@@ -246,7 +244,7 @@ class AnswerStore(AnswerFile):
         return is_deleted
 
 
-def _sitting(row: dict[str, Any]) -> Sitting:
+def _sitting_of(row: dict[str, Any]) -> Sitting:
     """Return the sitting of a row of the store."""
     form = json.loads(row["form"])
     drawn = ExamForm(tuple(form["seed"]), tuple(form["items"]), form["options"])

@@ -317,17 +317,12 @@ def open_asker(
 def _provider(
     settings: Settings, base_url: str | None, timeout: float, concurrency: int, interface: Interface, *, batch: bool
 ) -> tuple[Provider, str | None]:
-    name = settings.model
-    if interface == "direct" or (interface == "auto" and _is_compatible(name, base_url)):
-        endpoint, key = open_endpoint(name, base_url, timeout)
+    service, _, rest = settings.model.partition("/")
+    is_compatible = service == "openai-api" or (base_url is not None and (not rest or service in COMPATIBLE))
+    if interface == "direct" or (interface == "auto" and is_compatible):
+        endpoint, key = open_endpoint(settings.model, base_url, timeout)
         return EndpointProvider(endpoint, settings), key
     return InspectProvider(settings, base_url=base_url, timeout=timeout, concurrency=concurrency, batch=batch), None
-
-
-def _is_compatible(name: str, base_url: str | None) -> bool:
-    """Return whether the direct interface can serve: an OpenAI-compatible endpoint with a known address."""
-    provider, _, rest = name.partition("/")
-    return provider == "openai-api" or (base_url is not None and (not rest or provider in COMPATIBLE))
 
 
 def _check(

@@ -69,7 +69,8 @@ class Budget:
         """Return what a call can cost at most: one token per byte sent, and all tokens allowed in the answer."""
         if self._max_cost is None or self._prices is None:
             return 0.0
-        return self._prices.cost(most_tokens_in(question), self._settings.max_tokens)
+        tokens_in = _bytes_sent(question) + MESSAGE_OVERHEAD + PICTURE_TOKENS * len(question.pictures)
+        return self._prices.cost(tokens_in, self._settings.max_tokens)
 
     def take(self, worst: float) -> bool:
         """Reserve one call; false when it could pass the budget."""
@@ -96,11 +97,6 @@ class Budget:
             return f"budget: the {self._max_calls} calls allowed were made"
         lost = f", up to ${self._lost:.4f} for calls whose answer was lost" if self._lost else ""
         return f"budget: another call could pass ${self._max_cost:g} (${self.spent:.4f} spent{lost})"
-
-
-def most_tokens_in(question: Question) -> int:
-    """Return an upper bound of the tokens a question takes: tokenizers make at most one token of a byte."""
-    return _bytes_sent(question) + MESSAGE_OVERHEAD + PICTURE_TOKENS * len(question.pictures)
 
 
 def likely_tokens(text_bytes: int) -> int:

@@ -66,12 +66,6 @@ encoded = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 """Return JSON as the journal keeps it: letters as they are, no NaN."""
 
 
-def joined_answer(entry: Entry) -> str:
-    """Return text and rationale as one string, for the rationale often repeats the text."""
-    text = storable(entry.text)
-    return f"{len(text)}:{text}{entry.rationale}"
-
-
 class State(IntEnum):
     """The state of a question."""
 
@@ -254,13 +248,15 @@ class Journal:
 
     def _finish(self, state: State, key: bytes, entry: Entry, answered: float | None = None) -> bool:
         """Write the outcome of a question that has no answer yet; false where it has one."""
+        # text and rationale are packed as one string: the rationale often repeats the text
         shared = self.connection.execute("SELECT settings, system, schema FROM calls WHERE key = ?", (key,)).fetchone()
         if shared is None:
             return False
         cost = None if entry.cost is None else float(entry.cost)
         value, error = storable(entry.value), storable(entry.error)
         cells = (value, error, entry.tokens_in, entry.tokens_out, cost, round(float(entry.seconds), 3), entry.attempts)
-        packed = self.texts.pack(joined_answer(entry)) if state == State.ANSWERED else None
+        text = storable(entry.text)
+        packed = self.texts.pack(f"{len(text)}:{text}{entry.rationale}") if state == State.ANSWERED else None
         checksum = row_checksum(key, *shared, *cells) if state == State.ANSWERED else None
         done = self.connection.execute(_FINISH, (state, packed, *cells, answered or time.time(), checksum, key))
         return done.rowcount == 1

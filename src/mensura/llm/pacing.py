@@ -262,13 +262,15 @@ class CallFailures:
     def rest(self, failure: CallError, attempts: int) -> float | None:
         """Return the seconds after which to send this question again, None to give it up.
 
-        A refused question rests no longer than all others: the pacer decides.
+        A refused question rests no longer than all others: the pacer decides. Others rest 0.5 seconds, doubling to
+        60, half of it by chance.
         """
         if failure.trouble is Trouble.BUSY:
             return 0.0
         if failure.trouble is not Trouble.PASSING or attempts >= MOST_ATTEMPTS:
             return None
-        return min(LONGEST_WAIT, max(failure.wait or 0.0, backoff(attempts, self._chance)))
+        longest: float = min(_LONGEST_BACKOFF, _FIRST_BACKOFF * 2.0 ** (attempts - 1))
+        return min(LONGEST_WAIT, max(failure.wait or 0.0, longest * (0.5 + 0.5 * self._chance.random())))
 
     def given_up(self, trouble: Trouble, message: str, *, none_answered: bool) -> str:
         """Note a question without an answer, and return the reason to leave the rest alone, if there is one."""
@@ -276,9 +278,3 @@ class CallFailures:
         if self._in_a_row < FAILURES_IN_A_ROW:
             return ""
         return f"{self._model}: {self._in_a_row} questions in a row found no answer; the last: {message}"
-
-
-def backoff(attempt: int, chance: random.Random) -> float:
-    """Return the seconds to wait after failed attempt 1, 2, …: 0.5 doubling to 60, half of it by chance."""
-    longest: float = min(_LONGEST_BACKOFF, _FIRST_BACKOFF * 2.0 ** (attempt - 1))
-    return longest * (0.5 + 0.5 * chance.random())

@@ -89,7 +89,7 @@ class InspectProvider:
         """Say what a provider's exception means; its class says whether to ask again."""
         cause = _cause(fault)
         status = getattr(cause, "status_code", None)
-        message = _words_of(cause)
+        message = " ".join(f"{type(cause).__name__}: {cause}"[:_MESSAGE_LENGTH].split())
         if status in _REFUSED or status == _NOT_FOUND or "insufficient_quota" in message:
             meaning = _REFUSED.get(status or 0, "there is no such model, or the account has no credit")
             return CallError(Trouble.FATAL, f"{meaning} ({message})")
@@ -121,9 +121,8 @@ def _reply(output: ModelOutput) -> Reply:
         message = output.error[:_MESSAGE_LENGTH]
         raise CallError(Trouble.QUESTION, f"{FILTERED} ({message})" if withheld else message)
     cut = output.stop_reason in ("max_tokens", "model_length")
-    if usage is None:
-        return Reply(output.completion, cut=cut, withheld=withheld)
-    return Reply(output.completion, usage.input_tokens, usage.output_tokens, cut, withheld)
+    counts: tuple[int | None, int | None] = (None, None) if usage is None else (usage.input_tokens, usage.output_tokens)
+    return Reply(output.completion, *counts, cut, withheld)
 
 
 def _cause(fault: BaseException) -> Exception:
@@ -132,10 +131,6 @@ def _cause(fault: BaseException) -> Exception:
     if attempt is not None and attempt.exception() is not None:
         return _cause(attempt.exception())
     return fault if isinstance(fault, Exception) else RuntimeError(str(fault))
-
-
-def _words_of(fault: BaseException) -> str:
-    return " ".join(f"{type(fault).__name__}: {fault}"[:_MESSAGE_LENGTH].split())
 
 
 def _hindrance(fault: Exception) -> str:
@@ -153,8 +148,8 @@ SHIPPED = Path(__file__).parent / "data"
 PREFIX = "recorded/"
 NOT_MATCHED = ("answer", "tokens_in", "tokens_out", "model", "source", "note")
 """Columns of a recording that are not compared with what a question is about."""
-_TABLE_ENDINGS = (".csv", ".csv.gz", ".parquet")
 _JOURNAL_ENDINGS = (".sqlite", ".db")
+_ENDINGS = (".csv", ".csv.gz", ".parquet", *_JOURNAL_ENDINGS)
 _NEUTRAL = Settings("recorded", temperature=None, max_tokens=1)
 """Journals are searched by the words of a question alone, whichever model answered it."""
 
@@ -270,24 +265,22 @@ def shipped_recordings() -> list[str]:
     True
 
     """
-    endings = (*_TABLE_ENDINGS, *_JOURNAL_ENDINGS)
     names = [path.name for path in SHIPPED.iterdir()]
-    return sorted({name.removesuffix(end) for name in names for end in endings if name.endswith(end)})
+    return sorted({name.removesuffix(end) for name in names for end in _ENDINGS if name.endswith(end)})
 
 
 def _path_of(name: str) -> Path:
     wanted = name.removeprefix(PREFIX)
-    endings = (*_TABLE_ENDINGS, *_JOURNAL_ENDINGS)
-    if wanted.endswith(endings):
+    if wanted.endswith(_ENDINGS):
         path = Path(wanted).expanduser()
         if not path.is_file():
             raise MensuraError(f"{name}: no such file {path}; check the path")
         return path
     if wanted in shipped_recordings():
-        return next(path for end in endings if (path := SHIPPED / f"{wanted}{end}").is_file())
+        return next(path for end in _ENDINGS if (path := SHIPPED / f"{wanted}{end}").is_file())
     raise MensuraError(
         f"model: there is no recording {wanted!r}; expected one of {', '.join(shipped_recordings())}, "
-        f"or recorded/PATH with a file of your own ({', '.join(endings)})"
+        f"or recorded/PATH with a file of your own ({', '.join(_ENDINGS)})"
     )
 
 

@@ -113,7 +113,9 @@ class Queue:
             wait = self._pacer.wait(self._loop.time())
             if wait > 0:
                 if wait < float("inf"):
-                    self._pump_in(wait)
+                    if self._wake is not None:
+                        self._wake.cancel()
+                    self._wake = self._loop.call_later(wait, self._pump)
                 break
             if not self._budget.take(self._ready[0].worst):
                 if not self._under_way:
@@ -125,11 +127,6 @@ class Queue:
         if self._todo and not self._claiming and len(self._ready) < self._pacer.allowed:
             self._claiming = True
             self._start(self._claim())
-
-    def _pump_in(self, seconds: float) -> None:
-        if self._wake is not None:
-            self._wake.cancel()
-        self._wake = self._loop.call_later(seconds, self._pump)
 
     async def _claim(self) -> None:
         """Claim the next questions in the journal, before they are asked."""

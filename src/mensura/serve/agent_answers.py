@@ -12,12 +12,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
-Detail = Literal["brief", "full"]
-"""How much of an answer an agent wants to read."""
 Unit = Literal["rate", "percentile", "one_in", "iq", "level"]
 Kind = Literal["model", "benchmark", "people", "population"]
 Name = Annotated[str, Field(description="Id or name as people write it.", min_length=1, max_length=200)]
-Level = Annotated[Detail, Field(description='"brief", or "full" for every score, source, region and part.')]
+Level = Annotated[
+    Literal["brief", "full"], Field(description='"brief", or "full" for every score, source, region and part.')
+]
 _POPULATION = 'A population that list_names lists ("world", "pisa"), or a country.'
 Population = Annotated[str, Field(description=_POPULATION, min_length=1, max_length=100)]
 

@@ -164,13 +164,10 @@ class Library:
         }
         expected = None
         if not rows and (guess := expected_horizon(self.study, subject)) is not None:
-            source = f"a line through {guess['models']} models that were run"
-            status = "expected from the stitched scale"
-            expected = shapes.quantity_of(
-                guess, "expected", interval="90%: one more model", status=status, source=source
-            )
-        words = say_lengths(self.study, subject)
-        half, often = lengths["p50"], lengths["p80"]
+            about = {"interval": "90%: one more model", "status": "expected from the stitched scale"}
+            about["source"] = f"a line through {guess['models']} models that were run"
+            expected = shapes.quantity_of(guess, "expected", **about)
+        half, often, words = lengths["p50"], lengths["p80"], say_lengths(self.study, subject)
         return shapes.HorizonFound(
             model=subject, half_of_the_time=half, four_times_in_five=often, expected=expected, words=words
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from itertools import combinations
 from typing import Annotated, Any, get_args
@@ -91,7 +92,10 @@ class AgentTools(Library):
         tree = self.study.iq.explain(subject)
         node: Explanation | None = tree
         if part is not None:
-            node = _find(tree, {part.casefold(), self._benchmark_or_text(part).casefold()})
+            wanted = {part.casefold()}
+            with suppress(MensuraError):  # a dimension has no id
+                wanted.add(self.find("benchmark", part).casefold())
+            node = _find(tree, wanted)
         if node is None:
             parts = ", ".join(one.label for one in tree.parts)
             raise MensuraError(f"part: {part!r} is no dimension or benchmark of this IQ; expected one of {parts}")
@@ -130,12 +134,6 @@ class AgentTools(Library):
         found = [shapes.PeopleScore(people=who, score=score, unit="fraction") for who, score in scores]
         card = made.card() if detail == "full" else ""
         return shapes.BaselineFound(benchmark=name, people=found, notes=list(made.warnings), card=card)
-
-    def _benchmark_or_text(self, written: str) -> str:
-        try:
-            return self.find("benchmark", written)
-        except MensuraError:
-            return written
 
     def _primary(self, subject: str) -> Scores:
         return {row.benchmark: row for row in self.scores_of(subject) if row.primary}
@@ -252,15 +250,12 @@ def agent_server(open_evidence: Callable[[], Evidence], study: Study | None = No
     ):
         server.add_tool(tool, annotations=_READ_ONLY, structured_output=True)
 
-    def read_names(kind: shapes.Kind) -> str:
-        return ask.list_names(kind).model_dump_json()
-
     guide = server.resource("mensura://guide", name="guide", title="How to read the numbers", mime_type="text/markdown")
     guide(lambda: shapes.GUIDE)
     for kind in get_args(shapes.Kind):
         about = f"Every {kind} that can be asked for."
         names = server.resource(f"mensura://names/{kind}", name=kind, description=about, mime_type="application/json")
-        names(partial(read_names, kind))
+        names(partial(lambda kind: ask.list_names(kind).model_dump_json(), kind))
     for prompt in shapes.PROMPTS:
         server.prompt()(prompt)
     return server

@@ -146,12 +146,8 @@ class Reader:
 
 def _file_answer(scope: Scope, file: HeldFile) -> tuple[int, Headers, bytes]:
     """Answer with a file, packed for those who take it so, or with 304 where the reader has it already."""
-    taken = tags = b""
-    for name, value in scope["headers"]:
-        if name == b"accept-encoding":
-            taken = value
-        elif name == b"if-none-match":
-            tags = value
+    asked = dict(scope["headers"])
+    taken, tags = asked.get(b"accept-encoding", b""), asked.get(b"if-none-match", b"")
     wrapped = file.packed if file.packed is not None and accepts_gzip(taken) else file.plain
     keep = (b"cache-control", _FOR_EVER if _asked_stamp(scope["query_string"]) else _REVALIDATE)
     if tags and names_tag(tags, wrapped.tag):
@@ -167,15 +163,11 @@ def plain(status: int, text: str, *more: tuple[bytes, bytes]) -> tuple[int, Head
     return status, [(b"content-type", kind), (b"content-length", length), (b"cache-control", b"no-store"), *more], body
 
 
+@lru_cache(maxsize=256)
 def accepts_gzip(header: bytes) -> bool:
     """Return whether Accept-Encoding allows gzip: named, or covered by ``*``, with a quality above zero."""
-    return _accepts_gzip(header[:_LONGEST_HEADER])
-
-
-@lru_cache(maxsize=256)
-def _accepts_gzip(header: bytes) -> bool:
     qualities = {}
-    for part in header.decode("latin-1").lower().split(","):
+    for part in header[:_LONGEST_HEADER].decode("latin-1").lower().split(","):
         coding, _, parameters = part.partition(";")
         name, _, value = parameters.partition("=")
         try:

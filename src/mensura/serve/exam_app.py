@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Collection
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -30,7 +31,7 @@ from mensura.site.templating import STATIC, Templates, style_sheet
 
 HOME = "/organiser"
 _SHOWN_CODES = 500  # rows of the page; the download has all
-_FONTS = ("sans.woff2", "serif.woff2")
+_FONTS = ("fonts/sans.woff2", "fonts/serif.woff2")
 _KEPT = {"cache-control": "public, max-age=86400"}
 _STATIC = Path(__file__).parent / "static"
 
@@ -59,16 +60,13 @@ def exam_app(
     }
 
     async def static(request: Request) -> Response:
-        if request.path_params["name"] not in texts:
-            return PlainTextResponse("There is no such file.\n", 404)
-        media, text = texts[request.path_params["name"]]
-        return Response(text, media_type=media, headers={"cache-control": "no-cache"})
-
-    async def font(request: Request) -> Response:
         name = request.path_params["name"]
-        if name not in _FONTS:
+        if name in _FONTS:
+            return FileResponse(STATIC / name, media_type="font/woff2", headers=_KEPT)
+        if name not in texts:
             return PlainTextResponse("There is no such file.\n", 404)
-        return FileResponse(STATIC / "fonts" / name, media_type="font/woff2", headers=_KEPT)
+        media, text = texts[name]
+        return Response(text, media_type=media, headers={"cache-control": "no-cache"})
 
     async def health(_: Request) -> Response:
         try:
@@ -77,7 +75,7 @@ def exam_app(
             return PlainTextResponse("the store of answers cannot be written\n", 503, headers=UNSTORED)
         return PlainTextResponse("ok\n", headers=UNSTORED)
 
-    routes += [Route("/static/fonts/{name}", font), Route("/static/{name}", static), Route("/healthz", health)]
+    routes += [Route("/static/{name:path}", static), Route("/healthz", health)]
     app: Any = SiteMiddleware(Starlette(routes=routes), names)
     behind_proxy: Any = ProxyHeadersMiddleware(app, list(proxies)) if proxies else app
     return cast("ASGIApp", behind_proxy)
@@ -116,7 +114,7 @@ class OrganiserPages:
         """Return every address under ``/organiser``."""
         return [
             Route(HOME, self._home, methods=["GET"]),
-            Route(f"{HOME}/enter", self._enter, methods=["POST"]),
+            Route(f"{HOME}/enter", partial(self._entrance.enter, name="organiser"), methods=["POST"]),
             Route(f"{HOME}/leave", self._entrance.leave, methods=["POST"]),
             Route(f"{HOME}/close", self._closing(True), methods=["POST"]),
             Route(f"{HOME}/reopen", self._closing(False), methods=["POST"]),
@@ -129,9 +127,6 @@ class OrganiserPages:
 
     def _enter_page(self, facts: dict[str, Any], status: int) -> HTMLResponse:
         return self._page("organiser_enter.html", facts, status)
-
-    async def _enter(self, request: Request) -> Response:
-        return await self._entrance.enter(request, name="organiser")
 
     async def _home(self, request: Request) -> Response:
         session = self._entrance.session(request)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mensura.core.errors import MensuraError
-from mensura.core.processes import run_apart
+from mensura.core.processes import POLITE, run_apart
 from mensura.evidence import Evidence, load
 from mensura.ledger import open_ledger
 from mensura.serve.edition import DIGITS, LiveEdition, stamp_of
@@ -135,9 +135,8 @@ Builder = Callable[[Origin, Path, LiveEdition | None], Awaitable[LiveEdition]]
 async def _build_beside(
     origin: Origin, scratch: Path, shown: LiveEdition | None, method: str | None = None
 ) -> LiveEdition:
-    if shown is None:  # nobody is served before this edition is there: it may take the whole machine
-        return await run_apart(build_edition, origin, scratch, b"", method, niceness=0)
-    return await run_apart(build_edition, origin, scratch, shown.editions_file, method)
+    editions, niceness = (shown.editions_file, POLITE) if shown else (b"", 0)  # nobody is served before the first one
+    return await run_apart(build_edition, origin, scratch, editions, method, niceness=niceness)
 
 
 class SiteRenewal:

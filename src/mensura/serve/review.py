@@ -104,12 +104,9 @@ class ReviewPages:
         return [
             *(Route(path, self._behind(page), methods=["GET"]) for path, page in pages.items()),
             *(Route(path, self._changing(change), methods=["POST"]) for path, change in CHANGES.items()),
-            Route("/review/enter", self._enter, methods=["POST"]),
+            Route("/review/enter", self._entrance.enter, methods=["POST"]),
             Route("/review/leave", self._entrance.leave, methods=["POST"]),
         ]
-
-    async def _enter(self, request: Request) -> Response:
-        return await self._entrance.enter(request)
 
     def _page(self, template: str, facts: Facts, status: int = 200) -> HTMLResponse:
         return HTMLResponse(self._templates.get_template(template).render(facts), status, headers=UNSTORED)

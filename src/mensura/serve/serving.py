@@ -24,7 +24,6 @@ from mensura.serve.review import ReviewPages
 from mensura.serve.sessions import UNSTORED, ReviewerSecret
 
 LOOPBACK = "127.0.0.1"
-LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 _IDLE = 15  # seconds after which a connection without a request is closed
 _LAST_ANSWERS = 10  # seconds given to answers under way when the server is asked to end
 _ROUTED = ("healthz", "review")
@@ -118,7 +117,7 @@ def is_loopback(host: str) -> bool:
 def site_names(host: str, extra: Collection[str]) -> list[str]:
     """Return the host names the site answers to; none for any: on loopback its usual names, elsewhere those given."""
     if is_loopback(host):
-        return [*LOOPBACK_NAMES, host, *extra]
+        return ["localhost", LOOPBACK, "[::1]", host, *extra]
     return [host, *extra] if extra else []
 
 
