@@ -70,13 +70,13 @@ class TakerPages:
         common = page_facts(exam.settings, exam.texts)
         return HTMLResponse(self._templates.get_template(template).render(common | facts), status, headers=UNSTORED)
 
-    def _refusal(self, key: str, status: int) -> HTMLResponse:
-        return self._refused(RefusedError(key, status))
+    def _refusal(self, key: str, status: int, language: str | None = None, back: str = "/sit") -> HTMLResponse:
+        return self._refused(RefusedError(key, status), language=language, back=back)
 
-    def _refused(self, fault: RefusedError, sitting: Sitting | None = None, **facts: str | None) -> HTMLResponse:
-        texts = self._exam.translated(sitting.language if sitting else facts.get("language")).texts
-        reason = texts(fault.key, **fault.values)
-        return self._page("exam_refused.html", facts | {"reason": reason, "sitting": sitting}, fault.status)
+    def _refused(self, fault: RefusedError, language: str | None = None, back: str = "/sit") -> HTMLResponse:
+        reason = self._exam.translated(language).texts(fault.key, **fault.values)
+        facts = {"reason": reason, "language": language, "back": back}
+        return self._page("exam_refused.html", facts, fault.status)
 
     async def _find(self, request: Request) -> tuple[Sitting | None, str]:
         code = request.cookies.get(COOKIE, "")
@@ -127,23 +127,23 @@ class TakerPages:
         token = form.get("token", "")[:_LONGEST_ID]
         panel = form.get("panel", "").strip()[:_LONGEST_ID] if name else ""
         language = form.get("language") if form.get("language") in self._exam.settings.translations else None
+        sent = {name: panel, "token": token, "language": language}
+        back = "/?" + urlencode({key: value for key, value in sent.items() if key and value})
+        if form.get("consent") != "yes":
+            return self._refusal("not_agreed", 422, language=language, back=back)
+        if not self._is_invited(token):
+            return self._refusal("not_invited", 403, language=language, back=back)
+        if name and not panel:
+            return self._refusal("no_id", 403, language=language, back=back)
+        if self._begins.wait(visitor) > 0:
+            return self._refusal("too_many_begins", 429, language=language, back=back)
+        self._begins.failed(visitor)
         try:
-            if form.get("consent") != "yes":
-                raise RefusedError("not_agreed", 422)
-            if not self._is_invited(token):
-                raise RefusedError("not_invited", 403)
-            if name and not panel:
-                raise RefusedError("no_id", 403)
-            if self._begins.wait(visitor) > 0:
-                raise RefusedError("too_many_begins", 429)
-            self._begins.failed(visitor)
             code, _ = await run_in_threadpool(
                 lambda: self._store.begin(token=token if self._tokens else None, panel=panel or None, language=language)
             )
         except RefusedError as fault:
-            sent = {name: panel, "token": token, "language": language}
-            back = urlencode({key: value for key, value in sent.items() if key and value})
-            return self._refused(fault, language=language, back=f"/?{back}")
+            return self._refused(fault, language=language, back=back)
         return _remember(request, code)
 
     async def _resume(self, request: Request) -> Response:
@@ -230,7 +230,7 @@ class TakerPages:
                 return _go(next_page(sitting, form, most_items(self._exam, sitting)))
         if by_script:
             return JSONResponse(reply | {"now": self._store.now()}, status, headers=UNSTORED)
-        return self._page("exam_refused.html", {"reason": reply["message"], "sitting": sitting}, status)
+        return self._page("exam_refused.html", {"reason": reply["message"], "sitting": sitting, "back": "/sit"}, status)
 
     def _store_answer(self, sitting: Sitting, form: Form, by_script: bool) -> StoredAnswer:
         """Store the answer of a form. One without scripts is sent by a press, so it is the person's last."""
@@ -267,7 +267,7 @@ class TakerPages:
             try:
                 place = await run_in_threadpool(change, sitting, form)
             except RefusedError as fault:
-                return self._refused(fault, sitting)
+                return self._refused(fault, sitting.language)
             return _go(place or "/sit")
 
         return act
