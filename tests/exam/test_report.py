@@ -158,6 +158,14 @@ def test_without_models_or_without_people_there_is_a_report(bank):
         report_exam(bank, outcomes.clear(), takers.clear())
 
 
+def test_an_exam_whose_rules_exclude_everybody_has_a_report_with_counts(bank):
+    outcomes, takers = invent(bank, np.random.default_rng(2).normal(size=12))
+    report = report_exam(bank, outcomes, takers.with_columns(seconds=pl.lit(0.5)))
+    assert dict(report.attrition.iter_rows()).items() >= {"excluded: answered too fast": 12, "analysed": 0}.items()
+    assert report.comparison.height == report.takers.height == 0
+    assert any("answered too fast (12)" in warning for warning in report.warnings)
+
+
 def test_an_exam_that_all_pass_or_all_fail_has_a_report_with_counts_and_the_reason(bank):
     outcomes, takers = invent(bank, np.full(27, 40.0), [40.0])
     report = report_exam(bank, outcomes, takers)

@@ -123,13 +123,13 @@ def report_exam(
     """
     names = [item.item for item in exam.scored]
     scored = outcomes.filter(pl.col("item").is_in(names))
+    if not scored["score"].drop_nulls().len():
+        raise MensuraError("exam: no answer to score. Run mensura exam serve or mensura exam sit first")
     everybody = answer_matrix(scored, names, dict.fromkeys(takers["subject"], 1.0))
     out = exclude(takers, exam.settings.exclude)
     kept = takers.filter(~pl.col("subject").is_in(out["subject"].to_list()))
     raked = rake(kept, margins)
     scored = scored.filter((pl.col("kind") == MODELS) | pl.col("subject").is_in(kept["subject"].to_list()))
-    if not scored["score"].drop_nulls().len():
-        raise MensuraError("exam: no answer to score. Run mensura exam serve or mensura exam sit first")
     answers = answer_matrix(scored.filter(pl.col("kind") == PEOPLE), names, raked.weights)
     scaled = scale(scored, raked.weights, exam)
     combined = _combined(answers, names, estimates, is_adaptive=exam.is_adaptive)
