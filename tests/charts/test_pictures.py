@@ -332,7 +332,7 @@ def test_input_tables_are_left_as_they_were(drawn):
 def test_a_table_may_lead_somewhere():
     linked = PLACED.with_columns(href=pl.lit("models/x.html"))
     svg = charts.scatter(linked, x_title="USD", y_title="IQ").wide
-    assert svg.count('<a class="mark-link" href="models/x.html"') == PLACED.height
+    assert svg.count('<a href="models/x.html"') == PLACED.height
     assert 'data-subject="opus" data-provider="Anthropic"' in svg
 
 

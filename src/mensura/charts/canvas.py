@@ -162,11 +162,11 @@ class Canvas:
 
     @contextmanager
     def marked(
-        self, label: str, *, href: str = "", subject: str = "", provider: str | None = None, kind: str = "mark-link"
+        self, label: str, *, href: str = "", subject: str = "", provider: str | None = None, kind: str = ""
     ) -> Iterator[None]:
         """Make one mark of all that is drawn inside: it has words, may be a link, and its subject names its card."""
-        tag, start = ("a", f'a class="{kind}" href="{escape(href)}"') if href else ("g", 'g role="img"')
-        for name, value in (("data-subject", subject), ("data-provider", provider)):
+        tag, start = ("a", f'a href="{escape(href)}"') if href else ("g", 'g role="img"')
+        for name, value in (("class", kind), ("data-subject", subject), ("data-provider", provider)):
             start += f' {name}="{escape(value)}"' if value and href else ""
         self.parts.append(f'<{start} aria-label="{escape(label)}">')
         yield

@@ -51,15 +51,17 @@ def _among(width: float, model: Mark, others: Sequence[float], description: str)
     sheet.line(0, ground + 5, width, ground + 5, paint.ink, 1.5)
     for iq in _TICKS:
         sheet.words(at(iq), ground + 19, str(iq), weight="600", size=13, anchor="middle")
-    _flag(sheet, model, at(model.x), ground, pitch)
+    _flag(sheet, model, at(model.x), ground, pitch, columns)
     if text_width(f"{len(others)} other models") < min(ticks, default=width) - 8:
         sheet.words(0, rug, f"{len(others)} other models", fill=paint.soft)
     _mark(sheet, model, at, rug, 7.0)
     return sheet.svg()
 
 
-def _flag(sheet: Canvas, model: Mark, x: float, ground: float, pitch: float) -> None:
-    """Write the model's name and what its place means, on the side with more room."""
+def _flag(
+    sheet: Canvas, model: Mark, x: float, ground: float, pitch: float, columns: Mapping[int, Sequence[float]]
+) -> None:
+    """Write the model's name and what its place means: beside its line, or at the edge where people stand too high."""
     top, narrow, (low, high) = ground - 10 * pitch - 40, sheet.width <= _NARROW, model.ends
     people = f"{crowd_above(round(model.x))} of 1,000{'' if narrow else ' people'} at or above"
     lines: tuple[tuple[str, Look], ...] = (
@@ -68,7 +70,9 @@ def _flag(sheet: Canvas, model: Mark, x: float, ground: float, pitch: float) -> 
         (people, {"fill": paint.people, "weight": "600", "size": 13}),
     )
     size = max(text_width(lines[0][0], 15), text_width(people, 13))
-    if narrow:  # above the people, at the right edge
+    heights = [len(column) for place, column in columns.items() if x < (place + 1) * pitch < x + size + 2 * pitch]
+    aside = narrow or max(heights, default=0) > 9
+    if aside:
         edge, anchor, top = sheet.width, "end", 4.0
     else:
         edge, anchor = (x - 9, "end") if x + size + 10 > sheet.width else (x + 9, "start")

@@ -36,8 +36,16 @@ _OTHERS = re.compile(r'<path d="((?:M[^Mm"]+m[^M"]+z){2,})"([^>]*)/>')
 _OTHER = re.compile(r"M([-\d.]+),([-\d.]+)(m[^M]+)")
 _SUBJECT = re.compile(r'(<a\b[^>]* href="[^"]*models/([^"/]+)\.html"[^>]*?) data-subject="\2"')
 _PROVIDER = re.compile(r'( data-subject="[^"]*"| href="[^"]*") data-provider="[^"]*"')
-_NUMBER = re.compile(r' ([xyr]|c[xy]|[xy][12]|data-[st])="([-\w.]+)"(?=[ >])')
+_WORD = re.compile(
+    r" ([xyr]|c[xy]|[xy][12]|r[xy]|data-(?:[st]|label|value|subject|provider)|class|scope|role|dir|fill|opacity"
+    r"""|title|width|height|target)="([^\s"'=<>`&]+)"(?=[ >])"""
+)
+"""An attribute whose value is one word, which needs no quotes."""
+_RIGHT_TO_LEFT = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff"
+_DIRECTION = re.compile(rf'(<\w[^<>]*?) dir="auto"([^<>]*>(?=[^<{_RIGHT_TO_LEFT}]*?[A-Za-z])[^<{_RIGHT_TO_LEFT}]*<)')
+"""The direction of a text of Latin letters alone, which is that of the page."""
 _END = re.compile(r"</(?:t[dr]|li|d[dt])>\s*(?=</?(?:t[drh]|tbody|li|d[dtl]|ul|div)\b)")
+_FOR_SCRIPTS = re.compile(r' (?:class|data-(?:subject|provider))="[^"]*"')
 _SHARED = re.compile(r'<g class="shared" data-size="([\d.]+) ([\d.]+)">(.*?)</g>', re.DOTALL)
 
 
@@ -70,8 +78,9 @@ class Compact:
         text = _SUBJECT.sub(r"\1", _LINE.sub(_path, text))
         if "static/charts.js" not in text:  # nothing on the page chooses makers
             text = _PROVIDER.sub(r"\1", text)
-        text = _ROUND.sub(_whole, _TWO_LOOKS.sub(self._look, text))
-        text = _END.sub("", _NUMBER.sub(r" \1=\2", _TABLE.sub(self._table, text)))
+        text = _ROUND.sub(_whole, _TWO_LOOKS.sub(lambda match: _look(match, "data-s", "", self._looks), text))
+        text = _DIRECTION.sub(r"\1\2", _TABLE.sub(self._table, text))
+        text = _END.sub("", _WORD.sub(r" \1=\2", text))
         if shapes:
             parts = "".join(f'<path id="{name}" d="{outline}"/>' for outline, name in shapes.items())
             text = text.replace("<main", f'<svg class="shapes" aria-hidden="true">{parts}</svg><main', 1)
@@ -79,12 +88,7 @@ class Compact:
 
     def rules(self) -> str:
         """Return the rules of the style sheet: looks, as weak as the attributes they replace, and labels of cells."""
-        rules = [
-            f":where([data-s='{name}']){{"
-            + re.sub(r' ([\w-]+)="([^"]*)"', r"\1:\2;", re.sub(r'( font-size="[\d.]+)"', r'\1px"', look))
-            + "}\n"
-            for look, name in self._looks.items()
-        ]
+        rules = [f":where([data-s='{name}']){{{_rule(look)}}}\n" for look, name in self._looks.items()]
         labels = [
             f"[data-t='{name}'] td:nth-child({place})::before{{content:{json.dumps(html.unescape(label))}}}\n"
             for cells, name in self._tables.items()
@@ -92,10 +96,6 @@ class Compact:
             if label and label not in self._named
         ]
         return "".join([*rules, "@media screen and (max-width: 44.99rem) {\n", *labels, "}\n"])
-
-    def _look(self, match: re.Match[str]) -> str:
-        look = "".join(sorted(_LOOK.findall(match[0])))
-        return f'{_LOOK.sub("", match[0])} data-s="{self._looks.setdefault(look, len(self._looks))}"'
 
     def _table(self, match: re.Match[str]) -> str:
         """Leave out the labels of a table whose rows all have the same ones: the style sheet writes them."""
@@ -129,9 +129,27 @@ def _twin(match: re.Match[str]) -> str:
     return f'<div class="only-wide" data-twin>{wide}</div><div class="only-narrow">{narrow}</div>'
 
 
+def compact_inline(svg: str) -> str:
+    """Return a drawing that a script puts into a page."""
+    return _WORD.sub(r" \1=\2", _ROUND.sub(_whole, _LINE.sub(_path, svg)))
+
+
 def compact_drawing(svg: str) -> str:
-    """Return a drawing of its own with short lines and numbers."""
-    return _ROUND.sub(_whole, _LINE.sub(_path, svg))
+    """Return a drawing of its own: looks that repeat are rules, what only scripts of a page read is left out."""
+    looks: dict[str, int] = {}
+    text = _TWO_LOOKS.sub(lambda match: _look(match, "class", "l", looks), _FOR_SCRIPTS.sub("", svg))
+    rules = "".join(f".l{name}{{{_rule(look)}}}" for look, name in looks.items())
+    return _ROUND.sub(_whole, _LINE.sub(_path, text.replace(">", f"><style>{rules}</style>", 1)))
+
+
+def _look(match: re.Match[str], attribute: str, prefix: str, looks: dict[str, int]) -> str:
+    """Return an element whose look stands elsewhere; an attribute names which of the looks it is."""
+    look = "".join(sorted(_LOOK.findall(match[0])))
+    return f'{_LOOK.sub("", match[0])} {attribute}="{prefix}{looks.setdefault(look, len(looks))}"'
+
+
+def _rule(look: str) -> str:
+    return re.sub(r' ([\w-]+)="([^"]*)"', r"\1:\2;", re.sub(r'( font-size="[\d.]+)"', r'\1px"', look))
 
 
 def _whole(match: re.Match[str]) -> str:

@@ -31,11 +31,12 @@ from mensura.site.texts import first_link, term, term_id
 from mensura.study import units
 
 _SAID_BY_PAGE = re.compile(
-    r' xmlns="http://www.w3.org/2000/svg"| font-family="[^"]*"|( (?:[xyr]|[xy][12]|c[xy]|width|height)="-?\d+)\.0(?=")'
+    r' xmlns="http://www.w3.org/2000/svg"|(?: role="group" aria-label="[^"]*")? font-family="[^"]*"'
+    r'|( (?:[xyr]|[xy][12]|c[xy]|width|height)="-?\d+)\.0(?=")'
 )
 _SIZE = re.compile(r'(?:width|height)="([\d.]+)"')
 
-MOST_CARDS = 36
+MOST_CARDS = 24
 """Pages with a picture of their own for shared links. A chart has that of its page, others have that of the first."""
 
 
@@ -71,7 +72,7 @@ class PageWriter:
         self._first = self._first or page.file
         if page.listed:
             self.listed.append(page.file)
-        if self._cards < MOST_CARDS and page.template != "chart.html":
+        if self._cards < MOST_CARDS and page.listed:
             sentence, marks = page.shared
             origin = ", ".join(filter(None, (str(self._shared["address"]).partition("://")[2].strip("/"), self._day)))
             svg = draw_share_card(page.title, sentence or page.summary, marks or self._leaders, origin)
@@ -142,14 +143,14 @@ class PageWriter:
         return self._bars[key]
 
     def _write_figure(self, figure: Figure) -> None:
-        """Write what the frame of a picture offers: SVG, CSV and JSON."""
+        """Write what the frame of a picture offers: CSV, and SVG and JSON of those with a page of their own."""
         out, name = self._folder, figure.name
-        chart = {"name": name, "title": figure.title, "caption": figure.caption, "points": figure.points}
-        write(to_json({"version": VERSION, **chart}), out, "api", VERSION, "charts", f"{name}.json")
         columns, rows = figure.table
         write(csv_text(columns, rows), out, "charts", f"{name}.csv")
         if figure.paged:  # the others are framed by the page itself, on demand
             write(self._framed(figure), out, "charts", f"{name}.svg")
+            chart = {"name": name, "title": figure.title, "caption": figure.caption, "points": figure.points}
+            write(to_json({"version": VERSION, **chart}), out, "api", VERSION, "charts", f"{name}.json")
 
     def _framed(self, figure: Figure) -> str:
         """Return a picture as it leaves the site: with finding, source, day, licence and address around it."""

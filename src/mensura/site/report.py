@@ -24,6 +24,7 @@ from mensura.iq import COUNTS
 from mensura.scale import Calibration
 from mensura.site import api, editions as editing, pages
 from mensura.site.cards import people_cards, search_entries
+from mensura.site.compact import compact_inline
 from mensura.site.page_writer import PageWriter, placed, write
 from mensura.site.pages.data import study_parts
 from mensura.site.pages.page import leader_marks
@@ -180,7 +181,7 @@ def _write_subjects(study: Study, screen: FirstScreen, records: Records, out: Pa
         "people": people_cards,
         "search": search_entries,
         "months": lambda _: screen.record(),
-        "jagged": lambda _: screen.jagged.record(),
+        "jagged": lambda _: {name: compact_inline(drawn) for name, drawn in screen.jagged.record().items()},
     }
     for name, payload in parts.items():  # one after the other: the largest has every pair of models
         write(f"mensura.{name} = {api.script_json(payload(study))};\n", out, "data", f"{name}.js")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import inf
 from typing import Any
 
@@ -155,22 +155,41 @@ def _outward(ordered: Sequence[dict[str, Any]], own: dict[str, Any]) -> Iterator
 def derivation_html(node: Explanation, names: Mapping[str, str]) -> Markup:
     """Return a node with its parts, benchmarks by name; the composite is open, the rest opens on demand.
 
-    Parts that have none of their own are a list, unless others beside them open: then each is a line.
+    Parts that have none of their own are a list, unless others beside them open: then each is a line. What all parts
+    of one status say alike stands once, above them.
     """
-    return Markup(_html(node, names, opened=" open"))
+    notes: dict[str, list[str]] = {}
+    for leaf in _leaves(node):
+        notes.setdefault(leaf.status, []).append(leaf.note)
+    alike = {
+        status: texts[0]
+        for status, texts in notes.items()
+        if status not in _MEASURED and len(texts) > 1 and len(set(texts)) == 1
+    }
+    lines = (f"<p><em>{escape(status)}</em> <small>{escape(note)}</small></p>" for status, note in alike.items())
+    return Markup("".join(lines) + _html(node, names, alike, opened=" open"))
 
 
-def _html(node: Explanation, names: Mapping[str, str], *, opened: str = "", listed: bool = False) -> str:
+def _leaves(node: Explanation) -> Iterator[Explanation]:
+    for part in node.parts:
+        yield from _leaves(part)
+    if not node.parts:
+        yield node
+
+
+def _html(
+    node: Explanation, names: Mapping[str, str], alike: Collection[str], *, opened: str = "", listed: bool = False
+) -> str:
     """Return the node as HTML, every text in it escaped; plain strings, since a report has some 40 nodes a model."""
-    head = _heading(node, names)
+    head = _heading(node, names, node.status not in alike or bool(node.parts))
     if not node.parts:
         return f"<li>{head}</li>" if listed else f'<p class="leaf">{head}</p>'
     plain = not any(part.parts for part in node.parts)
-    inner = "".join(_html(part, names, listed=plain) for part in node.parts)
+    inner = "".join(_html(part, names, alike, listed=plain) for part in node.parts)
     return f"<details{opened}><summary>{head}</summary>{f'<ul>{inner}</ul>' if plain else inner}</details>"
 
 
-def _heading(node: Explanation, names: Mapping[str, str]) -> str:
+def _heading(node: Explanation, names: Mapping[str, str], noted: bool) -> str:
     value = "no value" if node.iq is None else f"{node.iq:.1f}"
     interval = ""
     if node.low is not None and node.high is not None:
@@ -178,7 +197,7 @@ def _heading(node: Explanation, names: Mapping[str, str]) -> str:
     estimated = "" if node.status in _MEASURED else ' class="estimated"'
     return (
         f"<strong>{escape(names.get(node.label, node.label))}</strong> {value}{interval}"
-        f" <em{estimated}>{escape(node.status)}</em> <small>{escape(node.note)}</small>"
+        f" <em{estimated}>{escape(node.status)}</em>{f' <small>{escape(node.note)}</small>' if noted else ''}"
     )
 
 

@@ -16,7 +16,7 @@ from mensura.study.standing import find_people
 from mensura.study.study import Study
 from mensura.study.units import dollars, show
 
-_LEADERS = 12
+_LEADERS = 6
 """Leading models that stand behind a model's own strips."""
 _DUELS = 10
 """Groups of people drawn; the table has all."""

@@ -15,8 +15,9 @@
 
   function meter(model) {
     const whole = model.measured + model.inherited + model.estimated || 1;
-    return make("svg", { class: "meter", viewBox: `0 0 ${whole} 6`, preserveAspectRatio: "none", role: "img", "aria-label": `${model.measured} of ${whole} measured, ${model.inherited} inherited, ${model.estimated} estimated` },
-      make("path", { class: "m1", d: `M0 0h${model.measured}v6H0z` }), make("path", { class: "m2", d: `M${model.measured} 0h${model.inherited}v6H${model.measured}z` }));
+    const share = (count) => `${100 * count / whole}%`;
+    return make("svg", { class: "meter", role: "img", "aria-label": `${model.measured} of ${whole} measured, ${model.inherited} inherited, ${model.estimated} estimated` },
+      make("rect", { width: share(model.measured), height: "100%" }), make("rect", { class: "m2", x: share(model.measured), width: share(model.inherited), height: "100%" }));
   }
 
   // One block per test, in its groups: full measured, half inherited, hollow estimated.
@@ -109,7 +110,7 @@
     await load("data/people.js");
     const people = Object.hasOwn(window.mensura.people, subject) ? window.mensura.people[subject] : null;
     if (!people) return;
-    const leads = (text, href) => !href ? text : /^https?:/.test(href) ? make("a", { href, rel: "noopener noreferrer", target: "_blank" }, text) : make("a", { href: root + href }, text);
+    const leads = (text, href) => !href ? text : /^https?:/.test(href) ? make("a", { href }, text) : make("a", { href: root + href }, text);
     const shut = raise(people.name, anchor,
       make("div", { class: "soft small" }, "people · ", make("a", { href: root + people.page }, "where they stand")),
       make("div", { class: "panel", tabindex: "0", role: "region", "aria-label": "About these people" },

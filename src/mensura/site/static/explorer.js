@@ -29,7 +29,7 @@
       return make("tr", {},
         make("td", {}, make("a", { href: `${root}models/${encodeURIComponent(modelPage)}.html`, dir: "auto" }, model)), make("td", { dir: "auto" }, provider),
         make("td", {}, make("a", { href: `${root}benchmarks/${encodeURIComponent(testPage)}.html`, dir: "auto" }, test)), make("td", { class: "n" }, row[3]),
-        make("td", {}, row[4] ? "primary" : "second source"), make("td", {}, link ? make("a", { href: link, rel: "noopener noreferrer", target: "_blank" }, source) : source), make("td", { class: "date" }, row[6] || "–"));
+        make("td", {}, row[4] ? "primary" : "second source"), make("td", {}, link ? make("a", { href: link }, source) : source), make("td", { class: "date" }, row[6] || "–"));
     }
 
     const gap = (rows) => { const cell = make("td", { colspan: "7", class: "gap", "aria-hidden": "true" }); cell.style.height = rows * height + "px"; return make("tr", { class: "gap-row" }, cell); };
