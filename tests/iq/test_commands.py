@@ -133,6 +133,7 @@ def test_iq_options_reach_the_scorer(mensura_command, tmp_path):
         (["iq", "--weight", "reliability"], "expected NAME=NUMBER"),
         (["iq", "--set", "source=nowhere"], "no score comes from 'nowhere'"),
         (["iq", "--set", "ladders=nothing"], "expected a set"),
+        (["iq", "--set", "draws=0", "--set", "seed=3"], "--set seed: of no use here, because nothing is drawn"),
         (["iq", "--method", "guess"], "--method: got 'guess'; expected one of joint, published"),
         (["cost", "--at-least", "100", "--by", "beauty"], "'beauty' is no cost"),
         (["cost", "--by", "subject"], "'subject' is no cost"),

@@ -198,3 +198,8 @@ def test_the_ranking_is_by_the_composite_before_rounding(scored):
 def test_without_an_evidence_the_embedded_one_is_scored():
     alone, loaded = mensura.score_iq(method="published"), mensura.score_iq(mensura.load(), method="published")
     assert alone.ranking.equals(loaded.ranking)
+
+
+def test_a_seed_without_draws_is_refused():
+    with pytest.raises(mensura.MensuraError, match="seed: got 7, but nothing is drawn; give draws=1000"):
+        mensura.score_iq(seed=7)

@@ -42,6 +42,11 @@ def test_a_wrong_way_of_hiding_is_refused(scored):
         hide_and_impute(scored, by="row")
 
 
+def test_a_seed_without_draws_is_refused(scored):
+    with pytest.raises(mensura.MensuraError, match="seed: got 3, but only by='fold' draws"):
+        hide_and_impute(scored, by="score", seed=3)
+
+
 @pytest.mark.slow
 def test_what_is_hidden_together(scored):
     """By dimension: all measured scores of one model in one dimension, each such set once."""

@@ -203,6 +203,8 @@ def test_a_covariate_that_nobody_has_is_refused():
         (("--dimensions", 2, "--bifactor", "--regress", "age"), "--regress"),
         (("--dimensions", 2, "--people", "answers.csv"), "--people"),
         (("--set", "replication=brr"), "--set replication"),
+        (("--dimensions", 2, "--set", "seed=3"), "--set seed"),
+        (("--model", "graded", "--set", "seed=3"), "--set seed"),
     ],
 )
 def test_an_option_that_the_fit_would_leave_aside_is_refused(mensura_command, tmp_path, options, named):

@@ -337,3 +337,8 @@ def test_subjects_who_answer_alike_do_not_hold_up_a_fit():
     fit = fit_responses(both, model="rasch", options=FitOptions(checks=False))
     assert fit.converged and fit.passes < 30
     assert fit.groups["sd"][1] < 0.7
+
+
+def test_a_seed_without_checks_is_refused():
+    with pytest.raises(MensuraError, match="seed: got 3, but only checks draw"):
+        fit_responses({"q1": [1, 0], "q2": [0, 1]}, options=FitOptions(checks=False, seed=3))

@@ -37,6 +37,12 @@ def test_json_and_two_subjects(mensura_command, scores):
     assert mensura_command("stitch", scores, "--anchor", "m005").code == 2
 
 
+def test_a_seed_without_a_bootstrap_is_refused(mensura_command, scores):
+    run = mensura_command("stitch", scores, "--set", "seed=3")
+    assert run.code == 2
+    assert "--set seed: of no use here, because --bootstrap is not given" in run.err
+
+
 def test_intervals_over_batteries_need_domains(mensura_command, scores):
     run = mensura_command("stitch", scores, "--check", "batteries")
     assert (run.code, "names no domains" in run.err) == (2, True)

@@ -179,7 +179,7 @@ def plan_panel(estimate: PoolEstimate, ability_sd: float, cost: PanelCost) -> pl
 
 
 def _spread_out(estimate: PoolEstimate, count: int) -> np.ndarray:
-    order = np.argsort(estimate.centre)
+    order = np.argsort(estimate.centre, kind="stable")
     return np.unique(order[np.linspace(0, order.size - 1, count).round().astype(int)])
 
 

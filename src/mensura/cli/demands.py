@@ -16,6 +16,7 @@ from mensura.cli.output import console, emit, print_notes
 from mensura.cli.settings import Settings, read_settings, split_names, takes
 from mensura.cli.tables import show
 from mensura.core.errors import MensuraError, counted
+from mensura.core.frames import sort_highest
 
 if TYPE_CHECKING:
     from mensura.demands import Annotation
@@ -98,7 +99,7 @@ def _print(result: Annotation) -> None:
     above = items.join(levels, on="item", how="left", maintain_order="left").fill_null("")
     unparsed = result.unparsed.group_by("reason", maintain_order=True)
     counts = unparsed.agg(cells=pl.len(), items=pl.col("item").n_unique(), first=pl.col("item").first())
-    tables = {"levels": above, "unparsed": counts.sort("cells", descending=True)}
+    tables = {"levels": above, "unparsed": sort_highest(counts, "cells", "reason")}
     if result.agreement.height:
         tables["agreement"] = _shown_agreement(result.agreement)
     show(tables, "annotate", heading=result.heading)

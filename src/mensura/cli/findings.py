@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from mensura.cli.output import console
 from mensura.core.errors import counted
+from mensura.core.frames import sort_highest
 
 if TYPE_CHECKING:
     import polars as pl
@@ -80,8 +81,6 @@ def say_import(name: str, items: int, persons: int, excluded: pl.DataFrame) -> s
 
 def say_levels(demands: pl.DataFrame) -> str:
     """Say how many levels there are, and which dimension is asked for most."""
-    from mensura.core.frames import sort_highest
-
     levels = demands.drop_nulls("level").select("dimension", "level")
     top = sort_highest(levels.group_by("dimension").mean(), "level", "dimension").row(0, named=True)
     count = f"{demands.height} levels of {counted(demands['item'].n_unique(), 'item')}"
@@ -102,7 +101,7 @@ def say_verdicts(verdicts: pl.DataFrame) -> str:
 
 def say_bases(bases: pl.DataFrame) -> str:
     """Say in which dimension success falls fastest per level."""
-    bases = bases.drop_nulls("base").sort("base", descending=True)
+    bases = sort_highest(bases.drop_nulls("base"), "base", "dimension")
     if not bases.height:
         return "No dimension has enough items for a base. Add items with higher levels."
     top = bases.row(0, named=True)
@@ -119,8 +118,6 @@ def say_journal(models: pl.DataFrame) -> str:
 
 def say_comparison(comparison: pl.DataFrame) -> str:
     """Say which model was right most often, and how that compares with people."""
-    from mensura.core.frames import sort_highest
-
     models = sort_highest(comparison.filter(kind="models"), "rate", "subject")
     if not models.height:
         return "No model has sat the exam yet. mensura exam sit EXAM --model NAME lets one."
@@ -140,7 +137,8 @@ def say_dimensions(items: pl.DataFrame, correlations: pl.DataFrame, effects: pl.
         best = max(rows, key=lambda row: abs(row["estimate"]) / row["se"])
         effect = f"{best['term']} changes {best['dimension']} by {best['estimate']:.2f} standard deviations"
         return f"The clearest effect: {effect} {interval(best)}."
-    best_items = [part.sort("loading", descending=True).row(0, named=True) for part in items.partition_by("dimension")]
+    ranked = sort_highest(items, "loading", "item").partition_by("dimension", maintain_order=True)
+    best_items = [part.row(0, named=True) for part in ranked]
     loadings = ", ".join(f"{row['dimension']} on {row['item']} ({row['loading']:.2f})" for row in best_items)
     highest = f"Highest loadings: {loadings}."
     pair = max(correlations.iter_rows(named=True), key=lambda row: abs(row["correlation"]), default=None)

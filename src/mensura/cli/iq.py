@@ -28,6 +28,7 @@ from mensura.cli.settings import Settings, read_pairs, read_settings, takes
 from mensura.cli.tables import print_table, show
 from mensura.core.cache import keep
 from mensura.core.errors import MensuraError, check_choice, counted, listed_names
+from mensura.core.frames import sort_highest
 from mensura.evidence import Evidence, require_subject
 from mensura.scale.ranking import say_chance, say_leader
 
@@ -96,6 +97,8 @@ def iq(
         "rules": rare.rules,
         "weights": read_pairs("--weight", weight or [], "NAME=NUMBER, as in mathematical-reasoning=2"),
     }
+    if (check or against or not rare.draws) and rare.seed:
+        raise MensuraError("--set seed: of no use here, because nothing is drawn. Leave it out")
     chosen = [] if selected is False else (selected and sorted(added_subjects())) or None
     more: dict[str, Any] = {"selected": chosen, "draws": 0 if check or against else rare.draws, "seed": rare.seed}
 
@@ -187,7 +190,6 @@ def _print_all(result: IqResult, least: float | None, lead: Lead | None) -> None
 
 
 def _print_one(result: IqResult, model: str, explain: bool) -> None:
-    from mensura.core.frames import sort_highest
 
     tree = result.explain(model)
     mine = pl.col("subject") == model
@@ -264,7 +266,7 @@ def _print_sensitivity(result: IqResult) -> None:
     tables = {"sensitivity": moves.summary, "moves": moves.moves}
     emit(tables)
     show(tables, "iq sensitivity")
-    most = moves.summary.sort("largest_move", descending=True).row(0, named=True)
+    most = sort_highest(moves.summary, "largest_move", "change", "name").row(0, named=True)
     cause = f"{most['change']} {most['name']}"
     console.print(f"The largest move: {most['mover']}, by {most['largest_move']:.1f} IQ points ({cause}).")
 

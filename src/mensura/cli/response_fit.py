@@ -124,7 +124,7 @@ def _refuse_unused(
     if is_rated and (chosen := changed(rare, *counting)):
         name = next(iter(chosen))
         raise MensuraError(f"--set {name}: of no use to --model {model}, whose outcomes are categories. Leave it out")
-    rarer = ("density", "replicates", "replication", "cluster", "rotation", "device", "ray", "fix", "rater")
+    rarer = ("density", "replicates", "replication", "cluster", "rotation", "device", "ray", "fix", "rater", "seed")
     options = ("weights", "regress", "people", "explain", "dimensions", "bifactor", "reference", "abilities")
     given = {f"--{name}" for name in options if name in given_options()}
     given |= {f"--set {name}" for name in changed(rare, *rarer)}
@@ -136,11 +136,12 @@ def _refuse_unused(
     elif several and "--people" in given and not regress:
         unused, because = {"--people"}, "it belongs to --regress, which is not given"
     elif several:
-        taken = of_dimensions | ({"--regress", "--people"} if regress and not bifactor else set())
+        taken = of_dimensions | ({"--regress", "--people", "--set seed"} if regress and not bifactor else set())
         unused, because = given - taken, f"a fit with {'--bifactor' if bifactor else '--dimensions'} does not take it"
     elif is_rated:
         survey = {"--weights", "--set replicates", "--set replication", "--set cluster"}
         taken = {"--reference", "--set device", "--people", "--regress", "--abilities", "--set rater", *survey}
+        taken |= {"--set seed"} if regress else set()
         unused, because = given - taken, f"--model {model} does not take it"
     else:
         unused = {*of_dimensions, "--set rater"} | (set() if has_columns else {"--people", "--set replication"})

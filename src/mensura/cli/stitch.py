@@ -75,8 +75,9 @@ def stitch(
     rare = read_settings(settings, StitchSettings)
     for name in checks or ():
         check_choice("--check", name, CHECKS)
-    if rare.ray is not None and not bootstrap:
-        raise MensuraError("--set ray: of no use here, because --bootstrap is not given. Leave it out")
+    if not bootstrap:
+        for name in changed(rare, "ray", "seed"):
+            raise MensuraError(f"--set {name}: of no use here, because --bootstrap is not given. Leave it out")
     if at is not None:
         _explain_capability(scale, at)
         return

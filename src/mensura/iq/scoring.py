@@ -81,6 +81,8 @@ def score_iq(
     """
     if method is not None and method not in METHODS:
         raise MensuraError(f"method: {method!r} is unknown; expected one of {', '.join(METHODS)}")
+    if seed and not draws:
+        raise MensuraError(f"seed: got {seed}, but nothing is drawn; give draws=1000 too, or leave seed out")
     evidence, rules = load() if evidence is None else evidence, as_rules(rules)
     used = rules if method is None else _filled_by(rules, METHODS[method][0])
     if ladders is None:

@@ -124,7 +124,7 @@ def _composites(matrix: ScoreMatrix, rules: IqRules, weights: Floats, drawn: Joi
 
 def _moves(subjects: tuple[str, ...], before: Floats, after: Floats) -> pl.DataFrame:
     both = ~np.isnan(before) & ~np.isnan(after)
-    ranks = [np.argsort(np.argsort(-values[both])) for values in (before, after)]
+    ranks = [np.argsort(np.argsort(-values[both], kind="stable")) for values in (before, after)]
     return pl.DataFrame(
         {
             "subject": pl.Series(subjects).gather(np.flatnonzero(both)),

@@ -56,6 +56,8 @@ def hide_and_impute(
     ['subject', 'benchmark', 'dimension', 'truth']
 
     """
+    if seed and by != "fold":
+        raise MensuraError(f"seed: got {seed}, but only by='fold' draws; choose it, or leave seed out")
     matrix = result.matrix
     tables = []
     for cells in hidings(matrix, by, seed):

@@ -15,7 +15,7 @@ from scipy import special, stats
 from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError, check_choice
-from mensura.core.frames import require_columns
+from mensura.core.frames import require_columns, sort_highest
 from mensura.core.results import Result
 from mensura.intake.answers import AnswerLog
 from mensura.intake.tables import as_frame, read_table
@@ -65,7 +65,7 @@ class FitComparison(Result):
     @property
     def heading(self) -> str:
         """Which fit has the lowest BIC."""
-        best = self.fits.sort("bic").row(0, named=True)
+        best = sort_highest(self.fits, "bic", "fit").row(-1, named=True)
         return f"Lowest BIC: {best['fit']} ({best['model']}, {best['bic']:,.1f})"
 
 
@@ -251,7 +251,7 @@ def compare_subjects(
     numbers = dict.fromkeys(("rate", "rate_other", "difference", "low", "high", "se", "p", "p_mcnemar"), pl.Float64)
     schema = {"subject": pl.String, "other": pl.String, "items": pl.Int64, **numbers, "items_needed": pl.Int64}
     pairs = pl.DataFrame(rows, schema=schema, orient="row")
-    order, p = np.argsort(pairs["p"].to_numpy()), pairs["p"].to_numpy()
+    order, p = np.argsort(pairs["p"].to_numpy(), kind="stable"), pairs["p"].to_numpy()
     holm = np.empty(len(p))
     holm[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1.0)
     return SubjectComparison(pairs.with_columns(p_holm=holm))

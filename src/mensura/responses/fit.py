@@ -145,6 +145,8 @@ def fit_responses(
     options = options or FitOptions()
     check_choice("density", options.density, DENSITIES)
     check_choice("abilities", options.abilities, METHODS)
+    if options.seed and not options.checks:
+        raise MensuraError(f"seed: got {options.seed}, but only checks draw; give checks=True, or leave seed out")
     space, shaped = namespace(options.device), options.density == "estimated"
     if is_store(responses):
         responses = ResponseStore(address_of(responses) if is_address(responses) else Path(responses))

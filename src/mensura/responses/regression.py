@@ -165,12 +165,15 @@ def regress_abilities(
     weights = np.ones(len(places)) if sample is None or sample.weights is None else sample.column(sample.weights)
     several = isinstance(fit, DimensionFit)
     dimensions = fit.items["dimension"].unique(maintain_order=True).to_list() if several else [""]
-    line = latent.regress(likelihoods, x, weights, abilities=len(dimensions))
     if isinstance(likelihoods, latent.PlacedLikelihoods) and isinstance(fit, DimensionFit):
-        likelihoods = likelihoods.around(line.mean, line.variance)  # nodes under the posteriors of the covariates
-        line = latent.regress(likelihoods, x, weights, line.values, len(dimensions))
+        begin, _ = latent.find_values(likelihoods, x, weights, abilities=len(dimensions))
+        coefficients, root = latent.parts_of(begin, x.shape[1], len(dimensions))
+        # nodes under the posteriors of the covariates
+        likelihoods = likelihoods.around(*likelihoods.posterior(x @ coefficients, root))
+        line = latent.regress(likelihoods, x, weights, begin, len(dimensions))
         covariance = _with_items(fit, likelihoods, x, weights, line, places, sample)
     else:
+        line = latent.regress(likelihoods, x, weights)
         covariance = _covariance(likelihoods, x, line, sample)
     drawn = latent.draw_values(likelihoods, x, line, covariance, draws, np.random.default_rng(seed))
     along, left = np.atleast_2d(np.cov((x @ line.coefficients).T, aweights=weights)), line.covariance
@@ -229,8 +232,8 @@ def _covariance(
     columns = survey.replicate_columns
     if columns:
         count = line.coefficients.shape[1]
-        fits = [latent.regress(likelihoods, x, survey.column(name), line.values, count) for name in columns]
-        again = [one.values - line.values for one in fits]
+        fits = [latent.find_values(likelihoods, x, survey.column(name), line.values, count)[0] for name in columns]
+        again = [values - line.values for values in fits]
         return replicate_factor(survey.replication, len(columns)) * np.array(again).T @ np.array(again)
     return _sandwich(inverse, line.scores, survey.clusters)
 

@@ -19,6 +19,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import softmax
 
 from mensura.core.errors import MensuraError, counted, listed_names
+from mensura.core.frames import sort_highest
 from mensura.core.results import Result
 from mensura.intake.names import is_people
 from mensura.intake.votes import read_votes
@@ -338,7 +339,7 @@ def _result(design: _Design, values: Floats, covariance: Floats, how: tuple[str,
             "votes": votes,
             "points": won / votes,
         }
-    ).sort("strength", descending=True)
+    )
     effects = pl.DataFrame(
         {"effect": design.effects, "value": value, "low": value - error[size:], "high": value + error[size:]},
         schema={"effect": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64},
@@ -348,7 +349,7 @@ def _result(design: _Design, values: Floats, covariance: Floats, how: tuple[str,
     bound = [name for name, share in zip(design.names, won / votes, strict=True) if share in (0.0, 1.0)]
     warnings = [f"{listed_names(bound)} won or lost every vote: the strength is a bound"] if bound else []
     return VoteFit(
-        table,
+        sort_highest(table, "strength", "contestant"),
         effects,
         pl.DataFrame(own, schema=judges).filter(~pl.col("judge").str.starts_with("\0")),  # votes without a judge
         clusters,

@@ -22,6 +22,13 @@ def rated():
     return wide, pairs, wide.select("subject", schooling=pl.Series(truth[-1]))
 
 
+@pytest.fixture(scope="module")
+def fitted(rated):
+    """The confirmatory fit of these ratings, which most tests regress."""
+    wide, pairs, _ = rated
+    return fit_dimensions(wide, pairs, model="graded")
+
+
 def likelihoods(fit):
     data, items, places = fit.answers
     return PlacedLikelihoods.of(data.right, data.trials, items, places)
@@ -51,10 +58,9 @@ def test_one_dimension_is_the_regression_of_one_ability(monkeypatch):
 
 
 @pytest.mark.slow
-def test_effects_spread_and_plausible_values_come_back(rated):
-    wide, pairs, people = rated
-    fit = fit_dimensions(wide, pairs, model="graded")
-    found = regress_abilities(fit, None, people, on=["schooling"])
+def test_effects_spread_and_plausible_values_come_back(rated, fitted):
+    people = rated[2]
+    found = regress_abilities(fitted, None, people, on=["schooling"])
     assert found.regression.columns == ["dimension", "term", "estimate", "se", "low", "high"]
     effect = dict(found.regression.filter(term="schooling").select("dimension", "estimate").iter_rows())
     assert effect == pytest.approx({"d1": 0.5, "d2": 0.3}, abs=0.08)
@@ -140,14 +146,13 @@ def test_intervals_of_effects_on_two_abilities_hold_the_truth(explored):
 
 
 @pytest.mark.slow
-def test_clusters_and_weights_apply_to_several_dimensions(rated):
-    wide, pairs, people = rated
-    fit = fit_dimensions(wide, pairs, model="graded")
+def test_clusters_and_weights_apply_to_several_dimensions(rated, fitted):
+    people = rated[2]
     many = people.with_columns(
         each=pl.int_range(pl.len()), school=pl.int_range(pl.len()) // 10, w=1.0 + pl.int_range(pl.len()) % 2
     )
     plain, each, schools = (
-        regress_abilities(fit, None, people, on=["schooling"], survey=survey, draws=1).regression
+        regress_abilities(fitted, None, people, on=["schooling"], survey=survey, draws=1).regression
         for survey in (None, Survey(many, cluster="each"), Survey(many, weights="w", cluster="school"))
     )
     assert each["se"].to_list() == pytest.approx(plain["se"].to_list(), rel=1e-9)
@@ -157,11 +162,9 @@ def test_clusters_and_weights_apply_to_several_dimensions(rated):
 
 
 @pytest.mark.slow
-def test_people_without_the_covariate_are_left_out_of_several_dimensions(rated):
-    wide, pairs, people = rated
-    fit = fit_dimensions(wide, pairs, model="graded")
-    some = people.with_columns(schooling=pl.when(pl.int_range(pl.len()) >= 250).then("schooling"))
-    found = regress_abilities(fit, None, some, on=["schooling"], draws=1)
+def test_people_without_the_covariate_are_left_out_of_several_dimensions(rated, fitted):
+    some = rated[2].with_columns(schooling=pl.when(pl.int_range(pl.len()) >= 250).then("schooling"))
+    found = regress_abilities(fitted, None, some, on=["schooling"], draws=1)
     assert found.plausible["subject"].n_unique() == 750
     assert found.heading.startswith("2 abilities of 750 subjects on covariates")
 

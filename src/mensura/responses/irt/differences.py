@@ -60,7 +60,7 @@ def discovery_rates(p_values: Floats, tests: int | None = None) -> Floats:
 
     ``tests``: how many there were, where only the smallest p-values are given.
     """
-    order, count = np.argsort(p_values)[::-1], len(p_values)
+    order, count = np.argsort(p_values, kind="stable")[::-1], len(p_values)
     q = np.empty(count)
     q[order] = np.minimum.accumulate(p_values[order] * (tests or count) / np.arange(count, 0, -1))
     return np.minimum(q, 1.0)

@@ -57,16 +57,22 @@ def step_answers(model: str, counts: Floats, p: DimensionItems) -> tuple[Floats,
 def curves_at(p: DimensionItems, rows: NDArray[np.intp], z: Array, y: Array, n: Array) -> StepCurves:
     """Return the steps ``rows`` at their z (subjects × nodes × nodes × steps), which is overwritten."""
     np.clip(z, -35.0, 35.0, out=z)
-    like = np.einsum("cqkj,cj->cqk", z, y).astype(np.float64)
+    like = _weighted_sum(z, y)
     if p.model == "partial-credit":
         return _adjacent(p, rows, z, y, n, like)
     np.exp(z, out=z)
     z += 1.0  # 1 / (1 − P)
-    like -= np.einsum("cqkj,cj->cqk", np.log(z), n)
+    like -= _weighted_sum(np.log(z), n)
     np.reciprocal(z, out=z)
     y, n = y[:, None, None, :], n[:, None, None, :]
     each = np.arange(len(rows))
     return StepCurves(like, y - n * (1.0 - z), z * (1.0 - z) * n, each, each)
+
+
+def _weighted_sum(values: Array, weights: Array) -> Floats:
+    """Return sums over steps (subjects × nodes × nodes), each subject with its own weights, as products of matrices."""
+    flat = values.reshape(len(values), -1, values.shape[3])
+    return np.asarray((flat @ weights[:, :, None]).reshape(values.shape[:3]), dtype=np.float64)
 
 
 def _adjacent(p: DimensionItems, rows: NDArray[np.intp], z: Array, y: Array, n: Array, like: Floats) -> StepCurves:
@@ -79,7 +85,7 @@ def _adjacent(p: DimensionItems, rows: NDArray[np.intp], z: Array, y: Array, n: 
     total = np.ones((*z.shape[:3], len(of_step[0])))
     for at in of_step:
         total[..., place[at]] += chance[..., at]
-    like -= np.einsum("cqkj,cj->cqk", np.log(total), n[:, of_step[0]])
+    like -= _weighted_sum(np.log(total), n[:, of_step[0]])
     above = (chance / total[..., place]).astype(np.float32)
     for at, higher in zip(of_step[-2::-1], of_step[:0:-1], strict=True):  # chance of this category or a higher one
         above[..., at[np.isin(item[at], item[higher])]] += above[..., higher]
@@ -209,7 +215,7 @@ def _posteriors(rows: slice, y: Array, n: Array, p: DimensionItems, places: Plac
     shared, parts = p.structure
     standard, joint = product_rule(p)
     root = np.asarray(np.linalg.cholesky(places.covariance[:, shared][:, :, shared]), dtype=np.float64)
-    theta = places.mean[:, None, shared] + np.einsum("qe,cde->cqd", standard, root)
+    theta = places.mean[:, None, shared] + standard @ np.swapaxes(root, 1, 2)
     stretch = np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
     joint = joint + stretch[:, None] + log_density(theta, p.correlation[np.ix_(shared, shared)])
     means, spreads = np.zeros((*joint.shape, len(p.correlation))), np.zeros((*joint.shape, len(p.correlation)))
@@ -231,7 +237,7 @@ def _posteriors(rows: slice, y: Array, n: Array, p: DimensionItems, places: Plac
 def log_density(theta: Floats, covariance: Floats) -> Floats:
     """Return the log density of normal abilities at nodes (subjects × nodes × abilities), but for (2π)^(−D/2)."""
     inverse = np.asarray(np.linalg.inv(covariance), dtype=np.float64)
-    squares = np.einsum("cqd,de,cqe->cq", theta, inverse, theta)
+    squares = np.einsum("cqd,cqd->cq", theta @ inverse, theta)
     return np.asarray(-0.5 * (squares + np.linalg.slogdet(covariance)[1]), dtype=np.float64)
 
 
@@ -300,11 +306,11 @@ def pass_over(right: Array, trials: Array, p: DimensionItems, places: Places) ->
             different = first != second
             np.add.at(information, (both[different], other[different], one[different]), blocks[different])
         own = np.einsum("cq,cqd->cd", chunk.weights, chunk.means)
-        second = np.einsum("cq,cqd,cqe->cde", chunk.weights, chunk.means, chunk.means)
-        second += np.einsum("cq,cqd->cd", chunk.weights, chunk.spreads)[:, :, None] * np.eye(dimensions)
+        squares = np.swapaxes(chunk.means * chunk.weights[:, :, None], 1, 2) @ chunk.means
+        squares += np.einsum("cq,cqd->cd", chunk.weights, chunk.spreads)[:, :, None] * np.eye(dimensions)
         mean[chunk.rows] = own
-        covariance[chunk.rows] = second - own[:, :, None] * own[:, None, :] + 1e-6 * np.eye(dimensions)
-        moments += second.sum(axis=0)
+        covariance[chunk.rows] = squares - own[:, :, None] * own[:, None, :] + 1e-6 * np.eye(dimensions)
+        moments += squares.sum(axis=0)
         evidence += float(chunk.evidence.sum())
     return DimensionSums(gradient, information, moments, evidence), Places(mean, covariance)
 

@@ -70,7 +70,7 @@ def _values(coefficients: Floats, root: Floats) -> Floats:
     return np.append(coefficients.ravel(), logs[np.tril_indices(len(root))])
 
 
-def _parts(values: Floats, columns: int, abilities: int) -> tuple[Floats, Floats]:
+def parts_of(values: Floats, columns: int, abilities: int) -> tuple[Floats, Floats]:
     """Return coefficients and root of values."""
     root = np.zeros((abilities, abilities))
     root[np.tril_indices(abilities)] = values[columns * abilities :]
@@ -142,10 +142,10 @@ class PlacedLikelihoods:
         for start in range(0, len(mean), size):
             rows = slice(start, start + size)
             own = np.linalg.cholesky(self.places.covariance[rows])
-            theta = self.places.mean[rows, None] + np.einsum("qe,cde->cqd", standard, own)
+            theta = self.places.mean[rows, None] + standard @ np.swapaxes(own, 1, 2)
             prior = log_density(theta - middle[rows, None], spread)
             weights = normalised(self.values[rows] + prior)[0]
-            mean[rows] = np.einsum("cq,cqd->cd", weights, theta)
+            mean[rows] = (weights[:, None] @ theta)[:, 0]
             theta -= mean[rows, None]
             covariance[rows] = np.swapaxes(theta * weights[:, :, None], 1, 2) @ theta
         return mean, covariance
@@ -170,25 +170,33 @@ Likelihoods = AbilityLikelihoods | PlacedLikelihoods
 """What a regression knows of the answers: posteriors of abilities under any normal prior of each subject."""
 
 
-def regress(
+def find_values(
     likelihoods: Likelihoods, x: Floats, weights: Floats, begin: Floats | None = None, abilities: int = 1
-) -> LatentRegression:
-    """Fit coefficients and the spread of the rest; ``begin``: values of another fit to start from."""
+) -> tuple[Floats, int]:
+    """Return coefficients and logarithms of the root, and the rounds; ``begin``: values to start from."""
     root = np.sqrt(weights)[:, None]
     inverse: Floats = np.asarray(np.linalg.pinv(root * x) * root[:, 0], dtype=np.float64)
     values = _values(np.zeros((x.shape[1], abilities)), np.eye(abilities)) if begin is None else begin
     rounds, change, memory, units = 0, np.inf, Anderson(), np.ones(len(values))
     while rounds < _ROUNDS and change > _SAME:
         rounds += 1
-        step = _round(likelihoods, x, weights, inverse, _parts(values, x.shape[1], abilities)) - values
+        step = _round(likelihoods, x, weights, inverse, parts_of(values, x.shape[1], abilities)) - values
         if float(np.max(np.abs(step))) > change:
             memory.forget()
         change = float(np.max(np.abs(step)))
         values = values + memory.improved(values, step, units)
+    return values, rounds
+
+
+def regress(
+    likelihoods: Likelihoods, x: Floats, weights: Floats, begin: Floats | None = None, abilities: int = 1
+) -> LatentRegression:
+    """Fit coefficients and the spread of the rest as :func:`find_values` does, with their errors."""
+    values, rounds = find_values(likelihoods, x, weights, begin, abilities)
 
     def scores_at(values: Floats) -> Floats:
         """Return the gradient of every subject's log likelihood by the values (Fisher's identity), weighted."""
-        coefficients, root = _parts(values, x.shape[1], abilities)
+        coefficients, root = parts_of(values, x.shape[1], abilities)
         mean, variance = likelihoods.posterior(x @ coefficients, root)
         off = mean - x @ coefficients
         return value_scores(x, off, variance + off[:, :, None] * off[:, None, :], root) * weights[:, None]
@@ -197,7 +205,7 @@ def regress(
     for place, small in enumerate(_SMALL * np.eye(len(values))):
         below, above = (scores_at(values + sign * small).sum(axis=0) for sign in (-1.0, 1.0))
         information[place] = (below - above) / (2.0 * _SMALL)
-    coefficients, spread = _parts(values, x.shape[1], abilities)
+    coefficients, spread = parts_of(values, x.shape[1], abilities)
     places = likelihoods.posterior(x @ coefficients, spread)
     information = (information + information.T) / 2.0
     return LatentRegression(coefficients, spread, *places, information, scores_at(values), rounds)
@@ -238,7 +246,7 @@ def draw_values(
     chosen = rng.multivariate_normal(fitted.values, covariance, draws, method="eigh")
     drawn = np.empty((*fitted.mean.shape, draws))
     for place, values in enumerate(chosen):
-        coefficients, root = _parts(values, *fitted.coefficients.shape)
+        coefficients, root = parts_of(values, *fitted.coefficients.shape)
         mean, variance = likelihoods.posterior(x @ coefficients, root)
         own = np.linalg.cholesky(variance + _TINY * np.eye(len(root)))
         drawn[:, :, place] = mean + np.einsum("cde,ce->cd", own, rng.normal(size=mean.shape))

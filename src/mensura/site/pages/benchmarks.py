@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from mensura.charts.values import counted
-from mensura.core.frames import read_csv
+from mensura.core.frames import read_csv, sort_highest
 from mensura.evidence import RATE_UNITS, slug
 from mensura.evidence.passing import comparable_people
 from mensura.site.pages.page import WORDS, Page, page_of
@@ -254,7 +254,7 @@ def disagreements(study: Study, benchmark: str, unit: str) -> list[dict[str, Any
             pl.format("{} ({})", pl.col("said"), pl.col("source_name")).str.join("; ").alias("said"),
         )
         .filter((pl.col("sources") > 1) & (pl.col("gap") > 0))
-        .sort("gap", descending=True)
     )
-    rows_shown = [{**row, "gap_shown": show(row["gap"], unit)} for row in rows.to_dicts()]
+    ranked = sort_highest(rows, "gap", "subject").to_dicts()
+    rows_shown = [{**row, "gap_shown": show(row["gap"], unit)} for row in ranked]
     return [row for row in rows_shown if any(digit in row["gap_shown"] for digit in "123456789")]

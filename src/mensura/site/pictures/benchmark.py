@@ -228,7 +228,7 @@ def maker_figure(study: Study, provider: str) -> Figure | None:
         for row in dated.iter_rows(named=True)
         for iq in [row["exact_iq"]]
     ]
-    first, last = dated.row(0, named=True), dated.sort("exact_iq").row(-1, named=True)
+    first, last = dated.row(0, named=True), sort_highest(dated, "exact_iq", "subject").row(0, named=True)
     finding = f"From IQ {first['exact_iq']:.0f} ({first['name']}) to {last['exact_iq']:.0f} ({last['name']})"
     drawing = draw_history(marks, (), tick=lambda value: show(value, "iq"), description=f"IQ by release. {finding}.")
     table = dated.select("subject", "name", "released", "exact_iq", "iq_low", "iq_high").to_dicts()

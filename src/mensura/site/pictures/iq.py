@@ -113,11 +113,15 @@ def together_said(points: pl.DataFrame) -> str:
 
 def best_value(study: Study) -> str:
     """Say who costs least near the top."""
-    priced = study.having("iq", "effective_cost").sort("exact_iq", descending=True)
+    priced = sort_highest(study.having("iq", "effective_cost"), "exact_iq", "subject")
     if priced.is_empty():
         return "No model has both an IQ and an effective cost"
     top = priced.row(0, named=True)
-    near = priced.filter(pl.col("exact_iq") >= top["exact_iq"] - _NEAR).sort("effective_cost").row(0, named=True)
+    near = (
+        priced.filter(pl.col("exact_iq") >= top["exact_iq"] - _NEAR)
+        .sort("effective_cost", "subject")
+        .row(0, named=True)
+    )
     if near["subject"] == top["subject"]:
         return f"Within {_NEAR:.0f} points of the best priced model, {top['name']}, nobody is cheaper than it"
     times = top["effective_cost"] / near["effective_cost"]
@@ -127,7 +131,7 @@ def best_value(study: Study) -> str:
 
 def quickest_said(points: pl.DataFrame) -> str:
     """Say which of the best models answers quickest."""
-    timed = points.drop_nulls(["x", "y"]).sort("y", descending=True).head(_TOP).sort("x")
+    timed = sort_highest(points.drop_nulls(["x", "y"]), "y", "name").head(_TOP).sort("x", "name")
     if timed.is_empty():
         return "No model has both an IQ and a response time"
     top = timed.row(0, named=True)
@@ -185,7 +189,7 @@ def listed_said(points: pl.DataFrame) -> str:
     """Say how many models have a list price only, and which of them is highest."""
     if points.is_empty():
         return "No model has a list price only"
-    top = points.sort("y", descending=True).row(0, named=True)
+    top = sort_highest(points, "y", "name").row(0, named=True)
     where = f"IQ {top['y']:.0f} at {dollars(top['x'])}"
     return f"Of {points.height} models with a list price only, {top['name']} is highest: {where}"
 
