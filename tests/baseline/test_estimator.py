@@ -215,3 +215,13 @@ def test_learned_parameters_fit_together():
     assert np.linalg.eigvalsh(learned.covariance).min() > 0
     assert all(spread > 0 for spread in learned.spreads.values())
     assert shipped()["validation"]["item_error"] < 0.11
+
+
+def test_raters_of_a_trait_that_no_recording_taught_widen_the_interval():
+    """A learned trait has its effect and needs no further error; an unknown one has both its error and no effect."""
+    learned = shipped_errors()
+    taught = next(name.removeprefix("trait:") for name in learned.names if name.startswith("trait:"))
+    known, unknown = (
+        estimate_pool(pooled([0.5]), levels(1), 0.0, learned, traits=[trait]) for trait in (taught, "left-handed")
+    )
+    assert unknown.variance[0] > known.variance[0]

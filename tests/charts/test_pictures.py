@@ -347,3 +347,12 @@ def test_every_picture_is_listed_tested_and_documented():
         section = page.split(f"### `{name}`")[1].split("###")[0]
         wanted = {column for table in tables for column in table.columns}
         assert [column for column in sorted(wanted) if f"`{column}`" not in section] == [], name
+
+
+@pytest.mark.parametrize(("count", "others"), [(9, False), (10, True)])
+def test_nine_dimensions_have_a_panel_each_and_more_share_the_last(count, others):
+    points = {"item": [f"q{k}" for k in range(count)], "dimension": [f"D{k}" for k in range(count)]}
+    numbers = {name: [0.5] * count for name in ("observed", "world", "low", "high")}
+    svg = charts.world_scatter(points | numbers)._repr_svg_()
+    assert (">others<" in svg) == others
+    assert (">D8<" in svg) != others

@@ -16,6 +16,10 @@ def world():
     return World.load()
 
 
+def test_a_population_shows_its_name_and_description():
+    assert str(WORLD).startswith("world: All people alive in the middle of 2025")
+
+
 def test_strata_hold_the_whole_world_once(world):
     keys = ["subregion", "age_low", "attainment"]
     assert world.strata.select(keys).is_unique().all()

@@ -42,3 +42,11 @@ def test_stretched_items_are_those_of_another_scale():
     odds, before = (np.log(one[0, 1:] / one[0, 0]) for one in (moved.chances(nodes), p.chances(nodes - 0.7)))
     np.testing.assert_allclose(odds, 2.0 * before, rtol=1e-9)
     assert moved.difficulty == pytest.approx(p.difficulty + 0.7)
+
+
+def test_each_group_moves_by_its_own_mean_and_log_sd():
+    """The first group sets the scale; a step has mean and log sd of every other group, one after the other."""
+    items = CategoryItems("graded", np.array([2]), np.array([[1.0, 0.0]]), np.zeros(3), np.array([1.0, 2.0, 0.5]))
+    moved = items.moved(np.zeros((1, 2)), np.array([0.3, np.log(2.0), -0.4, np.log(4.0)]))
+    np.testing.assert_allclose(moved.mean, [0.0, 0.3, -0.4])
+    np.testing.assert_allclose(moved.sd, [1.0, 4.0, 2.0])
