@@ -121,18 +121,13 @@ def to_pool(report: ExamReport, takers: pl.DataFrame) -> ItemPool:
     )
     covariates = [name for name in takers.columns if name not in TAKERS]
     kept = takers.filter(pl.col("subject").is_in(answers["person"].unique().to_list()))
+    hidden = {name: hidden_groups(dict(kept[name].value_counts().iter_rows())) - {None} for name in covariates}
     persons = kept.select(
         pl.col("subject").alias("person"),
-        *(pl.when(~pl.col(name).is_in(_hidden(kept[name]))).then(name).alias(name) for name in covariates),
+        *(pl.when(~pl.col(name).is_in(list(hidden[name]))).then(name).alias(name) for name in covariates),
     )
     pool = ItemPool.from_answers(exam.settings.title, items, answers, persons)
     log = report.exclusions.select(
         pl.lit("person").alias("kind"), pl.col("subject").alias("id"), pl.col("rule").alias("reason")
     )
     return ItemPool(pool.name, pool.items, pool.rates, pool.persons, pool.responses, log)
-
-
-def _hidden(answers: pl.Series) -> list[str]:
-    """Return the levels that stay out; people who declined are a group as well."""
-    counts = dict(answers.to_frame("level").group_by("level").len().iter_rows())
-    return [level for level in hidden_groups(counts) if level is not None]

@@ -191,7 +191,6 @@ _KINDS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("code", "token"), (bytes,)),
 }
 _MAY_BE_EMPTY = {"panel", "about", "started", "finished", "language"}
-_FACTS = {"forgotten": "0", "closed": "0", "opened": "0"}
 
 
 def is_log_whole(path: Path) -> bool:
@@ -264,7 +263,7 @@ def _salvage(old: sqlite3.Connection, new: sqlite3.Connection) -> tuple[list[str
             rows = [row for row in rows if not row[0].startswith("checksum")]
         new.executemany(f"INSERT OR IGNORE INTO {table} ({columns}) VALUES ({marks})", rows)
         kept[table] = new.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
-    facts = _FACTS | {"pepper": secrets.token_hex(32)}
+    facts = {"forgotten": "0", "closed": "0", "opened": "0", "pepper": secrets.token_hex(32)}
     new.executemany("INSERT OR IGNORE INTO meta VALUES (?, ?)", facts.items())
     new.execute("INSERT OR REPLACE INTO meta VALUES ('version', ?)", (str(VERSION),))
     new.executemany("INSERT INTO meta VALUES (?, ?)", sums_of(new, CHECKED).items())
