@@ -127,6 +127,7 @@ def test_shares_are_found_and_asked_for_again_as_per_cent(items):
     found = asked(items, learns)
     assert len(learns.prompts) == 2
     assert "write 83 for 83%" in learns.prompts[1] and "write 83 for 83%" not in learns.prompts[0]
+    assert all(f"What is {n} + {n}?" in learns.prompts[1] for n in range(1, 51))  # every item is asked again
     assert 0.6 < found.baseline["mean"][0] < 0.95
 
     with pytest.raises(MensuraError, match="no number is above 1, so they look like shares; expected per cent"):
