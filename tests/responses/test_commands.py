@@ -194,13 +194,11 @@ def test_a_covariate_that_nobody_has_is_refused():
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        (("--dimensions", 2, "--weights", "w"), "--weights"),
         (("--dimensions", 2, "--set", "density=estimated"), "--set density"),
         (("--bifactor",), "--bifactor"),
         (("--model", "nominal", "--dimensions", 2), "--dimensions"),
         (("--model", "graded", "--set", "rotation=none"), "--set rotation"),
-        (("--model", "graded", "--dimensions", 2, "--weights", "w"), "--weights"),
-        (("--dimensions", 2, "--bifactor", "--regress", "age"), "--regress"),
+        (("--model", "graded", "--dimensions", 2, "--explain", "answers.csv"), "--explain"),
         (("--dimensions", 2, "--people", "answers.csv"), "--people"),
         (("--set", "replication=brr"), "--set replication"),
         (("--dimensions", 2, "--set", "seed=3"), "--set seed"),

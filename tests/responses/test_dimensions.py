@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from mensura.core.errors import MensuraError
-from mensura.responses import FitOptions, fit_dimensions, fit_responses
+from mensura.responses import FitOptions, Survey, fit_dimensions, fit_responses
 from mensura.responses.irt.dimension_items import (
     LIKE_SD,
     MEAN_SD,
@@ -14,8 +14,8 @@ from mensura.responses.irt.dimension_items import (
     prior_gradient,
     rotate,
 )
-from mensura.responses.irt.dimension_nodes import pass_over
-from mensura.responses.irt.dimensions import fit_dimensions_held
+from mensura.responses.irt.dimension_nodes import Places, StepAnswers, pass_over
+from mensura.responses.irt.dimensions import fit_dimensions_held, observed_information
 from tests.responses.conftest import draw
 
 Z90 = 1.645
@@ -50,16 +50,16 @@ def test_one_dimension_is_the_2pl_model():
 
 def evidence_at(right, items):
     """The log likelihood; the few passes place the nodes, the last one counts."""
-    near = fit_dimensions_held(right, None, items, most=0)
-    from_there = pass_over(right, None, items, near.places)[1]
-    return pass_over(right, None, items, from_there)[0].evidence
+    near = fit_dimensions_held(StepAnswers(right), items, most=0)
+    from_there = pass_over(StepAnswers(right), items, near.places)[1]
+    return pass_over(StepAnswers(right), items, from_there)[0].evidence
 
 
 def test_the_gradient_is_that_of_the_likelihood():
     wide, _, slopes, intercept, _ = drawn_in(2, subjects=150, items=6)
     right = wide.drop("subject").to_numpy()
     begin = DimensionItems(slopes, intercept, np.array([[1.0, 0.3], [0.3, 1.0]]), slopes != 0, True)
-    fitted = fit_dimensions_held(right, None, begin)
+    fitted = fit_dimensions_held(StepAnswers(right), begin)
     best = evidence_at(right, fitted.items) - 0.5 * (
         np.sum(fitted.items.slopes**2) / 4 + np.sum(fitted.items.intercepts**2) / 9
     )
@@ -252,3 +252,53 @@ def test_predictions_of_all_subjects_have_the_mean_of_their_answers(model):
     np.testing.assert_allclose(means, answers.mean(axis=0), atol=0.05 * steps)
     with pytest.raises(MensuraError, match="'nobody'; 300 others"):
         fit.predict("nobody")
+
+
+def test_a_weight_of_two_is_the_same_subject_twice():
+    """Estimates agree, and so do robust errors with the two copies in one cluster."""
+    wide, pairs, *_ = drawn_in(2, 5, subjects=300, items=8)
+    people = wide.select("subject", w=1.0 + pl.int_range(pl.len()) % 2)
+    both = pl.concat([wide, wide.filter(people["w"] == 2.0).with_columns(pl.col("subject") + "b")])
+    clusters = both.select("subject", of=pl.col("subject").str.strip_suffix("b"))
+    one = fit_dimensions(wide, pairs, survey=Survey(people, "w"), prior="none")
+    two = fit_dimensions(both, pairs, survey=Survey(clusters, cluster="of"), prior="none")
+    assert one.converged and two.converged
+    assert one.log_likelihood * 1.5 == pytest.approx(two.log_likelihood, abs=1e-2)  # weights have mean 1
+    for table, columns in (("items", ["discrimination", "se"]), ("intercepts", ["intercept", "se"])):
+        for column in columns:
+            assert getattr(one, table)[column].to_list() == pytest.approx(getattr(two, table)[column], abs=2e-3)
+    assert one.correlations["correlation"].to_list() == pytest.approx(two.correlations["correlation"], abs=2e-3)
+    assert one.subjects.head(5)["ability"].to_list() == pytest.approx(two.subjects.head(5)["ability"], abs=2e-3)
+    assert one.log.filter(what="subjects of a survey")["rule"][0].startswith("Errors are robust")
+
+
+def test_weights_enter_every_sum_of_a_bifactor_fit():
+    """Gradient, information, moments, likelihood and scores are those of repeated rows."""
+    wide, pairs, *_ = drawn_in(2, 1, subjects=120, items=8, general=True)
+    fit = fit_dimensions(wide, pairs.head(6), bifactor=True)
+    (data, items, places), twice = fit.answers, np.repeat(np.arange(120), 1 + np.arange(120) % 2)
+    weighed = data.answered._replace(weights=1.0 + np.arange(120) % 2)
+    repeated, around = StepAnswers(data.right[twice]), Places(places.mean[twice], places.covariance[twice])
+    for one, two in zip(pass_over(weighed, items, places)[0], pass_over(repeated, items, around)[0], strict=True):
+        assert one == pytest.approx(two, rel=1e-4, abs=1e-4)
+    one, scores = observed_information(weighed, items, places)
+    two, each = observed_information(repeated, items, around)
+    assert one == pytest.approx(two, rel=1e-3, abs=1e-3)
+    assert scores.sum(axis=0) == pytest.approx(each.sum(axis=0), abs=1e-3)
+
+
+@pytest.mark.slow
+def test_leaving_out_one_cluster_at_a_time_gives_the_errors_of_clusters():
+    wide, pairs, *_ = drawn_in(2, 5, subjects=300, items=8)
+    cluster = np.arange(300) % 30
+    people = wide.select("subject", school=pl.Series(cluster))
+    left = {f"r{one}": np.where(cluster == one, 0.0, 30 / 29) for one in range(30)}
+    replicated = Survey(
+        people.with_columns(**{k: pl.Series(v) for k, v in left.items()}), None, "r*", None, "jackknife1"
+    )
+    errors = [
+        fit_dimensions(wide, pairs, prior="weak", survey=survey).items["se"].to_numpy()
+        for survey in (replicated, Survey(people, cluster="school"))
+    ]
+    assert errors[0] == pytest.approx(errors[1], rel=0.25)
+    assert np.mean(errors[0] / errors[1]) == pytest.approx(1.0, abs=0.1)

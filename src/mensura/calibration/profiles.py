@@ -16,7 +16,7 @@ from mensura.calibration.open_pool import chosen_lines
 from mensura.calibration.outcomes import Answered, level_table, line_up
 from mensura.calibration.placing import placed_tables
 from mensura.core.arguments import check_arguments
-from mensura.core.errors import MensuraError, check_choice
+from mensura.core.errors import MensuraError, check_choice, counted
 from mensura.core.frames import require_columns
 from mensura.core.results import Result
 from mensura.demands.rubrics import annotated_dimensions
@@ -71,11 +71,8 @@ class ProfileResult(Result):
     @property
     def heading(self) -> str:
         """Method and size."""
-        subjects = self.statements.height
-        return (
-            f"Profile ({self.method}): {subjects} subject{'s' if subjects != 1 else ''}, "
-            f"{len(self.dimensions)} dimensions; ability in levels with its 90% interval"
-        )
+        sizes = f"{counted(self.statements.height, 'subject')}, {counted(len(self.dimensions), 'dimension')}"
+        return f"Profile ({self.method}): {sizes}; ability in levels with its 90% interval"
 
     def predict(self, demands: Any, *, options: float | None = None, seed: int = 0) -> pl.DataFrame:  # noqa: ANN401
         """Return subject, item, chance, low, high: the chance to solve new items, from their demands alone.

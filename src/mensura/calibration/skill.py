@@ -130,9 +130,8 @@ def predict_pools(items: RatedItems, *, draws: int = 200, seed: int = 0) -> Floa
     for k in range(len(items.pools)):
         here = items.pool == k
         fit = fit_hierarchical(items.kept(~here), draws=draws, rng=rng)
-        guess[here] = np.median(
-            predict_rates(fit, replace(items.kept(here), n=np.full(here.sum(), np.nan)), rng), axis=0
-        )
+        asked = replace(items.kept(here), n=np.full(here.sum(), np.nan))
+        guess[here] = np.median(predict_rates(fit, asked, rng), axis=0)
     return guess
 
 

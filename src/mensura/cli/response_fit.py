@@ -68,7 +68,7 @@ def fit(
 
     rare = read_settings(settings, FitSettings)
     is_rated = model in CATEGORY_MODELS
-    _refuse_unused(model, is_rated, dimensions is not None, bifactor, regress, rare)
+    _refuse_unused(model, is_rated, dimensions is not None, rare)
     is_stored = not is_rated and dimensions is None and len(files) == 1 and is_store(files[0])
     if is_stored and regress:
         raise MensuraError("--regress: a response store keeps answers on disk; give the files it was made of instead")
@@ -85,7 +85,7 @@ def fit(
     source: Any = files[0] if is_stored else rest if table is None else table
     result: ResponseFit | DimensionFit
     if dimensions is not None:
-        how = {"bifactor": bifactor, "rotation": rare.rotation, "prior": prior}
+        how = {"bifactor": bifactor, "rotation": rare.rotation, "prior": prior, "survey": survey}
         result = responses.fit_dimensions(source, dimensions, model=model, **how, **reading)
     elif is_rated:
         how = {"survey": survey, "reference": reference, "device": rare.device, "prior": prior, "abilities": abilities}
@@ -116,9 +116,7 @@ def fit(
         _print_fit(result, more)
 
 
-def _refuse_unused(
-    model: str, is_rated: bool, several: bool, bifactor: bool, regress: list[str] | None, rare: FitSettings
-) -> None:
+def _refuse_unused(model: str, is_rated: bool, several: bool, rare: FitSettings) -> None:
     """Refuse options that the fit would leave aside."""
     counting = ("partial", "missing", "duplicates", "repeats", "subject")
     if is_rated and (chosen := changed(rare, *counting)):
@@ -129,19 +127,19 @@ def _refuse_unused(
     given = {f"--{name}" for name in options if name in given_options()}
     given |= {f"--set {name}" for name in changed(rare, *rarer)}
     of_dimensions = {"--dimensions", "--set rotation", "--bifactor"}
+    survey = {"--weights", "--set replicates", "--set replication", "--set cluster"}
+    drawn = {"--set seed"} if "--regress" in given else set()
     has_columns = given & {"--weights", "--regress", "--set replicates", "--set cluster"}
     if several and model == "nominal":
         unused = {"--dimensions"}
         because = "--model nominal would have a slope per category and dimension, which answers seldom tell apart"
-    elif several and "--people" in given and not regress:
-        unused, because = {"--people"}, "it belongs to --regress, which is not given"
+    elif several and "--people" in given and not has_columns:
+        unused, because = {"--people"}, "it belongs to --regress or --weights, which are not given"
     elif several:
-        taken = of_dimensions | ({"--regress", "--people", "--set seed"} if regress and not bifactor else set())
-        unused, because = given - taken, f"a fit with {'--bifactor' if bifactor else '--dimensions'} does not take it"
+        taken = {*of_dimensions, "--people", "--regress", *survey, *drawn}
+        unused, because = given - taken, "a fit with --dimensions does not take it"
     elif is_rated:
-        survey = {"--weights", "--set replicates", "--set replication", "--set cluster"}
-        taken = {"--reference", "--set device", "--people", "--regress", "--abilities", "--set rater", *survey}
-        taken |= {"--set seed"} if regress else set()
+        taken = {"--reference", "--set device", "--people", "--regress", "--abilities", "--set rater", *survey, *drawn}
         unused, because = given - taken, f"--model {model} does not take it"
     else:
         unused = {*of_dimensions, "--set rater"} | (set() if has_columns else {"--people", "--set replication"})

@@ -17,7 +17,7 @@ from mensura.intake.answers import AnswerLog
 from mensura.responses.counting import CountRules
 from mensura.responses.irt.category_curves import begin
 from mensura.responses.irt.dimension_items import DimensionItems
-from mensura.responses.irt.dimension_nodes import DIMENSION_MODELS, step_answers
+from mensura.responses.irt.dimension_nodes import DIMENSION_MODELS, StepAnswers, step_answers
 from mensura.responses.irt.shards import dense
 from mensura.responses.reading import AnswerChoice, owned, pieces, read_responses
 from mensura.responses.table import ResponseTable
@@ -187,6 +187,12 @@ class DimensionAnswers(NamedTuple):
     sizes: Any
     log: pl.DataFrame
     weak_priors: bool = True
+    weights: Floats | None = None
+
+    @property
+    def answered(self) -> StepAnswers:
+        """The answers and the weights of subjects."""
+        return StepAnswers(self.right, self.trials, self.weights)
 
     def confirmatory(self, free: Mask, *, correlated: bool) -> DimensionItems:
         """Return where a fit begins whose slopes are known to exist or not."""

@@ -17,16 +17,18 @@ from mensura.core.arrays import Floats, Mask
 from mensura.core.errors import MensuraError, check_choice, listed_names
 from mensura.core.frames import require_columns
 from mensura.core.results import Result
+from mensura.intake.answers import LOG_SCHEMA
 from mensura.intake.tables import as_frame
 from mensura.responses.category_table import PROBIT, DimensionAnswers, dimension_answers
 from mensura.responses.counting import CountRules
 from mensura.responses.estimation import PRIORS, WEAK, Estimation, choose_estimation, fewest_answers
 from mensura.responses.irt.dimension_items import DimensionItems, rotate
-from mensura.responses.irt.dimension_nodes import Places
-from mensura.responses.irt.dimensions import MOST, DimensionFitted, fit_dimensions_held
+from mensura.responses.irt.dimension_nodes import Places, StepAnswers
+from mensura.responses.irt.dimensions import MOST, DimensionFitted, fit_dimensions_held, observed_information
 from mensura.responses.quality import criteria
 from mensura.responses.reading import AnswerChoice
 from mensura.responses.result import ability_table, ending
+from mensura.responses.survey import Survey, sandwich
 from mensura.scale import Z90
 
 GENERAL = "general"
@@ -125,6 +127,7 @@ def fit_dimensions(
     bifactor: bool = False,
     rotation: str = "varimax",
     prior: str | None = None,
+    survey: Survey | None = None,
     rules: CountRules | None = None,
     by: str | None = None,
     header: bool = True,
@@ -148,6 +151,8 @@ def fit_dimensions(
         Of dimensions that are found: ``varimax``, ``oblimin`` or ``none``.
     prior
         ``weak`` or ``none`` (maximum likelihood). By default as for one dimension; a bifactor model has weak priors.
+    survey
+        Weights, replicate weights and clusters of the subjects.
     rules, by, header, columns, choice
         How to read ``responses``; see :func:`mensura.responses.read_responses`. Ratings take no ``rules``.
 
@@ -180,6 +185,13 @@ def fit_dimensions(
     answers = dimension_answers(responses, model, rules, **how)
     estimation = _choice(answers, prior, bifactor)
     answers = answers._replace(weak_priors=estimation.kind == "weak")
+    if survey is not None:
+        survey = survey.of(answers.subjects["subject"])
+        weights = None if survey.weights is None else survey.column(survey.weights)
+        note = pl.DataFrame(
+            [("subjects of a survey", answers.subjects.height, survey.summary)], LOG_SCHEMA, orient="row"
+        )
+        answers = answers._replace(weights=weights, log=pl.concat([answers.log, note]))
     if explored:
         count = int(dimensions)
         if not 2 <= count <= MOST or bifactor:
@@ -188,14 +200,29 @@ def fit_dimensions(
         if len(answers.items) <= count:
             sizes = f"got {count} for {len(answers.items)} items; expected more items than dimensions"
             raise MensuraError(f"dimensions: {sizes}. Add items, or use fewer dimensions")
-        fitted = fit_dimensions_held(answers.right, answers.trials, answers.exploratory(count))
-        turned = _turned(fitted, rotation)
-        return _result(answers, turned, [f"d{one + 1}" for one in range(count)], estimation.words)
+        fitted = fit_dimensions_held(answers.answered, answers.exploratory(count))
+        return _result(answers, _turned(fitted, rotation), [f"d{one + 1}" for one in range(count)], estimation.words)
     if isinstance(dimensions, str | Path) and not Path(dimensions).is_file():
         raise MensuraError(f"dimensions: got {str(dimensions)!r}; expected a number from 2 to {MOST} or a file")
     names, free = _pattern(as_frame(dimensions, name="dimensions"), answers.items, bifactor=bifactor)
     start = answers.confirmatory(free, correlated=not bifactor and len(names) > 1)
-    return _result(answers, fit_dimensions_held(answers.right, answers.trials, start), names, estimation.words)
+    fitted = fit_dimensions_held(answers.answered, start)
+    if survey is not None and fitted.covariance is not None:
+        fitted = fitted._replace(covariance=_of_design(survey, answers.answered, fitted, fitted.covariance))
+    return _result(answers, fitted, names, estimation.words)
+
+
+def _of_design(survey: Survey, answers: StepAnswers, fitted: DimensionFitted, inverse: Floats) -> Floats:
+    """Return the covariance of estimates from replicate weights, or from scores of clusters."""
+    if survey.replicate_columns:
+
+        def refit(name: str) -> Floats:
+            weighed = answers._replace(weights=survey.column(name))
+            return fit_dimensions_held(weighed, fitted.items).items.estimates
+
+        columns = survey.replicated(refit, fitted.items.estimates)
+        return np.asarray(columns.T @ columns)
+    return sandwich(inverse, observed_information(answers, fitted.items, fitted.places)[1], survey.clusters)
 
 
 def _choice(answers: DimensionAnswers, prior: str | None, bifactor: bool) -> Estimation:

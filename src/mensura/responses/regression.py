@@ -22,12 +22,12 @@ from mensura.responses.dimensions import DimensionFit
 from mensura.responses.explanation import design_columns, estimates_table
 from mensura.responses.irt import latent
 from mensura.responses.irt.category_curves import CategoryItems
-from mensura.responses.irt.dimension_nodes import Places
+from mensura.responses.irt.dimension_nodes import Places, StepAnswers
 from mensura.responses.irt.dimensions import observed_information
 from mensura.responses.irt.model import Parameters
 from mensura.responses.irt.shards import Shard
 from mensura.responses.result import ResponseFit
-from mensura.responses.survey import Survey, replicate_factor
+from mensura.responses.survey import Survey, sandwich
 from mensura.responses.table import ResponseTable
 
 
@@ -165,17 +165,9 @@ def regress_abilities(
     weights = np.ones(len(places)) if sample is None or sample.weights is None else sample.column(sample.weights)
     several = isinstance(fit, DimensionFit)
     dimensions = fit.items["dimension"].unique(maintain_order=True).to_list() if several else [""]
-    if isinstance(likelihoods, latent.PlacedLikelihoods) and isinstance(fit, DimensionFit):
-        begin, _ = latent.find_values(likelihoods, x, weights, abilities=len(dimensions))
-        coefficients, root = latent.parts_of(begin, x.shape[1], len(dimensions))
-        # nodes under the posteriors of the covariates
-        likelihoods = likelihoods.around(*likelihoods.posterior(x @ coefficients, root))
-        line = latent.regress(likelihoods, x, weights, begin, len(dimensions))
-        covariance = _with_items(fit, likelihoods, x, weights, line, places, sample)
-    else:
-        line = latent.regress(likelihoods, x, weights)
-        covariance = _covariance(likelihoods, x, line, sample)
-    drawn = latent.draw_values(likelihoods, x, line, covariance, draws, np.random.default_rng(seed))
+    line = latent.regress(likelihoods, x, weights)
+    covariance = _covariance(fit, x, weights, line, places, sample)
+    drawn = latent.draw_values(x, line, covariance, draws, np.random.default_rng(seed))
     along, left = np.atleast_2d(np.cov((x @ line.coefficients).T, aweights=weights)), line.covariance
     errors = np.sqrt(np.diag(covariance))[: line.coefficients.size].reshape(line.coefficients.shape)
     explained, sd = float(np.trace(along) / np.trace(along + left)), float(np.sqrt(np.trace(left) / len(left)))
@@ -204,11 +196,9 @@ def _likelihoods(
     """Return the likelihoods of the subjects at the places ``kept``."""
     if isinstance(fit, DimensionFit):
         data, items, places = fit.answers
-        if len(items.structure.shared) < items.slopes.shape[1]:
-            raise MensuraError("regress: got a bifactor fit; expected correlated or explored dimensions. Leave one out")
         trials = None if data.trials is None else data.trials[kept]
         own = Places(places.mean[kept], places.covariance[kept])
-        return latent.PlacedLikelihoods.of(data.right[kept], trials, items, own)
+        return latent.PlacedLikelihoods.of(StepAnswers(data.right[kept], trials), items, own)
     curves = fit.bank.parameters
     if isinstance(fit, CategoryFit):
         assert isinstance(curves, CategoryItems)
@@ -223,48 +213,37 @@ def _likelihoods(
 
 
 def _covariance(
-    likelihoods: latent.Likelihoods, x: Floats, line: latent.LatentRegression, survey: Survey | None
-) -> Floats:
-    """Return the covariance of coefficients and spread: of the model, of clusters, or of replicates."""
-    inverse: Floats = np.asarray(np.linalg.inv(line.information), dtype=np.float64)
-    if survey is None:
-        return inverse
-    columns = survey.replicate_columns
-    if columns:
-        count = line.coefficients.shape[1]
-        fits = [latent.find_values(likelihoods, x, survey.column(name), line.values, count)[0] for name in columns]
-        again = [values - line.values for values in fits]
-        return replicate_factor(survey.replication, len(columns)) * np.array(again).T @ np.array(again)
-    return _sandwich(inverse, line.scores, survey.clusters)
-
-
-def _with_items(
-    fit: DimensionFit,
-    likelihoods: latent.PlacedLikelihoods,
+    fit: ResponseFit | DimensionFit,
     x: Floats,
     weights: Floats,
     line: latent.LatentRegression,
     kept: NDArray[np.intp],
     survey: Survey | None,
 ) -> Floats:
-    """Return the covariance of coefficients and spread with the errors of the items, from scores of subjects."""
-    if survey is not None and survey.replicate_columns:
-        raise MensuraError("regress: several dimensions take no replicate weights; give clusters, or fit one dimension")
-    data, items, fitted = fit.answers
-    information, scores = observed_information(data.right, data.trials, items, fitted)
-    changes = likelihoods.item_changes(x, weights, line)
-    both = scores @ np.linalg.inv(information)[:, : changes.shape[1]] @ changes.T
-    both[kept] += line.scores
-    clusters = np.arange(len(both))
-    if survey is not None:
-        both, clusters = both[kept], survey.clusters
-    return _sandwich(np.asarray(np.linalg.inv(line.information), dtype=np.float64), both, clusters)
+    """Return the covariance of coefficients and spread: of the model, of clusters, or of replicates.
 
+    That of several dimensions comes from scores of subjects and includes the errors of the items.
+    """
+    inverse: Floats = np.asarray(np.linalg.inv(line.information), dtype=np.float64)
+    replicated = survey is not None and bool(survey.replicate_columns)
+    if isinstance(fit, DimensionFit) and isinstance(line.likelihoods, latent.PlacedLikelihoods):
+        if replicated:
+            raise MensuraError("regress: several dimensions take no replicate weights; give clusters or one dimension")
+        data, items, fitted = fit.answers
+        information, scores = observed_information(data.answered, items, fitted)
+        changes = line.likelihoods.item_changes(x, weights, line)
+        both = scores @ np.linalg.inv(information)[:, : changes.shape[1]] @ changes.T
+        both[kept] += line.scores
+        if survey is None:
+            return sandwich(inverse, both, np.arange(len(both)))
+        return sandwich(inverse, both[kept], survey.clusters)
+    if survey is None:
+        return inverse
+    if replicated:
 
-def _sandwich(inverse: Floats, scores: Floats, clusters: NDArray[np.int64]) -> Floats:
-    """Return the covariance that the scores of clusters give."""
-    count = int(clusters.max()) + 1
-    sums = np.zeros((count, len(inverse)))
-    np.add.at(sums, clusters, scores)
-    sums -= sums.mean(axis=0)
-    return np.asarray(inverse @ (sums.T @ sums) @ inverse * (count / (count - 1.0)), dtype=np.float64)
+        def refit(name: str) -> Floats:
+            return latent.climb(line.likelihoods, x, survey.column(name), line.values)
+
+        columns = survey.replicated(refit, line.values)
+        return np.asarray(columns.T @ columns)
+    return sandwich(inverse, line.scores, survey.clusters)

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError, check_choice, listed_names
@@ -62,10 +63,17 @@ def robust_information(model: Information, scores: Floats) -> Information:
     """Return H⁻¹ (Σ s sᵀ) H⁻¹ from the inverse information of the model and the scores of clusters (one per row)."""
     count = len(scores)
     scores = np.sqrt(count / (count - 1.0)) * (scores - scores.mean(axis=0))
-    if count > scores.shape[1]:
-        values, vectors = np.linalg.eigh(scores.T @ scores)
-        scores = (vectors * np.sqrt(np.maximum(values, 0.0))).T
-    return information_of_columns(_solved(model, scores).T, *_shape(model))
+    fewer = np.asarray(np.linalg.qr(scores, mode="r"), dtype=np.float64)  # no more rows than parameters
+    return information_of_columns(_solved(model, fewer).T, *_shape(model))
+
+
+def sandwich(inverse: Floats, scores: Floats, clusters: NDArray[np.int64]) -> Floats:
+    """Return H⁻¹ (Σ s sᵀ) H⁻¹ from an inverse information and the scores of subjects, summed over clusters."""
+    count = int(clusters.max()) + 1
+    sums = np.zeros((count, len(inverse)))
+    np.add.at(sums, clusters, scores)
+    sums -= sums.mean(axis=0)
+    return np.asarray(inverse @ (sums.T @ sums) @ inverse * (count / (count - 1.0)), dtype=np.float64)
 
 
 def subject_scores(space: Namespace, shard: Shard, p: Parameters, grid: Grid) -> Floats:
@@ -192,10 +200,8 @@ class Survey:
         self, model: Information, flat: Floats, refit: Callable[[str], Floats], scores: Iterable[Floats]
     ) -> Information:
         """Return the covariance from refits with replicate weights, or from scores of subjects summed over clusters."""
-        if columns := self.replicate_columns:
-            changes = np.array([refit(name) - flat for name in columns])
-            scaled = np.sqrt(replicate_factor(self.replication, len(columns))) * changes
-            return information_of_columns(scaled.T, *_shape(model))
+        if self.replicate_columns:
+            return information_of_columns(self.replicated(refit, flat).T, *_shape(model))
         clusters = self.clusters
         sums, start = np.zeros((int(clusters.max()) + 1, len(flat))), 0
         if len(sums) < 2:
@@ -204,6 +210,12 @@ class Survey:
             np.add.at(sums, clusters[start : start + len(rows)], rows)
             start += len(rows)
         return robust_information(model, sums)
+
+    def replicated(self, refit: Callable[[str], Floats], values: Floats) -> Floats:
+        """Return columns whose squares add up to the covariance: changes of values with each replicate weight."""
+        columns = self.replicate_columns
+        changes = np.array([refit(name) for name in columns]) - values
+        return np.asarray(np.sqrt(replicate_factor(self.replication, len(columns))) * changes)
 
     def weighed(self, shards: Sequence[CategoryCounts], name: str) -> list[CategoryCounts]:
         """Return answers in categories with the weights of a column."""

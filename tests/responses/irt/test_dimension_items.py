@@ -50,9 +50,9 @@ def no_priors(monkeypatch):
 
 def evidence_of(answers, items):
     """The log likelihood at some items; three passes lay the nodes."""
-    places = fit_dimensions_held(answers.right, answers.trials, items, most=0).places
+    places = fit_dimensions_held(answers.answered, items, most=0).places
     for _ in range(3):
-        sums, places = pass_over(answers.right, answers.trials, items, places)
+        sums, places = pass_over(answers.answered, items, places)
     return sums, places
 
 
@@ -179,22 +179,11 @@ def test_likelihood_gradient_and_errors_are_those_of_the_full_grid(model):
     slope = np.array([(high - low) / (2 * small) for low, high in ends])
     bend = -np.array([(high + low - 2 * best) / small**2 for low, high in ends])
     assert np.max(np.abs(slope) / np.sqrt(bend)) < 0.05
-    information = dimensions.observed_information(answers.right, answers.trials, items, fit.answers.places)[0]
+    information = dimensions.observed_information(answers.answered, items, fit.answers.places)[0]
     assert np.diag(information)[: len(bend)] == pytest.approx(bend, rel=0.01)
     for one, other in ((0, 1), (2, 4), (5, 6)):
         both = (height(units[one] + units[other]) - ends[one][1] - ends[other][1] + best) / small**2
         assert -information[one, other] == pytest.approx(both, abs=0.02 * np.sqrt(bend[one] * bend[other]))
-
-
-@pytest.mark.slow
-def test_errors_from_products_of_scores_are_near_the_exact_ones(monkeypatch):
-    """Without the scores of the gaps between steps, errors of steps would be too large."""
-    long, pairs, _ = mixed_ratings("graded", subjects=1500)
-    exact = fit_dimensions(long, pairs, model="graded")
-    monkeypatch.setattr(dimensions, "_MOST_EXACT", 0.0)
-    rough = fit_dimensions(long, pairs, model="graded")
-    assert rough.intercepts["se"].to_list() == pytest.approx(exact.intercepts["se"].to_list(), rel=0.1)
-    assert rough.correlations["se"][0] == pytest.approx(exact.correlations["se"][0], rel=0.1)
 
 
 @pytest.mark.slow

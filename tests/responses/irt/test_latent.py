@@ -7,10 +7,9 @@ import polars as pl
 import pytest
 
 from benchmarks.irt_rated import draw_rated
-from mensura.core.errors import MensuraError
 from mensura.responses import Survey, fit_categories, fit_dimensions, regress_abilities
 from mensura.responses.irt import dimension_items
-from mensura.responses.irt.latent import AbilityLikelihoods, PlacedLikelihoods, regress
+from mensura.responses.irt.latent import AbilityLikelihoods, PlacedLikelihoods, regress, value_scores
 from tests.responses.test_dimensions import drawn_in
 from tests.responses.test_regression import rated_school
 
@@ -23,15 +22,13 @@ def rated():
 
 
 @pytest.fixture(scope="module")
-def fitted(rated):
-    """The confirmatory fit of these ratings, which most tests regress."""
-    wide, pairs, _ = rated
-    return fit_dimensions(wide, pairs, model="graded")
+def confirmed(rated):
+    return fit_dimensions(*rated[:2], model="graded")
 
 
 def likelihoods(fit):
     data, items, places = fit.answers
-    return PlacedLikelihoods.of(data.right, data.trials, items, places)
+    return PlacedLikelihoods.of(data.answered, items, places)
 
 
 def test_one_dimension_is_the_regression_of_one_ability(monkeypatch):
@@ -47,8 +44,7 @@ def test_one_dimension_is_the_regression_of_one_ability(monkeypatch):
     x, weights = np.column_stack([np.ones(800), people["schooling"].to_numpy()]), np.ones(800)
     one = regress(AbilityLikelihoods.of_categories(plain.answers, items), x, weights)
     known = likelihoods(fit)
-    first = regress(known, x, weights)
-    several = regress(known.around(first.mean, first.variance), x, weights)
+    several = regress(known, x, weights)
     assert several.values == pytest.approx(one.values, abs=2e-4)
     assert several.information == pytest.approx(one.information, rel=2e-3, abs=0.2)
     assert several.mean == pytest.approx(one.mean, abs=1e-3)
@@ -58,9 +54,9 @@ def test_one_dimension_is_the_regression_of_one_ability(monkeypatch):
 
 
 @pytest.mark.slow
-def test_effects_spread_and_plausible_values_come_back(rated, fitted):
-    people = rated[2]
-    found = regress_abilities(fitted, None, people, on=["schooling"])
+def test_effects_spread_and_plausible_values_come_back(rated, confirmed):
+    fit, people = confirmed, rated[2]
+    found = regress_abilities(fit, None, people, on=["schooling"])
     assert found.regression.columns == ["dimension", "term", "estimate", "se", "low", "high"]
     effect = dict(found.regression.filter(term="schooling").select("dimension", "estimate").iter_rows())
     assert effect == pytest.approx({"d1": 0.5, "d2": 0.3}, abs=0.08)
@@ -105,10 +101,10 @@ def test_every_rotation_has_the_same_effects_on_items(rated):
 def test_a_regression_moves_with_its_items_as_it_says():
     """The change of the gradient with each slope and intercept is that of small differences."""
     wide, pairs, *_ = drawn_in(2, 2, subjects=200, items=6)
-    fit = fit_dimensions(wide, pairs)
+    fit = fit_dimensions(wide, pairs, prior="weak")
     known = likelihoods(fit)
     x, weights = np.column_stack([np.ones(200), np.linspace(-1.0, 1.0, 200)]), np.linspace(0.5, 1.5, 200)
-    found = regress(known, x, weights, abilities=2)
+    found = regress(known, x, weights)
     changes = known.item_changes(x, weights, found)
     assert changes.shape == (7, 12)
     small = 1e-2
@@ -117,7 +113,7 @@ def test_a_regression_moves_with_its_items_as_it_says():
         step[tuple(place)] = small
         ends = []
         for sign in (-1.0, 1.0):
-            moved = PlacedLikelihoods.of(known.right, known.trials, known.items.moved(sign * step), known.places)
+            moved = PlacedLikelihoods.of(known.answers, known.items.moved(sign * step), known.places)
             mean = moved.posterior(x @ found.coefficients, found.root)[0]
             off = mean - x @ found.coefficients
             ends.append(x.T @ (off * weights[:, None]) @ np.linalg.inv(found.covariance))
@@ -146,13 +142,13 @@ def test_intervals_of_effects_on_two_abilities_hold_the_truth(explored):
 
 
 @pytest.mark.slow
-def test_clusters_and_weights_apply_to_several_dimensions(rated, fitted):
-    people = rated[2]
+def test_clusters_and_weights_apply_to_several_dimensions(rated, confirmed):
+    fit, people = confirmed, rated[2]
     many = people.with_columns(
         each=pl.int_range(pl.len()), school=pl.int_range(pl.len()) // 10, w=1.0 + pl.int_range(pl.len()) % 2
     )
     plain, each, schools = (
-        regress_abilities(fitted, None, people, on=["schooling"], survey=survey, draws=1).regression
+        regress_abilities(fit, None, people, on=["schooling"], survey=survey, draws=1).regression
         for survey in (None, Survey(many, cluster="each"), Survey(many, weights="w", cluster="school"))
     )
     assert each["se"].to_list() == pytest.approx(plain["se"].to_list(), rel=1e-9)
@@ -162,19 +158,90 @@ def test_clusters_and_weights_apply_to_several_dimensions(rated, fitted):
 
 
 @pytest.mark.slow
-def test_people_without_the_covariate_are_left_out_of_several_dimensions(rated, fitted):
-    some = rated[2].with_columns(schooling=pl.when(pl.int_range(pl.len()) >= 250).then("schooling"))
-    found = regress_abilities(fitted, None, some, on=["schooling"], draws=1)
+def test_people_without_the_covariate_are_left_out_of_several_dimensions(rated, confirmed):
+    fit, people = confirmed, rated[2]
+    some = people.with_columns(schooling=pl.when(pl.int_range(pl.len()) >= 250).then("schooling"))
+    found = regress_abilities(fit, None, some, on=["schooling"], draws=1)
     assert found.plausible["subject"].n_unique() == 750
     assert found.heading.startswith("2 abilities of 750 subjects on covariates")
 
 
-def test_a_bifactor_fit_has_no_regression():
-    wide, pairs, *_ = drawn_in(2, 1, subjects=100, items=8, general=True)
-    fit = fit_dimensions(wide, pairs, bifactor=True)
-    people = wide.select("subject", age=pl.int_range(pl.len()))
-    with pytest.raises(MensuraError, match=r"regress: got a bifactor fit; expected correlated or explored dimensions"):
-        regress_abilities(fit, None, people, on=["age"])
+@pytest.fixture(scope="module")
+def testlets():
+    """1,000 subjects, three passages; the general ability rises by 0.6 with schooling, that of one passage by 0.4."""
+    rng = np.random.default_rng(11)
+    schooling, own = rng.normal(size=1000), np.arange(18) % 3
+    effect, sd = np.array([0.6, 0.4, 0.0, 0.0]), np.sqrt([0.64, 0.84, 1.0, 1.0])
+    ability = schooling[:, None] * effect + rng.normal(size=(1000, 4)) * sd
+    slopes = np.column_stack([np.full(18, 1.5), *(1.2 * (own == one) for one in range(3))])
+    right = (ability @ slopes.T + rng.normal(0, 0.7, 18) + rng.logistic(size=(1000, 18)) > 0.0).astype(int)
+    wide = pl.DataFrame({"subject": np.arange(1000).astype(str), **{f"i{at}": right[:, at] for at in range(18)}})
+    pairs = pl.DataFrame({"item": wide.columns[1:], "dimension": [f"p{one}" for one in own]})
+    return fit_dimensions(wide, pairs, bifactor=True), wide.select("subject", schooling=pl.Series(schooling)), effect
+
+
+@pytest.mark.slow
+def test_effects_on_a_general_and_on_own_abilities_come_back(testlets):
+    fit, people, effect = testlets
+    found = regress_abilities(fit, None, people, on=["schooling"])
+    rows = found.regression.filter(term="schooling")
+    assert rows["dimension"].to_list() == ["general", "p0", "p1", "p2"]
+    assert rows["estimate"].to_list() == pytest.approx(effect.tolist(), abs=0.12)
+    assert np.all(np.abs(rows["estimate"].to_numpy() - effect) < 2.6 * rows["se"].to_numpy())
+    assert all(0.02 < error < 0.1 for error in rows["se"])
+    apart = found.residuals.filter(pl.col("dimension") != pl.col("other"))
+    assert apart["covariance"].to_list() == [0.0] * 6
+    draws = found.plausible.filter(dimension="general").join(people, on="subject", maintain_order="left")
+    slopes = [np.polyfit(draws["schooling"], draws[f"pv{one}"], 1)[0] for one in range(1, 11)]
+    assert np.mean(slopes) == pytest.approx(rows["estimate"][0], abs=0.03)
+
+
+@pytest.mark.slow
+def test_a_bifactor_regression_is_that_of_correlated_abilities_kept_independent(testlets):
+    """With one passage, general and own ability are two abilities of one grid: likelihoods have the same posteriors."""
+    fit, people, _ = testlets
+    known = likelihoods(fit)
+    keep = np.arange(60)
+    items, own = known.items, known.answers._replace(right=known.answers.right[keep])
+    places = type(known.places)(known.places.mean[keep], known.places.covariance[keep])
+    small = PlacedLikelihoods.of(own, items, places)
+    x = np.column_stack([np.ones(60), people["schooling"].to_numpy()[:60]])
+    middle, root = x @ np.array([[0.0, 0.1, 0.0, 0.2], [0.5, 0.3, 0.0, -0.2]]), np.diag([0.8, 0.9, 1.0, 1.1])
+    mean, covariance = small.posterior(middle, root)
+    at, weight = np.polynomial.hermite_e.hermegauss(13)
+    grid = np.stack([one.ravel() for one in np.meshgrid(*[at] * 4, indexing="ij")], axis=1)
+    mass = np.prod(np.stack(np.meshgrid(*[weight] * 4, indexing="ij")), axis=0).ravel()
+    for row in range(5):
+        theta = middle[row] + grid @ root
+        z = theta @ items.slopes.T + items.intercepts.ravel()
+        like = np.exp(z @ own.right[row] - np.logaddexp(0.0, z).sum(axis=1)) * mass
+        like /= like.sum()
+        assert mean[row] == pytest.approx(like @ theta, abs=5e-3)
+        off = theta - like @ theta
+        assert covariance[row] == pytest.approx((off * like[:, None]).T @ off, abs=5e-3)
+
+
+@pytest.mark.slow
+def test_a_bifactor_regression_moves_with_its_items_as_it_says(testlets):
+    """The change of the gradient with slopes and intercepts of each part is that of small differences."""
+    fit, people, _ = testlets
+    known = likelihoods(fit)
+    x = np.column_stack([np.ones(1000), people["schooling"].to_numpy()])
+    found = regress(known, x, np.ones(1000))
+    known = found.likelihoods
+    changes, small = known.item_changes(x, np.ones(1000), found), 1e-2
+    places = np.argwhere(known.items.estimated)
+    assert changes.shape == (12, len(places))
+    for column in (0, 1, 2, 25, 53):
+        step, ends = np.zeros(known.items.estimated.shape), []
+        step[tuple(places[column])] = small
+        for sign in (-1.0, 1.0):
+            moved = PlacedLikelihoods.of(known.answers, known.items.moved(sign * step), known.places)
+            mean, variance = moved.posterior(x @ found.coefficients, found.root)
+            off = mean - x @ found.coefficients
+            moments = variance + off[:, :, None] * off[:, None, :]
+            ends.append(value_scores(x, off, moments, found.root, known.entries).sum(axis=0))
+        assert (ends[1] - ends[0]) / (2 * small) == pytest.approx(changes[:, column], rel=0.03, abs=0.5)
 
 
 @pytest.mark.slow

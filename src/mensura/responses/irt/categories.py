@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 
 from mensura.core.arrays import Floats
 from mensura.responses.irt import information as louis
@@ -219,10 +220,8 @@ def _exact(
         whole -= covariance
     whole[np.diag_indices_from(whole)] += stiffness + np.append(~p.used, np.zeros(len(p.free)))
     if p.ties is not None:
-        cut, flat = p.values.size, p.ties.reshape(p.values.size, -1)
-        turned = np.block(
-            [[flat, np.zeros((cut, len(p.free)))], [np.zeros((len(p.free), p.count)), np.eye(len(p.free))]]
-        )
+        flat = p.ties.reshape(p.values.size, -1)
+        turned: Floats = scipy.linalg.block_diag(flat, np.eye(len(p.free)))
         return along_ties(turned.T @ whole @ turned, p.ties, len(p.free))
     return louis.information_of_matrix(whole, len(p.values), len(p.free))
 

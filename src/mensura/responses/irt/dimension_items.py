@@ -113,6 +113,11 @@ class DimensionItems:
         unshared = np.flatnonzero(others == 0)
         return Structure([0], [*parts, Part(unshared, None)] if len(unshared) else parts)
 
+    @property
+    def estimates(self) -> Floats:
+        """Estimated slopes and intercepts, item by item, then correlations."""
+        return np.append(self.values[self.estimated], [self.correlation[pair] for pair in self.pairs])
+
     def flat(self) -> Floats:
         """Return slopes and intercepts item by item, then Fisher's z of the correlations."""
         return np.append(self.values.ravel(), [np.arctanh(self.correlation[pair]) for pair in self.pairs])
@@ -216,23 +221,21 @@ def _ordered(slopes: Floats, correlation: Floats) -> tuple[Floats, Floats]:
     return slopes[:, order] * signs, correlation[np.ix_(order, order)] * np.outer(signs, signs)
 
 
-def _varimax(slopes: Floats) -> tuple[float, Floats]:
-    """Return the loss (minus the variance of squared slopes, ability by ability) and its gradient."""
-    centred = slopes**2 - np.mean(slopes**2, axis=0)
-    return -float(np.sum(centred**2)) / 4.0, -slopes * centred
+def _criterion(slopes: Floats, oblique: bool) -> tuple[float, Floats]:
+    """Return the loss, products of squared slopes of different abilities, and its gradient.
 
-
-def _quartimin(slopes: Floats) -> tuple[float, Floats]:
-    """Return the loss (products of squared slopes of different abilities) and its gradient."""
-    others = slopes**2 @ (1.0 - np.eye(slopes.shape[1]))
-    return float(np.sum(slopes**2 * others)) / 4.0, slopes * others
+    Squares of turned slopes are taken about their means: that is varimax. Those of oblique ones are not: quartimin.
+    """
+    squares = slopes**2
+    others = (squares - (0.0 if oblique else np.mean(squares, axis=0))) @ (1.0 - np.eye(slopes.shape[1]))
+    return float(np.sum(squares * others)) / 4.0, slopes * others
 
 
 def _descend(slopes: Floats, turn: Floats, oblique: bool) -> tuple[float, Floats]:
     """Return the least loss from a start, and the turn that gives it: orthogonal, or with columns of length 1."""
-    length, criterion = 1.0, _quartimin if oblique else _varimax
+    length = 1.0
     rotated = slopes @ (np.linalg.inv(turn).T if oblique else turn)
-    loss, gradient = criterion(rotated)
+    loss, gradient = _criterion(rotated, oblique)
     for _ in range(_STEPS):
         along = -(rotated.T @ gradient @ np.linalg.inv(turn)).T if oblique else slopes.T @ gradient
         across = turn.T @ along
@@ -243,7 +246,7 @@ def _descend(slopes: Floats, turn: Floats, oblique: bool) -> tuple[float, Floats
         while length > 1e-12:
             tried = _within_turns(turn - length * along, oblique)
             new_rotated = slopes @ (np.linalg.inv(tried).T if oblique else tried)
-            new, new_gradient = criterion(new_rotated)
+            new, new_gradient = _criterion(new_rotated, oblique)
             if new < loss - 0.5 * length * float(np.sum(along**2)):
                 break
             length /= 2.0

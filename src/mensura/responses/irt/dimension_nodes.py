@@ -57,22 +57,22 @@ def step_answers(model: str, counts: Floats, p: DimensionItems) -> tuple[Floats,
 def curves_at(p: DimensionItems, rows: NDArray[np.intp], z: Array, y: Array, n: Array) -> StepCurves:
     """Return the steps ``rows`` at their z (subjects × nodes × nodes × steps), which is overwritten."""
     np.clip(z, -35.0, 35.0, out=z)
-    like = _weighted_sum(z, y)
+    like = _over_steps(z, y)
     if p.model == "partial-credit":
         return _adjacent(p, rows, z, y, n, like)
     np.exp(z, out=z)
     z += 1.0  # 1 / (1 − P)
-    like -= _weighted_sum(np.log(z), n)
+    like -= _over_steps(np.log(z), n)
     np.reciprocal(z, out=z)
     y, n = y[:, None, None, :], n[:, None, None, :]
     each = np.arange(len(rows))
     return StepCurves(like, y - n * (1.0 - z), z * (1.0 - z) * n, each, each)
 
 
-def _weighted_sum(values: Array, weights: Array) -> Floats:
-    """Return sums over steps (subjects × nodes × nodes), each subject with its own weights, as products of matrices."""
-    flat = values.reshape(len(values), -1, values.shape[3])
-    return np.asarray((flat @ weights[:, :, None]).reshape(values.shape[:3]), dtype=np.float64)
+def _over_steps(values: Array, counts: Array) -> Floats:
+    """Return the sums over steps of values at nodes times the counts of subjects."""
+    flat = values.reshape(len(values), -1, values.shape[3]) @ counts[:, :, None]
+    return np.asarray(flat.reshape(values.shape[:3]), dtype=np.float64)
 
 
 def _adjacent(p: DimensionItems, rows: NDArray[np.intp], z: Array, y: Array, n: Array, like: Floats) -> StepCurves:
@@ -85,7 +85,7 @@ def _adjacent(p: DimensionItems, rows: NDArray[np.intp], z: Array, y: Array, n: 
     total = np.ones((*z.shape[:3], len(of_step[0])))
     for at in of_step:
         total[..., place[at]] += chance[..., at]
-    like -= _weighted_sum(np.log(total), n[:, of_step[0]])
+    like -= _over_steps(np.log(total), n[:, of_step[0]])
     above = (chance / total[..., place]).astype(np.float32)
     for at, higher in zip(of_step[-2::-1], of_step[:0:-1], strict=True):  # chance of this category or a higher one
         above[..., at[np.isin(item[at], item[higher])]] += above[..., higher]
@@ -135,6 +135,19 @@ OWN_NODES = 11
 _CHUNK_VALUES = 500_000
 
 
+class StepAnswers(NamedTuple):
+    """Right answers (subjects × steps of items), how often asked (None: all once), and weights of subjects."""
+
+    right: Array
+    trials: Array | None = None
+    weights: Floats | None = None
+
+    @property
+    def shares(self) -> Floats:
+        """The weight of every subject."""
+        return np.ones(len(self.right)) if self.weights is None else self.weights
+
+
 class Places(NamedTuple):
     """Mean and covariance of every subject's abilities."""
 
@@ -164,15 +177,18 @@ class Block(NamedTuple):
     curves: StepCurves
 
 
-class Chunk(NamedTuple):
-    """Some subjects: weights of shared nodes, their places (subjects × nodes × abilities), evidence, and the parts.
+class Layout(NamedTuple):
+    """Shared nodes (subjects × nodes × abilities) with log weights; of each part its nodes and their log weights."""
 
-    ``joint``: logarithms of the weights before they are made to sum to 1. ``means``: expected abilities at each shared
-    node. ``spreads``: expected variances there.
-    """
+    theta: Floats
+    weights: Floats
+    parts: list[tuple[Floats, Floats | float]]
+
+
+class Chunk(NamedTuple):
+    """Some subjects: weights of shared nodes, expected abilities and their variances there, evidence, and the parts."""
 
     rows: slice
-    joint: Floats
     weights: Floats
     means: Floats
     spreads: Floats
@@ -201,44 +217,76 @@ def product_rule(p: DimensionItems) -> tuple[Floats, Floats]:
     return np.stack([grid.ravel() for grid in grids], axis=1), np.sum([one.ravel() for one in weights], axis=0)
 
 
-def chunks(right: Array, trials: Array, p: DimensionItems, places: Places) -> Iterator[Chunk]:
-    """Yield the posteriors of all subjects, some at a time."""
+def chunks(
+    answers: StepAnswers,
+    p: DimensionItems,
+    places: Places,
+    middle: Floats | None = None,
+    covariance: Floats | None = None,
+) -> Iterator[Chunk]:
+    """Yield the posteriors of all subjects, some at a time; ``middle`` and ``covariance``: of their own priors."""
+    middle = np.zeros_like(places.mean) if middle is None else middle
+    covariance = p.correlation if covariance is None else covariance
     size = max(1, _CHUNK_VALUES // (len(p.rows[0]) * int(np.prod(node_count(p)))))
-    for start in range(0, len(right), size):
+    for start in range(0, len(answers.right), size):
         rows = slice(start, start + size)
-        y = np.asarray(right[rows], dtype=np.float32)
-        n = np.ones_like(y) if trials is None else np.asarray(trials[rows], dtype=np.float32)
-        yield _posteriors(rows, y, n, p, Places(places.mean[rows], places.covariance[rows]))
+        y = np.asarray(answers.right[rows], dtype=np.float32)
+        n = np.ones_like(y) if answers.trials is None else np.asarray(answers.trials[rows], dtype=np.float32)
+        layout = lay_out(p, Places(places.mean[rows], places.covariance[rows]))
+        blocks = [
+            _block(part, nodes, y, n, p) for part, (nodes, _) in zip(p.structure.parts, layout.parts, strict=True)
+        ]
+        likes = [block.curves.like for block in blocks]
+        weights, means, spreads, evidence, given = weigh(p, layout, likes, middle[rows], covariance)
+        blocks = [block._replace(given=one) for block, one in zip(blocks, given, strict=True)]
+        yield Chunk(rows, weights, means, spreads, evidence, blocks)
 
 
-def _posteriors(rows: slice, y: Array, n: Array, p: DimensionItems, places: Places) -> Chunk:
+def lay_out(p: DimensionItems, places: Places) -> Layout:
+    """Lay nodes under the normal posteriors of the round before."""
     shared, parts = p.structure
-    standard, joint = product_rule(p)
+    standard, weights = product_rule(p)
     root = np.asarray(np.linalg.cholesky(places.covariance[:, shared][:, :, shared]), dtype=np.float64)
     theta = places.mean[:, None, shared] + standard @ np.swapaxes(root, 1, 2)
     stretch = np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
-    joint = joint + stretch[:, None] + log_density(theta, p.correlation[np.ix_(shared, shared)])
-    means, spreads = np.zeros((*joint.shape, len(p.correlation))), np.zeros((*joint.shape, len(p.correlation)))
-    means[:, :, shared] = theta
-    blocks = []
-    for part in parts:
-        nodes, log_weight = _own_nodes(part, shared, theta, root, places)
-        block, height = _block(part, shared, nodes, log_weight, y, n, p)
-        joint += height
-        blocks.append(block)
+    own = [_own_nodes(part, shared, theta, root, places) for part in parts]
+    return Layout(theta, weights + stretch[:, None], own)
+
+
+def weigh(
+    p: DimensionItems, layout: Layout, likes: list[Floats], middle: Floats, covariance: Floats
+) -> tuple[Floats, Floats, Floats, Floats, list[Floats]]:
+    """Weigh nodes by the log likelihoods of the parts and normal priors about ``middle`` (subjects × abilities).
+
+    Returns weights of the shared nodes, expected abilities there, their variances, the log likelihood of each subject,
+    and the weights of each part's own nodes given the shared ones.
+    """
+    shared, parts = p.structure
+    joint = layout.weights + log_density(layout.theta - middle[:, None, shared], covariance[np.ix_(shared, shared)])
+    means, spreads = np.zeros((*joint.shape, len(covariance))), np.zeros((*joint.shape, len(covariance)))
+    means[:, :, shared] = layout.theta
+    every = []
+    for part, (nodes, log_weight), like in zip(parts, layout.parts, likes, strict=True):
+        prior: Floats | float = 0.0
+        if part.own is not None:
+            variance = covariance[part.own, part.own]
+            prior = -0.5 * ((nodes[..., -2] - middle[:, part.own, None, None]) ** 2 / variance + np.log(variance))
+        given, height = normalised(like + log_weight + prior)
         if part.own is not None:
             at = nodes[..., -2]
-            means[:, :, part.own] = np.sum(block.given * at, axis=2)
-            spreads[:, :, part.own] = np.sum(block.given * (at - means[:, :, part.own, None]) ** 2, axis=2)
+            means[:, :, part.own] = np.sum(given * at, axis=2)
+            spreads[:, :, part.own] = np.sum(given * (at - means[:, :, part.own, None]) ** 2, axis=2)
+        joint += height
+        every.append(given)
     weights, evidence = normalised(joint)
-    return Chunk(rows, joint, weights, means, spreads, evidence, blocks)
+    return weights, means, spreads, evidence, every
 
 
 def log_density(theta: Floats, covariance: Floats) -> Floats:
     """Return the log density of normal abilities at nodes (subjects × nodes × abilities), but for (2π)^(−D/2)."""
-    inverse = np.asarray(np.linalg.inv(covariance), dtype=np.float64)
-    squares = np.einsum("cqd,cqd->cq", theta @ inverse, theta)
-    return np.asarray(-0.5 * (squares + np.linalg.slogdet(covariance)[1]), dtype=np.float64)
+    inverse = np.linalg.inv(np.linalg.cholesky(covariance))
+    squares = np.sum((theta @ inverse.T) ** 2, axis=2)
+    return np.asarray(np.log(np.diag(inverse)).sum() - 0.5 * squares, dtype=np.float64)
 
 
 def normalised(joint: Floats) -> tuple[Floats, Floats]:
@@ -267,52 +315,56 @@ def _own_nodes(
     own = centre[:, :, None] + sd[:, None, None] * standard
     wide = np.broadcast_to(theta[:, :, None, :], (*own.shape, len(shared)))
     nodes = np.concatenate([wide, own[..., None], np.ones((*own.shape, 1))], axis=3)
-    return nodes, log_weight - 0.5 * own**2 + np.log(sd)[:, None, None]
+    return nodes, log_weight + np.log(sd)[:, None, None]
 
 
-def _block(
-    part: Part, shared: list[int], nodes: Floats, log_weight: Floats | float, y: Array, n: Array, p: DimensionItems
-) -> tuple[Block, Floats]:
-    """Return a part at its nodes, and the logarithm of its likelihood at the shared ones."""
+def _block(part: Part, nodes: Floats, y: Array, n: Array, p: DimensionItems) -> Block:
+    """Return a part at its nodes, without their weights."""
     own = [] if part.own is None else [part.own]
-    columns = np.array([*shared, *own, p.slopes.shape[1]])
+    columns = np.array([*p.structure.shared, *own, p.slopes.shape[1]])
     rows = np.flatnonzero(np.isin(p.rows[0], part.items))
     single = nodes.astype(np.float32)
     z = single @ p.row_values[np.ix_(rows, columns)].T.astype(np.float32)
-    curves = curves_at(p, rows, z, y[:, rows], n[:, rows])
-    given, height = normalised(curves.like + log_weight)
-    return Block(rows, columns, given, single, curves), height
+    return Block(rows, columns, np.empty(0), single, curves_at(p, rows, z, y[:, rows], n[:, rows]))
 
 
-def pass_over(right: Array, trials: Array, p: DimensionItems, places: Places) -> tuple[DimensionSums, Places]:
+def pass_over(answers: StepAnswers, p: DimensionItems, places: Places) -> tuple[DimensionSums, Places]:
     """Return the sums of one pass, and the places that the next one lays its nodes under."""
     dimensions = p.slopes.shape[1]
-    height, gradient, information = gap_terms(p, np.sum(right, axis=0))
+    shares = answers.shares
+    height, gradient, information = gap_terms(p, shares @ np.asarray(answers.right, dtype=np.float64))
     moments, evidence = np.zeros((dimensions, dimensions)), height
     mean, covariance = np.empty_like(places.mean), np.empty_like(places.covariance)
-    for chunk in chunks(right, trials, p, places):
+    for chunk in chunks(answers, p, places):
+        of_nodes = chunk.weights * shares[chunk.rows, None]
         for block in chunk.blocks:
             count, item, columns = len(block.columns), p.rows[0][block.rows], parameter_columns(p, block)
             _, off, spread, first, second = block.curves
             flat = block.nodes.reshape(-1, count)
-            weights = (chunk.weights[:, :, None] * block.given).astype(np.float32).reshape(-1, 1)
+            weights = (of_nodes[:, :, None] * block.given).astype(np.float32).reshape(-1, 1)
             slope = off.reshape(-1, len(item)).T @ (flat * weights)
             np.add.at(gradient, (item[:, None], columns), slope)
-            products = (flat[:, :, None] * flat[:, None, :]).reshape(len(flat), -1) * weights
-            blocks = (spread.reshape(len(flat), -1).T @ products).reshape(-1, count, count)
+            squares = (flat[:, :, None] * flat[:, None, :]).reshape(len(flat), -1) * weights
+            blocks = (spread.reshape(len(flat), -1).T @ squares).reshape(-1, count, count)
             one, other = columns[first][:, :, None], columns[second][:, None, :]
             both = item[first][:, None, None]
             np.add.at(information, (both, one, other), blocks)
             different = first != second
             np.add.at(information, (both[different], other[different], one[different]), blocks[different])
-        own = np.einsum("cq,cqd->cd", chunk.weights, chunk.means)
-        squares = np.swapaxes(chunk.means * chunk.weights[:, :, None], 1, 2) @ chunk.means
-        squares += np.einsum("cq,cqd->cd", chunk.weights, chunk.spreads)[:, :, None] * np.eye(dimensions)
+        own, products = node_moments(chunk.weights, chunk.means, chunk.spreads)
         mean[chunk.rows] = own
-        covariance[chunk.rows] = squares - own[:, :, None] * own[:, None, :] + 1e-6 * np.eye(dimensions)
-        moments += squares.sum(axis=0)
-        evidence += float(chunk.evidence.sum())
+        covariance[chunk.rows] = products - own[:, :, None] * own[:, None, :] + 1e-6 * np.eye(dimensions)
+        moments += np.tensordot(shares[chunk.rows], products, axes=1)
+        evidence += float(shares[chunk.rows] @ chunk.evidence)
     return DimensionSums(gradient, information, moments, evidence), Places(mean, covariance)
+
+
+def node_moments(weights: Floats, means: Floats, spreads: Floats) -> tuple[Floats, Floats]:
+    """Return expected abilities and their products, from expectations and variances at weighted nodes."""
+    weighted: Floats = means * weights[:, :, None]
+    second: Floats = np.swapaxes(weighted, 1, 2) @ means
+    second[:, range(means.shape[2]), range(means.shape[2])] += np.sum(spreads * weights[:, :, None], axis=1)
+    return weighted.sum(axis=1), second
 
 
 def parameter_columns(p: DimensionItems, block: Block) -> NDArray[np.intp]:

@@ -20,57 +20,51 @@ from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 from mensura.responses.irt import dimension_nodes as nodes
 from mensura.responses.irt.dimension_items import DimensionItems, prior_curvature, prior_gradient, stiffness
+from mensura.responses.irt.dimension_nodes import StepAnswers
 from mensura.responses.irt.fitting import Anderson
-from mensura.responses.irt.namespace import Array
 
 _FLATTEST = 1e-9
-_MOST_EXACT = 3e11
-"""Multiplications up to which the information is exact; beyond, it is that of products of scores."""
 
 
-def covariance_of(right: Array, trials: Array, p: DimensionItems, places: nodes.Places) -> Floats | None:
-    """Return the covariance of all estimates; from products of scores where the exact one would take long.
+def covariance_of(answers: StepAnswers, p: DimensionItems, places: nodes.Places) -> Floats | None:
+    """Return the covariance of all estimates.
 
     None where any turn of the abilities fits as well, or the answers do not hold all estimates apart.
     """
     if p.explored:
         return None
-    values, vectors = np.linalg.eigh(observed_information(right, trials, p, places)[0])
+    values, vectors = np.linalg.eigh(observed_information(answers, p, places)[0])
     if values[0] <= _FLATTEST * values[-1]:
         return None
     return np.asarray((vectors / values) @ vectors.T, dtype=np.float64)
 
 
-def observed_information(right: Array, trials: Array, p: DimensionItems, places: nodes.Places) -> tuple[Floats, Floats]:
-    """Return the information of all estimates and of the priors, and the scores of subjects (subjects × estimates)."""
+def observed_information(answers: StepAnswers, p: DimensionItems, places: nodes.Places) -> tuple[Floats, Floats]:
+    """Return the information of all estimates and of the priors, and the weighted scores of subjects."""
     used = p.estimated
     cut = int(used.sum())
     size = cut + len(p.pairs)
-    exact = _multiplications(len(right), p, size) <= _MOST_EXACT
+    shares = answers.shares[:, None]
     missing, means = np.zeros((size, size)), []
-    for chunk in nodes.chunks(right, trials, p, places):
-        given = np.zeros((*chunk.weights.shape, size))
-        given[:, :, :cut] = node_scores(p, chunk, missing if exact else None)
+    for chunk in nodes.chunks(answers, p, places):
+        given, own = np.zeros((*chunk.weights.shape, size)), shares[chunk.rows]
+        given[:, :, :cut] = node_scores(p, chunk, own, missing)
         given[:, :, cut:] = _correlation_scores(p, chunk.means)
-        means.append(np.einsum("cq,cqp->cp", chunk.weights, given))
-        if exact:
-            rooted = (given * np.sqrt(chunk.weights)[:, :, None]).reshape(-1, size)
-            missing += rooted.T @ rooted
+        means.append((chunk.weights[:, None, :] @ given)[:, 0])
+        rooted = (given * np.sqrt(own * chunk.weights)[:, :, None]).reshape(-1, size)
+        missing += rooted.T @ rooted
     scores = np.concatenate(means)
-    if exact:
-        known = _known(p, nodes.pass_over(right, trials, p, places)[0].information, len(right))
-        information = known - (missing - scores.T @ scores)
-    scores[:, :cut] += nodes.gap_scores(p, np.asarray(right))[:, used]
-    if not exact:
-        information = scores.T @ scores
+    known = _known(p, nodes.pass_over(answers, p, places)[0].information, float(shares.sum()))
+    information = known - (missing - (shares * scores).T @ scores)
+    scores[:, :cut] += nodes.gap_scores(p, np.asarray(answers.right))[:, used]
     information[:cut, :cut] += prior_curvature(p)
-    return (information + information.T) / 2.0, scores
+    return (information + information.T) / 2.0, shares * scores
 
 
-def node_scores(p: DimensionItems, chunk: nodes.Chunk, missing: Floats | None = None) -> Floats:
+def node_scores(p: DimensionItems, chunk: nodes.Chunk, shares: Floats, missing: Floats | None = None) -> Floats:
     """Return the mean scores of slopes and intercepts at the shared nodes (subjects × nodes × estimates).
 
-    ``missing``: gets the mean covariance of the scores of each part added.
+    ``missing``: gets the mean covariance of the scores of each part added, times the weights ``shares`` of subjects.
     """
     used = p.estimated
     order = np.cumsum(used).reshape(used.shape) - 1
@@ -79,14 +73,8 @@ def node_scores(p: DimensionItems, chunk: nodes.Chunk, missing: Floats | None = 
         where = p.rows[0][block.rows][:, None], nodes.parameter_columns(p, block)
         kept = np.flatnonzero(used[where])
         at, which = np.unique(order[where].ravel()[kept], return_inverse=True)
-        given[:, :, at] = _within(chunk, block, kept, at, which, missing)
+        given[:, :, at] = _within(chunk, block, kept, at, which, shares, missing)
     return given
-
-
-def _multiplications(subjects: int, p: DimensionItems, size: int) -> float:
-    shared, own = nodes.node_count(p)
-    of_parts = sum(float(np.sum(p.estimated[part.items])) ** 2 for part in p.structure.parts)
-    return subjects * shared * (float(size) ** 2 + (own * of_parts if own > 1 else 0.0))
 
 
 def _within(
@@ -95,6 +83,7 @@ def _within(
     kept: NDArray[np.intp],
     at: NDArray[np.intp],
     which: NDArray[np.intp],
+    shares: Floats,
     missing: Floats | None,
 ) -> Floats:
     """Return a part's mean scores at the shared nodes; add their mean covariance there to ``missing``.
@@ -106,16 +95,16 @@ def _within(
         scores = scores @ (which[:, None] == np.arange(len(at))).astype(np.float32)
     if scores.shape[2] == 1:
         return np.asarray(scores[:, :, 0], dtype=np.float64)
-    mean = np.einsum("cqk,cqkp->cqp", block.given.astype(np.float32), scores)
+    mean = (block.given.astype(np.float32)[:, :, None, :] @ scores)[:, :, 0]
     if missing is not None:
         scores -= mean[:, :, None, :]
-        scores *= np.sqrt(chunk.weights[:, :, None] * block.given).astype(np.float32)[..., None]
+        scores *= np.sqrt((shares * chunk.weights)[:, :, None] * block.given).astype(np.float32)[..., None]
         rooted = scores.reshape(-1, len(at))
         missing[np.ix_(at, at)] += rooted.T @ rooted
     return np.asarray(mean, dtype=np.float64)
 
 
-def _known(p: DimensionItems, information: Floats, subjects: int) -> Floats:
+def _known(p: DimensionItems, information: Floats, subjects: float) -> Floats:
     """Return the information with abilities known: one block per item, and one of correlations."""
     used = p.estimated
     cut = int(used.sum())
@@ -152,6 +141,8 @@ MOST = 4
 """Abilities that are integrated together; nodes grow by a power of them."""
 _PASSES, _SAME, _NEAR = 300, 1e-3, 3.0
 _LONGEST, _NOISE = 0.5, 1e-7
+_PATIENCE = 14
+"""Passes after which the EM algorithm's steps give way to Newton's, whose information takes as long as a few passes."""
 
 
 class DimensionFitted(NamedTuple):
@@ -165,36 +156,52 @@ class DimensionFitted(NamedTuple):
     converged: bool
 
 
-def fit_dimensions_held(right: Array, trials: Array, begin: DimensionItems, most: int = _PASSES) -> DimensionFitted:
-    """Fit answers (subjects × items, or × steps of items); ``trials``: how often asked, None where all were once.
-
-    ``most``: passes after which it stops; one more finds the likelihood.
-    """
-    count, dimensions = len(right), begin.slopes.shape[1]
+def fit_dimensions_held(answers: StepAnswers, begin: DimensionItems, most: int = _PASSES) -> DimensionFitted:
+    """Fit answers; ``most``: passes after which it stops; one more finds the likelihood."""
+    count, dimensions = len(answers.right), begin.slopes.shape[1]
+    total = float(answers.shares.sum())
     if len(begin.structure.shared) > MOST:
         advice = "Merge some, or use --bifactor with one per item"
         raise MensuraError(f"dimensions: got {dimensions}; expected at most {MOST}. {advice}")
     places = nodes.Places(np.zeros((count, dimensions)), np.tile(np.eye(dimensions), (count, 1, 1)))
-    here, memory, passes, left, best = begin, Anderson(), 0, np.inf, -np.inf
+    here, memory, passes, left, before = begin, Anderson(), 0, np.inf, -np.inf
+    newton: Floats | None = None
     while passes < most and left > _SAME:
         passes += 1
-        sums, places = nodes.pass_over(right, trials, here, places)
-        if sums.evidence < best - _NOISE * abs(best):
+        sums, places = nodes.pass_over(answers, here, places)
+        height = sums.evidence + 0.5 * float(np.sum(here.values * prior_gradient(here)))
+        if height < before - _NOISE * abs(before):
             memory.forget()
-        best = max(best, sums.evidence)
+            newton = None
+        elif passes % _PATIENCE == 0:
+            memory.forget()
+            newton = covariance_of(answers, here, places)
+        before = height
         step = here.within_order(np.clip(_step(here, sums), -_LONGEST, _LONGEST))
-        plain = here.moved(step).rescaled(sums.moments / count)
+        plain = here.moved(step).rescaled(sums.moments / total)
+        if newton is not None:
+            plain = _after_newton(here, sums, newton, total) or plain
         precision = np.diagonal(sums.information, axis1=1, axis2=2) + stiffness(here)
-        errors = np.append(1.0 / np.sqrt(np.maximum(precision, _FLATTEST)), np.full(len(here.pairs), count**-0.5))
+        units = np.append(1.0 / np.sqrt(np.maximum(precision, _FLATTEST)), np.full(len(here.pairs), total**-0.5))
         point = here.flat()
         step = plain.flat() - point
-        left = float(np.max(np.abs(step) / errors))
-        longer = memory.improved(point, step, errors) if left < _NEAR else step
-        left = max(left, float(np.max(np.abs(longer) / errors)))  # a plain step is short along any flat direction
+        left = float(np.max(np.abs(step) / units))
+        longer = memory.improved(point, step, units) if left < _NEAR else step
+        left = max(left, float(np.max(np.abs(longer) / units)))  # a plain step is short along any flat direction
         here = here.at(point + longer) or plain
-    sums, places = nodes.pass_over(right, trials, here, places)
-    covariance = covariance_of(right, trials, here, places)
-    return DimensionFitted(here, places, sums.evidence, covariance, passes, left <= _SAME)
+    sums, places = nodes.pass_over(answers, here, places)
+    return DimensionFitted(here, places, sums.evidence, covariance_of(answers, here, places), passes, left <= _SAME)
+
+
+def _after_newton(p: DimensionItems, sums: nodes.DimensionSums, inverse: Floats, total: float) -> DimensionItems | None:
+    """Return the items after Newton's step; None where it leads nowhere."""
+    used, of_pairs = p.estimated, np.linalg.inv(p.correlation)
+    off = of_pairs @ sums.moments @ of_pairs - total * of_pairs
+    step = inverse @ np.append((sums.gradient + prior_gradient(p))[used], [off[pair] for pair in p.pairs])
+    cut, moved = int(used.sum()), np.zeros(used.shape)
+    moved[used] = np.clip(step[:cut], -_LONGEST, _LONGEST)
+    rise = [by / (1.0 - p.correlation[pair] ** 2) for by, pair in zip(step[cut:], p.pairs, strict=True)]
+    return p.at(p.flat() + np.append(p.within_order(moved).ravel(), rise))
 
 
 def _step(p: DimensionItems, sums: nodes.DimensionSums) -> Floats:

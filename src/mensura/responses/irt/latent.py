@@ -15,11 +15,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mensura.core.arrays import Floats
 from mensura.responses.irt.category_curves import CategoryItems, log_chances
 from mensura.responses.irt.dimension_items import DimensionItems
-from mensura.responses.irt.dimension_nodes import Places, chunks as node_chunks, log_density, normalised, product_rule
+from mensura.responses.irt.dimension_nodes import (
+    Places,
+    StepAnswers,
+    chunks as node_chunks,
+    lay_out,
+    node_moments,
+    weigh,
+)
 from mensura.responses.irt.dimensions import node_scores
 from mensura.responses.irt.fitting import Anderson
 from mensura.responses.irt.model import Parameters
@@ -38,26 +46,27 @@ _ENDS = np.array([-6.0, 6.0])
 """How far means of subjects may be from 0, in standard deviations of the first group."""
 
 
+Entries = tuple[NDArray[np.intp], NDArray[np.intp]]
+"""Rows and columns of a root that are estimated: all of the lower triangle, or the diagonal."""
+
+
 @dataclass(frozen=True)
 class LatentRegression:
     """``coefficients`` (columns of x × abilities), ``root``: Cholesky factor of the covariance of the rest.
 
+    ``values``: both in one row, with logarithms on the diagonal of the root.
     ``mean`` and ``variance``: of every subject's posterior. ``information``: of coefficients and logarithms of the
     root, observed. ``scores``: their gradients by subject, weighted.
     """
 
+    likelihoods: Likelihoods
+    values: Floats
     coefficients: Floats
     root: Floats
     mean: Floats
     variance: Floats
     information: Floats
     scores: Floats
-    rounds: int
-
-    @property
-    def values(self) -> Floats:
-        """Coefficients, and the root with logarithms on its diagonal."""
-        return _values(self.coefficients, self.root)
 
     @property
     def covariance(self) -> Floats:
@@ -65,17 +74,18 @@ class LatentRegression:
         return np.asarray(self.root @ self.root.T, dtype=np.float64)
 
 
-def _values(coefficients: Floats, root: Floats) -> Floats:
+def _values(coefficients: Floats, root: Floats, entries: Entries) -> Floats:
     logs = root + np.diag(np.log(np.diag(root)) - np.diag(root))
-    return np.append(coefficients.ravel(), logs[np.tril_indices(len(root))])
+    return np.append(coefficients.ravel(), logs[entries])
 
 
-def parts_of(values: Floats, columns: int, abilities: int) -> tuple[Floats, Floats]:
+def _parts(values: Floats, entries: Entries) -> tuple[Floats, Floats]:
     """Return coefficients and root of values."""
+    abilities, cut = int(entries[0][-1]) + 1, len(values) - len(entries[0])
     root = np.zeros((abilities, abilities))
-    root[np.tril_indices(abilities)] = values[columns * abilities :]
+    root[entries] = values[cut:]
     root += np.diag(np.exp(np.diag(root)) - np.diag(root))
-    return values[: columns * abilities].reshape(columns, abilities), root
+    return values[:cut].reshape(-1, abilities), root
 
 
 @dataclass(frozen=True)
@@ -84,6 +94,7 @@ class AbilityLikelihoods:
 
     values: Floats
     grid: Grid
+    entries = np.tril_indices(1)
 
     @classmethod
     def of_answers(cls, shard: Shard, items: Parameters) -> AbilityLikelihoods:
@@ -112,57 +123,70 @@ class AbilityLikelihoods:
 
 @dataclass(frozen=True)
 class PlacedLikelihoods:
-    """Answers, items, and log likelihoods with the weights of nodes (subjects × nodes) under ``places``.
+    """Answers, items, and log likelihoods of the parts of a test (subjects × shared × own nodes) under ``places``."""
 
-    No item may have an own ability (bifactor): nodes are those of all abilities together.
-    """
-
-    right: Array
-    trials: Array
+    answers: StepAnswers
     items: DimensionItems
     places: Places
-    values: Floats
+    values: list[Floats]
 
     @classmethod
-    def of(cls, right: Array, trials: Array, items: DimensionItems, places: Places) -> PlacedLikelihoods:
-        """Return those of answers (subjects × steps of items) with nodes under the abilities ``places``."""
-        nodes = node_chunks(right, trials, items, places)
-        values = np.concatenate([chunk.joint - log_density(chunk.means, items.correlation) for chunk in nodes])
-        return cls(right, trials, items, places, values)
+    def of(cls, answers: StepAnswers, items: DimensionItems, places: Places) -> PlacedLikelihoods:
+        """Return those of answers with nodes under the abilities ``places``."""
+        likes = [[block.curves.like for block in chunk.blocks] for chunk in node_chunks(answers, items, places)]
+        return cls(answers, items, places, [np.concatenate(one) for one in zip(*likes, strict=True)])
+
+    @property
+    def entries(self) -> Entries:
+        """What is estimated of the root: own abilities of a bifactor model stay independent."""
+        abilities = len(self.items.correlation)
+        own = len(self.items.structure.shared) < abilities
+        rows, columns = np.nonzero(np.eye(abilities)) if own else np.tril_indices(abilities)
+        return rows, columns
 
     def around(self, mean: Floats, covariance: Floats) -> PlacedLikelihoods:
         """Return the same with nodes under other posteriors."""
-        return PlacedLikelihoods.of(self.right, self.trials, self.items, Places(mean, covariance))
+        return PlacedLikelihoods.of(self.answers, self.items, Places(mean, covariance))
 
     def posterior(self, middle: Floats, root: Floats) -> tuple[Floats, Floats]:
         """Return mean and covariance of every subject's abilities under its own normal prior."""
-        standard, spread = product_rule(self.items)[0], root @ root.T
         mean, covariance = np.empty_like(self.places.mean), np.empty_like(self.places.covariance)
-        size = max(1, _CHUNK_VALUES // standard.size)
+        size = max(1, _CHUNK_VALUES // sum(values[0].size for values in self.values))
         for start in range(0, len(mean), size):
             rows = slice(start, start + size)
-            own = np.linalg.cholesky(self.places.covariance[rows])
-            theta = self.places.mean[rows, None] + standard @ np.swapaxes(own, 1, 2)
-            prior = log_density(theta - middle[rows, None], spread)
-            weights = normalised(self.values[rows] + prior)[0]
-            mean[rows] = (weights[:, None] @ theta)[:, 0]
-            theta -= mean[rows, None]
-            covariance[rows] = np.swapaxes(theta * weights[:, :, None], 1, 2) @ theta
+            layout = lay_out(self.items, Places(self.places.mean[rows], self.places.covariance[rows]))
+            likes = [values[rows] for values in self.values]
+            mean[rows], second = node_moments(*weigh(self.items, layout, likes, middle[rows], root @ root.T)[:3])
+            covariance[rows] = second - mean[rows, :, None] * mean[rows, None, :]
         return mean, covariance
 
     def item_changes(self, x: Floats, weights: Floats, line: LatentRegression) -> Floats:
         """Return how the gradient of a regression changes with slopes and intercepts (values × estimates)."""
         changes = np.zeros((len(line.values), int(self.items.estimated.sum())))
-        for chunk in node_chunks(self.right, self.trials, self.items, self.places):
-            off = chunk.means - (x[chunk.rows] @ line.coefficients)[:, None]
-            posterior = normalised(self.values[chunk.rows] + log_density(off, line.covariance))[0]
-            flat = off.reshape(-1, off.shape[2])
-            wide = np.repeat(x[chunk.rows], off.shape[1], axis=0)
-            of_values = value_scores(wide, flat, flat[:, :, None] * flat[:, None, :], line.root)
-            of_values = of_values.reshape(*off.shape[:2], -1)
-            of_values -= np.einsum("cq,cqv->cv", posterior, of_values)[:, None]
-            of_values *= (posterior * weights[chunk.rows, None])[:, :, None]
-            changes += np.tensordot(of_values, node_scores(self.items, chunk), axes=([0, 1], [0, 1]))
+        middle, variances = x @ line.coefficients, np.diag(line.covariance)
+        ones, abilities = np.ones((len(x), 1)), len(variances)
+        for chunk in node_chunks(self.answers, self.items, self.places, middle, line.covariance):
+            own, posterior = x[chunk.rows], chunk.weights * weights[chunk.rows, None]
+            off = (chunk.means - middle[chunk.rows, None]).reshape(-1, abilities)
+            moments = off[:, :, None] * off[:, None, :]
+            moments[:, range(abilities), range(abilities)] += chunk.spreads.reshape(-1, abilities)
+            wide = np.repeat(own, posterior.shape[1], axis=0)
+            of_values = value_scores(wide, off, moments, line.root, self.entries).reshape(*posterior.shape, -1)
+            of_values -= chunk.weights[:, None, :] @ of_values
+            of_values *= posterior[:, :, None]
+            given = node_scores(self.items, chunk, ones[chunk.rows])
+            changes += np.tensordot(of_values, given, axes=([0, 1], [0, 1]))
+            for block in chunk.blocks:
+                if (ability := int(block.columns[-2])) in self.items.structure.shared:
+                    continue
+                off_own = block.nodes[..., -2].astype(np.float64) - middle[chunk.rows, ability, None, None]
+                of_sd, terms = len(changes) - abilities + ability, slice(ability, x.shape[1] * abilities, abilities)
+                for power, at, columns in ((1, terms, own), (2, slice(of_sd, of_sd + 1), ones[chunk.rows])):
+                    values = off_own**power / variances[ability]
+                    values -= np.sum(block.given * values, axis=2)[:, :, None]
+                    turned = chunk._replace(blocks=[block._replace(given=block.given * values)])
+                    given = node_scores(self.items, turned, ones[chunk.rows])
+                    changes[at] += columns.T @ np.sum(posterior[:, :, None] * given, axis=1)
         return changes
 
 
@@ -170,84 +194,83 @@ Likelihoods = AbilityLikelihoods | PlacedLikelihoods
 """What a regression knows of the answers: posteriors of abilities under any normal prior of each subject."""
 
 
-def find_values(
-    likelihoods: Likelihoods, x: Floats, weights: Floats, begin: Floats | None = None, abilities: int = 1
-) -> tuple[Floats, int]:
-    """Return coefficients and logarithms of the root, and the rounds; ``begin``: values to start from."""
+def climb(likelihoods: Likelihoods, x: Floats, weights: Floats, values: Floats) -> Floats:
+    """Return the values of a regression with the highest likelihood, by rounds from ``values`` on."""
     root = np.sqrt(weights)[:, None]
     inverse: Floats = np.asarray(np.linalg.pinv(root * x) * root[:, 0], dtype=np.float64)
-    values = _values(np.zeros((x.shape[1], abilities)), np.eye(abilities)) if begin is None else begin
-    rounds, change, memory, units = 0, np.inf, Anderson(), np.ones(len(values))
-    while rounds < _ROUNDS and change > _SAME:
-        rounds += 1
-        step = _round(likelihoods, x, weights, inverse, parts_of(values, x.shape[1], abilities)) - values
+    change, memory, units = np.inf, Anderson(), np.ones(len(values))
+    for _ in range(_ROUNDS):
+        step = _round(likelihoods, x, weights, inverse, values) - values
         if float(np.max(np.abs(step))) > change:
             memory.forget()
         change = float(np.max(np.abs(step)))
         values = values + memory.improved(values, step, units)
-    return values, rounds
+        if change <= _SAME:
+            break
+    return values
 
 
-def regress(
-    likelihoods: Likelihoods, x: Floats, weights: Floats, begin: Floats | None = None, abilities: int = 1
-) -> LatentRegression:
-    """Fit coefficients and the spread of the rest as :func:`find_values` does, with their errors."""
-    values, rounds = find_values(likelihoods, x, weights, begin, abilities)
+def regress(likelihoods: Likelihoods, x: Floats, weights: Floats) -> LatentRegression:
+    """Fit coefficients and the spread of the rest; nodes go under the posteriors that the covariates give."""
+    entries = likelihoods.entries
+    abilities = int(entries[0][-1]) + 1
+    begin = _values(np.zeros((x.shape[1], abilities)), np.eye(abilities), entries)
+    values = climb(likelihoods, x, weights, begin)
+    if isinstance(likelihoods, PlacedLikelihoods):
+        coefficients, root = _parts(values, entries)
+        likelihoods = likelihoods.around(*likelihoods.posterior(x @ coefficients, root))
+        values = climb(likelihoods, x, weights, values)
 
     def scores_at(values: Floats) -> Floats:
         """Return the gradient of every subject's log likelihood by the values (Fisher's identity), weighted."""
-        coefficients, root = parts_of(values, x.shape[1], abilities)
+        coefficients, root = _parts(values, entries)
         mean, variance = likelihoods.posterior(x @ coefficients, root)
         off = mean - x @ coefficients
-        return value_scores(x, off, variance + off[:, :, None] * off[:, None, :], root) * weights[:, None]
+        return value_scores(x, off, variance + off[:, :, None] * off[:, None, :], root, entries) * weights[:, None]
 
     information = np.empty((len(values), len(values)))
     for place, small in enumerate(_SMALL * np.eye(len(values))):
         below, above = (scores_at(values + sign * small).sum(axis=0) for sign in (-1.0, 1.0))
         information[place] = (below - above) / (2.0 * _SMALL)
-    coefficients, spread = parts_of(values, x.shape[1], abilities)
-    places = likelihoods.posterior(x @ coefficients, spread)
+    coefficients, root = _parts(values, entries)
+    places = likelihoods.posterior(x @ coefficients, root)
     information = (information + information.T) / 2.0
-    return LatentRegression(coefficients, spread, *places, information, scores_at(values), rounds)
+    return LatentRegression(likelihoods, values, coefficients, root, *places, information, scores_at(values))
 
 
-def _round(
-    likelihoods: Likelihoods, x: Floats, weights: Floats, inverse: Floats, parts: tuple[Floats, Floats]
-) -> Floats:
+def _round(likelihoods: Likelihoods, x: Floats, weights: Floats, inverse: Floats, values: Floats) -> Floats:
     """Return the values after one round of the EM algorithm."""
-    mean, variance = likelihoods.posterior(x @ parts[0], parts[1])
+    coefficients, root = _parts(values, likelihoods.entries)
+    mean, variance = likelihoods.posterior(x @ coefficients, root)
     coefficients = np.asarray(inverse @ mean, dtype=np.float64)
     off = mean - x @ coefficients
     spread = np.tensordot(weights, variance + off[:, :, None] * off[:, None, :], axes=1) / weights.sum()
+    if len(likelihoods.entries[0]) == len(spread):
+        spread = spread * np.eye(len(spread))
     size, axes = np.linalg.eigh(spread)
     kept = (axes * np.maximum(size, _LEAST_SD**2)) @ axes.T
-    return _values(coefficients, np.asarray(np.linalg.cholesky(kept), dtype=np.float64))
+    root = np.asarray(np.linalg.cholesky(kept), dtype=np.float64)
+    return _values(coefficients, root, likelihoods.entries)
 
 
-def value_scores(x: Floats, off: Floats, moments: Floats, root: Floats) -> Floats:
+def value_scores(x: Floats, off: Floats, moments: Floats, root: Floats, entries: Entries) -> Floats:
     """Return the scores of coefficients and root (rows × values) of abilities off the line, with second moments."""
     inverse = np.linalg.inv(root)
     along = (off @ inverse.T @ inverse)[:, None, :] * x[:, :, None]
     second = inverse.T @ inverse @ moments @ inverse.T - np.diag(1.0 / np.diag(root))
     second[:, np.arange(len(root)), np.arange(len(root))] *= np.diag(root)
-    rows, columns = np.tril_indices(len(root))
-    return np.asarray(np.column_stack([along.reshape(len(x), -1), second[:, rows, columns]]), dtype=np.float64)
+    return np.asarray(np.column_stack([along.reshape(len(x), -1), second[:, *entries]]), dtype=np.float64)
 
 
 def draw_values(
-    likelihoods: Likelihoods,
-    x: Floats,
-    fitted: LatentRegression,
-    covariance: Floats,
-    draws: int,
-    rng: np.random.Generator,
+    x: Floats, fitted: LatentRegression, covariance: Floats, draws: int, rng: np.random.Generator
 ) -> Floats:
     """Draw plausible values (subjects × abilities × ``draws``); each draw has coefficients and a spread of its own."""
     chosen = rng.multivariate_normal(fitted.values, covariance, draws, method="eigh")
     drawn = np.empty((*fitted.mean.shape, draws))
     for place, values in enumerate(chosen):
-        coefficients, root = parts_of(values, *fitted.coefficients.shape)
-        mean, variance = likelihoods.posterior(x @ coefficients, root)
+        coefficients, root = _parts(values, fitted.likelihoods.entries)
+        mean, variance = fitted.likelihoods.posterior(x @ coefficients, root)
         own = np.linalg.cholesky(variance + _TINY * np.eye(len(root)))
         drawn[:, :, place] = mean + np.einsum("cde,ce->cd", own, rng.normal(size=mean.shape))
     return drawn
