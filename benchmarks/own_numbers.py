@@ -20,6 +20,8 @@ from typing import NamedTuple
 
 import polars as pl
 
+from benchmarks import run
+from benchmarks.measured import record
 from mensura.core.frames import text_table
 
 HEAD = "model,released,benchmark,score,unit"
@@ -94,6 +96,9 @@ CASES = (
     ),
     Careless("far from the evidence", table("gpt-5,gpqa_diamond,20%", head="model,benchmark,score"), "in place of"),
     Careless("a group of people as model", table("People: us,2026-10-01,hle,10,percent"), "not as a group of people"),
+    Careless(
+        "a cell without a figure", table(f"{MINE},gpqa_diamond,60,percent", f"{MINE},hle,n/a,percent"), "no score"
+    ),
     Careless("best of ten tries", table(f"{MINE},livecodebench pass@10,90,percent"), "did you mean livecodebench"),
 )
 
@@ -111,19 +116,21 @@ def main() -> None:
     silent = counts.get("silent", 0)
     print(f"{len(CASES)} careless inputs: {silent} numbers without a warning")
     print(json.dumps({"inputs": len(CASES), "silent": silent, **counts}))
+    record("own_numbers.silent", f"{silent} of {len(CASES)}")
+    record("own_numbers.refused", str(counts.get("refused", 0)))
 
 
 def outcome(case: Careless, file: Path) -> tuple[str, str]:
     """Run the command on one input; return what came of it, and the sentence that says so."""
     first = case.text.split("\n")[1].split(",")[0] if case.suffix == ".csv" else "acme/mine"
     command = [sys.executable, "-m", "mensura", "iq", first, "--add", str(file)]
-    run = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "200"})
-    printed = re.sub(r"\s+", " ", run.stdout + run.stderr)
+    process = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "200"})
+    printed = re.sub(r"\s+", " ", process.stdout + process.stderr)
     sentence = re.search(rf"[^.;:]*(?:{case.words})[^.;]*", printed)
     if sentence is None:
         return "silent", printed[-70:]
-    return "refused" if run.returncode else "warned", sentence.group().strip()[:70]
+    return "refused" if process.returncode else "warned", sentence.group().strip()[:70]
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -54,6 +54,16 @@ def asked(items, model, **more):
     return mensura.estimate_baseline(items, [PEOPLE], askers=[model], **more)
 
 
+def test_one_faulty_row_leaves_the_others_and_stands_on_the_card(items):
+    broken = items.with_columns(answer=pl.when(pl.col("id") == "q7").then(pl.lit("")).otherwise("answer"))
+    model = Model(lambda text, _: 0.5)
+    result = asked(broken, model)
+    assert "What is 7 + 7?" not in model.prompts[0]
+    assert result.heading.startswith("items, 49 of 50 items, estimated")
+    assert "- Note: 49 of 50 items used; left out: no key, the right answer (q7)." in result.card()
+    assert result.items.height == 49
+
+
 def test_whole_pools_are_asked_and_every_answer_finds_its_item(items):
     model = Model(lambda text, _: 0.9 if "What is 7 + 7?" in text else 0.5)
     found = asked(items, model)

@@ -27,7 +27,7 @@ def test_the_names_that_people_use_mean_the_same(row):
     table = read_items(pl.DataFrame([row])).table
     assert table.select("item", "text").row(0) == ("a", "2+2?")
     assert table["options"].to_list() == [["3", "4"]]
-    read_items(pl.DataFrame([row])).refuse_unaskable()
+    assert read_items(pl.DataFrame([row])).askable().table.height == 1
 
 
 def test_csv_json_lines_and_parquet_give_the_same_items(tmp_path):
@@ -62,12 +62,18 @@ def test_an_inspect_log_and_harness_samples_bring_their_items(tmp_path):
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([one(text="")], "have no text"),
-        ([one(answer="")], r"have no key.*Name the column \(--map text=COLUMN,key=COLUMN\), or give --estimates"),
-        ([one(id="a", answer=""), one(id="b")], r"have no key.*Correct these rows, or give --estimates"),
+        ([one(text="")], r"no text \(1\)"),
+        (
+            [one(answer="")],
+            r"no key, the right answer.*Name the column \(--map text=COLUMN,key=COLUMN\), or give --estimates",
+        ),
+        (
+            [one(id="a", answer=""), one(id="c", answer=""), one(id="b")],
+            r"no key, the right answer \(a, c\).*Correct these rows, or give --estimates",
+        ),
         ([one(choices=["3", "5"], answer="4½")], "key that is none of the options"),
-        ([one(text="![](shape.png)")], "needs words"),
-        ([one(text="", image="shape.png")], "needs words"),
+        ([one(text="![](shape.png)")], "picture without words"),
+        ([one(text="", image="shape.png")], "picture without words"),
         ([one(id="a"), one(id="a")], "occur twice"),
         ([{"colour": "red"}], "no column holds the questions"),
         ([], "no items"),
@@ -76,7 +82,26 @@ def test_an_inspect_log_and_harness_samples_bring_their_items(tmp_path):
 def test_items_that_cannot_be_asked_are_named(rows, message):
     frame = pl.DataFrame(rows, schema=None if rows else {"question": pl.String})
     with pytest.raises(MensuraError, match=message):
-        read_items(frame).refuse_unaskable()
+        read_items(frame).askable()
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        ({"question": ""}, "no text"),
+        ({"answer": ""}, "no key, the right answer"),
+        ({"answer": "17½"}, "key that is none of the options"),
+        ({"question": "<img src=seven.png>"}, "picture without words"),
+    ],
+)
+def test_a_faulty_row_is_left_out_and_named(items, fault, reason):
+    rows = items.to_dicts()
+    rows[6] |= fault
+    kept = read_items(pl.DataFrame(rows)).askable()
+    assert "q7" not in kept.table["item"].to_list()
+    assert (kept.table.height, kept.of) == (49, 50)
+    assert kept.notes[-1] == f"49 of 50 items used; left out: {reason} (q7)"
+    assert kept.askable() is kept
 
 
 def test_several_right_options_are_reported():

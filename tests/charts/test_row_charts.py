@@ -188,6 +188,9 @@ def test_people_cross_the_rows_and_say_how_they_are_known():
     assert "experts: 4, 3 to 5, measured</text>" in svg
     assert "guessing: 1, constructed</text>" in svg
     assert svg.count('stroke-dasharray="4 3"') == 1, "measured people are a whole line"
+    title = float(re.search(r'y="([\d.]+)"[^>]*>dollars</text>', svg)[1])
+    tops = re.findall(r'<line x1="[\d.]+" y1="([\d.]+)"[^>]*stroke-width="1.25"', svg)
+    assert len(tops) == 2 and title < min(map(float, tops)), "no line of people crosses the title"
 
 
 def test_tests_are_ranges_with_a_stroke_at_their_peak_under_a_row_of_models():

@@ -47,6 +47,21 @@ def test_a_row_of_people_is_left_out_and_led_to_its_place(known):
     assert reading.scores["provider"].to_list() == ["OpenAI"]
 
 
+def test_a_cell_without_a_figure_is_named(known):
+    frame = pl.DataFrame({"model": [GPT, GPT], "benchmark": ["hle", "gpqa_diamond"], "score": ["n/a", "80%"]})
+    reading = read(frame, known)
+    assert reading.scores["benchmark"].to_list() == ["gpqa_diamond"]
+    assert "left out 1 result, no score: hle" in reading.notes
+
+
+@pytest.mark.parametrize("test", ["MMLU", "GSM8K"])
+def test_scores_on_tests_without_evidence_alone_are_refused_with_advice_that_helps(known, test):
+    frame = pl.DataFrame({"model": [GPT], "benchmark": [test], "score": ["90%"]})
+    with pytest.raises(MensuraError, match=f"counts for nothing: {test}. Add scores on benchmarks that") as refused:
+        read(frame, known)
+    assert "--released" not in str(refused.value)
+
+
 def test_what_was_understood_is_said(known, tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("Model;GPQA Diamond;HLE;Rank\nClaude Opus 4.8;70,4;;1\n\nGPT-5.5;;21,5;2\n", encoding="utf-16")
@@ -59,6 +74,7 @@ def test_what_was_understood_is_said(known, tmp_path):
         "decimal commas",
         "gpqa_diamond, hle: percent (0–100: a fraction is at most 1)",
         "columns left out: Rank",
+        "left out 2 results, no score: HLE, GPQA Diamond",
     )
     assert reading.scores["row"].to_list() == [2, 4]  # as a spreadsheet counts them, the empty row too
     assert reading.dropped.rows() == [(2, "HLE", "no score"), (4, "GPQA Diamond", "no score")]

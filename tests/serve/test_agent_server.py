@@ -13,6 +13,7 @@ import pytest
 
 import mensura
 from mensura.people import World
+from mensura.study.headlines import say_lead
 from tests.cli.test_serve import free_port
 
 pytestmark = pytest.mark.usefixtures("needs_mcp")
@@ -132,6 +133,7 @@ def test_a_model_is_found_by_the_name_people_write(ask, study):
     assert found["measured"] + found["estimated"] <= 32
     assert len(found["dimensions"]) == 7
     assert "scores" not in found, "every score is there when asked for"
+    assert found["leader"] == " ".join(say_lead(study))
     found = ask("look_up_model", name="GPT 5.5", detail="full")
     assert {score["benchmark"] for score in found["scores"] if score["primary"]} >= {"gpqa_diamond"}
     assert all(score["score"]["source"] for score in found["scores"])

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from mensura.scale.ranking import say_chance, say_leader
+from mensura.serve.agent_server import AgentTools
 from mensura.study.headlines import capability_leader_sentence, say_lead
 from mensura.study.study import Study
 
@@ -32,6 +33,8 @@ def test_every_front_names_the_same_leader_with_the_same_chance(report, evidence
     assert len(ranked) == study.ranked.height
     printed = " ".join(mensura_command("iq", "--evidence", evidence_folder).out.split())
     assert f"{said} {basis}" in printed
+    agents = AgentTools(lambda: evidence, study)
+    assert agents.look_up_model(leader["subject"]).leader == f"{said} {basis}"
     told = mensura_command("where", leader["subject"], "--evidence", evidence_folder).out
     assert f"rank 1 (1 to {leader['rank_high']}; {say_chance(leader['p_first'])} chance of being first)" in told
 

@@ -92,8 +92,7 @@ def seal_pool(rates: Path, folder: Path, opens: date, salt: str = "") -> SealedP
     shown = shown if "population" in shown.columns else shown.with_columns(population=pl.lit("people"))
     salt = salt or secrets.token_hex(16)
     pool = {"name": folder.name, "opens": str(opens), "seal": _hash(salt, _lines(table, "n")), "items": table.height}
-    rows = table.select(*_ID, "rate", "n").to_dicts()
-    texts = {POOL: _text(pool), KEY: _text({"salt": salt, "rates": rows})}
+    texts = {POOL: _text(pool), KEY: _text({"salt": salt, "rates": table.select(*_ID, "rate", "n").to_dicts()})}
     with whole_folder(folder, WRITER) as stage:
         neutral_cells(shown).write_csv(stage / "items.csv")
         for name, text in texts.items():

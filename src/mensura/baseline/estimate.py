@@ -135,6 +135,8 @@ def estimate_baseline(
         require_columns(scores, ["subject", "score"], name="scores")
     world = world or World.load()
     benchmark = read_items(items)
+    if estimates is None and askers:
+        benchmark = benchmark.askable()
     if sample is not None:
         benchmark = benchmark.sample(sample, seed)
     if majority is not None and majority < 2:
@@ -147,7 +149,6 @@ def estimate_baseline(
     elif askers:
         from mensura.baseline.asking import ask_models
 
-        benchmark.refuse_unaskable()
         table, remarks = ask_models(benchmark, populations, askers, runs)
         warnings += remarks
     else:
@@ -204,8 +205,7 @@ class _Estimating:
         if self.kind.distance >= FAR:
             warnings.append(f"{self.who.name}: {self.kind.distance_words}")
         rng = np.random.default_rng(self.seed)
-        count = DRAWS if self.items.table.height <= _MANY else FEWER
-        drawn = estimate.draws(count, rng)
+        drawn = estimate.draws(DRAWS if self.items.table.height <= _MANY else FEWER, rng)
         persons = score_persons(drawn, PersonSpread(**shipped()["persons"]), rng)
         rate, (low, high) = estimate.rate, estimate.interval()
         if self.majority is not None:

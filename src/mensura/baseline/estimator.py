@@ -43,8 +43,7 @@ class PooledEstimates:
 
         ``between_runs``: correlation of two runs of one model; ``between_models``: of two models.
         """
-        per_model = self.runs / self.models
-        one_model = between_runs + (1 - between_runs) / per_model
+        one_model = between_runs + (1 - between_runs) / (self.runs / self.models)
         between = min(between_models, between_runs)
         shared: Floats = np.where(self.models > 1, between + (one_model - between) / self.models, one_model)
         return shared

@@ -29,7 +29,9 @@ _SCHEMA: dict[str, Any] = {
     "domain": pl.String,
     "n_options": pl.Int64,
     "format": pl.String,
+    "fault": pl.String,
 }
+_NO_OPTION, _PICTURE = "key that is none of the options", "picture without words"
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +43,8 @@ class BaselineItems:
     name : str
         Name of the source.
     table : pl.DataFrame
-        item, text, answer, options, right (places of the right options), domain, n_options, format.
+        item, text, answer, options, right (places of the right options), domain, n_options, format, fault (why a
+        language model cannot judge the item; empty where it can).
     of : int
         Number of items of the benchmark, of which these may be a sample.
     notes : tuple of str
@@ -60,44 +63,38 @@ class BaselineItems:
             raise MensuraError(f"sample must be at least 1, got {size}")
         if size >= self.table.height:
             return self
-        rng = np.random.default_rng(seed)
-        order = pl.Series("order", rng.random(self.table.height))
+        order = pl.Series("order", np.random.default_rng(seed).random(self.table.height))
         ranked = self.table.with_row_index("row").with_columns(order)
         ranked = ranked.with_columns(place=pl.col("order").rank("ordinal").over("domain") / pl.len().over("domain"))
         kept = ranked.sort("place", "order").head(size).sort("row")
         note = f"a sample of {size} of {self.of} items, in proportion to domains; its error is in the intervals"
         return replace(self, table=kept.drop("row", "order", "place"), notes=(*self.notes, note))
 
-    def refuse_unaskable(self) -> None:
-        """Refuse items that a language model cannot judge: no text, no key, a key outside the options."""
-        faults = {
-            "have no text": self.table.filter(pl.col("text") == ""),
-            "have no key (the right answer)": self.table.filter(pl.col("answer") == ""),
-            "have a key that is none of the options": self._unkeyed,
-        }
-        for fault, rows in faults.items():
-            if rows.height:
-                names = listed_names(list(rows["item"]))
-                every = rows.height == self.table.height
-                remedy = "Name the column (--map text=COLUMN,key=COLUMN)" if every else "Correct these rows"
-                raise MensuraError(
-                    f"{self.name}: {rows.height} of {self.table.height} items {fault} ({names}); "
-                    f"expected text and key for every item. {remedy}, or give --estimates"
-                )
+    def askable(self) -> BaselineItems:
+        """Return the items that a language model can judge, and note the others; refuse a file of mostly others."""
+        faulty, size = self.table.filter(pl.col("fault") != ""), self.table.height
+        if not faulty.height:
+            return self
+        faults = self._faults(faulty)
+        if 2 * faulty.height > size:
+            remedy = "Name the column (--map text=COLUMN,key=COLUMN)" if faulty.height == size else "Correct these rows"
+            raise MensuraError(
+                f"{self.name}: {faulty.height} of {size} items cannot be asked: {faults}; expected text and key for "
+                f"every item. {remedy}, or give --estimates"
+            )
+        note = f"{size - faulty.height} of {size} items used; left out: {faults}"
+        return replace(self, table=self.table.filter(fault=""), notes=(*self.notes, note))
 
     def doubts(self) -> list[str]:
         """Return what is odd about the items, for work that needs no texts."""
-        wrong = self._unkeyed
-        if not wrong.height:
-            return []
-        names = listed_names(list(wrong["item"]))
-        return [f"the key of {wrong.height} items is none of their options ({names}); check these rows"]
+        faulty = self.table.filter(pl.col("fault").is_in([_NO_OPTION, _PICTURE]))
+        return [f"{self._faults(faulty)}; check these rows"] if faulty.height else []
 
-    @property
-    def _unkeyed(self) -> pl.DataFrame:
-        """Items whose key is none of their options."""
-        chosen = self.table.filter(pl.col("options").list.len() > 0, pl.col("answer") != "")
-        return chosen.filter(pl.col("right").list.len() == 0)
+    @staticmethod
+    def _faults(faulty: pl.DataFrame) -> str:
+        """Return each fault with the items that have it: "no key, the right answer (q7, q9)"."""
+        by_fault = faulty.group_by("fault", maintain_order=True).agg("item")
+        return "; ".join(f"{fault} ({listed_names(names)})" for fault, names in by_fault.rows())
 
     @property
     def n_options(self) -> list[int | None]:
@@ -125,7 +122,7 @@ def read_items(source: Any, *, columns: str | None = None) -> BaselineItems:  # 
     Raises
     ------
     MensuraError
-        If an id is there twice, or an item is a picture only.
+        If an id is there twice.
 
     Examples
     --------
@@ -144,7 +141,6 @@ def read_items(source: Any, *, columns: str | None = None) -> BaselineItems:  # 
         name, table = path.name, ItemPool.read(path).items if is_pool(path) else path
     file = intake.read_items(table, columns=columns)
     _refuse_repeated([item.item for item in file.items], name)
-    _refuse_pictures(file.items, name)
     rows = [
         {
             "item": item.item,
@@ -155,6 +151,7 @@ def read_items(source: Any, *, columns: str | None = None) -> BaselineItems:  # 
             "domain": item.domain,
             "n_options": _whole(item.rest.get("n_options")),
             "format": str(item.rest.get("format") or ""),
+            "fault": _fault(item),
         }
         for item in file.items
     ]
@@ -181,19 +178,16 @@ def _refuse_repeated(ids: Sequence[str], name: str) -> None:
         )
 
 
-def _refuse_pictures(items: Sequence[TestItem], name: str) -> None:
-    """Refuse items that are pictures only."""
-    only = [
-        item.item
-        for item in items
-        if _ONLY_PICTURE.match(item.text)
-        or (not item.text and any(_says_yes(item.rest.get(title)) for title in _PICTURES))
-    ]
-    if only:
-        raise MensuraError(
-            f"{name}: {len(only)} items are pictures only ({listed_names(only)}): Mensura needs words. "
-            "Describe each picture in the text, or leave these items out"
-        )
+def _fault(item: TestItem) -> str:
+    """Return why a language model cannot judge an item; nothing where it can."""
+    pictured = not item.text and any(_says_yes(item.rest.get(title)) for title in _PICTURES)
+    if pictured or _ONLY_PICTURE.match(item.text):
+        return _PICTURE
+    if not (item.text or item.context):
+        return "no text"
+    if not any(item.keys):
+        return "no key, the right answer"
+    return _NO_OPTION if item.options and not item.right else ""
 
 
 def _says_yes(cell: Any) -> bool:  # noqa: ANN401

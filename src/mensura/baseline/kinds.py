@@ -177,7 +177,7 @@ def describe_people(
     words = [
         "people at large" if read_kind == PEOPLE_KINDS[-1] else read_kind,
         "time limit not stated" if hurried is None else "time limit" if hurried else "no time limit",
-        *(["home language differs"] if speaks_another_language(prose) else []),
+        *(["home language differs"] if _OTHER_LANGUAGE.search(prose.casefold()) else []),
     ]
     traits, votes = read_traits(prose, expert=read_kind == "experts")
     rating = ", ".join(_TRAIT_WORDS[trait].format(votes=votes) for trait in traits)
@@ -229,11 +229,6 @@ def is_timed(prose: str) -> bool | None:
     return True if _TIMED.search(without) else False if without != text else None
 
 
-def speaks_another_language(prose: str) -> bool:
-    """Return whether the people are tested in a language other than that of their home."""
-    return bool(_OTHER_LANGUAGE.search(prose.casefold()))
-
-
 def _mentions(words: re.Pattern[str], text: str) -> bool:
     """Return whether a text names one of these words without a negation before it in the clause."""
     clauses = _CLAUSES.split(text)
@@ -256,8 +251,7 @@ def kind_of_report(form: str | None) -> str:
 
 def kind_of_domain(words: str | None) -> str:
     """Return vocabulary, reasoning, school or knowledge; nothing where no word is known."""
-    text = (words or "").casefold()
-    return next((domain for domain, pattern in _DOMAINS.items() if re.search(pattern, text)), "")
+    return next((domain for domain, pattern in _DOMAINS.items() if re.search(pattern, (words or "").casefold())), "")
 
 
 def _learning(people: Population | str, prose: str, world: World) -> tuple[float | None, str]:

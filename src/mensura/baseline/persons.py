@@ -55,8 +55,7 @@ class PersonScores:
 
     def quantiles(self, share: float) -> tuple[float, float, float]:
         """Return the score that a share of people stays below: median and 90% interval over the draws."""
-        values = np.quantile(self.scores, share, axis=1)
-        low, mid, high = np.quantile(values, [0.05, 0.5, 0.95])
+        low, mid, high = np.quantile(np.quantile(self.scores, share, axis=1), [0.05, 0.5, 0.95])
         return float(mid), float(low), float(high)
 
     def share_below(self, score: float) -> tuple[float, float, float]:

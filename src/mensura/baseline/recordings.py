@@ -108,8 +108,7 @@ def read_recorded(pool: str | None = None) -> pl.DataFrame:
     """
     frame = read_table(_FILE).rename({"people": "population"})
     if pool is not None:
-        names = frame["pool"].unique().sort().to_list()
-        check_choice("recorded", pool, names)
+        check_choice("recorded", pool, frame["pool"].unique().sort().to_list())
         frame = frame.filter(pl.col("pool") == pool)
     return _checked(frame, RECORDED).with_columns(frame["pool"], frame["n_options"], frame["domain"])
 

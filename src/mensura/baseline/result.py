@@ -90,7 +90,13 @@ class Baseline(Result):
             f"{row['population']} {row['mean']:.0%} ({row['low']:.0%} to {row['high']:.0%})"
             for row in self.baseline.iter_rows(named=True)
         )
-        return f"{self.name}, {self.sampled[0]:,} items, estimated, not measured: {means}"
+        return f"{self.name}, {self.size}, estimated, not measured: {means}"
+
+    @property
+    def size(self) -> str:
+        """Return the number of items, such as "49 of 50 items"."""
+        used, whole = self.sampled
+        return f"{used:,} items" if used == whole else f"{used:,} of {whole:,} items"
 
     @property
     def spans(self) -> dict[str, str]:
@@ -223,12 +229,10 @@ def card_markdown(baseline: Baseline) -> str:
     '## Human baseline: items'
 
     """
-    sampled, whole = baseline.sampled
-    size = f"{sampled:,} items" if sampled == whole else f"{sampled:,} of {whole:,} items"
     lines = [
         f"## Human baseline: {markdown_cell(baseline.name)}",
         "",
-        f"**{SENTENCE}** {size}; 90% intervals in brackets.",
+        f"**{SENTENCE}** {baseline.size}; 90% intervals in brackets.",
         "",
         "| people | mean score | median person | best 10% | best 1% |",
         "|---|---|---|---|---|",
@@ -249,7 +253,7 @@ def card_markdown(baseline: Baseline) -> str:
         used, flagged = part.items.height, int(part.items["remembered"].sum())
         facts.append(
             f"- Described as: {described}; read as: {part.kind.read}. {distance[0].upper()}{distance[1:]}. Items used: "
-            f"{used:,} of {whole:,}; remembered by a model: {flagged:,}."
+            f"{used:,} of {baseline.sampled[1]:,}; remembered by a model: {flagged:,}."
         )
         facts += [f"- {markdown_cell(text)}." for text in part.origin.sentences()]
         facts.append(f"- Checked on {validated_on(part)}.")

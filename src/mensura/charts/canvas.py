@@ -83,12 +83,18 @@ class Canvas:
             self.line(at(low), y, at(high), y, stroke, width, opacity=opacity, round_ends=True)
 
     def ticks(
-        self, at: Place, ticks: Iterable[tuple[float, str]], level: float, top: float, bottom: float, size: int = FONT
+        self,
+        at: Place,
+        ticks: Iterable[tuple[float, str]],
+        level: float,
+        top: float,
+        bottom: float,
+        **look: Any,  # noqa: ANN401
     ) -> None:
         """Write the values of an axis, their middle at a level, each with a thin line from top to bottom."""
         for value, text in ticks:
             self.line(at(value), top, at(value), bottom, paint.grid)
-            self.words(at(value), level, text, fill=paint.soft, weight="600", anchor="middle", size=size)
+            self.words(at(value), level, text, fill=paint.soft, weight="600", anchor="middle", **look)
 
     def people_line(self, x: float, top: float, bottom: float) -> None:
         """Add the dotted warm line at which the average person stands."""

@@ -18,6 +18,8 @@ ROW, _GROUP, _LINE = 26.0, 21.0, 15.0
 """Height of a row, of a group's words on a screen, and of one line of them on a phone, pixels."""
 _NAMES_WIDE, _NAMES_NARROW = 230.0, 170.0
 """Most room for the names of rows, pixels; they take what the longest needs, up to this."""
+_TITLE = 16.0
+"""Height of the axis' title, above the people, whose lines would cross it."""
 _MARGIN = 60.0
 """Room for the number after the longest line, pixels."""
 
@@ -141,14 +143,14 @@ def draw_forest(
         bottom = top + ROW * len(rows)
         sheet = Canvas(width, bottom + 6, description)
         at = across.scale(left + 4, width - _MARGIN)
-        sheet.words(0, people + 8, clipped(across.title, width, 11), fill=paint.soft, size=11)
-        sheet.ticks(at, across.ticks(3 if narrow else 7), people + 26, top, bottom)
-        sheet.line(0, top, width, top, paint.ink, 1.5)
-        y = 0.0
+        sheet.words(0, 8, clipped(across.title, width, 11), fill=paint.soft, size=11)
+        y = _TITLE
         for group, lines, height in zip(groups, words, heights, strict=True):
-            sheet.lines(0, y + _LINE / 2, lines if narrow else (), _LINE, fill=paint.people, size=11)
+            sheet.lines(0, y + _LINE / 2, lines if narrow else (), _LINE, fill=paint.people, size=11, halo=True)
             draw_group(sheet, group, at, y + height - _GROUP / 2, bottom, words=not narrow)
             y += height
+        sheet.ticks(at, across.ticks(3 if narrow else 7), people + 26, top, bottom, halo=bool(groups))
+        sheet.line(0, top, width, top, paint.ink, 1.5)
         if rule is not None:
             sheet.line(at(rule), top, at(rule), bottom, paint.quiet, 1, "4 3")
         for one in rug:

@@ -106,7 +106,7 @@ def baseline(
         _print_cost(items, described, askings, rare.runs, rare.sample, rare.seed)
         return
     if source is None:
-        items.refuse_unaskable()
+        items = items.askable()
         work["runs"] = rare.runs
     with ExitStack() as stack:
         if source is None:
@@ -200,7 +200,8 @@ def _print_cost(
 
     if not askings:
         raise MensuraError("--dry-run: only with --model, because nobody else is asked")
-    items.refuse_unaskable()
+    items = items.askable()
+    print_notes(items.notes)
     world = World.load()
     chosen = items if sample is None else items.sample(sample, seed)
     questions = plan_questions(chosen, [find_people(who, world) for who in list_people(people, world)], runs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -115,7 +115,8 @@ def _understood(
     scores, units = settle_units(_figures(entries, matches, comma, name), own_units, allowed.unit, name)
     notes = [*written.notes, *(["decimal commas"] if comma else []), *units, *written.left_out]
     notes += [f"rows that repeat another, read once: {listed_names(repeated)}"] if repeated else []
-    notes += [*_say_left_out(left), *_new_names(matches)]
+    blank = [(what, reason) for _, what, reason in written.dropped]
+    notes += [*_say_left_out(blank), *_say_left_out(map(_named, left)), *_new_names(matches)]
     stated = written.columns | {column for score in scores for column in score.extras}
     dropped = [(entry.row, f"{entry.subject} on {entry.benchmark}", reason) for entry, reason in left]
     return ScoreReading(
@@ -141,9 +142,11 @@ def _sorted_out(
     kept = [entry for entry, reason in zip(entries, reasons, strict=True) if reason is None]
     left = [(entry, reason) for entry, reason in zip(entries, reasons, strict=True) if reason is not None]
     if not kept:
+        unknown = not {reason for _, reason in left} <= {ABSENT, _PEOPLE}
+        new = " New models need --released, new benchmarks --new NAME and --unit." if unknown else ""
         raise MensuraError(
-            f"{name}: no score of a model on a known benchmark; {'; '.join(_say_left_out(left))}. New models need "
-            "--released, new benchmarks --new NAME and --unit"
+            f"{name}: no score of a model on a known benchmark; {'; '.join(_say_left_out(map(_named, left)))}.{new} Add "
+            "scores on benchmarks that models of the evidence took; expected one at least (mensura evidence summary)"
         )
     return kept, left
 
@@ -195,16 +198,22 @@ def _one_of_each(
     return list(chosen.values()), left
 
 
-def _say_left_out(left: Sequence[_LeftOut]) -> list[str]:
+def _named(left: _LeftOut) -> tuple[str, str]:
+    """Return what a reader knows a left-out score by, and the reason."""
+    entry, reason = left
+    return entry.benchmark if reason in (_NO_TEST, ABSENT) else entry.subject, reason
+
+
+def _say_left_out(left: Iterable[tuple[str, str]]) -> list[str]:
     """Say how many results were left out and why, with the first names."""
-    notes = []
-    for reason in dict.fromkeys(reason for _, reason in left):
-        those = [entry for entry, why in left if why == reason]
-        names = [entry.benchmark if reason in (_NO_TEST, ABSENT) else entry.subject for entry in those]
-        advice = _OF_PEOPLE if reason == _PEOPLE else ""
-        listed = listed_names(list(dict.fromkeys(names)))
-        notes.append(f"left out {counted(len(those), 'result')}, {reason}: {listed}{advice}")
-    return notes
+    names: dict[str, list[str]] = {}
+    for name, reason in left:
+        names.setdefault(reason, []).append(name)
+    return [
+        f"left out {counted(len(those), 'result')}, {reason}: {listed_names(list(dict.fromkeys(those)))}"
+        f"{_OF_PEOPLE if reason == _PEOPLE else ''}"
+        for reason, those in names.items()
+    ]
 
 
 def _matched(

@@ -71,8 +71,7 @@ def score_dimensions(
             estimate = np.clip(estimate + rules.error.dimension * noise[:, targets, place], LOWEST, HIGHEST)
         values[:, targets, place] = estimate
         statuses[targets, place] = np.where(np.isnan(estimate[0]), MISSING, step)
-    composites = np.where(rankable, values @ weights, np.nan)
-    return ScoredDimensions(values, composites, statuses, scored, own)
+    return ScoredDimensions(values, np.where(rankable, values @ weights, np.nan), statuses, scored, own)
 
 
 def comparable(
@@ -90,8 +89,7 @@ def comparable(
     enough = banded.sum(axis=-1, keepdims=True) >= rule.comparable
     alike = np.where(enough, banded, smallest(distance, rule.comparable))
     thin = era.sum(axis=-1) < rule.comparable
-    step = np.select([enough[0, :, 0], thin], [MATCHED, GLOBAL], NEAREST).astype(np.int8)
-    return alike, step
+    return alike, np.select([enough[0, :, 0], thin], [MATCHED, GLOBAL], NEAREST).astype(np.int8)
 
 
 def _average(matrix: ScoreMatrix, iqs: Floats) -> Floats:

@@ -105,8 +105,7 @@ def explain_subject(scoring: Scoring, subject: str) -> Explanation:
     if np.isnan(exact):
         note = f"no IQ: {no_composite(matrix, scoring.scored, scoring.rules, row)}"
     else:
-        equal = np.allclose(scoring.weights, scoring.weights[0])
-        kind = "mean" if equal else "weighted mean"
+        kind = "mean" if np.allclose(scoring.weights, scoring.weights[0]) else "weighted mean"
         note = f"{kind} of {len(parts)} dimensions, {exact:.2f} before rounding"
         if composite["published"] is not None:
             note += f" (by the published method {composite['published']})"

@@ -126,8 +126,7 @@ def _anchors(evidence: Evidence, curves: pl.DataFrame, groups: pl.DataFrame) -> 
         .join(groups, on=["benchmark", "group"], maintain_order="left")
         .join(curves.select("benchmark", *_CURVE), on="benchmark", maintain_order="left")
     )
-    size = joined["unit"].replace_strict(RATE_UNITS, return_dtype=pl.Float64).to_numpy()
-    score = joined["score"].to_numpy() / size
+    score = joined["score"].to_numpy() / joined["unit"].replace_strict(RATE_UNITS, return_dtype=pl.Float64).to_numpy()
     difficulty, slope, chance, ceiling = (joined[name].to_numpy() for name in _CURVE)
     share = share_above_chance(score, chance, ceiling)
     capability = score_to_capability(score, difficulty, slope, chance, ceiling)

@@ -108,10 +108,6 @@ class ScoreMatrix:
         size = self.members.sum(axis=0)
         return np.asarray(1 / (size[self.dimension_of] * size.size))
 
-    def with_iqs(self, iqs: Floats) -> ScoreMatrix:
-        """Return the same matrix with other benchmark IQs (NaN = hidden)."""
-        return replace(self, iqs=iqs)
-
     def read(self, log_odds: Floats, *, beyond: bool = False) -> Floats:
         """Return the IQs of scores given as log odds (last axis: benchmarks), each off its own ladder.
 

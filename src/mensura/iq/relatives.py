@@ -56,8 +56,7 @@ class Relatives:
 
     def teachers(self, measured: Mask) -> Ints:
         """Return how many models with scores enough have taken each relative."""
-        enough = measured.sum(axis=1) >= ENOUGH
-        return np.asarray((~np.isnan(self.odds[enough])).sum(axis=0))
+        return np.asarray((~np.isnan(self.odds[measured.sum(axis=1) >= ENOUGH])).sum(axis=0))
 
     def read(self, measured: Mask) -> Mask:
         """Tell which relatives are read of which models: models × relatives, all False for those with scores enough."""

@@ -264,8 +264,7 @@ class IqResult(Result):
             ((self.filled.steps == step) @ self.matrix.members).astype(np.int64) for step in (SOURCE, PREDECESSOR)
         )
         size = self.matrix.members.sum(axis=0).astype(np.int64)
-        there = ~np.isnan(self.scored.dimensions[0])
-        estimated = np.where(there, size - measured - inherited, 0)
+        estimated = np.where(~np.isnan(self.scored.dimensions[0]), size - measured - inherited, 0)
         return dict(zip(COUNTS, (measured, inherited, estimated), strict=True))
 
     @cached_property

@@ -164,8 +164,7 @@ class IqRules(_Block):
 
     def keep(self, dimensions: Collection[str]) -> IqRules:
         """Return the same rules for only these dimensions."""
-        kept = {name: rule for name, rule in self.dimensions.items() if name in dimensions}
-        return replace(self, dimensions=kept)
+        return replace(self, dimensions={name: rule for name, rule in self.dimensions.items() if name in dimensions})
 
 
 def read_rules(path: str | Path | None = None) -> IqRules:

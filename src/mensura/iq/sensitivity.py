@@ -74,8 +74,7 @@ def sensitivity(result: IqResult, *, shift: float = 5.0, advance: Callable[[], o
     if result.rules.imputation.is_joint:
         plain = replace(result.rules.imputation, own_mask=False)
         result = replace(result, rules=replace(result.rules, imputation=plain))
-        drawn = point_draws(result.matrix, plain)
-        before = _composites(result.matrix, result.rules, result.weights, drawn)
+        before = _composites(result.matrix, result.rules, result.weights, point_draws(result.matrix, plain))
     moves, summary = [], []
     for change, name, matrix, rules, weights in _changes(result, shift):
         after = _composites(matrix, rules, weights, drawn if matrix.scores is result.matrix.scores else None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -101,7 +102,7 @@ def hide(matrix: ScoreMatrix, cells: Ints) -> ScoreMatrix:
     """Return the matrix without these scores."""
     iqs = matrix.iqs.copy()
     iqs[cells[:, 0], cells[:, 1]] = np.nan
-    return matrix.with_iqs(iqs)
+    return replace(matrix, iqs=iqs)
 
 
 def summarise(outcomes: pl.DataFrame, by: str = "step") -> pl.DataFrame:

@@ -70,8 +70,7 @@ def run_waterfall(matrix: ScoreMatrix, iqs: Floats, rules: IqRules, noise: Float
 
     donors = find_donors(matrix)
     heirs = (steps == NONE) & (donors >= 0)
-    inherited = iqs[:, np.maximum(donors, 0), np.arange(iqs.shape[2])]
-    put(heirs[None], inherited, rules.error.predecessor, PREDECESSOR)
+    put(heirs[None], iqs[:, np.maximum(donors, 0), np.arange(iqs.shape[2])], rules.error.predecessor, PREDECESSOR)
     capability = _capability(matrix, values)
     put((steps == NONE)[None], peer_estimates(matrix, iqs, capability, rules.peers), rules.error.peers, PEERS)
     zeros = (steps == NONE) & assumed_zero(matrix)
@@ -219,17 +218,13 @@ def _fillable(matrix: ScoreMatrix, steps: Codes, known: Ints, rules: IqRules) ->
     sourced = (steps == SOURCE) @ matrix.members > 0
     tried = sourced & ((minimum > 1) | (known <= rules.correlation.up_to))
     direct = rests_on_scores(matrix, steps) & ((known >= minimum) | sourced)
-    enough = direct | _peers_only(matrix, steps) | _zeros_only(matrix, steps, rules)
+    enough = direct | ((steps == PEERS) @ matrix.members > 0) | _zeros_only(matrix, steps, rules)
     return enough[:, matrix.dimension_of], tried[:, matrix.dimension_of]
 
 
 def rests_on_scores(matrix: ScoreMatrix, steps: Codes) -> Mask:
     """Say which dimensions of a model have a source value of its own or of a predecessor."""
     return np.asarray(np.isin(steps, (SOURCE, PREDECESSOR)) @ matrix.members > 0)
-
-
-def _peers_only(matrix: ScoreMatrix, steps: Codes) -> Mask:
-    return np.asarray((steps == PEERS) @ matrix.members > 0)
 
 
 def _zeros_only(matrix: ScoreMatrix, steps: Codes, rules: IqRules) -> Mask:

@@ -110,8 +110,7 @@ def population_of(group: str, whole: Population, world: World) -> Population:
     covariate, level = group.split("=", 1)
     prose = f"{whole.prose} Of these, those with {covariate.replace('_', ' ')} {level.replace('_', ' ')}."
     if covariate.casefold() in COUNTRY_WORDS:
-        code = world.country(level)
-        return whole.with_(name=group, prose=prose, countries=(code,), shares=(), ability=None)
+        return whole.with_(name=group, prose=prose, countries=(world.country(level),), shares=(), ability=None)
     if covariate in ("age", "age_band"):
         return whole.with_(name=group, prose=prose, ages=parse_ages(level), ability=None)
     return whole.with_(name=group, prose=prose)

@@ -182,8 +182,7 @@ def _zeros_and_ones(answers: pl.DataFrame, rules: HarmonisingRules) -> set[str]:
     """Return the columns of 0 and 1 alone, none of them a code: a test of many thousands of items has only such."""
     if {"0", "1"} & {*rules.absent, *rules.omitted}:
         return set()
-    numbers = answers.select(pl.selectors.integer())
-    plain = numbers.select(pl.all().is_between(0, 1).all())
+    plain = answers.select(pl.selectors.integer()).select(pl.all().is_between(0, 1).all())
     return {name for name, only in zip(plain.columns, plain.row(0), strict=True) if only} if plain.width else set()
 
 

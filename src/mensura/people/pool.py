@@ -278,8 +278,7 @@ def _align(persons: pl.DataFrame | None, responses: pl.DataFrame) -> tuple[pl.Da
     if persons["person"].dtype != responses["person"].dtype:
         persons = persons.with_columns(pl.col("person").cast(pl.String))
         responses = responses.with_columns(pl.col("person").cast(pl.String))
-    aligned = responses.select("person").join(persons, on="person", how="left", maintain_order="left")
-    return aligned, responses
+    return responses.select("person").join(persons, on="person", how="left", maintain_order="left"), responses
 
 
 def _groupable(persons: pl.DataFrame, besides: str | None = None) -> list[str]:

@@ -90,8 +90,7 @@ def _cells(frame: pl.DataFrame, names: list[str], height: int) -> tuple[Ints, pl
         return np.zeros(height, dtype=np.int64), pl.DataFrame({"cell": [0]})
     text = frame.select(pl.col(names).cast(pl.String))
     levels = text.unique().sort(names, nulls_last=True)
-    numbered = levels.with_row_index("\0cell")
-    placed = text.join(numbered, on=names, how="left", nulls_equal=True, maintain_order="left")
+    placed = text.join(levels.with_row_index("\0cell"), on=names, how="left", nulls_equal=True, maintain_order="left")
     return placed["\0cell"].cast(pl.Int64).to_numpy(), levels
 
 
@@ -148,8 +147,7 @@ def _group_of_cells(levels: pl.DataFrame, crossing: tuple[str, ...]) -> tuple[In
     labels = text.drop_nulls().unique().sort()
     lookup = pl.DataFrame({"label": labels, "code": np.arange(labels.len())})
     codes = text.to_frame().join(lookup, on="label", how="left", maintain_order="left")["code"].fill_null(-1)
-    covariate = "_".join(crossing)
-    return codes.to_numpy().astype(np.int64), [f"{covariate}={label}" for label in labels]
+    return codes.to_numpy().astype(np.int64), [f"{'_'.join(crossing)}={label}" for label in labels]
 
 
 def _group_table(

@@ -195,8 +195,7 @@ def check_rates(rates: pl.DataFrame, *, name: str) -> tuple[pl.DataFrame, list[s
     _refuse(rates, pl.struct("item", "covariate", "group").is_duplicated(), name, "an item has two rows for one group")
     spread = (pl.col("rate") * (1 - pl.col("rate")) / pl.col("n")).sqrt()
     rates = rates.with_columns(pl.coalesce("se", spread).alias("se"), pl.col("n", "correct").round().cast(pl.Int64))
-    extra = [column for column in rates.columns if column not in RATE_COLUMNS]
-    return rates.select(*RATE_COLUMNS, *extra), warnings
+    return rates.select(*RATE_COLUMNS, *[column for column in rates.columns if column not in RATE_COLUMNS]), warnings
 
 
 def _refuse_blank_or_twice(ids: pl.Series, *, name: str) -> None:

@@ -180,8 +180,7 @@ class World:
     def __post_init__(self) -> None:
         for table, columns in _COLUMNS.items():
             require_columns(getattr(self, table), columns, name=f"world table {table!r}")
-        ranges = self.assumptions
-        wrong = ranges.filter(~pl.col("value").is_between("low", "high"))
+        wrong = self.assumptions.filter(~pl.col("value").is_between("low", "high"))
         if wrong.height:
             raise MensuraError(f"assumption {wrong['assumption'][0]!r}: value is outside low to high; correct its row")
         if self.strata.filter(~(pl.col("population") > 0)).height:

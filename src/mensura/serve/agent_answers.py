@@ -81,6 +81,7 @@ class ModelFound(AgentAnswer):
     iq: Quantity
     rank: Quantity
     chance_of_being_first: float | None = Field(description="Among all ranked models, from joint draws.")
+    leader: str = Field(default="", description="Who leads, how surely by all ways, and why. Not in a comparison.")
     capability: Quantity = Field(description="On the stitched scale of all benchmarks.")
     emotional: Quantity = Field(description="Emotional reasoning (EQ), a diagnostic beside the IQ.")
     measured: int = Field(description="Benchmarks of the composite the model was measured on.")

@@ -21,6 +21,7 @@ from mensura.evidence import Evidence
 from mensura.iq import Explanation
 from mensura.serve import agent_answers as shapes
 from mensura.serve.agent_library import Library
+from mensura.study.headlines import say_lead
 from mensura.study.study import Study
 
 INSTRUCTIONS = (
@@ -51,7 +52,7 @@ class AgentTools(Library):
         """Say where an AI model stands: IQ, rank, capability, dimensions, prices; in full every score."""
         subject = self.find("model", name)
         scores = self.scores_of(subject) if detail == "full" else []
-        return self._model(subject).model_copy(update={"scores": scores})
+        return self._model(subject).model_copy(update={"scores": scores, "leader": " ".join(say_lead(self.study))})
 
     def compare(
         self,

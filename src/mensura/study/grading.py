@@ -54,8 +54,7 @@ class ClaimRecord(Result):
     @property
     def heading(self) -> str:
         """How many claims there are, and how many of the likely ones came true."""
-        settled = self.claims.drop_nulls("came_true").height
-        return f"{self.claims.height} claims, {settled} settled. {self.sentence}"
+        return f"{self.claims.height} claims, {self.claims.drop_nulls('came_true').height} settled. {self.sentence}"
 
     @property
     def sentence(self) -> str:

@@ -34,8 +34,7 @@ class TaskHorizons(NamedTuple):
 
     def of(self, model: str) -> dict[str, dict[str, Any]]:
         """Return a model's horizon by domain."""
-        own = self.rows.filter(pl.col("model") == model)
-        return {row["domain"]: row for row in own.iter_rows(named=True)}
+        return {row["domain"]: row for row in self.rows.filter(pl.col("model") == model).iter_rows(named=True)}
 
     def best(self, domain: str) -> dict[str, Any]:
         """Return the longest horizon of a domain."""

@@ -149,8 +149,7 @@ def _parts(study: Any, wanted: set[str], *, of_iq: bool) -> Iterator[pl.DataFram
     if wanted.intersection(COSTS):
         yield study.costs.costs.select("subject", *COSTS)
     if of_iq:
-        measured = study.dimensions.filter(pl.col("shown") == "measured")
-        yield measured.group_by("subject").agg(pl.len().alias("own"))
+        yield study.dimensions.filter(pl.col("shown") == "measured").group_by("subject").agg(pl.len().alias("own"))
 
 
 # What pages ask of a study model by model, looked up once: plain rows by their keys.

@@ -66,8 +66,7 @@ def month_ends(first: date, last: date) -> list[date]:
 
 def known_then(evidence: Evidence, day: date) -> Evidence:
     """Return the scores dated by a day, and the models out by then that have one."""
-    scores = evidence.scores.filter(pl.col("date") <= day.isoformat())
-    return _reduced(evidence, scores, day)
+    return _reduced(evidence, evidence.scores.filter(pl.col("date") <= day.isoformat()), day)
 
 
 def reconstructed(evidence: Evidence, day: date, seed: int = 0) -> Evidence:
@@ -80,8 +79,7 @@ def reconstructed(evidence: Evidence, day: date, seed: int = 0) -> Evidence:
         kept += [(subject, test) for test in rng.permutation(tests)[: rng.choice(KEPT)]]
     pairs = pl.DataFrame(kept, schema={"subject": pl.String, "benchmark": pl.String}, orient="row")
     few = evidence.scores.join(pairs, on=["subject", "benchmark"], how="semi")
-    others = evidence.scores.filter(~pl.col("subject").is_in(new))
-    return _reduced(evidence, pl.concat([others, few]), day)
+    return _reduced(evidence, pl.concat([evidence.scores.filter(~pl.col("subject").is_in(new)), few]), day)
 
 
 def _reduced(evidence: Evidence, scores: pl.DataFrame, day: date) -> Evidence:

@@ -263,8 +263,7 @@ def observed_and_world() -> pl.DataFrame:
     from mensura.extrapolation import dominant_dimensions  # here: reading kept abilities does not need it
 
     demands = open_demands().drop("annotator").group_by("item", maintain_order=True).mean()
-    long = demands.unpivot(index="item", variable_name="dimension", value_name="level")
-    dominant = dominant_dimensions(long)
+    dominant = dominant_dimensions(demands.unpivot(index="item", variable_name="dimension", value_name="level"))
     world = open_rates().select("item", "low", "high", world="rate")
     items = open_items().select("item", observed="rate")
     return items.join(world, on="item", maintain_order="left").join(dominant, on="item", maintain_order="left")

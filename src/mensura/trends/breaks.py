@@ -97,8 +97,7 @@ def best_break(x: Floats, y: Floats) -> Break:
     span = x[-1] - x[0]
     low, high = x[0] + MARGIN * span, x[-1] - MARGIN * span
     bends = [low, high, *x[(x > low) & (x < high)], *_meetings(x, y, low, high)]
-    fits = [_hinge(x, y, bend) for bend in bends]
-    return max(fits, key=lambda fit: fit.r_squared)
+    return max([_hinge(x, y, bend) for bend in bends], key=lambda fit: fit.r_squared)
 
 
 def _meetings(x: Floats, y: Floats, low: float, high: float) -> list[float]:

@@ -231,8 +231,7 @@ def read_stream(scores: Any) -> tuple[Stream, list[str]]:  # noqa: ANN401
     released = dict(frame.select("subject", "released").iter_rows())
     years = to_years(pl.Series([released[name] for name in data.subjects], dtype=pl.Date))
     order = np.lexsort((np.arange(years.size), years))
-    rank = np.argsort(order)
-    rows = rank[data.layout.rows]
+    rows = np.argsort(order)[data.layout.rows]
     by_release = np.argsort(rows, kind="stable")
     subjects = [data.subjects[i] for i in order]
     return Stream(

@@ -126,7 +126,8 @@ def measure_progress(
     table = _with_compute(models, compute)
     listed = read_capabilities(table.filter(pl.col("training_compute_flop") > 0), name="models")
     if method == "rosetta":
-        order = {name: i for i, name in enumerate(table[_subject_column(table)].cast(pl.String))}
+        names = table["subject" if "subject" in table.columns else "model"].cast(pl.String)
+        order = {name: i for i, name in enumerate(names)}
         listed = listed.sort("released", pl.col("subject").replace_strict(order))
     C, spent = listed["capability"].to_numpy(), np.log(listed["training_compute_flop"].to_numpy())
     years = _calendar_years(listed["released"]) if method == "rosetta" else to_years(listed["released"])
@@ -169,10 +170,6 @@ def read_compute(compute: Any, *, distilled: bool = False) -> pl.DataFrame:  # n
     if "distilled" in table.columns and not distilled:
         table = table.filter(~says_yes("distilled"))
     return table.select("subject", "training_compute_flop", "family")
-
-
-def _subject_column(table: pl.DataFrame) -> str:
-    return "subject" if "subject" in table.columns else "model"
 
 
 def _calendar_years(dates: pl.Series) -> Floats:

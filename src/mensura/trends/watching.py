@@ -270,8 +270,7 @@ def _slopes(t: Floats, values: Floats) -> tuple[float, float]:
 
 def default_start(years: Floats) -> float:
     """Middle of the time span, or when enough releases for a baseline are known, whichever is later."""
-    middle = (years[0] + years[-1]) / 2
-    return float(max(middle, years[min(BASELINE, years.size) - 1]))
+    return float(max((years[0] + years[-1]) / 2, years[min(BASELINE, years.size) - 1]))
 
 
 def _check_span(years: Floats, start: float, until: float, rate: float, streams: int) -> None:
