@@ -128,7 +128,7 @@ def test_the_steepness_is_sixty_points_over_the_log_odds_between_two_rungs(joint
 
 @pytest.mark.usefixtures("few_draws")
 def test_a_composite_spreads_at_least_as_its_log_odds_do_at_the_usual_steepness(joint):
-    """Where ladders are flat, draws spread little; with one or two scores 2.5 points of error are added."""
+    """Where ladders are flat, draws spread little, of models with one or two scores too."""
     matrix, rule = joint.matrix, replace(joint.rules.imputation, own_mask=False)
     drawn = point_draws(matrix, rule)
     spread, read = (
@@ -137,11 +137,8 @@ def test_a_composite_spreads_at_least_as_its_log_odds_do_at_the_usual_steepness(
     )
     factor = complete_jointly(matrix, rule, drawn).correction.factor
     least = np.maximum(matrix.steepness * spread, read)
-    count = matrix.measured.sum(axis=1)
-    np.testing.assert_allclose((factor * read)[count >= 3], least[count >= 3])
-    few = (count > 0) & (count < 3)
-    np.testing.assert_allclose((factor * read)[few] ** 2, least[few] ** 2 + 2.5**2)
-    assert (factor > 1.2).any() and few.any()
+    np.testing.assert_allclose(factor * read, least)
+    assert (factor > 1.2).any()
 
 
 def test_an_axis_is_worked_on_in_parts_of_half_a_million_values():

@@ -143,10 +143,10 @@ def _sorted_out(
     left = [(entry, reason) for entry, reason in zip(entries, reasons, strict=True) if reason is not None]
     if not kept:
         unknown = not {reason for _, reason in left} <= {ABSENT, _PEOPLE}
-        new = " New models need --released, new benchmarks --new NAME and --unit." if unknown else ""
+        new = ". New models need --released, new benchmarks --new NAME and --unit" if unknown else ""
         raise MensuraError(
-            f"{name}: no score of a model on a known benchmark; {'; '.join(_say_left_out(map(_named, left)))}.{new} Add "
-            "scores on benchmarks that models of the evidence took; expected one at least (mensura evidence summary)"
+            f"{name}: no score of a model on a known benchmark; {'; '.join(_say_left_out(map(_named, left)))}{new}. "
+            "Add scores on benchmarks that models of the evidence took (mensura evidence summary)"
         )
     return kept, left
 

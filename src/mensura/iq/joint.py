@@ -10,7 +10,7 @@ import numpy as np
 from mensura.core.arrays import Floats, Ints, Mask
 from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.own_mask import Entries, MaskCorrection, correct, find_entries, in_parts
-from mensura.iq.relatives import ENOUGH, condition
+from mensura.iq.relatives import condition
 from mensura.iq.rules import ImputationRule, IqRules
 from mensura.iq.sampler import STATES_KEPT, Sampled, sample
 from mensura.iq.waterfall import JOINT, NONE, SOURCE, Filled, run_waterfall
@@ -20,7 +20,6 @@ POINT_DRAWS = 400
 _CELLS = 500_000
 """Values worked on at once: draws × models × benchmarks; a few megabytes, which a processor's memory holds."""
 _ROUNDS = 20  # of draws for a model without one of its scores: their mean then errs by about 0.1
-_UNCHECKED = 2.5  # IQ points: the error of estimates from too few scores to enter other models with them
 _LEAST_SPREAD = 1e-6  # IQ points, so that nothing is divided by 0
 _PARTS = 4  # parts of the well-measured models left out of a fit in turn, each fit keeping most of what is known
 
@@ -74,11 +73,10 @@ def complete_jointly(matrix: ScoreMatrix, rule: ImputationRule, drawn: JointDraw
     correction = correct(matrix, drawn.entries, map(matrix.read, drawn.entered))
     new = _estimated(matrix, rule)
     means, errors, factor = np.empty(new.shape), np.empty(new.shape), np.empty(len(new))
-    few = matrix.measured.sum(axis=1) < ENOUGH
     for rows in at_once(len(new), drawn.log_odds[:, 0].size):
         log_odds, part = drawn.log_odds[:, rows], correction.of(rows)
         read = matrix.read(log_odds, beyond=True)
-        factor[rows] = np.maximum(part.factor, _least_factor(matrix, log_odds, read, few[rows]))
+        factor[rows] = np.maximum(part.factor, _least_factor(matrix, log_odds, read))
         read = np.clip(np.where(new[rows], part.apply(read), read), *matrix.ends)
         iqs = np.where(new[rows] | matrix.doubtful[rows], read, matrix.iqs[rows])
         widened = (factor[rows] / part.factor)[:, None] * iqs.std(axis=0)
@@ -86,14 +84,14 @@ def complete_jointly(matrix: ScoreMatrix, rule: ImputationRule, drawn: JointDraw
     return _filled(matrix, new, means[None], errors[None], replace(correction, factor=factor))
 
 
-def _least_factor(matrix: ScoreMatrix, log_odds: Floats, read: Floats, few: Mask) -> Floats:
+def _least_factor(matrix: ScoreMatrix, log_odds: Floats, read: Floats) -> Floats:
     """Return by how much each model's draws must widen to spread as their log odds do at the usual steepness.
 
     Ladders are flat near their ends, where draws would otherwise spread least and scores tell least.
     """
     spread, local = ((values * matrix.shares).sum(axis=2).std(axis=0) for values in (log_odds, read))
     least = np.maximum(matrix.steepness * spread, local)
-    return np.asarray(np.hypot(least, _UNCHECKED * few) / np.maximum(local, _LEAST_SPREAD))
+    return np.asarray(least / np.maximum(local, _LEAST_SPREAD))
 
 
 def at_once(length: int, size: int, most: int | None = None) -> list[slice]:
