@@ -56,7 +56,9 @@ def _predict(
         x = lengths.mean[own] + shared + np.sqrt(lengths.variance[own]) * noise
         several = len(mode.design.suites) > 1  # one suite cannot show how suites differ: the prior says it
         spread = {key: effect[key] if several else PRIORS[key][0] for key in ("v", "g", "w")}
+        freedom = len(mode.design.suites) + 2  # few suites show how suites differ, as in the fit's own draws
         v, g = (spread[key] * rng.standard_normal((draws, 1)) for key in ("v", "g"))
+        v *= np.sqrt(freedom / rng.chisquare(freedom, (draws, 1)))
         e = effect["e"] * rng.standard_normal((draws, count)) + v
         for who, subject in enumerate(mode.design.subjects):
             w = spread["w"] * rng.standard_normal((draws, 1))

@@ -118,3 +118,20 @@ def test_noise_of_times_is_split_from_the_spread_of_lengths():
     lengths = fit_lengths(times, times.select("suite", "task").unique(maintain_order=True))
     assert lengths.person == pytest.approx(1.3, abs=0.08)
     assert np.polyfit(CENTER + lengths.mean, truth, 1)[0] == pytest.approx(1, abs=0.12)
+
+
+def test_few_systems_do_not_flatten_the_slope():
+    """Tasks of one length differ; effects at their mode, not integrated out, would take the slope for a tenth less."""
+    slopes, steps = [], np.linspace(-4, 4, 40)
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        logits = 0.8 * (rng.normal(0, 2, 8)[:, None] - np.tile(steps, 4)) - 1.3 * rng.normal(size=160)
+        score = (rng.random(logits.shape) < 1 / (1 + np.exp(-logits))).astype(float)
+        names = [f"t{place}" for place in range(160)]
+        who = np.repeat([f"s{place}" for place in range(8)], 160)
+        runs = {"subject": who, "task": names * 8, "score": score.ravel()}
+        times = {"task": names, "minutes": 2 ** (4 + np.tile(steps, 4)), "people": [1000] * 160}
+        mode = fit_horizons(runs, times, draws=50).modes[0]
+        assert mode.converged
+        slopes.append(mode.slope)
+    assert np.mean(slopes) == pytest.approx(0.8, abs=0.06)

@@ -3,14 +3,16 @@
 A subject i succeeds at task t of suite s with probability c + (1 − c − l)·expit(η),
 η = A_is − B_is·x_t − e_t with A_is = a_i − v_s − b·u_s + w_is and B_is = b_i + g_s. x is the expected length,
 in doublings; u_s is the error of length that a suite shares; e_t contains the task's own error of length, times the
-mean slope b. All effects are normal. Newton's method with Fisher information finds the mode; tasks are eliminated, so
-that a dense system of subjects and suites remains. EffectSpreads have maximal marginal likelihood under weak priors.
+mean slope b. All effects are normal. Newton's method with Fisher information finds the mode. Tasks are integrated out
+by quadrature, as a joint mode would take slopes for flatter than they are, so that a dense system of subjects and
+suites remains. EffectSpreads have maximal marginal likelihood under weak priors.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -22,7 +24,7 @@ from mensura.horizon.lengths import Lengths
 ROUNDS = 50
 CLOSE = 2e-2
 """The fit has converged when no unknown moves by more, in logits."""
-SLOPE, SLOPE_DOUBT, LEVEL_DOUBT = 0.6, 0.4, 3.0
+SLOPE, SLOPE_DOUBT, LEVEL_DOUBT = 0.6, 1.0, 3.0
 """Before any run is seen: the mean slope in logits per doubling, its doubt, and that of the level at 16 minutes."""
 PRIORS = {"a": (2.5, 1.0), "b": (0.15, 3.0), "v": (0.7, 2.0), "g": (0.1, 30.0), "w": (0.5, 2.0), "e": (1.0, 2.0)}
 """Each spread before data: its value in logits, and how many effects it counts as.
@@ -31,6 +33,10 @@ Suites share nearly one slope (g): five suites cannot tell how their slopes diff
 decide the lengths of long ones.
 """
 _EDGE = 1e-9
+_NODES, _MANY = 5, 40
+"""Nodes of the quadrature; one is enough where so many subjects show how hard each task is."""
+_SETTLING, _REACH = 2, 2.0
+"""Steps by which the effects of tasks follow the other unknowns, and the longest of them in logits."""
 _STRIDE = 1.7
 """EffectSpreads move by this power of their step, as steps of expectation and maximisation are short."""
 _GUESS, _SLIP = (0.2, 10.0), (0.1, 20.0)
@@ -107,15 +113,14 @@ def fit_mode(design: Design, lengths: Lengths, spreads: EffectSpreads | None = N
     places = UnknownPlaces.of(design)
     mode = _start(design, lengths, places, spreads or EffectSpreads.before(len(design.suites)))
     for _ in range(rounds):
-        move, effects, covariance, variance = _newton(mode)
+        move, effects, covariance, variance, value = _newton(mode)
         share = 1.0 / max(1.0, float(np.abs(move).max()) / 4)
-        moved = replace(mode, theta=mode.theta + share * move, effects=mode.effects + share * effects)
-        value = _objective(mode)
+        moved = _moved(mode, share * move, share * effects)
         while _objective(moved) < value - 1e-6 * abs(value) and share > 1e-3:
             share /= 2
-            moved = replace(mode, theta=mode.theta + share * move, effects=mode.effects + share * effects)
+            moved = _moved(mode, share * move, share * effects)
         mode = replace(moved, covariance=covariance, variance=variance)
-        size = share * max(np.abs(move).max(), np.abs(effects).max())
+        size = max(np.abs(move).max(), np.abs(effects).max())
         if spreads is None:
             new = _maximised(mode)
             size = max(size, *(abs(new.effect[name] - mode.spreads.effect[name]) for name in new.effect))
@@ -162,24 +167,43 @@ def guess_of(suite: SuiteArrays, learned: float) -> Floats:
     return np.where(np.isnan(suite.chance), learned, suite.chance)
 
 
-def _rates(mode: Mode, place: int) -> tuple[Floats, Floats, Floats, float]:
+def _rates(mode: Mode, place: int, effects: Floats) -> tuple[Floats, Floats, Floats, float]:
     """Return the rate of knowing, of success, and the levels of guessing and slipping of a suite."""
     suite = mode.design.suites[place]
     a, b = lines(mode, place)
-    knows = expit(a[:, None] - b[:, None] * mode.lengths.mean[suite.tasks] - mode.effects[suite.tasks])
+    knows = expit(a[:, None] - b[:, None] * mode.lengths.mean[suite.tasks] - effects)
     guess, slip = guess_of(suite, float(mode.spreads.guess[place])), float(mode.spreads.slip[place])
     return knows, np.clip(guess + (1 - guess - slip) * knows, _EDGE, 1 - _EDGE), guess, slip
 
 
+def _derivatives(mode: Mode, place: int, effects: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return score and information of each cell by its logit, and the log likelihood of each task."""
+    suite = mode.design.suites[place]
+    knows, rate, guess, slip = _rates(mode, place, effects)
+    steep = (1 - guess - slip) * knows * (1 - knows)
+    ratio = steep / (rate * (1 - rate))
+    likelihood = suite.successes * np.log(rate) + (suite.trials - suite.successes) * np.log1p(-rate)
+    return (suite.successes - suite.trials * rate) * ratio, suite.trials * ratio * steep, likelihood.sum(0)
+
+
+def _moved(mode: Mode, move: Floats, effects: Floats) -> Mode:
+    """Return the fit after a step; the effects of tasks go to their mode given the other unknowns."""
+    mode = replace(mode, theta=mode.theta + move, effects=mode.effects + effects)
+    tight = 1 / mode.task_variance
+    for _ in range(_SETTLING):
+        for place, suite in enumerate(mode.design.suites):
+            own, e = tight[suite.tasks], mode.effects[suite.tasks]
+            score, info, _ = _derivatives(mode, place, e)
+            mode.effects[suite.tasks] -= np.clip((score.sum(0) + e * own) / (info.sum(0) + own), -_REACH, _REACH)
+    return mode
+
+
 def _objective(mode: Mode) -> float:
-    """Return the log posterior at fixed spreads."""
+    """Return the log posterior at fixed spreads, with tasks integrated out."""
     precision, center = _prior(mode)
     gap = mode.theta - center
-    total = -0.5 * float(gap @ precision @ gap) - 0.5 * float((mode.effects**2 / mode.task_variance).sum())
-    for place, suite in enumerate(mode.design.suites):
-        rate = _rates(mode, place)[1]
-        total += float((suite.successes * np.log(rate) + (suite.trials - suite.successes) * np.log1p(-rate)).sum())
-    return total
+    levels = [_suite_piece(mode, place).level for place in range(len(mode.design.suites))]
+    return sum(levels) - 0.5 * float(gap @ precision @ gap)
 
 
 def _prior(mode: Mode) -> tuple[Floats, Floats]:
@@ -204,33 +228,34 @@ def precision(mode: Mode, *, tasks_fixed: bool = False) -> Floats:
     """Return the precision of the dense part; with ``tasks_fixed`` as if the effects of all tasks were given."""
     matrix, _ = _prior(mode)
     for place in range(len(mode.design.suites)):
-        local, _, coupling, curve, _ = _suite_piece(mode, place)
-        columns, to = _map(mode, place)
-        reduced = local if tasks_fixed else local - (coupling / curve) @ coupling.T
+        piece, (columns, to) = _suite_piece(mode, place), _map(mode, place)
+        reduced = piece.local if tasks_fixed else piece.local - (piece.coupling / piece.curve) @ piece.coupling.T
         matrix[np.ix_(columns, columns)] += to.T @ (reduced @ to)
     return matrix
 
 
-def _newton(mode: Mode) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return the steps of the dense part and of the tasks' effects, the dense covariance and the tasks' variances."""
+def _newton(mode: Mode) -> tuple[Floats, Floats, Floats, Floats, float]:
+    """Return steps of the dense part and the tasks' effects, dense covariance, tasks' variances, and log posterior."""
     matrix, center = _prior(mode)
-    gradient = -matrix @ (mode.theta - center)
+    gap = mode.theta - center
+    gradient = -matrix @ gap
+    value = 0.5 * float(gradient @ gap)
     pieces = [_suite_piece(mode, place) for place in range(len(mode.design.suites))]
     maps = [_map(mode, place) for place in range(len(pieces))]
-    for (columns, to), (local, slope, coupling, curve, down) in zip(maps, pieces, strict=True):
-        carried = coupling / curve
-        matrix[np.ix_(columns, columns)] += to.T @ ((local - carried @ coupling.T) @ to)
-        gradient[columns] += to.T @ (slope - carried @ down)
+    for (columns, to), piece in zip(maps, pieces, strict=True):
+        carried = piece.coupling / piece.curve
+        matrix[np.ix_(columns, columns)] += to.T @ ((piece.local - carried @ piece.coupling.T) @ to)
+        gradient[columns] += to.T @ (piece.slope - carried @ piece.down)
     covariance = np.linalg.inv(matrix)
     covariance = (covariance + covariance.T) / 2
     move = covariance @ gradient
     effects, variance = np.zeros_like(mode.effects), np.zeros_like(mode.effects)
-    for (columns, to), suite, (_, _, coupling, curve, down) in zip(maps, mode.design.suites, pieces, strict=True):
-        carried = coupling / curve
-        effects[suite.tasks] = down / curve - (to @ move[columns]) @ carried
+    for (columns, to), suite, piece in zip(maps, mode.design.suites, pieces, strict=True):
+        carried = piece.coupling / piece.curve
+        effects[suite.tasks] = piece.down / piece.curve - (to @ move[columns]) @ carried
         spread = to @ covariance[np.ix_(columns, columns)] @ to.T
-        variance[suite.tasks] = 1 / curve + ((spread @ carried) * carried).sum(0)
-    return move, effects, covariance, variance
+        variance[suite.tasks] = piece.square + ((spread @ carried) * carried).sum(0)
+    return move, effects, covariance, variance, value + sum(piece.level for piece in pieces)
 
 
 def _map(mode: Mode, place: int) -> tuple[Integers, Floats]:
@@ -249,24 +274,46 @@ def _map(mode: Mode, place: int) -> tuple[Integers, Floats]:
     return columns, matrix
 
 
-def _suite_piece(mode: Mode, place: int) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """Return second and first derivatives of one suite by (A, B) of its subjects and by the effects of its tasks."""
+class _Piece(NamedTuple):
+    """Derivatives of one suite by (A, B) of its subjects and by the effects of its tasks, as means over these effects.
+
+    ``square``: the mean square of each effect's distance from its mode. ``level``: the log likelihood without effects.
+    """
+
+    local: Floats
+    slope: Floats
+    coupling: Floats
+    curve: Floats
+    down: Floats
+    square: Floats
+    level: float
+
+
+def _suite_piece(mode: Mode, place: int) -> _Piece:
+    """Integrate the tasks of one suite out, by Gauss and Hermite's nodes around the modes of their effects."""
     suite = mode.design.suites[place]
     k = suite.rows.size
-    x, e = mode.lengths.mean[suite.tasks], mode.effects[suite.tasks]
-    knows, rate, guess, slip = _rates(mode, place)
-    steep = (1 - guess - slip) * knows * (1 - knows)
-    ratio = steep / (rate * (1 - rate))
-    score = (suite.successes - suite.trials * rate) * ratio
-    info = suite.trials * ratio * steep
+    x, e, tight = mode.lengths.mean[suite.tasks], mode.effects[suite.tasks], 1 / mode.task_variance[suite.tasks]
+    middle = _derivatives(mode, place, e)
+    score, info, _ = middle
+    down, curve = -score.sum(0) - e * tight, info.sum(0) + tight
+    points, weights = np.polynomial.hermite_e.hermegauss(1 if k >= _MANY else _NODES)
+    steps = points[:, None] / np.sqrt(curve)
+    nodes = [middle] if points.size == 1 else [_derivatives(mode, place, e + step) for step in steps]
+    logs = (
+        np.array([node[2] for node in nodes])
+        - (e + steps) ** 2 * tight / 2
+        + (points**2 / 2 + np.log(weights))[:, None]
+    )
+    level = float((scipy.special.logsumexp(logs, axis=0) + np.log(tight / curve) / 2).sum())
+    share = scipy.special.softmax(logs, axis=0)
+    score, info = (sum(one * node[part] for one, node in zip(share, nodes, strict=True)) for part in (0, 1))
     local, moments = np.zeros((2 * k, 2 * k)), (info.sum(1), info @ x, info @ x**2)
     ones, slopes = np.arange(k), np.arange(k, 2 * k)
     local[ones, ones], local[slopes, slopes] = moments[0], moments[2]
     local[ones, slopes] = local[slopes, ones] = -moments[1]
-    slope = np.r_[score.sum(1), -(score @ x)]
-    coupling = np.vstack([-info, info * x])
-    tight = 1 / mode.task_variance[suite.tasks]
-    return local, slope, coupling, info.sum(0) + tight, -score.sum(0) - e * tight
+    slope, coupling = np.r_[score.sum(1), -(score @ x)], np.vstack([-info, info * x])
+    return _Piece(local, slope, coupling, info.sum(0) + tight, down, (share * steps**2).sum(0), level)
 
 
 def _maximised(mode: Mode) -> EffectSpreads:
@@ -298,7 +345,7 @@ def _levels(mode: Mode) -> tuple[Floats, Floats]:
     """Return guessing and slipping by suite: expected guesses and slips over the chances for them."""
     guesses, slips = mode.spreads.guess.copy(), mode.spreads.slip.copy()
     for place, suite in enumerate(mode.design.suites):
-        knows, rate, guess, slip = _rates(mode, place)
+        knows, rate, guess, slip = _rates(mode, place, mode.effects[suite.tasks])
         failures = suite.trials - suite.successes
         lucky = suite.successes * guess * (1 - knows) / rate
         unknowing = lucky + failures * (1 - guess) * (1 - knows) / (1 - rate)

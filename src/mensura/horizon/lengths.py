@@ -56,7 +56,8 @@ PERSON = (1.2, 4.0)
 """Spread of one person's time around a task's typical time before repeated attempts are seen, and its weight."""
 WITHIN = (1.5, 2.0)
 """Spread of lengths within a suite before data, and its weight; suites differ around what they share by as much."""
-_KIND_WEIGHT, _SHARED_WEIGHT = 6.0, 4.0
+_KIND_WEIGHT, _SHARED_WEIGHT = 30.0, 4.0
+"""What the assumed error of one time, and the assumed spread between suites, count as: so many times or suites."""
 
 
 @dataclass(frozen=True, eq=False)
