@@ -39,15 +39,8 @@ FEWEST = 20
 EDGES = (1.0, 4.0, 15.0, 60.0, 240.0)
 """Minutes between the lengths: under a minute, one to four, to fifteen, to an hour, to four hours, longer."""
 PEOPLE = "people"
-CURVE = {
-    "subject": pl.String,
-    "suite": pl.String,
-    "minutes": pl.Float64,
-    "rate": pl.Float64,
-    "low": pl.Float64,
-    "high": pl.Float64,
-    "n": pl.Int64,
-}
+_NUMBERS = ("minutes", "rate", "low", "high")
+CURVE = {"subject": pl.String, "suite": pl.String, **dict.fromkeys(_NUMBERS, pl.Float64), "n": pl.Int64}
 """Columns of curves."""
 
 

@@ -6,14 +6,8 @@ from typing import Any
 
 import polars as pl
 
-MEASURED, ESTIMATE, MODEL, FIRST, LEAST, RANGE = (
-    "measured",
-    "expert estimate",
-    "language model",
-    "first solve",
-    "at least",
-    "range",
-)
+MEASURED, ESTIMATE, MODEL = "measured", "expert estimate", "language model"
+FIRST, LEAST, RANGE = "first solve", "at least", "range"
 """Kinds of times."""
 _KINDS = (
     (RANGE, ("bucket", "range")),
