@@ -95,7 +95,10 @@ class PageWriter:
             scripts=page.scripts,
             card=_card_path(self._card_of.get(page.file, self._first)),
         )
-        if page.template != "index.html":  # it has its own style sheet inside, so that it shows at once
+        if page.template == "index.html":  # it has its own style sheet inside, so that it shows at once
+            own = Compact(style_sheet())
+            html = own.page(html, page.root).replace("</style>", f"{own.rules()}</style>", 1)
+        else:
             html = self._compact.page(html, page.root)
         write(html, self._folder, page.file)
         for figure in page.figures:

@@ -158,7 +158,7 @@ class Study(Result):
         """Which models charts show, of those that have an IQ: subject, generation, charted, on_timeline."""
         return apply_policy(self.evidence.models, self.iq.exact.drop_nulls("exact")["subject"], self.policy)
 
-    @property
+    @cached_property
     def ranked(self) -> pl.DataFrame:
         """The models that are ranked, best first (:mod:`mensura.scale.ranking`)."""
         return self.models.drop_nulls("rank")

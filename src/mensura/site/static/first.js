@@ -38,7 +38,7 @@
   function label(drawing, name, iq, [x, anchor, short]) {
     const text = drawing.querySelector(".name").cloneNode(true);
     text.setAttribute("x", x);
-    text.setAttribute("text-anchor", anchor);
+    text.style.textAnchor = anchor;
     [text.firstChild.textContent, text.lastChild.textContent] = [`${short || name} `, iq];
     return text;
   }
