@@ -30,7 +30,7 @@ def test_the_last_month_is_today(study):
 def test_the_slider_names_the_month_that_it_starts_with(screen, report):
     page = (report / "index.html").read_text(encoding="utf-8")
     assert f">{screen.months[0].start:%b %Y}: releases per month</text>" in page
-    assert re.findall(r'class="year">(\d+)</text>', page) == ["2025", "2026"]
+    assert re.findall(r"class=year>(\d+)</text>", page) == ["2025", "2026"]
 
 
 def test_a_months_chance_is_the_share_of_draws_among_models_out_by_then(study):
