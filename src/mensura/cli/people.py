@@ -15,7 +15,7 @@ from mensura.cli.settings import Settings, read_settings, split_names, takes
 from mensura.cli.tables import show
 from mensura.core.errors import MensuraError, counted, listed_names
 from mensura.core.frames import sort_highest
-from mensura.intake.tables import NotedTable, read_noted, read_table
+from mensura.intake.tables import read_noted
 
 if TYPE_CHECKING:
     from mensura.people import ItemPool
@@ -134,9 +134,8 @@ def import_(
     as_json: Json = False,
 ) -> None:
     """Turn a published file into a pool: scored 0/1, exclusions logged, rates of groups."""
-    from mensura.intake.persons import split_persons
-    from mensura.people import Administration, HarmonisingRules, harmonise, read_points
-    from mensura.people.tidy import check_items
+    from mensura.people import Administration, HarmonisingRules, read_points
+    from mensura.people.importing import Columns, import_pool, rename_columns
 
     rare = read_settings(settings, ImportSettings)
     administration = Administration(rare.year, rare.language, rare.mode)
@@ -144,35 +143,31 @@ def import_(
     how: dict[str, Any] = {name: getattr(rare, name) for name in ("part", "encoding", "header")}
     codes = [*rules.absent, *rules.omitted]
     raw = read_noted(file, codes=codes, unnamed=_UNNAMED, keep_missing=True, **how)
-    raw = _named(raw, rename or [])
+    halves = (entry.partition("=") for entry in rename or ())
+    raw = rename_columns(raw, {old.strip(): new.strip() for old, _, new in halves})
     raw = replace(raw, codes={**raw.codes, **_labels(label or [], split_names(covariates))})
-    groups, who = split_crossings(by), split_names(person)
-    kept = list(dict.fromkeys([*split_names(covariates), *(name for names in groups for name in names)]))
-    for name in (name for name in kept if name not in raw.frame.columns and name not in split_names(covariates)):
-        there = listed_names(raw.frame.columns)
-        raise MensuraError(f"--by {name}: no such column; expected one of {there}. Correct the name.")
-    kept += [weight] if weight and weight not in kept else []
-    raw = raw if long is None else _widened(raw, long, who, kept)
-    table, notes = _item_table(items, raw, [*who, *kept])
-    if rare.domain is not None:
-        table = check_items(table, name=items).with_columns(pl.col("domain").cast(pl.String).fill_null(rare.domain))
-    columns = dict.fromkeys(raw.frame.columns)  # asked once: there may be many thousands
-    named = [name for name in table["item"] if name in columns]
-    taken = {*named, *who, *kept}
-    unused = [name for name in columns if name not in taken]
-    notes = [*raw.notes, *notes, *([f"columns not used: {listed_names(unused)}"] if unused else [])]
-    answers, persons = split_persons(raw, named, who, kept)
-    pool = harmonise(target.name, table, answers, persons, rules=rules, by=groups or None, weight=weight)
-    pool = replace(pool, administration=administration)
+    pair = split_names(long or "")
+    if long is not None and len(pair) != 2:
+        raise MensuraError(f"--long {long}: expected two columns, the item's and the answer's, such as item,correct")
+    columns = Columns(
+        items=items,
+        person=split_names(person),
+        covariates=split_names(covariates),
+        by=split_crossings(by),
+        weight=weight,
+        long=pair,
+    )
+    made = import_pool(target.name, raw, columns, rules=rules, administration=administration, domain=rare.domain)
+    pool, persons = made.pool, made.answers.height
     pool.write(target)
-    notes += _about_points(read_points(answers, rules), points)
-    facts = {"pool": str(target), "items": pool.items.height, "persons": answers.height, "notes": notes}
+    notes = [*made.notes, *_about_points(read_points(made.answers, rules), points)]
+    facts = {"pool": str(target), "items": pool.items.height, "persons": persons, "notes": notes}
     tables = {"groups": pool.groups, "exclusions": pool.exclusions}
     emit(tables, **facts)
     show(tables, "people import", heading=pool.heading)
     print_notes(notes)
     show(tables, "people exclusions")
-    console.print(say_import(str(target), pool.items.height, answers.height, pool.exclusions))
+    console.print(say_import(str(target), pool.items.height, persons, pool.exclusions))
 
 
 def split_crossings(text: str) -> list[tuple[str, ...]]:
@@ -193,60 +188,6 @@ def _labels(entries: list[str], covariates: list[str]) -> dict[str, dict[str, st
             )
         meanings[covariate] = {code: name for code, _, name in codes}
     return meanings
-
-
-def _widened(raw: NotedTable, long: str, person: list[str], kept: list[str]) -> NotedTable:
-    """Return a table of one row per answer as one of a row per person."""
-    from mensura.intake.persons import widen_answers
-
-    columns = split_names(long)
-    if len(columns) != 2:
-        raise MensuraError(f"--long {long}: expected two columns, the item's and the answer's, such as item,correct")
-    return widen_answers(raw, columns[0], columns[1], person, kept)
-
-
-def _named(raw: NotedTable, entries: list[str]) -> NotedTable:
-    """Return a table with the column names that --rename gives."""
-    pairs = {old.strip(): new.strip() for old, _, new in (entry.partition("=") for entry in entries)}
-    for old, new in pairs.items():
-        if not old or not new or old not in raw.frame.columns:
-            there = listed_names(raw.frame.columns)
-            raise MensuraError(f"--rename {old}={new}: expected OLD=NEW of a column that is there; there are {there}")
-        if new in raw.frame.columns and new not in pairs:
-            raise MensuraError(f"--rename {old}={new}: there is a column {new!r} already; choose another name")
-    labels = {pairs.get(name, name): label for name, label in raw.labels.items()}
-    codes = {pairs.get(name, name): meanings for name, meanings in raw.codes.items()}
-    return replace(raw, frame=raw.frame.rename(pairs), labels=labels, codes=codes)
-
-
-def _item_table(items: str, raw: NotedTable, used: list[str]) -> tuple[pl.DataFrame, list[str]]:
-    """Return the item table, a CSV by its name, else one row per column that matches the pattern, and notes.
-
-    A column that names or describes persons (``used``), or holds words, is no item.
-    """
-    from mensura.intake.persons import choose_columns
-
-    if Path(items).is_file() or items.endswith(".csv"):
-        return read_table(Path(items)), []
-    matched = choose_columns(items, raw.frame.columns)
-    words = [name for name in matched if name not in used and _holds_words(raw.frame[name])]
-    others = {*used, *words}
-    named = [name for name in matched if name not in others]
-    if not named:
-        why = f"{words[0]!r} holds {raw.frame[words[0]].drop_nulls().first()!r}" if words else "they describe persons"
-        raise MensuraError(
-            f"--items {items!r}: the {len(matched)} columns that match hold no points ({why}). "
-            "Give a CSV of items with the columns item, answer and scoring (choice)"
-        )
-    no_items = [name for name in matched if name in others]
-    notes = [f"columns that match --items but are no items: {listed_names(no_items)}"] if no_items else []
-    rows = {"item": named, "label": [raw.labels.get(name) for name in named]}
-    return pl.DataFrame(rows, strict=False), notes
-
-
-def _holds_words(column: pl.Series) -> bool:
-    """Return whether a column of text holds no number at all."""
-    return column.dtype == pl.String and column.count() > 0 and column.cast(pl.Float64, strict=False).count() == 0
 
 
 def _about_points(table: pl.DataFrame, to: Path | None) -> list[str]:
