@@ -99,6 +99,41 @@ CASES = (
     Careless(
         "a cell without a figure", table(f"{MINE},gpqa_diamond,60,percent", f"{MINE},hle,n/a,percent"), "no score"
     ),
+    Careless(
+        "an error of zero", table(f"{MINE},gpqa_diamond,60,percent,0", head=f"{HEAD},stderr"), "counts as unknown"
+    ),
+    Careless("a score from the future", table(f"{MINE},hle,20,percent,2031-01", head=f"{HEAD},date"), "in the future"),
+    Careless("a score before the model", table(f"{MINE},hle,20,percent,2020-01", head=f"{HEAD},date"), "long before"),
+    Careless(
+        "one score copied",
+        table(*(f"{MINE},{test},77.7,percent" for test in ("hle", "scicode", "ifbench", "gpqa_diamond"))),
+        "the same score, 77.7, on 4 tests",
+    ),
+    Careless("a model named like a test", table("hle,2026-10-01,scicode,30,percent"), "name of a benchmark"),
+    Careless("a letter of another alphabet", table("min\u0435,2026-10-01,hle,20,percent"), "CYRILLIC"),
+    Careless("with tools", table(f"{MINE},hle,55,percent,with tools", head=f"{HEAD},note"), "taken without that"),
+    Careless(
+        "a predecessor from later",
+        table("mine,2024-06-01,hle,20,percent,gpt-5.5", head=f"{HEAD},predecessor"),
+        "was released later",
+    ),
+    Careless("a predecessor that nobody knows", table(f"{MINE},hle,20,percent,x-9", head=f"{HEAD},predecessor"), "x-9"),
+    Careless("reasoning or not", table(f"{MINE},hle,20,percent,maybe", head=f"{HEAD},reasoning"), "yes or no"),
+    Careless("a number in words", table(f"{MINE},hle,twenty,percent"), "twenty"),
+    Careless("right answers of all", table(f"{MINE},gpqa_diamond,150/198,percent"), "150/198"),
+    Careless("a range", table(f"{MINE},gpqa_diamond,60-70,percent"), "60-70"),
+    Careless("an infinite score", table(f"{MINE},gpqa_diamond,inf,percent"), "inf"),
+    Careless("a part of a test", table(f"{MINE},GPQA Diamond (first 20),100,percent"), "did you mean gpqa_diamond"),
+    Careless("tools in the name", table(f"{MINE},HLE (with tools),55,percent"), "did you mean hle"),
+    Careless("an Elo for a rate", table(f"{MINE},gpqa_diamond,1510,elo"), "column unit"),
+    Careless("a tier of 99", table(f"{MINE},hle,20,percent,99", head=f"{HEAD},tier"), "column tier"),
+    Careless("nobody's score", table(",2026-10-01,hle,20,percent"), "has a model"),
+    Careless(
+        "a mean among the tests",
+        "model,released,hle,scicode,Average\nmine,2026-10-01,20%,30%,25%\n",
+        "new benchmark: Average",
+    ),
+    Careless("a log cut off", log(198)[:90], "not readable as JSON", ".json"),
     Careless("best of ten tries", table(f"{MINE},livecodebench pass@10,90,percent"), "did you mean livecodebench"),
 )
 

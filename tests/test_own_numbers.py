@@ -282,6 +282,21 @@ def test_a_release_in_the_future_is_doubted():
         (("gpqa_diamond", 20), {"model": "gpt-5"}, "20 percent counts in place of 85.6 percent of the evidence"),
         (("gpqa_diamond", 60), {"day": "1970-01-01"}, "its release on 1970-01-01 is before all others; check it"),
         (("gpqa_diamond", 60), {"model": "People: crowd workers"}, "counts as a model, not as a group of people"),
+        (("gpqa_diamond", 60), {"stderr": 0.0}, "a standard error of 0 is not possible here; it counts as unknown"),
+        (
+            ("hle", 55),
+            {"note": "with tools"},
+            "its note says 'with tools', but it is compared with scores taken without that",
+        ),
+        (("gpqa_diamond", 60), {"date": "2031-01"}, "its date, 2031-01, is in the future; check it"),
+        (("gpqa_diamond", 60), {"date": "2020-01-01"}, "is long before the model's release on 2026-10-01; check both"),
+        (("gpqa_diamond", 60), {"model": "hle"}, "hle: counts as a model, but it is the name of a benchmark"),
+        (("gpqa_diamond", 60), {"model": "min\u0435"}, "min\u0435 has letters of CYRILLIC, LATIN; check them"),
+        (
+            ("gpqa_diamond", 60),
+            {"predecessor": "gpt-5.5", "day": "2024-06-01"},
+            "mine: its predecessor gpt-5.5 was released later, on 2026",
+        ),
     ],
 )
 def test_a_figure_that_is_hardly_what_it_seems_is_named(score, more, doubt):
@@ -290,11 +305,17 @@ def test_a_figure_that_is_hardly_what_it_seems_is_named(score, more, doubt):
     assert [text for text in warnings if doubt in text], warnings
 
 
+def test_one_score_on_many_tests_is_named():
+    copied = own(*((test, 77.7) for test in ("gpqa_diamond", "hle", "scicode", "ifbench")))
+    assert "mine: the same score, 77.7, on 4 tests; check that each is its own" in mensura.load().add(copied).warnings
+
+
 def test_usual_figures_raise_no_doubt():
-    usual = own(("gpqa_diamond", 60), ("hle", 4), ("scicode", 0), stderr=3.5)
+    usual = own(("gpqa_diamond", 60), ("hle", 4), ("scicode", 0), stderr=3.5, date="2026-09-20", note="no tools")
     doubts = mensura.load().add(usual).warnings
     assert [text.split(";")[0] for text in doubts if not text.startswith("scores: mine is new")] == []
-    assert not any("whole number" in text for text in mensura.load().add(own(("hle", 33), n=9)).warnings)
+    other = mensura.load().add(own(("hle", 33), n=9, model="Modèle-β 通义Qwen")).warnings
+    assert not any("whole number" in text or "letters" in text for text in other)
 
 
 def test_a_model_written_twice_or_with_two_dates_is_named():

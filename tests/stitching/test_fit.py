@@ -102,6 +102,15 @@ def test_largest_part_can_be_kept(simulated):
     assert fit.notes[0] == "1 scores outside the largest connected part were left out"
 
 
+def test_scores_that_differ_and_a_mean_among_the_benchmarks_are_named():
+    rows = [(f"m{m}", b, 0.1 * m + c) for m in range(1, 7) for b, c in (("x", 0.1), ("y", 0.3), ("Average", 0.2))]
+    rows.append(("m1", "x", 0.9))
+    fit = stitch(pl.DataFrame(rows, schema=["model", "benchmark", "score"], orient="row"))
+    merged = "several scores of one subject on one benchmark, their mean counts: 1 such pairs (m1 on x: 0.7 apart)"
+    assert merged in fit.notes
+    assert "Average: counted as a benchmark; leave out a mean or rank of the others" in fit.warnings
+
+
 def test_duplicate_policies_differ_as_they_say(simulated):
     twice = pl.concat([simulated[0], simulated[0].with_columns(score=pl.col("score") / 2)])
     highest, middle = (stitch(twice, method="rosetta", duplicates=policy).data.y for policy in ("max", "mean"))

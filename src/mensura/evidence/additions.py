@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
@@ -30,6 +31,10 @@ _RUNS = 100  # of all items: more answers are no plausible number
 _FEW = 50  # answers up to which the share of right ones shows in the score
 _ROUNDED = 0.005  # of all answers: a score is printed as a whole percentage at worst
 _GAP, _ELO_GAP = 25.0, 200.0  # points of 100, and of Elo, from other scores that call for a second look
+_EARLY = 6  # months before a model's release from which on no score of it can be
+_VARIANT = re.compile(r"(?<!no )(?<!without )\btools?\b|pass@(?!1\b)|(cons|maj)@|best.of", re.IGNORECASE)
+_LOOK_ALIKE = {"CYRILLIC", "GREEK"}  # scripts with letters that pass for Latin ones
+_COPIES = 4  # tests on which one model hardly has the very same score
 KIND = "tracked"
 """Kind of a new benchmark that says none: it counts for no dimension of the IQ."""
 
@@ -49,15 +54,6 @@ def assumptions(reading: ScoreReading) -> tuple[str, ...]:
         for silent, names in kinds.items()
         if silent
     )
-
-
-def future_releases(reading: ScoreReading, today: date) -> tuple[str, ...]:
-    """Say which models are released later than today: comparisons by date would be wrong."""
-    if "released" not in reading.scores.columns:
-        return ()
-    days = reading.scores.select("subject", day=pl.col("released").str.slice(0, 10)).unique(maintain_order=True)
-    late = days.filter(pl.col("day") > today.isoformat())
-    return tuple(f"{subject}: its release on {day} is in the future; check the date" for subject, day in late.rows())
 
 
 def partial_runs(reading: ScoreReading, benchmarks: pl.DataFrame) -> tuple[str, ...]:
@@ -80,9 +76,12 @@ def partial_runs(reading: ScoreReading, benchmarks: pl.DataFrame) -> tuple[str, 
     return tuple(messages)
 
 
-def doubtful_figures(reading: ScoreReading, scores: pl.DataFrame, benchmarks: pl.DataFrame) -> tuple[str, ...]:
-    """Say which figures are hardly what they seem, beside the evidence's ``scores``: a unit or a number of answers."""
-    optional = [pl.lit(None, pl.Float64).alias(name) for name in ("n", "stderr") if name not in reading.scores.columns]
+def doubtful_figures(
+    reading: ScoreReading, scores: pl.DataFrame, benchmarks: pl.DataFrame, models: pl.DataFrame, today: date
+) -> tuple[str, ...]:
+    """Say which figures are hardly what they seem beside the evidence's: a unit, a number of answers, a date."""
+    absent = {"n", "stderr", "date", "released", "note"} - set(reading.scores.columns)
+    optional = [pl.lit(None, pl.String).alias(name) for name in absent]
     primary = scores.filter("primary")
     ranges = primary.group_by("benchmark").agg(least=pl.min("score"), most=pl.max("score"))
     earlier = primary.select("subject", "benchmark", before="score", before_unit="unit")
@@ -92,16 +91,25 @@ def doubtful_figures(reading: ScoreReading, scores: pl.DataFrame, benchmarks: pl
         .join(benchmarks.select("benchmark", "items"), on="benchmark", how="left")
         .join(ranges, on="benchmark", how="left")
         .join(earlier, on=["subject", "benchmark"], how="left")
+        .join(models.select("subject", known=pl.col("released").cast(pl.String)), on="subject", how="left")
+        .with_columns(released=pl.coalesce("known", "released"), today=pl.lit(today.isoformat()))
     )
-    return tuple(
-        f"{row['subject']} on {row['benchmark']}: {doubt}"
-        for row in rows.sort("row").iter_rows(named=True)
-        for doubt in _doubts(row)
+    same = rows.group_by("subject", "score", maintain_order=True).agg(tests=pl.col("benchmark").n_unique())
+    return (
+        *(
+            f"{row['subject']} on {row['benchmark']}: {doubt}"
+            for row in rows.sort("row").iter_rows(named=True)
+            for doubt in _doubts(row)
+        ),
+        *(
+            f"{subject}: the same score, {score:g}, on {tests} tests; check that each is its own"
+            for subject, score, tests in same.filter(pl.col("tests") >= _COPIES).iter_rows()
+        ),
     )
 
 
 def _doubts(row: dict[str, Any]) -> Iterator[str]:
-    """Say what is odd about a figure: its number of answers, its unit, or its distance from an earlier one."""
+    """Say what is odd about a figure: its number of answers, unit or date, or its distance from an earlier one."""
     score, unit, n, items, least = row["score"], row["unit"], row["n"], row["items"] or np.inf, row["least"]
     size, before, of = RATE_UNITS.get(unit), row["before"], RATE_UNITS.get(row["before_unit"])
     if size and 0 < score < size:
@@ -111,6 +119,14 @@ def _doubts(row: dict[str, Any]) -> Iterator[str]:
             yield f"its n or standard error says {tries:.3g} answers to {items} items; check its unit"
         if n and n <= _FEW and abs(rate * n - round(rate * n)) > just_above(_ROUNDED * n):
             yield f"{score:g} {unit} of {n:g} answers is no whole number of right ones; check n"
+        if row["stderr"] == 0:
+            yield "a standard error of 0 is not possible here; it counts as unknown"
+    if row["note"] and _VARIANT.search(row["note"]):
+        yield f"its note says {row['note']!r}, but it is compared with scores taken without that"
+    if row["date"] and row["date"] > row["today"]:
+        yield f"its date, {row['date']}, is in the future; check it"
+    elif row["date"] and row["released"] and _months(row["released"]) - _months(row["date"]) > _EARLY:
+        yield f"its date, {row['date']}, is long before the model's release on {row['released'][:10]}; check both"
     if unit == "percent" and 0 < score < 1 and least is not None and score < least:
         yield f"{score:g} percent is below every other score; if it is a share, say fraction"
     if unit == "elo" and least is not None and not least - _ELO_GAP <= score <= row["most"] + _ELO_GAP:
@@ -119,21 +135,43 @@ def _doubts(row: dict[str, Any]) -> Iterator[str]:
         yield f"{score:g} {unit} counts in place of {before:g} {row['before_unit']} of the evidence"
 
 
-def doubtful_models(reading: ScoreReading, models: pl.DataFrame) -> tuple[str, ...]:
-    """Say which new models are hardly what they seem: one written twice, released on two days or before all others."""
+def _months(day: str) -> int:
+    """Count the months from year 0 to a day such as 2026-10-01, or a month such as 2026-10."""
+    return 12 * int(day[:4]) + int(day[5:7])
+
+
+def doubtful_models(
+    reading: ScoreReading, models: pl.DataFrame, benchmarks: pl.DataFrame, today: date
+) -> tuple[str, ...]:
+    """Say which new models are hardly what they seem: by their names, their releases or their predecessors."""
     new = reading.names.filter(pl.col("kind") == "model", pl.col("how") == "new")["id"].unique(maintain_order=True)
     messages = [f"{name}: counts as a model, not as a group of people" for name in new if name.startswith("People: ")]
+    tests = set(benchmarks["benchmark"]) | set(benchmarks["name"])
+    messages += [f"{name}: counts as a model, but it is the name of a benchmark" for name in new if name in tests]
     alike: dict[str, list[str]] = {}
     for name in new:
         alike.setdefault(re.sub(r"[^a-z0-9]", "", name.casefold()), []).append(name)
+        for word in re.findall(r"[^\W\d_]+", name):
+            scripts = {unicodedata.name(letter).split()[0] for letter in word}
+            if "LATIN" in scripts and scripts & _LOOK_ALIKE:
+                messages.append(f"{name}: {word} has letters of {listed_names(sorted(scripts))}; check them")
     messages += [f"{listed_names(names)}: counted as different models" for names in alike.values() if len(names) > 1]
-    if "released" in reading.scores.columns:
-        day = pl.col("released").str.slice(0, 10).drop_nulls().unique(maintain_order=True)
-        new_rows = reading.scores.filter(pl.col("subject").is_in(new))
-        first = str(models["released"].min())
-        for subject, days in new_rows.group_by("subject", maintain_order=True).agg(day).iter_rows():
-            if len(days) > 1:
-                messages.append(f"{subject}: released on {listed_names(days)}; the first date counts")
-            early = (one for one in days if one < first)
-            messages += [f"{subject}: its release on {one} is before all others; check it" for one in early]
+    if "released" not in reading.scores.columns:
+        return tuple(messages)
+    day = pl.col("released").str.slice(0, 10).drop_nulls().unique(maintain_order=True)
+    released = dict(models.select("subject", pl.col("released").cast(pl.String)).iter_rows())
+    first = min(released.values())
+    for (subject,), rows in reading.scores.filter(pl.col("subject").is_in(new.to_list())).group_by(
+        "subject", maintain_order=True
+    ):
+        days = rows.select(day).to_series().to_list()
+        if len(days) > 1:
+            messages.append(f"{subject}: released on {listed_names(days)}; the first date counts")
+        for one in days:
+            if one > today.isoformat() or one < first:
+                when = "before all others; check it" if one < first else "in the future; check the date"
+                messages.append(f"{subject}: its release on {one} is {when}")
+        for parent in rows["predecessor"].drop_nulls().unique() if "predecessor" in rows.columns else ():
+            if days and released.get(parent, "") > days[0]:
+                messages.append(f"{subject}: its predecessor {parent} was released later, on {released[parent]}")
     return tuple(messages)

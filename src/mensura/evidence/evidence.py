@@ -15,15 +15,7 @@ from mensura.core.arguments import check_arguments
 from mensura.core.errors import EvidenceError, Fault
 from mensura.core.frames import text_table
 from mensura.core.results import Result
-from mensura.evidence.additions import (
-    KIND,
-    USER,
-    assumptions,
-    doubtful_figures,
-    doubtful_models,
-    future_releases,
-    partial_runs,
-)
+from mensura.evidence.additions import KIND, USER, assumptions, doubtful_figures, doubtful_models, partial_runs
 from mensura.evidence.checks import FIRST_ROW, RawTable, check_table, reference_faults
 from mensura.evidence.consistency import consistency_faults
 from mensura.evidence.schema import TABLES
@@ -142,8 +134,11 @@ class Evidence(Result):
         allowed = Allowed(unit, dict(accept_near), tuple(new), new_model, metric, skip_unknown)
         reading = read_scores_of(source, self.names, self.benchmarks, allowed=allowed)
         tomorrow = datetime.now(UTC).date() + timedelta(days=1)  # it has begun somewhere
-        doubts = (*partial_runs(reading, self.benchmarks), *future_releases(reading, tomorrow))
-        doubts += doubtful_figures(reading, self.scores, self.benchmarks) + doubtful_models(reading, self.models)
+        doubts = (
+            *partial_runs(reading, self.benchmarks),
+            *doubtful_figures(reading, self.scores, self.benchmarks, self.models, tomorrow),
+            *doubtful_models(reading, self.models, self.benchmarks, tomorrow),
+        )
         return replace(reading, warnings=(*doubts, *assumptions(reading)))
 
     def add(

@@ -109,7 +109,7 @@ def _read_one(source: Any, known: Mapping[str, KnownNames], metric: str | None, 
     shape = score_columns.without_words(cells, shape, known["benchmark" if shape.kind == "wide" else "model"])
     entries, dropped = score_columns.unfold_entries(cells, shape)
     if not entries:
-        raise MensuraError(f"{cells.name}: every score is blank; enter at least one score")
+        raise MensuraError(f"{cells.name}: no row has a model, a benchmark and a score; fill in at least one")
     notes = [_KINDS[shape.kind]] if shape.kind in _KINDS else []
     notes += cells.notes
     left = [f"columns left out: {', '.join(shape.left_out)}"] if shape.left_out else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -17,6 +18,8 @@ FEW_SCORES = 3
 FEWEST_SUBJECTS = 2
 """Subjects are placed by what tells them apart."""
 PARTS_SHOWN = 4
+_MEAN = re.compile(r"^(average|avg|mean|overall|total|rank)\b", re.IGNORECASE)
+"""Titles of columns that are no benchmark."""
 FLOOR = 0.02
 """A benchmark whose best score is no more than this above chance tells nothing about difficulty."""
 
@@ -87,6 +90,8 @@ def warnings_of(data: ScoreSet) -> tuple[str, ...]:
         )
     if same := [data.benchmarks[i] for i in np.flatnonzero((low == high) & (counts > 1))]:
         warnings.append(f"everyone scores the same on {listed_names(same)}: it tells no subject from another")
+    if means := [name for name in data.benchmarks if _MEAN.search(name)]:
+        warnings.append(f"{listed_names(means)}: counted as a benchmark; leave out a mean or rank of the others")
     return tuple(warnings)
 
 

@@ -11,6 +11,7 @@ import polars as pl
 
 from mensura import __version__
 from mensura.core.arguments import check_arguments
+from mensura.core.arrays import just_above
 from mensura.core.errors import MensuraError, listed_names
 from mensura.evidence import Evidence, load
 from mensura.intake.own_scores import read_own_scores
@@ -123,6 +124,7 @@ def stitch(
     frame, notes = read_any(scores if evidence is None else evidence, unit)
     frame, few = _with_enough(frame, fewest_benchmarks)
     policy: Duplicates = duplicates or ("max" if method == "rosetta" else "mean")
+    notes += tuple(_merged_notes(frame, policy))
     frame, offsets = adjust_sources(frame) if policy == "mean" else (frame, None)
     frame, left_out = _connected(frame, policy, parts)
     data = encode(frame, policy)
@@ -204,6 +206,17 @@ def _with_enough(frame: pl.DataFrame, fewest: int) -> tuple[pl.DataFrame, tuple[
         )
     left = frame["subject"].n_unique() - kept["subject"].n_unique()
     return kept, (f"{left} subjects with fewer than {fewest} benchmarks were left out",) if left else ()
+
+
+def _merged_notes(frame: pl.DataFrame, policy: Duplicates) -> Iterator[str]:
+    """Say where several scores of one source on one benchmark differ."""
+    pair = ["subject", "benchmark", *(name for name in ("source",) if name in frame.columns)]
+    gaps = frame.group_by(pair, maintain_order=True).agg(gap=pl.max("score") - pl.min("score"))
+    differ = gaps.filter(pl.col("gap") > just_above(0.0)).sort("gap", descending=True, maintain_order=True)
+    if differ.height:
+        counts = "all count" if policy == "all" else f"their {policy} counts"
+        who = f"{differ['subject'][0]} on {differ['benchmark'][0]}: {differ['gap'][0]:.2g} apart"
+        yield f"several scores of one subject on one benchmark, {counts}: {differ.height} such pairs ({who})"
 
 
 def _connected(frame: pl.DataFrame, policy: Duplicates, parts: Parts) -> tuple[pl.DataFrame, tuple[str, ...]]:
