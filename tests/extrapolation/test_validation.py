@@ -237,6 +237,8 @@ def test_arguments_that_are_not_used_are_refused(pool):
         validate(pool, links=3)
     with pytest.raises(MensuraError, match="draws: situation 'slices' does not use it"):
         validate(pool, "slices", draws=20)
+    with pytest.raises(MensuraError, match="seed: situation 'described' does not use it"):
+        validate(pool, seed=1)
     links = pool.rates_of("all").head(3).select("item", "rate", "n")
     for method in ("described", "poststratification"):
         with pytest.raises(MensuraError, match=rf"links: method '{method}' does not use it; .* one of .*linked"):

@@ -202,7 +202,7 @@ FILES = (
     text("two_scores.csv", f"model,benchmark,score,accuracy\n{OPUS},hle,1,2\n", refused="both look like the score"),
     text("empty.csv", "", refused="no rows"),
     text("header_only.csv", "model,benchmark,score\n", refused="no rows"),
-    text("all_blank.csv", f"model,benchmark,score\n{OPUS},hle,\n", refused="no row has a model, a benchmark and a score"),
+    text("all_blank.csv", f"model,benchmark,score\n{OPUS},hle,\n", refused="no row has a model, a benchmark"),
     text(
         "strange_column.csv", f"model,benchmark,score,colour\n{OPUS},hle,21.5,red\n", refused="unknown column 'colour'"
     ),

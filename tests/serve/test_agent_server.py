@@ -189,6 +189,14 @@ def test_a_comparison_says_how_surely_one_is_above(ask, study):
     assert "2 to 5" in ask("compare", names=["gpt-5.5", "gpt-5.5"])
 
 
+def test_a_group_that_is_not_comparable_gives_no_chance(ask, study):
+    """Of ARC-AGI-3, where people's figure counts solved plays and models' actions, a chance was once given."""
+    row = study.people.tests.filter(pl.col("verdict").is_null(), pl.col("status") == "measured").row(0, named=True)
+    taker = study.evidence.primary_scores.filter(benchmark=row["benchmark"])["subject"][0]
+    found = ask("compare", names=[taker, f"People: {row['group']}"])
+    assert row["benchmark"] not in {one["on"] for one in found["chances"]}
+
+
 def test_a_horizon_is_measured_or_marked_as_expected(ask):
     run = ask("horizon", name="claude opus 4")
     assert set(run["half_of_the_time"]) == {"security", "science", "software"}

@@ -26,6 +26,8 @@ def test_published_forecast_is_the_line_through_the_records_with_the_error_of_it
     days = [date(2020 + i, 1, 1) for i in range(5)]
     frame = pl.DataFrame({"subject": list("abcde"), "released": days, "capability": [0.0, 0.6, 0.9, 1.6, 2.0]})
     result = forecast(frame, to=[date(2025, 1, 1)], method="rosetta", level=0.95)
+    with pytest.raises(MensuraError, match="seed: method 'rosetta' does not use it"):
+        forecast(frame, method="rosetta", seed=1)
     x = np.array([(day - days[0]).days for day in days])
     slope, intercept = np.polyfit(x, frame["capability"], 1)
     at = (date(2025, 1, 1) - days[0]).days

@@ -117,7 +117,7 @@ def validate(
     draws : int, optional
         Random draws of linking items (linked only); 200 when not given.
     seed : int
-        Of draws and folds.
+        Seed of draws (linked) and folds (slices).
     advance : callable, optional
         Called per group.
     **settings
@@ -154,6 +154,8 @@ def validate(
             raise MensuraError(f"{name}: situation {situation!r} does not use it; leave it out, or choose {LINKED!r}")
         if value is not None and value < 1:
             raise MensuraError(f"{name} must be 1 or more, got {value}")
+    if seed and situation == DESCRIBED:
+        raise MensuraError(f"seed: situation {situation!r} does not use it; leave it out, or choose another situation")
     links, draws = links or LINKS, draws or DRAWS
     chosen = _method_for(method, situation, settings)
     source = ItemPool.of(pool)

@@ -172,14 +172,12 @@ class AgentTools(Library):
             yield _chance(first, second, "IQ", drawn.ahead(first, second))
 
     def _above_people(self, models: Mapping[str, Scores], groups: Mapping[str, Scores]) -> list[shapes.ChanceFound]:
-        """Chances on tests that a model and a group both took, where people's scores speak of people."""
-        people = self.study.people
+        """Chances on tests that a model and a group both took, where the two are comparable."""
         return [
-            _chance(model, f"People: {group}", benchmark, people.beats(model, group, benchmark))
+            _chance(model, f"People: {group}", benchmark, chances[model])
             for model in sorted(models)
-            for group in sorted(groups)
-            for benchmark in sorted(models[model].keys() & groups[group].keys())
-            if not people.tests.filter(benchmark=benchmark, group=group).is_empty()
+            for (benchmark, group), chances in sorted(self.study.over_people.items())
+            if group in groups and model in chances
         ]
 
 

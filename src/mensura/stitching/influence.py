@@ -16,7 +16,6 @@ from mensura.evidence.passing import PASSED, chance_over, verdict_of, who_is_abo
 from mensura.stitching.layout import levels
 from mensura.stitching.links import to_date
 from mensura.stitching.positions import LEVEL
-from mensura.stitching.predict import expected_scores, point_scores
 
 if TYPE_CHECKING:
     from mensura.stitching.result import Stitch
@@ -221,22 +220,9 @@ def pass_tests(fit: Stitch, groups: pl.DataFrame) -> pl.DataFrame:
 
 
 def win_chances(fit: Stitch, models: Sequence[str], benchmark: str, score: float, stderr: float) -> dict[str, float]:
-    """Probabilities that models' true scores on a test are above a group's, all read as normal around what is known.
-
-    A measured score counts with its sampling error; where there is none, the model's expected score with its spread.
-    """
+    """Probabilities that the true scores of models that took a test are above a group's, by the errors of both."""
     taken = {subject: (own, variance) for subject, _, own, variance in _takers(fit, benchmark).iter_rows()}
-    rates = ((model, taken.get(model) or _expected(fit, model, benchmark)) for model in models)
-    return {model: chance_over(own, variance, score, stderr) for model, (own, variance) in rates}
-
-
-def _expected(fit: Stitch, model: str, benchmark: str) -> tuple[float, float]:
-    """Return the expected score of a model on a test it did not take, and its variance."""
-    data = fit.data
-    pair: tuple[Ints, Ints] = (np.array([data.subjects.index(model)]), np.array([data.benchmarks.index(benchmark)]))
-    expected: Floats = point_scores(fit.model, *pair)
-    spread = expected_scores(fit.model, fit.own_draws, *pair).var(axis=0)
-    return expected[0], (spread + fit.model.noise(expected, pair[1]))[0]
+    return {model: chance_over(*taken[model], score, stderr) for model in models if model in taken}
 
 
 def _takers(fit: Stitch, benchmark: str) -> pl.DataFrame:

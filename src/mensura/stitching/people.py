@@ -23,8 +23,8 @@ from mensura.core.results import Result
 from mensura.evidence import Evidence, load
 from mensura.evidence.passing import people_rates, why_not_comparable
 from mensura.scale import score_to_capability, share_above_chance
-from mensura.stitching.checks import position, positions_of
-from mensura.stitching.influence import pass_tests, win_chances
+from mensura.stitching.checks import positions_of
+from mensura.stitching.influence import pass_tests
 from mensura.stitching.layout import straighten
 from mensura.stitching.links import link
 from mensura.stitching.positions import PositionDraws, Positions
@@ -80,22 +80,6 @@ class People(Result):
     def warnings(self) -> tuple[str, ...]:
         """Whether the fit did not arrive."""
         return self.fit.convergence.warnings
-
-    @property
-    def groups(self) -> tuple[str, ...]:
-        """Names of the classes, in the order of the draws, where they follow the models."""
-        return self.draws.subjects[len(self.fit.data.subjects) :]
-
-    def beats(self, model: str, group: str, benchmark: str) -> float:
-        """Probability that ``model`` scores above ``group`` on ``benchmark``, by its measured or expected score."""
-        position(self.fit.data.subjects, model, "model")
-        groups = tuple(self.tests.filter(pl.col("benchmark") == benchmark)["group"])
-        if group not in groups:
-            raise MensuraError(
-                f"group: {group!r} has no score on {benchmark!r}; expected one of {', '.join(groups) or 'no group'}"
-            )
-        row = self.tests.filter((pl.col("benchmark") == benchmark) & (pl.col("group") == group)).row(0, named=True)
-        return win_chances(self.fit, [model], benchmark, row["score"], row["stderr"])[model]
 
 
 def place_people(fit: Stitch, evidence: Evidence | None = None, *, seed: int = 0) -> People:

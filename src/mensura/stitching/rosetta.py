@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mensura.core.arrays import Floats, Ints, Mask, expit, logit
+from mensura.core.errors import MensuraError
 from mensura.stitching.elimination import (
     DIRECT_BENCHMARKS,
     Point,
@@ -124,7 +125,7 @@ def solve_rosetta(
     y: Floats,
     *,
     anchor: int | None = None,
-    anchor_slope: float = 1.0,
+    anchor_slope: float | None = None,
     weights: Floats | None = None,
     penalty: float | Floats | None = None,
     start: Solution | None = None,
@@ -141,8 +142,8 @@ def solve_rosetta(
         Scores (scores,) or (replicates, scores).
     anchor : int, optional
         Benchmark whose slope is fixed and unpenalised; :func:`shift_to_anchor` moves its difficulty.
-    anchor_slope : float
-        Slope of the anchor.
+    anchor_slope : float, optional
+        Slope of the anchor (default 1).
     weights : array, optional
         Weights of the scores, as ``y`` (default 1); 0 leaves a score out.
     penalty : float or array, optional
@@ -172,7 +173,9 @@ def solve_rosetta(
     low, high = np.full(point.x.shape[1], -BOUND), np.full(point.x.shape[1], BOUND)
     low[-layout.n_benchmarks :], high[-layout.n_benchmarks :] = SLOPE_BOUNDS
     if anchor is not None:
-        split_unknowns(layout, point.x)[2][:, anchor] = anchor_slope
+        split_unknowns(layout, point.x)[2][:, anchor] = 1.0 if anchor_slope is None else anchor_slope
+    elif anchor_slope is not None:
+        raise MensuraError("anchor_slope: without an anchor it is not used; give anchor, or leave it out")
     point.expected[:] = expected_at(layout, point.x)
     replicates = len(point.x)
     damping, trust, share = np.full(replicates, FIRST_DAMPING), np.ones(replicates), np.zeros(replicates)

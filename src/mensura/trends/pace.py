@@ -241,7 +241,7 @@ def forecast(
     method : {"releases", "rosetta"}
         Simulated releases, or the published line through the records.
     seed : int
-        Seed of the simulation.
+        Seed of the simulation (releases only).
 
     Returns
     -------
@@ -263,6 +263,8 @@ def forecast(
     check_choice("method", method, METHODS)
     if not 0 < level < 1:
         raise MensuraError(f"level: must be between 0 and 1 (exclusive), got {level}")
+    if seed and method == "rosetta":
+        raise MensuraError("seed: method 'rosetta' does not use it; leave it out, or choose releases")
     frame, matrix = read_with_draws(capabilities, draws)
     last = to_years(frame["released"])[-1]
     days = to or [to_date(last + ahead) for ahead in YEARS_AHEAD]
