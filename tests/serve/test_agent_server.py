@@ -9,6 +9,7 @@ import sys
 import time
 from contextlib import closing
 
+import polars as pl
 import pytest
 
 import mensura

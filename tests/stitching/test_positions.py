@@ -59,9 +59,9 @@ def test_an_error_that_all_subjects_share_takes_no_rank_away():
 def test_scales_fix_zero_and_unit_in_every_draw():
     rng = np.random.default_rng(1)
     positions = Positions(rng.normal(size=(4, 6, 1)), rng.normal(size=(4, 3, 2)) + np.array([0, 3]))
-    by_benchmark = Scale(benchmark=1, difficulty=2.0, slope=0.5).apply(positions)
-    np.testing.assert_allclose(by_benchmark.difficulty[:, 1], 2)
-    np.testing.assert_allclose(by_benchmark.slope[:, 1], 0.5)
+    by_benchmark = Scale(benchmark=1).apply(positions)
+    np.testing.assert_allclose(by_benchmark.difficulty[:, 1], 0, atol=1e-12)
+    np.testing.assert_allclose(by_benchmark.slope[:, 1], 1)
     by_subjects = Scale(subjects=(4, 2), values=(10, 30)).apply(positions)
     np.testing.assert_allclose(by_subjects.capability[:, [4, 2]], [[10, 30]] * 4)
     by_spread = Scale().apply(positions, basis=5)

@@ -7,7 +7,16 @@ import scipy.stats
 from mensura.stitching import ScoreLayout
 from mensura.trends.kinks import Stream
 from mensura.trends.nulls import describe_null, refit_looks
-from mensura.trends.scatter import BENT, describe_bent, describe_growth, describe_scatter, describe_steps, find_steps
+from mensura.trends.scatter import (
+    BENT,
+    GROWTH,
+    GROWTH_OF_WATCH,
+    describe_bent,
+    describe_growth,
+    describe_scatter,
+    describe_steps,
+    find_steps,
+)
 
 RNG = np.random.default_rng(8)
 YEARS = np.sort(RNG.uniform(2024, 2026, 120))
@@ -76,6 +85,18 @@ def test_growth_is_found_and_shrunk_towards_none():
     few = describe_growth(years[::400], off[::400] * np.exp(0.2 * years[::400]))
     assert few[1] > 0.09
     assert describe_growth(years, np.zeros(4000)) == (0.0, 0.0)
+
+
+def test_the_watch_believes_a_growth_that_forecasts_half_believe():
+    """Of a scatter that doubles over four years, 140 releases once left the watch three fifths."""
+    years = np.linspace(2022, 2026, 140)
+    off = np.exp(0.173 * years) * np.random.default_rng(4).normal(0, 1, 140)
+    precision = np.sum((years - years.mean()) ** 2) / (np.pi**2 / 8)
+    whole = describe_growth(years, off, 1e6)[0]
+    for prior, least in ((GROWTH, 0.55), (GROWTH_OF_WATCH, 0.85)):
+        part = describe_growth(years, off, prior)[0] / whole
+        assert part == pytest.approx(precision / (precision + prior**-2), rel=1e-6)
+        assert least < part < least + 0.1
 
 
 def test_streams_without_change_scatter_as_the_data_do():

@@ -138,11 +138,11 @@ def _carried(
     )
 
 
-def _settle(state: Depths, items: RatedItems, demanded: Demanded, spreads: Spreads, *, rounds: int = _ROUNDS) -> Depths:
+def _settle(state: Depths, items: RatedItems, demanded: Demanded, spreads: Spreads) -> Depths:
     """Iterate depths and residual variance at fixed spreads until they stay."""
     if len(items.pools) == 1:
         spreads = Spreads(0.0, 0.0, spreads.dimension)
-    for _ in range(rounds):
+    for _ in range(_ROUNDS):
         mean, given = given_rates(state, items)
         response, error = standing_in(state, mean, given)
         moments = _summed(state, items, demanded.design, response, error)

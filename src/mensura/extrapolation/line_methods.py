@@ -172,13 +172,11 @@ class Linked(LineMethod):
 class Hierarchical(LineMethod):
     """The line with priors learned from the other groups of the pool, and a shift per grouping of items.
 
-    With ``means``, the other groups' mean success on the items to be predicted is known too, though not their rate on
-    any one of them (that is what the leave-one-group-out regression knows).
+    The other groups' mean success on the items to be predicted is known too, though not their rate on any one of them
+    (that is what the leave-one-group-out regression knows).
     """
 
     name: ClassVar[str] = "hierarchical"
-
-    means: bool = True
 
     def predict(self, task: Task) -> Prediction:
         """Return the prediction given the links and the other groups."""
@@ -191,5 +189,4 @@ class Hierarchical(LineMethod):
         contrast = setting.contrast
         prior = learn_prior(task, task.slices, setting.prior, contrast.reliability)
         line = fit_line(contrast, prior, features_of(task.items)[0], feature_variances(task, task.slices))
-        line = fold_mean(task, task.slices, contrast, line) if self.means else line
-        return setting.predict(contrast, line, self.level)
+        return setting.predict(contrast, fold_mean(task, task.slices, contrast, line), self.level)

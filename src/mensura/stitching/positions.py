@@ -79,13 +79,11 @@ class Positions:
 class Scale:
     """How zero and unit of C are fixed: by one benchmark, by two subjects, or by the mean and spread of the subjects.
 
-    ``benchmark`` gets ``difficulty`` and ``slope``; or the two ``subjects`` get ``values``; with neither, the subjects
+    ``benchmark`` gets difficulty 0 and slope 1; or the two ``subjects`` get ``values``; with neither, the subjects
     have this ``mean`` and standard deviation (``spread``); ``named`` says that these give two known models 0 and 1.
     """
 
     benchmark: int | None = None
-    difficulty: float = 0.0
-    slope: float = 1.0
     subjects: tuple[int, int] | None = None
     values: tuple[float, float] = (0.0, 1.0)
     mean: float = 0.0
@@ -100,8 +98,7 @@ class Scale:
             unit = (self.values[1] - self.values[0]) / (second - first)
             return positions.moved(self.values[0] - unit * first, unit)
         if self.benchmark is not None:
-            zero = positions.phi[:, self.benchmark, 0] / self.slope
-            return positions.moved(zero + self.difficulty, positions.slope[:, self.benchmark] / self.slope)
+            return positions.moved(positions.phi[:, self.benchmark, 0], positions.slope[:, self.benchmark])
         unit = self.spread / np.maximum(C.std(axis=1), SMALLEST_SPREAD)
         return positions.moved(self.mean - unit * C.mean(axis=1), unit)
 

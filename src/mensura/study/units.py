@@ -98,8 +98,8 @@ def chance(value: float | None) -> str:
     return say_chance(value)
 
 
-def rarity(one_in: float | None, at_least: bool = False) -> str:
-    """Return "1 in 44 people", or "at least 1 in 44 people"; what is rarer than anybody alive says so."""
+def rarity(one_in: float | None) -> str:
+    """Return "1 in 44 people"; what is rarer than anybody alive says so."""
     if one_in is None or not math.isfinite(one_in):
         return NOTHING
     if one_in > WORLD_POPULATION:
@@ -107,7 +107,7 @@ def rarity(one_in: float | None, at_least: bool = False) -> str:
     digits = max(0, 2 - math.floor(math.log10(max(one_in, 1.0))))
     rounded = round(one_in, 2 - math.floor(math.log10(max(one_in, 1.0)))) if one_in >= 1000 else one_in
     text = f"{rounded:,.{digits if one_in < 10 else 0}f}"
-    return f"{'at least ' * at_least}1 in {text.rstrip('0').rstrip('.') if '.' in text else text} people"
+    return f"1 in {text.rstrip('0').rstrip('.') if '.' in text else text} people"
 
 
 def factor(unit: str) -> float:

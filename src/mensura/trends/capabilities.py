@@ -132,7 +132,7 @@ def read_with_draws(source: Any, draws: Any) -> tuple[pl.DataFrame, Floats | Non
     return frame, None if draws is None else read_draws(draws, frame["subject"])
 
 
-def read_draws(draws: Any, subjects: pl.Series, *, name: str = "draws") -> Floats:  # noqa: ANN401
+def read_draws(draws: Any, subjects: pl.Series) -> Floats:  # noqa: ANN401
     """Return draws of the capabilities as (draws, subjects), in the order of ``subjects``.
 
     Given are the :class:`~mensura.stitching.PositionDraws` of a fit, whose rows share the error of difficulties and
@@ -143,18 +143,18 @@ def read_draws(draws: Any, subjects: pl.Series, *, name: str = "draws") -> Float
         unknown = [who for who in subjects if who not in place]
         if unknown:
             raise MensuraError(
-                f"{name}: no draws for {unknown[0]!r}; the draws must come from the fit of the capabilities"
+                f"draws: no draws for {unknown[0]!r}; the draws must come from the fit of the capabilities"
             )
         drawn = draws.positions.capability[:, [place[who] for who in subjects]]
         return np.where(np.isfinite(drawn), drawn, np.nanmean(drawn, axis=0))
-    frame = as_frame(draws, name=name)
-    require_columns(frame, ["subject", "draw", "capability"], name=name)
+    frame = as_frame(draws, name="draws")
+    require_columns(frame, ["subject", "draw", "capability"], name="draws")
     wide = frame.pivot(on="draw", index="subject", values="capability")
     ordered = pl.DataFrame({"subject": subjects}).join(wide, on="subject", how="left", maintain_order="left")
     matrix = ordered.drop("subject").to_numpy().T.astype(float)
     if matrix.size == 0 or not np.isfinite(matrix).all():
         lost = ordered.filter(pl.any_horizontal(pl.exclude("subject").is_null()))
-        raise MensuraError(f"{name}: draws are missing for {_named(lost)}; every subject is needed in every draw")
+        raise MensuraError(f"draws: missing for {_named(lost)}; every subject is needed in every draw")
     return np.ascontiguousarray(matrix)
 
 

@@ -33,7 +33,7 @@ from mensura.core.errors import MensuraError
 from mensura.stitching import ScoreLayout, Solution, penalty_weight, solve_rosetta
 from mensura.stitching.rosetta import SLOPE_BOUNDS
 from mensura.trends.kinks import Stream
-from mensura.trends.scatter import ScatterPosterior, describe_growth, describe_scatter
+from mensura.trends.scatter import GROWTH_OF_WATCH, ScatterPosterior, describe_growth, describe_scatter
 
 LEAST_FREEDOM = 0.2
 """Least degrees of freedom, as a share of the scores, behind the error of a score."""
@@ -91,7 +91,7 @@ def describe_null(stream: Stream, layout: ScoreLayout, fit: Solution, start: flo
     own_error = np.minimum(residuals.var() / np.maximum(information, LEAST_INFORMATION), fit.C[0].var())
     scatter = describe_scatter(stream.years, fit.C[0], bend=start)
     rest = _departures(stream.years, fit.C[0], start)
-    growth = describe_growth(stream.years, rest)
+    growth = describe_growth(stream.years, rest, GROWTH_OF_WATCH)
     departures = _unit(rest / np.exp(growth[0] * (stream.years - stream.years.mean())))
     return NullModel(stream.years, layout, fit, scatter, residuals, float(own_error.mean()), departures, growth)
 

@@ -42,8 +42,9 @@ year."""
 STEP_SIGNAL, MOST_STEPS, STEP_EDGE = 3.5, 5, 5
 """t value from which a sudden gain counts as a step, steps that are looked for, and releases on either side of one.
 Among 120 releases without a step, 3 of 60 streams reach 3.5 somewhere."""
-GROWTH = 0.1
-"""Prior standard deviation of the yearly growth of the scatter, as a logarithm."""
+GROWTH, GROWTH_OF_WATCH = 0.1, 0.2
+"""Prior standard deviations of the yearly growth of the scatter, as a logarithm, for forecasts and for the watch: one
+that grows while it is taken for steady raises alarms (``benchmarks/acceleration.py``), but makes forecasts wider."""
 SMALLEST_SIZE = 0.05
 """Residuals below this part of the median one count as this large: their logarithm would count for nothing else."""
 _AT_ONCE = 6_000_000
@@ -284,7 +285,7 @@ def describe_steps(years: Floats, values: Floats, recent: Mask) -> Stepped | Non
     return Stepped(float(share @ solution), float(np.sqrt(error)), float(design[-1] @ solution), yearly)
 
 
-def describe_growth(years: Floats, residuals: Floats) -> tuple[float, float]:
+def describe_growth(years: Floats, residuals: Floats, prior: float = GROWTH) -> tuple[float, float]:
     """Return mean and standard error of the yearly growth of the scatter, as a logarithm.
 
     The logarithms of the residuals' sizes are regressed on time; for normal residuals their variance is π²/8. A prior
@@ -296,7 +297,7 @@ def describe_growth(years: Floats, residuals: Floats) -> tuple[float, float]:
         return 0.0, 0.0
     off = years - years.mean()
     precision = float(off @ off) / (np.pi**2 / 8)
-    total = precision + GROWTH**-2
+    total = precision + prior**-2
     scale = float(off @ np.log(np.maximum(size, floor))) / (np.pi**2 / 8)
     return scale / total, float(total**-0.5)
 
