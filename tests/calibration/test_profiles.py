@@ -9,6 +9,7 @@ import pytest
 import mensura
 from mensura.calibration import chosen_lines, profile, profile_counts
 from mensura.calibration.placing import find_line
+from mensura.calibration.profiles import UNTESTED
 from mensura.core.errors import MensuraError
 from mensura.demands.rubrics import annotated_dimensions
 from mensura.scale import Calibration, LevelLine
@@ -83,6 +84,11 @@ def test_a_dimension_without_a_line_says_why(counted):
     assert set(expression["note"]) == {"the calibration has no line for it"}
     assert counted.statements["statement"].str.contains("not placed in verbal expression").all()
     assert find_line(chosen_lines("open"), "MS") == "base not identified: interval spans 1"
+
+
+def test_a_place_among_people_says_that_items_may_behave_differently(counted):
+    assert UNTESTED in counted.warnings
+    assert UNTESTED not in profile_counts(mensura.load().demand_outcomes, draws=20).warnings, "nobody is placed"
 
 
 def test_intervals_narrow_with_the_root_of_the_items():

@@ -26,6 +26,8 @@ from mensura.scale import Calibration
 METHODS = ("joint", "adele")
 DRAWS = 200
 PREDICTION_DRAWS = 200
+UNTESTED = "nobody has tested whether these items are as hard for AI systems as for people of equal ability"
+"""Said beside every place among people: `docs/validity.md` says why it matters."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -170,9 +172,9 @@ def profile_answered(
     check_choice("method", method, METHODS)
     if method == "adele":
         abilities = abilities_by_curves(answered.subjects, answered.dimensions, *answered.counts(), draws, seed)
-        return replace(_placed(abilities, calibration, method), warnings=answered.warnings)
+        return _placed(abilities, calibration, method, answered.warnings)
     abilities, fits, warnings = abilities_by_model(answered, draws, seed)
-    return replace(_placed(abilities, calibration, method), fits=fits, warnings=(*answered.warnings, *warnings))
+    return replace(_placed(abilities, calibration, method, (*answered.warnings, *warnings)), fits=fits)
 
 
 def profile_counts(
@@ -242,7 +244,11 @@ def profile_counts(
     return _placed(abilities_by_curves(subjects, dimensions, n, correct, draws, seed), calibration, "adele")
 
 
-def _placed(abilities: FoundAbilities, calibration: Calibration | None, method: str) -> ProfileResult:
+def _placed(
+    abilities: FoundAbilities, calibration: Calibration | None, method: str, warnings: tuple[str, ...] = ()
+) -> ProfileResult:
     """Put abilities among people, by the calibration's lines."""
-    lines = chosen_lines() if calibration is None else calibration
-    return ProfileResult(*placed_tables(abilities, lines), abilities, method)
+    tables = placed_tables(abilities, chosen_lines() if calibration is None else calibration)
+    if tables[0]["percentile"].count():
+        warnings = (*warnings, UNTESTED)
+    return ProfileResult(*tables, abilities, method, warnings=warnings)
