@@ -145,10 +145,10 @@ class Metric:
     middle: float = 0.0
 
     @classmethod
-    def of(cls, unit: str, scores: Floats) -> Metric:
-        """Return the metric of a benchmark in this unit; the opponent of an Elo is the median score."""
+    def of(cls, unit: str, scores: Floats, middle: float = 0.0) -> Metric:
+        """Return the metric of a benchmark in this unit; for Elo the median score, else ``middle``."""
         if unit == "elo":
-            return cls(unit, float(np.nanmedian(scores)) if np.isfinite(scores).any() else 0.0)
+            return cls(unit, float(np.nanmedian(scores)) if np.isfinite(scores).any() else middle)
         if unit not in _SIZES:
             raise MensuraError(f"unit: no log odds of scores in {unit!r}; expected elo, {', '.join(_SIZES)}")
         return cls(unit)

@@ -18,7 +18,7 @@ import polars as pl
 
 from mensura.core.arrays import Floats, expit
 from mensura.core.frames import read_csv
-from mensura.evidence.passing import NOT_PASSED, PASSED, SURELY, UNKNOWN, UNSURE, verdict_of, why_not_comparable
+from mensura.evidence.passing import NOT_PASSED, PASSED, UNKNOWN, UNSURE, verdict_of, why_not_comparable
 from mensura.scale.ranking import FEWEST_DIMENSIONS, FEWEST_TESTS, rank_subjects, say_chance
 from mensura.study.study import Study
 from mensura.study.units import dollars, show, show_range
@@ -214,7 +214,7 @@ def _passed(study: Study, row: dict[str, Any], unit: str, released: dict[str, da
     chances = {name: chance for name, chance in study.over_people[key].items() if name in released}
     by_date = sorted(chances, key=lambda name: (released[name], -chances[name]))
     level = next(((name, released[name]) for name in by_date if chances[name] >= LEVEL), None)
-    first = next(((name, released[name], chances[name]) for name in by_date if chances[name] >= SURELY), None)
+    first = (row["first"], row["passed"], chances[row["first"]]) if row["first"] in chances else None
     best = max(chances.items(), key=lambda pair: pair[1], default=None)
     if row["best"] in chances:
         best = (row["best"], chances[row["best"]])
