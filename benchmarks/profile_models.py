@@ -39,10 +39,6 @@ class Compensatory(NonCompensatory):
         self.mean = np.append(np.full(dimensions, WEIGHT), START)
         self.precision = np.diag(np.append(np.full(dimensions, WEIGHT_SPREAD**-2), START_SPREAD**-2))
 
-    def start(self) -> Floats:
-        """Begin at the prior."""
-        return self.mean.copy()
-
     def solving(self, parameters: Floats, grid: LevelGrid) -> Floats:
         """Return expit(β0 − Σ_d w_d x_d)."""
         return expit(parameters[-1] - grid.summed(parameters[:-1, None] * grid.values))

@@ -32,7 +32,6 @@ from mensura.stitching import (
     penalty_weight,
     published_anchor,
     read_any,
-    shift_to_anchor,
     solve_rosetta,
     stitch,
 )
@@ -51,6 +50,12 @@ DROPPED = 0.3
 DRAWS = 100
 """Random choices of benchmarks."""
 QUANTILES = (0.025, 0.5, 0.975)
+
+
+def shift_to_anchor(solution: Solution, anchor: int) -> Solution:
+    """Move C and D together so that the anchor benchmark has difficulty 0 in every replicate."""
+    shift = solution.D[:, [anchor]]
+    return replace(solution, C=solution.C - shift, D=solution.D - shift)
 
 
 def anchor_change(data: ScoreSet, anchor: int) -> pl.DataFrame:

@@ -95,7 +95,7 @@ def test_gradients_agree_with_finite_differences(model):
     rng = np.random.default_rng(0)
     grid = LevelGrid.of(rng.integers(0, 6, (50, 3)).astype(float))
     solved, floor = rng.random(50), np.full(50, 0.2)
-    at = model.start() + 0.2
+    at = model.mean + 0.2
     subject = OneSubject(grid, solved, floor, 1.7)
     step = 1e-6 * np.eye(4)
     ahead, behind = ([evaluate(model, at + s * one, subject).height for one in step] for s in (1, -1))

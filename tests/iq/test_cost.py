@@ -8,7 +8,7 @@ import pytest
 
 import mensura
 from mensura.iq import cheapest, frontier, score_costs
-from mensura.iq.cost import AXES
+from mensura.iq.cost import COST_AXES
 from mensura.iq.rules import DATA
 
 
@@ -146,7 +146,7 @@ def test_where_every_model_costs_the_same_there_is_nothing_to_explain():
 def test_frontier_is_exactly_the_undominated_models(scored):
     costs = score_costs(mensura.load()).costs
     iqs = scored.composites.select("subject", "iq")
-    for axis in AXES:
+    for axis in COST_AXES:
         found = frontier(iqs, costs, axis)
         everyone = cheapest(iqs, costs, 0, axis).drop_nulls(axis)
         for subject, iq, cost in found.select("subject", "iq", axis).iter_rows():

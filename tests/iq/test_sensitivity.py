@@ -8,8 +8,8 @@ import pytest
 
 import mensura
 from mensura.iq import read_rules
-from mensura.iq.sensitivity import count_changes, sensitivity
 from mensura.iq.validation import hide_and_impute, hidings
+from mensura.iq.variations import count_changes, sensitivity
 
 pytestmark = pytest.mark.slow
 

@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 from scipy.optimize import least_squares
 
+from benchmarks.published_robustness import shift_to_anchor
 from mensura.stitching import (
     ScoreLayout,
     elimination,
@@ -12,7 +13,6 @@ from mensura.stitching import (
     penalty_weight,
     read_scores,
     rosetta,
-    shift_to_anchor,
     solve_rosetta,
     stitch,
 )

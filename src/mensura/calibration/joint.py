@@ -84,10 +84,6 @@ class NonCompensatory:
         self.precision[:-1, :-1] = np.linalg.inv(prior)
         self.precision[-1, -1] = SHARPNESS_SPREAD**-2
 
-    def start(self) -> Floats:
-        """Begin at the prior."""
-        return self.mean.copy()
-
     def solving(self, parameters: Floats, grid: LevelGrid) -> Floats:
         """Return Π_d expit(s (θ_d − x_d)) over demands above 0."""
         _, beyond, asked = self._beyond(parameters, grid)
@@ -130,7 +126,7 @@ def fit_joint(
     model: NonCompensatory, grid: LevelGrid, solved: Floats, floor: Floats, start: Floats | None = None
 ) -> JointFit:
     """Find the mode of a model's posterior for one subject; shares are weighed by how little they scatter."""
-    begin = model.start() if start is None else start
+    begin = model.mean if start is None else start
     subject = OneSubject(grid, solved, floor)
     fit = _climb(model, subject, begin)
     for _ in range(0 if subject.whole else _WEIGHINGS):

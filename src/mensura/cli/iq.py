@@ -259,7 +259,7 @@ def _print_derived_ladders(evidence: Evidence, curves: Path) -> None:
 
 def _print_sensitivity(result: IqResult) -> None:
     """Leave out each input in turn, move each ladder, and print how far composites move."""
-    from mensura.iq.sensitivity import count_changes, sensitivity
+    from mensura.iq.variations import count_changes, sensitivity
 
     with progress_bar("changes", count_changes(result)) as advance:
         moves = sensitivity(result, advance=advance)

@@ -204,20 +204,10 @@ class ScoredCase:
     def table(self) -> pl.DataFrame:
         """Return predictions and absolute error per item, averaged over the draws that hid it."""
         case = self.case
-        return pl.DataFrame(
-            {
-                "covariate": [case.covariate] * len(case.items),
-                "group": [case.group] * len(case.items),
-                "item": case.items,
-                "focal": case.task.rate,
-                "reference": case.truth,
-                "rate": self._mean(self.rate),
-                "low": self._mean(self.low),
-                "high": self._mean(self.high),
-                "error": self._mean(np.abs(self.rate - case.truth)),
-            },
-            nan_to_null=True,
-        )
+        drawn = {"rate": self.rate, "low": self.low, "high": self.high, "error": np.abs(self.rate - case.truth)}
+        known = {"item": case.items, "focal": case.task.rate, "reference": case.truth}
+        table = pl.DataFrame({**known, **{name: self._mean(part) for name, part in drawn.items()}}, nan_to_null=True)
+        return table.select(pl.lit(case.covariate).alias("covariate"), pl.lit(case.group).alias("group"), pl.all())
 
     def _mean(self, values: Floats | Mask) -> Floats:
         times = self.hidden.sum(axis=0)

@@ -7,47 +7,35 @@ as arrays), ``joint`` (the default imputation), ``waterfall`` (the published one
 ``result`` and ``explanation``, ``cost`` and ``emotional``.
 """
 
-from mensura.iq.comparison import IqChange, compare_iq
-from mensura.iq.cost import AXES as COST_AXES, EFFECTIVE_COST_NOTE, CostResult, cheapest, frontier, score_costs
-from mensura.iq.explanation import Explanation
-from mensura.iq.frozen import IQ_SCALES, FrozenIq, frozen_evidence, left_out, place_iq
-from mensura.iq.human_ladders import DerivedLadders, derive_ladders
-from mensura.iq.ladders import Ladder, ladder_table
-from mensura.iq.result import COUNTS, IqResult
-from mensura.iq.rules import IqRules, read_rules
-from mensura.iq.scoring import kept_scores, score_iq
-from mensura.iq.sensitivity import Sensitivity, sensitivity
-from mensura.iq.uncertainty import IqDraws
-from mensura.iq.validation import hide_and_impute, summarise
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "COST_AXES",
-    "COUNTS",
-    "EFFECTIVE_COST_NOTE",
-    "IQ_SCALES",
-    "CostResult",
-    "DerivedLadders",
-    "Explanation",
-    "FrozenIq",
-    "IqChange",
-    "IqDraws",
-    "IqResult",
-    "IqRules",
-    "Ladder",
-    "Sensitivity",
-    "cheapest",
-    "compare_iq",
-    "derive_ladders",
-    "frontier",
-    "frozen_evidence",
-    "hide_and_impute",
-    "kept_scores",
-    "ladder_table",
-    "left_out",
-    "place_iq",
-    "read_rules",
-    "score_costs",
-    "score_iq",
-    "sensitivity",
-    "summarise",
-]
+from mensura.core.exports import on_first_use
+
+if TYPE_CHECKING:
+    from mensura.iq.comparison import IqChange as IqChange, compare_iq as compare_iq
+    from mensura.iq.cost import (
+        COST_AXES as COST_AXES,
+        EFFECTIVE_COST_NOTE as EFFECTIVE_COST_NOTE,
+        CostResult as CostResult,
+        cheapest as cheapest,
+        frontier as frontier,
+        score_costs as score_costs,
+    )
+    from mensura.iq.explanation import Explanation as Explanation
+    from mensura.iq.frozen import (
+        IQ_SCALES as IQ_SCALES,
+        FrozenIq as FrozenIq,
+        frozen_evidence as frozen_evidence,
+        left_out as left_out,
+        place_iq as place_iq,
+    )
+    from mensura.iq.human_ladders import DerivedLadders as DerivedLadders, derive_ladders as derive_ladders
+    from mensura.iq.ladders import Ladder as Ladder, ladder_table as ladder_table
+    from mensura.iq.result import COUNTS as COUNTS, IqResult as IqResult
+    from mensura.iq.rules import IqRules as IqRules, read_rules as read_rules
+    from mensura.iq.scoring import kept_scores as kept_scores, score_iq as score_iq
+    from mensura.iq.uncertainty import IqDraws as IqDraws
+    from mensura.iq.validation import hide_and_impute as hide_and_impute, summarise as summarise
+    from mensura.iq.variations import Sensitivity as Sensitivity, sensitivity as sensitivity
+
+__getattr__, __dir__, __all__ = on_first_use(__name__, __file__)

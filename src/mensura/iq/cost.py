@@ -15,7 +15,7 @@ from mensura.core.results import Result
 from mensura.evidence import Evidence
 from mensura.iq.rules import IqRules, as_rules
 
-AXES = ("sticker_price", "effective_cost", "usage_multiplier", "response_time")
+COST_AXES = ("sticker_price", "effective_cost", "usage_multiplier", "response_time")
 """Columns of the cost table in which less is better; task efficiency is one over the usage multiplier."""
 EFFECTIVE_COST_NOTE = (
     "Effective costs are our own estimates: good for orders of magnitude, not for close comparisons. For the 16 models "
@@ -182,7 +182,7 @@ def cheapest(iqs: pl.DataFrame, costs: pl.DataFrame, at_least: float, by: str = 
     if by != "effective_cost":
         return priced
     others = reached.join(priced, on="subject", how="anti", maintain_order="left").join(
-        costs.select("subject", *AXES), on="subject", how="left", maintain_order="left"
+        costs.select("subject", *COST_AXES), on="subject", how="left", maintain_order="left"
     )
     has_price = pl.col("sticker_price").is_not_null()
     others = others.with_columns(
@@ -194,14 +194,14 @@ def cheapest(iqs: pl.DataFrame, costs: pl.DataFrame, at_least: float, by: str = 
 
 def require_axis(by: str) -> str:
     """Return the name of a cost, or refuse it with those there are."""
-    if by not in AXES:
-        raise MensuraError(f"by: {by!r} is no cost; expected {', '.join(AXES)}")
+    if by not in COST_AXES:
+        raise MensuraError(f"by: {by!r} is no cost; expected {', '.join(COST_AXES)}")
     return by
 
 
 def _joined(iqs: pl.DataFrame, costs: pl.DataFrame, by: str) -> pl.DataFrame:
     require_axis(by)
-    columns = ["subject", by, *(name for name in AXES if name != by)]
+    columns = ["subject", by, *(name for name in COST_AXES if name != by)]
     firm = pl.col("status").is_in(FIRM) if by == "usage_multiplier" else pl.lit(True)
     priced = costs.filter(firm).select(columns).drop_nulls(by)
     return iqs.drop_nulls("iq").join(priced, on="subject", maintain_order="left")

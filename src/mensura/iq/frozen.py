@@ -42,6 +42,7 @@ IQ_SCALES = {"2026-12": "826a6ecfee7e"}
 _TABLES = ("models", "benchmarks", "scores", "ladders")
 _DESCENT = ("predecessor", "predecessor2")
 
+_KEPT = ("ladders", "source", "rules", "weights", "n_draws", "seed")
 _DRAWN = ("composites", "dimensions", "benchmarks", "below", "above")
 Placed = dict[str, IqResult]
 """Models by name, each with the scoring in which it stands beside the edition."""
@@ -183,21 +184,10 @@ def place_iq(
         placed[subject] = replace(scored)  # without all that it found on the way: there may be many
         if advance is not None:
             advance()
-    whole = FrozenIq(
-        evidence=together,
-        ladders=edition.ladders,
-        source=edition.source,
-        rules=edition.rules,
-        weights=edition.weights,
-        matrix=_matrix(together, edition),
-        filled=_filled(edition, placed),
-        scored=_scored(edition, placed),
-        published=_rows(edition, placed, "published"),
-        n_draws=edition.n_draws,
-        seed=edition.seed,
-        scale=scale,
-        edition=edition,
-    )
+    kept = {name: getattr(edition, name) for name in _KEPT}
+    arrays = {"matrix": _matrix(together, edition), "filled": _filled(edition, placed)}
+    arrays |= {"scored": _scored(edition, placed), "published": _rows(edition, placed, "published")}
+    whole = FrozenIq(evidence=together, **kept, **arrays, scale=scale, edition=edition)
     drawn = IqDraws(
         (*edition.matrix.subjects, *placed),
         *(np.concatenate([getattr(part, name) for part in draws], axis=1) for name in _DRAWN),

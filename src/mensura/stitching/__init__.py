@@ -17,7 +17,7 @@ from mensura.stitching.place import domain, place
 from mensura.stitching.positions import PositionDraws
 from mensura.stitching.predict import residual_tables
 from mensura.stitching.result import Stitch
-from mensura.stitching.rosetta import Solution, penalty_weight, shift_to_anchor, solve_rosetta
+from mensura.stitching.rosetta import Solution, penalty_weight, solve_rosetta
 from mensura.stitching.scores import ScoreSet, encode, read_scores
 
 __all__ = [
@@ -47,7 +47,6 @@ __all__ = [
     "read_any",
     "read_scores",
     "residual_tables",
-    "shift_to_anchor",
     "solve_rosetta",
     "stitch",
     "to_date",

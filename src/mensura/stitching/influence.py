@@ -231,11 +231,5 @@ def _takers(fit: Stitch, benchmark: str) -> pl.DataFrame:
     cells = np.flatnonzero(data.layout.cols == data.benchmarks.index(benchmark))
     rows = data.layout.rows[cells]
     released = [to_date(year) if np.isfinite(year) else None for year in data.years[rows]]
-    return pl.DataFrame(
-        {
-            "subject": [data.subjects[row] for row in rows],
-            "released": pl.Series(released, dtype=pl.Date),
-            "score": data.printed[cells],
-            "variance": data.sampling[cells],
-        }
-    )
+    table = {"subject": [data.subjects[row] for row in rows], "released": pl.Series(released, dtype=pl.Date)}
+    return pl.DataFrame(table).with_columns(score=data.printed[cells], variance=data.sampling[cells])

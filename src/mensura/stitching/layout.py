@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass
 from functools import cache, cached_property
 
@@ -107,16 +106,8 @@ class ScoreLayout:
         shape = (self.n_subjects, self.n_benchmarks)
         if self.filled:
             return np.asarray(np.bincount(self.cells, weights, shape[0] * shape[1]), dtype=float).reshape(shape)
-        filled = copy(self._pattern)
-        filled.data = weights
-        return filled
-
-    @cached_property
-    def _pattern(self) -> scipy.sparse.csr_array:
-        """The sparse matrix without its numbers: copied, it spares the checks of a new one."""
-        shape = (self.n_subjects, self.n_benchmarks)
         starts = np.append(self.subject_starts, self.n_scores)
-        return scipy.sparse.csr_array((np.zeros(self.n_scores), self.cols, starts), shape=shape)
+        return scipy.sparse.csr_array((weights, self.cols, starts), shape=shape)
 
     def products(self, of_subjects: Floats, of_benchmarks: Floats) -> Floats:
         """Return the inner product of both sides' vectors (subjects, r) and (benchmarks, r) at every score."""

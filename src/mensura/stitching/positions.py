@@ -182,19 +182,12 @@ class PositionDraws(Result):
     @property
     def benchmarks(self) -> pl.DataFrame:
         """Difficulty and slope of every benchmark with their intervals."""
-        low, high = self._interval(self.positions.difficulty, self.estimate.difficulty[0])
-        slope_low, slope_high = self._interval(self.positions.slope, self.estimate.slope[0])
-        return pl.DataFrame(
-            {
-                "benchmark": self.names,
-                "difficulty": self.estimate.difficulty[0],
-                "low": low,
-                "high": high,
-                "slope": self.estimate.slope[0],
-                "slope_low": slope_low,
-                "slope_high": slope_high,
-            }
-        )
+        table, ends = {"benchmark": pl.Series(self.names)}, (("difficulty", ""), ("slope", "slope_"))
+        for name, prefix in ends:
+            estimate: Floats = getattr(self.estimate, name)[0]
+            low, high = self._interval(getattr(self.positions, name), estimate)
+            table |= {name: pl.Series(estimate), f"{prefix}low": pl.Series(low), f"{prefix}high": pl.Series(high)}
+        return pl.DataFrame(table)
 
     @property
     def ranks(self) -> pl.DataFrame:

@@ -141,7 +141,7 @@ def solve_rosetta(
     y : array
         Scores (scores,) or (replicates, scores).
     anchor : int, optional
-        Benchmark whose slope is fixed and unpenalised; :func:`shift_to_anchor` moves its difficulty.
+        Benchmark whose slope is fixed and unpenalised; its difficulty is free.
     anchor_slope : float, optional
         Slope of the anchor (default 1).
     weights : array, optional
@@ -212,36 +212,6 @@ def solve_rosetta(
             active, waiting = np.append(active, np.arange(waiting, waiting + fresh)), waiting + fresh
     C, D, slope = split_unknowns(layout, point.x)
     return Solution(C, D, slope, cost, gradient, int(iterations.max()), tolerance)
-
-
-def shift_to_anchor(solution: Solution, anchor: int, difficulty: float = 0.0) -> Solution:
-    """Move C and D together so that the anchor benchmark has the given difficulty in every replicate.
-
-    Parameters
-    ----------
-    solution : Solution
-        Optima.
-    anchor : int
-        Position of the benchmark.
-    difficulty : float
-        Its difficulty.
-
-    Returns
-    -------
-    Solution
-        The same optima on the anchor's scale.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from mensura.stitching import ScoreLayout, shift_to_anchor, solve_rosetta
-    >>> layout = ScoreLayout.of([0, 0, 1, 1], [0, 1, 0, 1])
-    >>> float(shift_to_anchor(solve_rosetta(layout, np.array([0.2, 0.4, 0.5, 0.8])), 0).D[0, 0])
-    0.0
-
-    """
-    shift = solution.D[:, [anchor]] - difficulty
-    return replace(solution, C=solution.C - shift, D=solution.D - shift)
 
 
 def _start(layout: ScoreLayout, y: Floats, weights: Floats | None, penalty: Floats, start: Solution | None) -> Point:

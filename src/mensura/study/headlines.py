@@ -218,18 +218,8 @@ def _passed(study: Study, row: dict[str, Any], unit: str, released: dict[str, da
     best = max(chances.items(), key=lambda pair: pair[1], default=None)
     if row["best"] in chances:
         best = (row["best"], chances[row["best"]])
-    return Passed(
-        row["benchmark"],
-        row["group"],
-        row["status"],
-        printed["score"],
-        unit,
-        printed["n"],
-        printed["source"],
-        level,
-        first,
-        best,
-    )
+    facts = (*key, row["status"], printed["score"], unit, printed["n"], printed["source"])
+    return Passed(*facts, level, first, best)
 
 
 # Who led in each month: the models that were out by then, judged by today's evidence and the same joint draws.

@@ -112,7 +112,8 @@ def follow_published(
         tables |= _progress(points, read_compute(compute, distilled=distilled))
     if horizons is not None:
         related = relate_horizons(points, horizons, held_out=_split(points, horizons), level=LEVEL)
-        tables["horizons"] = _horizon_table(related)
+        line = {"slope": pl.lit(related.line.slope), "intercept": pl.lit(related.line.intercept)}
+        tables["horizons"] = related.checks.with_columns(**line)
     tables["doubling"] = _doubling(frontier.slope, related, tables["progress"])
     tables["sensitivity"] = _sensitivity(chosen, anchor_benchmark)
     return PublishedTrends(fit=fit, **tables)
@@ -149,11 +150,6 @@ def _split(points: pl.DataFrame, horizons: Any) -> tuple[str, ...]:  # noqa: ANN
     """Return the published split where its subjects are all there, else none."""
     measured = set(read_minutes(horizons)["subject"]) & set(points["subject"])
     return HELD_OUT if set(HELD_OUT) <= measured else ()
-
-
-def _horizon_table(related: Horizons) -> pl.DataFrame:
-    line = related.line
-    return related.checks.with_columns(slope=pl.lit(line.slope), intercept=pl.lit(line.intercept))
 
 
 def _doubling(slope: float, related: Horizons | None, progress: pl.DataFrame) -> pl.DataFrame:
