@@ -314,8 +314,11 @@ def test_usual_figures_raise_no_doubt():
     usual = own(("gpqa_diamond", 60), ("hle", 4), ("scicode", 0), stderr=3.5, date="2026-09-20", note="no tools")
     doubts = mensura.load().add(usual).warnings
     assert [text.split(";")[0] for text in doubts if not text.startswith("scores: mine is new")] == []
-    other = mensura.load().add(own(("hle", 33), n=9, model="Modèle-β 通义Qwen")).warnings
-    assert not any("whole number" in text or "letters" in text for text in other)
+    other = mensura.load().add(own(("hle", 33), n=9, model="Modèle-β 通义Qwen", date="spring 2026")).warnings
+    assert not any("whole number" in text or "letters" in text or "date" in text for text in other)
+    american = own(("hle", 33), date="2026-09-20").with_columns(released=pl.lit("10/13/2026"))
+    with pytest.raises(EvidenceError, match="column released"):
+        mensura.load().add(american)
 
 
 def test_a_model_written_twice_or_with_two_dates_is_named():

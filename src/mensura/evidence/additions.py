@@ -123,9 +123,10 @@ def _doubts(row: dict[str, Any]) -> Iterator[str]:
             yield "a standard error of 0 is not possible here; it counts as unknown"
     if row["note"] and _VARIANT.search(row["note"]):
         yield f"its note says {row['note']!r}, but it is compared with scores taken without that"
-    if row["date"] and row["date"] > row["today"]:
+    taken, released = (_months(row[name] or "") for name in ("date", "released"))
+    if taken is not None and row["date"] > row["today"]:
         yield f"its date, {row['date']}, is in the future; check it"
-    elif row["date"] and row["released"] and _months(row["released"]) - _months(row["date"]) > _EARLY:
+    elif taken is not None and released is not None and released - taken > _EARLY:
         yield f"its date, {row['date']}, is long before the model's release on {row['released'][:10]}; check both"
     if unit == "percent" and 0 < score < 1 and least is not None and score < least:
         yield f"{score:g} percent is below every other score; if it is a share, say fraction"
@@ -135,9 +136,10 @@ def _doubts(row: dict[str, Any]) -> Iterator[str]:
         yield f"{score:g} {unit} counts in place of {before:g} {row['before_unit']} of the evidence"
 
 
-def _months(day: str) -> int:
-    """Count the months from year 0 to a day such as 2026-10-01, or a month such as 2026-10."""
-    return 12 * int(day[:4]) + int(day[5:7])
+def _months(day: str) -> int | None:
+    """Count the months from year 0 to a day such as 2026-10-01 or a month such as 2026-10; other words have none."""
+    found = re.match(r"(\d{4})-(\d\d)", day)
+    return 12 * int(found[1]) + int(found[2]) if found else None
 
 
 def doubtful_models(
@@ -159,8 +161,8 @@ def doubtful_models(
     if "released" not in reading.scores.columns:
         return tuple(messages)
     day = pl.col("released").str.slice(0, 10).drop_nulls().unique(maintain_order=True)
-    released = dict(models.select("subject", pl.col("released").cast(pl.String)).iter_rows())
-    first = min(released.values())
+    released = dict(models.drop_nulls("released").select("subject", pl.col("released").cast(pl.String)).iter_rows())
+    first = min(released.values(), default="")
     for (subject,), rows in reading.scores.filter(pl.col("subject").is_in(new.to_list())).group_by(
         "subject", maintain_order=True
     ):
