@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from mensura.core.errors import MensuraError
-from mensura.responses import FitOptions, compare_fits, compare_subjects, fit_responses
+from mensura.responses import FitOptions, compare_fits, compare_subjects, fit_dimensions, fit_responses
 from tests.responses.conftest import draw
 from tests.responses.test_published import COUNTS
 
@@ -30,6 +30,20 @@ def test_nested_fits_have_the_likelihood_ratio_that_ltm_prints(sheets):
     assert test["p"] == pytest.approx(stats.chi2.sf(0.57, 4), abs=0.003)
 
 
+def test_one_dimension_is_nested_in_several_and_a_correlation_of_1_is_at_its_edge():
+    """A mixture of chi-square distributions with 0 and with 1 degree of freedom, in equal parts."""
+    own = np.random.default_rng(4).normal(size=(80, 2)) @ np.array([[1.0, 0.4], [0.0, 1.0]])
+    right = (np.repeat(own, 2, axis=1) + np.random.default_rng(5).normal(size=(80, 4)) > 0).astype(int)
+    answers = {"subject": [f"p{k}" for k in range(80)], **{f"q{k}": right[:, k] for k in range(4)}}
+    several = fit_dimensions(answers, {"item": ["q0", "q1", "q2", "q3"], "dimension": list("aabb")})
+    test = compare_fits([several, one := fit_responses(answers, options=FitOptions(checks=False))]).tests.row(
+        0, named=True
+    )
+    x2 = 2 * (several.log_likelihood - one.log_likelihood)
+    assert (test["df"], test["x2"]) == (1, pytest.approx(x2)) and x2 > 0
+    assert test["p"] == pytest.approx(stats.chi2.sf(x2, 1) / 2)
+
+
 def test_fits_of_other_answers_are_refused(sheets):
     fits = [fit_responses(sheets, model="rasch"), fit_responses(sheets.head(500), model="rasch")]
     with pytest.raises(MensuraError, match="their answers differ"):
@@ -48,6 +62,7 @@ def test_two_models_have_the_exact_p_of_mcnemar():
     assert row["p_mcnemar"] == pytest.approx(2 * stats.binom.cdf(1, 10, 0.5))
     assert row["low"] < 8 / 50 < row["high"] and row["p"] < 0.05
     assert row["items_needed"] == pytest.approx(2.802**2 * 50 * row["se"] ** 2 / (8 / 50) ** 2, abs=1)
+    assert row["detectable"] == pytest.approx(2.802 * row["se"], rel=1e-3)
 
 
 def test_questions_about_one_passage_count_as_one():
@@ -105,7 +120,7 @@ def test_the_cross_validated_likelihood_prefers_the_model_that_made_the_answers(
     right = (rng.random((300, 6)) < 1 / (1 + np.exp(-slope * (ability[:, None] - middle)))).astype(int)
     table = pl.DataFrame({"subject": [f"p{k}" for k in range(300)], **{f"q{k}": right[:, k] for k in range(6)}})
     fits = [fit_responses(table, model=model) for model in ("rasch", "2pl")]
-    compared = compare_fits(fits, table).fits
+    compared = compare_fits(fits, table.with_columns(income=pl.lit(2310.5))).fits
     rasch, other = compared["cross_validated"]
     assert other > rasch + 5
     assert all(0 < full - held < 20 for full, held in compared.select("log_likelihood", "cross_validated").iter_rows())

@@ -16,7 +16,8 @@ from mensura.responses import (
 )
 from mensura.responses.bank import ItemBank, read_bank
 from mensura.responses.irt.category_curves import CategoryItems
-from mensura.responses.result import read_fit
+from mensura.responses.reading import only_items
+from mensura.responses.result import read_fit, read_fits
 
 MODELS = ["graded", "partial-credit", "nominal"]
 
@@ -137,3 +138,30 @@ def test_a_fit_of_ratings_in_memory_is_linked_and_places_new_subjects(folders):
     scored = score_new(fit, folders / "other.csv")
     assert scored.subjects["ability"].is_finite().all()
     assert place_among(fit, group=fit.reference).subjects["subject"].to_list() == fit.subjects["subject"].to_list()
+
+
+def test_a_group_is_placed_among_another_by_items_that_both_rated():
+    both = pl.concat(
+        [
+            rated(90, 3, items=5)[0].with_columns(group=pl.lit("a")),
+            rated(90, 4, items=5)[0].with_columns(group=pl.lit("b")),
+        ]
+    )
+    placed = place_among(fit_categories(both), group="a")
+    assert [(one.group, one.items) for one in placed.invariance] == [("b", 5)]
+
+
+def test_dimensions_that_were_found_are_drawn_without_errors(tmp_path):
+    fit = fit_dimensions(rated(60, 5, items=4)[0], 2, model="graded")
+    for title, table in fit.tables().items():
+        table.write_csv(tmp_path / f"{title}.csv")
+    assert [one.bank.errors.max() for one in read_fits(tmp_path).values()] == [0.0, 0.0]
+
+
+def test_new_answers_may_name_the_raters_of_the_fit_and_other_columns():
+    items = ["r0 by ann", "r0 by bob", "r1 by ann"]
+    rows = [("new", "r0", "ann", 3), ("new", "r1", "ann", 4), ("new", "r0", "eve", 4)]
+    long = pl.DataFrame(rows, schema=["subject", "item", "judge", "score"], orient="row")
+    assert only_items(long, items)[0].frame["item"].to_list() == ["r0 by ann", "r1 by ann", "r0 by eve"]
+    wide = pl.DataFrame({"subject": ["new"], "income": [2310.5], "r0 by ann": [3]})
+    assert only_items([wide], items)[0].frame.columns == ["subject", "r0 by ann"]

@@ -210,8 +210,17 @@ def _write_items(fit: Path, to: str, folder: Path) -> str:
     from mensura.responses.exchange import item_parameters, script
 
     table = item_parameters(fit)
-    if to == "tam" and table.filter(pl.col("type").is_in(["graded", "3PL"]) | (pl.col("name") == "a2")).height:
-        raise MensuraError(f"{fit}: TAM has no graded model, and here no guessing and one dimension. Use --to mirt")
+    lacking = [
+        why
+        for why, rows in (
+            ("TAM has no graded model", pl.col("type") == "graded"),
+            ("the script for TAM has no guessing", pl.col("type") == "3PL"),
+            ("the script for TAM has one dimension", pl.col("name") == "a2"),
+        )
+        if table.filter(rows).height
+    ]
+    if to == "tam" and lacking:
+        raise MensuraError(f"{fit}: {', and '.join(lacking)}. Use --to mirt")
     write_csv(table, folder / "parameters.csv")
     if to != "csv":
         write_text(folder / f"{to}.R", script(to))

@@ -241,8 +241,8 @@ def place_among(
 
 def _between_groups(fit: ResponseFit, group: str) -> list[Invariance]:
     """Compare items between the people of a fit and each other group that the fit compared with them."""
-    checks = []
-    places = {item: place for place, item in enumerate(fit.items["item"])}
+    checks, p = [], fit.bank.parameters
+    places = {item: place for place, item in enumerate(fit.bank.items)}
     for other in fit.subjects["group"].unique(maintain_order=True):
         rows = fit.dif.filter(
             ((pl.col("group") == other) & (pl.col("reference") == group))
@@ -251,8 +251,7 @@ def _between_groups(fit: ResponseFit, group: str) -> list[Invariance]:
         if other == group or not rows.height:
             continue
         at = [places[item] for item in rows["item"]]
-        slope = fit.items["discrimination"].to_numpy()[at]
-        difficulty = slope * fit.items["difficulty"].to_numpy()[at]
+        slope, difficulty = p.slope[at], (p.slope * p.difficulty)[at]
         shared = fit.groups.filter(pl.col("group") == rows["group"][0])["se_mean"].fill_null(0.0).sum()
         own = rows["se"].to_numpy() ** 2 - (slope * shared) ** 2  # the error of the group's mean moves all items alike
         se = np.sqrt(np.maximum(own, (rows["se"].to_numpy() / 2) ** 2))

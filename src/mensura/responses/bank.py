@@ -25,7 +25,7 @@ from mensura.responses.irt.model import Items, Parameters, log_chances
 from mensura.responses.irt.passes import Grid
 from mensura.responses.irt.shards import dense
 from mensura.responses.irt.ties import curve_of
-from mensura.responses.reading import read_responses
+from mensura.responses.reading import only_items, read_responses
 from mensura.responses.table import ResponseTable
 
 _GRID = np.linspace(-8.0, 8.0, 321)
@@ -236,14 +236,17 @@ def answers_in_bank(answers: Any, bank: ItemBank, *, subject: str | None = None)
     """
     places = {item: place for place, item in enumerate(bank.items)}
     if bank.categories:
-        long = read_ratings(answers, AnswerLog(), subject=subject)
+        long = read_ratings(only_items(answers, bank.items), AnswerLog(), subject=subject)
         who = long.select("subject", "group").unique("subject", maintain_order=True)
         rows = {name: row for row, name in enumerate(who["subject"])}
         right, trials = np.zeros((2, who.height, len(bank.items)))
         for name, _, item, value in long.filter(pl.col("item").is_in(bank.items)).iter_rows():
             right[rows[name], places[item]], trials[rows[name], places[item]] = bank.rating(item, value), 1.0
         return who, right, trials
-    table = answers if isinstance(answers, ResponseTable) else read_responses(answers, subject=subject)
+    if isinstance(answers, ResponseTable):
+        table = answers
+    else:
+        table = read_responses(only_items(answers, bank.items), subject=subject)
     numbers = [places.get(item, places.get(item.partition(":")[2], -1)) for item in table.items["item"]]
     taken = np.flatnonzero(np.array(numbers) >= 0)
     into = np.array(numbers)[taken]

@@ -24,7 +24,7 @@ from mensura.responses.categories import CATEGORY_MODELS, fit_categories
 from mensura.responses.category_table import read_ratings
 from mensura.responses.fit import FitOptions, fit_responses
 from mensura.responses.irt.shards import dense
-from mensura.responses.reading import read_responses
+from mensura.responses.reading import only_items, read_responses
 from mensura.responses.result import ResponseFit
 from mensura.responses.table import ResponseTable
 
@@ -32,6 +32,7 @@ _NESTED = {
     *combinations(("rasch", "2pl", "3pl"), 2),
     *combinations(("rating-scale", "partial-credit-rasch", "partial-credit", "nominal"), 2),
 }
+"""Models of one dimension whose parameters are those of the other within bounds."""
 _OF_WHOLE = ("m2", "m2_df", "m2_p", "rmsea", "cfi")
 _SHOWN = ("parameters", "log_likelihood", "aic", "bic", "sabic", "cross_validated", *_OF_WHOLE)
 _POWER, _PARTS = 0.8, 5
@@ -49,8 +50,8 @@ class FitComparison(Result):
         fit, model, estimation, parameters, log_likelihood, aic, bic, sabic, cross_validated (where answers are given),
         m2 and its p, rmsea, cfi.
     tests
-        fit, within: the larger fit; x2, df and p of the likelihood-ratio test. Guessing that may be 0 has a mixture of
-        chi-square distributions.
+        fit, within: the larger fit; x2, df and p of the likelihood-ratio test. Guessing that may be 0, and correlations
+        that may be 1, have a mixture of chi-square distributions.
     warnings
         What to know before using the numbers.
 
@@ -116,7 +117,8 @@ def compare_fits(fits: Sequence[Any], answers: Any = None) -> FitComparison:
         sizes = " and ".join(f"{row[0]} × {row[1]}" for row in table.select("subjects", "items").unique().iter_rows())
         raise MensuraError(f"fits: their answers differ ({sizes}); expected the same subjects and items. Fit again")
     if answers is not None:
-        long = read_ratings(answers, AnswerLog()).rename({"value": "correct"})
+        names = read_table(Path(fits[0]) / "items.csv") if isinstance(fits[0], str | Path) else fits[0].items
+        long = read_ratings(only_items(answers, names["item"]), AnswerLog()).rename({"value": "correct"})
         if long["item"].n_unique() < table["items"][0]:
             raise MensuraError("answers: fewer items than the fits have, or raters. Give the answers that were fitted")
         one_ability = "reliability_marginal"  # which several dimensions have not
@@ -127,7 +129,7 @@ def compare_fits(fits: Sequence[Any], answers: Any = None) -> FitComparison:
     tests = [
         (small["fit"], large["fit"], *_likelihood_ratio(small, large))
         for small, large in combinations(table.iter_rows(named=True), 2)
-        if (small["model"], large["model"]) in _NESTED
+        if _is_nested(small, large)
     ]
     schema = {"fit": pl.String, "within": pl.String, "x2": pl.Float64, "df": pl.Int64, "p": pl.Float64}
     kinds = table["estimation"].unique().to_list()
@@ -153,10 +155,21 @@ def _held_out(model: str, answers: pl.DataFrame) -> float:
     return total
 
 
+def _is_nested(small: dict[str, Any], large: dict[str, Any]) -> bool:
+    """Return whether a fit is a case of another: by its model, or with one dimension in place of several."""
+    if large.get("dimensions"):
+        return small["model"] == large["model"] and not small.get("dimensions")
+    return not small.get("dimensions") and (small["model"], large["model"]) in _NESTED
+
+
 def _likelihood_ratio(small: dict[str, Any], large: dict[str, Any]) -> tuple[float, int, float]:
-    """Return statistic, degrees of freedom and p; guessing of every item is at its edge in the smaller model."""
+    """Return statistic, degrees of freedom and p; some parameters of the larger model are at their edge in the other.
+
+    These are guessing of every item, which is 0 there, or correlations of dimensions, which are 1.
+    """
     x2 = max(0.0, 2.0 * (large["log_likelihood"] - small["log_likelihood"]))
-    df, edges = int(large["parameters"] - small["parameters"]), large["items"] if large["model"] == "3pl" else 0
+    df = int(large["parameters"] - small["parameters"])
+    edges = large["items"] if large["model"] == "3pl" else large.get("correlations") or 0
     if not edges:
         return x2, df, float(special.chdtrc(df, x2))
     inside = np.arange(edges + 1)
@@ -173,8 +186,8 @@ class SubjectComparison(Result):
     ----------
     pairs
         subject, other, items (common), rate, rate_other, difference with low and high (90%), se, p (paired test),
-        p_mcnemar (exact; blank with repeats or partial credit), p_holm (over all pairs), items_needed (to find this
-        difference with a power of 80% at 5%).
+        p_mcnemar (exact; blank with repeats or partial credit), p_holm (over all pairs), detectable (the difference
+        that these items find with a power of 80% at 5%), items_needed (to find the one that was seen).
 
     """
 
@@ -248,7 +261,9 @@ def compare_subjects(
         rates = right[at][:, common] / trials[at][:, common]
         once = bool((trials[at][:, common] == 1).all() and (rates % 1.0 == 0.0).all())
         rows.append((one, other, *_paired(rates, groups[common], once)))
-    numbers = dict.fromkeys(("rate", "rate_other", "difference", "low", "high", "se", "p", "p_mcnemar"), pl.Float64)
+    numbers = dict.fromkeys(
+        ("rate", "rate_other", "difference", "low", "high", "se", "p", "p_mcnemar", "detectable"), pl.Float64
+    )
     schema = {"subject": pl.String, "other": pl.String, "items": pl.Int64, **numbers, "items_needed": pl.Int64}
     pairs = pl.DataFrame(rows, schema=schema, orient="row")
     order, p = np.argsort(pairs["p"].to_numpy(), kind="stable"), pairs["p"].to_numpy()
@@ -268,7 +283,7 @@ def _clusters(names: pl.Series, items: Any, cluster: str) -> np.ndarray[Any, np.
 
 
 def _paired(rates: Floats, clusters: np.ndarray[Any, np.dtype[np.int64]], once: bool) -> tuple[Any, ...]:
-    """Return items, rates, difference, its ends and error, p, exact p of McNemar, and the items needed."""
+    """Return items, rates, difference, its ends and error, p, exact p of McNemar, what is detectable, items needed."""
     gap = rates[0] - rates[1]
     count, difference = len(gap), float(gap.mean())
     sums = np.bincount(np.unique(clusters, return_inverse=True)[1], weights=gap - difference)
@@ -284,4 +299,4 @@ def _paired(rates: Floats, clusters: np.ndarray[Any, np.dtype[np.int64]], once: 
     z = float(special.ndtri(0.975) + special.ndtri(_POWER))
     needed = int(np.ceil(z**2 * variance * count / difference**2)) if difference and se > 0 else None
     ends = difference - half, difference + half
-    return count, float(rates[0].mean()), float(rates[1].mean()), difference, *ends, se, p, exact, needed
+    return count, float(rates[0].mean()), float(rates[1].mean()), difference, *ends, se, p, exact, z * se, needed

@@ -285,6 +285,7 @@ def _result(answers: DimensionAnswers, fitted: DimensionFitted, names: Sequence[
     )
     turns = count * (count - 1) // 2 if p.explored else 0  # slopes that a rotation can set to 0
     sizes = answers.subjects.height, len(answers.items), int(p.estimated.sum()) + len(p.pairs) - turns
+    of_dimensions = {"dimensions": count, "correlations": len(p.pairs)}
     return DimensionFit(
         _subjects(answers, fitted, names),
         _items(answers, names, p, errors),
@@ -297,7 +298,7 @@ def _result(answers: DimensionAnswers, fitted: DimensionFitted, names: Sequence[
         FittedDimensions(answers, p, fitted.places),
         tuple(warnings),
         words,
-        pl.DataFrame([criteria(p.model, words, *sizes, fitted.evidence)]),
+        pl.DataFrame([criteria(p.model, words, *sizes, fitted.evidence) | of_dimensions]),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -187,6 +187,26 @@ class AnswerChoice:
         title = next((name for name in ("key", "answer", "correct") if name in table.columns), "key")
         require_columns(table, ["item", title], name="key")
         return dict(table.select(pl.col("item", title).cast(pl.String)).iter_rows())
+
+
+def only_items(sources: Any, items: Collection[str]) -> list[Any]:
+    """Return sources with the answers to these items: columns of a wide table, or items by raters of a long one."""
+    several = list(sources) if isinstance(sources, Sequence) and not isinstance(sources, str) else [sources]
+    for place, source in enumerate(several):
+        table = None if isinstance(source, ItemPool) or is_pool(source) else read_answer_table(source)
+        if table is None:
+            continue
+        frame, fields = table.frame, find_columns(table.frame.columns, FIELDS, {}, "answers")
+        if set(items) & set(frame.columns):
+            kept = {fields["subject"], fields["group"], *items}
+            several[place] = replace(
+                table, frame=frame.select(name for name in frame.columns if name in kept), chosen=True
+            )
+        for rater in frame.columns if fields["item"] else ():
+            rated = frame.select(pl.format("{} by {}", str(fields["item"]), rater)).to_series()
+            if rated.is_in(list(items)).any():
+                several[place] = replace(table, frame=frame.with_columns(rated.alias(str(fields["item"]))))
+    return several
 
 
 def _is_answer(answers: pl.Series, text: str) -> pl.Expr:

@@ -187,7 +187,9 @@ def read_fits(folder: Path) -> dict[str, ResponseFit]:
     if not (folder / "intercepts.csv").is_file():
         return {"": read_fit(folder)}
     check_sums(folder, "responses fit")
-    items, intercepts, subjects = (read_table(folder / f"{name}.csv") for name in ("items", "intercepts", "subjects"))
+    tables = (read_table(folder / f"{name}.csv") for name in ("items", "intercepts", "subjects"))
+    errors = pl.col("^(low|high|se)$").cast(pl.Float64)  # dimensions that were found have none
+    items, intercepts, subjects = (table.with_columns(errors) for table in tables)
     quality, fits = read_table(folder / "quality.csv"), {}
     for (name,), own in items.group_by("dimension", maintain_order=True):
         both = own.select("item", "discrimination", se_discrimination="se").join(
@@ -197,14 +199,14 @@ def read_fits(folder: Path) -> dict[str, ResponseFit]:
         of_difficulty = pl.col("se_intercept") / pl.col("discrimination").abs()
         rated = "category" in both.columns
         empty = dict.fromkeys((*ResponseFit.TABLES, "categories"), pl.DataFrame())
-        tables = empty | {
+        own_tables = empty | {
             "observed": pl.DataFrame(schema=_OBSERVED),
             "subjects": subjects.filter(pl.col("dimension") == name),
             "items": both.with_columns(difficulty=difficulty, se_difficulty=of_difficulty),
             "categories": both if rated else pl.DataFrame(),
             "quality": quality,
         }
-        fits[str(name)] = _read(tables)
+        fits[str(name)] = _read(own_tables)
     return fits
 
 
