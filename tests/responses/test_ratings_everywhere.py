@@ -165,3 +165,11 @@ def test_new_answers_may_name_the_raters_of_the_fit_and_other_columns():
     assert only_items(long, items)[0].frame["item"].to_list() == ["r0 by ann", "r1 by ann", "r0 by eve"]
     wide = pl.DataFrame({"subject": ["new"], "income": [2310.5], "r0 by ann": [3]})
     assert only_items([wide], items)[0].frame.columns == ["subject", "r0 by ann"]
+
+
+def test_items_of_fewer_categories_are_read_alone_and_nobody_needs_answers():
+    rows = [("a", 1, 0.4, 0.2), ("a", 2, 1.0, -0.3), ("b", 1, 0.8, 0.1), ("b", 2, 0.9, 0.5), ("b", 3, 1.5, -1.0)]
+    table = pl.DataFrame(rows, schema=["item", "category", "discrimination", "intercept"], orient="row")
+    bank, nodes = ItemBank.from_categories(table, "nominal"), np.linspace(-2, 2, 5)
+    np.testing.assert_allclose(bank.only([0]).chances(nodes), bank.chances(nodes)[:1])
+    assert next_items(bank, {}).standing["ability"][0] == pytest.approx(0.0, abs=1e-9)

@@ -123,29 +123,34 @@ def _refuse_unused(model: str, is_rated: bool, several: bool, rare: FitSettings)
         name = next(iter(chosen))
         raise MensuraError(f"--set {name}: of no use to --model {model}, whose outcomes are categories. Leave it out")
     rarer = ("density", "replicates", "replication", "cluster", "rotation", "device", "ray", "fix", "rater", "seed")
-    options = ("weights", "regress", "people", "explain", "dimensions", "bifactor", "reference", "abilities")
-    given = {f"--{name}" for name in options if name in given_options()}
-    given |= {f"--set {name}" for name in changed(rare, *rarer)}
-    of_dimensions = {"--dimensions", "--set rotation", "--bifactor"}
-    survey = {"--weights", "--set replicates", "--set replication", "--set cluster"}
-    drawn = {"--set seed"} if "--regress" in given else set()
+    given = {f"--{name}" for name in given_options()} | {f"--set {name}" for name in changed(rare, *rarer)}
+    of_right = not (several or is_rated)
     has_columns = given & {"--weights", "--regress", "--set replicates", "--set cluster"}
-    if several and model == "nominal":
-        unused = {"--dimensions"}
-        because = "--model nominal would have a slope per category and dimension, which answers seldom tell apart"
-    elif several and "--people" in given and not has_columns:
-        unused, because = {"--people"}, "it belongs to --regress or --weights, which are not given"
-    elif several:
-        taken = {*of_dimensions, "--people", "--regress", *survey, *drawn}
-        unused, because = given - taken, "a fit with --dimensions does not take it"
-    elif is_rated:
-        taken = {"--reference", "--set device", "--people", "--regress", "--abilities", "--set rater", *survey, *drawn}
-        unused, because = given - taken, f"--model {model} does not take it"
-    else:
-        unused = {*of_dimensions, "--set rater"} | (set() if has_columns else {"--people", "--set replication"})
-        because = "it belongs to an option or a model that is not given"
-    for name in sorted(unused & given):
-        raise MensuraError(f"{name}: of no use here, because {because}. Leave it out")
+    rules = {
+        "--dimensions": (
+            model != "nominal",
+            "--model nominal would have a slope per category and dimension, which answers seldom tell apart",
+        ),
+        "--bifactor": (several, "it needs a table of --dimensions"),
+        "--people": (has_columns, "it belongs to --regress or --weights, which are not given"),
+        "--explain": (of_right, "ratings and items of several dimensions have several difficulties"),
+        "--reference": (not several, "several abilities have mean 0 and standard deviation 1 among all subjects"),
+        "--abilities": (not several, "several abilities are posterior means"),
+        "--set density": (of_right, "abilities behind ratings and several abilities are normal"),
+        "--set replication": (has_columns, "it belongs to --set replicates, which is not given"),
+        "--set rotation": (several, "it turns the dimensions that --dimensions finds"),
+        "--set device": (not several, "several dimensions are fitted on the processor"),
+        "--set ray": (of_right, "ratings and several dimensions are fitted in one process"),
+        "--set fix": (of_right, "known items are those of right and wrong answers in one dimension"),
+        "--set rater": (
+            is_rated and not several,
+            "rating-scale and partial-credit-rasch have severities, in one dimension",
+        ),
+        "--set seed": (of_right or "--regress" in given, "nothing is drawn"),
+    }
+    for name, (is_usable, because) in rules.items():
+        if name in given and not is_usable:
+            raise MensuraError(f"{name}: of no use here, because {because}. Leave it out")
 
 
 def _print_fit(result: ResponseFit, more: Sequence[Result]) -> None:

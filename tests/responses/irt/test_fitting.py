@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
-from mensura.responses.irt.fitting import Anderson
+from mensura.responses.irt.fitting import Anderson, Effort, climb, exact_information, fit_held, over, start
+from mensura.responses.irt.namespace import namespace
+from mensura.responses.irt.priors import Priors
+from mensura.responses.irt.shards import Held, Shard
 
 ONE = np.ones(1)
 
@@ -40,3 +43,23 @@ def test_steps_are_weighed_in_standard_errors():
         step = np.array([0.5, 0.75])  # has fallen by a half, and by a quarter
         found = memory.improved(np.array([1.0, 0.0]), step, np.array(errors))
         assert found == pytest.approx(step + share * (np.array([1.0, 0.0]) + step - 1.0), abs=1e-5)
+
+
+@pytest.mark.parametrize("weighed", [False, True])
+def test_one_slope_needs_total_scores_alone(weighed):
+    """Parameters, likelihood and errors are those of all subjects, of two groups."""
+    rng = np.random.default_rng(8)
+    right = (rng.random((160, 6)) < rng.uniform(0.3, 0.8, (160, 1))).astype(np.uint8)
+    given = rng.integers(0, 3, 160) / 1.0 if weighed else [None] * 160
+    parts = [
+        Shard(right[rows], None, group, given[rows] if weighed else None)
+        for group, rows in enumerate((slice(90), slice(90, 160)))
+    ]
+    space, held, priors = namespace(double=True), Held(parts), Priors()
+    begin = start("rasch", right.mean(axis=0), 2)
+    short = fit_held(space, held, begin, priors)
+    whole = climb(over(space, held), begin, priors, Effort(0.002))
+    errors = exact_information(held, whole.parameters, whole.grid, priors).errors()
+    assert short.evidence == pytest.approx(whole.evidence, abs=1e-8)
+    assert short.parameters.flat() == pytest.approx(whole.parameters.flat(), abs=1e-8)
+    assert short.information.errors() == pytest.approx(errors, rel=1e-5)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from mensura.core.arrays import Floats
+from mensura.core.arrays import Floats, Ints
 from mensura.responses.irt import information as louis
 from mensura.responses.irt.category_curves import CategoryItems, category_curves, log_chances
 from mensura.responses.irt.fitting import ClimbPlace, Effort, ascend
@@ -102,7 +102,7 @@ def _pass(space: Namespace, shards: Sequence[CategoryCounts], p: CategoryItems, 
     mass, spread = np.zeros((2, len(p.mean), len(grid.nodes)))
     for shard in shards:
         own = shard.items_of(p)
-        table = space.real(_padded(log_chances(own, grid.nodes), p.most).reshape(-1, len(grid.nodes)))
+        table = space.real(log_chances(own, grid.nodes).reshape(-1, len(grid.nodes)))
         posterior = shard_posteriors(space, shard, p, grid, table)
         weights = space.get(posterior.weights) * shard.given
         on_device = posterior.weights if shard.weights is None else space.real(weights)
@@ -112,11 +112,6 @@ def _pass(space: Namespace, shards: Sequence[CategoryCounts], p: CategoryItems, 
         spread[shard.group] += weights.T @ space.get(posterior.variance)
         evidence += float(space.get(posterior.evidence) @ shard.given[:, 0])
     return _Sums(counts, mass, spread, evidence)
-
-
-def _padded(table: Floats, most: int) -> Floats:
-    """Return a table of items × categories × nodes with as many categories as the counts have."""
-    return np.pad(table, ((0, 0), (0, most - table.shape[1]), (0, 0)))
 
 
 def height_and_gradient(
@@ -245,9 +240,9 @@ def _score_moments(
         counts = shard.counts.plain if hasattr(shard.counts, "plain") else shard.counts
         of_groups = louis.group_scores(p, grid, shard.group)
 
-        def scores_at(node: int, counts: Array = counts, of_groups: Floats = of_groups) -> Floats:
+        def scores_at(node: int, rows: Ints, counts: Array = counts, of_groups: Floats = of_groups) -> Floats:
             pick[each, :, each] = by[:, :, :, node]
-            own = counts @ pick.reshape(items * most, items * params)
+            own = counts[rows] @ pick.reshape(items * most, items * params)
             return np.concatenate([own, np.tile(of_groups[:, node], (len(own), 1))], axis=1)
 
-        yield louis.score_moments(weights, shard.given, scores_at)
+        yield louis.score_moments(weights, shard.given, len(p.flat()), scores_at)

@@ -44,8 +44,9 @@ class CategoryItems:
 
     @property
     def most(self) -> int:
-        """The largest number of categories."""
-        return int(self.sizes.max())
+        """The largest number of categories, among all items of the fit."""
+        width = self.values.shape[1]
+        return width // 2 + 1 if self.model == "nominal" else width
 
     @property
     def used(self) -> np.ndarray[Any, np.dtype[np.bool_]]:

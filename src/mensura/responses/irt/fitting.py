@@ -27,10 +27,10 @@ from mensura.core.errors import MensuraError
 from mensura.responses.irt import model as irt_model, priors as irt_priors
 from mensura.responses.irt.information import Information, exact_information, gradient, information
 from mensura.responses.irt.model import Items, Parameters
-from mensura.responses.irt.namespace import Namespace
+from mensura.responses.irt.namespace import Namespace, namespace
 from mensura.responses.irt.passes import REACH, Grid, NodeTables, PassSums, log_shape, tally
 from mensura.responses.irt.priors import Priors
-from mensura.responses.irt.shards import Held, ShardSource, fetched, thinned
+from mensura.responses.irt.shards import Held, ShardSource, by_totals, fetched, thinned
 
 MEMORY = 4
 _RIDGE = 1e-8
@@ -148,6 +148,8 @@ def fit_held(
 ) -> Fitted:
     """Fit responses in memory; many subjects start from a sample of them."""
     priors, effort = priors or Priors(), effort or Effort()
+    if begin.model == "rasch" and held.complete and space.device == "numpy":
+        space, held = namespace(double=True), by_totals(held)
     if held.subjects > 4 * SAMPLE and (sample := thinned(held, SAMPLE)) is not held:
         begin = climb(over(space, sample), begin, priors, replace(effort, tolerance=0.1, passes=30)).parameters
     if begin.model == "3pl" and priors.guessing is None:  # from the plain start guessing runs away before slopes settle

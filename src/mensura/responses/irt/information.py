@@ -26,9 +26,9 @@ from typing import Any
 
 import numpy as np
 
-from mensura.core.arrays import Floats
+from mensura.core.arrays import Floats, Ints
 from mensura.responses.irt import model as irt_model, priors as irt_priors
-from mensura.responses.irt.namespace import Array, NumpyArrays
+from mensura.responses.irt.namespace import NumpyArrays
 from mensura.responses.irt.passes import Grid, NodeTables, PassSums, shard_posteriors, tally
 from mensura.responses.irt.shards import Held, Shard, chunks
 
@@ -43,6 +43,8 @@ _LEAST_MISSING = 1e-9
 _SMALL = 1e-4
 """Step of the differences that the part with abilities known is taken from."""
 _FLOOR = 1e-9
+_LEAST_WEIGHT = 1e-7
+"""Posterior weight of a node from which its scores count: most nodes lie far from a subject."""
 
 
 @dataclass(frozen=True)
@@ -280,18 +282,21 @@ def known_information(p: Any, shape: tuple[int, int], slopes: Callable[[Any], tu
     return (whole + whole.T) / 2.0
 
 
-def score_moments(weights: Floats, given: Array, scores_at: Callable[[int], Floats]) -> tuple[Floats, Floats]:
+def score_moments(
+    weights: Floats, given: Floats, size: int, scores_at: Callable[[int, Ints], Floats]
+) -> tuple[Floats, Floats]:
     """Return the sum over subjects of the covariance of their complete scores, and the mean of each one's.
 
-    ``weights``: posteriors (subjects × nodes). ``given``: weights of subjects. ``scores_at``: the scores at a
-    node (subjects × parameters).
+    ``weights``: posteriors (subjects × nodes). ``given``: weights of subjects, as a column. ``size``: how many
+    parameters there are. ``scores_at``: the scores of some subjects at a node (subjects × parameters).
     """
-    mean, square = np.zeros(()), np.zeros(())
-    for node in np.flatnonzero(weights.max(axis=0) > _FLOOR):
-        scores = scores_at(int(node))
-        weighted = weights[:, node][:, None] * scores
-        square = square + (given * weighted).T @ scores
-        mean = mean + weighted
+    mean, square = np.zeros((len(weights), size)), np.zeros((size, size))
+    for node in range(weights.shape[1]):
+        rows = np.flatnonzero(weights[:, node] > _LEAST_WEIGHT)
+        scores = scores_at(node, rows)
+        weighted = weights[rows, node][:, None] * scores
+        square += (given[rows] * weighted).T @ scores
+        mean[rows] += weighted
     return square - (given * mean).T @ mean, mean
 
 
@@ -300,15 +305,16 @@ def _missing(p: irt_model.Parameters, grid: Grid, shard: Shard, weights: Floats)
     rate, by_item, _ = irt_model.curve_derivatives(p, grid.nodes)
     u = by_item / np.maximum(rate * (1.0 - rate), _FLOOR)[:, :, None]
     right = np.repeat(np.asarray(shard.right, dtype=np.float64), p.of_item, axis=1)
-    taken = 1.0 if shard.trials is None else np.repeat(np.asarray(shard.trials, dtype=np.float64), p.of_item, axis=1)
-    given = 1.0 if shard.weights is None else np.asarray(shard.weights, dtype=np.float64)[:, None]
+    taken = None if shard.trials is None else np.repeat(np.asarray(shard.trials, dtype=np.float64), p.of_item, axis=1)
+    given = np.ones(len(right)) if shard.weights is None else np.asarray(shard.weights, dtype=np.float64)
     of_groups = group_scores(p, grid, shard.group)
 
-    def scores_at(node: int) -> Floats:
-        items = right * u[:, node].ravel() - taken * (rate[:, node, None] * u[:, node]).ravel()
-        return np.concatenate([items, np.tile(of_groups[:, node], (len(right), 1))], axis=1)
+    def scores_at(node: int, rows: Ints) -> Floats:
+        expected = (rate[:, node, None] * u[:, node]).ravel()
+        items = right[rows] * u[:, node].ravel() - (expected if taken is None else taken[rows] * expected)
+        return np.concatenate([items, np.tile(of_groups[:, node], (len(rows), 1))], axis=1)
 
-    return score_moments(weights, given, scores_at)[0]
+    return score_moments(weights, given[:, None], len(p.flat()), scores_at)[0]
 
 
 def group_scores(p: irt_model.Items, grid: Grid, group: int) -> Floats:

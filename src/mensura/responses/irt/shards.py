@@ -16,6 +16,7 @@ import numpy as np
 from mensura.core.arrays import Floats, Ints
 from mensura.responses.irt.namespace import Array, DeviceCounts, Namespace, chunk_rows
 
+_TINY = 1e-300
 _SPARSE_ROWS = 10_000
 """Subjects of a chunk of a sparse shard: their posteriors stay in a cache, and sums by item are few."""
 
@@ -218,6 +219,21 @@ def thinned(held: Held, most: int) -> Held:
     step = max(1, held.subjects // most)
     whole = any(isinstance(part.right, DeviceCounts) for part in held.parts)
     return held if whole else Held([part.rows(0, len(part), step) for part in held.parts])
+
+
+def by_totals(held: Held) -> Held:
+    """Return one mean row of right answers per total score: all that answers without gaps say of items of one slope."""
+    parts = []
+    for part in held.parts:
+        totals, right = part.right.sum(axis=1, dtype=np.float64), part.right
+        order = np.argsort(totals, kind="stable")
+        first = np.flatnonzero(np.diff(totals[order], prepend=-1.0))
+        given = np.ones(len(part)) if part.weights is None else part.weights
+        right = right if part.weights is None else right * given[:, None]
+        weights = np.add.reduceat(given[order], first)
+        sums = np.add.reduceat(right[order], first, axis=0, dtype=np.float64)
+        parts.append(Shard(sums / np.maximum(weights, _TINY)[:, None], None, part.group, weights))
+    return Held(parts)
 
 
 def of_matrix(right: Array, trials: Array | None, group: np.ndarray[Any, Any]) -> Held:
