@@ -196,7 +196,7 @@ def on_gpu(largest: int, device: str) -> dict[str, Any]:
         passes = len(fitted.history)
         print(f"{size:>14,} {used:>17.3f} {passes:>7} {used / passes:>11.4f} {memory:>8.0f}", flush=True)
         row = {"responses": size, "seconds": round(used, 4), "passes": passes, "converged": fitted.converged}
-        rows.append(row | {"history": [round(visit.step, 4) for visit in fitted.history]})
+        rows.append(row | {"history": [round(step, 4) for step in fitted.history]})
         size *= 10
     tenth = right[::10].cpu().numpy()
     reference, cpu = fit_ours(tenth, double=True)

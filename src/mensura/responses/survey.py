@@ -64,7 +64,8 @@ def robust_information(model: Information, scores: Floats) -> Information:
     count = len(scores)
     scores = np.sqrt(count / (count - 1.0)) * (scores - scores.mean(axis=0))
     fewer = np.asarray(np.linalg.qr(scores, mode="r"), dtype=np.float64)  # no more rows than parameters
-    return information_of_columns(_solved(model, fewer).T, *_shape(model))
+    columns = np.array([model.step(one) for one in fewer]).T
+    return information_of_columns(columns, len(model.item_columns), len(model.group_columns))
 
 
 def sandwich(inverse: Floats, scores: Floats, clusters: NDArray[np.int64]) -> Floats:
@@ -89,23 +90,6 @@ def subject_scores(space: Namespace, shard: Shard, p: Parameters, grid: Grid) ->
     items = right * (weights @ table) - taken * (weights @ expected)
     scores = np.concatenate([items, weights @ group_scores(p, grid, shard.group).T], axis=1)
     return scores if shard.weights is None else scores * dense(shard.weights)[:, None]
-
-
-def _shape(information: Information) -> tuple[int, int]:
-    """Return how many items and how many parameters of groups there are."""
-    return len(information.item_columns), len(information.group_columns)
-
-
-def _solved(inverse: Information, scores: Floats) -> Floats:
-    """Return the inverse information times each row of scores."""
-    shape = inverse.item_columns.shape[:2]
-    cut = shape[0] * shape[1]
-    items, groups = scores[:, :cut].reshape(len(scores), *shape), scores[:, cut:]
-    along = np.tensordot(items, inverse.item_columns, axes=([1, 2], [0, 1])) + groups @ inverse.group_columns
-    own = np.einsum("jkl,cjl->cjk", inverse.item_inverse, items)
-    own += np.tensordot(along, inverse.item_columns, axes=([1], [2]))
-    of_groups = groups * inverse.group_inverse + along @ inverse.group_columns.T
-    return np.concatenate([own.reshape(len(scores), cut), of_groups], axis=1)
 
 
 @dataclass(frozen=True)
@@ -201,7 +185,8 @@ class Survey:
     ) -> Information:
         """Return the covariance from refits with replicate weights, or from scores of subjects summed over clusters."""
         if self.replicate_columns:
-            return information_of_columns(self.replicated(refit, flat).T, *_shape(model))
+            columns = self.replicated(refit, flat).T
+            return information_of_columns(columns, len(model.item_columns), len(model.group_columns))
         clusters = self.clusters
         sums, start = np.zeros((int(clusters.max()) + 1, len(flat))), 0
         if len(sums) < 2:

@@ -12,13 +12,13 @@ def test_slopes_are_those_of_small_differences(model):
     from mensura.responses.irt.category_curves import category_curves
 
     p = begin(model, [np.array([0.2, 0.3, 0.5]), np.array([0.4, 0.6]), np.array([0.1, 0.2, 0.3, 0.4])], 1)
-    p = p.moved(np.random.default_rng(0).normal(0.0, 0.1, p.values.shape), np.zeros(0))
+    p = p.moved(np.random.default_rng(0).normal(0.0, 0.1, p.values.size))
     nodes, small = np.linspace(-2.0, 2.0, 5), 1e-6
     _, by, along = category_curves(p, nodes)
     for place in range(p.values.shape[1]):
         step = np.zeros_like(p.values)
         step[:, place] = small
-        ends = [log_chances(p.moved(sign * step, np.zeros(0)), nodes) for sign in (1.0, -1.0)]
+        ends = [log_chances(p.moved(sign * step.ravel()), nodes) for sign in (1.0, -1.0)]
         used = p.used[:, place][:, None, None]
         assert np.allclose((ends[0] - ends[1]) / (2 * small), by[:, :, place] * used, atol=1e-7)
     apart = log_chances(p, nodes + small) - log_chances(p, nodes - small)
@@ -47,6 +47,6 @@ def test_stretched_items_are_those_of_another_scale():
 def test_each_group_moves_by_its_own_mean_and_log_sd():
     """The first group sets the scale; a step has mean and log sd of every other group, one after the other."""
     items = CategoryItems("graded", np.array([2]), np.array([[1.0, 0.0]]), np.zeros(3), np.array([1.0, 2.0, 0.5]))
-    moved = items.moved(np.zeros((1, 2)), np.array([0.3, np.log(2.0), -0.4, np.log(4.0)]))
+    moved = items.moved(np.array([0.0, 0.0, 0.3, np.log(2.0), -0.4, np.log(4.0)]))
     np.testing.assert_allclose(moved.mean, [0.0, 0.3, -0.4])
     np.testing.assert_allclose(moved.sd, [1.0, 4.0, 2.0])

@@ -120,8 +120,7 @@ def height_and_gradient(
     """Return the log posterior and its gradient in the order of :meth:`CategoryItems.flat`."""
     grid = Grid.over(p.mean, p.sd)
     sums, (density, pull, _) = _pass(space, shards, p, grid), _prior_terms(p, prior)
-    items, groups = _gradient(p, grid, sums)
-    return sums.evidence + density, np.concatenate([(items * p.used).ravel(), groups]) + pull
+    return sums.evidence + density, _gradient(p, grid, sums) + pull
 
 
 def _prior_terms(p: CategoryItems, prior: CategoryPrior | None) -> tuple[float, Floats, Floats]:
@@ -141,9 +140,9 @@ def _prior_terms(p: CategoryItems, prior: CategoryPrior | None) -> tuple[float, 
     return density, np.append(-off, groups), np.append(precision, stiffness)
 
 
-def _gradient(p: CategoryItems, grid: Grid, sums: _Sums) -> tuple[Floats, Floats]:
-    items = np.einsum("jkq,jknq->jn", sums.counts, category_curves(p, grid.nodes)[1])
-    return items, louis.group_terms(p, grid, sums.mass)[0]
+def _gradient(p: CategoryItems, grid: Grid, sums: _Sums) -> Floats:
+    items = np.einsum("jkq,jknq->jn", sums.counts, category_curves(p, grid.nodes)[1]) * p.used
+    return np.append(items, louis.group_terms(p, grid, sums.mass)[0])
 
 
 def _information(p: CategoryItems, grid: Grid, sums: _Sums, stiffness: Floats) -> Information:
@@ -189,11 +188,8 @@ def fit_categories_held(
         sums = _pass(space, shards, p, grid)
         density, pull, stiffness = _prior_terms(p, prior)
 
-        def slopes() -> tuple[tuple[Floats, Floats], Information]:
-            items, groups = _gradient(p, grid, sums)
-            cut = p.values.size
-            pulled = (items + pull[:cut].reshape(items.shape)) * p.used, groups + pull[cut:]
-            return pulled, _information(p, grid, sums, stiffness)
+        def slopes() -> tuple[Floats, Information]:
+            return _gradient(p, grid, sums) + pull, _information(p, grid, sums, stiffness)
 
         return ClimbPlace(sums.evidence + density, p, grid, sums, slopes)
 

@@ -79,8 +79,9 @@ class CategoryItems:
         """Return the parameters of items, then mean and log sd of every group but the first."""
         return np.concatenate([self.values.ravel(), np.stack([self.mean, np.log(self.sd)], axis=1)[1:].ravel()])
 
-    def moved(self, items: Floats, groups: Floats) -> CategoryItems:
-        """Return the parameters after a step; ``groups``: mean and log sd of every group but the first."""
+    def moved(self, step: Floats) -> CategoryItems:
+        """Return the parameters after a step in the order of :meth:`flat`."""
+        items, groups = step[: self.values.size].reshape(self.values.shape), step[self.values.size :]
         mean, sd = self.mean.copy(), self.sd.copy()
         mean[1:] += groups[0::2]
         sd[1:] *= np.exp(groups[1::2])

@@ -110,7 +110,7 @@ class RightAnswers:
         grid = Grid.over(p.mean, p.sd)
         sums = self._sums(p, grid, False, maps)
         height = sums.evidence + prior_terms(p, self.priors)[0] + group_prior_terms(p, self.priors.groups)[0]
-        return height, np.concatenate([part.ravel() for part in gradient(p, grid, sums, self.priors)])
+        return height, gradient(p, grid, sums, self.priors)
 
 
 @dataclass(frozen=True)
@@ -244,17 +244,14 @@ def _described(answers: Comparable, test: _Test, item: int, group: int) -> tuple
     x2, p_value, layout, together = test
     p, information = layout.fit.parameters, layout.fit.information
     place, mean, sd = int(layout.maps[group][item]), float(p.mean[group]), float(p.sd[group])
-    shape = information.item_columns.shape[:2]
-    values = p.flat()[: shape[0] * shape[1]].reshape(shape)
+    values, width = p.flat(), information.item_columns.shape[1]
+    own, shared = (slice(at * width, (at + 1) * width) for at in (place, item))
     toward, slopes = p.logit_weights(item, mean), p.slopes_of(item)
-    apart = values[place] - values[item]
-    of_items, of_groups = np.zeros(shape), np.zeros(len(p.free))
-    of_items[place], of_items[item] = toward, -toward
-    of_groups[p.free.index(("mean", group))] = float(
-        p.logit_weights(item, 1.0) @ apart - p.logit_weights(item, 0.0) @ apart
-    )
-    solved = information.step(of_items, of_groups)
-    variance = float(np.sum(of_items * solved[0]) + of_groups @ solved[1])
+    apart, along = values[own] - values[shared], np.zeros(len(values))
+    along[own], along[shared] = toward, -toward
+    of_mean = len(values) - len(p.free) + p.free.index(("mean", group))
+    along[of_mean] = (p.logit_weights(item, 1.0) - p.logit_weights(item, 0.0)) @ apart
+    variance = float(along @ information.step(along))
     nodes = mean + sd * np.linspace(-4.0, 4.0, 81)
     weight = np.exp(-0.5 * ((nodes - mean) / sd) ** 2)
     score = p.of_items(np.array([place, item])).expected_scores(nodes)
@@ -274,21 +271,15 @@ def _with_one_slope(answers: Comparable, layout: _Layout, p: Any, item: int, pla
     Newton's steps that leave the slopes alike, from the fit ``p`` in which the whole item is the same.
     """
     information = layout.fit.information
-    shape = information.item_columns.shape[:2]
-    cut = shape[0] * shape[1]
-    flat = np.zeros((len(slopes), cut + len(p.free)))
+    width, flat = information.item_columns.shape[1], np.zeros((len(slopes), len(p.flat())))
     for row, slope in zip(flat, slopes, strict=True):
-        row[place * shape[1] + slope], row[item * shape[1] + slope] = 1.0, -1.0
-
-    def solved(one: Floats) -> Floats:
-        return np.concatenate([part.ravel() for part in information.step(one[:cut].reshape(shape), one[cut:])])
-
-    columns = np.array([solved(one) for one in flat])
+        row[place * width + slope], row[item * width + slope] = 1.0, -1.0
+    columns = np.array([information.step(one) for one in flat])
     inner = np.linalg.inv(columns @ flat.T)
     best, here, step = -np.inf, p, np.zeros(flat.shape[1])
     for _ in range(_STEPS):
         step = np.clip(step, -1.0, 1.0)
-        tried = here.moved(step[:cut].reshape(shape), step[cut:])
+        tried = here.moved(step)
         height, slope_of_height = answers.at(tried, layout.maps)
         if height < best:
             step = step / 3.0
@@ -296,6 +287,6 @@ def _with_one_slope(answers: Comparable, layout: _Layout, p: Any, item: int, pla
         gain, best, here = height - best, height, tried
         if gain < _ENOUGH:
             break
-        newton = solved(slope_of_height)
+        newton = information.step(slope_of_height)
         step = newton - (inner @ (flat @ newton)) @ columns
     return float(best)

@@ -1,7 +1,7 @@
 """Items that depend on several abilities, their weak priors, and which abilities can be integrated one by one.
 
-Rotations of slopes are varimax (abilities stay uncorrelated) and oblimin (they may correlate). Both are found by
-projected gradients (Jennrich 2001, 2002; Bernaards and Jennrich 2005), from several starts.
+Rotations of slopes are varimax (abilities stay uncorrelated) and oblimin (they may correlate; here quartimin). Both
+have the least loss (Bernaards and Jennrich 2005) from several starts.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from mensura.core.arrays import Floats, Mask
@@ -30,7 +31,7 @@ _MOST_OF_A_GAP = 0.7
 _FAR_APART = 100.0
 """The gap to a step that an item lacks: it changes no chance."""
 ROTATIONS = ("varimax", "oblimin", "none")
-_STEPS, _STARTS, _FLAT = 500, 8, 1e-8
+_STARTS = 8
 
 
 class Part(NamedTuple):
@@ -207,58 +208,26 @@ def rotate(slopes: Floats, rotation: str = "varimax", seed: int = 0) -> tuple[Fl
     dimensions = slopes.shape[1]
     if rotation == "none" or dimensions == 1:
         return _ordered(slopes, np.eye(dimensions))
+
+    def turn(flat: Floats) -> Floats:
+        """Return a turn: orthogonal, or with columns of length 1."""
+        square = flat.reshape(dimensions, dimensions)
+        return np.asarray(np.linalg.qr(square)[0] if rotation == "varimax" else square / np.linalg.norm(square, axis=0))
+
+    def loss(flat: Floats) -> float:
+        """Return the products of squared slopes of different abilities, of varimax about their means."""
+        squares = (slopes @ np.linalg.inv(turn(flat)).T) ** 2
+        others = squares - (np.mean(squares, axis=0) if rotation == "varimax" else 0.0)
+        return float(np.sum(squares * (others @ (1.0 - np.eye(dimensions)))))
+
     rng = np.random.default_rng(seed)
-    starts = [np.eye(dimensions), *(np.linalg.qr(rng.normal(size=(dimensions, dimensions)))[0] for _ in range(_STARTS))]
-    turns = [_descend(slopes, start, rotation == "oblimin") for start in starts]
-    turn = min(turns, key=lambda found: found[0])[1]
-    loadings = slopes @ np.linalg.inv(turn).T
-    return _ordered(loadings, turn.T @ turn)
+    starts = [np.eye(dimensions), *rng.normal(size=(_STARTS, dimensions, dimensions))]
+    best = min((scipy.optimize.minimize(loss, start.ravel()) for start in starts), key=lambda one: float(one.fun))
+    chosen = turn(best.x)
+    return _ordered(slopes @ np.linalg.inv(chosen).T, chosen.T @ chosen)
 
 
 def _ordered(slopes: Floats, correlation: Floats) -> tuple[Floats, Floats]:
     order = np.argsort(-np.sum(slopes**2, axis=0), kind="stable")
     signs = np.where(slopes[:, order].sum(axis=0) < 0.0, -1.0, 1.0)
     return slopes[:, order] * signs, correlation[np.ix_(order, order)] * np.outer(signs, signs)
-
-
-def _criterion(slopes: Floats, oblique: bool) -> tuple[float, Floats]:
-    """Return the loss, products of squared slopes of different abilities, and its gradient.
-
-    Squares of turned slopes are taken about their means: that is varimax. Those of oblique ones are not: quartimin.
-    """
-    squares = slopes**2
-    others = (squares - (0.0 if oblique else np.mean(squares, axis=0))) @ (1.0 - np.eye(slopes.shape[1]))
-    return float(np.sum(squares * others)) / 4.0, slopes * others
-
-
-def _descend(slopes: Floats, turn: Floats, oblique: bool) -> tuple[float, Floats]:
-    """Return the least loss from a start, and the turn that gives it: orthogonal, or with columns of length 1."""
-    length = 1.0
-    rotated = slopes @ (np.linalg.inv(turn).T if oblique else turn)
-    loss, gradient = _criterion(rotated, oblique)
-    for _ in range(_STEPS):
-        along = -(rotated.T @ gradient @ np.linalg.inv(turn)).T if oblique else slopes.T @ gradient
-        across = turn.T @ along
-        along = along - (turn * np.sum(turn * along, axis=0) if oblique else turn @ (across + across.T) / 2.0)
-        if float(np.linalg.norm(along)) < _FLAT:
-            break
-        length *= 2.0
-        while length > 1e-12:
-            tried = _within_turns(turn - length * along, oblique)
-            new_rotated = slopes @ (np.linalg.inv(tried).T if oblique else tried)
-            new, new_gradient = _criterion(new_rotated, oblique)
-            if new < loss - 0.5 * length * float(np.sum(along**2)):
-                break
-            length /= 2.0
-        else:
-            break
-        turn, loss, gradient, rotated = tried, new, new_gradient, new_rotated
-    return loss, turn
-
-
-def _within_turns(turn: Floats, oblique: bool) -> Floats:
-    """Return the nearest turn that is allowed."""
-    if oblique:
-        return np.asarray(turn / np.sqrt(np.sum(turn**2, axis=0)))
-    left, _, right = np.linalg.svd(turn)
-    return np.asarray(left @ right)

@@ -90,19 +90,12 @@ Pass = Callable[[Parameters, Grid, bool], PassSums]
 """One pass over all responses: parameters, grid, whether right answers are wanted by node."""
 
 
-class Visit(NamedTuple):
-    """What one pass found: the log posterior and how far the step still led, in standard errors."""
-
-    height: float
-    step: float
-
-
 @dataclass(frozen=True)
 class Fitted:
     """Parameters on the scale of the first group, the sums at them, and how the fit went.
 
-    ``evidence``: log marginal likelihood. ``posterior``: the same with the priors. ``history``: one entry per pass over
-    all responses. ``parameters`` are those that the sums belong to.
+    ``evidence``: log marginal likelihood. ``posterior``: the same with the priors. ``history``: of each pass over
+    all responses, how far the step still led, in standard errors. ``parameters`` are those that the sums belong to.
     """
 
     parameters: Parameters
@@ -111,7 +104,7 @@ class Fitted:
     information: Information
     evidence: float
     converged: bool
-    history: tuple[Visit, ...]
+    history: tuple[float, ...]
     posterior: float = float("nan")
 
 
@@ -174,32 +167,31 @@ class ClimbPlace(NamedTuple):
     parameters: Any
     grid: Grid
     sums: Any
-    slopes: Callable[[], tuple[tuple[Floats, Floats], Information]]
+    slopes: Callable[[], tuple[Floats, Information]]
 
 
 def ascend(
     look: Callable[[Any], ClimbPlace], begin: Items, effort: Effort
-) -> tuple[ClimbPlace, bool, tuple[Visit, ...]]:
+) -> tuple[ClimbPlace, bool, tuple[float, ...]]:
     """Take Newton's steps from ``begin`` until they are short; return the best place, and whether it is the maximum."""
     here: Any = begin
-    best, newton, plain, shape, shrink = None, np.zeros(0), np.zeros(0), (0, 0), 1.0
-    history: list[Visit] = []
+    best, newton, plain, shrink = None, np.zeros(0), np.zeros(0), 1.0
+    history: list[float] = []
     memory = Anderson()
     for _ in range(effort.passes):
         place = look(here)
         if best is not None and not place.height >= best.height - _NOISE * abs(best.height):
             shrink /= _SHORTER
             memory.forget()
-            history.append(Visit(place.height, history[-1].step))
+            history.append(history[-1])
             step = newton if shrink > _SHORTEST else plain
-            here = _away(best.parameters, step, max(shrink, _SHORTEST), shape)
+            here = _away(best.parameters, step, max(shrink, _SHORTEST))
             continue
         slope, inverse = place.slopes()
-        shape = (slope[0].shape[0], slope[0].shape[1])
-        plain, errors = _flat(inverse.plain_step(*slope)), inverse.errors()
-        step = here.held_up(_flat(inverse.step(*slope)), plain)
+        plain, errors = inverse.plain_step(slope), inverse.errors()
+        step = here.held_up(inverse.step(slope), plain)
         left = float(np.max(np.abs(step) / errors))
-        history.append(Visit(place.height, left))
+        history.append(left)
         longest = float(np.max(np.abs(step)))
         trusted = longest <= LONGEST_STEP or left < _SURE
         step = step * min(1.0, LONGEST_STEP / longest) if trusted and longest > 0.0 else step
@@ -209,10 +201,10 @@ def ascend(
         if trusted and left < _NEAR:
             step = here.held_up(memory.improved(here.flat(), step, errors), plain)
         shrink = min(1.0, _SHORTER * shrink)
-        here = _away(here, step if trusted else plain, shrink, shape)
+        here = _away(here, step if trusted else plain, shrink)
     if best is None:
         raise MensuraError("the likelihood has no value where the fit begins; check that several subjects answered")
-    return best, history[-1].step < effort.tolerance, tuple(history)
+    return best, history[-1] < effort.tolerance, tuple(history)
 
 
 def climb(run: Pass, begin: Parameters, priors: Priors, effort: Effort) -> Fitted:
@@ -223,7 +215,7 @@ def climb(run: Pass, begin: Parameters, priors: Priors, effort: Effort) -> Fitte
         sums = run(p, grid, False)
         priors_height = irt_priors.prior_terms(p, priors)[0] + irt_priors.group_prior_terms(p, priors.groups)[0]
 
-        def slopes() -> tuple[tuple[Floats, Floats], Information]:
+        def slopes() -> tuple[Floats, Information]:
             return gradient(p, grid, sums, priors), information(p, grid, sums, priors)
 
         return ClimbPlace(sums.evidence + priors_height, p, grid, sums, slopes)
@@ -233,17 +225,12 @@ def climb(run: Pass, begin: Parameters, priors: Priors, effort: Effort) -> Fitte
     return Fitted(p, grid, sums, whole, sums.evidence, converged, history, height)
 
 
-def _flat(step: tuple[Floats, Floats]) -> Floats:
-    return np.concatenate([part.ravel() for part in step])
-
-
-def _away(p: Items, step: Floats, share: float, shape: tuple[int, int]) -> Items:
-    """Move by a share of a step, no parameter too far at once; ``shape``: items and parameters of each."""
+def _away(p: Items, step: Floats, share: float) -> Items:
+    """Move by a share of a step, no parameter too far at once."""
     bounded = np.clip(share * step, -LONGEST_STEP, LONGEST_STEP)
     if getattr(p, "ties", None) is not None:  # all in proportion, so that shared parameters stay alike
         bounded = share * step / max(1.0, float(np.max(np.abs(share * step))) / LONGEST_STEP)
-    cut = shape[0] * shape[1]
-    return p.moved(bounded[:cut].reshape(shape), bounded[cut:])
+    return p.moved(bounded)
 
 
 DEGREE = 4

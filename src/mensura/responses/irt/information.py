@@ -61,17 +61,16 @@ class Information:
     item_columns: Floats
     group_columns: Floats
 
-    def step(self, items: Floats, groups: Floats) -> tuple[Floats, Floats]:
-        """Return the inverse information times a gradient."""
-        along = np.einsum("jkc,jk->c", self.item_columns, items) + self.group_columns.T @ groups
-        return (
-            np.einsum("jkl,jl->jk", self.item_inverse, items) + self.item_columns @ along,
-            self.group_inverse * groups + self.group_columns @ along,
-        )
+    def step(self, slope: Floats) -> Floats:
+        """Return the inverse information times a gradient in the order of :meth:`Parameters.flat`."""
+        columns = np.concatenate([self.item_columns.reshape(-1, self.item_columns.shape[2]), self.group_columns])
+        return np.asarray(Information.plain_step(self, slope) + columns @ (columns.T @ slope))
 
-    def plain_step(self, items: Floats, groups: Floats) -> tuple[Floats, Floats]:
+    def plain_step(self, slope: Floats) -> Floats:
         """Return the step of the EM algorithm: as if abilities were known."""
-        return np.einsum("jkl,jl->jk", self.item_inverse, items), self.group_inverse * groups
+        cut = len(slope) - len(self.group_inverse)
+        items = np.einsum("jkl,jl->jk", self.item_inverse, slope[:cut].reshape(len(self.item_inverse), -1))
+        return np.append(items, self.group_inverse * slope[cut:])
 
     def item_covariance(self) -> Floats:
         """Return the covariance of each item's parameters, items × k × k."""
@@ -93,8 +92,8 @@ class Information:
         return covariance
 
 
-def gradient(p: irt_model.Parameters, grid: Grid, sums: PassSums, priors: irt_priors.Priors) -> tuple[Floats, Floats]:
-    """Return the gradient of the log posterior by items' own and groups' free parameters."""
+def gradient(p: irt_model.Parameters, grid: Grid, sums: PassSums, priors: irt_priors.Priors) -> Floats:
+    """Return the gradient of the log posterior in the order of :meth:`Parameters.flat`."""
     _, items, _ = irt_priors.prior_terms(p, priors)
     for rows in irt_model.item_blocks(len(p.slope), len(grid.nodes)):
         at = irt_model.curves(p.of_items(rows), grid.nodes)
@@ -105,7 +104,7 @@ def gradient(p: irt_model.Parameters, grid: Grid, sums: PassSums, priors: irt_pr
             items[rows] += sums.right[rows, 2 - p.of_item :] - expected @ at.u[0]
     if p.fixed is not None:
         items[p.fixed] = 0.0
-    return items, group_terms(p, grid, sums.mass)[0] + irt_priors.group_prior_terms(p, priors.groups)[1]
+    return np.append(items, group_terms(p, grid, sums.mass)[0] + irt_priors.group_prior_terms(p, priors.groups)[1])
 
 
 def _rows(taken: Floats, rows: slice) -> Floats:
@@ -262,23 +261,20 @@ def exact_information(
     return information_of_matrix(curvature, len(p.slope), len(p.free))
 
 
-def known_information(p: Any, shape: tuple[int, int], slopes: Callable[[Any], tuple[Floats, Floats]]) -> Floats:
+def known_information(p: Any, shape: tuple[int, int], slopes: Callable[[Any], Floats]) -> Floats:
     """Return the information with abilities known: blocks of items, and one of groups.
 
-    ``shape``: items and parameters of each. ``slopes``: the gradient by items and by groups at parameters like ``p``,
-    with the posteriors as they are.
+    ``shape``: items and parameters of each. ``slopes``: the gradient at parameters like ``p``, with the posteriors as
+    they are.
     """
-    cut, groups = shape[0] * shape[1], len(p.free)
-    whole = np.zeros((cut + groups, cut + groups))
-    rows = np.arange(cut).reshape(shape)
-    for place in range(shape[1]):
-        step = np.zeros(shape)
-        step[:, place] = _SMALL
-        below, above = (slopes(p.moved(sign * step, np.zeros(groups)))[0] for sign in (-1.0, 1.0))
-        whole[rows, rows[:, place][:, None]] = (below - above) / (2.0 * _SMALL)
-    for place, step in enumerate(_SMALL * np.eye(groups)):
-        below, above = (slopes(p.moved(np.zeros(shape), sign * step))[1] for sign in (-1.0, 1.0))
-        whole[cut:, cut + place] = (below - above) / (2.0 * _SMALL)
+    cut, size = shape[0] * shape[1], len(p.flat())
+    whole = np.zeros((size, size))
+    rows, groups = np.arange(cut).reshape(shape), np.arange(cut, size)
+    for moved, changed in [*((one[:, None], rows) for one in rows.T), *((one, groups) for one in groups)]:
+        step = np.zeros(size)
+        step[moved] = _SMALL
+        below, above = (slopes(p.moved(sign * step)) for sign in (-1.0, 1.0))
+        whole[changed, moved] = (below - above)[changed] / (2.0 * _SMALL)
     return (whole + whole.T) / 2.0
 
 

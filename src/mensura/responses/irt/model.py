@@ -80,12 +80,14 @@ class Parameters:
         groups = [self.mean[group] if name == "mean" else np.log(self.sd[group]) for name, group in self.free]
         return np.concatenate([items.ravel(), np.array(groups, dtype=np.float64)])
 
-    def moved(self, items: Floats, groups: Floats) -> Parameters:
-        """Return the parameters after a step; ``items`` has a row per item, ``groups`` the order of :attr:`free`."""
+    def moved(self, step: Floats) -> Parameters:
+        """Return the parameters after a step in the order of :meth:`flat`."""
+        cut = len(self.slope) * self.of_item
+        items, groups = step[:cut].reshape(-1, self.of_item), step[cut:]
         items = items if self.fixed is None else np.where(self.fixed[:, None], 0.0, items)
         mean, log_sd = self.mean.copy(), np.log(self.sd)
-        for (name, group), step in zip(self.free, groups, strict=True):
-            (mean if name == "mean" else log_sd)[group] += step
+        for (name, group), change in zip(self.free, groups, strict=True):
+            (mean if name == "mean" else log_sd)[group] += change
         moved = replace(self, mean=mean, sd=np.exp(log_sd))
         if self.model == "rasch":
             return replace(moved, intercept=self.intercept + items[:, 0])

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import linalg, special, stats
 
 from mensura.core.arrays import Floats
 from mensura.responses.irt.model import Items, Parameters, chances
@@ -231,17 +231,11 @@ def _shares(scored: Scored) -> Floats:
 
 def _steps(scored: Scored) -> list[Any]:
     """Return pairs of parameters a small step below and above, one pair for each that is estimated."""
-    p, items, ties = scored.p, len(scored.unknowns), getattr(scored.p, "ties", None)
-    groups = len(p.free)
-    if ties is None:
-        used = np.array(scored.unknowns)
-        ties = np.eye(used.size).reshape(*used.shape, -1)[:, :, used.ravel()]
-    width, pairs = ties.shape[1], []
-    for step in _SMALL * np.moveaxis(ties, 2, 0):
-        pairs.append((p.moved(-step, np.zeros(groups)), p.moved(step, np.zeros(groups))))
-    for along in _SMALL * np.eye(groups)[: sum(group == 0 for _, group in p.free)]:
-        pairs.append((p.moved(np.zeros((items, width)), -along), p.moved(np.zeros((items, width)), along)))
-    return pairs
+    p, ties, used = scored.p, getattr(scored.p, "ties", None), np.ravel(scored.unknowns)
+    of_items = np.eye(len(used))[used] if ties is None else ties.reshape(-1, ties.shape[2]).T
+    first = np.eye(len(p.free))[: sum(group == 0 for _, group in p.free)]
+    steps = _SMALL * linalg.block_diag(of_items, first)
+    return [(p.moved(-step), p.moved(step)) for step in steps]
 
 
 def _m2(

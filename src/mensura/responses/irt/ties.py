@@ -81,9 +81,9 @@ class TiedInformation(Information):
 
     complete: Information
 
-    def plain_step(self, items: Floats, groups: Floats) -> tuple[Floats, Floats]:
+    def plain_step(self, slope: Floats) -> Floats:
         """Return the step of the EM algorithm."""
-        return self.complete.step(items, groups)
+        return self.complete.step(slope)
 
 
 def tied_information(whole: Information, ties: Floats) -> Information:
