@@ -11,7 +11,7 @@ import pytest
 
 from mensura.responses import FitOptions, fit_responses
 from mensura.responses.irt.dimension_items import DimensionItems
-from mensura.responses.irt.dimension_nodes import pass_over
+from mensura.responses.irt.dimension_nodes import StepAnswers, pass_over
 from mensura.responses.irt.dimensions import fit_dimensions_held
 from mensura.responses.irt.fitting import Effort
 from mensura.responses.irt.priors import Priors
@@ -67,10 +67,11 @@ TWO_PARTS = [[1.792, 0.0], [0.0, 1.427], [0.0, 1.559], [0.743, 0.0], [0.763, 0.0
 def test_two_abilities_have_the_likelihood_that_mirt_prints(slopes, intercepts, published, within):
     """Two factors of all items are integrated together, on fewer nodes than two separate ones."""
     answers = np.array([[int(sign) for sign in f"{pattern:05b}"] for pattern in range(32)]).repeat(SECTION_7, axis=0)
+    answers = StepAnswers(answers.astype(float))
     values = np.array(slopes)
     free = np.ones_like(values, dtype=bool) if slopes is TWO_FACTORS else values != 0.0
     items = DimensionItems(values, np.array(intercepts), np.eye(2), free, correlated=False)
-    places = fit_dimensions_held(answers, None, items, most=0).places
+    places = fit_dimensions_held(answers, items, most=0).places
     for _ in range(3):
-        sums, places = pass_over(answers, None, items, places)
+        sums, places = pass_over(answers, items, places)
     assert sums.evidence == pytest.approx(published, abs=within)

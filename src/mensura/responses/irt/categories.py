@@ -21,6 +21,7 @@ from mensura.responses.irt.information import Information
 from mensura.responses.irt.namespace import Array, Namespace
 from mensura.responses.irt.passes import Grid, Posterior, posteriors
 from mensura.responses.irt.priors import GroupPrior, group_prior_terms
+from mensura.responses.irt.shards import dense
 from mensura.responses.irt.ties import along_ties, tied_information
 
 EXACT_UNKNOWNS = 200
@@ -229,16 +230,13 @@ def _score_moments(
     """Yield the covariance of complete scores, summed over subjects, and the mean of each one's, shard by shard."""
     curves, by, _ = category_curves(p, grid.nodes)
     table = space.real(curves.reshape(-1, len(grid.nodes)))
-    items, most, params, _ = by.shape
-    pick, each = np.zeros((items, most, items, params)), np.arange(items)
     for shard in shards:
         weights = space.get(shard_posteriors(space, shard, p, grid, table).weights)
-        counts = shard.counts.plain if hasattr(shard.counts, "plain") else shard.counts
+        counts = dense(shard.counts).reshape(len(shard), *by.shape[:2]).swapaxes(0, 1)
         of_groups = louis.group_scores(p, grid, shard.group)
 
         def scores_at(node: int, rows: Ints, counts: Array = counts, of_groups: Floats = of_groups) -> Floats:
-            pick[each, :, each] = by[:, :, :, node]
-            own = counts[rows] @ pick.reshape(items * most, items * params)
+            own = (counts[:, rows] @ by[:, :, :, node]).swapaxes(0, 1).reshape(len(rows), -1)
             return np.concatenate([own, np.tile(of_groups[:, node], (len(own), 1))], axis=1)
 
         yield louis.score_moments(weights, shard.given, len(p.flat()), scores_at)
