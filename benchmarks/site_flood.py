@@ -120,11 +120,13 @@ def measure(flood: Flood, name: str) -> dict[str, float | bool]:
     return {"before": round(before, 1), "peak": round(peak, 1), "moved": round(peak - before, 1), "answered": answered}
 
 
-def serve(port: int) -> None:
-    """Serve a small edition with one large file, as ``mensura serve`` would."""
+def serve(handle: int) -> None:
+    """Serve a small edition with one large file, as ``mensura serve`` would, on an open socket."""
+    import uvicorn
+
     from mensura.serve import LiveEdition, SiteRenewal, find_origin, live_app
     from mensura.serve.edition import HeldFile
-    from mensura.serve.serving import run_app
+    from mensura.serve.serving import server_settings
 
     files = {"index.html": b"<!doctype html><title>here</title>", FILE[1:]: os.urandom(8 << 20)}
     edition = LiveEdition("aaaa", {name: HeldFile.of(name, body) for name, body in files.items()})
@@ -134,18 +136,19 @@ def serve(port: int) -> None:
 
     renewal = SiteRenewal(find_origin(None), build=build)
     renewal.publish(edition)
-    run_app(live_app(renewal), port=port)
+    listener = socket.socket(fileno=handle)
+    settings = server_settings(live_app(renewal), host="127.0.0.1", port=listener.getsockname()[1])
+    uvicorn.Server(settings).run([listener])
 
 
 @contextmanager
 def running(megabytes: int, connections: int) -> Iterator[Flood]:
     """Start the server in a process of its own and wait until it answers."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    with subprocess.Popen(
-        [sys.executable, "-m", "benchmarks.site_flood", "--serve", str(port)], stderr=subprocess.DEVNULL
-    ) as process:
+    with socket.create_server(("127.0.0.1", 0)) as listener:  # the server gets it open: nobody else takes the port
+        port, handle = listener.getsockname()[1], listener.fileno()
+        command = [sys.executable, "-m", "benchmarks.site_flood", "--serve", str(handle)]
+        process = subprocess.Popen(command, stderr=subprocess.DEVNULL, pass_fds=[handle])
+    with process:
         flood = Flood(port, process.pid, megabytes, connections)
         try:
             while not flood.is_answered():
@@ -162,7 +165,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--megabytes", type=int, default=400)
     parser.add_argument("--connections", type=int, default=1200)
-    parser.add_argument("--serve", type=int, metavar="PORT", help=argparse.SUPPRESS)
+    parser.add_argument("--serve", type=int, metavar="SOCKET", help=argparse.SUPPRESS)
     options = parser.parse_args()
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard), hard))

@@ -87,13 +87,13 @@ def fetch_all(application, paths: list[str]) -> dict[str, tuple[int, dict[str, s
 @contextmanager
 def listening(application) -> Iterator[str]:
     """Let an application listen on a free port of this machine, for a real browser; yield its address."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    listener = socket.create_server(("127.0.0.1", 0))  # held all the time: nobody else can take the port
+    port = listener.getsockname()[1]
     server = uvicorn.Server(server_settings(application, host="127.0.0.1", port=port))
-    thread = threading.Thread(target=server.run, daemon=True)
+    thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
     thread.start()
     while not server.started:
+        assert thread.is_alive(), "the server did not start"
         time.sleep(0.02)
     yield f"http://127.0.0.1:{port}"
     server.should_exit = True

@@ -1,5 +1,7 @@
 """An exam in a real browser: on a phone and a desk, by keyboard, without connection, in both themes and large type."""
 
+import re
+
 import pytest
 from starlette.applications import Starlette
 
@@ -142,7 +144,7 @@ def test_the_whole_path_is_accessible_and_fits(visit, store):
     page.get_by_role("button", name="Start").click()
     for number in range(1, 6):
         page.wait_for_selector(f"#place:has-text('Question {number} of 5')")
-        assert page.locator("#time-left").inner_text().startswith(("29:", "30:"))
+        assert re.fullmatch(r"(30|[12]\d):\d\d", page.locator("#time-left").inner_text())
         if number < 5:  # the last question has the form of the first
             reach(f"Question {number} of 5")
         answer(page)
@@ -221,7 +223,7 @@ def test_a_slow_press_on_next_counts_although_the_answer_is_saved_meanwhile(visi
     page.mouse.down()  # the field loses the focus, and its answer is sent
     page.wait_for_selector("#saved:has-text('Saved.')")
     page.mouse.up()
-    page.wait_for_selector(f"#place:has-text('Question {place + 1} of 5')", timeout=10_000)
+    page.wait_for_selector(f"#place:has-text('Question {place + 1} of 5')")
 
 
 def test_each_change_is_saved_at_once(visit, store):
@@ -390,14 +392,18 @@ BUSY = {
 
 def test_what_is_not_refused_for_good_is_sent_again(visit, store):
     page = visit_with_own_clock(visit, store)
+    answered = []
+    page.on("response", lambda response: answered.append(response.url) if response.url.endswith("/answer") else None)
     for turn, (name, busy) in enumerate(BUSY.items()):
         place = turn % 2
+        answered.clear()
         page.goto(f"{page.url.partition('/sit')[0]}/sit?n=1")
         page.route("**/answer", lambda route, _, busy=busy: route.fulfill(**busy), times=2)
         page.get_by_label(("Mombasa", "Kisumu")[place]).check()
         page.wait_for_selector("#saved:has-text('The server is busy. Your answers wait')")
-        with page.expect_response("**/answer"):
-            page.locator("#next").click()  # sends at once, is refused again, and waits
+        page.locator("#next").click()  # sends at once, is refused again, and waits
+        while len(answered) < 2:
+            page.wait_for_timeout(10)
         page.clock.fast_forward(2000)
         page.wait_for_selector("#place:has-text('Question 2 of 5')")
         assert stored(store) == {"capital": f"[{place + 1}]"}, name
@@ -407,14 +413,14 @@ def test_a_server_that_names_a_time_is_not_asked_before(visit, store):
     page = visit_with_own_clock(visit, store)
     asked = []
     page.on("request", lambda request: asked.append(request.url))
-    busy = {"status": 429, "headers": {"retry-after": "60"}, "json": {"saved": False, "message": "Wait."}}
+    busy = {"status": 429, "headers": {"retry-after": "600"}, "json": {"saved": False, "message": "Wait."}}
     page.route("**/answer", lambda route: route.fulfill(**busy), times=1)
     page.get_by_label("Kisumu").check()
     page.wait_for_selector("#saved:has-text('The server is busy.')")
     page.get_by_label("Mombasa").check()  # waits as well
-    page.clock.fast_forward(40_000)
+    page.clock.fast_forward(300_000)
     assert len(asked) == 1
-    page.clock.fast_forward(20_000)
+    page.clock.fast_forward(300_000)
     page.wait_for_selector("#saved:has-text('Saved.')")
     assert len(asked) == 2
     assert stored(store) == {"capital": "[1]"}
@@ -471,6 +477,7 @@ def test_the_organisers_page_is_accessible_and_closes_the_exam(visit, store):
     page = visit(path=begun(store))
     answer(page)
     page.locator("#next").click()
+    page.wait_for_selector("#place:has-text('Question 2 of 5')")
     organiser = visit(360, "dark", "/organiser")
     assert organiser.evaluate("document.documentElement.dataset.theme") == "dark"
     assert grave_findings(organiser) == []
@@ -481,7 +488,6 @@ def test_the_organisers_page_is_accessible_and_closes_the_exam(visit, store):
     assert grave_findings(organiser) == []
     organiser.get_by_role("button", name="Close the exam").click()
     organiser.wait_for_selector("#state:has-text('closed')")
-    page.wait_for_selector("#place:has-text('Question 2 of 5')")
     page.get_by_role("checkbox", name="2").check()
     page.wait_for_selector("#saved:has-text('The exam is closed.')")
     assert len(store.rows("answers")) == 1

@@ -44,7 +44,7 @@ class BoundedConnection(asyncio.Protocol):
     MOST_BODY = 64 * 1024  # bytes; the largest form of a reviewer
     MOST_QUEUED = 8  # requests sent before the answer to the first one was taken
     REQUEST_SECONDS = 20.0  # from the first byte, or from the connection, to the end of the request
-    TAKING_SECONDS = 30.0  # without the client taking anything of the answer
+    TAKING_SECONDS = 30.0  # in which the client takes nothing of the answer
 
     inner_class: ClassVar[Any]  # uvicorn's own protocol
     everybody: ClassVar[dict[tuple[str, int], BoundedConnection]]  # by address and port of the client
@@ -190,7 +190,15 @@ class BoundedConnection(asyncio.Protocol):
 
     def _watch_taking(self) -> None:
         if self._stalled is None:
-            self._stalled = self._loop.call_later(self.TAKING_SECONDS, self._transport.abort)
+            waiting = self._transport.get_write_buffer_size()
+            self._stalled = self._loop.call_later(self.TAKING_SECONDS, self._close_stalled, waiting)
+
+    def _close_stalled(self, waiting: int) -> None:
+        self._stalled = None
+        if self._transport.get_write_buffer_size() < waiting:
+            self._watch_taking()
+        else:
+            self._transport.abort()
 
     def _take_no_more(self) -> None:
         if self._stalled is not None:
