@@ -67,6 +67,16 @@ def test_settings_and_items_must_fit_together(tmp_path):
     faults = inspect_exam(write_exam(tmp_path / "bad", toml))[1]
     assert "exam.toml, items_per_person: 9 is above the 4 items that count; lower it or leave it out" in faults
     assert "item capital, section: empty; give one of one" in faults
+    named = ITEMS.replace("check\n", "check,section\n").replace("choice,,\n", "choice,,,two\n")
+    faults = inspect_exam(write_exam(tmp_path / "named", toml, named))[1]
+    assert "item capital, section: 'two' is unknown; give one of one" in faults
+    without = write_exam(tmp_path / "without", TOML, named)
+    assert read_exam(without).by_name["capital"].section == "two", "an exam without sections may have the column"
+
+
+def test_a_tolerance_that_is_no_number_is_refused(tmp_path):
+    faults = inspect_exam(write_exam(tmp_path / "bad", TOML, ITEMS.replace("0.01", "-1 cm")))[1]
+    assert faults == ["items.csv, row 4: tolerance: '-1 cm' is no number from 0; give one such as 0.01 or 2%"]
 
 
 @pytest.mark.parametrize("name", ["left", "seconds", "subject", "person"])

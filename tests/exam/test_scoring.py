@@ -36,6 +36,14 @@ def test_numbers_within_their_tolerance(tolerance, given, right):
     assert score(item(key=["2.5"], scoring="number", tolerance=tolerance), given) == float(right)
 
 
+@pytest.mark.parametrize(
+    ("key", "given"),
+    [("1.375", "1,375"), ("1,375", "1.375"), ("1500", "1.500"), ("1500", "1\u202f500"), ("-2.5", "\u2212٢٫٥")],
+)
+def test_a_number_is_right_as_people_of_any_language_write_it(key, given):
+    assert score(item(key=[key], scoring="number", tolerance="0,01"), given) == 1.0
+
+
 @pytest.mark.parametrize("given", ["Sao Paulo", " são  paulo. ", "SÃO PAULO", "“São Paulo”"])
 def test_texts_are_folded(given):
     assert score(item(key=["São Paulo", "Sampa"], scoring="text"), given) == 1.0

@@ -1,13 +1,14 @@
 """Reading the live site: conditional requests, packed bodies, stamps, and what is not there."""
 
+import base64
 import gzip
 import hashlib
 
 import pytest
 from starlette.testclient import TestClient
 
-from mensura.serve import SiteRenewal, find_origin, live_app
-from mensura.serve.edition import accepts_gzip, names_tag
+from mensura.serve import LiveEdition, SiteRenewal, find_origin, live_app
+from mensura.serve.edition import HeldFile, accepts_gzip, names_tag
 from tests.serve.conftest import small_edition
 
 
@@ -35,6 +36,24 @@ def test_who_has_the_file_is_told_so_without_a_body(reader):
     assert listed.status_code == 304
     assert reader.get("/", headers={"if-none-match": "*"}).status_code == 304
     assert reader.get("/", headers={"if-none-match": '"other"'}).status_code == 200
+
+
+def test_the_policy_of_a_page_names_its_own_style_sheet():
+    """The sheet of the first page differs from build to build: a policy with a fixed hash once refused it."""
+    sheet = ".wide{width:9em}" * 30
+    page = HeldFile.of("index.html", f"<style>{sheet}</style><p>here".encode())
+    digest = base64.b64encode(hashlib.sha256(sheet.encode()).digest()).decode()
+    renewal = SiteRenewal(find_origin(None))
+    renewal.publish(LiveEdition("aaaa", {**small_edition().files, "index.html": page}))
+    reader = TestClient(live_app(renewal))
+    for coding in ("gzip", "identity"):
+        first = reader.get("/", headers={"accept-encoding": coding})
+        again = reader.get("/", headers={"accept-encoding": coding, "if-none-match": first.headers["etag"]})
+        assert again.status_code == 304
+        for answer in (first, again):
+            assert f"style-src 'self' 'sha256-{digest}';" in answer.headers["content-security-policy"]
+            assert len(answer.headers.get_list("content-security-policy")) == 1
+    assert "style-src 'self';" in reader.get("/models/a.html").headers["content-security-policy"]
 
 
 def test_bodies_are_packed_for_those_who_take_them_and_each_form_has_its_own_tag(reader):

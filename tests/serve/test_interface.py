@@ -23,7 +23,11 @@ def edition(report):
 
 @pytest.fixture(scope="module")
 def live(edition):
-    """The application that shows the report of all tests."""
+    return app_of(edition)
+
+
+def app_of(edition):
+    """The application that shows the report of all tests; one serves a single event loop."""
 
     async def build(origin, scratch, shown):
         return edition
@@ -87,8 +91,8 @@ def test_schemathesis_finds_no_fault_with_the_interface(live):
 
 
 @pytest.fixture(scope="module")
-def address(live):
-    with listening(live) as address:
+def address(edition):
+    with listening(app_of(edition)) as address:
         yield address
 
 

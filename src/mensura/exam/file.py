@@ -240,13 +240,11 @@ def _joint_faults(file: Path, settings: ExamSettings, items: list[ExamItem]) -> 
     faults += [f"{file.name}, {wrong}" for wrong in settings.untranslated()]
     sections = {section.name for section in settings.sections}
     for item in items:
-        if item.section not in sections | {""}:
-            expected = ", ".join(sorted(sections)) or "none"
-            faults.append(f"item {item.item}, section: {item.section!r} is unknown; expected one of {expected}")
+        if sections and item.section not in sections and (item.section or item.counts):
+            wrong = f"{item.section!r} is unknown" if item.section else "empty"
+            faults.append(f"item {item.item}, section: {wrong}; give one of {', '.join(sorted(sections))}")
         for field, kind, name in (("media", "sound or film", item.media), ("picture", "picture", item.picture)):
             faults += [f"item {item.item}, {field}: {wrong}" for wrong in check_media(file.parent, name, kind)]
-        if item.section == "" and sections and item.counts:
-            faults.append(f"item {item.item}, section: empty; give one of {', '.join(sorted(sections))}")
         for code in settings.translations:
             if code not in item.translations:
                 faults.append(f"item {item.item}, text_{code}: missing; translate it, or remove translations.{code}")

@@ -51,7 +51,7 @@ class ExamItem(BaseModel):
     options: tuple[Annotated[str, Field(min_length=1, max_length=2000)], ...] = ()
     key: tuple[str, ...] = ()
     scoring: Scoring
-    tolerance: Annotated[str, Field(pattern=r"^\d+(\.\d+)?%?$")] = "0"
+    tolerance: str = "0"
     points: Annotated[float, Field(gt=0, le=1000)] = 1.0
     section: str = ""
     picture: str = ""
@@ -114,6 +114,9 @@ class ExamItem(BaseModel):
                 raise ValueError(
                     f"options_{language}: {len(words.options)} given; give {len(self.options)} in the same order"
                 )
+        allowed = read_number(self.tolerance)
+        if allowed is None or allowed < 0.0:
+            raise ValueError(f"tolerance: {self.tolerance!r} is no number from 0; give one such as 0.01 or 2%")
         if self.picture and not self.picture_alt:
             raise ValueError("picture_alt: empty; describe the picture for people who do not see it")
         return self
@@ -258,11 +261,12 @@ def check_media(folder: Path, name: str, kind: str) -> list[str]:
 
 _FRACTION = re.compile(r"([+-]?\d{1,15})/(\d{1,15})")
 _LONGEST = 60
+_PLAIN = str.maketrans("\u2212\u00a0\u202f\u066b\u066c", "-  .,")  # a minus, blanks, and the signs of Arabic numbers
 
 
 def read_number(text: str) -> float | None:
     """Return the number that a text is, None where it is none; a percent sign after it does not count."""
-    text = text.strip().replace("\u2212", "-").replace("\u00a0", " ")[: _LONGEST + 1]
+    text = text.strip().translate(_PLAIN)[: _LONGEST + 1]
     if fraction := _FRACTION.fullmatch(text.removesuffix("%").strip()):
         below = int(fraction[2])
         return int(fraction[1]) / below if below else None

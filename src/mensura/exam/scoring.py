@@ -27,6 +27,7 @@ PEOPLE, MODELS = "people", "models"
 NO_ANSWER = ("refused", "empty", "cut", "unreadable")
 """Outcomes of a model's reply without an answer; they earn no credit and are counted separately."""
 Given: TypeAlias = "list[int] | str"
+_SWAPPED = str.maketrans(".,", ",.")  # 1.375 is written 1,375 in many languages
 _AROUND = " \t\n.,;:!?\"'`*_()[]{}«»„“”‘’"
 
 
@@ -38,7 +39,7 @@ def score(item: ExamItem, given: Given) -> float | None:
         return _score_options(item, given if isinstance(given, list) else [])
     text = given if isinstance(given, str) else ""
     if item.scoring in ("number", "slider"):
-        return float(_is_near(item, read_number(text)))
+        return float(any(_is_near(item, read_number(written)) for written in (text, text.translate(_SWAPPED))))
     return float(fold(text) in {fold(key) for key in item.accepted})
 
 
@@ -54,9 +55,8 @@ def _is_near(item: ExamItem, number: float | None) -> bool:
     right = read_number(item.key[0])
     if number is None or right is None:
         return False
-    relative = item.tolerance.endswith("%")
-    allowed = float(item.tolerance.removesuffix("%"))
-    allowed = abs(right) * allowed / 100.0 if relative else allowed
+    allowed = read_number(item.tolerance) or 0.0
+    allowed *= abs(right) / 100.0 if item.tolerance.endswith("%") else 1.0
     return abs(number - right) <= allowed + MARGIN * max(1.0, abs(right))
 
 

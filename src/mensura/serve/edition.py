@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,6 +16,7 @@ from starlette.types import Receive, Scope, Send
 
 from mensura import __version__
 from mensura.core.folders import MANIFEST
+from mensura.serve.middleware import policy_for
 from mensura.site.editions import FILE as EDITIONS
 
 DIGITS = 16
@@ -32,6 +34,8 @@ _MEDIA = {
     ".txt": "text/plain; charset=utf-8",
 }
 _OTHER = "application/octet-stream"
+_STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
+_OF_BODY = (b"content-type", b"content-length", b"content-encoding")
 _LEAST_SAVING = 0.95  # a packed body larger than this share of the plain one is not worth unpacking
 _REVALIDATE = b"no-cache"
 _FOR_EVER = b"public, max-age=31536000, immutable"
@@ -43,7 +47,7 @@ Headers = list[tuple[bytes, bytes]]
 
 
 class Wrapped(NamedTuple):
-    """A body as it is sent, with a tag of its own and the headers that go with it; the first two are those of a 304."""
+    """A body as it is sent, with a tag of its own and the headers that go with it."""
 
     body: bytes
     tag: bytes
@@ -70,9 +74,11 @@ class HeldFile(NamedTuple):
         tag = hashlib.sha256(body).hexdigest()[:32]
         packed = gzip.compress(body, 9, mtime=0)
         worth = len(packed) < _LEAST_SAVING * len(body)
+        styles = _STYLE.findall(body.decode()) if name.endswith(".html") else []
+        own = [(b"content-security-policy", policy_for(styles).encode())] if styles else []
         return cls(
-            Wrapped.of(body, tag, media),
-            Wrapped.of(packed, f"{tag}-gzip", media, (b"content-encoding", b"gzip")) if worth else None,
+            Wrapped.of(body, tag, media, *own),
+            Wrapped.of(packed, f"{tag}-gzip", media, (b"content-encoding", b"gzip"), *own) if worth else None,
         )
 
 
@@ -151,7 +157,7 @@ def _file_answer(scope: Scope, file: HeldFile) -> tuple[int, Headers, bytes]:
     wrapped = file.packed if file.packed is not None and accepts_gzip(taken) else file.plain
     keep = (b"cache-control", _FOR_EVER if _asked_stamp(scope["query_string"]) else _REVALIDATE)
     if tags and names_tag(tags, wrapped.tag):
-        return 304, [*wrapped.headers[:2], keep], b""
+        return 304, [*(header for header in wrapped.headers if header[0] not in _OF_BODY), keep], b""
     return 200, [*wrapped.headers, keep], wrapped.body
 
 

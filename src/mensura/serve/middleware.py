@@ -1,4 +1,4 @@
-"""Around every answer, whoever gives it: security headers and host names."""
+"""Around every answer, whoever gives it: security headers that it does not have itself, and host names."""
 
 from __future__ import annotations
 
@@ -7,15 +7,23 @@ from collections.abc import Collection
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mensura.site.templating import EARLY, page_sheet, policy_hash
+from mensura.site.templating import EARLY, policy_hash
 
-POLICY = (
-    f"default-src 'none'; script-src 'self' {policy_hash(EARLY)}; style-src 'self' {policy_hash(page_sheet())}; "
-    "img-src 'self' data:; media-src 'self'; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
-    "frame-ancestors 'none'"
-)
-"""The content security policy: files of the site itself and the two texts that stand in its pages, by their hashes;
-nothing else inline, nothing from elsewhere, no frames."""
+
+def policy_for(styles: Collection[str] = ()) -> str:
+    """Return the content security policy of a page: files of the site, and texts that stand in the page, by hashes.
+
+    These are the lines that choose the theme, and the page's own style sheets. Nothing comes from elsewhere.
+    """
+    sheets = " ".join(["'self'", *map(policy_hash, styles)])
+    return (
+        f"default-src 'none'; script-src 'self' {policy_hash(EARLY)}; style-src {sheets}; img-src 'self' data:; "
+        "media-src 'self'; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+        "frame-ancestors 'none'"
+    )
+
+
+POLICY = policy_for()
 HEADERS = [
     (b"content-security-policy", POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),
@@ -53,7 +61,9 @@ class SiteMiddleware:
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", []), *headers]
+                own = message.get("headers", [])
+                names = {name for name, _ in own}
+                message["headers"] = [*own, *(header for header in headers if header[0] not in names)]
             await send(message)
 
         app = self._app

@@ -26,7 +26,7 @@ from mensura.site.api import VERSION, to_json
 from mensura.site.compact import Compact, compact_drawing
 from mensura.site.pages import Page
 from mensura.site.pictures import Figure
-from mensura.site.templating import Templates, style_sheet, whole_names
+from mensura.site.templating import EARLY, Templates, style_sheet, whole_names
 from mensura.site.texts import first_link, term, term_id
 from mensura.study import units
 
@@ -97,7 +97,9 @@ class PageWriter:
         )
         if page.template == "index.html":  # it has its own style sheet inside, so that it shows at once
             own = Compact(style_sheet())
-            html = own.page(html, page.root).replace("</style>", f"{own.rules()}</style>", 1)
+            html = own.page(html.replace(EARLY, "", 1), page.root)  # the policy of the live site names that script
+            html = html.replace("<script></script>", f"<script>{EARLY}</script>", 1)
+            html = html.replace("</style>", f"{own.rules()}</style>", 1)
         else:
             html = self._compact.page(html, page.root)
         write(html, self._folder, page.file)
