@@ -9,14 +9,14 @@ from types import MappingProxyType, SimpleNamespace
 import pytest
 
 from mensura.core import cache
-from mensura.core.cache import cache_folder, clear_cache, keep, keep_results, kept_results, recall
+from mensura.core.cache import cache_folder, clear_cache, keep, kept_results, recall
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A cache of the test's own."""
-    monkeypatch.setenv("MENSURA_CACHE", str(tmp_path / "kept"))
-    return tmp_path / "kept"
+    monkeypatch.setenv("MENSURA_CACHE", str(tmp_path))
+    return tmp_path / "mensura-cache"
 
 
 class Counted:
@@ -99,7 +99,8 @@ def test_a_file_in_the_folders_place_costs_nothing_but_time(folder):
     assert folder.read_text() == "not a folder"
 
 
-def test_the_longest_unused_go_first(folder):
+def test_the_longest_unused_go_first(folder, monkeypatch):
+    monkeypatch.setattr(cache, "MOST_ENTRIES", 5)
     for number in range(cache.MOST_ENTRIES):
         recall("study", (str(number),), lambda number=number: number)
     for place, entry in enumerate(kept_results(folder)):
@@ -110,12 +111,12 @@ def test_the_longest_unused_go_first(folder):
     assert not oldest.exists()
 
 
-def test_a_hundred_results_are_kept_and_no_more(folder):
+def test_five_hundred_results_are_kept_and_no_more(folder):
     recall("study", ("first",), lambda: None)
-    for number in range(120):
+    for number in range(520):
         (folder / f"study-{number:040x}.result").touch()
     recall("study", ("second",), lambda: None)
-    assert len(kept_results(folder)) == 100
+    assert len(kept_results(folder)) == 500
 
 
 @pytest.mark.parametrize(("spare", "kept"), [(0, True), (1, False)])
@@ -148,10 +149,10 @@ def test_clearing_removes_entries_and_nothing_else(folder):
     assert sorted(path.name for path in folder.iterdir()) == ["CACHEDIR.TAG", "notes.txt"]
 
 
-def test_a_folder_with_files_of_the_user_gets_a_subfolder_and_none_of_them_goes(folder, monkeypatch):
+def test_no_file_of_the_user_goes(folder, monkeypatch):
     """The user's files may be old, in a folder ``drawings``, or end as entries do."""
-    folder.mkdir()
-    mine = [folder / "drawings" / "plan.svg", folder / "thesis.result", folder / f"notes-{0:040x}.txt"]
+    chosen = folder.parent
+    mine = [chosen / "drawings" / "plan.svg", chosen / "thesis.result", chosen / f"notes-{0:040x}.txt"]
     for file in mine:
         file.parent.mkdir(exist_ok=True)
         file.write_text("mine")
@@ -160,7 +161,7 @@ def test_a_folder_with_files_of_the_user_gets_a_subfolder_and_none_of_them_goes(
     for number in range(3):
         recall("study", (str(number),), lambda number=number: number)
     clear_cache(cache_folder())
-    assert cache_folder() == folder / "mensura-cache"
+    assert cache_folder() == folder
     assert [file.read_text() for file in mine] == ["mine"] * 3
 
 
@@ -182,14 +183,6 @@ def test_an_entry_of_another_user_is_never_loaded(folder, monkeypatch):
 
     monkeypatch.setattr(os, "fstat", of_another)
     assert recall("study", (), lambda: "computed") == "computed"
-
-
-def test_drawings_have_a_limit_of_their_own(folder, monkeypatch):
-    monkeypatch.setattr(cache, "MOST_DRAWINGS", 3)
-    recall("study", (), lambda: None)
-    keep_results(cache.DRAWING, [([str(n)], b"svg") for n in range(5)])
-    names = [entry.name for entry in kept_results(folder)]
-    assert (names.count("drawing"), names.count("study")) == (3, 1)
 
 
 def test_processes_share_a_folder(folder):

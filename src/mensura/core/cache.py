@@ -31,20 +31,16 @@ T = TypeVar("T")
 
 VARIABLE = "MENSURA_CACHE"
 """Names the folder to keep results in, or says ``off``."""
-MOST_ENTRIES, MOST_BYTES = 100, 2**30
+MOST_ENTRIES, MOST_BYTES = 500, 2**30
 """Entries kept, and their bytes together; the one longest unused goes first."""
-MOST_DRAWINGS = 2000
-"""Drawings are small and a report has hundreds: they have a limit of their own."""
-DRAWING = "drawing"
 _SUFFIX = ".result"
 _ENTRY = re.compile(r"[a-z][a-z-]*-[0-9a-f]{40}\.result")
-_OWN = re.compile(rf"{_ENTRY.pattern}|CACHEDIR\.TAG|\..*\.part")
 _MARK = "CACHEDIR.TAG"
 _SIGNATURE = "Signature: 8a477f597d28d172789f06886806bc55"
 """Of a cache folder, by the convention that backup programs follow (bford.info/cachedir)."""
 _MARK_TEXT = f"{_SIGNATURE}\n# Mensura keeps results here. This folder can be deleted at any time.\n"
 _SUBFOLDER = "mensura-cache"
-"""Used inside a chosen folder that contains files of others."""
+"""Inside a chosen folder, which may contain files of others."""
 _SUM_BYTES = 4
 _LIBRARIES = ("numpy", "polars", "scipy")
 
@@ -59,30 +55,17 @@ class KeptResult(NamedTuple):
 
 
 def cache_folder() -> Path | None:
-    """Return the folder for results: ``MENSURA_CACHE``, else the system's; None if the user switched it off.
-
-    A folder that contains files of others gets a subfolder for the results.
-    """
+    """Return the folder for results: in ``MENSURA_CACHE``, else in the system's; None if the user switched it off."""
     chosen = os.environ.get(VARIABLE, "").strip()
     if chosen.lower() == "off":
         return None
     if chosen:
-        return _apart_from_others(Path(chosen).expanduser())
+        return Path(chosen).expanduser() / _SUBFOLDER
     base = os.environ.get("XDG_CACHE_HOME", "")
     try:
-        return _apart_from_others((Path(base) if base else Path.home() / ".cache") / "mensura")
+        return (Path(base) if base else Path.home() / ".cache") / "mensura"
     except RuntimeError:  # no home
         return None
-
-
-def _apart_from_others(folder: Path) -> Path:
-    if _is_marked(folder):
-        return folder
-    try:
-        foreign = any(not _OWN.fullmatch(path.name) for path in folder.iterdir())
-    except OSError:
-        return folder
-    return folder / _SUBFOLDER if foreign else folder
 
 
 def recall(name: str, inputs: Sequence[str], compute: Callable[[], T]) -> T:
@@ -176,12 +159,10 @@ def _shorten(folder: Path) -> None:
     """Remove the entries longest unused that are too many or too large together; the newest stays in any case."""
     if not _is_marked(folder):
         return
-    size, count = 0, dict[bool, int]()
+    size = 0
     for place, entry in enumerate(kept_results(folder)):
-        drawing = entry.name == DRAWING
         size += entry.size
-        count[drawing] = count.get(drawing, 0) + 1
-        if place and (count[drawing] > (MOST_DRAWINGS if drawing else MOST_ENTRIES) or size > MOST_BYTES):
+        if place and (place >= MOST_ENTRIES or size > MOST_BYTES):
             entry.file.unlink(missing_ok=True)
 
 

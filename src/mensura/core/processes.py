@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Generic, ParamSpec, Self, TypeVar
+from typing import Any, ParamSpec, Self, TypeVar
 
 from mensura.core.cache import ResultPickler
 from mensura.core.errors import MensuraError
@@ -205,39 +205,3 @@ def in_words(fault: Exception) -> MensuraError:
     return MensuraError(
         f"Ray: the cluster did not finish the work ({reason}). Read its logs, or run the command without Ray"
     )
-
-
-class RayTask(Generic[T]):
-    """The result of one task, when it is there."""
-
-    def __init__(self, ray: Any, handle: Any) -> None:  # noqa: ANN401
-        self._ray, self._handle = ray, handle
-
-    def result(self) -> T:
-        """Wait for the result and return it."""
-        result: T = collect(self._ray, self._handle)
-        return result
-
-
-class RayTasks:
-    """Tasks on a Ray cluster: ``submit`` a function and read the result from what comes back."""
-
-    def __init__(self, address: str) -> None:
-        """Join the cluster at ``address`` as :func:`join_ray` does."""
-        self._ray = join_ray(address)
-
-    @property
-    def workers(self) -> int:
-        """Processors of the cluster."""
-        return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
-
-    def submit(self, function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> RayTask[T]:
-        """Run ``function`` on the cluster and return where its result will be."""
-        task = self._ray.remote(max_retries=MOST_DEATHS)(function)
-        return RayTask(self._ray, task.remote(*arguments, **named))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Leave the cluster to its owner."""

@@ -191,6 +191,8 @@ def tools_text(exam: Exam) -> str:
 _NODES, _MASS = np.polynomial.hermite_e.hermegauss(61)
 DEPARTURE = 0.6
 """Usual spread, in logits, of real rates about a line in a language model's estimates."""
+PEOPLE_SD = 1.0
+"""Spread of people's abilities, in logits."""
 MOST_PEOPLE = 100_000
 ENTERING = 2.0
 """Minutes that a person needs for consent, questions and instructions."""
@@ -208,10 +210,6 @@ class PlanTerms:
         Time that a person needs for an item.
     pay_per_hour, fee : float
         Pay of people, and what the panel adds to it (0.3 for 30%).
-    departure : float
-        Spread of rates about their estimates, in logits.
-    people_sd : float
-        Spread of people's abilities, in logits.
 
     """
 
@@ -219,8 +217,6 @@ class PlanTerms:
     seconds_per_item: float = 45.0
     pay_per_hour: float | None = None
     fee: float = 0.0
-    departure: float = DEPARTURE
-    people_sd: float = 1.0
 
     def __post_init__(self) -> None:
         if not 0.0 < self.precision < 0.5:
@@ -314,8 +310,8 @@ def plan_exam(exam: Exam, terms: PlanTerms, rates: dict[str, float] | None = Non
 
 def _design(rates: Floats, m: int, k: int, terms: PlanTerms) -> tuple[float | int | None, ...] | None:
     """Return one row of the plan; None where no number of people is enough."""
-    per_person = person_variance(rates, k, terms.people_sd)
-    departures = float(((terms.departure * (rates * (1.0 - rates))) ** 2).mean())
+    per_person = person_variance(rates, k)
+    departures = float(((DEPARTURE * (rates * (1.0 - rates))) ** 2).mean())
     unseen = (1.0 - m / len(rates)) * departures / m
     room = (terms.precision / Z90) ** 2 - unseen
     if room <= 0.0 or per_person / room > MOST_PEOPLE:
@@ -328,10 +324,10 @@ def _design(rates: Floats, m: int, k: int, terms: PlanTerms) -> tuple[float | in
     return m, k, people, round(people * k / m, 1), half, minutes, hours, cost
 
 
-def person_variance(rates: Floats, k: int, people_sd: float) -> float:
+def person_variance(rates: Floats, k: int) -> float:
     """Return the variance of one person's mean over k items about the items' rates."""
-    difficulty = -logit(rates) * np.sqrt(1.0 + people_sd**2 * np.pi / 8.0)
-    chance = scipy.special.expit(people_sd * _NODES[:, None] - difficulty)
+    difficulty = -logit(rates) * np.sqrt(1.0 + PEOPLE_SD**2 * np.pi / 8.0)
+    chance = scipy.special.expit(PEOPLE_SD * _NODES[:, None] - difficulty)
     mass = _MASS / _MASS.sum()
     means = chance.mean(axis=1)
     between = float(mass @ (means - mass @ means) ** 2)

@@ -19,7 +19,7 @@ from markupsafe import Markup, escape
 from mensura.charts import FrameWords, Mark, draw_share_card, frame_picture
 from mensura.charts.render import to_png
 from mensura.charts.theme import ROOT
-from mensura.core.cache import DRAWING, recall
+from mensura.core.cache import recall
 from mensura.core.frames import neutral_cells
 from mensura.evidence import slug
 from mensura.site.api import VERSION, to_json
@@ -77,7 +77,7 @@ class PageWriter:
             origin = ", ".join(filter(None, (str(self._shared["address"]).partition("://")[2].strip("/"), self._day)))
             svg = draw_share_card(page.title, sentence or page.summary, marks or self._leaders, origin)
             picture = placed(self._folder, *_card_path(page.file).split("/"))
-            picture.write_bytes(recall(DRAWING, [svg], lambda: to_png(svg, 1.0)))
+            picture.write_bytes(recall("drawing", [svg], lambda: to_png(svg, 1.0)))
             self._cards += 1
             self._card_of |= {f"charts/{one.name}.html": page.file for one in page.figures} | {page.file: page.file}
 

@@ -10,7 +10,7 @@ import polars as pl
 import scipy
 
 from mensura.core.arrays import Floats, Ints, Mask
-from mensura.core.processes import RayTasks
+from mensura.core.processes import MOST_DEATHS, collect, join_ray
 from mensura.stitching.fitted import Model, PooledModel
 from mensura.stitching.layout import ScoreLayout, levels, pack_twice, variance_shape
 from mensura.stitching.positions import Positions, joined
@@ -201,9 +201,11 @@ def bootstrap_weights(layout: ScoreLayout, n: int, rng: np.random.Generator) -> 
 
 def on_ray(model: Model, weights: Floats, address: str) -> Resampled:
     """Refit every replicate on a Ray cluster, in two parts per processor."""
-    with RayTasks(address) as tasks:
-        parts = np.array_split(weights, min(len(weights), 2 * tasks.workers))
-        pieces = [task.result() for task in [tasks.submit(resampled, model, part) for part in parts]]
+    ray = join_ray(address)
+    workers = max(1, int(ray.cluster_resources().get("CPU", 1)))
+    task = ray.remote(max_retries=MOST_DEATHS)(resampled)
+    parts = np.array_split(weights, min(len(weights), 2 * workers))
+    pieces = collect(ray, [task.remote(model, part) for part in parts])
     known, converged = (np.concatenate([getattr(one, name) for one in pieces]) for name in ("known", "converged"))
     return Resampled(joined([one.positions for one in pieces]), known, converged)
 
