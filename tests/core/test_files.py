@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from mensura.core.errors import MensuraError
-from mensura.core.files import atomic_path, locked_part, part_prefix, write_text
+from mensura.core.files import atomic_path, locked_part, write_text
 
 
 @pytest.fixture
@@ -37,8 +37,9 @@ def test_a_new_file_has_the_permissions_that_the_user_gives_and_keeps_its_own(ma
 
 def test_a_hundred_characters_of_a_name_go_into_that_of_its_part(tmp_path, names):
     file = tmp_path / ("n" * 250)
-    assert part_prefix(file) == f".{'n' * 100}.{os.getpid()}."
-    write_text(file, "a")
+    with atomic_path(file) as part:
+        assert part.name.startswith(f".{'n' * 100}.{os.getpid()}.")
+        part.write_text("a")
     assert names() == ["n" * 250]
 
 

@@ -7,7 +7,7 @@ from starlette.requests import Request
 
 from mensura.core.errors import MensuraError
 from mensura.serve import ReviewerSecret, is_open_to_others
-from mensura.serve.sessions import IDLE, LONGEST, Attempts, Sessions, is_own, read_form
+from mensura.serve.sessions import IDLE, LONGEST, Attempts, Sessions, is_own, own_form
 
 SECRET = "correct horse battery staple"
 
@@ -115,7 +115,7 @@ def request_of(body=b"", **headers):
 
 
 def read(body, kind=KIND):
-    return asyncio.run(read_form(request_of(body, content_type=kind)))
+    return asyncio.run(own_form(request_of(body, content_type=kind, sec_fetch_site="same-origin")))
 
 
 def test_the_first_value_of_each_field_counts_and_blanks_are_kept():

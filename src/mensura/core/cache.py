@@ -167,7 +167,7 @@ def _shorten(folder: Path) -> None:
 
 
 def _key(name: str, inputs: Sequence[str]) -> str:
-    parts = [name, sys.version, *_versions(), _code(), *inputs]
+    parts = [name, sys.version, _code(), *inputs]
     digest = hashlib.sha256()
     for part in parts:
         digest.update(f"{len(part)}:{part}".encode())  # lengths: no two lists run into the same text
@@ -175,17 +175,12 @@ def _key(name: str, inputs: Sequence[str]) -> str:
 
 
 @cache
-def _versions() -> tuple[str, ...]:
+def _code() -> str:
+    """Say which libraries, and which files of this package by name, size and time of change: a few milliseconds."""
     from importlib.metadata import version
 
-    return tuple(f"{library} {version(library)}" for library in _LIBRARIES)
-
-
-@cache
-def _code() -> str:
-    """Say which files this package consists of, by name, size and time of change: a few milliseconds."""
     package = Path(__file__).parents[1]
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(repr([(library, version(library)) for library in _LIBRARIES]).encode())
     for folder, inner, files in os.walk(package):
         inner[:] = sorted(name for name in inner if name != "__pycache__")
         for file in sorted(files):

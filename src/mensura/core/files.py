@@ -84,7 +84,7 @@ def _empty_file(suffix: str, prefix: str, folder: str) -> str:
 def locked_part(path: Path, make: Callable[[str, str, str], str]) -> Iterator[Path]:
     """Make an unfinished neighbour of a path and hold its lock; others take it for abandoned when the lock is free."""
     while True:
-        part = Path(make(PART, part_prefix(path), str(path.parent)))
+        part = Path(make(PART, f".{path.name[:LONGEST_STEM]}.{os.getpid()}.", str(path.parent)))
         with suppress(FileNotFoundError):  # somebody swept it up before it was locked
             handle = _take_lock(part)
             if handle is None or _is_still(part, handle):
@@ -139,11 +139,6 @@ def _mode(path: Path) -> int:
     if path.exists():
         return stat.S_IMODE(path.stat().st_mode)
     return 0o666 & ~umask()
-
-
-def part_prefix(path: Path) -> str:
-    """Return how the unfinished neighbours of a path are called that this process makes."""
-    return f".{path.name[:LONGEST_STEM]}.{os.getpid()}."
 
 
 def sweep_parts(path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Awaitable, Callable, Collection
 from typing import Any
@@ -16,7 +15,7 @@ from starlette.routing import Route
 from mensura.exam import AnswerStore, Exam
 from mensura.exam.design import deadline, rules_text, tools_text
 from mensura.exam.items import media_of, render_line, render_markdown
-from mensura.exam.records import OvertakenError, RefusedError, Sitting, StoredAnswer, plain_code
+from mensura.exam.records import OvertakenError, RefusedError, Sitting, StoredAnswer, hash_of, plain_code
 from mensura.serve.exam_fields import fields_of, given_in, most_items, next_page, number_in, page_facts
 from mensura.serve.sessions import UNSTORED, Attempts, Begins, Form, is_over_tls, own_form, visitor_of
 from mensura.site.templating import Templates
@@ -34,7 +33,7 @@ class TakerPages:
 
     def __init__(self, exam: Exam, store: AnswerStore, tokens: Collection[str]) -> None:
         self._exam, self._store = exam, store
-        self._tokens = frozenset(map(_digest_of, tokens))
+        self._tokens = frozenset(map(hash_of, tokens))  # no time of a look-up tells how near a guess is
         self._begins, self._deletions = Begins(), Attempts()
         self._templates = Templates("mensura.serve")
         self._templates.filters |= {"markdown": render_markdown, "line": render_line}
@@ -116,7 +115,7 @@ class TakerPages:
         return self._page("exam_consent.html", facts)
 
     def _is_invited(self, token: str) -> bool:
-        return not self._tokens or _digest_of(token) in self._tokens
+        return not self._tokens or hash_of(token) in self._tokens
 
     async def _begin(self, request: Request) -> Response:
         """Open a sitting; a refusal leads back to the first page with the id, the invitation and the language."""
@@ -342,8 +341,3 @@ def _remember(request: Request, code: str) -> Response:
     answer, over_tls = _go("/sit"), is_over_tls(request)
     answer.set_cookie(COOKIE, code, max_age=_COOKIE_SECONDS, httponly=True, samesite="lax", secure=over_tls)
     return answer
-
-
-def _digest_of(token: str) -> bytes:
-    """Return the hash of an invitation: known ones are looked up by it, so that no time tells how near a guess is."""
-    return hashlib.sha256(token.encode("utf-8", "replace")).digest()

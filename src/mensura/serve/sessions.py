@@ -257,13 +257,7 @@ class Entrance:
 
 
 async def own_form(request: Request) -> Form | None:
-    """Read a form that was sent from a page of this site; None for anything else."""
-    form = await read_form(request)
-    return form if is_own(request) else None
-
-
-async def read_form(request: Request) -> Form | None:
-    """Read a form, the first value of each field; None where it is no small form."""
+    """Read a small form that was sent from a page of this site, the first value of each field; None for others."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _KIND:
         return None
     body = b""
@@ -275,7 +269,7 @@ async def read_form(request: Request) -> Form | None:
         fields = parse_qs(body.decode("ascii"), keep_blank_values=True, max_num_fields=_MOST_FIELDS)
     except (ClientDisconnect, ValueError):
         return None
-    return {name: values[0] for name, values in fields.items()}
+    return {name: values[0] for name, values in fields.items()} if is_own(request) else None
 
 
 def is_own(request: Request) -> bool:
