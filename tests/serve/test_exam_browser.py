@@ -586,7 +586,7 @@ def test_ratings_sliders_and_sounds_work_by_keyboard_and_are_accessible(visit, s
             page.locator("input[type=range]").focus()
             page.keyboard.press("ArrowRight")
         elif item == "song":
-            assert page.locator("audio[controls]").count() == 1
+            assert page.locator("audio[controls]").bounding_box()["height"] > 30
             page.get_by_text("Transcript").click()
             page.get_by_label("Your answer").fill("anthem")
         else:
