@@ -57,3 +57,14 @@ def test_the_help_lists_the_rarer_settings(mensura_command):
     assert "With --set NAME=VALUE" in help_text
     assert "chunk=…" in help_text
     assert "--chunk" not in help_text
+
+
+@pytest.mark.parametrize("rate", ["0.038", "0,038", "3.8%", " 3.8 %"])
+def test_a_rate_is_read_as_people_write_it(rate, mensura_command):
+    assert json.loads(mensura_command("scale", rate, "--json").out)["rate"] == pytest.approx(0.038, abs=1e-12)
+
+
+@pytest.mark.parametrize("words", [["high"], ["%"], ["--one-in", "2000", "--low", "1,000"]])
+def test_a_rate_that_is_no_number_is_refused(words, mensura_command):
+    refused = " ".join(mensura_command("scale", *words).err.replace("│", " ").split())
+    assert "is no number; expected one such as 0.038 or 3.8%" in refused

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import typer
+
 from mensura.cli.options import Json, Out, arg, opt
 from mensura.cli.output import console, emit, print_note, print_notes
 from mensura.cli.tables import show
@@ -20,14 +22,24 @@ _WHOSE = "Rates speak of the population they were measured in or extrapolated to
 Test = Annotated[str, arg("A pool of the embedded items, or a CSV with item, observed, rate.")]
 
 
+def number(text: str) -> float:
+    """Return a number as people write it: 0.038, 0,038 or 3.8%; 1,000 could be two numbers."""
+    plain = text.strip()
+    plain = f"0.{plain[2:]}" if plain.startswith("0,") else plain
+    try:
+        return float(plain[:-1]) / 100 if plain.endswith("%") else float(plain)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is no number; expected one such as 0.038 or 3.8%") from None
+
+
 def scale(
-    rate: Annotated[float | None, arg("Success rate in the population, between 0 and 1.")] = None,
+    rate: Annotated[float | None, arg("Success rate: 0.038 or 3.8%.", parser=number)] = None,
     iq: Annotated[float | None, opt("Start from an IQ-equivalent.")] = None,
     level: Annotated[float | None, opt("Start from a level (base 10, or of --dimension).")] = None,
     one_in: Annotated[float | None, opt("Start from a rarity: 1 in N people.")] = None,
     percentile: Annotated[float | None, opt("Start from a percentile.")] = None,
-    low: Annotated[float | None, opt("Low end of the interval, in the unit you start from.")] = None,
-    high: Annotated[float | None, opt("High end of the interval, in the unit you start from.")] = None,
+    low: Annotated[float | None, opt("Low end of the interval, in the unit you start from.", parser=number)] = None,
+    high: Annotated[float | None, opt("High end of the interval, in the unit you start from.", parser=number)] = None,
     dimension: Annotated[str | None, opt("Calibrated dimension, such as volume or KN; all lists each.")] = None,
     calibration: Annotated[str | None, opt("published (default), open, or a file of mensura calibrate.")] = None,
     out: Out = None,
