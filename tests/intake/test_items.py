@@ -50,11 +50,96 @@ def only(path, **options):
         {"question": JARS, "options": repr(dict(zip("0123", SUMS, strict=True))), "answer": "2"},
         {"question": JARS, "options": dict(zip("ABCD", SUMS, strict=True)), "answer": "24", "answer_idx": "C"},
         {"problem": JARS, "A": "10", "B": "18", "C": "24", "D": "46", "answer": "C"},
+        {"prompt": JARS, "answers": [{"text": t, "correct": t == "24"} for t in SUMS]},
+        {
+            "question": JARS,
+            "options": [{"id": c, "value": t} for c, t in zip("abcd", SUMS, strict=True)],
+            "answer": "C",
+        },
+        {"questionText": JARS, "choices": {"labels": list("ABCD"), "texts": SUMS}, "correctAnswer": "C"},
+        {"question": JARS, "options": [f"({c}){t}" for c, t in zip("ABCD", SUMS, strict=True)], "label": "C"},
+        {"question": JARS, "options": list(zip("ABCD", SUMS, strict=True)), "correct": "c"},
+        {"Problem": JARS, "options": "a ) 10 , b ) 18 , c ) 24 , d ) 46", "correct": "c"},
+        {"question": JARS, "options": ", ".join(SUMS), "answer": "24"},
+        {"question": JARS, "options": [int(t) for t in SUMS], "answer": 24},
+        {"question": JARS, "option_a": "10", "option_b": "18", "option_c": "24", "option_d": "46", "key": "option_c"},
+        {"question": JARS, "options": {f"option{n}": t for n, t in enumerate(SUMS, 1)}, "answer": 3},
+        {"question": JARS, "choices": SUMS, "answer": "C. 24"},
+        {"question": JARS, "choices": SUMS, "answer": 2.0},
+        {"question": JARS, "choices": SUMS, "labels": [0, 0, 1, 0]},
+        {"question": JARS, "choices": SUMS, "answer": [False, False, True, False]},
+        {"question": f"{JARS} a) 10 b) 18 c) 24 d) 46", "answer": "c"},
+        {"question": f"{JARS}\n1. 10\n2. 18\n3. 24\n4. 46", "answer": "24"},
+        {"input": f"{JARS}\nOptions:\n- 10\n- 18\n- 24\n- 46", "target": "24"},
+        {
+            "messages": [
+                {"role": "user", "content": f"{JARS}\nA) 10\nB) 18\nC) 24\nD) 46"},
+                {"role": "assistant", "content": "C"},
+            ]
+        },
+        {"conversations": [{"from": "human", "value": JARS}], "choices": SUMS, "ideal": "24"},
+        {"meta": {"level": 1}, "content": {"question": JARS, "options": SUMS}, "gold": {"index": 2, "text": "24"}},
     ],
 )
 def test_layouts_of_choices(tmp_path, record):
     item = only(lines(tmp_path / "items.jsonl", record))
     assert (item.text, item.options, item.keys, item.right) == (JARS, tuple(SUMS), ("24",), (2,))
+
+
+ROW = {"question": JARS, "choices": SUMS, "answer": "C"}
+DEEP = {"id": "p", "article": "Jars.", "questions": [ROW, ROW]}
+
+
+@pytest.mark.parametrize(
+    ("document", "ids"),
+    [
+        ({"results": [ROW, ROW]}, ["1", "2"]),
+        ({"data": {"questions": [ROW, ROW]}}, ["1", "2"]),
+        ({"q7": ROW, "q9": ROW}, ["q7", "q9"]),
+        ({name: [cell, cell] for name, cell in ROW.items()}, ["1", "2"]),
+        ({name: {"0": cell, "1": cell} for name, cell in ROW.items()}, ["1", "2"]),
+        ({"columns": list(ROW), "data": [list(ROW.values())] * 2}, ["1", "2"]),
+        ({"rows": [{"row_idx": 0, "row": ROW}, {"row_idx": 1, "row": ROW}]}, ["1", "2"]),
+        ([DEEP], ["p-1", "p-2"]),
+        ({"data": [{"title": "t", "paragraphs": [DEEP]}]}, ["p-1", "p-2"]),
+        ([DEEP | {"questions": [JARS] * 2, "options": [SUMS] * 2, "answers": ["C"] * 2}], ["p-1", "p-2"]),
+    ],
+)
+def test_shapes_of_json_documents(tmp_path, document, ids):
+    path = tmp_path / "items.json"
+    path.write_text(json.dumps(document), encoding="utf-16")
+    read = [(item.item, item.text, item.options, item.right) for item in read_items(path).items]
+    assert read == [(name, JARS, tuple(SUMS), (2,)) for name in ids]
+
+
+def test_a_spreadsheet_with_a_title_and_a_sheet_of_remarks(tmp_path):
+    path = tmp_path / "quiz.xlsx"
+    book = pytest.importorskip("xlsxwriter").Workbook(path)
+    remarks = [["written by", "date"], ["Ann", "2026"]]
+    for name, rows in {
+        "remarks": remarks,
+        "quiz": [["Nr", "Question", *"ABCD", "Correct"], [1, JARS, *SUMS, "C"]],
+    }.items():
+        sheet = book.add_worksheet(name)
+        for place, row in enumerate(rows):
+            sheet.write_row(place, 0, row)
+    book.close()
+    assert only(path).keys == ("24",)
+    path = tmp_path / "titled.csv"
+    path.write_text(f"Our quiz of gold;;;;;\n\nQuestion;A;B;C;D;Key\n{JARS};{';'.join(SUMS)};C\n", encoding="utf-8-sig")
+    assert only(path).keys == ("24",)
+
+
+def test_truths_are_no_places(tmp_path):
+    rows = [{"question": "Is it?", "choices": ["True", "False"], "answer": answer} for answer in (True, False)]
+    assert [item.right for item in read_items(lines(tmp_path / "items.jsonl", *rows)).items] == [(0,), (1,)]
+    rows = [{"Q": "Is it?", "A": answer} for answer in "TF"]
+    assert [item.keys for item in read_items(lines(tmp_path / "qa.jsonl", *rows)).items] == [("true",), ("false",)]
+
+
+def test_numbers_within_a_sentence_are_no_labels(tmp_path):
+    for question in ("Of 1. cats and 2. dogs, how many bark?", "A) x and B) y: how many?"):
+        assert only(lines(tmp_path / "items.jsonl", {"question": question, "answer": "1"})).options == ()
 
 
 def test_open_answers_come_from_worked_solutions(tmp_path):

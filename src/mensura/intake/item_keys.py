@@ -15,13 +15,22 @@ from mensura.intake.records import simple_name
 _NUMPY_LISTS = re.compile(r"['\"](\w+)['\"]:\s*(\[[^\]]*\])")
 """The lists of a mapping that NumPy wrote, by their names."""
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_LABEL = re.compile(r"^\(?([A-Z]|\d{1,2})[).:]\s+(?=\S)")
-_IN_TEXT = re.compile(r"^\s*\(?([A-Z])[).:]\s*(\S.*)$")
+_LABEL = re.compile(r"^\(?([A-Za-z]|\d{1,2})(?:\s?\)\s*|[.:]\s+)(?=\S)")
+_IN_TEXT = re.compile(r"(?:^|(?<=[\s,;]))\(?([A-Za-z]|\d{1,2})(?:\s?\)\s*|[.:]\s+)(?=\S)")
+_OPTION_TEXTS = ("text", "texts", "choices", "options", "content", "value", "answer", "option", "choice", "choice_text")
+_OPTION_TEXTS += ("option_text", "answer_text", "body")
+_OPTION_LABELS = ("label", "labels", "letter", "key", "id", "choice_id", "option_id", "identifier", "index")
+_OPTION_MARKS = ("correct", "is_correct", "right", "is_right", "is_answer", "correct_answer")
+"""What the parts of an option are called where it is an object of its own."""
+_BULLETS = re.compile(r"\n\s*(?:answer )?(?:options|choices):?\s*\n((?:\s*[-*•] *\S.*(?:\n|$))+)\s*$", re.IGNORECASE)
 _HEADING = re.compile(r"\s*\b(?:answer )?(?:options|choices):?\s*$", re.IGNORECASE)
 _STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
-_YES = {"true": 1, "yes": 1, "false": 0, "no": 0}
+_YES = {"true": 1, "t": 1, "yes": 1, "y": 1, "false": 0, "f": 0, "no": 0, "n": 0}
 _PAIRS = (("no", "yes"), ("false", "true"))
-_LETTERED = re.compile(r"\(?[A-J]\)?(?:\s*(?:[,;&/+]|and)?\s*\(?[A-J]\)?)+")
+_LETTERED = re.compile(r"\(?[A-J]\)?(?:\s*(?:[,;&/+|]|and)?\s*\(?[A-J]\)?)+")
+_NUMBERED = re.compile(r"\d{1,2}(?:\s*[,;|]\s*\d{1,2})+")
+_WHOLE = re.compile(r"(\d{1,2})\.0+")
+"""A number of an option as tables with empty cells print it: 2.0."""
 """Several letters as one key: ``A,C``, ``AC`` or ``(A) and (C)``."""
 
 
@@ -47,13 +56,20 @@ def cell_words(cell: Any) -> str:  # noqa: ANN401
     if cell is None:
         return ""
     if isinstance(cell, list):
-        parts = [part for part in cell if not isinstance(part, Mapping) or part.get("role") in (None, "user")]
-        texts = [
-            cell_words(part.get("content", part.get("text"))) if isinstance(part, Mapping) else str(part)
-            for part in parts
-        ]
-        return "\n".join(text for text in texts if text)
+        return "\n".join(filter(None, (text for speaker, text in turns(cell) if speaker in (None, "user", "human"))))
     return str(cell).strip()
+
+
+def turns(cell: Sequence[Any]) -> list[tuple[Any, str]]:
+    """Return who speaks in each part of a conversation, and the words."""
+    parts = [part if isinstance(part, Mapping) else {"text": part} for part in cell]
+    return [(one.get("role", one.get("from")), cell_words(_part(one, ("content", "text", "value")))) for one in parts]
+
+
+def _part(option: Mapping[str, Any], names: Sequence[str]) -> Any:  # noqa: ANN401
+    """Return the first of these parts that an object has, whatever the spelling of its name."""
+    simple = {simple_name(str(name)): cell for name, cell in option.items()}
+    return next((simple[name] for name in names if name in simple), None)
 
 
 def option_list(cell: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:  # noqa: ANN401
@@ -61,17 +77,18 @@ def option_list(cell: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:  # noqa: 
     if isinstance(cell, str):
         cell = _parsed(cell)
     if isinstance(cell, Mapping):
-        texts = cell.get("text", cell.get("choices"))
-        if texts is None and not _are_marks(cell):
+        texts = _part(cell, _OPTION_TEXTS)
+        if not isinstance(texts, list) and not _are_marks(cell):
             labelled = {str(label): cell_words(one) for label, one in cell.items() if one is not None}
             return tuple(labelled.values()), tuple(labelled)
-        labels = cell.get("label", [])
-        texts = list(cell) if texts is None else texts
-        return tuple(cell_words(one) for one in texts), tuple(map(str, labels))
+        labels = _part(cell, _OPTION_LABELS) if isinstance(texts, list) else None
+        return tuple(map(cell_words, texts if isinstance(texts, list) else cell)), tuple(map(str, labels or ()))
     if isinstance(cell, list | tuple):
         if cell and all(isinstance(one, Mapping) for one in cell):
-            labels = tuple(str(one["label"]) for one in cell if "label" in one)
-            return tuple(cell_words(one.get("text", one.get("content"))) for one in cell), labels
+            marks = [_part(one, _OPTION_LABELS) for one in cell]
+            return _unlabelled([cell_words(_part(one, _OPTION_TEXTS)) for one in cell], marks)
+        if cell and all(isinstance(one, list | tuple) and len(one) == 2 for one in cell):
+            return _unlabelled([cell_words(text) for _, text in cell], [label for label, _ in cell])
         return _unlabelled([cell_words(one) for one in cell])
     return (), ()
 
@@ -82,14 +99,41 @@ def _are_marks(cell: Mapping[Any, Any]) -> bool:
     return numbers and not set(cell) <= set(LETTERS)
 
 
-def _unlabelled(texts: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _unlabelled(texts: list[str], labels: Sequence[Any] = ()) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Take labels such as ``A)`` from the front of options, where all have one in order; drop empty ones at the end."""
     while texts and not texts[-1]:
         texts.pop()
-    marks = [match[1] if (match := _LABEL.match(text)) else "" for text in texts]
+    if len(texts) == 1 and (run := _labelled_run(texts[0])) and not run[0]:
+        return run[2], run[1]
+    marks = [match[1].upper() if (match := _LABEL.match(text)) else "" for text in texts]
     if len(texts) > 1 and (marks == list(LETTERS[: len(texts)]) or marks == [str(n + 1) for n in range(len(texts))]):
         return tuple(_LABEL.sub("", text) for text in texts), tuple(marks)
-    return tuple(texts), ()
+    return tuple(texts), tuple(map(str, labels)) if None not in labels else ()
+
+
+def _labelled_run(text: str) -> tuple[str, tuple[str, ...], tuple[str, ...]] | None:
+    """Return the words before the last run of options such as ``A) … B) …``, its labels and its options."""
+    marks = list(_IN_TEXT.finditer(text))
+    for first in reversed(range(len(marks))):
+        begin = marks[first].start()
+        if marks[first][1] not in ("A", "a", "1") or (marks[first][1] == "1" and not _starts_line(text, begin)):
+            continue
+        order = LETTERS if marks[first][1] == "A" else LETTERS.lower() if marks[first][1] == "a" else "123456789"
+        run = [marks[first]]
+        for mark in marks[first + 1 :]:
+            follows = mark[1] == order[len(run) : len(run) + 1]
+            run += [mark] if follows and (order[0] != "1" or _starts_line(text, mark.start())) else []
+        if len(run) > 1:
+            ends = [*(mark.start() for mark in run[1:]), len(text)]
+            options = [text[mark.end() : end].partition("\n\n")[0] for mark, end in zip(run, ends, strict=True)]
+            labels = tuple(mark[1].upper() for mark in run)
+            return text[: run[0].start()], labels, tuple(option.strip(" \t\r\n,;") for option in options)
+    return None
+
+
+def _starts_line(text: str, place: int) -> bool:
+    """Return whether only blanks stand before a place in its line; numbers within a line are seldom labels."""
+    return not text[:place].rpartition("\n")[2].strip()
 
 
 def _parsed(cell: str) -> Any:  # noqa: ANN401
@@ -112,7 +156,7 @@ def _parsed(cell: str) -> Any:  # noqa: ANN401
 
 
 def _bare(key: str) -> str:
-    return key.strip().strip("().:").strip()
+    return key.strip().strip("()[]*.:").strip()
 
 
 def resolve_keys(raws: Sequence[RawItem], first: int | None) -> tuple[list[ResolvedKey], list[str]]:
@@ -121,7 +165,8 @@ def resolve_keys(raws: Sequence[RawItem], first: int | None) -> tuple[list[Resol
     bare = [(raw, key) for raw, key in zip(raws, keys, strict=True) if not raw.options]
     open_keys = {str(one).casefold() for _, key in bare for one in key}
     about_truth = len(bare) == len(raws) and all(key and _is_truth(key[0], raw) for raw, key in bare)
-    pair = _PAIRS[0] if about_truth else next((pair for pair in _PAIRS if open_keys == set(pair)), ())
+    written = (pair for pair in _PAIRS if open_keys in (set(pair), {word[0] for word in pair}))
+    pair = _PAIRS[0] if about_truth else next(written, ())
     chosen = [(raw, key) for raw, key in zip(raws, keys, strict=True) if raw.options]
     lettered = all(_bare(one).upper() in LETTERS[: len(raw.options)] for raw, key in chosen for one in map(str, key))
     numbers = [
@@ -166,14 +211,21 @@ def _key_list(key: Any, options: Sequence[str]) -> list[Any]:  # noqa: ANN401
         parsed = _parsed(key)
         key = parsed if isinstance(parsed, list | Mapping) else key
     if isinstance(key, Mapping):  # of an open question: one answer, and other spellings of it
-        spellings = [key.get(name) for name in ("value", "text", "aliases")]
+        spellings = [key.get(name) for name in ("value", "text", "aliases", "answer", "input_text", "number", "spans")]
         key = list(dict.fromkeys(one for cell in spellings for one in (cell if isinstance(cell, list) else [cell])))
+    if options and (whole := _WHOLE.fullmatch(str(key))) and str(key) not in options:
+        key = whole[1] if isinstance(key, str) else int(key)
+    if isinstance(key, str) and options and key not in options and _NUMBERED.fullmatch(key.strip()):
+        return re.findall(r"\d+", key)
     if isinstance(key, str) and _LETTERED.fullmatch(key.strip()) and key.strip() not in options:
         letters = re.findall("[A-J]", key)
         if max(letters) in LETTERS[: len(options)] and len({*letters}) == len(letters):
             return letters
     if isinstance(key, list | tuple):
-        return [one for one in key if one is not None and str(one).strip()]
+        if len(key) == len(options) and set(key) <= {0, 1} and 1 in key:  # one mark for each option
+            return [option for option, mark in zip(options, key, strict=True) if mark]
+        answers = [_part(one, _OPTION_TEXTS) if isinstance(one, Mapping) else one for one in key]
+        return [one for one in dict.fromkeys(answers) if one is not None and str(one).strip()]
     return [] if key is None or (isinstance(key, str) and not key.strip()) else [key]
 
 
@@ -195,6 +247,10 @@ def _number(key: Any, raw: RawItem, lettered: bool) -> str:  # noqa: ANN401
 def _place(key: Any, raw: RawItem, lettered: bool, start: int) -> int | None:  # noqa: ANN401
     """Return the place of the option that a key names: by its label, letter, text or number."""
     text, bare = str(key).strip(), _bare(str(key))
+    folded = [option.casefold().rstrip(". ") for option in raw.options]
+    if isinstance(key, bool):
+        words = ("true", "yes") if key else ("false", "no")
+        return next((folded.index(word) for word in words if word in folded), None)
     if isinstance(key, int) and raw.labels == () and 0 <= key - start < len(raw.options):
         return key - start
     for wanted in (text, bare):
@@ -202,9 +258,14 @@ def _place(key: Any, raw: RawItem, lettered: bool, start: int) -> int | None:  #
             return raw.labels.index(wanted)
     if lettered and len(bare) == 1:
         return LETTERS.index(bare.upper())
-    folded = [option.casefold() for option in raw.options]
-    if text.casefold() in folded:
-        return folded.index(text.casefold())
+    if text in raw.options:
+        return raw.options.index(text)
+    if text.casefold().rstrip(". ") in folded:
+        return folded.index(text.casefold().rstrip(". "))
+    label = _LABEL.match(text)
+    if label and label[1].upper() in LETTERS[: len(folded)]:  # "B) Danube"
+        place = LETTERS.index(label[1].upper())
+        return place if _LABEL.sub("", text).casefold() == folded[place] else None
     if len(bare) == 1 and bare.upper() in LETTERS[: len(raw.options)]:
         return LETTERS.index(bare.upper())
     if bare.isdigit() and 0 <= int(bare) - start < len(raw.options):
@@ -220,28 +281,32 @@ def _open_answer(key: str) -> str:
     return answer.replace(",", "") if re.fullmatch(r"[-+]?\d{1,3}(,\d{3})+(\.\d+)?", answer) else answer
 
 
-def marked_option(targets: Any, key: Any) -> Any:  # noqa: ANN401
-    """Return the option that is marked 1 in ``mc1_targets``."""
-    if isinstance(targets, str):
-        targets = _parsed(targets)
-    if isinstance(targets, Mapping):
-        marks, texts = list(targets.get("labels", targets.values())), list(targets.get("choices", targets))
-        return texts[marks.index(1)] if 1 in marks else key
-    return key
+def marked_options(cell: Any) -> list[str]:  # noqa: ANN401
+    """Return the options that are marked as right: by 1 in ``mc1_targets``, or ``"correct": true`` of an option."""
+    if isinstance(cell, str):
+        cell = _parsed(cell)
+    if isinstance(cell, Mapping) and ("labels" in cell or _are_marks(cell)):
+        marks, texts = list(cell.get("labels", cell.values())), list(cell.get("choices", cell))
+    elif isinstance(cell, list) and cell and all(isinstance(one, Mapping) for one in cell):
+        marks, texts = [_part(one, _OPTION_MARKS) for one in cell], [_part(one, _OPTION_TEXTS) for one in cell]
+    else:
+        return []
+    return [cell_words(text) for text, mark in zip(texts, marks, strict=False) if mark == 1]
 
 
-def options_in_text(text: str, key: str) -> tuple[str, tuple[str, ...]]:
-    """Take options that stand as lettered lines at the end of a question, if the key is one of their letters."""
-    lines = text.splitlines()
-    start = next((row for row, line in enumerate(lines) if (match := _IN_TEXT.match(line)) and match[1] == "A"), None)
-    if start is None:
-        return text, ()
-    matches = [_IN_TEXT.match(line) for line in lines[start:] if line.strip()]
-    marks = [match[1] for match in matches if match]
-    if len(marks) < len(matches) or marks != list(LETTERS[: len(marks)]) or _bare(key).upper() not in marks:
-        return text, ()
-    question = _HEADING.sub("", "\n".join(lines[:start])).rstrip()
-    return question, tuple(match[2].strip() for match in matches if match)
+def options_in_text(text: str, key: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """Take options that stand with labels at the end of a question, if the key is one of them or of their labels."""
+    run, bullets = _labelled_run(text), _BULLETS.search(text)
+    if bullets is not None:
+        listed = tuple(line.strip().lstrip("-*•").strip() for line in bullets[1].strip().splitlines())
+        run = text[: bullets.start()], (), listed
+    if run is None:
+        return text, (), ()
+    question, labels, options = run
+    names = {_bare(key).upper(), match[1].upper() if (match := _LABEL.match(key)) else ""}
+    if not question.strip() or not (names & set(labels) or key.casefold() in map(str.casefold, options)):
+        return text, (), ()
+    return _HEADING.sub("", question).rstrip(), labels, options
 
 
 def boxed_answer(solution: str) -> str:

@@ -7,7 +7,7 @@ user maps fields to columns: ``text=question_stem,key=answerKey,options=choices.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,18 +17,24 @@ from mensura.intake import item_keys
 from mensura.intake.columns import NAMES, find_columns, parse_map
 from mensura.intake.packed import suffix_of
 from mensura.intake.records import JSON_FILES, SourceRecord, read_archive, read_json, simple_name
+from mensura.intake.statistics import SPREADSHEETS, read_spreadsheet
 from mensura.intake.tables import as_frame, read_noted
 from mensura.intake.text import plain_cell, refuse_twice
 
 FIELDS: Mapping[str, Sequence[str]] = NAMES["items"]
 """Columns by meaning, in simple spelling; the first that a file has counts."""
 _NUMBERED = re.compile(r"^(?:option|choice|opt?|sol|ending|answer)?_?(?:([a-j])|(\d{1,2}))$")
-_WRONG = re.compile(r"^(?:best_)?(?:incorrect|wrong)_(?:answer|option)s?(?:_?\d+)?$|^distractor_?\d+$")
+_WRONG = re.compile(r"^(?:best_)?(?:incorrect|wrong)_(?:answer|option|choice)s?(?:_?\d+)?$|^distractors?(?:_?\d+)?$")
+_NAMES = {name for names in FIELDS.values() for name in names}
+_SEVERAL = ("questions", "qas", "qa_pairs", "paragraphs")
+"""What a record calls its questions where it has several about one passage."""
 _ROW, _JOINED = "\0row", "\0options"
 _NUMBER_ROWS = "row"
 """What ``--map item=`` takes where the ids of a file are no use."""
 _MARKED = ("mc1_targets", "target_scores")
 """Columns that contain options and mark the right ones."""
+_HIGHEST = 10
+"""Rows among which the row of titles is looked for."""
 _FEWEST = 5
 """Items from which it is worth a note that the right option always comes first."""
 
@@ -90,8 +96,8 @@ def read_items(source: Any, *, columns: str | None = None) -> ItemFile:  # noqa:
     counted_from = int(first) if key and first in ("0", "1") else None
     if counted_from is not None:
         mapped["key"] = key
-    name, records = read_records(source, known={path for paths in FIELDS.values() for path in paths})
-    records = [replace_nested(record) for record in records]
+    name, records = read_records(source, known=_NAMES)
+    records = [part for record in records for part in _each_question(_lifted(record))]
     if not records:
         raise MensuraError(f"{name}: no items; expected one row or JSON object per item")
     titles = list(dict.fromkeys(title for record in records for title in record.cells))
@@ -108,6 +114,11 @@ def read_items(source: Any, *, columns: str | None = None) -> ItemFile:  # noqa:
         fields = {**FIELDS, "item": ()}
         del mapped["item"]
     chosen = find_columns(titles, fields, mapped, name)
+    if chosen["key"] is None and simple_name(chosen["options"] or "") == "answers":  # of open questions
+        chosen |= {"key": chosen["options"], "options": None}
+    simple = {simple_name(title): title for title in titles}
+    if chosen["key"] is None and "b" not in simple:  # a table of Q and A
+        chosen["key"] = simple.get("a")
     if chosen["text"] is None and chosen["item"] is None:
         raise MensuraError(
             f"{name}: no column holds the questions; it has {listed_names(titles)}. Say which: "
@@ -139,17 +150,38 @@ def read_items(source: Any, *, columns: str | None = None) -> ItemFile:  # noqa:
     return ItemFile(name, items, (*notes, *key_notes, *_order_notes(items)))
 
 
-def replace_nested(record: SourceRecord) -> SourceRecord:
+def _lifted(record: SourceRecord) -> SourceRecord:
     """Lift ``question.stem`` and ``doc.question`` to columns of their own, the parts of a question among them."""
     cells = dict(record.cells)
-    document = cells.pop("doc", None)
-    if isinstance(document, Mapping):
-        cells = {**document, **{title: cells[title] for title in ("doc_id", "target") if title in cells}}
+    for title in [
+        title for title, cell in cells.items() if isinstance(cell, Mapping) and simple_name(title) not in _NAMES
+    ]:
+        if set(map(simple_name, cells[title])) & set(FIELDS["text"]):
+            own = {name: cells[name] for name in ("doc_id", "target") if name in cells}
+            cells = {**cells, **cells.pop(title), **own}
     question = cells.get("question")
     if isinstance(question, Mapping):
         del cells["question"]
         cells |= {f"question.{title}": cell for title, cell in question.items()}
     return replace(record, cells=cells)
+
+
+def _each_question(record: SourceRecord) -> Iterator[SourceRecord]:
+    """Yield a record for each question of a passage: an object each, or lists of questions, options and answers."""
+    cells = dict(record.cells)
+    title = next((title for title in _SEVERAL if isinstance(cells.get(title), list) and cells[title]), None)
+    if title is None:
+        yield record
+        return
+    parts = cells.pop(title)
+    lists = [name for name, cell in cells.items() if isinstance(cell, list) and len(cell) == len(parts)]
+    name = next((name for name in cells if simple_name(name) in FIELDS["item"]), None)
+    for place, part in enumerate(parts):
+        number = {} if name is None else {name: f"{cells[name]}-{place + 1}"}
+        own = part if isinstance(part, Mapping) else {"question": part}
+        yield from _each_question(
+            replace(record, cells={**cells, **{one: cells[one][place] for one in lists}, **number, **own})
+        )
 
 
 def _at(cells: Mapping[str, Any], path: str | None) -> Any:  # noqa: ANN401
@@ -167,16 +199,29 @@ def _at(cells: Mapping[str, Any], path: str | None) -> Any:  # noqa: ANN401
 
 def _raw_item(record: SourceRecord, chosen: Mapping[str, str | None]) -> item_keys.RawItem:
     cells = record.cells
-    text, key = item_keys.cell_words(_at(cells, chosen["text"])), _at(cells, chosen["key"])
-    options, labels = item_keys.option_list(_at(cells, chosen["options"]))
-    first_is_one = False
+    asked, cell, key = (_at(cells, chosen[field]) for field in ("text", "options", "key"))
+    text = item_keys.cell_words(asked)
+    if not text:  # a file may have an instruction in some rows and an input in others
+        text = next(filter(None, (item_keys.cell_words(cells.get(name)) for name in FIELDS["text"])), "")
+    if not item_keys.cell_words(key) and isinstance(asked, list):
+        key = next((words for who, words in reversed(item_keys.turns(asked)) if who in ("assistant", "gpt")), key)
+    options, labels = item_keys.option_list(cell)
+    if not options and item_keys.marked_options(key):
+        options, cell = item_keys.option_list(key)[0], key
+    if isinstance(cell, list) and key in cell:  # 3 among 1, 2, 3 and 4 is a text, and no place
+        key = str(key)
+    if len(options) == 1:
+        parts = tuple(part.strip() for part in options[0].split(","))
+        if item_keys.cell_words(key) in (*parts, *item_keys.LETTERS[: len(parts)]):
+            options = parts
+    first_is_one = bool(labels) and re.fullmatch(r"\D+1", labels[0]) is not None
     if not options:
         options, key, first_is_one = _from_columns(cells, key)
-    if chosen["options"] is not None and simple_name(chosen["options"]) in _MARKED:
-        key = item_keys.marked_option(_at(cells, chosen["options"]), key)
-    if not options and not isinstance(key, bool | int):
-        text, options = item_keys.options_in_text(text, item_keys.cell_words(key))
-        labels = tuple(item_keys.LETTERS[: len(options)])
+    marked = item_keys.marked_options(cell)
+    if marked and (not item_keys.cell_words(key) or simple_name(chosen["options"] or "") in _MARKED or cell is key):
+        key = marked
+    if not options and not (isinstance(key, bool)):
+        text, labels, options = item_keys.options_in_text(text, item_keys.cell_words(key))
     if not options and chosen["key"] is not None and simple_name(chosen["key"]) == "solution":
         key = item_keys.boxed_answer(item_keys.cell_words(key))
     return item_keys.RawItem(record.place, cells, text, options, labels, key, first_is_one)
@@ -193,13 +238,15 @@ def _from_columns(cells: Mapping[str, Any], key: Any) -> tuple[tuple[str, ...], 
     if wrong and item_keys.cell_words(key):
         texts = [item_keys.cell_words(cells[title]) for title in single]
         if not single:
-            texts = [part.strip() for title in wrong for part in item_keys.cell_words(cells[title]).split(";")]
+            texts = [text for title in wrong for text in item_keys.option_list(cells[title])[0]]
         return (item_keys.cell_words(key), *(text for text in texts if text)), key, False
     numbered = {match: title for name, title in simple.items() if (match := _NUMBERED.match(name))}
     if len(numbered) < 2:
         return (), key, False
     ordered = sorted(numbered, key=lambda match: (match[1] or "", int(match[2] or 0)))
     options = [item_keys.cell_words(cells[numbered[match]]) for match in ordered]
+    named = {match[0]: text for match, text in zip(ordered, options, strict=True) if len(match[0]) > 1}
+    key = named.get(simple_name(str(key)), key)
     while options and not options[-1]:
         options.pop()
     return tuple(options), key, ordered[0][0].startswith(("opt", "choice")) and ordered[0][2] == "1"
@@ -259,28 +306,43 @@ def read_records(source: Any, *, known: Iterable[str] = ()) -> tuple[str, list[S
 
 
 def _from_table(path: Path, known: set[str]) -> list[SourceRecord]:
-    """Read a table; a CSV may lack the row of titles, as that of MMLU does."""
-    if suffix_of(path) not in (".csv", ".tsv", ".txt"):
-        frame = read_noted(path, infer=False).frame
+    """Read a table; a CSV may lack the row of titles, as that of MMLU does, and a title may stand above the titles."""
+    text, sheets = suffix_of(path) in (".csv", ".tsv", ".txt"), suffix_of(path) in SPREADSHEETS
+    if sheets:
+        frame = read_spreadsheet(path, titles=known)
+        rows, cells = list(range(1, frame.height + 2)), [tuple(frame.columns), *frame.rows()]
+    else:
+        frame = read_noted(path, infer=False, header=not text, row=_ROW).frame
+        rows, cells = frame[_ROW].to_list(), frame.drop(_ROW).rows()
+    if not text and not sheets:
         return [
-            SourceRecord(f"{path.name}, row {row}", cells)
-            for row, cells in enumerate(frame.iter_rows(named=True), start=2)
+            SourceRecord(f"{path.name}, row {row}", one)
+            for row, one in zip(rows, frame.drop(_ROW).iter_rows(named=True), strict=True)
         ]
-    frame = read_noted(path, infer=False, header=False, row=_ROW).frame
-    rows, cells = frame[_ROW].to_list(), frame.drop(_ROW).rows()
-    first = ["" if cell is None else str(cell).strip() for cell in cells[0]]
+    start = next((at for at, row in enumerate(cells[:_HIGHEST]) if len(list(filter(None, _words(row)))) > 1), 0)
+    first = _words(cells[start])
     width = len(first) - 2  # in such a file every row ends in the letter of one of the cells before it
     ends_in_letters = width > 1 and all(row[-1] in tuple("ABCDEFGHIJ"[:width]) for row in cells)
-    titles, start = ["question", *"ABCDEFGHIJ"[: len(first) - 2], "answer"], 0
-    if not known or known & set(map(simple_name, first)) or not ends_in_letters:
+    if known and ends_in_letters and not known & set(map(simple_name, first)):
+        titles = ["question", *"ABCDEFGHIJ"[:width], "answer"]
+    else:
         refuse_twice(first, str(path))
-        titles, start = [title or f"column {place}" for place, title in enumerate(first, start=1)], 1
+        titles, start = [title or f"column {place}" for place, title in enumerate(first, start=1)], start + 1
     return [
         SourceRecord(
-            f"{path.name}, row {row}", {title: plain_cell(cell) for title, cell in zip(titles, values, strict=True)}
+            f"{path.name}, row {row}",
+            {
+                title: plain_cell(cell) if isinstance(cell, str) else cell
+                for title, cell in zip(titles, values, strict=True)
+            },
         )
         for row, values in zip(rows[start:], cells[start:], strict=True)
     ]
+
+
+def _words(row: Iterable[Any]) -> list[str]:
+    """Return the cells of a row of titles; those that a spreadsheet leaves empty have no name."""
+    return ["" if cell is None or str(cell).startswith("__UNNAMED__") else str(cell).strip() for cell in row]
 
 
 def _with_labels(records: list[SourceRecord], path: Path) -> list[SourceRecord]:

@@ -18,7 +18,10 @@ from mensura.intake.text import decoded_text
 MOST_BYTES = 2**28
 """Bytes that a file of records may unpack to."""
 JSON_FILES = (".json", ".jsonl", ".ndjson")
-_LISTS = ("examples", "samples", "items", "questions", "data", "records", "rows")
+_LISTS = (
+    "examples", "samples", "items", "questions", "data", "records", "rows", "results", "entries", "problems", "tasks",
+    "instances", "test", "validation", "dev", "train", "dataset", "quiz",
+)  # fmt: skip
 """Names under which a JSON object keeps its records."""
 
 
@@ -31,8 +34,9 @@ class SourceRecord:
 
 
 def simple_name(title: str) -> str:
-    """Return a title in small letters, words joined by one underscore: ``Correct Answer`` is ``correct_answer``."""
-    return re.sub(r"[^a-z0-9]+", "_", title.strip().casefold()).strip("_")
+    """Return a title in small letters, words joined by one underscore: ``correctAnswer`` is ``correct_answer``."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", "_", title.strip())
+    return re.sub(r"[^a-z0-9]+", "_", words.casefold()).strip("_")
 
 
 def read_json(path: Path, name: str | None = None) -> list[SourceRecord]:
@@ -88,13 +92,31 @@ def as_objects(value: object, path: Path, place: str) -> list[Mapping[str, Any]]
 
 def _of_document(document: Any, name: str) -> list[SourceRecord]:  # noqa: ANN401
     if isinstance(document, Mapping):
-        inside = next((document[title] for title in _LISTS if isinstance(document.get(title), list)), None)
-        if inside is None:
-            return [SourceRecord(name, document)]
-        document = inside
+        document = _rows_of(document)
     if not isinstance(document, list) or not all(isinstance(one, Mapping) for one in document):
         raise MensuraError(f"{name}: no items; expected a list of JSON objects, one per item")
     return [SourceRecord(f"{name}, record {number}", one) for number, one in enumerate(document, start=1)]
+
+
+def _rows_of(document: Mapping[str, Any]) -> list[Any]:
+    """Return the records that an object keeps: in a list, by column, by their ids; else it is the only record."""
+    for title in _LISTS:
+        rows, columns = document.get(title), document.get("columns")
+        if isinstance(rows, Mapping):
+            return _rows_of(rows)
+        if isinstance(rows, list) and all(isinstance(row, Mapping) for row in rows):
+            return rows
+        if isinstance(rows, list) and isinstance(columns, list):
+            return [dict(zip(map(str, columns), row, strict=True)) for row in rows]
+    values = list(document.values())
+    if len(values) > 1 and all(isinstance(one, list) and len(one) == len(values[0]) for one in values):
+        return [dict(zip(document, row, strict=True)) for row in zip(*values, strict=True)]
+    alike = all(isinstance(one, Mapping) and set(one) & set(values[0]) for one in values)
+    if not values or not alike:
+        return [document]
+    if all(str(number).isdigit() for column in values for number in column):
+        return [{title: column.get(number) for title, column in document.items()} for number in values[0]]
+    return [{"id": name, **one} for name, one in document.items()]
 
 
 def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import polars as pl
 
 from mensura.core.errors import MensuraError
 from mensura.intake.packed import measure, refuse_vast
+from mensura.intake.records import simple_name
 
 SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 STATISTICS = (".sav", ".zsav", ".por", ".dta", ".sas7bdat", ".xpt")
@@ -63,8 +64,8 @@ def read_statistics(path: Path, *, keep_missing: bool = False) -> Labelled:
     return pl.DataFrame([_series(name, values) for name, values in columns.items()]), labels, codes
 
 
-def read_spreadsheet(path: Path, sheet: str | None = None) -> pl.DataFrame:
-    """Read one sheet of a spreadsheet: the one named, else the only one that holds anything."""
+def read_spreadsheet(path: Path, sheet: str | None = None, titles: Collection[str] = ()) -> pl.DataFrame:
+    """Read one sheet of a spreadsheet: the one named, else the only filled one, or the only one with such titles."""
     _library("fastexcel")
     try:
         sheets: dict[str, pl.DataFrame] = pl.read_excel(
@@ -75,6 +76,8 @@ def read_spreadsheet(path: Path, sheet: str | None = None) -> pl.DataFrame:
             f"{path}: not a readable spreadsheet ({str(fault).splitlines()[0]}); save it again, or as CSV"
         ) from fault
     filled = {name: frame for name, frame in sheets.items() if frame.height and frame.width}
+    titled = {name: frame for name, frame in filled.items() if {*map(simple_name, frame.columns)} & {*titles}}
+    filled = titled if len(titled) == 1 else filled
     if sheet is not None and sheet not in sheets:
         raise MensuraError(f"{path}: no sheet {sheet!r}; expected one of {', '.join(sheets)}")
     if sheet is None and len(filled) != 1:
