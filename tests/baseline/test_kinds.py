@@ -126,6 +126,19 @@ DESCRIPTIONS = {
     "élèves de collège dont la langue maternelle n'est pas le français": "pupils, home language differs",
     "adultes francophones en temps limité": "people, time limit",
     "estudiantes universitarios sin límite de tiempo": "students, no time limit",
+    "retired schoolteachers in Ohio": "people",
+    "adults who went to school for less than six years": "people",
+    "pensioners instead of pupils": "people",
+    "adults rather than students, in a rush": "people, time limit",
+    "people who have never worked as crowd workers": "people",
+    "people whose first language isn't English, tested in English": "people, home language differs",
+    "people who speak Spanish at home and take the test in English": "people, home language differs",
+    "adults with limited English": "people, home language differs",
+    "people who were given plenty of time": "people, no time limit",
+    "adults; the time to answer was not limited": "people, no time limit",
+    "participants asked to answer as quickly as possible": "people, time limit",
+    "volunteers from the internet, no students among them": "crowd",
+    "takers of an AP Chemistry exam": "pupils",
 }
 """Descriptions of people, and what they mean; a time limit that is not named is not stated."""
 

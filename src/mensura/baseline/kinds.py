@@ -46,7 +46,7 @@ _UNTIMED, _TIMED, _OTHER_LANGUAGE, _POOR = (
     re.compile("|".join(_WORDS[name])) for name in ("untimed", "timed", "other_language", "poor")
 )
 _NEGATED = re.compile(
-    rf"\b(?:{'|'.join(_WORDS['negations'])})\b[\s-]*"
+    rf"\b(?:{'|'.join(_WORDS['negations'])})\b[\s-]*(?:(?:worked|been|served|acted) as[\s-]+)?"
     rf"(?:\w+[\s-]+(?:(?!(?:{'|'.join(_WORDS['ends'])})\b)\w+[\s-]+){{0,2}})?$"
 )
 """A negation up to four words before the end of a text."""
