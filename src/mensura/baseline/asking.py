@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
@@ -14,23 +13,30 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from mensura.baseline.recordings import COLUMNS
-from mensura.core.errors import MensuraError, listed_names
-from mensura.extrapolation.whole_pool import REMEMBERING, Matched, deal, label_of, match, read_estimates
+from mensura.baseline.estimator import logit_rate
+from mensura.baseline.recordings import COLUMNS, SIMULATED
+from mensura.core.arrays import Floats, expit
+from mensura.core.errors import MensuraError, check_choice, listed_names
+from mensura.extrapolation.whole_pool import (
+    REMEMBERING,
+    Matched,
+    closed_object,
+    deal,
+    label_of,
+    match,
+    read_estimates,
+    read_object,
+)
 from mensura.intake.item_keys import LETTERS
-from mensura.llm import AnswerReading, Question
+from mensura.llm import AnswerReading, Question, UnreadableError
+from mensura.scale import Z90
 
 if TYPE_CHECKING:
     from mensura.baseline.inputs import BaselineItems
     from mensura.llm import Asker
     from mensura.people import Population
 
-CHUNK = 75
-"""Items per prompt, as in the recordings that the errors were learned on."""
 SYSTEM = "You estimate how groups of people do on test questions. You answer with one JSON object and nothing else."
-PROMPT = (Path(__file__).parent / "data" / "prompt.txt").read_text(encoding="utf-8")
-PROMPT_HASH = hashlib.sha256((SYSTEM + PROMPT).encode()).hexdigest()[:12]
-"""What the card names the prompt by."""
 REMINDER = " Per cent: write 83 for 83%, not 0.83."
 """Added where a model wrote shares before."""
 SHARES = "no number is above 1, so they look like shares; expected per cent"
@@ -48,14 +54,33 @@ _REPLIED = ("unreadable", "refused", "filtered")
 """Errors of a reply; others mean that none came."""
 
 
+@dataclass(frozen=True)
+class Way:
+    """One way to ask: its prompt, the schema and the reader of answers, and the items of one prompt.
+
+    ``suffix``: of the model's name among the estimators.
+    """
+
+    prompt: str
+    schema: Mapping[str, object]
+    read: Callable[[str], AnswerReading]
+    chunk: int
+    suffix: str = ""
+
+    @property
+    def hash(self) -> str:
+        """What the card names the prompt by."""
+        return hashlib.sha256((SYSTEM + self.prompt).encode()).hexdigest()[:12]
+
+
 def ask_models(
-    items: BaselineItems, populations: Sequence[Population], askers: Sequence[Asker], runs: int
+    items: BaselineItems, populations: Sequence[Population], askers: Sequence[Asker], runs: int, asking: str
 ) -> tuple[pl.DataFrame, list[str]]:
     """Return the estimates of every model, run and population, and what a reader must know of the answers."""
     rows: list[tuple[object, ...]] = []
     warnings = flag_orders(items)
     for who in populations:
-        works = [_Asked(items, who, asker, runs) for asker in askers]
+        works = [_Asked(items, who, asker, runs, find_way(asking)) for asker in askers]
         for work in works:
             work.ask()
             rows += work.rows
@@ -69,7 +94,9 @@ def ask_models(
     return pl.DataFrame(rows, schema=COLUMNS, orient="row"), warnings
 
 
-def plan_questions(items: BaselineItems, populations: Sequence[Population], runs: int) -> list[Question]:
+def plan_questions(
+    items: BaselineItems, populations: Sequence[Population], runs: int, asking: str = "direct"
+) -> list[Question]:
     """Write the questions of a first round, for an estimate of the cost.
 
     Parameters
@@ -80,6 +107,8 @@ def plan_questions(items: BaselineItems, populations: Sequence[Population], runs
         The people to judge.
     runs : int
         How often each model is asked.
+    asking : str
+        direct (rates) or persons (answers of simulated persons).
 
     Returns
     -------
@@ -95,8 +124,9 @@ def plan_questions(items: BaselineItems, populations: Sequence[Population], runs
     2
 
     """
-    places = deal(range(items.table.height), CHUNK)
-    return [write_question(items, who, part, run) for who in populations for run in range(runs) for part in places]
+    way = find_way(asking)
+    places = deal(range(items.table.height), way.chunk)
+    return [write_question(items, who, part, run, way) for who in populations for run in range(runs) for part in places]
 
 
 def flag_orders(items: BaselineItems) -> list[str]:
@@ -109,20 +139,21 @@ def flag_orders(items: BaselineItems) -> list[str]:
 
 
 def write_question(
-    items: BaselineItems, who: Population, places: Sequence[int], repeat: int, reminder: str = ""
+    items: BaselineItems, who: Population, places: Sequence[int], repeat: int, way: Way, reminder: str = ""
 ) -> Question:
     """Return the question about some items: texts fenced, labels of our own instead of their ids."""
     rows = items.table.select("text", "options", "right", "answer").rows()
     blocks = [_fenced(label_of(at), *rows[place]) for at, place in enumerate(places)]
-    prompt = PROMPT.format(
+    prompt = way.prompt.format(
         people=who.prose,
+        persons=PERSONS,
         count=len(places),
         items="\n\n".join(blocks),
         first=label_of(0),
         last=label_of(len(places) - 1),
     )
     about = {"task": "baseline", "population": who.name, "first": str(items.table["item"][places[0]])}
-    return Question(prompt=prompt + reminder, system=SYSTEM, schema=REMEMBERING, repeat=repeat, about=about)
+    return Question(prompt=prompt + reminder, system=SYSTEM, schema=way.schema, repeat=repeat, about=about)
 
 
 def _fenced(label: str, text: str, options: Sequence[str], right: Sequence[int], answer: str) -> str:
@@ -134,14 +165,85 @@ def _fenced(label: str, text: str, options: Sequence[str], right: Sequence[int],
 
 def read_reply(text: str) -> AnswerReading:
     """Take the rows of an answer, and one more row: the benchmark that the model recognises, and its published mean."""
-    reading = read_estimates(text)
-    whole = json.loads(text[text.find("{") : text.rfind("}") + 1])
+    return _with_memory(read_estimates(text), read_object(text))
+
+
+def read_persons(text: str) -> AnswerReading:
+    """Take the answers of simulated persons as one estimate per item, and the memory as :func:`read_reply` does."""
+    whole = read_object(text)
+    persons = whole.get("persons")
+    answers = (
+        [one["answers"] for one in persons if isinstance(one, dict) and isinstance(one.get("answers"), dict)]
+        if isinstance(persons, list)
+        else []
+    )
+    if len(answers) < _FEWEST:
+        raise UnreadableError(
+            f"the JSON answer has {len(answers)} persons with answers; expected {PERSONS} in a list 'persons'"
+        )
+    labels = dict.fromkeys(label for one in answers for label in one)
+    marks = [[float(one[label]) for one in answers if one.get(label) in (0, 1)] for label in labels]
+    full = [(label, given) for label, given in zip(labels, marks, strict=True) if len(given) >= _FEWEST]
+    if not full:
+        raise UnreadableError("no item has answers of 0 or 1; expected one for each item and person")
+    rates, low, high = fit_rates(
+        np.array([sum(given) for _, given in full]), np.array([len(given) for _, given in full])
+    )
+    rows = [
+        {"item": label, "estimate": 100 * rate, "low": 100 * least, "high": 100 * most}
+        for (label, _), rate, least, most in zip(full, rates, low, high, strict=True)
+    ]
+    return _with_memory(AnswerReading(rows, str(whole.get("rationale") or "")), whole)
+
+
+def fit_rates(right: Floats, n: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the rates of items with 90% intervals from right answers of n simulated persons each.
+
+    The model is that of Rasch with random items: their logits are normal around the pool's mean. The persons of one
+    prompt answer all items, so that the share of right answers is sufficient. The variance between items is what the
+    shares differ by beyond sampling.
+    """
+    logits, noise = logit_rate(right / n, n.astype(np.float64))
+    between = max(float(logits.var() - noise.mean()), _LEAST)
+    mean = np.average(logits, weights=1 / (between + noise))
+    kept = between / (between + noise)
+    centre, half = mean + kept * (logits - mean), Z90 * np.sqrt(kept * noise)
+    return expit(centre), expit(centre - half), expit(centre + half)
+
+
+def _with_memory(reading: AnswerReading, whole: Mapping[str, Any]) -> AnswerReading:
     mean, name = whole.get("published_mean"), whole.get("benchmark")
     is_mean = isinstance(mean, int | float) and not isinstance(mean, bool) and 0 <= mean <= 100
     share = None if not is_mean else mean / 100 if mean > 1 else mean  # nobody publishes a mean of 1% or less
     memory = {"item": _MEMORY, "benchmark": str(name or "").strip()[:_SHOWN], "mean": share}
     rows = reading.value if isinstance(reading.value, list) else []
     return AnswerReading([*rows, memory], reading.rationale)
+
+
+PERSONS = 20
+"""Persons whom a model imagines in one answer."""
+_FEWEST = 5  # persons without whose answers an item has no estimate
+_LEAST = 0.05  # variance between items in logits, where the answers of so few persons show none
+_FOLDER = Path(__file__).parent / "data"
+_PERSON = closed_object({"person": {"type": "string"}, "answers": {"type": "object"}})
+_MEMORY_FIELDS = {name: REMEMBERING["properties"][name] for name in ("rationale", "benchmark", "published_mean")}
+WAYS = {
+    "direct": Way((_FOLDER / "prompt.txt").read_text(encoding="utf-8"), REMEMBERING, read_reply, chunk=75),
+    "persons": Way(
+        (_FOLDER / "prompt_persons.txt").read_text(encoding="utf-8"),
+        closed_object({**_MEMORY_FIELDS, "persons": {"type": "array", "items": _PERSON}}),
+        read_persons,
+        chunk=25,
+        suffix=SIMULATED,
+    ),
+}
+"""Ways to ask by their names; 75 items per direct prompt, as in the recordings that the errors were learned on."""
+
+
+def find_way(asking: str) -> Way:
+    """Return a way to ask; an unknown one is refused."""
+    check_choice("asking", asking, tuple(WAYS))
+    return WAYS[asking]
 
 
 def _published(rows: object) -> tuple[str | None, float | None]:
@@ -160,12 +262,11 @@ class _Asked:
     who: Population
     asker: Asker
     runs: int
+    way: Way
     rows: list[tuple[object, ...]] = field(default_factory=list)
     without: int = 0
     replies: int = 0
     reasons: list[str] = field(default_factory=list)
-    made: tuple[str, str] = field(default_factory=lambda: (str(date.today()), PROMPT_HASH))
-    """Date and prompt."""
     came: str = ""
     """The beginning of the first reply that could not be used."""
 
@@ -178,11 +279,12 @@ class _Asked:
             self.without += len(left)
 
     def _round(self, places: list[int], run: int, attempt: int) -> list[int]:
-        chunks = deal(places, CHUNK)
+        chunks = deal(places, self.way.chunk)
         repeat = run + attempt * self.runs
         reminder = REMINDER if SHARES in self.reasons else ""
-        questions = [write_question(self.items, self.who, part, repeat, reminder) for part in chunks]
-        answers = self.asker.ask(questions, read_reply)
+        questions = [write_question(self.items, self.who, part, repeat, self.way, reminder) for part in chunks]
+        answers = self.asker.ask(questions, self.way.read)
+        made = str(date.today()), self.way.hash
         options = [count or 0 for count in self.items.n_options]
         left: list[int] = []
         for part, answer in zip(chunks, answers, strict=True):
@@ -203,7 +305,8 @@ class _Asked:
             published = _published(answer.value)
             for at, one in matched.estimates.items():
                 item = self.items.table["item"][part[at]]
-                origin = (self.asker.model, str(run + 1), one.remembered, self.who.name, *self.made, *published)
+                model = self.asker.model + self.way.suffix
+                origin = (model, str(run + 1), one.remembered, self.who.name, *made, *published)
                 self.rows.append((item, one.rate, one.low, one.high, *origin))
         return sorted(left)
 

@@ -38,6 +38,7 @@ _CONTRADICTS = 4.0
 _NEEDED = {
     "askers": "estimates that exist need no model",
     "runs": "only models in askers= are asked more than once",
+    "asking": "only models in askers= are asked",
     "estimator": "a model that is asked has its name",
     "anchor_people": "there are no anchors",
 }
@@ -52,6 +53,7 @@ def estimate_baseline(
     estimates: Any = None,  # noqa: ANN401
     estimator: str | None = None,
     askers: Sequence[Asker] = (),
+    asking: str = "direct",
     runs: int = 1,
     anchors: Any = None,  # noqa: ANN401
     anchor_people: int | None = None,
@@ -79,6 +81,9 @@ def estimate_baseline(
         Who made these estimates. The errors of a model that nobody recorded, and of people, are less well known.
     askers : sequence of Asker
         Models to ask instead.
+    asking : str
+        How to ask them: ``direct`` for rates, or ``persons`` for the answers of simulated persons, whose errors nobody
+        has measured yet.
     runs : int
         How often each is asked.
     anchors : optional
@@ -126,6 +131,7 @@ def estimate_baseline(
     unused = {
         "askers": estimates is not None and bool(askers),
         "runs": estimates is not None and runs != 1,
+        "asking": estimates is not None and asking != "direct",
         "estimator": estimates is None and estimator is not None,
         "anchor_people": anchors is None and anchor_people is not None,
     }
@@ -149,7 +155,7 @@ def estimate_baseline(
     elif askers:
         from mensura.baseline.asking import ask_models
 
-        table, remarks = ask_models(benchmark, populations, askers, runs)
+        table, remarks = ask_models(benchmark, populations, askers, runs, asking)
         warnings += remarks
     else:
         raise MensuraError(

@@ -231,6 +231,8 @@ class KnownMean:
 FILE = Path(__file__).parent / "data" / "learned.json"
 UNNAMED = "unnamed"
 """The model of estimates that name none."""
+SIMULATED = " (as simulated persons)"
+"""End of an estimator's name where a model answered as persons. Nobody recorded the errors of this way."""
 GROUPS = ("people", "time", "report", "domain", "format")
 """Groups of effects: kind of people, time pressure, tested or only claimed, domain, answer format."""
 
@@ -278,7 +280,8 @@ def shipped() -> dict[str, Any]:
 def is_recorded(estimator: str) -> bool:
     """Return whether the errors of a model were learned: its name has that of a recorded one; unnamed ones count."""
     name = estimator.casefold()
-    return name == UNNAMED or any(recorded in name for recorded in shipped()["estimators"])
+    recorded = any(model in name for model in shipped()["estimators"]) and not name.endswith(SIMULATED)
+    return name == UNNAMED or recorded
 
 
 @cache

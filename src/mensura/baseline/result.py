@@ -12,7 +12,7 @@ import polars as pl
 from mensura import __version__
 from mensura.baseline.human_results import markdown_cell
 from mensura.baseline.origin import MODEL_COLUMNS, PopulationPart, item_rows, model_row, population_row
-from mensura.baseline.recordings import shipped
+from mensura.baseline.recordings import is_recorded, shipped
 from mensura.core.errors import listed_names
 from mensura.core.folders import whole_folder
 from mensura.core.frames import neutral_cells
@@ -20,7 +20,7 @@ from mensura.core.results import Result
 from mensura.scale.ranking import say_chance
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from mensura.baseline.inputs import BaselineItems
 
@@ -160,8 +160,13 @@ def card_facts(baseline: Baseline) -> dict[str, object]:
 
 
 def validated_on(part: PopulationPart) -> str:
-    """Return which check of the method applies to these people."""
-    errors = shipped()["validation"]
+    """Return which check of the method applies to these people, and whose estimates it was about."""
+    errors, others = shipped()["validation"], [name for name in part.models if not is_recorded(name)]
+    whose = f"; with estimates of {listed_names(shipped()['estimators'])}, not of {listed_names(others)}"
+    return _checked_on(part, errors) + (whose if others else "")
+
+
+def _checked_on(part: PopulationPart, errors: Mapping[str, float]) -> str:
     if part.kind.traits:
         return (
             f"AI benchmarks whose people answered as raters: on {errors['ai_benchmarks']} of them left out, means are "

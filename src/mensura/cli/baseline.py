@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mensura.baseline import Baseline, BaselineItems
 
 PLAN, RECORDED, CHALLENGE = "plan", "recorded/", "challenge"
+DIRECT = "direct"
 LONGEST_ANSWER = 8192
 """Tokens an answer may have: 75 items with intervals take about 3,500, and some models reason before."""
 USUAL_ANSWER = 3500
@@ -46,7 +47,6 @@ class BaselineSettings(AskingSettings):
     sample: Annotated[int | None, "Estimate a stratified sample of so many items."] = None
     seed: Annotated[int, "Seed of sample and draws."] = 0
     opens: Annotated[str | None, "Day on which a sealed pool opens (challenge seal), such as 2027-06-01."] = None
-    method: Annotated[str, "Way to estimate (challenge submit): direct, persons, demands, crowd or other."] = "direct"
 
 
 @takes(BaselineSettings)
@@ -60,6 +60,7 @@ def baseline(
     minutes: Annotated[bool, opt("Estimate the minutes that people need; --estimates has item, minutes.")] = False,
     columns: ItemColumns = None,
     model: Models = None,
+    asking: Annotated[str, opt("How to ask: direct for rates, persons for simulated persons.")] = DIRECT,
     max_cost: MaxCost = None,
     dry_run: DryRun = False,
     settings: Settings = None,
@@ -76,7 +77,7 @@ def baseline(
 
     rare = read_settings(settings, BaselineSettings)
     if words[0] == CHALLENGE and not Path(CHALLENGE).exists():
-        _take_part(words[1:], rare.opens, rare.method, estimates, estimator, out)
+        _take_part(words[1:], rare.opens, asking, estimates, estimator, out)
         return
     if (rare.mean is not None and rare.n is None) or (rare.n is not None and rare.mean is None and anchors is None):
         raise MensuraError("--set mean and --set n: give both, such as --set mean=0.345 --set n=60")
@@ -102,12 +103,14 @@ def baseline(
         **{name: getattr(rare, name) for name in ("domain", "kind", "timed", "majority", "seed")},
     }
     askings = Asking(model, max_cost, dry_run, rare).each(out, LONGEST_ANSWER)
+    if asking != DIRECT and not model:
+        raise MensuraError("--asking: only with --model, because nobody else is asked")
     if dry_run:
-        _print_cost(items, described, askings, rare.runs, rare.sample, rare.seed)
+        _print_cost(items, described, askings, asking, rare)
         return
     if source is None:
         items = items.askable()
-        work["runs"] = rare.runs
+        work |= {"runs": rare.runs, "asking": asking}
     with ExitStack() as stack:
         if source is None:
             work["askers"] = [stack.enter_context(asking.open("estimating")) for asking in askings]
@@ -193,7 +196,7 @@ def _read_scores(path: Path) -> pl.DataFrame:
 
 
 def _print_cost(
-    items: BaselineItems, people: list[str], askings: list[Asking], runs: int, sample: int | None, seed: int
+    items: BaselineItems, people: list[str], askings: list[Asking], way: str, rare: BaselineSettings
 ) -> None:
     from mensura.baseline import find_people, list_people, plan_questions
     from mensura.people import World
@@ -203,8 +206,9 @@ def _print_cost(
     items = items.askable()
     print_notes(items.notes)
     world = World.load()
-    chosen = items if sample is None else items.sample(sample, seed)
-    questions = plan_questions(chosen, [find_people(who, world) for who in list_people(people, world)], runs)
+    chosen = items if rare.sample is None else items.sample(rare.sample, rare.seed)
+    populations = [find_people(who, world) for who in list_people(people, world)]
+    questions = plan_questions(chosen, populations, rare.runs, way)
     for asking in askings:
         asking.print_estimate(questions, USUAL_ANSWER)
 
@@ -292,7 +296,7 @@ SIMULATED = "simulated"
 
 
 def _take_part(
-    words: list[str], opens: str | None, method: str, estimates: str | None, estimator: str | None, out: Path | None
+    words: list[str], opens: str | None, asking: str, estimates: str | None, estimator: str | None, out: Path | None
 ) -> None:
     """Run one step of the challenge; ``words`` are the step, the pool, and submissions to score."""
     from mensura.baseline import challenge
@@ -314,7 +318,7 @@ def _take_part(
     if step == "submit":
         if estimates is None or estimator is None or out is None:
             raise MensuraError("baseline challenge submit: give --estimates FILE, --estimator NAME and --out FOLDER")
-        entry = challenge.write_submission(pool, estimates, out, method=method, estimator=estimator, made=date.today())
+        entry = challenge.write_submission(pool, estimates, out, method=asking, estimator=estimator, made=date.today())
         console.print(f"wrote {out / challenge.SUBMISSION}: {pool.items.height} estimates, hash {entry['hash'][:16]}.")
         return
     if len(places) == 1:

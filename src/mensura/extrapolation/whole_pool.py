@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -31,11 +31,11 @@ _NUMBERS = ("estimate", "low", "high")
 def _schema(more: Mapping[str, object], whole: Mapping[str, object]) -> Mapping[str, object]:
     """Return the schema of an answer; ``more`` are further fields of each item, ``whole`` of the answer."""
     numbers = {name: {"type": "number", "minimum": 0, "maximum": 100} for name in _NUMBERS}
-    row = _closed({"item": {"type": "string"}, **numbers, **more})
-    return _closed({"rationale": {"type": "string"}, **whole, "answers": {"type": "array", "items": row}})
+    row = closed_object({"item": {"type": "string"}, **numbers, **more})
+    return closed_object({"rationale": {"type": "string"}, **whole, "answers": {"type": "array", "items": row}})
 
 
-def _closed(properties: Mapping[str, object]) -> Mapping[str, object]:
+def closed_object(properties: Mapping[str, object]) -> Mapping[str, object]:
     """Return the schema of an object that has these fields and no others."""
     required = {"required": list(properties), "additionalProperties": False}
     return {"type": "object", "properties": properties, **required}
@@ -43,7 +43,9 @@ def _closed(properties: Mapping[str, object]) -> Mapping[str, object]:
 
 SCHEMA = _schema({}, {})
 _MEAN = {"type": ["number", "null"], "minimum": 0, "maximum": 100}
-REMEMBERING = _schema({"remembered": {"type": "boolean"}}, {"benchmark": {"type": "string"}, "published_mean": _MEAN})
+REMEMBERING: Mapping[str, Any] = _schema(
+    {"remembered": {"type": "boolean"}}, {"benchmark": {"type": "string"}, "published_mean": _MEAN}
+)
 """The schema of answers that also say whether the model recalls a published figure, of an item and of the benchmark."""
 
 
@@ -125,20 +127,26 @@ def read_estimates(text: str) -> AnswerReading:
 
     The answer must hold one JSON object with ``answers``; text around it is passed over, a broken object is refused.
     """
-    start, end = text.find("{"), text.rfind("}")
-    if start < 0 or end < start:
-        raise UnreadableError("no JSON object in the answer; expected one" if text.strip() else "the answer is empty")
-    try:
-        answer = json.loads(text[start : end + 1])
-    except (ValueError, RecursionError) as fault:
-        raise UnreadableError(f"the answer is no valid JSON ({str(fault)[:80]}); expected one object") from None
-    rows = answer.get("answers") if isinstance(answer, dict) else None
+    answer = read_object(text)
+    rows = answer.get("answers")
     if not isinstance(rows, list):
         raise UnreadableError("the JSON answer has no list 'answers'; expected one row per item")
     kept = [_plain_row(row) for row in rows if isinstance(row, dict)]
     if not kept:
         raise UnreadableError("the list 'answers' is empty; expected one row per item")
     return AnswerReading(value=kept, rationale=str(answer.get("rationale") or ""))
+
+
+def read_object(text: str) -> Mapping[str, Any]:
+    """Return the one JSON object of an answer, or raise; text around it is passed over."""
+    start, end = text.find("{"), text.rfind("}")
+    if start < 0 or end < start:
+        raise UnreadableError("no JSON object in the answer; expected one" if text.strip() else "the answer is empty")
+    try:
+        answer: Mapping[str, Any] = json.loads(text[start : end + 1])
+    except (ValueError, RecursionError) as fault:
+        raise UnreadableError(f"the answer is no valid JSON ({str(fault)[:80]}); expected one object") from None
+    return answer
 
 
 def _plain_row(row: Mapping[str, object]) -> dict[str, object]:
