@@ -8,7 +8,7 @@ import pytest
 from benchmarks import baseline_pools as pools, optional_data
 from benchmarks.baseline_ai import learn_raters, leave_out, read_benchmarks, summarise_ai
 from benchmarks.baseline_learning import learn
-from mensura.baseline.recordings import shipped_errors
+from mensura.baseline.recordings import read_anchors, shipped_errors
 
 needs_data = pytest.mark.skipif(not optional_data("items", "zero_shot.csv"), reason="the development data are not here")
 
@@ -47,3 +47,9 @@ def test_ai_benchmarks_left_out_are_no_worse_than_raw_estimates_and_leave_the_co
 @needs_data
 def test_the_assumed_correlation_of_runs_is_the_measured_one():
     assert pools.correlation_of_runs() == pytest.approx(pools.RUNS, abs=0.05)
+
+
+def test_rates_may_be_percentages_with_their_sign(tmp_path):
+    path = tmp_path / "anchors.csv"
+    path.write_text("item;rate;n\na;40%;30\nb;92.5 %;30\n", encoding="utf-8")
+    assert read_anchors(path)["rate"].to_list() == [0.4, 0.925]

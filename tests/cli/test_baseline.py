@@ -137,6 +137,8 @@ def test_scores_are_written_as_people_write_them(mensura_command, mine):
         assert [row["score"] for row in json.loads(run.out)["models"]] == [0.88, 0.5], run.err
     (mine / "scores.csv").write_text("model,score\nm,140\n", encoding="utf-8")
     assert "140 is missing or outside" in mensura_command(*asked, "--scores", mine / "scores.csv").err
+    (mine / "scores.csv").write_text("model,score\nm,66.5\nn,0.5\n", encoding="utf-8")
+    assert "0.5 stands among percentages" in mensura_command(*asked, "--scores", mine / "scores.csv").err
 
 
 @pytest.mark.parametrize("file", ["leaderboard.jsonl", "questions.xlsx", "test-00000-of-00001.parquet"])

@@ -87,3 +87,8 @@ def test_no_text_crashes_the_reader(text):
         assert isinstance(read_estimates(text).value, list)
     except UnreadableError as fault:
         assert str(fault)
+
+
+def test_numbers_may_be_written_as_text():
+    text = json.dumps({"answers": [{"item": "i1", "estimate": "83%", "low": "70", "high": " 90.5 %"}]})
+    assert match(read_estimates(text).value, 1).estimates[0] == ItemEstimate(0.83, 0.7, 0.905)

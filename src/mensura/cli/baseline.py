@@ -191,6 +191,11 @@ def _read_scores(path: Path) -> pl.DataFrame:
         )
     read = [figure for figure in figures if figure is not None]
     unsigned = 100.0 if any(figure.value > 1 for figure in read if not figure.percent) else 1.0
+    if small := [figure.value for figure in read if unsigned > 1 and not figure.percent and 0 < figure.value < 1]:
+        raise MensuraError(
+            f"{path}, score: {small[0]:g} stands among percentages; expected one unit. Write {small[0]:g}% or "
+            f"{100 * small[0]:g}%"
+        )
     shares = [figure.value / (100.0 if figure.percent else unsigned) for figure in read]
     return pl.DataFrame({"subject": frame["subject"].cast(pl.String), "score": shares})
 

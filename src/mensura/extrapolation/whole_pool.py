@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 CHUNK = 45
 """Items per prompt: as many as in the recorded prompts that the shipped correction was learned on."""
 _NUMBERS = ("estimate", "low", "high")
+_NUMBER = re.compile(r"\s*\d+(?:\.\d+)?\s*%?\s*")
 
 
 def _schema(more: Mapping[str, object], whole: Mapping[str, object]) -> Mapping[str, object]:
@@ -154,6 +156,8 @@ def _plain_row(row: Mapping[str, object]) -> dict[str, object]:
     plain: dict[str, object] = {"item": str(row.get("item", "")).strip()}
     for name in _NUMBERS:
         value = row.get(name)
+        if isinstance(value, str) and _NUMBER.fullmatch(value):  # "83%"
+            value = float(value.strip(" %"))
         number = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 100
         plain[name] = float(str(value)) if number else None
     return plain | ({"remembered": True} if row.get("remembered") is True else {})

@@ -123,7 +123,7 @@ def read_columns(
 
 def _with_numbers(frame: pl.DataFrame, fields: Sequence[str], needed: Sequence[str], name: str) -> pl.DataFrame:
     """Return the fields as real numbers; a cell that is none is refused, by its item where there is one."""
-    cells, _ = typed(frame.select(fields), BLANK)
+    cells, _ = typed(frame.select(fields).with_columns(pl.selectors.string().map_batches(_shares)), BLANK)
     read = frame.with_columns(cells.select(pl.all().cast(pl.Float64, strict=False).fill_nan(None)))
     for field in fields:
         given = frame[field].cast(pl.String).str.strip_chars().str.to_lowercase().is_in(BLANK).not_()
@@ -133,6 +133,12 @@ def _with_numbers(frame: pl.DataFrame, fields: Sequence[str], needed: Sequence[s
             whose = f" of item {lost['item'][0]!r}" if "item" in frame.columns else ""
             raise MensuraError(f"{name}: {field}{whose} is {lost[field][0]!r}; expected a number")
     return read
+
+
+def _shares(cells: pl.Series) -> pl.Series:
+    """Return a column of text in which percentages are shares: 40% is 0.4."""
+    percent = cells.str.extract(r"^\s*([\d.]+)\s*%\s*$").cast(pl.Float64, strict=False) / 100
+    return percent.cast(pl.String).fill_null(cells).alias(cells.name)
 
 
 # Success rates by item: shares with their intervals, numbers of people and numbers of options.
