@@ -131,6 +131,10 @@ def test_a_reply_that_cannot_be_used_is_shown_with_a_remedy_and_paid_once(items,
         assert reply[:20] in said or not reply.isprintable()
         assert "Ask another model, or again with --set retry=unreadable" in said
         assert sum(server.log.requests.values()) == 2  # the second run finds both replies in the journal
+    retry = {"base_url": server.url, "journal": tmp_path / "journal.sqlite", "retry": ["unreadable"]}
+    with open_asker("mine", **retry) as asker, pytest.raises(MensuraError):
+        mensura.estimate_baseline(items, [PEOPLE], askers=[asker])
+    assert sum(server.log.requests.values()) == 4  # as the error advised
 
 
 def test_shares_are_found_and_asked_for_again_as_per_cent(items):

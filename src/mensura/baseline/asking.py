@@ -22,6 +22,7 @@ from mensura.extrapolation.whole_pool import (
     Matched,
     closed_object,
     deal,
+    judge_row,
     label_of,
     match,
     read_estimates,
@@ -48,6 +49,7 @@ _ORDERS = re.compile(
     re.IGNORECASE,
 )
 _ROUNDS = 2
+_LABEL = re.compile(r"i\d+")
 _MEMORY = "\0memory"
 _SHOWN = 100
 _REPLIED = ("unreadable", "refused", "filtered")
@@ -165,7 +167,11 @@ def _fenced(label: str, text: str, options: Sequence[str], right: Sequence[int],
 
 def read_reply(text: str) -> AnswerReading:
     """Take the rows of an answer, and one more row: the benchmark that the model recognises, and its published mean."""
-    return _with_memory(read_estimates(text), read_object(text))
+    reading = read_estimates(text)
+    verdicts = [judge_row(row) if _LABEL.fullmatch(row["item"]) else "missing" for row in _rows(reading.value)]
+    if all(isinstance(verdict, str) for verdict in verdicts):  # so that --set retry=unreadable asks again
+        raise UnreadableError(str(verdicts[0]))
+    return _with_memory(reading, read_object(text))
 
 
 def read_persons(text: str) -> AnswerReading:
@@ -216,8 +222,11 @@ def _with_memory(reading: AnswerReading, whole: Mapping[str, Any]) -> AnswerRead
     is_mean = isinstance(mean, int | float) and not isinstance(mean, bool) and 0 <= mean <= 100
     share = None if not is_mean else mean / 100 if mean > 1 else mean  # nobody publishes a mean of 1% or less
     memory = {"item": _MEMORY, "benchmark": str(name or "").strip()[:_SHOWN], "mean": share}
-    rows = reading.value if isinstance(reading.value, list) else []
-    return AnswerReading([*rows, memory], reading.rationale)
+    return AnswerReading([*_rows(reading.value), memory], reading.rationale)
+
+
+def _rows(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 PERSONS = 20
@@ -248,9 +257,7 @@ def find_way(asking: str) -> Way:
 
 def _published(rows: object) -> tuple[str | None, float | None]:
     """Return the benchmark that a reply recognises, and the mean that it remembers."""
-    memory: Mapping[str, Any] = (
-        next((row for row in rows if row["item"] == _MEMORY), {}) if isinstance(rows, list) else {}
-    )
+    memory: Mapping[str, Any] = next((row for row in _rows(rows) if row["item"] == _MEMORY), {})
     return memory.get("benchmark") or None, memory.get("mean")
 
 
@@ -339,6 +346,8 @@ class _Asked:
         reason = self.reasons[0]
         if not self.replies:
             return "Mend this, because no reply came"
+        if SHARES in self.reasons:
+            return "Ask another model, or give its estimates as shares with --estimates FILE"
         again = "refused" if reason.startswith("refused") else "unreadable"
         longer = " with a larger --set max_tokens," if "max_tokens" in reason else ""
         return f"Ask another model, or again{longer} with --set retry={again}"

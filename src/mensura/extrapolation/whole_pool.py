@@ -174,13 +174,14 @@ def match(rows: object, size: int) -> Matched:
     for row in rows if isinstance(rows, list) else []:
         place = places.get(str(row["item"]))
         if place is not None:
-            verdict = _judge(row)
+            verdict = judge_row(row)
             judged[place] = "answered twice, differently" if judged.get(place, verdict) != verdict else verdict
     estimates = {place: one for place, one in judged.items() if isinstance(one, ItemEstimate)}
     return Matched(estimates, {at: str(judged.get(at, "missing")) for at in range(size) if at not in estimates})
 
 
-def _judge(row: Mapping[str, object]) -> ItemEstimate | str:
+def judge_row(row: Mapping[str, object]) -> ItemEstimate | str:
+    """Return the estimate of a row, or its fault."""
     values = [row[name] for name in _NUMBERS]
     if any(value is None for value in values):
         return "a number is missing or outside 0 to 100"
