@@ -129,3 +129,9 @@ def test_json_without_items_is_refused_in_words(tmp_path, text):
     file.write_text(text, encoding="utf-8")
     with pytest.raises(MensuraError, match=r"no items|no column"):
         read_items(file)
+
+
+def test_a_file_without_keys_lists_its_columns():
+    items = read_items({"question": ["Who?", "Where?"], "loesung": ["Ann", "Rome"]})
+    with pytest.raises(MensuraError, match=r"It has the columns question, loesung. Name the column \(--map"):
+        items.askable()

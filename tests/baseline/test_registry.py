@@ -5,6 +5,7 @@ import pytest
 
 import mensura
 from mensura.baseline import find_known
+from mensura.baseline.registry import published_means
 from mensura.stitching import place_people
 
 TESTS = ("agents_last_exam", "aime", "arc_agi_1", "critpt", "mcp_atlas", "swe_rebench")
@@ -52,3 +53,11 @@ def test_a_known_baseline_gives_the_chances_of_the_people_page():
         assert here["chance"] == pytest.approx(there["chance"], abs=0.001)
         compared += 1
     assert compared == 10
+
+
+@pytest.mark.parametrize(
+    "name", ["hellaswag.jsonl", "hellaswag_val.jsonl", "HellaSwag-test-00000.parquet", "hellaswag"]
+)
+def test_a_file_is_known_by_the_name_of_its_benchmark(name):
+    assert published_means(name) == published_means("HellaSwag") != []
+    assert not published_means("my-hellaswag-like.csv")

@@ -49,6 +49,8 @@ class BaselineItems:
         Number of items of the benchmark, of which these may be a sample.
     notes : tuple of str
         What a reader must know of them.
+    columns : tuple of str
+        Titles of the source.
 
     """
 
@@ -56,6 +58,7 @@ class BaselineItems:
     table: pl.DataFrame
     of: int
     notes: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
 
     def sample(self, size: int, seed: int = 0) -> BaselineItems:
         """Return a random sample with the same mixture of domains."""
@@ -77,7 +80,9 @@ class BaselineItems:
             return self
         faults = self._faults(faulty)
         if 2 * faulty.height > size:
-            remedy = "Name the column (--map text=COLUMN,key=COLUMN)" if faulty.height == size else "Correct these rows"
+            columns = f"It has the columns {listed_names(self.columns)}. Name" if self.columns else "Name"
+            named = f"{columns} the column (--map text=COLUMN,key=COLUMN)"
+            remedy = named if faulty.height == size else "Correct these rows"
             raise MensuraError(
                 f"{self.name}: {faulty.height} of {size} items cannot be asked: {faults}; expected text and key for "
                 f"every item. {remedy}, or give --estimates"
@@ -158,7 +163,7 @@ def read_items(source: Any, *, columns: str | None = None) -> BaselineItems:  # 
     several = sum(len(item.right) > 1 for item in file.items)
     note = f"{several} items have several right options, and any one counts; if all are needed, ask for all"
     notes = (*file.notes, note) if several else file.notes
-    return BaselineItems(name, pl.DataFrame(rows, schema=_SCHEMA), len(rows), notes)
+    return BaselineItems(name, pl.DataFrame(rows, schema=_SCHEMA), len(rows), notes, file.titles)
 
 
 def _whole(cell: Any) -> int | None:  # noqa: ANN401

@@ -49,6 +49,8 @@ PASSED: Mapping[str, pl.DataType] = {
     **dict.fromkeys(("first", "date", "best"), _TEXT),
     **dict.fromkeys(("best_score", "chance", "iq"), _NUMBER),
 }
+_PARTS = re.compile(r"(?:[-_. ](?:test|valid|validation|val|dev|train|items|questions|sample|subset|hf|\d+))+$", re.I)
+"""Words that the name of a file adds to that of its benchmark."""
 SAME_SCORE = 0.15
 """Two sources that differ by less, in percentage points, round one score differently."""
 
@@ -116,7 +118,7 @@ def absent() -> pl.DataFrame:
 
 def published_means(name: str) -> list[tuple[str, float]]:
     """Return the groups and scores (0 to 1) that were published for a benchmark; a file's name may stand for it."""
-    wanted = spelling(re.sub(r"\.(?:jsonl?|csv|tsv|parquet|xlsx?)$", "", name))
+    wanted = spelling(_PARTS.sub("", re.sub(r"\.(?:jsonl?|ndjson|csv|tsv|parquet|xlsx?)$", "", name)))
     rows = registry().filter(
         _spelled("benchmark") == wanted, pl.col("unit").is_in(list(RATE_UNITS)), pl.col("score").is_not_null()
     )

@@ -31,8 +31,6 @@ _SEVERAL = ("questions", "qas", "qa_pairs", "paragraphs")
 _ROW, _JOINED = "\0row", "\0options"
 _NUMBER_ROWS = "row"
 """What ``--map item=`` takes where the ids of a file are no use."""
-_MARKED = ("mc1_targets", "target_scores")
-"""Columns that contain options and mark the right ones."""
 _HIGHEST = 10
 """Rows among which the row of titles is looked for."""
 _FEWEST = 5
@@ -62,11 +60,12 @@ class TestItem:
 
 @dataclass(frozen=True)
 class ItemFile:
-    """The items of one source, and the choices that the reader made."""
+    """The items of one source, the choices that the reader made, and the titles of the columns."""
 
     name: str
     items: tuple[TestItem, ...]
     notes: tuple[str, ...]
+    titles: tuple[str, ...] = ()
 
 
 def read_items(source: Any, *, columns: str | None = None) -> ItemFile:  # noqa: ANN401
@@ -147,7 +146,7 @@ def read_items(source: Any, *, columns: str | None = None) -> ItemFile:  # noqa:
         )
         for raw, number, (options, words, right) in zip(raws, ids, keys, strict=True)
     )
-    return ItemFile(name, items, (*notes, *key_notes, *_order_notes(items)))
+    return ItemFile(name, items, (*notes, *key_notes, *_order_notes(items)), tuple(titles))
 
 
 def _lifted(record: SourceRecord) -> SourceRecord:
@@ -218,9 +217,9 @@ def _raw_item(record: SourceRecord, chosen: Mapping[str, str | None]) -> item_ke
     if not options:
         options, key, first_is_one = _from_columns(cells, key)
     marked = item_keys.marked_options(cell)
-    if marked and (not item_keys.cell_words(key) or simple_name(chosen["options"] or "") in _MARKED or cell is key):
+    if marked and (not item_keys.cell_words(key) or cell is key):
         key = marked
-    if not options and not (isinstance(key, bool)):
+    if not options and not isinstance(key, bool):
         text, labels, options = item_keys.options_in_text(text, item_keys.cell_words(key))
     if not options and chosen["key"] is not None and simple_name(chosen["key"]) == "solution":
         key = item_keys.boxed_answer(item_keys.cell_words(key))
