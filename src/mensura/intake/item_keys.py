@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from mensura.intake.columns import NAMES
 from mensura.intake.records import simple_name
 
 _NUMPY_LISTS = re.compile(r"['\"](\w+)['\"]:\s*(\[[^\]]*\])")
@@ -17,10 +18,7 @@ _NUMPY_LISTS = re.compile(r"['\"](\w+)['\"]:\s*(\[[^\]]*\])")
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _LABEL = re.compile(r"^\(?([A-Za-z]|\d{1,2})(?:\s?\)\s*|[.:]\s+)(?=\S)")
 _IN_TEXT = re.compile(r"(?:^|(?<=[\s,;]))\(?([A-Za-z]|\d{1,2})(?:\s?\)\s*|[.:]\s+)(?=\S)")
-_OPTION_TEXTS = ("text", "texts", "choices", "options", "content", "value", "answer", "option", "choice", "choice_text")
-_OPTION_TEXTS += ("option_text", "answer_text", "body")
-_OPTION_LABELS = ("label", "labels", "letter", "key", "id", "choice_id", "option_id", "identifier", "index")
-_OPTION_MARKS = ("correct", "is_correct", "right", "is_right", "is_answer", "correct_answer")
+_OPTION_TEXTS, _OPTION_LABELS, _OPTION_MARKS = (NAMES["parts_of_options"][name] for name in ("text", "label", "mark"))
 """What the parts of an option are called where it is an object of its own."""
 _BULLETS = re.compile(r"\n\s*(?:answer )?(?:options|choices):?\s*\n((?:\s*[-*•] *\S.*(?:\n|$))+)\s*$", re.IGNORECASE)
 _HEADING = re.compile(r"\s*\b(?:answer )?(?:options|choices):?\s*$", re.IGNORECASE)

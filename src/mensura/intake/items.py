@@ -152,17 +152,20 @@ def read_items(source: Any, *, columns: str | None = None) -> ItemFile:  # noqa:
 def _lifted(record: SourceRecord) -> SourceRecord:
     """Lift ``question.stem`` and ``doc.question`` to columns of their own, the parts of a question among them."""
     cells = dict(record.cells)
-    for title in [
-        title for title, cell in cells.items() if isinstance(cell, Mapping) and simple_name(title) not in _NAMES
-    ]:
-        if set(map(simple_name, cells[title])) & set(FIELDS["text"]):
+    for title, inner in record.cells.items():
+        if isinstance(inner, Mapping) and simple_name(title) not in _NAMES and _simple(inner) & set(FIELDS["text"]):
             own = {name: cells[name] for name in ("doc_id", "target") if name in cells}
-            cells = {**cells, **cells.pop(title), **own}
+            cells = {**cells, **inner, **own}
+            del cells[title]
     question = cells.get("question")
     if isinstance(question, Mapping):
         del cells["question"]
         cells |= {f"question.{title}": cell for title, cell in question.items()}
     return replace(record, cells=cells)
+
+
+def _simple(titles: Iterable[str]) -> set[str]:
+    return set(map(simple_name, titles))
 
 
 def _each_question(record: SourceRecord) -> Iterator[SourceRecord]:
