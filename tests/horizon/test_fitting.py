@@ -120,6 +120,14 @@ def test_noise_of_times_is_split_from_the_spread_of_lengths():
     assert np.polyfit(CENTER + lengths.mean, truth, 1)[0] == pytest.approx(1, abs=0.12)
 
 
+def test_few_runs_converge(runs, times):
+    """The slope by which errors of length count must stay within a step, or no step improves the likelihood."""
+    few = runs.filter((pl.col("subject") != "middle") & (pl.col("suite") == "suite 0"))
+    fit = mensura.fit_horizons(few.drop("suite"), times)
+    assert fit.modes[0].converged
+    assert fit.modes[0].slope == pytest.approx(float(fit.modes[0].theta[fit.modes[0].places.mean][1]))
+
+
 def test_few_systems_do_not_flatten_the_slope():
     """Tasks of one length differ; effects at their mode, not integrated out, would take the slope for a tenth less."""
     slopes, steps = [], np.linspace(-4, 4, 40)

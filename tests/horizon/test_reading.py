@@ -54,6 +54,16 @@ def test_duplicates_beside_trials(runs, times):
         mensura.fit_horizons(twice, times)
 
 
+def test_further_attempts_are_counted_without_the_first(runs, times):
+    notes = read_data(pl.concat([runs, runs.head(1)]), times).notes
+    assert notes == ("further attempts at the same task, pooled: 1 row",)
+
+
+def test_times_without_rows_are_named(runs, times):
+    with pytest.raises(MensuraError, match="no task has a time; expected rows of task, minutes"):
+        mensura.fit_horizons(runs, times.head(0))
+
+
 def test_two_times_of_one_kind_need_a_person(runs, times):
     twice = pl.concat([times, times.head(1)])
     with pytest.raises(MensuraError, match=r"task 't0' has 2 times of one kind \(measured\)"):
@@ -71,7 +81,7 @@ def test_a_human_among_the_models_is_kept_apart(runs, times):
     human = runs.filter(pl.col("subject") == "long").with_columns(subject=pl.lit("human"))
     fit = mensura.fit_horizons(pl.concat([runs, human]), times)
     assert "human" not in fit.horizons["subject"].to_list()
-    assert any("'human' is no model" in note for note in fit.notes)
+    assert "left out of the horizons, shown as people: human" in fit.notes
     assert "people" in fit.curves["subject"].to_list()
 
 

@@ -23,7 +23,7 @@ from mensura.horizon.lengths import Lengths
 
 ROUNDS = 50
 CLOSE = 2e-2
-"""The fit has converged when no unknown moves by more, in logits."""
+"""The fit has converged when no unknown but the effects of tasks moves by more, in logits."""
 SLOPE, SLOPE_DOUBT, LEVEL_DOUBT = 0.6, 1.0, 3.0
 """Before any run is seen: the mean slope in logits per doubling, its doubt, and that of the level at 16 minutes."""
 PRIORS = {"a": (2.5, 1.0), "b": (0.15, 3.0), "v": (0.7, 2.0), "g": (0.1, 30.0), "w": (0.5, 2.0), "e": (1.0, 2.0)}
@@ -85,7 +85,10 @@ class EffectSpreads:
 
 @dataclass(frozen=True, eq=False)
 class Mode:
-    """The fit: unknowns with their covariance, effects of tasks with their variance, and the spreads."""
+    """The fit: unknowns with their covariance, effects of tasks with their variance, and the spreads.
+
+    ``slope``: the mean slope at which errors of length count, in logits per doubling; a step leaves it as it is.
+    """
 
     design: Design
     lengths: Lengths
@@ -95,12 +98,8 @@ class Mode:
     covariance: Floats
     variance: Floats
     spreads: EffectSpreads
+    slope: float = SLOPE
     converged: bool = False
-
-    @property
-    def slope(self) -> float:
-        """The mean slope, in logits per doubling."""
-        return float(self.theta[self.places.mean][1])
 
     @property
     def task_variance(self) -> Floats:
@@ -119,8 +118,9 @@ def fit_mode(design: Design, lengths: Lengths, spreads: EffectSpreads | None = N
         while _objective(moved) < value - 1e-6 * abs(value) and share > 1e-3:
             share /= 2
             moved = _moved(mode, share * move, share * effects)
-        mode = replace(moved, covariance=covariance, variance=variance)
-        size = max(np.abs(move).max(), np.abs(effects).max())
+        slope = float(moved.theta[places.mean][1])
+        mode = replace(moved, covariance=covariance, variance=variance, slope=slope)
+        size = np.abs(move).max()
         if spreads is None:
             new = _maximised(mode)
             size = max(size, *(abs(new.effect[name] - mode.spreads.effect[name]) for name in new.effect))

@@ -60,6 +60,8 @@ def read_data(
             "times: none given; expected a table with task and minutes. Add --times FILE, or a column human_minutes"
         )
     observed = _without_summaries(pl.concat([part for part, _ in parts], how="diagonal_relaxed"), notes)
+    if not observed.height:
+        raise MensuraError("times: no task has a time; expected rows of task, minutes. Add them")
     frame, observed = _matched(frame, observed, notes)
     return HorizonData(frame, observed, pl.concat([part for _, part in parts]), tuple(notes))
 
@@ -256,7 +258,8 @@ def _pooled_runs(frame: pl.DataFrame, name: str, *, one_each: bool, notes: list[
             "Keep one row, or drop the column to count rows as attempts"
         )
     if again.height:
-        notes.append(f"{counted(again.height, 'row')} are further attempts at the same task: pooled")
+        extra = again.height - again.select(keys).n_unique()
+        notes.append(f"further attempts at the same task, pooled: {counted(extra, 'row')}")
     return frame.group_by(keys, maintain_order=True).agg(
         (pl.col("score") * pl.col("trials")).sum() / pl.col("trials").sum(),
         pl.col("trials").sum(),

@@ -11,7 +11,7 @@ import polars as pl
 
 from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats
-from mensura.core.errors import MensuraError, check_choice, counted
+from mensura.core.errors import MensuraError, check_choice, counted, listed_names
 from mensura.core.results import Result
 from mensura.horizon.design import make_design
 from mensura.horizon.fitting import EffectSpreads, Mode, fit_mode
@@ -140,7 +140,7 @@ def fit_horizons(
     persons = sorted(name for name in names if is_people(name))
     notes = list(data.notes)
     if persons:
-        notes.append(f"{persons[0]!r} is no model: its runs are left out of the horizons and show as people")
+        notes.append(f"left out of the horizons, shown as people: {listed_names(persons)}")
     models = data.runs.filter(~pl.col("subject").is_in(persons))
     if not models.height:
         raise MensuraError("runs: the only subjects are people; expected runs of models. Add them")
