@@ -92,7 +92,7 @@ def test_prediction_for_a_suite_that_was_not_run(runs, times):
 
 
 def test_more_subjects_than_one_group(runs, times, monkeypatch):
-    monkeypatch.setattr("mensura.horizon.result.MOST_SUBJECTS", 2)
+    monkeypatch.setattr("mensura.horizon.result.MOST_UNKNOWNS", 8)
     rows = all_suites(mensura.fit_horizons(runs, times))
     assert rows["short"]["p50"] < rows["middle"]["p50"] < rows["long"]["p50"]
 
@@ -126,6 +126,17 @@ def test_few_runs_converge(runs, times):
     fit = mensura.fit_horizons(few.drop("suite"), times)
     assert fit.modes[0].converged
     assert fit.modes[0].slope == pytest.approx(float(fit.modes[0].theta[fit.modes[0].places.mean][1]))
+
+
+def test_many_systems_converge_as_well(times):
+    """With one node per task the likelihood of a step is that of the mode, as its derivatives are."""
+    rng = np.random.default_rng(1)
+    steps = np.arange(48) / 4
+    logits = rng.normal(6, 3, 44)[:, None] - steps - 1.5 * rng.normal(size=48)
+    score = (rng.random(logits.shape) < 1 / (1 + np.exp(-logits))).astype(float)
+    who = np.repeat([f"s{place}" for place in range(44)], 48)
+    runs = {"subject": who, "task": times["task"].to_list() * 44, "score": score.ravel()}
+    assert fit_horizons(runs, times, draws=50).modes[0].converged
 
 
 def test_few_systems_do_not_flatten_the_slope():

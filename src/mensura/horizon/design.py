@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ class Design:
     suites: list[SuiteArrays]
     tasks: pl.DataFrame
 
-    @property
+    @cached_property
     def pairs(self) -> list[tuple[int, int]]:
         """Subject and suite of each interaction; none where there is one suite."""
         if len(self.suites) == 1:

@@ -305,7 +305,8 @@ def _suite_piece(mode: Mode, place: int) -> _Piece:
         - (e + steps) ** 2 * tight / 2
         + (points**2 / 2 + np.log(weights))[:, None]
     )
-    level = float((scipy.special.logsumexp(logs, axis=0) + np.log(tight / curve) / 2).sum())
+    width = np.log(tight / curve) / 2 * (points.size > 1)  # at one node the derivatives are those of the mode alone
+    level = float((scipy.special.logsumexp(logs, axis=0) + width).sum())
     share = scipy.special.softmax(logs, axis=0)
     score, info = (sum(one * node[part] for one, node in zip(share, nodes, strict=True)) for part in (0, 1))
     local, moments = np.zeros((2 * k, 2 * k)), (info.sum(1), info @ x, info @ x**2)

@@ -24,8 +24,8 @@ from mensura.scale import Z90
 
 OWN, METR = "mensura", "metr"
 METHODS = (OWN, METR)
-MOST_SUBJECTS = 150
-"""Subjects that are fitted together; more are fitted in groups, with the spreads of the first group."""
+MOST_UNKNOWNS = 900
+"""Unknowns of subjects that are fitted together; more are fitted in groups, with the spreads of the first group."""
 COLUMNS = (
     *("subject", "suite", "p50", "p50_low", "p50_high", "p80", "p80_low", "p80_high", "tasks", "runs", "status"),
 )
@@ -150,7 +150,8 @@ def fit_horizons(
     for part in _components(data.with_runs(models)):
         spreads: EffectSpreads | None = None
         subjects = sorted(part.runs["subject"].unique().to_list())
-        groups = -(-len(subjects) // MOST_SUBJECTS)
+        each = 2 + part.runs["suite"].n_unique()
+        groups = -(-len(subjects) * each // MOST_UNKNOWNS)
         for first in range(groups):
             design = make_design(part, subjects[first::groups])
             lengths = modes[-1].lengths if first else fit_lengths(part.times, design.tasks.select("suite", "task"))
