@@ -135,6 +135,17 @@ def test_a_folder_brings_what_is_known_and_counts_the_rest(tmp_path):
     assert any("left out 1 file" in note and "3.json" in note for note in reading.notes)
 
 
+def test_of_several_sources_the_latest_date_counts(tmp_path):
+    later = record(score=0.7)
+    later["source_metadata"]["source_name"], later["retrieved_timestamp"] = "Another board", "1760000000"
+    for name, document in (("a", later), ("b", record())):
+        (tmp_path / f"{name}.json").write_text(json.dumps(document))
+    reading = EVIDENCE.read_scores([tmp_path])
+    assert "several sources, of which the latest date counts: gpt-4.1 on gpqa_diamond" in reading.notes
+    rows = EVIDENCE.add(reading).primary_scores.filter(subject="gpt-4.1", benchmark="gpqa_diamond")
+    assert rows["source"].to_list() == ["Another board"]
+
+
 def test_faults_of_several_files_name_the_file_and_its_row(tmp_path):
     good = written(tmp_path, "model,benchmark,score,unit\ngpt-4.1,gpqa_diamond,64,percent\n", "a.csv")
     bad = written(tmp_path, "model,benchmark,score,unit\ngpt-4.1,hle,5,percent\nnobody,hle,3,percent\n", "b.csv")

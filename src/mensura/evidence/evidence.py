@@ -340,7 +340,11 @@ def _source(rows: pl.DataFrame) -> pl.Expr:
 
 
 def _score_rows(rows: pl.DataFrame) -> pl.DataFrame:
-    present = rows.with_columns(source=_source(rows), primary=pl.lit("yes"))
+    """Return the added scores; of several sources the latest date is the primary one."""
+    day = pl.col("date") if "date" in rows.columns else pl.lit(None, pl.String)
+    latest = pl.col("row").sort_by(day, descending=True, nulls_last=True).first().over("subject", "benchmark")
+    counts = pl.when(pl.col("row") == latest).then(pl.lit("yes")).otherwise(pl.lit("no"))
+    present = rows.with_columns(source=_source(rows), primary=counts)
     return present.select("row", *(name for name in TABLES["scores"].dtypes if name in present.columns))
 
 

@@ -117,6 +117,9 @@ def _understood(
     notes += [f"rows that repeat another, read once: {listed_names(repeated)}"] if repeated else []
     blank = [(what, reason) for _, what, reason in written.dropped]
     notes += [*_say_left_out(blank), *_say_left_out(map(_named, left)), *_new_names(matches)]
+    sources = Counter((score.subject, score.benchmark) for score in scores)
+    several = [f"{subject} on {benchmark}" for (subject, benchmark), count in sources.items() if count > 1]
+    notes += [f"several sources, of which the latest date counts: {listed_names(several)}"] if several else []
     stated = written.columns | {column for score in scores for column in score.extras}
     dropped = [(entry.row, f"{entry.subject} on {entry.benchmark}", reason) for entry, reason in left]
     return ScoreReading(
