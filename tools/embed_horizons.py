@@ -2,7 +2,7 @@
 
 ``python -m tools.embed_horizons FOLDER`` with the human times of the development data. The security suites
 (CC BY 4.0) go in as runs and times; of the science and software tasks only horizons per system, which this tool
-fits, go in. Horizons and lengths of the security tasks are kept as well, so that pages need no fit.
+fits, go in.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import polars as pl
 
 import mensura
 from mensura.core.files import write_csv
-from mensura.horizon.minutes import DATA, SECURITY
+from mensura.horizon.minutes import DATA
 
 DOMAINS = {"gpqa_diamond": "science", "swe_bench_verified": "software"}
 CHANCE = {"gpqa_diamond": 0.25}
@@ -46,11 +46,7 @@ def main() -> None:
         fit = mensura.fit_horizons(outcomes.filter(own).drop("trials"), tasks.filter(own).with_columns(chance))
         rows = fit.horizons.filter(pl.col("suite") == "all").with_columns(suite=pl.lit(domain))
         derived.append(rows.with_columns(pl.col("^p[58]0.*$").round(2)))
-    fit = mensura.fit_horizons(DATA / "runs.csv", [DATA / "times.csv", DATA / "attempts.csv"])
-    rows = fit.horizons.filter(pl.col("suite") == "all").with_columns(suite=pl.lit(SECURITY))
-    write_csv(pl.concat([rows.with_columns(pl.col("^p[58]0.*$").round(2)), *derived]), DATA / "derived.csv")
-    is_timed = pl.col("how").str.contains("measured|gave up")
-    write_csv(fit.tasks.select("suite", "task", pl.col("minutes").round(2), timed=is_timed), DATA / "lengths.csv")
+    write_csv(pl.concat(derived), DATA / "derived.csv")
     published = pl.read_csv(folder / "published_cyber_horizons.csv").sort("subject")
     write_csv(published, DATA / "published.csv")
     domain = pl.when(pl.col("suites").str.contains("cyb")).then(pl.lit("security")).otherwise(pl.lit(None))

@@ -1,9 +1,10 @@
-"""Horizons by kind of work: what is embedded is what the fit gives, and how lengths are said."""
+"""Horizons by kind of work: pages show what the command prints, and how lengths are said."""
+
+import json
 
 import polars as pl
 import pytest
 
-from mensura.horizon import fit_horizons, load_runs
 from mensura.study.horizons import (
     DOMAINS,
     expected_horizon,
@@ -63,15 +64,8 @@ def test_a_model_never_run_gets_a_horizon_from_the_stitched_scale_and_it_says_so
     assert "in security" in say_lengths(study, "gpt-5.5")
 
 
-@pytest.mark.slow
-def test_the_embedded_security_rows_are_those_of_the_fit():
-    embedded = load_runs()
-    fit = fit_horizons(embedded.runs, embedded.times)
-    fitted = dict(fit.shown.drop_nulls("p50").select("subject", "p50").rows())
-    kept = dict(
-        embedded.derived.filter(pl.col("suite") == "security").drop_nulls("p50").select("subject", "p50").rows()
-    )
-    assert kept == pytest.approx(fitted, rel=0.02, abs=0.02)
-    joined = embedded.lengths.join(fit.tasks, on=["suite", "task"], suffix="_fit")
-    assert joined.height == embedded.lengths.height
-    assert (joined["minutes"] / joined["minutes_fit"] - 1).abs().max() < 0.05
+def test_pages_and_the_command_have_the_same_security_horizons(mensura_command):
+    printed = json.loads(mensura_command("horizon", "--json").out)["horizons"]
+    told = {row["subject"]: row["p50"] for row in printed if row["suite"] == "all"}
+    shown = dict(task_horizons().rows.filter(domain="security").select("subject", "p50").iter_rows())
+    assert shown == pytest.approx(told, rel=1e-6)

@@ -47,7 +47,6 @@ def horizon(
     their errors. A table of benchmark, subject, percent as RUNS gives horizons from total scores.
     """
     from mensura.horizon import fit_horizons, fit_totals, load_runs
-    from mensura.horizon.minutes import SECURITY
     from mensura.horizon.totals import check_totals
     from mensura.intake.tables import as_frame
     from mensura.trends import follow_horizons
@@ -67,10 +66,7 @@ def horizon(
     if runs is None:
         embedded = load_runs()
         sources = [*embedded.times, *sources]
-        dates, derived = (
-            embedded.systems if dates is None else dates,
-            embedded.derived.filter(pl.col("suite") != SECURITY),
-        )
+        dates, derived = embedded.systems if dates is None else dates, embedded.derived
     fit = fit_horizons(embedded.runs if runs is None else runs, sources or None, method=method, **asdict(rare))
     table = fit.horizons
     if derived is not None and method == "mensura":

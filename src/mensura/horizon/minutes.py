@@ -29,17 +29,16 @@ SECURITY = "security"
 
 
 class EmbeddedRuns(NamedTuple):
-    """Security runs and times, release dates of systems, and horizons that were derived in three domains.
+    """Security runs and times, release dates of systems, and horizons that were derived in two other domains.
 
-    ``lengths``: the typical minutes of security tasks and whether somebody was timed. ``published``: the study's own
-    horizons. ``models``: name, maker and, where one is in the evidence, the model of each system.
+    ``published``: the study's own horizons. ``models``: name, maker and, where one is in the evidence, the model of
+    each system.
     """
 
     runs: pl.DataFrame
     times: list[pl.DataFrame]
     systems: pl.DataFrame
     derived: pl.DataFrame
-    lengths: pl.DataFrame
     published: pl.DataFrame
     models: pl.DataFrame
 
@@ -51,7 +50,7 @@ def load_runs() -> EmbeddedRuns:
     -------
     EmbeddedRuns
         ``runs`` and ``times`` of five security suites, ``systems`` with dates, ``derived`` horizons by domain; and
-        ``lengths``, ``published`` and ``models`` for pages.
+        ``published`` and ``models`` for pages.
 
     Examples
     --------
@@ -64,9 +63,7 @@ def load_runs() -> EmbeddedRuns:
     runs = read_csv(DATA / "runs.csv", schema_overrides=kept)
     times = [read_csv(DATA / f"{name}.csv", schema_overrides=kept) for name in ("times", "attempts")]
     systems = read_csv(DATA / "systems.csv", try_parse_dates=True)
-    others = (
-        read_csv(DATA / f"{name}.csv", schema_overrides=kept) for name in ("derived", "lengths", "published", "models")
-    )
+    others = (read_csv(DATA / f"{name}.csv", schema_overrides=kept) for name in ("derived", "published", "models"))
     return EmbeddedRuns(runs, times, systems, *others)
 
 

@@ -44,9 +44,11 @@ class TaskHorizons(NamedTuple):
 @cache
 def task_horizons() -> TaskHorizons:
     """Return the embedded horizons with names, makers and release dates, and their pace."""
-    embedded = load_runs()
+    embedded, fit = load_runs(), fitted_horizons()
+    security = fit.horizons.filter(suite="all").with_columns(suite=pl.lit(SECURITY))
     rows = (
-        embedded.derived.rename({"suite": "domain"})
+        pl.concat([security, embedded.derived])
+        .rename({"suite": "domain"})
         .join(embedded.models, on="subject", how="left")
         .join(embedded.systems.select("subject", "released"), on="subject", how="left")
         .join(embedded.published.select("subject", "^p50_(minutes|low95|high95)$"), on="subject", how="left")
@@ -59,7 +61,8 @@ def task_horizons() -> TaskHorizons:
         )
     )
     trend = follow_horizons(rows.drop("released").rename({"domain": "suite"}), embedded.systems)
-    return TaskHorizons(rows, trend, embedded.lengths)
+    lengths = fit.tasks.select("suite", "task", "minutes", timed=pl.col("how").str.contains("measured|gave up"))
+    return TaskHorizons(rows, trend, lengths)
 
 
 def fitted_horizons() -> HorizonFit:
