@@ -192,6 +192,7 @@ def brief(evidence: EvidencePath = None, add: AddedScores = None, as_json: Json 
     from mensura.study.outlook import next_year_words
 
     study = Study.open(load_evidence(evidence, add))
-    rows = [{"about": head, "text": text, "command": command} for head, text, command in brief_sentences(study)]
+    keys = ("about", "text", "source", "command")
+    rows = [dict(zip(keys, sentence, strict=True)) for sentence in brief_sentences(study)]
     emit({}, sentences=rows, next_year=next_year_words(study))
     print(write_brief(study), end="")

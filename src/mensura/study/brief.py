@@ -5,12 +5,16 @@ from __future__ import annotations
 from mensura.evidence.passing import say_passed
 from mensura.study.grading import shipped_record
 from mensura.study.headlines import cheapest_said, passed_people, say_lead, year_sentence
+from mensura.study.horizons import horizon_sentence, pace_words
 from mensura.study.lead import newest_score
 from mensura.study.outlook import next_year_words
 from mensura.study.study import Study
 from mensura.study.units import show
 
-_SOURCES = "scores of the evidence, each with its source on the data page"
+_SCORES = "scores of the evidence"
+_PRICES = "prices and token counts of the evidence"
+_RUNS = "Offensive Cyber Task Horizons (Lyptus Research, CC BY 4.0)"
+_CLAIMS = "claims graded by today's scores"
 
 
 def write_brief(study: Study) -> str:
@@ -36,31 +40,33 @@ def write_brief(study: Study) -> str:
     '# AI and people'
 
     """
-    newest = newest_score(study.evidence)
+    newest, sentences = newest_score(study.evidence), brief_sentences(study)
     day = f"{newest.day} {newest:%B %Y}" if newest else "no known day"
     lines = [
         f"# AI and people, by evidence of {day}",
         "",
-        f"Intervals are 90%. Sources: {_SOURCES}.",
+        "Intervals are 90%. Each score of the evidence has its source on the data page.",
         "",
-        *(f"- **{head}.** {text} `{command}`" for head, text, command in brief_sentences(study)),
+        *(f"- **{head}.** {text} Source: {source}. `{command}`" for head, text, source, command in sentences),
     ]
     return "\n".join(lines) + "\n"
 
 
-def brief_sentences(study: Study) -> list[tuple[str, str, str]]:
-    """Return the sentences of the brief: heading, text, and the command that prints the same number."""
+def brief_sentences(study: Study) -> list[tuple[str, str, str, str]]:
+    """Return the sentences of the brief: heading, text, source, and the command that prints the same number."""
     return [
-        ("Who leads", _leads(study), "mensura iq"),
-        ("Which people were passed", _passed(study), "mensura stitch --people"),
-        ("How fast", year_sentence(study), "mensura trends"),
-        ("What next", _next(study), "mensura brief --json"),
-        ("What it costs", _costs(study), "mensura cost --at-least 125"),
-        ("How often Mensura was right", shipped_record().sentence, "mensura record"),
+        ("Who leads", _leads(study), _SCORES, "mensura iq"),
+        ("Which people were passed", _passed(study), _SCORES, "mensura stitch --people"),
+        ("How long a task", f"{horizon_sentence()} {pace_words()}.", _RUNS, "mensura horizon"),
+        ("How fast", year_sentence(study), _SCORES, "mensura trends"),
+        ("What next", _next(study), _SCORES, "mensura brief --json"),
+        ("What it costs", _costs(study), _PRICES, "mensura cost --at-least 125"),
+        ("How often Mensura was right", shipped_record().sentence, _CLAIMS, "mensura record"),
         (
             "What nobody knows",
             "Nobody gave these tests to people of known IQ, so the step from score to IQ was judged. A score describes "
             "test performance, not what a model or a person can do at work.",
+            "ladders of the evidence",
             "mensura iq --explain MODEL",
         ),
     ]
