@@ -1,7 +1,8 @@
 """Do all fronts say the same? ``python -m benchmarks.claims_agree [--report FOLDER]``.
 
-Every claim (who leads and how surely, which people were passed and when, what an IQ costs, what comes next, how often
-Mensura was right) is read from the command line, its JSON, the interface of the report, its pages and its captions.
+Every claim (who leads and how surely, the IQ and the chance of being first of every ranked model, which people were
+passed and when, what an IQ costs, how long a task, what comes next, how often Mensura was right) is read from the
+command line, its JSON, the interface of the report, its pages, the cards that a press opens, and its captions.
 The table has one row per claim and front; the last line counts the differences, which must be 0.
 """
 
@@ -18,7 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import run
-from mensura.evidence import load
+from mensura.charts.lengths import say_minutes
+from mensura.evidence import load, slug
+from mensura.study.units import show_range
 
 Front = tuple[str, str, bool]
 """A claim, a front, and whether the front says the same."""
@@ -38,7 +41,9 @@ def page_words(report: Path, page: str) -> str:
 def compare(report: Path) -> list[Front]:
     """Compare all fronts with the report's own interface and the commands' JSON."""
     pages = {name: page_words(report, name) for name in ("index.html", "iq.html", "stitched.html", "people.html")}
-    pages |= {name: page_words(report, name) for name in ("cost.html", "record.html", "charts/first.html")}
+    pages |= {
+        name: page_words(report, name) for name in ("cost.html", "horizon.html", "record.html", "charts/first.html")
+    }
     lead = json.loads((report / "api/v1/rankings.json").read_text(encoding="utf-8"))["lead"]["sentence"]
     brief: dict[str, Any] = json.loads(printed("brief", "--json"))
     texts = {row["about"]: row["text"] for row in brief["sentences"]}
@@ -48,8 +53,15 @@ def compare(report: Path) -> list[Front]:
         fronts.append(("leader and chance", page, lead in pages[page]))
     exported = " ".join(re.sub(r"<[^>]*>", " ", (report / "charts/first.svg").read_text(encoding="utf-8")).split())
     fronts.append(("leader and chance", "charts/first.svg", lead in html.unescape(exported)))
+    captioned = json.loads((report / "api/v1/charts/iq-bell.json").read_text(encoding="utf-8"))["points"][0]
+    composites = {row["subject"]: row for row in json.loads(printed("iq", "--json"))["composites"]}
+    own = composites[captioned["subject"]]
+    same = all(abs(captioned[end] - own[end]) < 0.01 for end in ("low", "high"))
+    fronts.append(("leader and chance", "api/v1/charts/iq-bell.json", same))
+    fronts += _every_iq(report)
     fronts += _passed(texts["Which people were passed"], pages)
     fronts += _costs(texts["What it costs"], pages)
+    fronts += _lengths(texts["How long a task"], pages)
     ahead = brief["next_year"]
     for page in ("index.html", "stitched.html"):
         fronts.append(("next year", page, ahead["sentence"] in pages[page] and ahead["groups"] in pages[page]))
@@ -58,6 +70,42 @@ def compare(report: Path) -> list[Front]:
     right = json.loads(printed("record", "--json"))["sentence"]
     fronts.append(("record", "record.html", right in pages["record.html"]))
     fronts.append(("record", "mensura brief", right == texts["How often Mensura was right"]))
+    return fronts
+
+
+def _every_iq(report: Path) -> list[Front]:
+    """Compare IQ, interval and chance of being first of every ranked model: command, interface, cards, pages."""
+    told = json.loads(printed("iq", "--json"))
+    composites = {row["subject"]: row for row in told["composites"]}
+    chances = {row["subject"]: row["p_first"] for row in told["ranking"]}
+    ranked = json.loads((report / "api/v1/rankings.json").read_text(encoding="utf-8"))["rankings"]
+    text = (report / "data/models.js").read_text(encoding="utf-8")
+    text = text.removeprefix("mensura.models = JSON.parse('").rstrip().removesuffix("');")
+    cards = json.loads(text.replace("\\'", "'").replace("\\\\", "\\"))
+    same = dict.fromkeys(("api/v1/rankings.json", "cards (data/models.js)", "models/*.html"), True)
+    for row in ranked:
+        own = composites[row["subject"]]
+        for front, other in (("api/v1/rankings.json", row), ("cards (data/models.js)", cards[row["subject"]])):
+            pairs = [(other["iq"][end], own[key]) for end, key in (("value", "iq"), ("low", "low"), ("high", "high"))]
+            pairs.append((other["p_first"], chances[row["subject"]]))
+            same[front] &= all(abs(shown - value) <= 1e-5 * max(1.0, value) for shown, value in pairs)
+        words = f"IQ {own['iq']:.0f} (90%: {show_range(own['low'], own['high'], 'iq')})"
+        same["models/*.html"] &= words in page_words(report, f"models/{slug(row['subject'])}.html")
+    return [(f"IQ of {len(ranked)} models", front, value) for front, value in same.items()]
+
+
+def _lengths(text: str, pages: dict[str, str]) -> list[Front]:
+    """Compare how long a task the best system does, and the pace, with the command and the pages."""
+    told = json.loads(printed("horizon", "--json"))
+    every = [row for row in told["horizons"] if row["suite"] == "all"]
+    best = max(every, key=lambda row: row["p50"] or row["p50_low"] or 0.0)
+    length = say_minutes(best["p50_low"] if best["p50_high"] is None else best["p50"])
+    pace = next(row for row in told["trend"] if row["domain"] == "security" and row["since"] != "all")
+    numbers = f"every {pace['doubling_months']:.1f} months (90%: {pace['low']:.1f} to {pace['high']:.1f})"
+    fronts = [("how long a task", "mensura horizon", length in text and best["subject"] in text and numbers in text)]
+    sentence, _, rest = text.partition(". In ")
+    for page in ("index.html", "horizon.html"):
+        fronts.append(("how long a task", page, sentence in pages[page] and rest.rstrip(".") in pages[page]))
     return fronts
 
 
@@ -78,7 +126,7 @@ def _costs(text: str, pages: dict[str, str]) -> list[Front]:
     """Compare the cheapest model at some IQs with the command and the pages."""
     fronts = []
     names = dict(load().models.select("subject", "name").iter_rows())
-    for floor, dollars, name in re.findall(r"IQ (\d+) from (\$[\d.,]+) \((.+?)\)(?=,|:)", text):
+    for floor, dollars, name in re.findall(r"(\d+) from (\$[\d.,]+) \((.+?)\)(?=,|:)", text):
         first = json.loads(printed("cost", "--at-least", floor, "--json"))["cheapest"][0]
         fronts.append((f"cost of IQ {floor}", "mensura cost", names[first["subject"]] == name))
         fronts.append((f"cost of IQ {floor}", "index.html", f"{floor} from {dollars} ({name})" in pages["index.html"]))
