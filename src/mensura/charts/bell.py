@@ -52,7 +52,7 @@ class BellLook:
 LOOKS = {
     "wide": BellLook(1200.0, 55.0, 9.2, 15, 236.0, 2),
     "mid": BellLook(704.0, 52.0, 6.0, 15, 142.0, 1),
-    "narrow": BellLook(358.0, 60.0, 3.9, 10, 106.0, 0),
+    "narrow": BellLook(358.0, 60.0, 3.9, 10, 0.0, 0),
 }
 """The widths at which the picture is drawn, by their names in the style sheet."""
 
@@ -164,7 +164,7 @@ class FirstBell:
     def rows(self, shown: Sequence[int]) -> list[int]:
         """Return the row of each shown model: leaders one to a row in order, the others where there is room."""
         edges: list[float] = []  # of each row: where its last model begins; the next one, of lower IQ, is left of it
-        beside = math.ceil(self._legend_height / _ROW - 0.5)  # rows that begin right of the legend
+        beside = math.ceil(self._legend_height / _ROW - 0.5) if self.look.legend else 0  # rows right of the legend
         rows = []
         for place, index in enumerate(shown):
             model = self.models[index]
@@ -189,7 +189,7 @@ class FirstBell:
         pins = self._pin_places(columns, dark_words)
         tallest = max(map(len, columns.values())) * self.look.pitch
         ground = max(tallest + 46.0, 6.0 - min((top for _, top, _ in pins), default=0.0))
-        first = ground + 56.0
+        first = ground + (56.0 if self.look.legend else 78.0)  # a phone's legend is a line of its own
         sheet = Canvas(self.look.width, first + (max([*rows, 14]) + 1) * _ROW + 8, description, kind="bell-chart")
         self._axis(sheet, ground, first)
         self._crowd(sheet, columns, ground, crowd_above(round(self.models[0].x)) if self.models else 0)
@@ -230,8 +230,7 @@ class FirstBell:
 
     @property
     def _legend_height(self) -> float:
-        labs = -(-(len(self._makers) + 1) // self.look.labs) if self.look.labs else 0
-        return 84.0 + _LEGEND_ROW * labs
+        return 84.0 + _LEGEND_ROW * -(-(len(self._makers) + 1) // self.look.labs)
 
     @cached_property
     def _makers(self) -> list[str]:
@@ -321,13 +320,13 @@ class FirstBell:
                 sheet.words(x + side, y + 21, mark.note, size=_SMALL, **words)
 
     def _legend(self, sheet: Canvas, first: float, models: int) -> None:
-        y = first + 6
+        y = first + 6 if self.look.legend else first - 18
         sheet.words(0, y, f"{models} AI models", weight="600", size=_NAME + 1, name="counted")
-        if not self.look.labs:
-            for line, status in enumerate(("measured", "estimated")):
-                sheet.sign(6, y + 18 + 17 * line, OTHER, status, 4.6)
-                sheet.words(18, y + 18 + 17 * line, status, fill=paint.soft)
-            sheet.words(0, y + 52, "line: 90%", fill=paint.soft)
+        if not self.look.legend:
+            for x, status in ((116.0, "measured"), (200.0, "estimated")):
+                sheet.sign(x, y, OTHER, status, 4.6)
+                sheet.words(x + 12, y, status, fill=paint.soft)
+            sheet.words(sheet.width, y, "line: 90%", fill=paint.soft, anchor="end")
             return
         for line, status in enumerate(("measured", "estimated")):
             level = y + _LEGEND_ROW * (line + 1)

@@ -19,7 +19,7 @@ _COLUMNS = 7
 """Dots beside each other in a pile of claims."""
 
 
-def calibration_curve(groups: Sequence[Row], claims: Sequence[Row], *, wide: float = 560.0) -> Drawing:
+def calibration_curve(groups: Sequence[Row], claims: Sequence[Row]) -> Drawing:
     """Draw the share of claims that came true against the chance they were made with.
 
     Parameters
@@ -28,8 +28,6 @@ def calibration_curve(groups: Sequence[Row], claims: Sequence[Row], *, wide: flo
         said, came_true, low, high (shares from 0 to 1) and n, lowest chance first.
     claims : sequence of mapping
         chance and came_true of every settled claim.
-    wide : float
-        Pixels of the drawing for a screen.
 
     Returns
     -------
@@ -74,7 +72,7 @@ def calibration_curve(groups: Sequence[Row], claims: Sequence[Row], *, wide: flo
         _claim_dots(sheet, piles, x, _TOP + side + 34)
         return sheet.svg()
 
-    return Drawing(draw, about, tuple(dict(row) for row in groups), screen=wide)
+    return Drawing(draw, about, tuple(dict(row) for row in groups), screen=560.0)
 
 
 def _piles(claims: Sequence[Row]) -> list[tuple[list[Row], list[Row], float]]:

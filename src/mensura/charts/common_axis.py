@@ -29,7 +29,7 @@ _PITCH, _NAMED_ROW = 7.0, 16.0
 """Width of a dot of that map with the room around it, and height of a row of names, pixels."""
 
 
-def one_axis(points: object, *, x_title: str = "capability", units: Mapping[float, str] | None = None) -> Drawing:
+def one_axis(points: object, *, units: Mapping[float, str] | None = None) -> Drawing:
     """Draw people with their intervals, models by capability and tests by difficulty on one axis.
 
     On a phone it is one list, highest first.
@@ -39,8 +39,6 @@ def one_axis(points: object, *, x_title: str = "capability", units: Mapping[floa
     points : table
         Columns kind ("model", "benchmark" or "people"), name, provider, subject, value, low, high, label; href
         if wanted. A group whose name says that it was judged is an outline.
-    x_title : str, default "capability"
-        What the axis shows.
     units : mapping of float to str, optional
         Words under some values of the axis.
 
@@ -70,14 +68,14 @@ def one_axis(points: object, *, x_title: str = "capability", units: Mapping[floa
     rows.sort(key=lambda row: -row["value"])
     of = {kind: [row for row in rows if row["kind"] == kind] for kind in KINDS}
     ends = [end for row in rows for end in ((row["low"], row["high"]) if row["kind"] == "people" else (row["value"],))]
-    axis = Axis.around(x_title, [*ends, *(row["value"] for row in rows)], pad=0.04)
+    axis = Axis.around("capability", [*ends, *(row["value"] for row in rows)], pad=0.04)
     parts = (
         f"{counted(len(own), name.removesuffix('s')) if kind != 'people' else counted(len(own), 'group')}, highest "
         f"{listed((row['name'] + ' (' + say(row['value']) + ')' for row in own), 2)}"
         for kind, name in KINDS.items()
         if (own := of[kind])
     )
-    about = f"One {x_title.lower()} axis: {'; '.join(parts)}."
+    about = f"One capability axis: {'; '.join(parts)}."
     shown = tuple({key: row[key] for key in COLUMNS[:-1]} for row in rows)
     wide, narrow = partial(_draw_axis, of, axis, units or {}, about), partial(_draw_list, of, about)
     return Drawing(lambda width: (narrow if width < NARROW else wide)(width), about, shown, screen=WIDE)

@@ -142,7 +142,9 @@ def draw_forest(
         top = people + 40 + (16 if rug else 0)
         bottom = top + ROW * len(rows)
         sheet = Canvas(width, bottom + 6, description)
-        at = across.scale(left + 4, width - _MARGIN)
+        start = left + 4  # of the axis; on a phone the left one of two numbers takes from the room of the names
+        left -= _MARGIN if narrow and any(row.other is not None for row in rows) else 0.0
+        at = across.scale(start, width - _MARGIN)
         sheet.words(0, 8, clipped(across.title, width, 11), fill=paint.soft, size=11)
         y = _TITLE
         for group, lines, height in zip(groups, words, heights, strict=True):

@@ -13,6 +13,7 @@ from mensura.charts.values import Axis, Row, counted, listed, month, rows_of, sa
 
 TIMED = ("subject", "name", "provider", "released", "value", "low", "high", "status", "label")
 LEVELS = ("label", "value", "low", "high")
+_WATCHED = "Evidence for acceleration"
 _NAMED = 12
 """Models named that set a record, the newest; more names would hide marks."""
 
@@ -147,15 +148,13 @@ def draw_history(
     return draw_plot(x, y, description, draw, height=320.0, screen=1040.0)
 
 
-def watch(points: object, *, y_title: str = "Evidence for acceleration") -> Drawing:
+def watch(points: object) -> Drawing:
     """Draw the statistic and its boundary; days on which the statistic is beyond it are dots.
 
     Parameters
     ----------
     points : table
         Columns date, statistic, boundary.
-    y_title : str
-        What the statistic is.
 
     Returns
     -------
@@ -183,11 +182,11 @@ def watch(points: object, *, y_title: str = "Evidence for acceleration") -> Draw
     last = rows[-1]
     verdict = f"beyond it first in {month(beyond[0]['date'])}" if beyond else "never beyond it"
     about = (
-        f"{y_title} from {month(rows[0]['date'])} to {month(last['date'])} with its boundary; {verdict}; last value "
+        f"{_WATCHED} from {month(rows[0]['date'])} to {month(last['date'])} with its boundary; {verdict}; last value "
         f"{say(last['statistic'])}, boundary {say(last['boundary'])}."
     )
     x = Axis.around("", [row["day"] for row in rows], days=True, pad=0.02)
-    y = Axis.around(y_title, [0.0, *(row[key] for row in rows for key in columns[1:])])
+    y = Axis.around(_WATCHED, [0.0, *(row[key] for row in rows for key in columns[1:])])
 
     def draw(plot: Plot) -> None:
         bounded = [row for row in rows if row["boundary"] is not None]
@@ -197,7 +196,7 @@ def watch(points: object, *, y_title: str = "Evidence for acceleration") -> Draw
             plot.sheet.words(plot.box[0] + 4, level - 9, "alarm above this line", fill=paint.quiet, size=11, halo=True)
         plot.sheet.path(plot.points((row["day"], row["statistic"]) for row in rows), paint.ink)
         for row in rows:
-            label = f"{month(row['date'])}, {y_title} {say(row['statistic'])}, boundary {say(row['boundary'])}"
+            label = f"{month(row['date'])}, {_WATCHED} {say(row['statistic'])}, boundary {say(row['boundary'])}"
             with plot.sheet.marked(label):
                 plot.sheet.dot(plot.x(row["day"]), plot.y(row["statistic"]), paint.ink, 5 if row in beyond else 2)
         falling = len(rows) > 1 and rows[-2]["statistic"] > last["statistic"]

@@ -14,8 +14,6 @@ from mensura.charts.values import Axis, Row, counted, listed, rows_of, say, say_
 
 PLACES = ("subject", "dimension", "level", "low", "high", "kind", "note")
 _OPTIONAL = ("provider", "status", "test", "href", "card", "words")
-_ON_A_PHONE = (0, 2, 4, 6)
-"""Levels with a tick where room is short."""
 _LINE, _HEADING = 19.0, 30.0
 RESIDUALS = ("subject", "name", "provider", "benchmark", "residual")
 _MODEL, _MODEL_TALL = 30.0, 62.0
@@ -75,7 +73,8 @@ def _draw_places(dimensions: list[str], rows: list[Row], about: str, width: floa
     end = math.ceil(max(end for row in rows for end in (row["high"] or 1.0, row["level"], 5.0)))
     sheet = Canvas(width, 30 + sum(heights), about)
     at = scale(0.0, end, left, width - (24 if narrow else 46))
-    ticks = [(level, f"level {level}") for level in range(end + 1) if not narrow or level in _ON_A_PHONE]
+    ticks = [(level, str(level)) for level in range(0, end + 1, 2 if narrow else 1)]
+    sheet.words(0, 10, "demand level", fill=paint.soft, size=11)
     sheet.ticks(at, ticks, 10, 22, sheet.height, size=11)
     y = 26.0
     for (name, own), height in zip(blocks.items(), heights, strict=True):
@@ -133,7 +132,7 @@ def _describe_places(placed: list[Row], dimensions: list[str]) -> str:
     return f"Levels in {counted(len(dimensions), 'dimension')}: {'; '.join(parts)}.{gone}"
 
 
-def residuals(points: object, *, x_title: str = "Score minus what the model's level predicts") -> Drawing:
+def residuals(points: object) -> Drawing:
     """Draw one row per model and one stroke per test.
 
     Right of the line a model is better than its level, left of it worse. The farthest test on each side has its
@@ -143,8 +142,6 @@ def residuals(points: object, *, x_title: str = "Score minus what the model's le
     ----------
     points : table
         Columns subject, name, provider, benchmark, residual, and href if wanted, in the order to draw.
-    x_title : str
-        What the axis shows.
 
     Returns
     -------
@@ -178,7 +175,7 @@ def residuals(points: object, *, x_title: str = "Score minus what the model's le
         f"{down['name']} on {down['benchmark']} ({say(down['residual'])})."
     )
     edge = max(abs(row["residual"]) for row in rows) or 1.0
-    axis = Axis(x_title, -edge, edge, _signed)
+    axis = Axis("Score minus what the model's level predicts", -edge, edge, _signed)
 
     def draw(width: float) -> Markup:
         narrow = width < NARROW
@@ -187,7 +184,7 @@ def residuals(points: object, *, x_title: str = "Score minus what the model's le
         sheet = Canvas(width, 44 + row_height * len(models), about)
         room = 12.0 if narrow else 150.0  # for the names of the farthest tests
         at = axis.scale(left + room, width - room)
-        sheet.words(0, 8, x_title, fill=paint.soft, size=11)
+        sheet.words(0, 8, axis.title, fill=paint.soft, size=11)
         sheet.ticks(at, axis.ticks(4 if narrow else 6), 28, 40, sheet.height)
         sheet.line(at(0), 40, at(0), sheet.height, paint.ink, 1.25)
         sheet.line(0, 40, width, 40, paint.ink, 1.5)

@@ -91,7 +91,7 @@ def bars(
     return draw_forest(strips, axis=title, tick=tick, description=about, rule=rule, log=log, table=table)
 
 
-def sensors(points: object, models: object, *, x_title: str = "Capability") -> Drawing:
+def sensors(points: object, models: object) -> Drawing:
     """Draw the range that each benchmark informs as a bar with a stroke at its peak, and models above.
 
     Parameters
@@ -100,8 +100,6 @@ def sensors(points: object, models: object, *, x_title: str = "Capability") -> D
         Columns benchmark, name, low, peak, high.
     models : table
         Columns subject, name, provider, value, and href if wanted.
-    x_title : str
-        What the axis shows.
 
     Returns
     -------
@@ -134,16 +132,16 @@ def sensors(points: object, models: object, *, x_title: str = "Capability") -> D
         note, subject = f"informs from {say(row['low'])} to {say(row['high'])}", f"benchmark:{row['benchmark']}"
         look: dict[str, Any] = {"href": row["href"] or "", "subject": subject, "note": note, "test": True}
         strips.append(Strip.of(row, "name", "peak", peak, **look))
-    rug = [Mark.of(row, row["value"], 0.0, f"{row['name']}, {x_title} {say(row['value'])}") for row in subjects]
+    rug = [Mark.of(row, row["value"], 0.0, f"{row['name']}, Capability {say(row['value'])}") for row in subjects]
     hardest, easiest = ranges[0], ranges[-1]
     about = (
-        f"Range of {x_title.lower()} that each of {counted(len(ranges), 'benchmark')} informs; highest peak: "
+        f"Range of capability that each of {counted(len(ranges), 'benchmark')} informs; highest peak: "
         f"{hardest['name']} ({say(hardest['peak'])}), lowest: {easiest['name']} ({say(easiest['peak'])})."
     )
     if rug:
         places = sorted(one.x for one in rug)
         about += f" {counted(len(rug), 'model')} lie between {say(places[0])} and {say(places[-1])}."
-    title, table = f"{x_title}; small marks: models", [{key: row[key] for key in _SENSORS} for row in ranges]
+    title, table = "Capability; small marks: models", [{key: row[key] for key in _SENSORS} for row in ranges]
     return draw_forest(strips, axis=title, tick=say, description=about, rug=rug, table=table)
 
 
