@@ -14,7 +14,7 @@ class Form(NamedTuple):
 
 def link(page: str, words: str) -> str:
     """The address behind the first link with these words."""
-    found = re.findall(r'<a [^>]*?href="([^"]*)"[^>]*>(.*?)</a>', page, flags=re.DOTALL)
+    found = re.findall(r'<a [^>]*?href="?([^"\s>]*)[^>]*>(.*?)</a>', page, flags=re.DOTALL)
     addresses = [address for address, text in found if html.unescape(text) == words]
     assert addresses, f"no link {words!r} among {[text for _, text in found]}"
     return html.unescape(addresses[0])

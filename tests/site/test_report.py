@@ -69,7 +69,7 @@ def test_every_model_and_benchmark_has_a_page_and_every_link_leads_somewhere(rep
     places = {page: {html.unescape(one) for one in re.findall(r'\bid="([^"]*)"', text)} for page, text in texts.items()}
     broken = set()
     for page, text in texts.items():
-        for link in {html.unescape(one) for one in re.findall(r'href="([^"]*)"', text)}:
+        for link in {html.unescape(one) for one in re.findall(r'href="?([^"\s>]+)', text)}:
             address, _, place = unquote(link).partition("#")
             target = (page.parent / address.split("?")[0]).resolve() if address else page
             if link.startswith("http"):

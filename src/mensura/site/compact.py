@@ -38,14 +38,15 @@ _SUBJECT = re.compile(r'(<a\b[^>]* href="[^"]*models/([^"/]+)\.html"[^>]*?) data
 _PROVIDER = re.compile(r'( data-subject="[^"]*"| href="[^"]*") data-provider="[^"]*"')
 _WORD = re.compile(
     r" ([xyr]|c[xy]|[xy][12]|r[xy]|data-(?:[st]|label|value|subject|provider)|class|scope|role|dir|fill|opacity"
-    r"""|title|width|height|target)="([^\s"'=<>`&]+)"(?=[ >])"""
+    r"""|title|width|height|target|aria-hidden)="([^\s"'=<>`&]+)"(?=[ >])"""
 )
 """An attribute whose value is one word, which needs no quotes."""
+_LINK = re.compile(r"""(<(?:a|use)\b[^>]*? href=)"([^\s"'=<>`&]+)"(?=[ >])""")
 _RIGHT_TO_LEFT = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff"
 _DIRECTION = re.compile(rf'(<\w[^<>]*?) dir="auto"([^<>]*>(?=[^<{_RIGHT_TO_LEFT}]*?[A-Za-z])[^<{_RIGHT_TO_LEFT}]*<)')
 """The direction of a text of Latin letters alone, which is that of the page."""
 _END = re.compile(r"</(?:t[dr]|li|d[dt])>\s*(?=</?(?:t[drh]|tbody|li|d[dtl]|ul|div)\b)")
-_FOR_SCRIPTS = re.compile(r' (?:class|data-(?:subject|provider))="[^"]*"')
+_FOR_SCRIPTS = re.compile(r' (?:class|data-(?:subject|provider))="[^"]*"| role="img" aria-label="[^"]*"')
 _SHARED = re.compile(r'<g class="shared" data-size="([\d.]+) ([\d.]+)">(.*?)</g>', re.DOTALL)
 
 
@@ -80,7 +81,7 @@ class Compact:
             text = _PROVIDER.sub(r"\1", text)
         text = _ROUND.sub(_whole, _TWO_LOOKS.sub(lambda match: _look(match, "data-s", "", self._looks), text))
         text = _DIRECTION.sub(r"\1\2", _TABLE.sub(self._table, text))
-        text = _END.sub("", _WORD.sub(r" \1=\2", text))
+        text = _END.sub("", _LINK.sub(r"\1\2", _WORD.sub(r" \1=\2", text)))
         if shapes:
             parts = "".join(f'<path id="{name}" d="{outline}"/>' for outline, name in shapes.items())
             text = text.replace("<main", f'<svg class="shapes" aria-hidden="true">{parts}</svg><main', 1)
@@ -135,7 +136,7 @@ def compact_inline(svg: str) -> str:
 
 
 def compact_drawing(svg: str) -> str:
-    """Return a drawing of its own: looks that repeat are rules, what only scripts of a page read is left out."""
+    """Return a drawing of its own: looks that repeat are rules; what scripts read and words of marks are left out."""
     looks: dict[str, int] = {}
     text = _TWO_LOOKS.sub(lambda match: _look(match, "class", "l", looks), _FOR_SCRIPTS.sub("", svg))
     rules = "".join(f".l{name}{{{_rule(look)}}}" for look, name in looks.items())

@@ -78,7 +78,6 @@ def parse_editions(text: bytes | str) -> list[Edition]:
 
 def _edition(record: dict[str, Any]) -> Edition:
     entries = tuple(Revision(**{**one, "said": tuple(one["said"])}) for one in record.get("revisions", []))
-    record.pop("sources", None)  # counted by editions of earlier versions
     return Edition(**{**record, "changes": tuple(record["changes"]), "revisions": entries})
 
 

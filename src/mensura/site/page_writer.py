@@ -126,7 +126,6 @@ class PageWriter:
             show_range=units.show_range,
             dollars=units.dollars,
             chance=units.chance,
-            rarity=units.rarity,
             day=units.say_day,
             first_link=first_link,
             whole=whole_names,

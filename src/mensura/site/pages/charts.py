@@ -11,7 +11,7 @@ from mensura.evidence import slug
 from mensura.extrapolation import published_distances, published_errors
 from mensura.iq import EFFECTIVE_COST_NOTE
 from mensura.site.pages.page import HEADS, Page, figures_of, leader_marks, page_of, section_of
-from mensura.site.pictures import Figure
+from mensura.site.pictures import Figure, draw
 from mensura.site.pictures.horizon import best_rows, table_rows
 from mensura.site.pictures.iq import dimension_bell
 from mensura.study.headlines import (
@@ -30,6 +30,8 @@ from mensura.study.units import show_column, show_range
 
 LEADERS = 15
 """Models in the ranking of the IQ page; the list of models has all."""
+_PUBLISHED = ("published-break", "published-difficulty", "published-horizons")
+"""Pictures of the published stitched fit, which have no page of their own."""
 _KEYS = ("subject", "group", "dimension", "benchmark")
 """Columns that may hold keys."""
 _VALIDATION = Path(__file__).parents[1] / "data" / "extrapolation_validation.csv"
@@ -61,6 +63,7 @@ def stitched(study: Study) -> Page:
         "unit": unit_words(study),
         "pace": pace_sentence(study),
         "next_year": next_year_words(study),
+        "sections": [section_of("published-fit", pictures=[draw(study, name) for name in _PUBLISHED])],
     }
     return page_of("stitched.html", context, shared=(leader_sentence(study), leader_marks(study)))
 

@@ -35,15 +35,12 @@ _PICKED = 12
 """Models offered in the jagged view."""
 
 
-def who_leads(chances: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Say who may be first, with the chances."""
-    if not chances:
-        return {"answer": Markup("<b>Nobody is ranked yet.</b>"), "spark": ""}
-    first, *others = chances
-    rest = ", ".join(f"{one['name']} {one['chance']}" for one in others)
+def who_leads(sentence: str, chances: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Say who may be first, with the range of the chance over all methods, and the chances of the others."""
+    rest = ", ".join(f"{one['name']} {one['chance']}" for one in chances[1:])
     return {
-        "answer": Markup("<b>{}, {}.</b> {}").format(first["name"], first["chance"], f"{rest}." if rest else ""),
-        "spark": "odds",
+        "answer": Markup("<b>{}</b> {}").format(sentence, f"By the joint model: {rest}." if rest else ""),
+        "spark": "odds" if chances else "",
     }
 
 

@@ -247,7 +247,7 @@ class FirstScreen:
     def _questions(self, today: dict[str, Any]) -> list[dict[str, Any]]:
         study = self._study
         answers = (
-            *(parts.who_leads(today["chances"]), parts.who_was_passed(study), parts.how_fast(study)),
+            *(parts.who_leads(today["sentence"], today["chances"]), parts.who_was_passed(study), parts.how_fast(study)),
             *(parts.how_long(), parts.what_it_costs(study), parts.what_comes(study), parts.WHAT_NOT),
         )
         asked = picture_words()["first"]["questions"]

@@ -14,7 +14,7 @@ from mensura.charts.theme import ROOT
 from mensura.core.frames import read_csv, sort_highest
 from mensura.evidence import slug
 from mensura.site.pictures.registry import Figure, labelled, linked, picture, worded
-from mensura.study.headlines import capability_leader_sentence, pace_sentence, unit_words
+from mensura.study.headlines import capability_leader_sentence, pace_sentence, unit_words, year_sentence
 from mensura.study.policy import list_models
 from mensura.study.study import Study
 from mensura.study.units import show, show_range
@@ -84,14 +84,10 @@ def capability_time(study: Study) -> Figure:
         levels=classes,
         today=pace.until,
     )
-    finding = (
-        f"Releases gain {pace.slope:.2f} a year (90% interval {pace.low:.2f} to {pace.high:.2f}); "
-        f"1 is {unit_words(study)}"
-    )
     last, best = pace.forecast.row(-1, named=True), float(rows["capability"].max())  # type: ignore[arg-type]
     ends = {key: show(last[key], "capability") for key in ("low", "high")}
     facts: dict[str, Any] = {**ends, "end": f"{last['date']:%B %Y}", "best": show(best, "capability")}
-    return worded("capability-time", drawing, finding, pace=pace_sentence(study), **facts)
+    return worded("capability-time", drawing, year_sentence(study), pace=pace_sentence(study), **facts)
 
 
 def _unit_ends(study: Study) -> dict[float, str]:
