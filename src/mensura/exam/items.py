@@ -177,7 +177,8 @@ def read_exam_items(
         try:
             item = ExamItem.model_validate(_cells(given, unknown))
         except ValidationError as fault:
-            faults += [f"{given.place}{_where(error)}: {error_text(error)}" for error in fault.errors()]
+            for error in fault.errors():
+                faults.append(f"{', '.join([given.place, *map(str, error['loc'])])}: {error_text(error)}")
             continue
         if item.item in first:
             faults.append(f"{given.place}, item: {item.item!r} is also in {first[item.item]}; give each its own name")
@@ -210,10 +211,6 @@ def safe_name(raw: object) -> str:
     """Return an item's name that may stand in files and addresses."""
     kept = "".join(char if char.isascii() and (char.isalnum() or char in "_.-") else "-" for char in str(raw))
     return kept.lstrip("-_.")[:60] or "item"
-
-
-def _where(error: Any) -> str:
-    return "".join(f", {part}" for part in error["loc"])
 
 
 def error_text(error: Any) -> str:
