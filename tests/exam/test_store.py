@@ -16,7 +16,7 @@ from mensura.core.checksums import sums_of
 from mensura.core.errors import MensuraError
 from mensura.exam import AnswerStore, read_exam
 from mensura.exam.gathering import people_outcomes
-from mensura.exam.records import CHECKED, OvertakenError, RefusedError, is_log_whole, repair_store
+from mensura.exam.records import CHECKED, OvertakenError, RefusedError, forget_code, is_log_whole, repair_store
 from tests.exam.conftest import ITEMS, TOML, write_exam
 
 
@@ -435,6 +435,12 @@ def test_a_repaired_store_has_what_can_be_read_and_keeps_the_damaged_file(tmp_pa
     assert people_outcomes(exam, store).height == 60
     assert store.begin(panel="id3")[1].number == 4
     store.close()
+    path.write_bytes(before.replace(b"CREATE TABLE answers", b"CREA\xd4E TABLE answers"))
+    for refused in (lambda: AnswerStore(path, exam), lambda: forget_code(path, "AAAA")):
+        with pytest.raises(MensuraError, match="not a store of answers"):
+            refused()
+    assert "kept 30 rows of sittings, 60 rows of answers. Whole by their checksums: meta, " in repair_store(path)
+    AnswerStore(path, exam).close()
     (tmp_path / "none.db").write_bytes(b"no database at all" * 100)
     with pytest.raises(MensuraError, match="nothing can be read"):
         repair_store(tmp_path / "none.db")

@@ -8,6 +8,7 @@ import pytest
 from mensura.core.errors import MensuraError
 from mensura.llm import Journal, Question, Settings, audit_table, open_asker
 from mensura.llm.journal import Entry, State
+from mensura.llm.journal_file import DamagedError, split_answer
 from mensura.llm.protocol import KeyMaker
 from tests.llm.conftest import locked_elsewhere, questions, read_level
 
@@ -131,6 +132,12 @@ def test_other_files_are_refused_and_stay_as_they_are(tmp_path):
         Journal(tmp_path / "missing.sqlite", create=False)
     assert not (tmp_path / "missing.sqlite").exists()
     assert (tmp_path / "notes.txt").read_text().startswith("no database")
+
+
+@pytest.mark.parametrize("text", ["", "four", "x:four"])
+def test_an_answer_without_its_length_is_damaged(text):
+    with pytest.raises(DamagedError, match="a text is damaged"):
+        split_answer(text)
 
 
 def test_keys_differ_where_parts_could_run_together():

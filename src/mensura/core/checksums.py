@@ -20,6 +20,8 @@ from mensura.core.errors import MensuraError
 
 _BYTES = 8
 _SPACE = 1 << 8 * _BYTES
+UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
+"""Faults of a damaged file: SQLite's own, and a message of SQLite that repeats damaged bytes."""
 FACT = "checksum"
 """How the facts are called that contain sums: ``checksum answers``."""
 
@@ -105,7 +107,7 @@ def damaged_tables(db: sqlite3.Connection, tables: Mapping[str, str]) -> list[st
         try:
             if sums_of(db, {table: columns})[f"{FACT} {table}"] != kept.get(f"{FACT} {table}"):
                 damaged.append(table)
-        except sqlite3.Error:
+        except UNREADABLE:
             damaged.append(table)
     return damaged
 
@@ -122,7 +124,7 @@ def replaced_store(path: Path) -> Iterator[tuple[Path, Path, Path]]:
                 shutil.copyfile(part, copy.with_name(copy.name + ending))
         try:
             yield copy, fresh, damaged
-        except sqlite3.Error as fault:
+        except UNREADABLE as fault:
             raise MensuraError(f"{path}: nothing can be read from it ({fault}). Restore a backup") from fault
         path.rename(damaged)
         for ending in ("-wal", "-shm"):

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mensura.core.checksums import damaged_tables, keep_sums, replaced_store, sums_of
+from mensura.core.checksums import UNREADABLE, damaged_tables, keep_sums, replaced_store, sums_of
 from mensura.core.errors import MensuraError
 from mensura.exam.design import ExamForm
 from mensura.exam.file import Exam
@@ -131,7 +131,7 @@ def forget_code(path: Path, code: str) -> bool:
         while not (is_purged := purge(db)) and time.monotonic() < until:
             time.sleep(0.2)
         return is_purged
-    except sqlite3.DatabaseError as fault:
+    except UNREADABLE as fault:
         raise MensuraError(f"{path}: not a store of answers ({fault}); choose another file") from fault
     finally:
         db.close()
@@ -238,7 +238,7 @@ def repair_store(path: Path) -> str:
         raise MensuraError(f"{path}: no such file; give the store of mensura exam serve")
     with replaced_store(path) as (copy, fresh, damaged):
         os.close(os.open(fresh, os.O_CREAT | os.O_RDWR, 0o600))
-        with closing(sqlite3.connect(copy)) as old, closing(sqlite3.connect(fresh)) as new, new:
+        with closing(sqlite3.connect(copy, isolation_level=None)) as old, closing(sqlite3.connect(fresh)) as new, new:
             whole, kept = _salvage(old, new)
     counts = ", ".join(f"{kept[table]} rows of {table}" for table in ("sittings", "answers"))
     sure = f"Whole by their checksums: {', '.join(whole)}." if whole else "No table is whole by its checksum."
@@ -247,13 +247,16 @@ def repair_store(path: Path) -> str:
 
 def _salvage(old: sqlite3.Connection, new: sqlite3.Connection) -> tuple[list[str], dict[str, int]]:
     """Copy what can be read; return the tables that are whole, and the rows of each."""
-    old.execute("SELECT count(*) FROM sqlite_master").fetchall()  # raises for a file that is no database
-    try:
-        damaged = damaged_tables(old, CHECKED)
-    except sqlite3.Error:
-        damaged = list(CHECKED)
+    old.execute("PRAGMA writable_schema = ON")  # one damaged statement of the schema would hide every table
     for statement in SCHEMA:
         new.execute(statement)
+        renewal = "UPDATE sqlite_master SET sql = ?1 WHERE name = ?2 AND sql IS NOT ?1"
+        old.execute(renewal, (statement, statement.split()[2]))
+    old.execute("PRAGMA writable_schema = RESET")
+    try:
+        damaged = damaged_tables(old, CHECKED)
+    except UNREADABLE:
+        damaged = list(CHECKED)
     kept = {}
     for table, columns in CHECKED.items():
         names = [name.strip() for name in columns.split(",")]
@@ -279,7 +282,7 @@ def _rows(db: sqlite3.Connection, table: str, columns: str) -> list[tuple[Any, .
         try:
             for row in db.execute(f"SELECT {columns} FROM {table} ORDER BY {by}"):
                 rows[tuple(row)] = None
-        except sqlite3.Error:
+        except UNREADABLE:
             continue
         break
     return list(rows)

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from mensura.core.checksums import damaged_tables, keep_sums, sums_of
+from mensura.core.checksums import UNREADABLE, damaged_tables, keep_sums, sums_of
 from mensura.core.errors import MensuraError
 from mensura.exam import records
 from mensura.exam.file import Exam
@@ -81,7 +81,7 @@ class AnswerFile:
             last = max((at for at in self._db.execute(_LAST).fetchone() if at is not None), default=-math.inf)
             self._start: float = max(clock() - sum(self._jumps), last) - steady()
             self._purge()
-        except sqlite3.DatabaseError as fault:
+        except UNREADABLE as fault:
             self._db.close()
             raise MensuraError(
                 f"{path}: not a store of answers, or a damaged one ({fault}). Choose another file, or keep what can be "

@@ -62,8 +62,10 @@ def storable(text: str) -> str:
 
 
 def split_answer(joined: str) -> tuple[str, str]:
-    """Return the text and the rationale that were joined."""
+    """Return the text and the rationale that were joined; raises :class:`DamagedError` where they were not."""
     length, _, rest = joined.partition(":")
+    if not length.isdecimal():
+        raise DamagedError("a text is damaged (no length before it)")
     return rest[: int(length)], rest[int(length) :]
 
 
