@@ -120,7 +120,10 @@ def test_a_child_ends_with_its_killed_parent(tmp_path):
     parent.kill()
     parent.wait()
     for _ in range(6000):
-        if not child.exists() or "State:\tZ" in (child / "status").read_text():
+        try:
+            if "State:\tZ" in (child / "status").read_text():
+                return
+        except (FileNotFoundError, ProcessLookupError):
             return
         time.sleep(0.01)
     pytest.fail("the child outlived its parent")

@@ -29,7 +29,6 @@ def _search(page, words: str) -> list[str]:
         " return !list.hidden && (list.dataset.asked = words) && list.children.length > 0; }",
         arg=words,
     )
-    page.wait_for_timeout(100)
     return page.locator("#hits li").all_inner_texts()
 
 
@@ -62,8 +61,11 @@ def test_the_caption_of_a_past_month_is_about_its_leader_and_todays_evidence(vis
             "at => { const m = document.getElementById('month'); m.value = at; m.dispatchEvent(new Event('input')); }",
             month,
         )
-        page.wait_for_function("at => Number(document.getElementById('month').value) === at", arg=month)
-        page.wait_for_timeout(30)
+        page.wait_for_function(
+            "at => { const list = window.mensura.months;"
+            " return list && document.getElementById('month-said').textContent === list.months[at].name; }",
+            arg=month,
+        )
         said = page.inner_text("#month-said")
         assert page.evaluate(_OVERLAPS) == [], said
         if month < last:
