@@ -287,7 +287,7 @@ def score_moments(
     parameters there are. ``scores_at``: the scores of some subjects at a node (subjects × parameters).
     """
     mean, square = np.zeros((len(weights), size)), np.zeros((size, size))
-    for node in range(weights.shape[1]):
+    for node in np.flatnonzero(weights.max(axis=0) > _LEAST_WEIGHT).tolist():
         rows = np.flatnonzero(weights[:, node] > _LEAST_WEIGHT)
         scores = scores_at(node, rows)
         weighted = weights[rows, node][:, None] * scores
