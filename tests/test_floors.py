@@ -172,6 +172,16 @@ def test_no_two_classes_share_a_name():
     assert {name: files for name, files in homes.items() if len(files) > 1} == {}
 
 
+def test_the_first_lines_of_a_package_name_files_that_exist():
+    wrong = []
+    for page in SOURCE.glob("*/__init__.py"):
+        names = re.findall(r"``([\w./]+)``", ast.get_docstring(parsed(page)) or "")
+        exist = {path.relative_to(page.parent).as_posix() for path in page.parent.rglob("*")} | {"exam.toml"}
+        exist |= {path.stem for path in page.parent.rglob("*.py")}
+        wrong += [f"{page.parent.name}: {name}" for name in names if name.strip("/") not in exist]
+    assert wrong == []
+
+
 def test_the_picture_shows_the_imports_of_today():
     drawn = (Path(__file__).parents[1] / "docs" / "architecture.svg").read_text(encoding="utf-8")
     assert drawn == draw_architecture.draw(draw_architecture.read_imports()), "run python -m tools.draw_architecture"

@@ -4,7 +4,7 @@ In: an evidence. Out: an :class:`IqResult` with composites, dimensions, interval
 number.
 Read first: ``scoring`` (the verb), ``rules`` (every rule, from ``data/rules.toml``), ``ladders``, ``matrix`` (scores
 as arrays), ``joint`` (the default imputation), ``waterfall`` (the published one), ``dimensions``, ``uncertainty``,
-``result`` and ``explanation``, ``cost`` and ``emotional``.
+``result`` and ``explanation``, ``tables`` (emotional reasoning and facts), ``cost``.
 """
 
 from typing import TYPE_CHECKING
