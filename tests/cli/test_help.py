@@ -106,6 +106,7 @@ def test_summaries_begin_with_a_verb_and_fit_a_line():
         (["stitch", "--ridge", "5"], "--ridge: no such option; write --set ridge=VALUE"),
         (["stitch", "--rigde", "5"], "--rigde: no such option; write --set ridge=VALUE"),
         (["stitch", "--anchr", "a=1"], "--anchr: no such option; did you mean --anchor?"),
+        (["iq", "--model", "gpt-5"], "--model: no such option; write the model alone, as a word of its own"),
         (["extrapolate", "example", "--base-url=http://localhost"], "write --set base_url=VALUE"),
         (["responses", "read", "a.csv", "--no-header"], "write --set header=false"),
     ],

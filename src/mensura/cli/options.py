@@ -132,4 +132,6 @@ def _hint(name: str, options: Mapping[str, object], epilog: str) -> str | None:
         return f"write --set {switched}=false"
     if near and near[0] in settings:
         return f"write --set {settings[near[0]]}=VALUE"
+    if near and not near[0].startswith("-"):
+        return f"write the {near[0]} alone, as a word of its own"
     return f"did you mean {near[0]}?" if near else None
