@@ -152,5 +152,5 @@ def test_tests_that_fail_without_a_mutant_are_shown(tree, monkeypatch):
 
 def test_commands_meet_the_commands_tests_of_every_room():
     found = mutate.tests_of("cli", mutate.ROOT)
-    assert {"tests/cli/test_add.py", "tests/demands/test_commands.py", "tests/test_docs.py"} <= set(found)
+    assert {"tests/cli/test_add.py", "tests/stitching/test_command.py", "tests/test_docs.py"} <= set(found)
     assert "tests/demands/test_rubrics.py" not in found
