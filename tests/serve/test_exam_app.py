@@ -335,6 +335,26 @@ def test_a_shared_device_starts_afresh_after_each_person_and_shows_codes_once(tm
     store.close()
 
 
+def test_a_tablet_that_somebody_left_asks_before_it_goes_on_with_their_exam(tmp_path):
+    """A pupil walks away in the middle; the next one opens the first page and must not answer in their place."""
+    exam = read_exam(write_exam(tmp_path / "class", "shared_device = true\n" + TOML))
+    store = AnswerStore(tmp_path / "class.db", exam)
+    tablet = Taker(exam_app(exam, store))
+    tablet.start()
+    first = tablet.code
+    asked = tablet.get("/").text
+    assert "Is this your exam?" in asked
+    assert 'href="/sit"' in asked
+    fresh = tablet.fill("/leave", next="yes").text
+    assert "I have read this" in fresh
+    assert "data-fresh" in fresh
+    assert first not in asked + fresh
+    tablet.start()
+    assert tablet.code != first
+    assert [row["finished"] for row in store.rows("sittings")] == [None, None]
+    store.close()
+
+
 def test_an_invitation_lets_one_person_in_once_and_a_forged_one_nobody(exam, store):
     site = exam_app(exam, store, tokens=["alpha-1", "beta-2"])
     assert Taker(site).get("/").status_code == 403
@@ -559,7 +579,8 @@ def test_no_page_of_a_translated_exam_has_an_english_word(tmp_path, code):
     taker = Taker(site)
     pages = [taker.get("/"), taker.begin(), taker.fill("/about"), taker.fill("/start"), taker.get("/sit?n=3")]
     pages += [taker.get("/review"), taker.fill("/finish"), taker.fill("/answer", item="none"), taker.get("/forget")]
-    pages += [taker.fill("/forget", code="WRONG"), taker.fill("/leave"), taker.get("/resume/WRONG")]
+    pages += [taker.fill("/forget", code="WRONG"), taker.get("/"), taker.fill("/leave")]
+    pages += [taker.get("/resume/WRONG")]
     taker.start()
     pages += [taker.fill("/finish", anyway="yes"), Taker(site).fill("/begin")]
     english_texts = {text for key, text in english().words.items() if "{" not in text and len(text) > 12}

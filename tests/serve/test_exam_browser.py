@@ -535,6 +535,11 @@ def test_a_shared_tablet_keeps_nothing_of_the_last_person(visit, serve, address,
         assert len(store.rows("sittings")) == person + 1
     enter(page)
     answer(page)
+    page.wait_for_selector("#saved:has-text('Saved.')")
+    page.goto(address)  # as somebody else does who finds the tablet
+    page.get_by_role("heading", name="Is this your exam?").wait_for()
+    look(page)
+    page.get_by_role("link", name="Back to the exam").click()
     page.get_by_role("button", name="Stop here and leave this device").click()
     page.get_by_role("heading", name="You have stopped").wait_for()
     look(page)

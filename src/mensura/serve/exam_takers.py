@@ -95,7 +95,8 @@ class TakerPages:
         name = self._exam.settings.panel_parameter
         panel = request.query_params.get(name, "")[:_LONGEST_ID] if name else ""
         if sitting is not None and (not panel or code == await run_in_threadpool(self._store.code_of, panel)):
-            return _go("/sit")
+            is_left = self._exam.settings.shared_device and sitting.finished is None
+            return self._page("exam_other.html", {"sitting": sitting}) if is_left else _go("/sit")
         if await run_in_threadpool(lambda: self._store.is_closed):
             return self._refusal("closed", 403)
         token = request.query_params.get("token", "")[:_LONGEST_ID]
@@ -284,20 +285,22 @@ class TakerPages:
         if sitting.finished is None:
             return _go("/sit")
         completion = await run_in_threadpool(self._store.earned_code, sitting)
-        return self._left("exam_done.html", {"sitting": sitting, "completion": completion, "code": code})
+        facts = {"sitting": sitting, "completion": completion, "code": code}
+        return self._left(self._page("exam_done.html", facts))
 
     async def _leave(self, request: Request) -> Response:
         """Let a person stop at a shared device: the code is shown once, and the next person begins afresh."""
         sitting, code = await self._find(request)
-        if await own_form(request) is None:
+        form = await own_form(request)
+        if form is None:
             return self._refusal("not_own", 403)
         if sitting is None or not self._exam.settings.shared_device:
             return _go("/sit")
-        return self._left("exam_left.html", {"sitting": sitting, "code": code})
+        is_others = "next" in form  # the next person must not see the code
+        return self._left(_go("/") if is_others else self._page("exam_left.html", {"sitting": sitting, "code": code}))
 
-    def _left(self, template: str, facts: Facts) -> Response:
+    def _left(self, answer: Response) -> Response:
         """Return the last page of a sitting; a shared device forgets the sitting with it."""
-        answer = self._page(template, facts)
         if self._exam.settings.shared_device:
             answer.delete_cookie(COOKIE)
         return answer
