@@ -151,6 +151,21 @@ def test_people_and_a_model_come_out_at_their_abilities_with_fewer_items(exam, t
     assert any("adaptive exam" in warning for warning in report.warnings)
 
 
+def test_the_rate_of_a_model_alone_is_that_of_all_items(exam, tmp_path):
+    """The items fit the model, so it has about half of its own right, however able it is."""
+    store = AnswerStore(tmp_path / "answers.db", exam)
+    nobody = people_outcomes(exam, store)
+    sat = sit_exam(exam, Able(exam, 1.5)).sittings.select(nobody.columns)
+    report = report_exam(exam, sat, people_takers(exam, store, nobody))
+    store.close()
+    row = report.comparison.row(0, named=True)
+    assert row["low"] < float(exam.bank.chances(np.array([1.5])).mean()) < row["high"]
+    assert row["rate"] > 0.65 > sat["score"].mean()
+    assert row["percentile"] is None
+    assert any("adaptive exam" in warning for warning in report.warnings)
+    assert any("a common scale needs 5" in warning for warning in report.warnings)
+
+
 def test_a_sitting_that_goes_on_keeps_its_items_on_any_device(exam, tmp_path):
     store = AnswerStore(tmp_path / "answers.db", exam)
     code, sitting = store.begin()

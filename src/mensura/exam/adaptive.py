@@ -26,6 +26,8 @@ from mensura.scale import Z90
 
 WIDE = 1.5
 """Standard deviation of the prior while items are chosen: wider than the people behind the bank."""
+FEWEST = 5
+"""People below which there is no scale of their own."""
 _PASSES = 6
 
 
@@ -72,20 +74,17 @@ def place_takers(exam: Exam, outcomes: pl.DataFrame, people: str, weights: Mappi
     )
     who, right, trials = answers_in_bank(answers, bank)
     is_person = (who["group"] == people).to_numpy()
-    weight = np.array([weights.get(subject, 1.0) for subject in who["subject"].filter(is_person)])
-    mean, sd = 0.0, 1.0
-    for _ in range(_PASSES if is_person.any() else 0):  # each pass makes people's answers more likely (EM)
-        own = place_subjects(bank, who.filter(is_person), right[is_person], trials[is_person], Aim(mean, sd))
-        ability, se = own["ability"].to_numpy(), own["se"].to_numpy()
-        mean = float(np.average(ability, weights=weight))
-        sd = float(np.sqrt(np.average((ability - mean) ** 2 + se**2, weights=weight)))
+    own = who.filter(is_person)
+    moments = {"mean": 0.0, "sd": 1.0, "se_mean": 1.0, "se_sd": 1.0}  # of the people behind the bank
+    for _ in range(_PASSES if own.height >= FEWEST else 0):  # each pass makes people's answers more likely (EM)
+        aim = Aim(moments["mean"], moments["sd"])
+        moments = moments_of(place_subjects(bank, own, right[is_person], trials[is_person], aim), weights)
+    mean, sd = moments["mean"], moments["sd"]
     kinds = ((is_person, Aim(mean, sd)), (~is_person, Aim(mean, 2.0 * sd)))
     subjects = pl.concat(
         [place_subjects(bank, who.filter(kind), right[kind], trials[kind], aim) for kind, aim in kinds]
     )
-    effective = max(1.0, float(weight.sum() ** 2 / max((weight**2).sum(), 1e-9)))
-    groups = {"group": people, "subjects": int(is_person.sum()), "mean": mean, "sd": sd, "se_mean": sd / effective**0.5}
-    groups["se_sd"] = sd / (2.0 * effective) ** 0.5
+    groups = {"group": people, "subjects": own.height, **moments}
     assert isinstance(bank.parameters, Parameters)  # a bank of ratings is refused when the exam is read
     slope = bank.parameters.slope
     curves = {"item": bank.items, "discrimination": slope, "difficulty": -bank.parameters.intercept / slope}
@@ -101,6 +100,16 @@ def place_takers(exam: Exam, outcomes: pl.DataFrame, people: str, weights: Mappi
         passes=_PASSES,
         converged=True,
     )
+
+
+def moments_of(people: pl.DataFrame, weights: Mapping[str, float]) -> dict[str, float]:
+    """Return mean and standard deviation of weighted people's abilities, with their errors."""
+    weight = np.array([weights.get(subject, 1.0) for subject in people["subject"]])
+    ability, error = people["ability"].to_numpy(), people["se"].to_numpy()
+    mean = float(np.average(ability, weights=weight))
+    sd = float(np.sqrt(np.average((ability - mean) ** 2 + error**2, weights=weight)))
+    n = float(weight.sum() ** 2 / (weight**2).sum())
+    return {"mean": mean, "sd": sd, "se_mean": sd / n**0.5, "se_sd": sd / (2.0 * n) ** 0.5}
 
 
 def expected_rates(bank: ItemBank, ability: list[float] | Floats) -> Floats:

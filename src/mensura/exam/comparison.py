@@ -14,7 +14,7 @@ import scipy
 
 from mensura.core.arrays import Floats, Mask, just_below
 from mensura.core.errors import MensuraError
-from mensura.exam.adaptive import expected_rates, place_takers
+from mensura.exam.adaptive import FEWEST, expected_rates, moments_of, place_takers
 from mensura.exam.file import Exam
 from mensura.exam.rates import AnswerMatrix, MeanRate, answer_matrix, item_rates, mean_rate, shared_variance
 from mensura.exam.scoring import MODELS, NO_ANSWER, PEOPLE
@@ -143,8 +143,6 @@ def _difference(score: Floats, answers: AnswerMatrix) -> dict[str, float]:
 
 ENOUGH = 200
 """People from which discriminations are estimated; with fewer all items have one."""
-FEWEST = 5
-"""People below which there is no scale."""
 MODELS_NEEDED = 3
 """Models from which items that favour a kind are named."""
 WIDE = 2.0
@@ -174,12 +172,15 @@ def scale(outcomes: pl.DataFrame, weights: dict[str, float], exam: Exam | None =
     graded = outcomes.drop_nulls("score").select("subject", "item", group="kind", correct="score")
     people, models = graded.filter(group=PEOPLE), graded.filter(group=MODELS)
     count = people["subject"].n_unique()
-    if count < FEWEST:
-        return _no_scale(f"the report counts {count_people(count)}; a common scale needs {FEWEST}")
+    few = _no_scale(f"the report counts {count_people(count)}; a common scale needs {FEWEST}")
     if exam is not None and exam.is_adaptive:
         fit = place_takers(exam, outcomes, PEOPLE, weights)
+        if count < FEWEST:
+            return few._replace(fit=fit, warnings=(ADAPTIVE_NOTE, *few.warnings))
         among = place_among(fit, group=PEOPLE)
         return ExamScale(fit, among.subjects, fit.dif, (ADAPTIVE_NOTE, *among.warnings))
+    if count < FEWEST:
+        return few
     shape = "2pl" if count >= ENOUGH else "rasch"
     try:
         fit = fit_responses(people, model=shape, options=FitOptions(checks=False))
@@ -215,20 +216,10 @@ def _differences(both: pl.DataFrame, shape: str) -> tuple[pl.DataFrame, tuple[st
 
 def _weighted(fit: ResponseFit, weights: dict[str, float]) -> ResponseFit:
     """Return the fit with mean and spread of the weighted people; without weights as it is."""
-    own = fit.subjects.filter(group=PEOPLE)
-    weight = np.array([weights.get(subject, 1.0) for subject in own["subject"]])
-    if np.allclose(weight, 1.0):
+    if np.allclose(list(weights.values()), 1.0):
         return fit
-    ability, error = own["ability"].to_numpy(), own["se"].to_numpy()
-    mean = float(np.average(ability, weights=weight))
-    variance = float(np.average((ability - mean) ** 2 + error**2, weights=weight))
-    n = weight.sum() ** 2 / (weight**2).sum()
-    is_people = pl.col("group") == PEOPLE
-    moments = {"mean": mean, "sd": variance**0.5}
-    errors = {"se_mean": (variance / n) ** 0.5, "se_sd": (variance / (2.0 * n)) ** 0.5}
-    columns = [
-        pl.when(is_people).then(pl.lit(value)).otherwise(name).alias(name) for name, value in (moments | errors).items()
-    ]
+    is_people, moments = pl.col("group") == PEOPLE, moments_of(fit.subjects.filter(group=PEOPLE), weights)
+    columns = [pl.when(is_people).then(pl.lit(value)).otherwise(name).alias(name) for name, value in moments.items()]
     return replace(fit, groups=fit.groups.with_columns(columns))
 
 
