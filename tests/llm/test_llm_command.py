@@ -36,12 +36,12 @@ def test_status_counts_what_was_answered_read_failed_and_left(journal, mensura_c
 
 def test_cost_sums_what_was_spent_and_prices_what_was_not(journal, mensura_command):
     told = json.loads(mensura_command("llm", "status", journal, "--json").out)
-    first, second = told["cost"]
+    first, second = told["models"]
     assert first["cost"] == pytest.approx((first["tokens_in"] + 10 * first["tokens_out"]) / 1e6)
     assert (second["cost"], second["unpriced"]) == (None, 1), "no price is known, so the cost is not 0"
     priced = json.loads(mensura_command("llm", "status", journal, "--json", "--price-in", 100, "--price-out", 0).out)
-    assert priced["cost"][0] == first
-    assert priced["cost"][1]["cost"] == pytest.approx(second["tokens_in"] * 1e-4)
+    assert priced["models"][0] == first
+    assert priced["models"][1]["cost"] == pytest.approx(second["tokens_in"] * 1e-4)
     assert priced["total"] == pytest.approx(first["cost"] + second["tokens_in"] * 1e-4)
     assert mensura_command("llm", "status", journal, "--price-in", 1).code == 2
     assert "in all, without 1 answers of unknown price" in mensura_command("llm", "status", journal).out

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from mensura.core.errors import MensuraError
-from mensura.llm import Question, audit_table, estimate, open_asker, shipped_recordings, write_audit
+from mensura.llm import AnswerReading, Question, audit_table, estimate, open_asker, shipped_recordings, write_audit
 from tests.llm.conftest import questions, read_level
 
 ASKED = [
@@ -42,6 +42,19 @@ def test_what_a_model_answered_can_be_recorded_and_answered_from_again(serve, tm
         assert asker.ask([Question("never asked", about={"item": "item99"})], read_level)[0].error
     assert [answer.value for answer in again] == [answer.value for answer in live]
     assert [answer.tokens_out for answer in again] == [answer.tokens_out for answer in live]
+
+
+def test_an_answer_that_a_spreadsheet_would_compute_is_kept_from_it_and_read_back(serve, tmp_path):
+    """What a model writes is no formula of ours; the apostrophe goes again when the recording is read."""
+    server = serve(answer=lambda *_: "=HYPERLINK(1)")
+    with open_asker("mine", journal=tmp_path / "j.sqlite", base_url=server.url) as asker:
+        asker.ask(questions(1), lambda text: AnswerReading(text))
+    for name, is_recording in (("audit.csv", False), ("r.csv", True)):
+        write_audit(tmp_path / "j.sqlite", tmp_path / name, recording=is_recording)
+        assert "'=HYPERLINK(1)" in (tmp_path / name).read_text()
+    with open_asker(f"recorded/{tmp_path}/r.csv", journal=None) as asker:
+        (again,) = asker.ask(questions(1), lambda text: AnswerReading(text))
+    assert again.value == "=HYPERLINK(1)"
 
 
 def test_the_row_that_says_most_answers(tmp_path):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from mensura.llm import AnswerReading, Question, UnreadableError, audit_table, journal_cost, open_asker
+from mensura.llm import AnswerReading, Question, UnreadableError, audit_table, journal_status, open_asker
 
 pytestmark = pytest.mark.slow
 
@@ -43,5 +43,5 @@ def test_schema_answers_and_resume(small_model, tmp_path, monkeypatch, interface
     assert all(answer.value in range(6) for answer in first)
     assert [answer.value for answer in second] == [answer.value for answer in first]
     assert all(answer.stored and answer.tokens_in > 0 and answer.tokens_out > 0 for answer in second)
-    assert journal_cost(tmp_path / "j.sqlite")["answered"].to_list() == [3]
+    assert journal_status(tmp_path / "j.sqlite")["answered"].to_list() == [3]
     assert audit_table(tmp_path / "j.sqlite")["state"].to_list() == ["answered"] * 3

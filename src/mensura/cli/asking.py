@@ -151,12 +151,9 @@ def place_journal(journal: Path | None, out: Path | None, model: str) -> Path | 
 
 def prices_of(model: str, price_in: float | None, price_out: float | None) -> llm.Prices | None:
     """Return the prices given, or the list prices of the model in the evidence tables, or None."""
-    if (price_in is None) != (price_out is None):
-        raise MensuraError("give both price_in and price_out (US dollars per million tokens), or neither")
-    if price_in is not None and price_out is not None:
-        return llm.Prices(price_in, price_out)
-    if model.startswith("recorded/"):
-        return None
+    prices = given_prices(price_in, price_out)
+    if prices is not None or model.startswith("recorded/"):
+        return prices
     import polars as pl
 
     from mensura.evidence import load
@@ -167,6 +164,13 @@ def prices_of(model: str, price_in: float | None, price_out: float | None) -> ll
     )
     priced = listed.select("input_price", "output_price").drop_nulls()
     return llm.Prices(*priced.row(0)) if priced.height == 1 else None
+
+
+def given_prices(price_in: float | None, price_out: float | None) -> llm.Prices | None:
+    """Return the prices given, None for none; one alone is refused."""
+    if (price_in is None) != (price_out is None):
+        raise MensuraError("give both price_in and price_out (US dollars per million tokens), or neither")
+    return None if price_in is None or price_out is None else llm.Prices(price_in, price_out)
 
 
 def this_command() -> str:

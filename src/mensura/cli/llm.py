@@ -9,13 +9,13 @@ from typing import Annotated
 import polars as pl
 
 from mensura import __version__, llm
-from mensura.cli.asking import JOURNAL
+from mensura.cli.asking import JOURNAL, given_prices
 from mensura.cli.findings import say_journal
 from mensura.cli.inputs import load_evidence
 from mensura.cli.options import EvidencePath, Json, Out, inarg, opt
 from mensura.cli.output import console, emit, notices
 from mensura.cli.tables import show
-from mensura.core.errors import MensuraError, check_choice, counted
+from mensura.core.errors import check_choice, counted
 
 AUTHOR, YEAR = "The Mensura founders", 2026
 TITLE = "Mensura: human-anchored scales for AI models, benchmarks, test items and groups of people"
@@ -36,19 +36,15 @@ def status(
     """Show how many questions are answered, failed or open, and what they cost in US dollars."""
     if recover:
         notices.print(str(llm.recover_journal(journal)))
-    if (price_in is None) != (price_out is None):
-        raise MensuraError("give both --price-in and --price-out (US dollars per million tokens), or neither")
-    prices = None if price_in is None or price_out is None else llm.Prices(price_in, price_out)
-    tables = {"models": llm.journal_status(journal), "cost": llm.journal_cost(journal, prices)}
-    costs = tables["cost"]
-    total = float(costs["cost"].sum()) if costs["cost"].count() else None
-    emit(tables, total=total)
-    show(tables, "llm status", journal=journal)
-    console.print(say_journal(tables["models"]))
+    models = llm.journal_status(journal, given_prices(price_in, price_out))
+    total = float(models["cost"].sum()) if models["cost"].count() else None
+    emit({"models": models}, total=total)
+    show({"models": models}, "llm status", journal=journal)
+    console.print(say_journal(models))
     if total is None:
         console.print("The total cost is unknown, because no price is known. Give --price-in and --price-out.")
         return
-    unpriced = int(costs["unpriced"].sum())
+    unpriced = int(models["unpriced"].sum())
     rest = f", without {unpriced:,} answers of unknown price" if unpriced else ""
     console.print(f"${total:.4f} in all{rest}.")
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     )
     from mensura.llm.audit import (
         audit_table as audit_table,
-        journal_cost as journal_cost,
         journal_status as journal_status,
         write_audit as write_audit,
     )

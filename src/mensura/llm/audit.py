@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from mensura.core.errors import MensuraError
-from mensura.core.files import atomic_path, write_text
+from mensura.core.files import atomic_path, write_csv, write_text
 from mensura.llm.journal import Journal, State
 from mensura.llm.journal_file import split_answer
 from mensura.llm.protocol import Prices
@@ -54,20 +54,22 @@ GROUP BY settings ORDER BY min(rows.id)
 _TEMPLATE = Path(__file__).parent / "audit.html"
 
 
-def journal_status(path: str | Path) -> pl.DataFrame:
-    """Count the questions of a journal by their state.
+def journal_status(path: str | Path, prices: Prices | None = None) -> pl.DataFrame:
+    """Count the questions of a journal by their state, and sum tokens and cost.
 
     Parameters
     ----------
     path : path
         The journal.
+    prices : Prices, optional
+        Prices of models whose answers all lack one.
 
     Returns
     -------
     polars.DataFrame
         One row per model and settings. ``open`` counts questions claimed and not answered: under way now,
         or left by a process that died. Tokens, requests and ``cost`` (US dollars, null where no price is known)
-        include the ``replaced`` answers.
+        include the ``replaced`` answers; ``unpriced`` counts the answers that ``cost`` leaves out.
 
     Raises
     ------
@@ -88,44 +90,13 @@ def journal_status(path: str | Path) -> pl.DataFrame:
         journal.verify()
         models = [(*_described(journal.texts.unpack(body)), *counts) for body, *counts in journal.rows(_STANDING)]
     numbers = {name: pl.Float64 if name in ("cost", "seconds") else pl.Int64 for name in _COUNTS}
-    return pl.DataFrame(models, schema={"model": pl.String, "settings": pl.String, **numbers}, orient="row")
-
-
-def journal_cost(path: str | Path, prices: Prices | None = None) -> pl.DataFrame:
-    """Sum tokens and US dollars per model.
-
-    Parameters
-    ----------
-    path : path
-        The journal.
-    prices : Prices, optional
-        Prices of models whose answers all lack one.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``cost`` is null where no price is known; ``unpriced`` counts the answers that it leaves out.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from mensura.llm import Journal, journal_cost
-    >>> path = tempfile.mkdtemp() + "/journal.sqlite"
-    >>> Journal(path).close()
-    >>> journal_cost(path).columns[:3]
-    ['model', 'settings', 'answered']
-
-    """
-    columns = ["model", "settings", "answered", "requests", "tokens_in", "tokens_out", "cost", "unpriced", "seconds"]
-    table = journal_status(path).select(columns)
+    table = pl.DataFrame(models, schema={"model": pl.String, "settings": pl.String, **numbers}, orient="row")
     if prices is None:
         return table
+    is_unpriced = pl.col("cost").is_null()
     price = (pl.col("tokens_in") * prices.input + pl.col("tokens_out") * prices.output) / 1e6
-    wholly = pl.col("cost").is_null()
-    return table.with_columns(
-        pl.when(wholly).then(price).otherwise("cost").alias("cost"),
-        pl.when(wholly).then(0).otherwise("unpriced").alias("unpriced"),
-    )
+    columns = [pl.when(is_unpriced).then(price).otherwise("cost").alias("cost")]
+    return table.with_columns(*columns, unpriced=pl.when(is_unpriced).then(0).otherwise("unpriced"))
 
 
 def audit_table(path: str | Path) -> pl.DataFrame:
@@ -247,9 +218,9 @@ def write_audit(path: str | Path, target: str | Path, *, recording: bool = False
         page = settings.from_string(_TEMPLATE.read_text(encoding="utf-8"))
         write_text(target, page.render(title=Path(path).name, rows=table.to_dicts(), count=table.height))
         return table.height
-    with atomic_path(target) as part:
-        if kind == ".csv":
-            table.write_csv(part)
-        else:
+    if kind == ".csv":
+        write_csv(table, target)
+    else:
+        with atomic_path(target) as part:
             table.write_parquet(part)
     return table.height
