@@ -207,11 +207,16 @@ def _differences(both: pl.DataFrame, shape: str) -> tuple[pl.DataFrame, tuple[st
     if count < MODELS_NEEDED:
         warning = f"models that sat the exam: {count}; items that favour a kind are named from {MODELS_NEEDED} on"
         return empty_dif(), (warning,) if count else ()
+    return _dif_of(both, shape, PEOPLE, "no items that favour people or models are named")
+
+
+def _dif_of(answers: pl.DataFrame, shape: str, reference: str, otherwise: str) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Return how items differ between groups beyond ability; none, with the reason, where no fit tells."""
     rules, options = CountRules(repeats="average"), FitOptions(checks=False)
     try:
-        return fit_responses(both, model=shape, reference=PEOPLE, rules=rules, options=options).dif, ()
+        return fit_responses(answers, model=shape, reference=reference, rules=rules, options=options).dif, ()
     except MensuraError as fault:
-        return empty_dif(), (f"no items that favour people or models are named: {fault}",)
+        return empty_dif(), (f"{otherwise}: {fault}",)
 
 
 def _weighted(fit: ResponseFit, weights: dict[str, float]) -> ResponseFit:
@@ -308,16 +313,10 @@ def _language_differences(scored: pl.DataFrame, groups: dict[str, list[str]]) ->
     own = scored.filter((pl.col("kind") == PEOPLE) & pl.col("subject").is_in(list(language))).drop_nulls("score")
     group = pl.col("subject").replace_strict(language, return_dtype=pl.String)
     answers = own.select("subject", group.alias("group"), "item", pl.col("score").alias("correct"))
-    try:
-        rules, options = CountRules(repeats="average"), FitOptions(checks=False)
-        fit = fit_responses(answers, model="rasch", reference=next(iter(groups)), rules=rules, options=options)
-    except MensuraError as fault:
-        nothing = {name: LANGUAGES[name] for name in ("item", "language", "difference", "q", "flagged")}
-        nothing |= dict.fromkeys(("difference_low", "difference_high"), pl.Float64)
-        return pl.DataFrame(schema=nothing), (f"languages are compared by their rates alone: {fault}",)
-    table = fit.dif.select(
+    dif, notes = _dif_of(answers, "rasch", next(iter(groups)), "languages are compared by their rates alone")
+    table = dif.select(
         *("item", pl.col("group").alias("language"), "difference", "q", "flagged"),
         difference_low=pl.col("difference") - Z90 * pl.col("se"),
         difference_high=pl.col("difference") + Z90 * pl.col("se"),
     )
-    return table, ()
+    return table, notes

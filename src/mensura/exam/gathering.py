@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -154,6 +153,13 @@ def log_outcomes(exam: Exam, path: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
     return outcomes, _takers_table(exam, takers, outcomes)
 
 
+def count_outcomes(outcomes: pl.DataFrame) -> pl.DataFrame:
+    """Return how often each outcome came: for all people together, and for each model."""
+    named = outcomes.with_columns(subject=pl.when(pl.col("kind") == PEOPLE).then(pl.lit(PEOPLE)).otherwise("subject"))
+    counted = named.group_by("subject", "outcome", maintain_order=True).agg(n=pl.len())
+    return counted.with_columns(share=pl.col("n") / pl.col("n").sum().over("subject"))
+
+
 # From the first page to the analysis: how many people went how far.
 
 ATTRITION = {"step": pl.String, "people": pl.Int64}
@@ -186,24 +192,13 @@ def attrition(exam: Exam, takers: pl.DataFrame, steps: Mapping[str, int]) -> pl.
 # How an exam is going: counts, drop-outs, times and items as the answers come, for the organiser's page.
 
 
-@dataclass(frozen=True, eq=False)
-class ExamProgress:
-    """Counts by name, and the tables ``attrition``, ``items``, ``checks`` (persons who failed one) and ``groups``."""
-
-    counts: dict[str, object]
-    attrition: pl.DataFrame
-    items: pl.DataFrame
-    checks: pl.DataFrame
-    groups: pl.DataFrame
-
-
-def summarise(exam: Exam, store: AnswerStore, now: float) -> ExamProgress:
-    """Return how the exam is going at a time in seconds since 1970."""
+def summarise(exam: Exam, store: AnswerStore) -> tuple[dict[str, object], dict[str, pl.DataFrame]]:
+    """Return how the exam is going: counts, and the tables attrition, items, checks (who failed one) and groups."""
     sittings = store.rows("sittings")
     outcomes = people_outcomes(exam, store)
     takers = people_takers(exam, store, outcomes)
     finished = [row for row in sittings if row["finished"] is not None]
-    stopped = [row for row in sittings if row["finished"] is None and now - row["begun"] > STALE]
+    stopped = [row for row in sittings if row["finished"] is None and store.now() - row["begun"] > STALE]
     spent = [(row["finished"] - row["started"]) / 60.0 for row in finished if row["started"]]
     counts: dict[str, object] = {
         "finished": len(finished),
@@ -212,8 +207,12 @@ def summarise(exam: Exam, store: AnswerStore, now: float) -> ExamProgress:
         "median minutes": round(median(spent), 1) if spent else None,
     }
     failed = takers.filter(pl.col("failed_checks") > 0).select("subject", "failed_checks", "finished")
-    steps = attrition(exam, takers, count_steps(store))
-    return ExamProgress(counts, steps, _items(exam, store, outcomes, stopped), failed, _groups(exam, takers))
+    return counts, {
+        "attrition": attrition(exam, takers, count_steps(store)),
+        "items": _items(exam, store, outcomes, stopped),
+        "checks": failed,
+        "groups": _groups(exam, takers),
+    }
 
 
 def _items(exam: Exam, store: AnswerStore, outcomes: pl.DataFrame, stopped: list[dict[str, object]]) -> pl.DataFrame:

@@ -14,7 +14,7 @@ from mensura.core.results import Result
 from mensura.exam.adaptive import expected_rates
 from mensura.exam.comparison import ExamScale, agreement_among, compare, compare_languages, scale
 from mensura.exam.file import Exam
-from mensura.exam.gathering import attrition
+from mensura.exam.gathering import attrition, count_outcomes
 from mensura.exam.items import read_number
 from mensura.exam.rates import AnswerMatrix, CombinedRates, MeanRate, answer_matrix, combine, item_rates, mean_rate
 from mensura.exam.scoring import MODELS, PEOPLE, grading_agreement
@@ -321,13 +321,6 @@ def _place(exam: Exam, item: str, answer: str) -> float | None:
     """Return the place of a rating, counted from 1, or the number of a slider."""
     options = exam.by_name[item].options
     return float(options.index(answer) + 1) if answer in options else read_number(answer or "")
-
-
-def count_outcomes(scored: pl.DataFrame) -> pl.DataFrame:
-    """Return how often each outcome came: for all people together, and for each model."""
-    named = scored.with_columns(subject=pl.when(pl.col("kind") == PEOPLE).then(pl.lit(PEOPLE)).otherwise("subject"))
-    counted = named.group_by("subject", "outcome", maintain_order=True).agg(n=pl.len())
-    return counted.with_columns(share=pl.col("n") / pl.col("n").sum().over("subject"))
 
 
 def _findings(scored: pl.DataFrame, scaled: ExamScale, kept: pl.DataFrame, out: pl.DataFrame) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from mensura.core.folders import whole_folder
 from mensura.core.results import Result
 from mensura.exam.design import ExamForm, full_form, grown_form, rules_text, tools_text
 from mensura.exam.file import Exam, read_exam
-from mensura.exam.gathering import OUTCOMES
+from mensura.exam.gathering import OUTCOMES, count_outcomes
 from mensura.exam.items import ExamItem, media_of
 from mensura.exam.scoring import (
     MARK,
@@ -75,9 +75,7 @@ class ModelSittings(Result):
     @property
     def outcomes(self) -> pl.DataFrame:
         """Counts of each outcome."""
-        counts = self.sittings.group_by("subject", "outcome").agg(n=pl.len())
-        shares = counts.with_columns(share=pl.col("n") / pl.col("n").sum())
-        return shares.sort("n", "subject", "outcome", descending=[True, False, False])
+        return count_outcomes(self.sittings).sort("n", "subject", "outcome", descending=[True, False, False])
 
     @property
     def heading(self) -> str:

@@ -286,9 +286,9 @@ def estimate(
     1
 
     """
-    from mensura.llm.providers import version_of
+    from mensura.llm.providers import PREFIX, read_recording
 
-    version = version_of(name)
+    version = read_recording(name).version if name.startswith(PREFIX) else ""
     settings = Settings(name, temperature, max_tokens, version)
     if tokens_out is not None and tokens_out < 0:
         raise MensuraError(f"tokens_out: expected a number of at least 0, got {tokens_out!r}")

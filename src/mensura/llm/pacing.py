@@ -27,8 +27,8 @@ _DOUBLE_UNTIL, _PAUSE_GROWTH = 0.5, 1.2
 _ENOUGH = 8
 """Answers from which a rate is estimated."""
 _SLOWER = 0.95
-_FASTER, _QUICKENING, _MOST_FASTER = 0.004, 1.03, 0.03
-"""Growth of the rate per answer: slow near the last refusal, quicker the longer there is none."""
+_FASTER = 1.008
+"""Growth of the rate per answer."""
 _FALLEN, _TRUSTED = 0.5, 64
 """A rate that falls to half of what a provider took is not why it refuses: for 64 answers refusals do not slow it.
 
@@ -104,7 +104,6 @@ class Rate:
         self.value: float | None = None
         self._best, self._estimates = 0.0, 0
         self._trusted, self._next_trusted = 0, _TRUSTED
-        self._growth = _FASTER
         self._answers = 0
         self._since: float | None = None
         self._before: tuple[int, float] | None = None
@@ -122,14 +121,12 @@ class Rate:
     def grow(self) -> None:
         """Try a little more after an answer."""
         if self.value is not None:
-            self.value *= 1 + self._growth
-            self._growth = min(_MOST_FASTER, self._growth * _QUICKENING)
+            self.value *= _FASTER
 
     def refused(self, resume_at: float) -> None:
         """Estimate the rate from the answers until now and the pause that follows."""
         if self._trusted:
             return
-        self._growth = _FASTER
         if self._answers < _ENOUGH or self._since is None:
             return
         answers, seconds = self._answers, resume_at - self._since

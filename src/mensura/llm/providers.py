@@ -229,11 +229,6 @@ class RecordedProvider:
         """Nothing to close."""
 
 
-def version_of(name: str) -> str:
-    """Return the hash of the recording that a model's name stands for, empty for any other model."""
-    return read_recording(name).version if name.startswith(PREFIX) else ""
-
-
 def read_recording(name: str) -> TableRecording | JournalRecording:
     """Open a recording: one that ships with the package by its name, or a file of one's own by its path."""
     path = _path_of(name)

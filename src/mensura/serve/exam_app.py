@@ -132,11 +132,11 @@ class OrganiserPages:
         session = self._entrance.session(request)
         if session is None:
             return self._enter_page({}, 401)
-        progress = await run_in_threadpool(summarise, self._exam, self._store, self._store.now())
-        tables = {name: getattr(progress, name).to_dicts() for name in ("attrition", "items", "checks", "groups")}
-        tables["codes"] = (await run_in_threadpool(self._store.codes)).head(_SHOWN_CODES).to_dicts()
-        facts = {"session": session, "counts": progress.counts, "closed": self._store.is_closed}
-        return self._page("organiser_home.html", facts | {"tables": tables})
+        counts, tables = await run_in_threadpool(summarise, self._exam, self._store)
+        tables["codes"] = (await run_in_threadpool(self._store.codes)).head(_SHOWN_CODES)
+        facts = {"session": session, "counts": counts, "closed": self._store.is_closed}
+        shown = {name: table.to_dicts() for name, table in tables.items()}
+        return self._page("organiser_home.html", facts | {"tables": shown})
 
     def _closing(self, closed: bool) -> Callable[[Request], Any]:
         async def act(request: Request) -> Response:
