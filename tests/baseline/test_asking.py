@@ -10,7 +10,7 @@ import pytest
 import mensura
 from mensura import MensuraError
 from mensura.baseline import read_items
-from mensura.baseline.asking import WAYS, find_way, fit_rates, flag_orders, plan_questions, write_question
+from mensura.baseline.asking import WAYS, find_way, fit_rates, flag_orders, plan_questions, read_persons, write_question
 from mensura.core.arrays import expit
 from mensura.llm import Answer, UnreadableError, open_asker
 from mensura.people import Population
@@ -252,7 +252,20 @@ def test_simulated_persons_give_rates_with_wider_intervals(items):
     widths = [one.baseline.select(pl.col("high") - pl.col("low")).item() for one in (persons, direct)]
     assert widths[0] > widths[1]
     assert persons.parts[0].models == ("test/model (as simulated persons)",)
-    assert "not of test/model (as simulated persons)" in persons.card()
+    assert "not of test/model (as simulated persons). Nobody has measured the errors of simulated" in persons.card()
+
+
+def test_persons_who_are_one_person_are_refused(items):
+    with pytest.raises(MensuraError, match="all 20 persons give the same answers; expected persons who differ"):
+        asked(items, Classroom(lambda text, _: float("0 + " in text or "5 + " in text)), asking="persons")
+    everybody = asked(items, Classroom(lambda *_: 1.0), asking="persons")
+    assert everybody.baseline["mean"].item() > 0.8
+
+
+def test_marks_of_persons_may_be_text(items):
+    persons = [{"person": "a cook", "answers": {"i1": str(n % 2), "i2": n % 2 == 0}} for n in range(20)]
+    rows = read_persons(json.dumps({"persons": persons})).value
+    assert [row["estimate"] for row in rows[:2]] == pytest.approx([50, 50])
 
 
 def test_persons_without_answers_are_asked_again_and_reported(items):

@@ -65,11 +65,11 @@ def test_an_inspect_log_and_harness_samples_bring_their_items(tmp_path):
         ([one(text="")], r"no text \(1\)"),
         (
             [one(answer="")],
-            r"no key, the right answer.*Name the column \(--map text=COLUMN,key=COLUMN\), or give --estimates",
+            r"no key, the right answer.*Name the column \(--map text=COLUMN,key=COLUMN; columns= in Python\), or give estimates",
         ),
         (
             [one(id="a", answer=""), one(id="c", answer=""), one(id="b")],
-            r"no key, the right answer \(a, c\).*Correct these rows, or give --estimates",
+            r"no key, the right answer \(a, c\).*Correct these rows, or give estimates",
         ),
         ([one(choices=["3", "5"], answer="4½")], "key that is none of the options"),
         ([one(text="![](shape.png)")], "picture without words"),

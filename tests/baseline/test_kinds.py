@@ -7,6 +7,11 @@ from mensura.baseline.kinds import describe_people, kind_of_domain, kind_of_form
 from mensura.people import World
 
 DESCRIPTIONS = {
+    "everyone but students": "people",
+    "staff of a university": "people",
+    "former pupils of a boarding school": "people",
+    "expert-level pupils": "pupils",
+    "freshmen, there was no deadline": "students, no time limit",
     "adults who speak English as a second language": "people, home language differs",
     "crowd workers without time limit": "crowd, no time limit",
     "adults with a high school education": "people",

@@ -78,6 +78,9 @@ def only(path, **options):
             ]
         },
         {"conversations": [{"from": "human", "value": JARS}], "choices": SUMS, "ideal": "24"},
+        {"question": JARS, **{f"ans{n}": text for n, text in enumerate(SUMS)}, "label": 2},
+        {"question": JARS, "choices": SUMS, "answer": 2, "correct_answer": None},
+        {"turns": [JARS], "choices": SUMS, "ground_truth": "24"},
         {"meta": {"level": 1}, "content": {"question": JARS, "options": SUMS}, "gold": {"index": 2, "text": "24"}},
     ],
 )
@@ -250,6 +253,32 @@ def test_unknown_columns_are_listed_and_can_be_mapped(tmp_path):
         read_items(path, columns="text=frage,key=lösung")
     with pytest.raises(MensuraError, match="expected FIELD=COLUMN"):
         read_items(path, columns="question=frage")
+
+
+@pytest.mark.parametrize(
+    ("record", "context", "key"),
+    [
+        (
+            {"premises": "All jars are full.", "conclusion": JARS, "label": "Uncertain"},
+            "All jars are full.",
+            "Uncertain",
+        ),
+        ({"narrative": "A tale.", "question": JARS, "answer": "24"}, "A tale.", "24"),
+        ({"passage": "A tale.", "question": JARS, "answers_spans": {"spans": ["24"], "types": ["n"]}}, "A tale.", "24"),
+        ({"QUESTION": JARS, "final_decision": "maybe"}, "", "maybe"),
+    ],
+)
+def test_questions_about_a_text_of_their_own(tmp_path, record, context, key):
+    item = only(lines(tmp_path / "items.jsonl", record))
+    assert (item.text, item.context, item.keys) == (JARS, context, (key,))
+
+
+def test_labels_without_the_options_that_they_number_are_refused(tmp_path):
+    rows = [{"premise": "It rains.", "hypothesis": "It is wet.", "label": label} for label in (0, 2)]
+    path = lines(tmp_path / "nli.jsonl", *rows)
+    with pytest.raises(MensuraError, match=r"nli.jsonl, label: the keys are numbers or letters, and no column holds"):
+        read_items(path)
+    assert [item.keys for item in read_items(path, columns="key=label").items] == [("0",), ("2",)]
 
 
 def test_options_in_columns_of_any_name_and_rows_as_ids(tmp_path):

@@ -188,7 +188,9 @@ def read_persons(text: str) -> AnswerReading:
             f"the JSON answer has {len(answers)} persons with answers; expected {PERSONS} in a list 'persons'"
         )
     labels = dict.fromkeys(label for one in answers for label in one)
-    marks = [[float(one[label]) for one in answers if one.get(label) in (0, 1)] for label in labels]
+    marks = [[float(one[label]) for one in answers if one.get(label) in (0, 1, "0", "1")] for label in labels]
+    if all(one == answers[0] for one in answers) and {sum(given) / len(given) for given in marks if given} == {0, 1}:
+        raise UnreadableError(f"all {len(answers)} persons give the same answers; expected persons who differ")
     full = [(label, given) for label, given in zip(labels, marks, strict=True) if len(given) >= _FEWEST]
     if not full:
         raise UnreadableError("no item has answers of 0 or 1; expected one for each item and person")
@@ -347,7 +349,7 @@ class _Asked:
         if not self.replies:
             return "Mend this, because no reply came"
         if SHARES in self.reasons:
-            return "Ask another model, or give its estimates as shares with --estimates FILE"
+            return "Ask another model, or give its estimates as a table of shares"
         again = "refused" if reason.startswith("refused") else "unreadable"
         longer = " with a larger --set max_tokens," if "max_tokens" in reason else ""
         return f"Ask another model, or again{longer} with --set retry={again}"

@@ -259,7 +259,7 @@ class _Estimating:
         if named.len() and not mine.height:
             if not single:
                 names = ", ".join(named.unique().sort().head(5))
-                raise MensuraError(f"--estimates: none for population {self.who.name!r}; expected one of {names}")
+                raise MensuraError(f"estimates: none for population {self.who.name!r}; expected one of {names}")
             mine = table
         if not named.len() and not single:
             warnings.append(
@@ -271,7 +271,7 @@ class _Estimating:
         others = mine.filter(~pl.col("item").is_in(ids))["item"].n_unique()
         if not rows.height:
             raise MensuraError(
-                f"--estimates: all {others} items are unknown to {self.items.name} (such as {mine['item'][0]}); "
+                f"estimates: all {others} items are unknown to {self.items.name} (such as {mine['item'][0]}); "
                 f"expected ids such as {self.items.table['item'][0]}. Use the same ids in both files"
             )
         if others and self.items.of == self.items.table.height:
@@ -306,7 +306,7 @@ class _Estimating:
         rows = mine.filter(pl.col("item").is_in(list(places)))
         if not rows.height:
             raise MensuraError(
-                f"--anchors: none of its {mine.height} items has an estimate in {self.items.name}; use the same ids"
+                f"anchors: none of its {mine.height} items has an estimate in {self.items.name}; use the same ids"
             )
         if rows.height < mine.height:
             warnings.append(f"{mine.height - rows.height} anchors are of items without an estimate; they were left out")

@@ -81,11 +81,11 @@ class BaselineItems:
         faults = self._faults(faulty)
         if 2 * faulty.height > size:
             columns = f"It has the columns {listed_names(self.columns)}. Name" if self.columns else "Name"
-            named = f"{columns} the column (--map text=COLUMN,key=COLUMN)"
+            named = f"{columns} the column (--map text=COLUMN,key=COLUMN; columns= in Python)"
             remedy = named if faulty.height == size else "Correct these rows"
             raise MensuraError(
                 f"{self.name}: {faulty.height} of {size} items cannot be asked: {faults}; expected text and key for "
-                f"every item. {remedy}, or give --estimates"
+                f"every item. {remedy}, or give estimates"
             )
         note = f"{size - faulty.height} of {size} items used; left out: {faults}"
         return replace(self, table=self.table.filter(fault=""), notes=(*self.notes, note))
@@ -179,7 +179,7 @@ def _refuse_repeated(ids: Sequence[str], name: str) -> None:
     if repeated:
         raise MensuraError(
             f"{name}: item ids occur twice or are empty ({listed_names(repeated)}); give each item its own, or number "
-            "the rows (--map item=row)"
+            "the rows (--map item=row; columns= in Python)"
         )
 
 

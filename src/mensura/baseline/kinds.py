@@ -112,7 +112,7 @@ def find_people(who: str | Population, world: World) -> Population:
     except MensuraError as fault:
         if " " not in text or len(text) < _SHORTEST:
             raise MensuraError(
-                f"--people {who!r}: a population that nobody described; expected a name (mensura people summary "
+                f"people {who!r}: a population that nobody described; expected a name (mensura people summary "
                 "lists them), a country, or a sentence such as 'university students in Germany'"
             ) from fault
     return Population(name=text, prose=text)
@@ -148,7 +148,7 @@ def list_people(people: str | Population | Sequence[str | Population], world: Wo
     """
     listed = [people] if isinstance(people, str | Population) else list(people)
     if not listed:
-        raise MensuraError("--people: nobody is named; give a population, a country or a sentence")
+        raise MensuraError("people: nobody is named; give a population, a country or a sentence")
     populations: list[str | Population] = []
     for who in listed:
         parts = [part.strip() for part in who.split(",")] if isinstance(who, str) else []

@@ -59,7 +59,7 @@ class PartOrigin:
         lines = [f"Estimated by: {asked}"]
         if UNNAMED in self.names:
             lines.append(
-                "Nobody named the estimator, so it counts as a model whose errors are known (--estimator NAME)"
+                "Nobody named the estimator, so it counts as a model whose errors are known; estimator names another"
             )
         if self.anchors:
             people = f"{min(self.anchors):,.0f} to {max(self.anchors):,.0f}"

@@ -12,7 +12,7 @@ import polars as pl
 from mensura import __version__
 from mensura.baseline.human_results import markdown_cell
 from mensura.baseline.origin import MODEL_COLUMNS, PopulationPart, item_rows, model_row, population_row
-from mensura.baseline.recordings import is_recorded, shipped
+from mensura.baseline.recordings import SIMULATED, is_recorded, shipped
 from mensura.core.errors import listed_names
 from mensura.core.folders import whole_folder
 from mensura.core.frames import neutral_cells
@@ -163,6 +163,8 @@ def validated_on(part: PopulationPart) -> str:
     """Return which check of the method applies to these people, and whose estimates it was about."""
     errors, others = shipped()["validation"], [name for name in part.models if not is_recorded(name)]
     whose = f"; with estimates of {listed_names(shipped()['estimators'])}, not of {listed_names(others)}"
+    if any(name.endswith(SIMULATED) for name in others):
+        whose += ". Nobody has measured the errors of simulated persons yet"
     return _checked_on(part, errors) + (whose if others else "")
 
 

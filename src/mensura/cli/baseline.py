@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import polars as pl
 
 from mensura.cli.asking import Asking, AskingSettings, DryRun, MaxCost, Models
-from mensura.cli.findings import print_trust
 from mensura.cli.inputs import load_evidence
 from mensura.cli.options import EvidencePath, ItemColumns, Json, Out, arg, infile, opt
 from mensura.cli.output import console, emit, print_note, print_notes
@@ -275,7 +274,7 @@ def _print_plan(result: Baseline, pay: float, seconds: float) -> None:
 
 
 def _print(result: Baseline) -> None:
-    from mensura.baseline.result import card_files
+    from mensura.baseline.result import card_files, validated_on
 
     texts = card_files(result)
     read_as = {part.who.name: part.kind.read for part in result.parts}
@@ -292,7 +291,8 @@ def _print(result: Baseline) -> None:
         mean, who = f"{row['mean']:.0%} ({row['low']:.0%} to {row['high']:.0%}, 90%)", row["population"]
         span = f"; items {result.spans[who]}" if who in result.spans else ""
         console.print(f"{who} would score {mean}{span}.")
-    print_trust("baseline")
+    for checked in dict.fromkeys(map(validated_on, result.parts)):
+        console.print(f"Can I trust this interval? Checked on {checked} (docs/trust.md).", style="dim")
 
 
 STEPS = ("seal", "submit", "score")

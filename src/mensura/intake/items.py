@@ -23,11 +23,12 @@ from mensura.intake.text import plain_cell, refuse_twice
 
 FIELDS: Mapping[str, Sequence[str]] = NAMES["items"]
 """Columns by meaning, in simple spelling; the first that a file has counts."""
-_NUMBERED = re.compile(r"^(?:option|choice|opt?|sol|ending|answer)?_?(?:([a-j])|(\d{1,2}))$")
+_NUMBERED = re.compile(r"^(?:option|choice|opt?|sol|ending|ans(?:wer)?)?_?(?:([a-j])|(\d{1,2}))$")
 _WRONG = re.compile(r"^(?:best_)?(?:incorrect|wrong)_(?:answer|option|choice)s?(?:_?\d+)?$|^distractors?(?:_?\d+)?$")
 _NAMES = {name for names in FIELDS.values() for name in names}
 _SEVERAL = ("questions", "qas", "qa_pairs", "paragraphs")
 """What a record calls its questions where it has several about one passage."""
+_NUMBERS_OPTIONS = re.compile(r"label|idx|index|letter")
 _ROW, _JOINED = "\0row", "\0options"
 _NUMBER_ROWS = "row"
 """What ``--map item=`` takes where the ids of a file are no use."""
@@ -112,7 +113,9 @@ def read_items(source: Any, *, columns: str | None = None) -> ItemFile:  # noqa:
     if mapped.get("item") == _NUMBER_ROWS and _NUMBER_ROWS not in titles:
         fields = {**FIELDS, "item": ()}
         del mapped["item"]
-    chosen = find_columns(titles, fields, mapped, name)
+    filled = {title for record in records for title, cell in record.cells.items() if cell not in (None, "")}
+    empty = [title for title in titles if simple_name(title) in FIELDS["key"] and title not in filled and not mapped]
+    chosen = find_columns([title for title in titles if title not in empty], fields, mapped, name)
     if chosen["key"] is None and simple_name(chosen["options"] or "") == "answers":  # of open questions
         chosen |= {"key": chosen["options"], "options": None}
     simple = {simple_name(title): title for title in titles}
@@ -132,6 +135,12 @@ def read_items(source: Any, *, columns: str | None = None) -> ItemFile:  # noqa:
     if chosen["key"] is not None and simple_name(chosen["key"]) == "key":  # Mensura's own tables separate several keys
         raws = [replace(raw, key=item_keys.separate_keys(raw.key)) for raw in raws]
     keys, key_notes = item_keys.resolve_keys(raws, counted_from)
+    numbered = _NUMBERS_OPTIONS.search(simple_name(chosen["key"] or "")) and "key" not in mapped
+    if numbered and all(not options and len("".join(words)) == 1 for options, words, _ in keys):
+        raise MensuraError(
+            f"{name}, {chosen['key']}: the keys are numbers or letters, and no column holds the options; expected the "
+            "options, or answers in words. Name their columns: --map options=FIRST+SECOND"
+        )
     items = tuple(
         TestItem(
             raw.place,
