@@ -29,8 +29,9 @@ from mensura.exam import AnswerStore, read_exam
 from mensura.ledger import init_ledger
 from mensura.llm import Journal, Question
 from mensura.llm.journal import Entry
-from mensura.responses import fit_responses
+from mensura.responses import fit_responses, write_store
 from mensura.responses.result import read_fit
+from mensura.responses.store import ResponseStore
 from mensura.stitching import load_scale
 
 EXAM = read_exam("example")
@@ -81,6 +82,18 @@ def _write_fit(path: Path) -> None:
     write_tables(path.parent, fit.tables(), writer="responses fit")
 
 
+def _write_responses(path: Path) -> None:
+    rng = np.random.default_rng(0)
+    answers = {f"q{item}": (rng.random(60) < 0.5).astype(int).tolist() for item in range(10)}
+    write_store([{"subject": [f"p{n}" for n in range(60)], **answers}], path.parent, parts=1)
+
+
+def _responses(path: Path) -> object:
+    store = ResponseStore(path.parent)
+    shards = [(shard.right.tolist(), shard.trials is None) for shard in store.shards()]
+    return shards, store.names.rows(), store.item_names, store.group_names, store.log.rows()
+
+
 FORMATS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = {
     "answers.db": (_write_answers, _answers),
     "evidence.db": (
@@ -88,6 +101,7 @@ FORMATS: dict[str, tuple[Callable[[Path], object], Callable[[Path], object]]] = 
         lambda path: load(path).fingerprint,
     ),
     "items.csv": (_write_fit, lambda path: [table.rows() for table in read_fit(path.parent).tables().values()]),
+    "part-00000.parquet": (_write_responses, _responses),
     "journal.sqlite": (_write_journal, _journal),
     "scale.json": (lambda path: load_scale("2026-11").write(path), _scale),
 }
@@ -108,7 +122,7 @@ def attack_stores(tries: int, rng: np.random.Generator) -> Iterator[str | None]:
                 data[place] ^= 1 << int(rng.integers(8))
                 for file in Path(folder).iterdir():
                     file.unlink()
-                for file, content in ({} if path.suffix != ".csv" else others).items():
+                for file, content in (others if path.suffix in (".csv", ".parquet") else {}).items():
                     file.write_bytes(content)
                 path.write_bytes(data)
                 try:

@@ -46,6 +46,22 @@ def test_store_gives_the_fit_of_memory(tmp_path):
         ResponseStore(tmp_path)
 
 
+@pytest.mark.parametrize("name", ["part-00000.parquet", "items.parquet"])
+def test_a_store_with_a_flipped_bit_is_refused_by_name(tmp_path, name):
+    """Parquet itself gave other answers, or ended the process, after most flips."""
+    folder = tmp_path / "store"
+    write_store([{"subject": ["a", "b"], "q1": [1, 0], "q2": [1, 1]}], folder, parts=1)
+    whole = (folder / name).read_bytes()
+    for place in range(0, len(whole), 97):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1
+        (folder / name).write_bytes(damaged)
+        with pytest.raises(MensuraError, match=rf"{name}: differs from what mensura wrote"):
+            fit_responses(folder)
+    (folder / name).write_bytes(whole)
+    assert ResponseStore(folder).subjects == 2
+
+
 def sparse_table(subjects=300, items=60, seed=5):
     """A long table of which every subject took a tenth of the items."""
     long = as_long(draw(subjects, items, seed=seed).wide)

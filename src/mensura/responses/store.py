@@ -28,6 +28,7 @@ import numpy as np
 import polars as pl
 
 from mensura.core.addresses import address_of, exists, is_address, parquet_files, read_parquet, upload
+from mensura.core.checksums import check_sums, note_sums
 from mensura.core.errors import MensuraError
 from mensura.core.folders import whole_folder
 from mensura.core.processes import MOST_DEATHS, collect, import_ray, join_ray
@@ -65,6 +66,8 @@ class ResponseStore:
     def __post_init__(self) -> None:
         if not exists(f"{self.folder}/items.parquet") or not self.parts:
             raise MensuraError(f"{self.folder}: no response store; write one with mensura responses read --store")
+        if not is_address(self.folder):
+            check_sums(Path(self.folder), WRITER)
 
     @cached_property
     def parts(self) -> list[Path | str]:
@@ -213,6 +216,7 @@ def write_store(
             raise MensuraError(f"responses: subject {name!r} is in two groups; give each subject one group")
         shutil.rmtree(spill, ignore_errors=True)
         Path(spill).mkdir()
+        note_sums(stage, WRITER)
     return ResponseStore(Path(folder))
 
 
