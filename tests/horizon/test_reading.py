@@ -19,8 +19,21 @@ def test_seconds_under_minutes_are_asked_about(runs, times):
         mensura.fit_horizons(runs, change(times, minutes=pl.col("minutes") * 3600))
 
 
+@pytest.mark.parametrize(
+    ("factor", "message"),
+    [(60.0, r"longest task of the table takes .* minutes, 60 days or more.*divide by 60"), (1 / 60, "multiply by 60")],
+)
+def test_another_unit_shows_at_one_end_of_a_wide_range(runs, factor, message):
+    """Half a second to three days, as benchmarks have: in seconds some tasks take half a year."""
+    tasks = runs["task"].unique().sort()
+    wide = pl.DataFrame({"task": tasks}).with_columns(minutes=2.0 ** (19 * pl.int_range(pl.len()) / pl.len() - 7.0))
+    mensura.fit_horizons(runs, wide)
+    with pytest.raises(MensuraError, match=message):
+        mensura.fit_horizons(runs, change(wide, minutes=pl.col("minutes") * factor))
+
+
 def test_tiny_times_are_asked_about(runs, times):
-    with pytest.raises(MensuraError, match=r"longest task .* seconds; expected minutes"):
+    with pytest.raises(MensuraError, match=r"longest task .* seconds, faster than people; expected minutes"):
         mensura.fit_horizons(runs, change(times, minutes=pl.col("minutes") / 1e6))
 
 

@@ -21,6 +21,8 @@ from mensura.intake.text import BLANK, typed
 RUN_NAMES, TIME_NAMES, SCORE_NAMES = (NAMES[table] for table in ("runs", "times", "totals"))
 """Columns of runs, times and total scores by meaning; METR's fields are among them."""
 A_DAY = 24 * 60.0
+LONGEST, SHORTEST = 60 * A_DAY, 0.2 / 60
+"""Minutes that no task of a benchmark takes, or falls below: 60 days, and a fifth of a second."""
 ALL = "all"
 """The suite of tables that name none, and of results over all suites."""
 
@@ -190,20 +192,27 @@ def _checked(frame: pl.DataFrame, name: str, notes: list[str]) -> pl.DataFrame:
 
 def _ask_about_units(frame: pl.DataFrame, name: str) -> None:
     """Stop where a column of minutes looks like another unit."""
-    for (suite,), part in frame.filter(pl.col("minutes").is_not_null()).group_by("suite", maintain_order=True):
-        values = part["minutes"]
+    timed = frame.drop_nulls("minutes").group_by("suite", maintain_order=True)
+    for suite, count, low, high in timed.agg(pl.len(), pl.min("minutes").alias("low"), pl.max("minutes")).rows():
         label = f"suite {suite!r}" if suite else "the table"
-        shortest, longest = float(values.min()), float(values.max())  # type: ignore[arg-type]
-        if values.len() > 1 and shortest >= A_DAY:
-            raise MensuraError(
-                f"{name}: the shortest task of {label} takes {shortest:g} minutes, a day or more; expected minutes. "
-                "If these are seconds, divide by 60"
-            )
-        if values.len() > 1 and longest < 1 / 60:
-            raise MensuraError(
-                f"{name}: the longest task of {label} takes {longest * 60:.2g} seconds; expected minutes. "
-                "If these are hours, multiply by 60"
-            )
+        for is_odd, which, end, other in (
+            (low >= A_DAY, f"shortest task of {label} takes {low:g} minutes", "a day or more", "seconds, divide"),
+            (high >= LONGEST, f"longest task of {label} takes {high:g} minutes", "60 days or more", "seconds, divide"),
+            (
+                high < 1 / 60,
+                f"longest task of {label} takes {high * 60:.2g} seconds",
+                "faster than people",
+                "hours, multiply",
+            ),
+            (
+                low < SHORTEST,
+                f"shortest task of {label} takes {low * 60:.2g} seconds",
+                "faster than people",
+                "hours, multiply",
+            ),
+        ):
+            if count > 1 and is_odd:
+                raise MensuraError(f"{name}: the {which}, {end}; expected minutes. If these are {other} by 60")
 
 
 def _without_summaries(times: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
@@ -228,7 +237,7 @@ def _matched(runs: pl.DataFrame, times: pl.DataFrame, notes: list[str]) -> tuple
         times = times.drop("suite").join(tasks, on="task", how="left").with_columns(pl.col("suite").fill_null(ALL))
     both = ["suite", "task"]
     without_runs = times.join(tasks, on=both, how="anti").select(both).unique().height
-    timed = times.select(both).unique()
+    timed = times.select(both).unique(maintain_order=True)
     without_time = tasks.join(timed, on=both, how="anti")
     if without_runs:
         notes.append(f"{counted(without_runs, 'task')} with a time but no run: left out")
