@@ -47,7 +47,7 @@ class KindPrior:
 
 KINDS = {
     ESTIMATE: KindPrior(-0.6, 0.6, 1.0, 1.1),
-    MODEL: KindPrior(-1.0, 0.8, 1.4, 1.0, 0.85),
+    MODEL: KindPrior(-1.0, 0.6, 1.0, 1.0, 0.85),
     FIRST: KindPrior(-1.5, 0.8, 0.7, 1.4),
     RANGE: KindPrior(-0.4, 0.6, 1.0, 1.1),
 }
