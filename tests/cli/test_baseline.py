@@ -109,6 +109,19 @@ def test_a_plan_costs_what_it_says(mensura_command):
     assert any(row["halved"] for row in told["plan"])
 
 
+def test_a_card_shows_rate_and_time_and_the_plan_costs_that_time(mensura_command, mine):
+    judged = pl.read_csv(mine / "said.csv").with_columns(minutes=pl.int_range(1, 51).cast(pl.Float64))
+    judged.write_csv(mine / "both.csv")
+    asked = (mine / "items.csv", "--estimates", mine / "both.csv", "--people", "world", "--minutes")
+    run = mensura_command("baseline", *asked, "--out", mine / "card")
+    assert run.code == 0, run.err
+    items = pl.read_csv(mine / "card" / "items.csv")
+    assert {"rate", "minutes", "minutes_low", "minutes_high"} <= set(items.columns)
+    assert "minutes for the middle item" in (mine / "card" / "card.md").read_text(encoding="utf-8")
+    plan = json.loads(mensura_command("baseline", "plan", *asked, "--json").out)["plan"]
+    assert plan[0]["hours"] == pytest.approx(plan[0]["answers"] * items["minutes"].mean() / 60)
+
+
 def test_a_plan_for_four_items_asks_about_all_of_them(mensura_command, mine):
     for name in ("items.csv", "said.csv"):
         lines = (mine / name).read_text(encoding="utf-8").splitlines()[:5]
@@ -265,5 +278,8 @@ def test_minutes_are_estimates_corrected_by_their_bias(mensura_command, tmp_path
     tied = json.loads(mensura_command(*asked, "--anchors", tmp_path / "timed.csv", "--json").out)["items"]
     assert tied[1]["status"] == "measured"
     assert tied[0]["minutes_high"] / tied[0]["minutes_low"] < plain[0]["minutes_high"] / plain[0]["minutes_low"]
+    price = mensura_command("baseline", "plan", *asked[1:], "--set", "pay=60").out
+    hours = sum(row["minutes"] for row in plain if row["minutes"]) / 60
+    assert f"One person needs {hours:.1f} hours for all items" in price and f": ${60 * hours:,.0f} (" in price
     refused = mensura_command("baseline", tmp_path / "items.csv", "--minutes")
     assert refused.code == 2 and "--estimates is missing" in refused.err

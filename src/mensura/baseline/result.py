@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -107,6 +107,21 @@ class Baseline(Result):
             for (who,), rows in self.items.drop_nulls("one_in").group_by("population", maintain_order=True)
         }
 
+    def with_minutes(self, minutes: pl.DataFrame) -> Baseline:
+        """Add the minutes that a professional needs for each item: item, minutes, minutes_low, minutes_high."""
+        timed = minutes.select("item", "minutes", "minutes_low", "minutes_high")
+        return replace(self, items=self.items.join(timed, on="item", how="left", maintain_order="left"))
+
+    @property
+    def times(self) -> str:
+        """Return how long a person needs for an item and for all, where minutes were estimated."""
+        if "minutes" not in self.items.columns:
+            return ""
+        timed = self.items.unique("item").select("^minutes.*$").drop_nulls()
+        middle = [f"{_short(timed[name].median())}" for name in timed.columns]
+        hours = f"{timed['minutes'].sum() / 60:.1f} hours"
+        return f"{middle[0]} minutes for the middle item ({middle[1]} to {middle[2]}), {hours} for {timed.height} items"
+
     def card(self) -> str:
         """Return the card as Markdown, for a README or a paper."""
         return card_markdown(self)
@@ -149,6 +164,7 @@ def card_facts(baseline: Baseline) -> dict[str, object]:
             for row, part in zip(baseline.baseline.to_dicts(), baseline.parts, strict=True)
         ],
         "span": baseline.spans,
+        "time": baseline.times,
         "models": baseline.models.to_dicts(),
         "method": "language models estimate each item; their learned bias is corrected; a shift per benchmark and an "
         "error per item widen the interval (mensura baseline)",
@@ -255,6 +271,7 @@ def card_markdown(baseline: Baseline) -> str:
             for row in baseline.models.iter_rows(named=True)
         ]
     facts = [f"- {who}: items {span}." for who, span in baseline.spans.items()]
+    facts += [f"- Time of a professional, estimated: {baseline.times}."] if baseline.times else []
     for part in baseline.parts:
         distance, described = part.kind.distance_words, markdown_cell(part.who.prose).rstrip(".")
         used, flagged = part.items.height, int(part.items["remembered"].sum())

@@ -81,8 +81,8 @@ def baseline(
     if (rare.mean is not None and rare.n is None) or (rare.n is not None and rare.mean is None and anchors is None):
         raise MensuraError("--set mean and --set n: give both, such as --set mean=0.345 --set n=60")
     planning, target = _target(words)
-    if minutes:
-        _print_minutes(target, columns, estimates, estimator, anchors)
+    if minutes and not people:
+        _print_minutes(target, columns, estimates, estimator, anchors, rare.pay if planning else None)
         return
     if not (people or estimates or model or target.startswith(RECORDED) or Path(target).exists()):
         _print_known(target, evidence)
@@ -114,31 +114,54 @@ def baseline(
         if source is None:
             work["askers"] = [stack.enter_context(asking.open("estimating")) for asking in askings]
         result = estimate_baseline(items, described, estimates=source, **work)
+    if minutes:
+        result = result.with_minutes(_estimate_minutes(estimates, estimator))
     if planning:
         _print_plan(result, rare.pay, rare.seconds)
     else:
         _print(result)
 
 
-def _print_minutes(
-    target: str, columns: str | None, estimates: str | None, estimator: str | None, anchors: Path | None
-) -> None:
-    """Print the minutes that a professional needs for each item: estimates corrected by their known bias and error."""
-    from mensura.baseline import read_items
+def _estimate_minutes(estimates: str | None, estimator: str | None, anchors: Path | None = None) -> pl.DataFrame:
+    """Return the minutes that a professional needs for each item: estimates corrected by their known bias and error."""
     from mensura.horizon import estimate_minutes
     from mensura.horizon.kinds import ESTIMATE, MODEL
+    from mensura.intake.tables import as_frame
 
     if estimates is None:
         raise MensuraError("--minutes: --estimates is missing; expected a file of item, minutes. Give it")
     kind = ESTIMATE if (estimator or "").lower() in ("people", "experts") else MODEL
+    return estimate_minutes(
+        as_frame(estimates, name=estimates).select(pl.exclude("rate", "low", "high")), anchors, kind=kind
+    )
+
+
+def _print_minutes(
+    target: str,
+    columns: str | None,
+    estimates: str | None,
+    estimator: str | None,
+    anchors: Path | None,
+    pay: float | None,
+) -> None:
+    """Print the minutes that a professional needs for each item, and with ``pay`` the price of a person."""
+    from mensura.baseline import read_items
+
+    judged = _estimate_minutes(estimates, estimator, anchors)
     names = read_items(target, columns=columns).table.select(pl.col("item").cast(pl.String))
-    table = names.join(estimate_minutes(estimates, anchors, kind=kind), on="item", how="left", maintain_order="left")
+    table = names.join(judged, on="item", how="left", maintain_order="left")
     if (missing := table["minutes"].null_count()) == table.height:
         raise MensuraError(f"{estimates}: no item of {target}; expected the same names in a column item. Correct them")
     emit({"items": table})
     if missing:
         print_note(f"{missing} of {table.height} items have no estimate and get no minutes")
     show({"items": table}, "baseline minutes")
+    if pay is not None:
+        hours, low, high = (float(table[f"minutes{end}"].sum()) / 60 for end in ("", "_low", "_high"))
+        console.print(
+            f"One person needs {hours:.1f} hours for all items ({low:.1f} to {high:.1f}): ${hours * pay:,.0f} "
+            f"(${low * pay:,.0f} to ${high * pay:,.0f})."
+        )
 
 
 def _target(words: list[str]) -> tuple[bool, str]:
@@ -257,6 +280,7 @@ def _print_plan(result: Baseline, pay: float, seconds: float) -> None:
     from mensura.baseline import PanelCost, plan_panel, shipped
 
     sd = math.exp(shipped()["persons"]["log_sd"])
+    seconds = 60 * float(result.items["minutes"].mean()) if "minutes" in result.items.columns else seconds  # type: ignore[arg-type]
     panels = {part.who.name: plan_panel(part.estimate, sd, PanelCost(pay, seconds)) for part in result.parts}
     named = [panel.select(pl.lit(who).alias("population"), pl.all()) for who, panel in panels.items()]
     emit({"plan": pl.concat(named)})
