@@ -33,9 +33,9 @@ class HorizonSettings:
 def horizon(
     runs: Annotated[Path | None, inarg("Runs: subject, task, score; METR's runs; logs. Embedded without it.")] = None,
     times: Annotated[
-        list[Path] | None, infile("Times: task, minutes, how, …; repeatable. Not needed where runs have them.")
+        list[Path] | None,
+        infile("Times: task, minutes, how, …; repeatable. A table of subject, released adds the doubling time."),
     ] = None,
-    systems: Annotated[Path | None, infile("CSV of subject, released: adds the doubling time.")] = None,
     method: Annotated[str, opt("mensura (default), or metr: as published.")] = "mensura",
     settings: Settings = None,
     out: Out = None,
@@ -52,9 +52,13 @@ def horizon(
     from mensura.trends import follow_horizons
 
     rare = read_settings(settings, HorizonSettings)
-    dates: pl.DataFrame | None = None if systems is None else as_frame(systems, name="systems")
-    sources: list[object] = list(times or [])
-    derived: pl.DataFrame | None = None
+    derived, dates = None, pl.DataFrame(schema={"subject": pl.String, "released": pl.String})
+    sources: list[object] = []
+    for file in times or ():
+        if "released" in (table := as_frame(file, name=str(file))).columns:
+            dates = table
+        else:
+            sources.append(file)
     if runs is not None and runs.suffix == ".csv" and check_totals(as_frame(runs, name=str(runs)).columns) and times:
         totals = fit_totals(runs, times[0], seed=rare.seed)
         emit({"horizons": totals})
@@ -66,13 +70,12 @@ def horizon(
     if runs is None:
         embedded = load_runs()
         sources = [*embedded.times, *sources]
-        dates, derived = embedded.systems if dates is None else dates, embedded.derived
+        dates, derived = dates if dates.height else embedded.systems, embedded.derived
     fit = fit_horizons(embedded.runs if runs is None else runs, sources or None, method=method, **asdict(rare))
     table = fit.horizons
     if derived is not None and method == "mensura":
         table = pl.concat([table, derived], how="diagonal_relaxed")
-    undated = pl.DataFrame(schema={"subject": pl.String, "released": pl.String})
-    trend = follow_horizons(_domains(table, runs is None), undated if dates is None else dates)
+    trend = follow_horizons(_domains(table, runs is None), dates)
     tables = {**{name: one for name, one in fit.tables().items() if one.width}, "horizons": table, "trend": trend}
     emit(tables, heading=fit.heading, notes=list(fit.notes))
     _print(fit, table, trend)

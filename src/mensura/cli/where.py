@@ -88,6 +88,8 @@ def cost(
     frontier: Annotated[bool, opt("Show the Pareto frontier of IQ against each cost.")] = False,
     at_least: Annotated[float | None, opt("Models with this IQ or more, cheapest first.", metavar="IQ")] = None,
     by: Annotated[str, opt("sticker_price, effective_cost, usage_multiplier or response_time.")] = "effective_cost",
+    tasks: Annotated[bool, opt("Compare models with people's pay, by length of task.")] = False,
+    wage: Annotated[str | None, opt("With --tasks: dollars an hour (default 45), or CSV of occupation, wage.")] = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
     out: Out = None,
@@ -99,6 +101,9 @@ def cost(
 
     require_axis(by)
     loaded = load_evidence(evidence, add)
+    if tasks or wage is not None:
+        _print_wages(loaded, wage or "45")
+        return
 
     def compute() -> tuple[iq.CostResult, pl.DataFrame]:
         return iq.score_costs(loaded), iq.score_iq(loaded).composites.select("subject", "iq", *iq.COUNTS)
@@ -128,6 +133,16 @@ def cost(
     if not frontier:
         console.print(_finding(tables["cheapest"] if at_least is not None else shown, by))
     console.print(iq.EFFECTIVE_COST_NOTE, style="dim")
+
+
+def _print_wages(evidence: Evidence, wage: str) -> None:
+    """Print from which length of task a model is cheaper than people, and what a task costs."""
+    from mensura.study.horizons import TASK_COST_NOTE, price_tasks
+
+    bounds, lengths = price_tasks(evidence.models, wage)
+    emit({"cheaper": bounds, "lengths": lengths}, note=TASK_COST_NOTE)
+    show({"cheaper": bounds, "lengths": lengths.filter(minutes=60.0)}, "cost tasks")
+    console.print(TASK_COST_NOTE, style="dim")
 
 
 def _finding(sorted_by: pl.DataFrame, axis: str) -> str:

@@ -13,6 +13,7 @@ from mensura.core.cache import recall
 from mensura.core.frames import read_csv
 from mensura.horizon import HorizonFit, fit_horizons, load_runs
 from mensura.horizon.minutes import DATA, SECURITY
+from mensura.horizon.wages import compare_wages, read_wages
 from mensura.trends import follow_horizons, relate_horizons
 from mensura.trends.horizons import RECENT
 
@@ -21,6 +22,12 @@ if TYPE_CHECKING:
 
 DOMAINS = {SECURITY: "Security tasks", "science": "Science questions", "software": "Software fixes"}
 """Kinds of work with runs of models on tasks that people were timed on, or whose times somebody judged."""
+TASK_COST_NOTE = (
+    "Security tasks, at list prices. An attempt counts with 2 million tokens, the limit of the study that ran the "
+    "models: all of them read at least, half of them written at most. Short tasks need fewer tokens, so a model may be "
+    "cheaper earlier. People count as if they always succeed, and checking a result is not counted."
+)
+"""Said wherever costs of tasks are."""
 FEWEST_RELATED = 5
 """Models with both a horizon and a capability from which a line between them says anything."""
 
@@ -69,6 +76,16 @@ def fitted_horizons() -> HorizonFit:
     """Return the fit of the embedded security runs, from the cache where it was made before."""
     embedded = load_runs()
     return recall("horizon-fit", (), lambda: fit_horizons(embedded.runs, embedded.times))
+
+
+def price_tasks(models: pl.DataFrame, wage: Any) -> tuple[pl.DataFrame, pl.DataFrame]:  # noqa: ANN401
+    """Return from which length of task each model with a price is cheaper than people, and both costs by length.
+
+    ``models``: subject, input_price, output_price. ``wage``: dollars an hour, or a table of occupation, wage.
+    """
+    names = load_runs().models.select("subject", "model").drop_nulls()
+    curves = fitted_horizons().curves.join(names, on="subject").drop("subject").rename({"model": "subject"})
+    return compare_wages(curves, models, read_wages(wage))
 
 
 def judged_errors() -> dict[str, list[float]]:

@@ -12,7 +12,7 @@ from mensura.extrapolation import published_distances, published_errors
 from mensura.iq import EFFECTIVE_COST_NOTE
 from mensura.site.pages.page import HEADS, Page, figures_of, leader_marks, page_of, section_of
 from mensura.site.pictures import Figure, draw
-from mensura.site.pictures.horizon import best_rows, table_rows
+from mensura.site.pictures.horizon import best_rows, table_rows, task_rows
 from mensura.site.pictures.iq import dimension_bell
 from mensura.study.headlines import (
     cheapest_rows,
@@ -23,7 +23,7 @@ from mensura.study.headlines import (
     unit_sentences,
     unit_words,
 )
-from mensura.study.horizons import horizon_deck, horizon_sentence
+from mensura.study.horizons import TASK_COST_NOTE, horizon_deck, horizon_sentence
 from mensura.study.outlook import next_year_words
 from mensura.study.study import Study
 from mensura.study.units import show_column, show_range
@@ -72,7 +72,8 @@ def cost(study: Study) -> Page:
     """What capability costs."""
     lists = [cheapest_section(study, "cheapest-at"), cheapest_section(study, "cheapest-list", "sticker_price")]
     further = figures_of(study, "cost-bars", "task-efficiency", "iq-response")
-    sections = [*lists, section_of("misleading-prices", pictures=further)]
+    sections = [*lists, section_of("cheaper-than-people", task_rows(study), facts={"note": TASK_COST_NOTE})]
+    sections.append(section_of("misleading-prices", pictures=further))
     context = {"pictures": figures_of(study, "iq-cost", "iq-price"), "sections": sections}
     cheapest = f"Effective cost: {prices}, per 1M tokens in and out. " if (prices := cheapest_said(study)) else ""
     return page_of("cost.html", context, cheapest=cheapest)

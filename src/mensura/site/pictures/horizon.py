@@ -26,6 +26,7 @@ from mensura.study.horizons import (
     horizon_sentence,
     judged_errors,
     pace_words,
+    price_tasks,
     say_horizon,
     say_interval,
     say_lengths,
@@ -33,6 +34,7 @@ from mensura.study.horizons import (
     typical_error,
 )
 from mensura.study.study import Study
+from mensura.study.units import dollars
 from mensura.trends.horizons import RECENT
 
 _SHOWN = {"security": 9, "science": 6, "software": 6}
@@ -215,4 +217,17 @@ def table_rows(study: Study) -> list[dict[str, Any]]:
         released = "not known" if row["released"] is None else month(row["released"].isoformat())
         page = f"models/{slug(row['model'])}.html" if row["model"] in study.rows.by_subject else None
         rows.append({**row, **words, "kind": DOMAINS[row["domain"]], "since": released, "name_href": page})
+    return rows
+
+
+def task_rows(study: Study) -> list[dict[str, Any]]:
+    """Return from which length of task each model is cheaper than people at 45 dollars an hour, in words."""
+    bounds, lengths = price_tasks(study.evidence.models, 45)
+    rows = []
+    for row in bounds.join(lengths.filter(minutes=60.0), on="subject", maintain_order="left").iter_rows(named=True):
+        start, low, high = (None if end is None else say_minutes(end) for name, end in row.items() if "r_from" in name)
+        ends = "–" if low is None else f"{low} or later" if high is None else f"{low} to {high}"
+        name = study.rows.by_subject[row["subject"]]["name"]
+        hour = f"{dollars(row['cost'])} ({dollars(row['cost_low'])} to {dollars(row['cost_high'])})"
+        rows.append({"subject": row["subject"], "name": name, "from": start, "interval": ends, "hour": hour})
     return rows
