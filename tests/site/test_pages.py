@@ -40,8 +40,8 @@ def test_pictures_stand_in_the_page_before_any_script_runs(visit, name):
         assert frame["drawn"]
         assert len(frame["label"]) > 20
         assert frame["finding"].strip() != ""
-        assert "Limits" in frame["caption"]
-        assert "newest score of" in frame["caption"]
+        assert "Source: " not in frame["caption"] or "newest score of" in frame["caption"]
+    assert page.locator("a[href$='method.html#limits']").count() > 0
 
 
 def test_the_first_screen_answers_four_questions_below_the_bell(visit):

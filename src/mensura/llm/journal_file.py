@@ -61,11 +61,15 @@ def storable(text: str) -> str:
     return text
 
 
+def _damaged_text(reason: object) -> DamagedError:
+    return DamagedError(f"a text is damaged ({reason})")
+
+
 def split_answer(joined: str) -> tuple[str, str]:
     """Return the text and the rationale that were joined; raises :class:`DamagedError` where they were not."""
     length, _, rest = joined.partition(":")
     if not length.isdecimal():
-        raise DamagedError("a text is damaged (no length before it)")
+        raise _damaged_text("no length before it")
     return rest[: int(length)], rest[int(length) :]
 
 
@@ -97,7 +101,7 @@ class TextStore:
         try:
             return self._decompress(blob).decode("utf-8")
         except (zstandard.ZstdError, UnicodeDecodeError, TypeError) as fault:
-            raise DamagedError(f"a text is damaged ({fault})") from None
+            raise _damaged_text(fault) from None
 
     def keep(self, text: str) -> int:
         """Return the number of a text that many questions share; it is kept once."""

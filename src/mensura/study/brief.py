@@ -14,6 +14,7 @@ from mensura.study.units import show
 _SCORES = "scores of the evidence"
 _PRICES = "prices and token counts of the evidence"
 _RUNS = "Offensive Cyber Task Horizons (Lyptus Research, CC BY 4.0)"
+_LATEST = 3  # groups that half a page has room for; the command prints all
 _CLAIMS = "claims graded by today's scores"
 
 
@@ -45,9 +46,12 @@ def write_brief(study: Study) -> str:
     lines = [
         f"# AI and people, by evidence of {day}",
         "",
-        "Intervals are 90%. Each score of the evidence has its source on the data page.",
+        "Intervals are 90%. Where no source is named, it is the scores of the evidence.",
         "",
-        *(f"- **{head}.** {text} Source: {source}. `{command}`" for head, text, source, command in sentences),
+        *(
+            f"- **{head}.** {text} {'' if source == _SCORES else f'Source: {source}. '}`{command}`"
+            for head, text, source, command in sentences
+        ),
     ]
     return "\n".join(lines) + "\n"
 
@@ -87,12 +91,14 @@ def _leads(study: Study) -> str:
 def _passed(study: Study) -> str:
     groups = passed_people(study)
     names = dict(study.evidence.models.select("subject", "name").iter_rows())
-    passed = [
+    latest = [
         f"{one.short} on {study.benchmark_names[one.benchmark]} by {names[one.first[0]]} in {one.first[1]:%B %Y}"
         for one in groups
         if one.first is not None
-    ]
-    return f"{say_passed([one.verdict for one in groups])} In order: {'; '.join(passed)}." if passed else say_passed([])
+    ][-_LATEST:]
+    return (
+        f"{say_passed([one.verdict for one in groups])} The latest: {'; '.join(latest)}." if latest else say_passed([])
+    )
 
 
 def _next(study: Study) -> str:
