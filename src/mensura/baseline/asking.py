@@ -221,8 +221,9 @@ def fit_rates(right: Floats, n: Floats) -> tuple[Floats, Floats, Floats]:
 
 def _with_memory(reading: AnswerReading, whole: Mapping[str, Any]) -> AnswerReading:
     mean, name = whole.get("published_mean"), whole.get("benchmark")
-    is_mean = isinstance(mean, int | float) and not isinstance(mean, bool) and 0 <= mean <= 100
-    share = None if not is_mean else mean / 100 if mean > 1 else mean  # nobody publishes a mean of 1% or less
+    share = None
+    if isinstance(mean, int | float) and not isinstance(mean, bool) and 0 <= mean <= 100:
+        share = mean / 100 if mean > 1 else mean  # nobody publishes a mean of 1% or less
     memory = {"item": _MEMORY, "benchmark": str(name or "").strip()[:_SHOWN], "mean": share}
     return AnswerReading([*_rows(reading.value), memory], reading.rationale)
 

@@ -163,7 +163,7 @@ def _lifted(record: SourceRecord) -> SourceRecord:
     cells = dict(record.cells)
     for title, inner in record.cells.items():
         if isinstance(inner, Mapping) and simple_name(title) not in _NAMES and _simple(inner) & set(FIELDS["text"]):
-            own = {name: cells[name] for name in ("doc_id", "target") if name in cells}
+            own: dict[str, Any] = {name: cells[name] for name in ("doc_id", "target") if name in cells}
             cells = {**cells, **inner, **own}
             del cells[title]
     question = cells.get("question")

@@ -184,10 +184,10 @@ def place_iq(
         placed[subject] = replace(scored)  # without all that it found on the way: there may be many
         if advance is not None:
             advance()
-    kept = {name: getattr(edition, name) for name in _KEPT}
-    arrays = {"matrix": _matrix(together, edition), "filled": _filled(edition, placed)}
-    arrays |= {"scored": _scored(edition, placed), "published": _rows(edition, placed, "published")}
-    whole = FrozenIq(evidence=together, **kept, **arrays, scale=scale, edition=edition)
+    parts: dict[str, Any] = {name: getattr(edition, name) for name in _KEPT}
+    parts |= {"matrix": _matrix(together, edition), "filled": _filled(edition, placed)}
+    parts |= {"scored": _scored(edition, placed), "published": _rows(edition, placed, "published")}
+    whole = FrozenIq(evidence=together, **parts, scale=scale, edition=edition)
     drawn = IqDraws(
         (*edition.matrix.subjects, *placed),
         *(np.concatenate([getattr(part, name) for part in draws], axis=1) for name in _DRAWN),

@@ -252,7 +252,7 @@ def _between_groups(fit: ResponseFit, group: str) -> list[Invariance]:
             continue
         at = [places[item] for item in rows["item"]]
         slope, difficulty = p.slope[at], (p.slope * p.difficulty)[at]
-        shared = fit.groups.filter(pl.col("group") == rows["group"][0])["se_mean"].fill_null(0.0).sum()
+        shared = float(fit.groups.filter(pl.col("group") == rows["group"][0])["se_mean"].fill_null(0.0).sum())
         own = rows["se"].to_numpy() ** 2 - (slope * shared) ** 2  # the error of the group's mean moves all items alike
         se = np.sqrt(np.maximum(own, (rows["se"].to_numpy() / 2) ** 2))
         rows = rows.with_columns(group=pl.lit(other), reference=pl.lit(group), se=se)

@@ -45,7 +45,7 @@ class CategoryItems:
     @property
     def most(self) -> int:
         """The largest number of categories, among all items of the fit."""
-        width = self.values.shape[1]
+        width: int = self.values.shape[1]
         return width // 2 + 1 if self.model == "nominal" else width
 
     @property

@@ -270,7 +270,8 @@ def known_information(p: Any, shape: tuple[int, int], slopes: Callable[[Any], Fl
     cut, size = shape[0] * shape[1], len(p.flat())
     whole = np.zeros((size, size))
     rows, groups = np.arange(cut).reshape(shape), np.arange(cut, size)
-    for moved, changed in [*((one[:, None], rows) for one in rows.T), *((one, groups) for one in groups)]:
+    moves: list[tuple[Any, Any]] = [*((one[:, None], rows) for one in rows.T), *((one, groups) for one in groups)]
+    for moved, changed in moves:
         step = np.zeros(size)
         step[moved] = _SMALL
         below, above = (slopes(p.moved(sign * step)) for sign in (-1.0, 1.0))
