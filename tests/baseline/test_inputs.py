@@ -65,7 +65,7 @@ def test_an_inspect_log_and_harness_samples_bring_their_items(tmp_path):
         ([one(text="")], r"no text \(1\)"),
         (
             [one(answer="")],
-            r"no key, the right answer.*Name the column \(--map text=COLUMN,key=COLUMN; columns= in Python\), or give estimates",
+            r"no key, the right answer.*Name the column \(--map text=COLUMN,key=COLUMN; columns=.*, or give estimates",
         ),
         (
             [one(id="a", answer=""), one(id="c", answer=""), one(id="b")],

@@ -7,8 +7,8 @@ import mensura
 from mensura.cli.main import build_app
 from mensura.study import Study
 from tests.calibration.conftest import on_lines
-from tests.demands.test_checking import study as demands_study
 from tests.cli.test_demands import write_pools
+from tests.demands.test_checking import study as demands_study
 from tests.ledger.small import ANN, score, small_ledger, update
 
 COUNTRIES = (
