@@ -67,25 +67,54 @@ def store(serve, exam):
     return serve(exam)
 
 
-@pytest.fixture
-def visit(browser, address):
-    """Open a page in a new window; errors of scripts and requests elsewhere fail the test."""
-    faults, contexts = [], []
+@pytest.fixture(scope="module")
+def free_windows(browser):
+    """Windows that no test uses now: a new one takes as long as four pages."""
+    free = []
+    yield free
+    for page in free:
+        page.context.close()
 
-    def open_window(width=1280, theme="light", path="/"):
-        context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=theme)
-        context.set_default_timeout(1000 * BROWSER_PATIENCE)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda fault: faults.append(str(fault)))
-        page.on("request", lambda asked: None if asked.url.startswith(f"{address}/") else faults.append(asked.url))
+
+@pytest.fixture
+def visit(browser, address, free_windows):
+    """Open a page in a window without cookies and storage; errors of scripts and requests elsewhere fail the test.
+
+    ``own``: a window for this test alone, which may change its clock or its scripts.
+    """
+    faults, kept, closed = [], [], []
+
+    def note_error(fault):
+        faults.append(str(fault))
+
+    def note_request(asked):
+        if not asked.url.startswith((f"{address}/", "data:")):
+            faults.append(asked.url)
+
+    def open_window(width=1280, theme="light", path="/", *, own=False):
+        page = free_windows.pop() if free_windows and not own else browser.new_context().new_page()
+        (closed if own else kept).append(page)
+        page.context.set_default_timeout(1000 * BROWSER_PATIENCE)
+        page.set_viewport_size({"width": width, "height": 800})
+        page.emulate_media(color_scheme=theme)
+        page.on("pageerror", note_error)
+        page.on("request", note_request)
         page.goto(address + path)
         return page
 
     yield open_window
-    for context in contexts:
-        context.close()
-    assert [fault for fault in faults if not fault.startswith("data:")] == []
+    for page in kept:
+        page.remove_listener("pageerror", note_error)
+        page.remove_listener("request", note_request)
+        page.unroute_all()
+        page.context.set_offline(False)
+        page.context.clear_cookies()
+        page.goto(f"{address}/static/none")
+        page.evaluate("localStorage.clear()")
+        free_windows.append(page)
+    for page in closed:
+        page.context.close()
+    assert faults == []
 
 
 def enter(page):
@@ -184,7 +213,17 @@ def test_an_exam_can_be_taken_by_keyboard_alone(visit, store):
     press("Tab")
     press("Enter")
     page.wait_for_selector("#place:has-text('Question 2 of 5')")
-    assert store.rows("answers")[0]["answer"] == "[1]"
+    page.locator("input[type=checkbox]").first.focus()
+    for key in ("Space", "Tab", "Tab", "Space"):
+        press(key)
+    page.get_by_role("button", name="Next").focus()
+    press("Enter")
+    page.wait_for_selector("#place:has-text('Question 3 of 5')")
+    page.locator("#text").focus()
+    page.keyboard.type("2,5")
+    press("Enter")
+    page.wait_for_selector("#place:has-text('Question 4 of 5')")
+    assert stored(store) == {"capital": "[1]", "primes": "[0, 2]", "half": '"2,5"'}
 
 
 def test_finish_asks_about_unanswered_items_by_keyboard_too(visit, store):
@@ -258,7 +297,7 @@ def test_a_clock_that_is_set_back_loses_no_change(visit, store):
 
 def visit_with_own_clock(visit, store):
     """Open the first question in a window whose time a test moves on, in place of waiting."""
-    page = visit()
+    page = visit(own=True)
     page.clock.install()
     page.goto(page.url.rstrip("/") + begun(store))
     return page
@@ -359,7 +398,7 @@ def test_a_page_that_loads_again_shows_the_change_that_waits(visit, store):
 
 def test_next_waits_for_no_second_try_after_a_typed_answer(visit, store):
     """Leaving the field sends the answer; the button then has a newer one, which must not wait for a retry."""
-    page = visit()
+    page = visit(own=True)
     page.add_init_script("const timer = setTimeout; setTimeout = (call, wait) => (wait < 3000 ? timer(call, wait) : 0)")
     page.goto(page.url.rstrip("/") + begun(store))
     for number in range(2, 5):
@@ -445,7 +484,7 @@ def test_a_final_refusal_says_why_and_keeps_the_text(visit, store):
 
 
 def test_answers_wait_in_the_browser_when_the_page_is_closed_without_connection(visit, store):
-    page = visit(path=begun(store))
+    page = visit(path=begun(store), own=True)
     page.context.set_offline(True)
     page.get_by_label("Mombasa").check()
     page.wait_for_selector("#saved:has-text('No connection')")
