@@ -83,7 +83,7 @@ def test_recovery_of_a_sound_journal_changes_nothing(serve, tmp_path):
     before = audit_table(path)
     assert str(recover_journal(path)).startswith("30 answers recovered; no call was lost")
     assert audit_table(path).equals(before)
-    assert recover_journal(path).damaged.name == "j.sqlite.damaged-2"
+    assert recover_journal(path).endswith("j.sqlite.damaged-2")
 
 
 def test_recovery_refuses_what_is_no_journal_or_in_use(tmp_path):

@@ -35,7 +35,7 @@ def status(
 ) -> None:
     """Show how many questions are answered, failed or open, and what they cost in US dollars."""
     if recover:
-        notices.print(str(llm.recover_journal(journal)))
+        notices.print(llm.recover_journal(journal))
     models = llm.journal_status(journal, given_prices(price_in, price_out))
     total = float(models["cost"].sum()) if models["cost"].count() else None
     emit({"models": models}, total=total)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     )
     from mensura.llm.calls import Estimate as Estimate, estimate as estimate
     from mensura.llm.journal import Journal as Journal
-    from mensura.llm.journal_file import Recovery as Recovery, recover_journal as recover_journal
+    from mensura.llm.journal_file import recover_journal as recover_journal
     from mensura.llm.protocol import (
         Answer as Answer,
         AnswerReading as AnswerReading,

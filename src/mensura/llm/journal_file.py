@@ -8,7 +8,6 @@ import threading
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -209,31 +208,7 @@ _COLUMNS = {
 """Columns of each table that are taken over."""
 
 
-@dataclass(frozen=True)
-class Recovery:
-    """Report the outcome of a recovery.
-
-    Attributes
-    ----------
-    answers : int
-        Answers kept.
-    lost : int
-        Calls that could not be read; they will be asked again.
-    damaged : Path
-        The place of the damaged file.
-
-    """
-
-    answers: int
-    lost: int
-    damaged: Path
-
-    def __str__(self) -> str:
-        rest = "no call was lost" if not self.lost else f"{self.lost:,} calls could not be read and will be asked again"
-        return f"{self.answers:,} answers recovered; {rest}. The damaged file is kept as {self.damaged}"
-
-
-def recover_journal(path: str | Path) -> Recovery:
+def recover_journal(path: str | Path) -> str:
     """Replace a damaged journal by one with everything that can still be read and whose checksums agree.
 
     Parameters
@@ -243,8 +218,8 @@ def recover_journal(path: str | Path) -> Recovery:
 
     Returns
     -------
-    Recovery
-        Answers kept, calls lost, and the place of the damaged file.
+    str
+        The number of answers kept and of calls lost, and the place of the damaged file, in words.
 
     Raises
     ------
@@ -257,8 +232,8 @@ def recover_journal(path: str | Path) -> Recovery:
     >>> from mensura.llm import Journal, recover_journal
     >>> path = tempfile.mkdtemp() + "/journal.sqlite"
     >>> Journal(path).close()
-    >>> recover_journal(path).lost
-    0
+    >>> recover_journal(path).split(".")[0]
+    '0 answers recovered; no call was lost'
 
     """
     path = Path(path)
@@ -273,7 +248,8 @@ def recover_journal(path: str | Path) -> Recovery:
         ):
             answers, lost = _salvage(old, new)
             new.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        return Recovery(answers, lost, damaged)
+        rest = f"{lost:,} calls could not be read and will be asked again" if lost else "no call was lost"
+        return f"{answers:,} answers recovered; {rest}. The damaged file is kept as {damaged}"
     finally:
         unlock(path)
 
