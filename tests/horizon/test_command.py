@@ -27,6 +27,20 @@ def test_own_runs_write_the_tables(runs, times, tmp_path):
     assert {"curves.csv", "trend.csv"} <= {path.name for path in (tmp_path / "out").iterdir()}
 
 
+def test_release_dates_are_one_of_the_tables_of_times(runs, times, tmp_path):
+    more = pl.concat([runs.with_columns(pl.col("subject") + f" {n}") for n in range(2)])
+    names = more["subject"].unique().sort()
+    more.write_csv(tmp_path / "runs.csv")
+    times.write_csv(tmp_path / "times.csv")
+    dated = pl.DataFrame({"subject": names, "released": [f"202{n}-01-01" for n in range(6)]})
+    for count, rows in ((2, 0), (6, 1)):
+        dated.head(count).write_csv(tmp_path / "dates.csv")
+        files = ("--times", tmp_path / "times.csv", "--times", tmp_path / "dates.csv")
+        result = call(tmp_path / "runs.csv", *files, "--json")
+        assert result.exit_code == 0, result.exception
+        assert len(json.loads(result.stdout)["trend"]) == rows
+
+
 def test_embedded_systems_have_horizons_and_a_trend():
     result = call("--json")
     assert result.exit_code == 0, result.output

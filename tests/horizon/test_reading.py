@@ -1,5 +1,7 @@
 """Bad input: each fault has a message with what, where and the way out."""
 
+import json
+
 import polars as pl
 import pytest
 
@@ -161,3 +163,13 @@ def test_a_run_without_a_name_is_refused(runs, times):
 def test_ranges_alone_need_no_minutes(runs, times):
     ranges = times.select("task", low=pl.col("minutes") / 2, high=pl.col("minutes") * 2)
     assert mensura.fit_horizons(runs, ranges).shown["p50"].null_count() == 0
+
+
+def test_an_evaluation_log_gives_runs_whose_task_is_a_suite(tmp_path):
+    samples = [{"id": f"q{n}", "epoch": 1, "scores": {"match": {"value": "CI"[n % 2]}}} for n in range(4)]
+    head = {"task": "pick", "model": "maker/model", "created": "2026-01-01T00:00:00", "dataset": {}, "config": {}}
+    log = {"version": 2, "status": "success", "eval": head, "samples": samples}
+    (tmp_path / "log.json").write_text(json.dumps(log), encoding="utf-8")
+    data = read_data(tmp_path / "log.json", {"task": [f"q{n}" for n in range(4)], "minutes": [1.0, 2.0, 4.0, 8.0]})
+    assert data.runs["suite"].unique().to_list() == ["pick"]
+    assert sorted(data.runs["task"]) == ["q0", "q1", "q2", "q3"]

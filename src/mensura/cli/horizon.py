@@ -76,8 +76,13 @@ def horizon(
     if derived is not None and method == "mensura":
         table = pl.concat([table, derived], how="diagonal_relaxed")
     trend = follow_horizons(_domains(table, runs is None), dates)
+    notes = list(fit.notes)
+    if dates.height and not trend.height:
+        notes.append("no doubling time: it needs five systems with a horizon and a release date")
     tables = {**{name: one for name, one in fit.tables().items() if one.width}, "horizons": table, "trend": trend}
-    emit(tables, heading=fit.heading, notes=list(fit.notes))
+    emit(tables, heading=fit.heading, notes=notes)
+    console.print(fit.heading)
+    print_notes(notes)
     _print(fit, table, trend)
 
 
@@ -90,8 +95,6 @@ def _domains(table: pl.DataFrame, is_embedded: bool) -> pl.DataFrame:
 
 def _print(fit: HorizonFit, table: pl.DataFrame, trend: pl.DataFrame) -> None:
     """Print the longest horizons, the trend and what to doubt."""
-    console.print(fit.heading)
-    print_notes(fit.notes)
     others = table.filter(pl.col("suite").is_in(["science", "software"])).drop_nulls("p50")
     best = sort_highest(others, "p50", "subject").group_by("suite", maintain_order=True).head(3)
     show({"shown": fit.shown, "others": best, "trend": trend}, "horizon")

@@ -284,7 +284,7 @@ def _is_log(runs: Any) -> bool:  # noqa: ANN401
 
 
 def _from_log(runs: Any) -> pl.DataFrame:  # noqa: ANN401
-    """Return the samples of evaluation logs as runs."""
+    """Return the samples of evaluation logs as runs; an item TASK:SAMPLE is of the suite TASK."""
     path = Path(runs)
     files = sorted(file for file in path.rglob("*") if is_sample_log(file)) if path.is_dir() else [path]
     if not files:
@@ -295,7 +295,9 @@ def _from_log(runs: Any) -> pl.DataFrame:  # noqa: ANN401
         for batch in read_answers(file)
         for part in (batch.long() if isinstance(batch, WideAnswers) else (batch,))
     ]
-    return pl.concat(batches).select("subject", task="item", score="value").drop_nulls()
+    named = pl.col("item").str.extract_groups(r"^(?:(?<suite>[^:]+):)?(?<task>.+)$")
+    runs = pl.concat(batches).select("subject", named.struct.unnest(), score="value").drop_nulls(["subject", "score"])
+    return runs.with_columns(pl.col("suite").fill_null(ALL))
 
 
 def named_columns(
