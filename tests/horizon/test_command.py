@@ -65,3 +65,8 @@ def test_a_slower_pace_before_is_an_acceleration():
     )
     assert trend["since"].to_list() == ["all", "2024-01-01"]
     assert trend["ratio_low"][1] > 2
+
+
+def test_total_scores_without_lengths_are_asked_for(tmp_path):
+    (tmp_path / "totals.csv").write_text("subject,benchmark,percent\na,b,50\n", encoding="utf-8")
+    assert "total scores need lengths" in str(call(tmp_path / "totals.csv").exception)

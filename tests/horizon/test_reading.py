@@ -173,3 +173,19 @@ def test_an_evaluation_log_gives_runs_whose_task_is_a_suite(tmp_path):
     data = read_data(tmp_path / "log.json", {"task": [f"q{n}" for n in range(4)], "minutes": [1.0, 2.0, 4.0, 8.0]})
     assert data.runs["suite"].unique().to_list() == ["pick"]
     assert sorted(data.runs["task"]) == ["q0", "q1", "q2", "q3"]
+
+
+@pytest.mark.parametrize(("column", "per_minute"), [("hours", 1 / 60), ("seconds", 60.0)])
+def test_a_column_named_after_another_unit_is_converted_and_noted(runs, times, column, per_minute):
+    other = times.select("task", (pl.col("minutes") * per_minute).alias(column))
+    data = read_data(runs, other)
+    assert data.times["minutes"].to_list() == pytest.approx(times["minutes"].to_list())
+    assert any(f"{column} read as minutes" in note for note in data.notes)
+
+
+def test_answers_of_persons_with_response_times_are_times(runs):
+    """A table of responses: person, item, answer and seconds; wrong answers set no time."""
+    rows = [(f"p{person}", f"t{task}", int(person > 0), 60.0 * (task + 1)) for person in range(3) for task in range(48)]
+    data = read_data(runs, pl.DataFrame(rows, schema=["id", "item", "resp", "rt"], orient="row"))
+    assert (data.times.height, data.attempts.height) == (2 * 48, 3 * 48)
+    assert data.times.filter(task="t3")["minutes"].to_list() == [4.0, 4.0]

@@ -12,6 +12,7 @@ from mensura.cli.options import Json, Out, inarg, infile, opt
 from mensura.cli.output import console, emit, print_notes
 from mensura.cli.settings import Settings, read_settings, takes
 from mensura.cli.tables import show
+from mensura.core.errors import MensuraError
 from mensura.core.frames import sort_highest
 
 if TYPE_CHECKING:
@@ -59,7 +60,9 @@ def horizon(
             dates = table
         else:
             sources.append(file)
-    if runs is not None and runs.suffix == ".csv" and check_totals(as_frame(runs, name=str(runs)).columns) and times:
+    if runs is not None and runs.suffix == ".csv" and check_totals(as_frame(runs, name=str(runs)).columns):
+        if not times:
+            raise MensuraError(f"{runs}: total scores need lengths; add --times FILE with benchmark, minutes")
         totals = fit_totals(runs, times[0], seed=rare.seed)
         emit({"horizons": totals})
         show({"horizons": totals}, "horizon totals")

@@ -28,7 +28,6 @@ REACH = 3.0
 NEAR = 2.0
 """Tasks within so many doublings of a horizon decide whether it is based on measured times."""
 _SPREADS = tuple(np.linspace(0.0, 8.0, 33).tolist())
-STATUSES = ("measured times", "judged times", "at least", "at most", "cannot be told")
 PARTS = ("suites", "times", "tasks", "runs")
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(21)
 _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()

@@ -23,6 +23,8 @@ RUN_NAMES, TIME_NAMES, SCORE_NAMES = (NAMES[table] for table in ("runs", "times"
 A_DAY = 24 * 60.0
 LONGEST, SHORTEST = 60 * A_DAY, 0.2 / 60
 """Minutes that no task of a benchmark takes, or falls below: 60 days, and a fifth of a second."""
+_UNITS = {"hours": 60.0, **dict.fromkeys(("seconds", "rt", "response_time"), 1 / 60)}
+"""Minutes of each unit that a column may be named after; response times of persons are in seconds."""
 ALL = "all"
 """The suite of tables that name none, and of results over all suites."""
 
@@ -118,6 +120,9 @@ def read_times(times: Any, notes: list[str]) -> tuple[pl.DataFrame, pl.DataFrame
             f"{name}: no column minutes; it has {', '.join(table.columns)}. Add minutes, or low and high"
         )
     frame = read_numbers(table, chosen, ("minutes", "people", "low", "high", "chance"), name)
+    if (unit := (chosen["minutes"] or "").lower()) in _UNITS:
+        notes.append(f"{name}: {unit} read as minutes, times {_UNITS[unit]:.3g}")
+        frame = frame.with_columns(pl.col("minutes") * _UNITS[unit])
     suite = pl.col("suite").cast(pl.String) if chosen["suite"] else pl.lit(None, pl.String)
     how = pl.col("how").cast(pl.String) if chosen["how"] else pl.lit(MEASURED)
     frame = frame.with_columns(suite.alias("suite"), how.alias("how"), pl.col("task").cast(pl.String))
@@ -296,7 +301,9 @@ def _from_log(runs: Any) -> pl.DataFrame:  # noqa: ANN401
         for part in (batch.long() if isinstance(batch, WideAnswers) else (batch,))
     ]
     named = pl.col("item").str.extract_groups(r"^(?:(?<suite>[^:]+):)?(?<task>.+)$")
-    runs = pl.concat(batches).select("subject", named.struct.unnest(), score="value").drop_nulls(["subject", "score"])
+    runs: pl.DataFrame = (
+        pl.concat(batches).select("subject", named.struct.unnest(), score="value").drop_nulls(["subject", "score"])
+    )
     return runs.with_columns(pl.col("suite").fill_null(ALL))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mensura.core.arrays import Floats, expit
+from mensura.core.arrays import expit
 from mensura.core.errors import MensuraError
 from mensura.horizon.kinds import MEASURED
 from mensura.horizon.lengths import ANY_KIND, KINDS
@@ -17,7 +17,8 @@ from mensura.intake.tables import as_frame
 DRAWS = 400
 SLOPE, SLOPE_SPREAD = 0.6, 0.45
 """Logits per doubling over tasks of one length, and the spread of its log: from 0.3 to 1.2."""
-_WIDEST = 60.0
+_GRID = np.arange(-20.0, 30.0, 0.25)
+"""Lengths at which half of the tasks may be solved, in doublings of a minute."""
 
 
 def fit_totals(scores: Any, lengths: Any, *, seed: int = 0) -> pl.DataFrame:  # noqa: ANN401
@@ -85,13 +86,11 @@ def _of_benchmark(own: pl.DataFrame, tasks: pl.DataFrame, name: str, rng: np.ran
     bias = rng.normal(kind.bias, np.hypot(kind.doubt, kind.shared), DRAWS) if judged else np.zeros(DRAWS)
     noise = np.sqrt(np.maximum(score * (1 - score), 0.25 / x.size) / x.size)
     target = score + noise * rng.standard_normal((DRAWS, score.size))
-    low, high = np.full((2, DRAWS, score.size), -_WIDEST)
-    high += 2 * _WIDEST
-    for _ in range(40):
-        middle = (low + high) / 2
-        rate = _mean_rate(middle, slope, x, chance)
-        low, high = np.where(rate < target, middle, low), np.where(rate < target, high, middle)
-    p50 = low - bias[:, None]
+    middle = np.empty_like(target)
+    for place, steep in enumerate(slope):
+        rate = (chance + (1 - chance) * expit(steep * (_GRID[:, None] - x))).mean(1)
+        middle[place] = np.interp(target[place], rate, _GRID)
+    p50 = middle - bias[:, None]
     rows = []
     for place, subject in enumerate(own["subject"]):
         row: dict[str, Any] = {"subject": subject, "suite": name}
@@ -104,15 +103,6 @@ def _of_benchmark(own: pl.DataFrame, tasks: pl.DataFrame, name: str, rng: np.ran
         row |= {"tasks": x.size, "runs": x.size}
         rows.append(row | {"status": status_of(row, not judged)})
     return rows
-
-
-def _mean_rate(middle: Floats, slope: Floats, x: Floats, chance: Floats) -> Floats:
-    """Return the mean success over tasks for each draw and subject, in blocks of draws."""
-    rate = np.empty_like(middle)
-    for place in range(middle.shape[0]):
-        knows = expit(slope[place] * (middle[place][:, None] - x))
-        rate[place] = (chance + (1 - chance) * knows).mean(1)
-    return rate
 
 
 def status_of(row: dict[str, Any], measured: bool) -> str:
