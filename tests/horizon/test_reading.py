@@ -189,3 +189,10 @@ def test_answers_of_persons_with_response_times_are_times(runs):
     data = read_data(runs, pl.DataFrame(rows, schema=["id", "item", "resp", "rt"], orient="row"))
     assert (data.times.height, data.attempts.height) == (2 * 48, 3 * 48)
     assert data.times.filter(task="t3")["minutes"].to_list() == [4.0, 4.0]
+
+
+@pytest.mark.parametrize("task", [None, " "])
+def test_a_run_without_a_task_is_refused(runs, times, task):
+    nameless = runs.with_columns(task=pl.when(pl.int_range(pl.len()) == 3).then(pl.lit(task)).otherwise("task"))
+    with pytest.raises(MensuraError, match="a run has no task; expected a name"):
+        mensura.fit_horizons(nameless, times)

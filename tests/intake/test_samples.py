@@ -61,3 +61,12 @@ def test_a_person_is_named_as_the_log_names_them_and_models_stay_models(tmp_path
     path.write_text(json.dumps(log_by_hand("generate", model="none/none")), encoding="utf-8")
     assert set(pl.concat(read_answers(path)).select("subject", "group").iter_rows()) == {("none/none", "models")}
     assert read_log(path).rows[0][0] == "none/none"
+
+
+def test_a_sample_without_an_id_is_refused(tmp_path):
+    log = log_by_hand("generate", model="none/none")
+    del log["samples"][0]["id"]
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(log), encoding="utf-8")
+    with pytest.raises(MensuraError, match=r"run.json: sample 1 has no id; expected a sample of Inspect"):
+        list(read_answers(path))

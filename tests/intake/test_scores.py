@@ -156,3 +156,18 @@ def test_two_scores_of_one_cell_are_asked_about_unless_their_sources_differ(know
     with pytest.raises(MensuraError, match=r"row 2, column score: got '31%'; expected one score of .* row 1 has 30%"):
         read(rows, known)
     assert read(rows | {"source": ["a", "b"]}, known).scores.height == 2
+
+
+def test_scores_that_the_evidence_has_are_passed_over_and_other_values_are_refused_with_both(known):
+    present = pl.DataFrame(
+        {"subject": [GPT], "benchmark": ["hle"], "source": ["lab"], "score": [21.5], "unit": ["percent"]}
+    )
+    rows = {"model": [GPT, OPUS], "benchmark": ["hle", "hle"], "score": ["0.215", "0.3"], "source": ["lab", "lab"]}
+    reading = read_scores_of(rows | {"unit": ["fraction"] * 2}, *known, present=present)
+    assert reading.scores["subject"].to_list() == [OPUS]
+    assert "passed over 1 score that the evidence has already, from the same source" in reading.notes
+    only = {name: cells[:1] for name, cells in rows.items()} | {"unit": ["fraction"]}
+    assert "0 scores of 0 models" in read_scores_of(only, *known, present=present).heading
+    expected = r"row 1, column score: got '22.5 percent'; expected 21.5 percent, as the evidence has it from lab"
+    with pytest.raises(MensuraError, match=expected):
+        read_scores_of(rows | {"score": ["22.5%", "30%"]}, *known, present=present)

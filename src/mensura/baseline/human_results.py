@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from mensura import __version__
-from mensura.baseline.registry import FOLDER, SAME_SCORE, KnownBaseline, registry, score_words
+from mensura.baseline.registry import FOLDER, SAME_SCORE, KnownBaseline, people_of, registry, score_words
+from mensura.evidence import load
 from mensura.evidence.passing import with_grades
 from mensura.intake.figures import convert, convertible
 from mensura.intake.names import spelling
@@ -81,7 +82,12 @@ def _document(row: Mapping[str, Any]) -> dict[str, Any]:
             "by_item": None,
         },
         "quality": {key: row[key] for key in ("kind", "grade", "raised_by", "status")},
-        "source": {"text": row["source"], "year": row["year"], "seen": row["seen"]},
+        "source": {
+            "text": row["source"],
+            "url": row["source"] if "://" in (row["source"] or "") else None,
+            "year": row["year"],
+            "seen": row["seen"],
+        },
         "checklist": {name: stated.get(name, NOT_STATED) for name in CHECKLIST},
     }
 
@@ -125,9 +131,17 @@ def grade_references(evidence: Evidence) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=["benchmark", "group", "kind", "grade"], orient="row")
 
 
-def people_rows() -> list[dict[str, Any]]:
-    """Return all human results of the registry as rows of records: one subject per group and benchmark."""
-    rows = with_grades(registry()).filter(pl.col("score").is_not_null()).to_dicts()
+def graded_results(evidence: Evidence | None = None) -> pl.DataFrame:
+    """Return all human results of the registry with their grades, and those that only this evidence has."""
+    own = registry().head(0)
+    if evidence is not None:
+        own = people_of(evidence).join(people_of(load()), on=["benchmark", "group", "score"], how="anti")
+    return with_grades(pl.concat([registry(), own]))
+
+
+def people_rows(graded: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return graded human results as rows of records: one subject per group and benchmark."""
+    rows = graded.filter(pl.col("score").is_not_null()).to_dicts()
     return [
         {
             **row,

@@ -223,7 +223,7 @@ def find_known(name: str, evidence: Evidence) -> KnownBaseline:
     True
 
     """
-    table = pl.concat([registry(), _of_evidence(evidence)])
+    table = pl.concat([registry(), people_of(evidence)])
     wanted = spelling(dict(evidence.benchmarks.select("benchmark", "name").iter_rows()).get(name, name))
     titles = _spelled("benchmark")
     whole = titles + _spelled("part")
@@ -251,7 +251,7 @@ def find_known(name: str, evidence: Evidence) -> KnownBaseline:
     )
 
 
-def _of_evidence(evidence: Evidence) -> pl.DataFrame:
+def people_of(evidence: Evidence) -> pl.DataFrame:
     """Return the human references of the evidence in the registry's columns, under the benchmarks' own names."""
     names = dict(evidence.benchmarks.select("benchmark", "name").iter_rows())
     people = evidence.human_references.filter(pl.col("status") != "constructed")  # such as guessing among options

@@ -85,9 +85,13 @@ def _ways(
             from mensura.evidence.store import EMBEDDED_EDITION
 
             day = date.fromisoformat(f"{EMBEDDED_EDITION}-01")
-            return {"every-eval-ever": _write_people, "human-results": _write_human_results}, day
+            own = None if evidence is None and not add else load_evidence(evidence, add)
+            return {
+                "every-eval-ever": partial(_write_people, own),
+                "human-results": partial(_write_human_results, own),
+            }, day
         loaded = load_evidence(evidence, add)
-        rows = _score_rows(loaded, model) if thing == "scores" else _ability_rows(loaded, model)
+        rows = _with_ids(_score_rows(loaded, model) if thing == "scores" else _ability_rows(loaded, model), loaded)
         ways: dict[str, Callable[[Path], Any]] = {"every-eval-ever": lambda folder: _write_records(rows, folder)}
         ways |= {"hugging-face": lambda folder: _write_yaml(rows, folder)} if thing == "scores" else {}
         return ways, loaded.newest
@@ -130,6 +134,16 @@ def _score_rows(evidence: Evidence, model: str | None) -> list[dict[str, Any]]:
     return rows
 
 
+def _with_ids(rows: list[dict[str, Any]], evidence: Evidence) -> list[dict[str, Any]]:
+    """Add the release to an id that the tables of names have for another model, so that records come back."""
+    find, days = evidence.names["model"].ident, dict(evidence.models.select("subject", "released").iter_rows())
+    subjects = {row["subject"]: f"{row['provider']}/{row['subject']}" for row in rows}
+    other = [subject for subject, written in subjects.items() if find(written) not in (None, subject)]
+    return [
+        row | ({"ident": f"{row['subject']}-{days[row['subject']]}"} if row["subject"] in other else {}) for row in rows
+    ]
+
+
 def _ability_rows(evidence: Evidence, model: str | None) -> list[dict[str, Any]]:
     from mensura.iq import kept_scores
 
@@ -157,18 +171,17 @@ def _write_yaml(rows: list[dict[str, Any]], folder: Path) -> str:
     return counted(len(primary), "result")
 
 
-def _write_people(folder: Path) -> str:
-    from mensura.baseline.human_results import people_rows
+def _write_people(evidence: Evidence | None, folder: Path) -> str:
+    from mensura.baseline.human_results import graded_results, people_rows
 
-    return _write_records(people_rows(), folder)
+    return _write_records(people_rows(graded_results(evidence)), folder)
 
 
-def _write_human_results(folder: Path) -> str:
-    from mensura.baseline import registry
-    from mensura.baseline.human_results import human_results_schema, to_human_results
-    from mensura.evidence.passing import count_grades, with_grades
+def _write_human_results(evidence: Evidence | None, folder: Path) -> str:
+    from mensura.baseline.human_results import graded_results, human_results_schema, to_human_results
+    from mensura.evidence.passing import count_grades
 
-    graded = with_grades(registry())
+    graded = graded_results(evidence)
     lines = [json.dumps(one, ensure_ascii=False) for one in to_human_results(graded)]
     write_text(folder / "human_results.jsonl", "\n".join(lines) + "\n")
     write_text(folder / "human_results.schema.json", to_json(human_results_schema()))

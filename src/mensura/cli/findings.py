@@ -27,7 +27,7 @@ def say_counts(scores: pl.DataFrame) -> str:
     """Say for how many scores of a file the IQ and the capability have a use."""
     uses = scores["counts_for"].to_list()
     parts = [f"{uses.count(use)} for {use}" for use in dict.fromkeys(uses)]
-    return f"Of {counted(len(uses), 'score')}, these count: {', '.join(parts)}."
+    return f"Of {counted(len(uses), 'score')}, these count: {', '.join(parts)}." if uses else "No score is new."
 
 
 def say_evidence(models: int, benchmarks: int, scores: pl.DataFrame, disagreement: pl.DataFrame) -> str:

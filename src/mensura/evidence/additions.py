@@ -15,10 +15,8 @@ import polars as pl
 from mensura.core.arrays import just_above
 from mensura.core.errors import listed_names
 from mensura.intake.figures import RATE_UNITS
-from mensura.intake.scores import ScoreReading
+from mensura.intake.scores import UNNAMED_SOURCE as USER, ScoreReading
 from mensura.scale import rate_interval
-
-USER = "user"
 
 _ASSUMED = {
     "reasoning": "no (it does not think before it answers)",

@@ -132,7 +132,7 @@ class Evidence(Result):
         reading say what was chosen and assumed.
         """
         allowed = Allowed(unit, dict(accept_near), tuple(new), new_model, metric, skip_unknown)
-        reading = read_scores_of(source, self.names, self.benchmarks, allowed=allowed)
+        reading = read_scores_of(source, self.names, self.benchmarks, allowed=allowed, present=self.scores)
         tomorrow = datetime.now(UTC).date() + timedelta(days=1)  # it has begun somewhere
         doubts = (
             *partial_runs(reading, self.benchmarks),

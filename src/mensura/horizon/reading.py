@@ -92,7 +92,7 @@ def read_runs(
         notes.append(f"{counted(empty.height, 'run')} without a score: left out")
     frame = frame.filter(pl.col("score").is_not_null())
     for field in ("subject", "task"):
-        if frame[field].null_count():
+        if frame[field].null_count() or frame[field].str.strip_chars().eq("").any():
             raise MensuraError(f"{name}: a run has no {field}; expected a name. Fill the cell or remove the row")
     if not frame.height:
         raise MensuraError(f"{name}: no run with a score; expected rows of subject, task, score")

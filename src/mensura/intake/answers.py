@@ -20,6 +20,7 @@ from mensura.core.errors import MensuraError
 from mensura.intake.columns import NAMES, facts_about_people, find_columns, parse_map
 from mensura.intake.matrices import WideCsv, read_matrix
 from mensura.intake.samples import is_sample_log, read_samples
+from mensura.intake.score_columns import refuse_others
 from mensura.intake.tables import NotedTable, as_frame, read_noted
 from mensura.intake.text import BLANK, typed
 
@@ -308,6 +309,7 @@ def _wide(frame: pl.DataFrame, who: str, groups: list[str], name: str, log: Answ
         if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null) or items[title].null_count() == items.height)
     ]
     if words:
+        refuse_others(frame.columns, Path(name))
         raise MensuraError(
             f"{name}: column {words[0]!r} holds no outcomes; a wide table has {who!r} (and group) and one column of "
             "0, 1 or blank per item, a long one the columns subject, item, correct. If other columns describe people, "

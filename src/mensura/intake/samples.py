@@ -153,7 +153,9 @@ def _outcome(head: Mapping[str, Any], sample: object, path: Path, name: str) -> 
     who = _stated(asked, _PERSON_KEYS) or path.stem if of_person else str(asked.get("model") or "")
     if not who:
         raise MensuraError(f"{path}: the header names no model; expected an Inspect log")
-    item = f"{str(asked.get('task') or '').rsplit('/', 1)[-1]}:{sample.get('id')}"
+    if sample.get("id") in (None, ""):
+        raise MensuraError(f"{path}: {name} has no id; expected a sample of Inspect. Write the log again")
+    item = f"{str(asked.get('task') or '').rsplit('/', 1)[-1]}:{sample['id']}"
     run = str(asked.get("run_id") or asked.get("eval_id") or path)
     value = _value(sample.get("scores"), path, name)
     if not of_person:

@@ -177,7 +177,7 @@ def refuse_others(titles: Sequence[str], path: Path) -> None:
     for other in NAMES["others"].values():
         if any(set(columns) <= set(titles) for columns in other["columns"]):
             command = other["command"].format(path)
-            raise OtherKindError(f"{path}: {other['what']}, no scores of models; use mensura {command}")
+            raise OtherKindError(f"{path}: {other['what']}, not what this command reads; use mensura {command}")
 
 
 def _from_frame(source: Any, name: str, notes: tuple[str, ...] = ()) -> CellTable:  # noqa: ANN401

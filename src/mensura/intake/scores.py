@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -83,24 +84,30 @@ def read_scores_of(
     *,
     allowed: Allowed = Allowed(),  # noqa: B008
     name: str = "scores",
+    present: pl.DataFrame | None = None,
 ) -> ScoreReading:
     """Read a table of scores of any usual form, as rows that name known models and benchmarks.
 
     ``source``: a file (CSV, TSV, Parquet, JSON, evaluation log) or a frame; one row per score, or one per model with a
     column per benchmark, or the other way round. ``known``: names of every ``model`` and ``benchmark``. ``benchmarks``
     (benchmark, unit) are the evidence's. Raises :class:`EvidenceError` with every fault at once; nothing is guessed.
+    ``present``: scores that the evidence has; the same ones of the same source are passed over.
     """
     if allowed.unit is not None and allowed.unit not in RATE_UNITS:
         raise MensuraError(f"unit: got {allowed.unit!r}; expected {' or '.join(RATE_UNITS)} (a column says others)")
     written = read_written(source, known, metric=allowed.metric, name=name)
     try:
-        return _understood(written, known, benchmarks, allowed)
+        return _understood(written, known, benchmarks, allowed, present)
     except EvidenceError as refused:
         raise written.locate(refused) from None
 
 
 def _understood(
-    written: WrittenScores, known: Mapping[str, KnownNames], benchmarks: pl.DataFrame, allowed: Allowed
+    written: WrittenScores,
+    known: Mapping[str, KnownNames],
+    benchmarks: pl.DataFrame,
+    allowed: Allowed,
+    present: pl.DataFrame | None,
 ) -> ScoreReading:
     """Find the ids, units and figures of written scores."""
     name = written.name
@@ -113,7 +120,12 @@ def _understood(
     entries, earlier = _one_of_each(entries, matches, name, latest=allowed.skip_unknown)
     left += earlier
     scores, units = settle_units(_figures(entries, matches, comma, name), own_units, allowed.unit, name)
+    everything = len(scores)
+    if present is not None:
+        scores = _not_present(scores, present, name)
     notes = [*written.notes, *(["decimal commas"] if comma else []), *units, *written.left_out]
+    if again := everything - len(scores):
+        notes.append(f"passed over {counted(again, 'score')} that the evidence has already, from the same source")
     notes += [f"rows that repeat another, read once: {listed_names(repeated)}"] if repeated else []
     blank = [(what, reason) for _, what, reason in written.dropped]
     notes += [*_say_left_out(blank), *_say_left_out(map(_named, left)), *_new_names(matches)]
@@ -131,6 +143,8 @@ def _understood(
     )
 
 
+UNNAMED_SOURCE = "user"
+"""Source of added scores that name none."""
 _LeftOut = tuple[score_columns.WrittenScore, str]
 _PEOPLE, _STRANGER, _NO_TEST = "people, no model", "unknown model", "unknown benchmark"
 _LATER = "a later result of the same source counts"
@@ -199,6 +213,24 @@ def _one_of_each(
     if faults:
         raise EvidenceError(faults)
     return list(chosen.values()), left
+
+
+def _not_present(scores: Sequence[ReadScore], present: pl.DataFrame, name: str) -> list[ReadScore]:
+    """Return the scores that the evidence does not have yet; another value from the same source is refused."""
+    columns = present.select("subject", "benchmark", "source", "score", "unit").iter_rows()
+    known = {(subject, benchmark, source): (value, unit) for subject, benchmark, source, value, unit in columns}
+    new, faults = [], []
+    for score in scores:
+        key = (score.subject, score.benchmark, score.extras.get("source") or UNNAMED_SOURCE)
+        value, unit = known.get(key, (None, ""))
+        if value is None:
+            new.append(score)
+        elif not math.isclose(score.value / RATE_UNITS.get(str(score.unit), 1), value / RATE_UNITS.get(unit, 1)):
+            expected = f"{value:g} {unit}, as the evidence has it from {key[-1]}; name another source, or correct it"
+            faults.append(Fault(name, score.row, "score", f"{score.value:g} {score.unit}", expected))
+    if faults:
+        raise EvidenceError(faults)
+    return new
 
 
 def _named(left: _LeftOut) -> tuple[str, str]:
@@ -316,7 +348,7 @@ def _score_frame(scores: Sequence[ReadScore], optional: Sequence[str]) -> pl.Dat
         "unit": [score.unit for score in scores],
     }
     rest = {column: [score.extras.get(column) for score in scores] for column in optional if column != "unit"}
-    return pl.DataFrame(main | rest, schema_overrides=dict.fromkeys(rest, pl.String))
+    return pl.DataFrame(main | rest, schema_overrides=dict.fromkeys([*main, *rest], pl.String) | {"row": pl.Int64})
 
 
 def _name_rows(

@@ -92,7 +92,7 @@ def score_records(rows: Iterable[Mapping[str, Any]], version: str) -> dict[str, 
             "eval_library": {"name": "mensura", "version": version},
             "model_info": {
                 "name": str(first.get("name") or subject),
-                "id": f"{developer}/{subject}",
+                "id": f"{developer}/{first.get('ident') or subject}",
                 "developer": developer,
                 "additional_details": {
                     "deployment_type": "unknown",
