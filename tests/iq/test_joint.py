@@ -91,7 +91,7 @@ def test_a_hidden_score_cannot_be_seen(build):
 def test_a_ladder_moved_moves_estimates_as_it_moves_measured_values(joint):
     """Five points easier: every IQ of the benchmark rises by five, measured or not, unless the ladder ends."""
     matrix, column = joint.matrix, joint.matrix.benchmarks.index("swe_bench_verified")
-    rule = replace(joint.rules.imputation, own_mask=False)
+    rule = replace(joint.rules.imputation, same_gaps=False)
     before, after = (complete_jointly(one, rule).iqs[0] for one in (matrix, matrix.with_ladder_moved(column, 5.0)))
     moved = after - before
     inside = (before[:, column] > 85) & (before[:, column] < 140)
@@ -129,7 +129,7 @@ def test_the_steepness_is_sixty_points_over_the_log_odds_between_two_rungs(joint
 @pytest.mark.usefixtures("few_draws")
 def test_a_composite_spreads_at_least_as_its_log_odds_do_at_the_usual_steepness(joint):
     """Where ladders are flat, draws spread little, of models with one or two scores too."""
-    matrix, rule = joint.matrix, replace(joint.rules.imputation, own_mask=False)
+    matrix, rule = joint.matrix, replace(joint.rules.imputation, same_gaps=False)
     drawn = point_draws(matrix, rule)
     spread, read = (
         (one * matrix.shares).sum(axis=2).std(axis=0)

@@ -13,7 +13,7 @@ from mensura.iq.validation import hide_and_impute, hidings, summarise
 @pytest.mark.slow
 @pytest.mark.usefixtures("few_draws")
 def test_hidden_scores_come_back_without_bias_and_much_closer_than_by_the_waterfall(joint, scored):
-    plain = replace(joint.rules, imputation=replace(joint.rules.imputation, own_mask=False))
+    plain = replace(joint.rules, imputation=replace(joint.rules.imputation, same_gaps=False))
     both = (replace(joint, rules=plain), scored)
     ours, theirs = (hide_and_impute(one, by="fold").drop_nulls("error")["error"] for one in both)
     assert abs(ours.mean()) < 1

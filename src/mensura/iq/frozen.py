@@ -30,8 +30,8 @@ from mensura.evidence import Evidence, load
 from mensura.evidence.store import FINGERPRINT_DIGITS, cells_of, fingerprint_of
 from mensura.iq.dimensions import ScoredDimensions
 from mensura.iq.matrix import ScoreMatrix, build_matrix
-from mensura.iq.own_mask import MaskCorrection
 from mensura.iq.result import IqResult
+from mensura.iq.same_gaps import GapCorrection
 from mensura.iq.scoring import Score
 from mensura.iq.uncertainty import IqDraws
 from mensura.iq.waterfall import Filled
@@ -318,8 +318,8 @@ def _filled(edition: IqResult, placed: Placed) -> Filled:
     arrays = {name: _rows(edition, placed, f"filled.{name}", axis) for name, axis in axes.items()}
     correction = None
     if edition.filled.correction is not None:
-        parts = [_rows(edition, placed, f"filled.correction.{part.name}") for part in fields(MaskCorrection)]
-        correction = MaskCorrection(*parts)
+        parts = [_rows(edition, placed, f"filled.correction.{part.name}") for part in fields(GapCorrection)]
+        correction = GapCorrection(*parts)
     return replace(edition.filled, **arrays, correction=correction)
 
 

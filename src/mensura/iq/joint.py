@@ -9,9 +9,9 @@ import numpy as np
 
 from mensura.core.arrays import Floats, Ints, Mask
 from mensura.iq.matrix import ScoreMatrix
-from mensura.iq.own_mask import Entries, MaskCorrection, correct, find_entries, in_parts
 from mensura.iq.relatives import condition
 from mensura.iq.rules import ImputationRule, IqRules
+from mensura.iq.same_gaps import Entries, GapCorrection, correct, find_entries, in_parts
 from mensura.iq.sampler import STATES_KEPT, Sampled, sample
 from mensura.iq.waterfall import JOINT, NONE, SOURCE, Filled, run_waterfall
 
@@ -44,17 +44,17 @@ def point_draws(matrix: ScoreMatrix, rule: ImputationRule) -> JointDraws:
     """Return the draws behind a plain scoring: always the same for the same scores."""
     rng = np.random.default_rng(0)
     sampled = _fit(matrix, POINT_DRAWS, rng)
-    targets = rule.suffices(matrix.scored) & rule.own_mask
+    targets = rule.suffices(matrix.scored) & rule.same_gaps
     entries = find_entries(matrix, matrix.read(sampled.draws.mean(axis=0)), targets)
     return JointDraws(sampled.draws, entries, _enter(matrix, entries, sampled, rng))
 
 
 def fill_drawn(
-    matrix: ScoreMatrix, rule: ImputationRule, drawn: Floats, correction: MaskCorrection, middle: Floats
+    matrix: ScoreMatrix, rule: ImputationRule, drawn: Floats, correction: GapCorrection, middle: Floats
 ) -> Filled:
     """Fill gaps by the IQs of drawn scores, for the models with enough scores of their own; measured IQs stay.
 
-    Estimates are corrected by what the model's own mask does to well-measured models (:mod:`mensura.iq.own_mask`).
+    Estimates are corrected by what the model's gaps do to well-measured models (:mod:`mensura.iq.same_gaps`).
     ``middle``: the means of all draws, of which these are a part, about which draws are widened.
     """
     new = _estimated(matrix, rule)
@@ -108,7 +108,7 @@ def _estimated(matrix: ScoreMatrix, rule: ImputationRule) -> Mask:
     return np.asarray(~matrix.measured & rule.suffices(matrix.scored)[:, None])
 
 
-def _filled(matrix: ScoreMatrix, new: Mask, iqs: Floats, errors: Floats, correction: MaskCorrection) -> Filled:
+def _filled(matrix: ScoreMatrix, new: Mask, iqs: Floats, errors: Floats, correction: GapCorrection) -> Filled:
     measured = matrix.measured
     steps = np.select([measured, new], [SOURCE, JOINT], NONE).astype(np.int8)
     return Filled(iqs, steps, errors, np.full(measured.shape, -1), correction)

@@ -49,7 +49,7 @@ class ImputationRule(_Block):
 
     method: Imputation
     minimum_scores: AtLeastOne
-    own_mask: Flag
+    same_gaps: Flag
 
     @property
     def is_joint(self) -> bool:

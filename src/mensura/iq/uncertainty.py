@@ -26,8 +26,8 @@ from mensura.iq.dimensions import score_dimensions
 from mensura.iq.joint import at_once, draw_log_odds, fill_benchmarks, fill_drawn
 from mensura.iq.ladders import HIGHEST, LOWEST
 from mensura.iq.matrix import ScoreMatrix
-from mensura.iq.own_mask import MaskCorrection, uncorrected
 from mensura.iq.rules import IqRules
+from mensura.iq.same_gaps import GapCorrection, uncorrected
 from mensura.scale.ranking import TAIL
 
 _CHUNK = 100  # draws worked on at once: enough to keep the processor busy, few enough for its memory
@@ -108,7 +108,7 @@ def draw_iqs(
     n: int,
     seed: int,
     advance: Callable[[], object] | None = None,
-    correction: MaskCorrection | None = None,
+    correction: GapCorrection | None = None,
 ) -> IqDraws:
     """Draw ``n`` times; ``advance`` is called once per hundred draws, and once for what is left of a hundred.
 
@@ -142,7 +142,7 @@ def _draw_jointly(
     n: int,
     generator: np.random.Generator,
     advance: Callable[[], object] | None,
-    correction: MaskCorrection | None,
+    correction: GapCorrection | None,
 ) -> IqDraws:
     """Draw what is missing from the joint model, and what was measured by its error."""
     done = 0

@@ -45,7 +45,7 @@ def sensitivity(result: IqResult, *, shift: float = 5.0, advance: Callable[[], o
     """Leave out each benchmark and each dimension, and move each ladder, to see how far composites move.
 
     A benchmark left out is gone, not imputed. By the joint method, before and after are both without the calibration by
-    own masks, which would make each change four times as long.
+    models with the same gaps, which would make each change four times as long.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def sensitivity(result: IqResult, *, shift: float = 5.0, advance: Callable[[], o
     """
     before, drawn = result.scored.composites[0], None
     if result.rules.imputation.is_joint:
-        plain = replace(result.rules.imputation, own_mask=False)
+        plain = replace(result.rules.imputation, same_gaps=False)
         result = replace(result, rules=replace(result.rules, imputation=plain))
         before = _composites(result.matrix, result.rules, result.weights, point_draws(result.matrix, plain))
     moves, summary = [], []

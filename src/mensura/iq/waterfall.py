@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from mensura.core.arrays import Floats, Ints, Mask
 from mensura.iq.ladders import HIGHEST, LOWEST
 from mensura.iq.matrix import ALWAYS, ScoreMatrix
-from mensura.iq.own_mask import MaskCorrection
 from mensura.iq.rules import CorrelationRule, IqRules, PeerRule
+from mensura.iq.same_gaps import GapCorrection
 
 STEPS = ("none", "source", "predecessor", "peers", "zero", "correlation", "within", "joint")
 NONE, SOURCE, PREDECESSOR, PEERS, ZERO, CORRELATION, WITHIN, JOINT = range(len(STEPS))
@@ -48,7 +48,7 @@ class Filled:
     steps: Codes  # models × benchmarks, of the first draw
     errors: Floats  # draws × models × benchmarks: standard error of imputed values, 0 for measured ones
     donors: Ints  # models × benchmarks: row of the predecessor taken from, -1 = none
-    correction: MaskCorrection | None = None  # of estimates by the joint model
+    correction: GapCorrection | None = None  # of estimates by the joint model
 
 
 def run_waterfall(matrix: ScoreMatrix, iqs: Floats, rules: IqRules, noise: Floats | None = None) -> Filled:

@@ -1,4 +1,4 @@
-"""Calibration by a model's own mask: how far off estimates are that rest on the very benchmarks this model has.
+"""Correction from models with the same gaps: how far off estimates are that rest on the very benchmarks this model has.
 
 For each model with gaps, well-measured models of about its level are entered again as new ones, with only the scores on
 the benchmarks this model was measured on. Their other scores are known, so the error of the estimate is: its mean is
@@ -53,7 +53,7 @@ class Entries:
 
 
 @dataclass(frozen=True)
-class MaskCorrection:
+class GapCorrection:
     """What is added to each model's estimates, in IQ points, and the factor by which they are widened."""
 
     shift: Floats
@@ -68,14 +68,14 @@ class MaskCorrection:
         middle = iqs.mean(axis=0) if middle is None else middle
         return np.asarray(middle + self.shift[:, None] + self.factor[:, None] * (iqs - middle))
 
-    def of(self, rows: slice) -> MaskCorrection:
+    def of(self, rows: slice) -> GapCorrection:
         """Return the correction of some of the models."""
-        return MaskCorrection(self.shift[rows], self.factor[rows], self.chosen[rows])
+        return GapCorrection(self.shift[rows], self.factor[rows], self.chosen[rows])
 
 
-def uncorrected(models: int) -> MaskCorrection:
+def uncorrected(models: int) -> GapCorrection:
     """Return the correction that changes nothing."""
-    return MaskCorrection(np.zeros(models), np.ones(models), np.zeros(models))
+    return GapCorrection(np.zeros(models), np.ones(models), np.zeros(models))
 
 
 def find_entries(matrix: ScoreMatrix, iqs: Floats, targets: Mask) -> Entries:
@@ -166,7 +166,7 @@ def in_parts(entries: Entries, parts: int) -> list[Mask]:
     return [place % parts == part for part in range(min(parts, donors.size))]
 
 
-def correct(matrix: ScoreMatrix, entries: Entries, iqs: Iterable[Floats]) -> MaskCorrection:
+def correct(matrix: ScoreMatrix, entries: Entries, iqs: Iterable[Floats]) -> GapCorrection:
     """Compare estimates with what was measured, and return what follows for each model.
 
     ``iqs`` are the draws of the entered models, each pairs × benchmarks. An error is that of the mean over the
@@ -192,4 +192,4 @@ def correct(matrix: ScoreMatrix, entries: Entries, iqs: Iterable[Floats]) -> Mas
     weight = np.where(matrix.from_makers[entries.targets], entries.weight, usual)
     surprise = weight * ((error - mean(weight, _WORTH)[entries.targets]) / spread) ** 2
     factor = np.sqrt((total(surprise) + _WORTH) / (total(weight) + _WORTH))
-    return MaskCorrection(plain + chosen, np.maximum(factor, 1.0), chosen)
+    return GapCorrection(plain + chosen, np.maximum(factor, 1.0), chosen)

@@ -1,11 +1,11 @@
-"""Calibration by a model's own mask: who is entered with it, and what their errors do to its estimates, by hand."""
+"""Correction from models with the same gaps: who is entered with it, and what their errors do to its estimates, by hand."""
 
 import numpy as np
 import pytest
 
 import mensura
-from mensura.iq import own_mask
-from mensura.iq.own_mask import MaskCorrection, correct, find_entries, in_parts
+from mensura.iq import same_gaps
+from mensura.iq.same_gaps import GapCorrection, correct, find_entries, in_parts
 
 MIDDLE = {"percent": 40.0, "fraction": 0.4, "elo": 1300.0, "index": 10.0}
 FEW = ("hle", "scicode", "ifbench")
@@ -36,7 +36,7 @@ def test_well_measured_models_of_its_level_are_entered_with_its_benchmarks(matri
 
 def test_of_many_models_the_nearest_are_entered(matrix, monkeypatch):
     """The level of "few" is that of m4 and a little more: with room for two, m4 and m5 are entered."""
-    monkeypatch.setattr(own_mask, "MOST", 2)
+    monkeypatch.setattr(same_gaps, "MOST", 2)
     few, measured = matrix.row("few"), matrix.measured.sum(axis=1)
     estimates = matrix.iqs.copy()
     estimates[few] = estimates[matrix.row("m4")] + 0.1 * (estimates[matrix.row("m5")] - estimates[matrix.row("m4")])
@@ -65,5 +65,5 @@ def test_the_mean_error_is_added_and_its_size_widens(matrix, entries):
 
 def test_a_correction_moves_and_widens_about_the_mean():
     drawn = np.array([[[100.0, 158.0]], [[104.0, 152.0]]])
-    moved = MaskCorrection(np.array([3.0]), np.array([2.0]), np.array([0.0])).apply(drawn)
+    moved = GapCorrection(np.array([3.0]), np.array([2.0]), np.array([0.0])).apply(drawn)
     np.testing.assert_allclose(moved, [[[101.0, 164.0]], [[109.0, 152.0]]])
