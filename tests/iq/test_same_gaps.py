@@ -1,4 +1,4 @@
-"""Correction from models with the same gaps: who is entered with it, and what their errors do to its estimates, by hand."""
+"""Correction from models with the same gaps: who is entered, and what their errors do to its estimates, by hand."""
 
 import numpy as np
 import pytest
