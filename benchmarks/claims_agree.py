@@ -114,11 +114,10 @@ def _passed(text: str, pages: dict[str, str]) -> list[Front]:
     names = dict(load().models.select("subject", "name").iter_rows())
     tests = json.loads(printed("stitch", "--people", "--json"))["people"]
     measured = [row for row in tests if row["status"] == "measured" and row["verdict"] is not None]
-    passed = [row for row in measured if row["passed"]]
+    passed = sorted((row for row in measured if row["passed"]), key=lambda row: row["passed"])[-text.count(" by ") :]
     same = all(f"by {names[row['first']]} in" in text for row in passed)
-    found = text.count(" by ")
-    fronts = [("passed", "mensura stitch --people", same and found == len(passed))]
-    sentence = text.partition(" In order:")[0]
+    fronts = [("passed", "mensura stitch --people", same and len(passed) > 1)]
+    sentence = text.partition(" The latest:")[0]
     return [*fronts, ("passed", "people.html", sentence.rstrip(".").split(" of people")[0] in pages["people.html"])]
 
 

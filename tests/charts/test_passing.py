@@ -68,3 +68,15 @@ def test_people_who_are_ahead_have_no_model_on_their_bar():
 def test_a_model_without_a_score_of_its_own_has_no_mark_on_the_dumbbell():
     svg = drawn(best=Mark("Gamma", None, 1.0))
     assert "best now, " not in svg and "first surely above, " not in svg
+
+
+def test_a_test_without_0_and_100_percent_says_its_scores_and_draws_no_dumbbell():
+    elo = Mark("Gamma", "OpenAI", BEST.x, 0.0, subject="gamma", detail="2,069 Elo")
+    svg = drawn(358.0, test="Votes, 1,300 Elo", people=(None, None, None), first=None, best=elo)
+    assert ">people 1,300 Elo, best now 2,069 Elo<" in svg
+    assert "best now, " not in svg and ">0%<" not in svg
+
+
+@pytest.mark.parametrize(("score", "named"), [(50.0, True), (8.5, False)])
+def test_the_end_of_a_phone_axis_is_named_where_no_number_stands(score, named):
+    assert (">0%<" in drawn(358.0, test=f"Quiz, {score:g}%", people=(score, None, None))) == named

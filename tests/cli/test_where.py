@@ -20,7 +20,7 @@ def test_chances_are_words_and_the_model_itself_is_among_the_rows_printed():
 def test_a_model_without_an_iq_is_told_what_is_missing_and_gets_no_empty_table(mensura_command):
     run = mensura_command("where", "gpt-4")
     assert run.code == 0, run.err
-    assert "GPT-4: no IQ yet, since it has no score on one of the 32 benchmarks that count" in run.out
+    assert "GPT-4: no IQ yet, since it has no score on any of the 32 benchmarks that count" in run.out
     assert (
         "one score on a benchmark that counts gives an IQ with a wide interval; more make it narrow enough" in run.out
     )

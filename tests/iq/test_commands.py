@@ -71,7 +71,7 @@ def test_a_model_without_an_iq_is_a_row_with_its_reason(mensura_command, tmp_pat
     scores = "subject,released,benchmark,score,unit\nmy-model,2026-11-01,my-test,0.4,fraction\n"
     (tmp_path / "mine.csv").write_text(scores, encoding="utf-8")
     asked = ("iq", "my-model", "--add", tmp_path / "mine.csv", "--set", "draws=20")
-    why = "it has no score on one of the 32 benchmarks that count"
+    why = "it has no score on any of the 32 benchmarks that count"
     (row,) = json.loads(mensura_command(*asked, "--json").out)["composites"]
     assert row["iq"] is None
     assert row["missing"].startswith(why)

@@ -120,21 +120,42 @@ def test_the_pace_is_said_in_scores_that_people_know(visit):
 @pytest.mark.parametrize(
     ("question", "answer", "picture"),
     [
-        ("Who leads, and how sure?", r"\d+%", "#leader-table"),
-        ("Which people are above it?", "Not surely passed", "figure .chart"),
-        ("Best model for a budget?", r"\$\d", "#picked"),
-        ("Is it speeding up?", r"\d+(\.\d)?%", "#acceleration .chart"),
-        ("What will next year’s best model do?", r"IQ of \d+", "#capability-time .chart"),
+        ("Who leads, and how sure?", r"\d+ to \d+% chance of being first", "#iq-bell .chart svg"),
+        ("Which people are above it?", r"Passed in \d{4}: .+ Not surely passed: .+", "#passed .chart svg"),
+        ("Best model for a budget?", r"IQ \d+ from \$\d", "#picked .figure, #picked li"),
+        ("How long a task?", r"takes a professional [\d.]+ hours: .+ solves", "#horizon .chart svg"),
+        ("Is it speeding up?", r"from about [\d.]+% \(.+\) to [\d.]+%", "#acceleration .chart svg"),
+        ("What will next year’s best model do?", r"may have an IQ of \d+", "#capability-time .chart svg"),
         ("What can I not conclude?", "Nobody gave these tests to people of known IQ", "#limits"),
     ],
 )
-def test_six_questions_are_answered_on_a_phone_within_two_taps(visit, question, answer, picture):
+def test_six_questions_and_the_pace_are_answered_on_a_phone_within_two_taps(visit, question, answer, picture):
+    """Each has a sentence with its number on the first page, and one tap from it a picture that is seen."""
     page = visit("index.html", width=390, height=844)
     row = page.locator(".questions a", has=page.get_by_text(question, exact=True))
-    assert re.search(answer, row.inner_text())
+    assert re.search(answer, " ".join(row.inner_text().split()))
     row.click()
-    page.wait_for_selector(picture, state="attached")
-    assert page.locator(picture).count() >= 1
+    page.wait_for_selector(picture)
+    seen = page.locator(picture).locator("visible=true").first
+    seen.scroll_into_view_if_needed()
+    box = seen.bounding_box()
+    assert box["x"] >= 0 and box["x"] + box["width"] <= 390 and box["height"] > 16
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+@pytest.mark.parametrize(("words", "group"), [("phd", "PhD"), ("lawyer", "lawyers"), ("average", "public")])
+def test_am_i_above_it_is_one_search_away_on_a_phone(visit, words, group):
+    hits = _search(visit("index.html", width=390, height=844), words)
+    assert any(group in hit for hit in hits), hits
+
+
+def test_models_compared_on_a_phone_stand_beside_each_other_without_swiping(visit):
+    page = visit("compare.html", width=390, height=844)
+    page.wait_for_selector("#compare-table td")
+    table = page.locator("#compare-table")
+    assert table.evaluate("box => box.scrollWidth <= box.clientWidth")
+    cells = page.locator("#compare-table tbody tr >> nth=0").locator("td")
+    assert len({round(cell.bounding_box()["y"]) for cell in cells.all()}) == 1
 
 
 def test_the_ranking_begins_on_the_first_two_screens_of_a_phone(visit):

@@ -1,5 +1,7 @@
 """How numbers are written on the pages: one rule per unit."""
 
+from datetime import date
+
 import polars as pl
 import pytest
 
@@ -71,6 +73,10 @@ def test_dollars_have_cents_where_cents_say_something(value, said):
 )
 def test_days_are_written_with_the_name_of_the_month(day, said):
     assert say_day(day) == said
+
+
+def test_a_date_is_written_like_its_iso_text():
+    assert say_day(date(2026, 9, 3)) == say_day("2026-09-03") == "3 September 2026"
 
 
 def test_chances_do_not_reach_certainty():

@@ -224,7 +224,7 @@ def _draw_list(of: dict[str, list[Row]], about: str, width: float) -> Markup:
             sheet.band(0, y + 1, width, height - 2, paint.people_dot, 0.22)
             name, _, how = row["name"].partition(", ")
             sheet.words(6, level - 8, name, fill=paint.people, weight="600", after=_number(row))
-            sheet.words(6, level + 8, clipped(how, left - 12, 11), fill=paint.people, size=11)
+            sheet.words(6, level + 8, clipped(how, _places(row, at)[1] - 16, 11), fill=paint.people, size=11, halo=True)
             _group(sheet, row, at, level, words=False)
         elif row["kind"] == "model":
             with _marked(sheet, row):
@@ -234,7 +234,7 @@ def _draw_list(of: dict[str, list[Row]], about: str, width: float) -> Markup:
                 sheet.sign(at(row["value"]), level, row["provider"] or "")
         else:
             with _marked(sheet, row):
-                sheet.words(14, level, clipped(row["name"], left - 22), fill=paint.soft)
+                sheet.words(14, level, clipped(row["name"], at(row["value"]) - 22), fill=paint.soft, halo=True)
                 sheet.line(at(row["value"]), level - 7, at(row["value"]), level + 7, paint.ink, 2.5)
         y += height
         sheet.line(0, y, width, y, paint.grid)

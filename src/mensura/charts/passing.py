@@ -18,6 +18,8 @@ _ROW, _ROW_TALL, _HEAD, _KEY, _KEY_TALL = 62.0, 128.0, 38.0, 64.0, 74.0
 _UNSURE = 0.45
 """Opacity of the time in which a model was level with people, and not surely above them."""
 _SMALL, _LARGE = 3.6, 6.0
+_ROOM_OF_ZERO = 16.0
+"""Score from which its number leaves room for the 0% of a phone's axis, percent."""
 _FILLED = ("A", "B")
 """Letters of results with counted people, on a full ground; the others stand on an outline."""
 _JUDGED = "E"
@@ -28,8 +30,8 @@ class PassingRow:
     """A group of people on a test; ``level`` and ``first`` as :class:`mensura.study.headlines.Passed` has them.
 
     These are models by the day on which they came out (``x``) and their score in percent (``y``), as is ``best`` today.
-    ``people``: the group's score in percent with the ends of its range. ``grade``: the letter of the human result, with
-    its meaning.
+    ``people``: the group's score in percent with the ends of its range, None in a unit without 0 and 100%.
+    ``grade``: the letter of the human result, with its meaning.
     """
 
     kind: str
@@ -184,13 +186,18 @@ def _draw_years(sheet: Canvas, row: PassingRow, at: _RowPlaces, level: float) ->
 
 def _draw_dumbbell(sheet: Canvas, row: PassingRow, at: _RowPlaces, y: float) -> None:
     """Draw the group's score beside that of the first model surely above it and of the best one today."""
-    score, low, high = row.people[0] or 0.0, *row.people[1:]
+    score, low, high = row.people
+    shown, now = row.test.rpartition(", ")[2], row.best.detail if row.best else ""
+    if score is None:  # a unit without 0 and 100%
+        text = f"people {shown}, best now {now}" if now else f"people {shown}"
+        sheet.words(at.score(0), y, text, fill=paint.soft, size=11)
+        return
     sheet.line(at.score(0), y, at.score(100), y, paint.grid, 1.5)
-    if at.narrow:
+    if at.narrow and min(score, row.best.y if row.best and now else score) > _ROOM_OF_ZERO:
         sheet.words(at.score(0) - 6, y, "0%", fill=paint.soft, size=11, anchor="end")
     if low is not None and high is not None:
         sheet.band(at.score(low), y - 4, at.score(high) - at.score(low), 8, paint.people_strong, _UNSURE)
-    best = row.best if row.best and row.best.detail else None
+    best = row.best if now else None
     if best:
         ahead = best.y >= score
         sheet.line(at.score(score), y, at.score(best.y), y, paint.soft if ahead else paint.people_strong, 2.5)
@@ -202,7 +209,6 @@ def _draw_dumbbell(sheet: Canvas, row: PassingRow, at: _RowPlaces, y: float) -> 
         side = 1 if ahead else -1
         text = {"anchor": "start" if ahead else "end", "weight": "600"}
         sheet.words(at.score(best.y) + 10 * side, y, best.detail, size=11, halo=True, **text)
-    shown = row.test.rpartition(", ")[2]
     with sheet.marked(f"{row.name}: {shown}"):
         sheet.bar(at.score(score), y, "estimated" if row.grade == _JUDGED else "measured")
     side, anchor = (1, "start") if best and best.y < score else (-1, "end")

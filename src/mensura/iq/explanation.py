@@ -138,7 +138,7 @@ def _too_few(matrix: ScoreMatrix, rules: IqRules, row: int) -> str:
     count = int(matrix.scored[row])
     reason = f"{count} of its scores {'counts' if count == 1 else 'count'} for the IQ and {needed} must"
     if needed == 1:
-        reason = f"it has no score on one of the {len(matrix.benchmarks)} benchmarks that count (mensura benchmarks)"
+        reason = f"it has no score on any of the {len(matrix.benchmarks)} benchmarks that count (mensura benchmarks)"
     taught = relatives.teachers(matrix.measured)
     alone = [
         f"{relatives.names[place]} (so far {taught[place]})"

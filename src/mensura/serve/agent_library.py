@@ -152,7 +152,7 @@ class Library:
     def horizon(self, name: shapes.Name) -> shapes.HorizonFound:
         """Say how long a task a model does alone, by kind of work, in minutes of a professional."""
         subject = self.find("model", name)
-        rows = task_horizons().of(subject)
+        rows = task_horizons().by_model.get(subject, {})
         lengths = {
             level: {
                 domain: shapes.quantity_of(

@@ -1,9 +1,9 @@
 """Page templates, and what stands in pages themselves instead of in files: style sheet, theme, their hashes.
 
 In a template ``row.name`` reads a key of a mapping and never one of Python's methods. A style sheet in a file costs the
-first page a further answer of the network before anything is painted, so the overview holds the whole sheet; it names
-the file as well, for printing, so that the next page finds it at hand. Every page holds the few lines that choose the
-theme, so that no script stands between a reader and the first picture. A strict policy allows both by their hashes.
+first page a further answer of the network before anything is painted, so the overview holds the whole sheet. Every page
+holds the few lines that choose the theme, so that no script stands between a reader and the first picture. A strict
+policy allows both by their hashes.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Templates(jinja2.Environment):
 
     def getattr(self, obj: Any, attribute: str) -> Any:  # noqa: ANN401
         """Return ``obj.attribute`` as templates see it."""
-        if isinstance(obj, Mapping):
+        if isinstance(obj, dict | Mapping):  # the first is known at once
             return obj[attribute] if attribute in obj else self.undefined(obj=obj, name=attribute)
         return super().getattr(obj, attribute)
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -185,6 +185,7 @@ class Passed:
         return PASSED if self.first is not None else verdict_of(self.best[1] if self.best else None)
 
 
+@lru_cache(maxsize=3)
 def passed_people(study: Study, statuses: tuple[str, ...] = ("measured",)) -> list[Passed]:
     """Return the groups of people with these statuses, those passed first by date, then the others by chance.
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -32,16 +33,19 @@ FEWEST_RELATED = 5
 """Models with both a horizon and a capability from which a line between them says anything."""
 
 
-class TaskHorizons(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class TaskHorizons:
     """Horizons by domain and system, longest first, the pace by domain, and lengths of the security tasks."""
 
     rows: pl.DataFrame
     trend: pl.DataFrame
     lengths: pl.DataFrame
 
-    def of(self, model: str) -> dict[str, dict[str, Any]]:
-        """Return a model's horizon by domain."""
-        return {row["domain"]: row for row in self.rows.filter(pl.col("model") == model).iter_rows(named=True)}
+    @cached_property
+    def by_model(self) -> dict[str, dict[str, dict[str, Any]]]:
+        """The horizons of each model by domain."""
+        own = self.rows.drop_nulls("model").rows_by_key("model", named=True, include_key=True)
+        return {model: {row["domain"]: row for row in rows} for model, rows in own.items()}
 
     def best(self, domain: str) -> dict[str, Any]:
         """Return the longest horizon of a domain."""
@@ -176,7 +180,7 @@ def pace_words() -> str:
 
 def say_lengths(study: Study, model: str) -> str:
     """Say a model's horizon by kind of work; of one that was never run, which one the stitched scale suggests."""
-    own = task_horizons().of(model)
+    own = task_horizons().by_model.get(model)
     if own:
         return ", ".join(f"{say_horizon(row)} in {domain}" for domain, row in own.items())
     none, expected = "Nobody published its results on tasks that people were timed on.", expected_horizon(study, model)

@@ -58,8 +58,8 @@ class Lead:
 def find_lead(result: IqResult, stitched: Callable[[], pl.DataFrame]) -> Lead | None:
     """Return who leads and how surely; None where nobody is ranked or nothing was drawn.
 
-    ``stitched`` returns the ranks on the stitched scale (:attr:`mensura.Stitch.laplace`). By the published method there
-    is one way alone.
+    ``stitched`` returns the ranks on the stitched scale (:attr:`mensura.Stitch.laplace`); it is called last, so that
+    another process may compute them meanwhile. By the published method there is one way alone.
     """
     if not result.n_draws or result.ranking.is_empty():
         return None
@@ -67,13 +67,13 @@ def find_lead(result: IqResult, stitched: Callable[[], pl.DataFrame]) -> Lead | 
     subject, day = best["subject"], newest_score(result.evidence)
     if result.method == "published":
         return Lead(subject, ranked, {"published": best["p_first"]}, day=day)
+    mover, without = _most_moving(result, subject)
     by_stitching = dict(stitched().select("subject", "p_first").iter_rows())
     chances = {
         "joint": best["p_first"],
         "uncorrected": _chance(result, subject, uncorrected_draws(result)),
         "stitched": by_stitching.get(subject) or 0.0,
     }
-    mover, without = _most_moving(result, subject)
     published = _first_published(result)
     return Lead(subject, ranked, chances, mover, without, None if published == subject else published, day)
 

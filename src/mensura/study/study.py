@@ -91,9 +91,10 @@ class Study(Result):
         """Compute everything that takes long: IQs here, and at the same time what needs no IQ in another process."""
         with Processes(1) as processes:
             others = processes.submit(_compute_parts, self.evidence, self.lines)
-            _ = self.iq.drawn
             _ = self.world  # here: the other process has more to do
-            set_computed(self, **others.result())
+            ranks = lambda: others.result()["fit"].laplace.ranks  # noqa: E731
+            lead = recall("lead", self._inputs, lambda: find_lead(self.iq, ranks))
+            set_computed(self, lead=lead, **others.result())
         for part in ("models", *SLOW_PARTS):
             getattr(self, part)
         return self

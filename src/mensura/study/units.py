@@ -80,8 +80,9 @@ def dollars(value: float | None) -> str:
     return ("−" if value < 0 else "") + "$" + (f"{whole}.{cents.ljust(2, '0')}" if cents else whole)
 
 
-def say_day(day: str) -> str:
-    """Return an ISO date as people write it: 10 October 2026, October 2026. Other words and impossible dates stay."""
+def say_day(day: object) -> str:
+    """Return a date as people write it: 10 October 2026, October 2026. Other words and impossible dates stay."""
+    day = str(day)
     try:
         if re.fullmatch(r"\d{4}-\d\d", day):
             return f"{date.fromisoformat(f'{day}-01'):%B %Y}"

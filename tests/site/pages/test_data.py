@@ -3,7 +3,8 @@
 import polars as pl
 
 from mensura.site.pages import compare
-from mensura.site.pages.data import linked_change
+from mensura.site.pages.data import linked_change, record
+from mensura.study.grading import shipped_claims
 
 
 def test_compare_opens_with_the_best_models_of_three_providers(study):
@@ -20,3 +21,14 @@ def test_a_change_leads_to_the_page_of_its_model():
     assert linked_change("New: Kimi K3, IQ 125, 5 scores.", files) == f"New: {link}, IQ 125, 5 scores."
     assert linked_change("Source Kimi & sons: 5 scores.", files) == "Source Kimi &amp; sons: 5 scores."
     assert linked_change("<b>: IQ 1", files) == '<a href="models/b.html">&lt;b&gt;</a>: IQ 1'
+
+
+def test_the_two_records_of_claims_are_counted_apart(study):
+    claims = shipped_claims()
+    counts = {name: dict(words) for name, words in record(study).context["counts"]}
+    assert list(counts) == ["as known", "reconstructed"]
+    for name, words in counts.items():
+        own = claims.filter(record=name)
+        assert sum(words.values()) == own.height
+        assert words["came true"] == own["came_true"].sum()
+        assert words["still open"] == own["came_true"].null_count()

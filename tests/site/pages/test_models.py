@@ -60,7 +60,7 @@ def test_a_model_without_an_iq_says_why(study):
         text = str(page.context["tree"])
         assert row["measured"] == 0
         assert page.context["pictures"] == []
-        assert "it has no score on one of the 32 benchmarks that count" in text
+        assert "it has no score on any of the 32 benchmarks that count" in text
         assert "Fewer than two dimensions" not in text
 
 

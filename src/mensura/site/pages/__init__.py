@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from mensura.evidence import Evidence
 from mensura.site.editions import Edition
-from mensura.site.pages.benchmarks import benchmark, benchmark_list
+from mensura.site.pages.benchmarks import benchmark_list, benchmark_pages as benchmark_pages
 from mensura.site.pages.charts import chart_page, cost, horizon, human, iq, stitched
 from mensura.site.pages.data import changes, compare, data, method, missing, overview, pick, record
 from mensura.site.pages.models import maker_pages as maker_pages, model, model_file as model_file, model_list
@@ -65,12 +65,6 @@ def named_pages(study: Study, editions: Sequence[Edition] = ()) -> Iterator[Page
     yield changes(study, list(editions))
     yield method(study)
     yield missing()
-
-
-def benchmark_pages(study: Study) -> Iterator[Page]:
-    """Yield the page of each benchmark, one at a time."""
-    for row in study.benchmarks.iter_rows(named=True):
-        yield benchmark(study, row)
 
 
 def model_pages(study: Study) -> Iterator[Page]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from math import inf, sqrt
 from pathlib import Path
@@ -83,8 +84,15 @@ def benchmark_list(study: Study) -> Page:
     return page_of("benchmarks/index.html", {"rows": rows}, shared=shared, hardest=hardest, count=len(rows))
 
 
-def benchmark(study: Study, row: dict[str, Any]) -> Page:
-    """Everything known about one benchmark."""
+def benchmark_pages(study: Study) -> Iterator[Page]:
+    """Yield the page of each benchmark, one at a time."""
+    registered = registry_rows(study)
+    for row in study.benchmarks.iter_rows(named=True):
+        yield benchmark(study, row, [one for one in registered if one["key"] == row["benchmark"]])
+
+
+def benchmark(study: Study, row: dict[str, Any], registered: list[dict[str, Any]]) -> Page:
+    """Everything known about one benchmark; ``registered``: its published human results."""
     name, unit = row["benchmark"], row["unit"]
     scores, people = benchmark_scores(study, name), people_on(study, name)
     pictures = [] if scores.is_empty() else [scores_figure(study, name, scores, people)]
@@ -103,7 +111,7 @@ def benchmark(study: Study, row: dict[str, Any]) -> Page:
         "pictures": pictures,
         "home": benchmark_homes().get(name),
         "rungs": _rungs(study, row),
-        "known": registry_rows(study, name),
+        "known": registered,
         "people": people_rows(people, name, unit),
         "scores": score_rows(study, scores, unit),
         "disagreements": disagreements(study, name, unit),

@@ -20,6 +20,7 @@ from mensura.study.headlines import (
     leader_sentence,
     pace_sentence,
     ranked_sentence,
+    say_lead,
     unit_sentences,
     unit_words,
 )
@@ -42,6 +43,8 @@ def iq(study: Study) -> Page:
     """IQ overall, by dimension, over time, against EQ, cost and time."""
     bells = [dimension_bell(study, key) for key in study.dimension_names]
     context = {
+        "kicker": f"IQ of {study.ranked.height} ranked models",
+        "headline": say_lead(study)[0],
         "leader": leader_sentence(study),
         "ranked": study.ranked.head(LEADERS).to_dicts(),
         "too_new": study.too_new.to_dicts(),

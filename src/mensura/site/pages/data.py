@@ -13,7 +13,7 @@ from mensura.site.editions import Edition, evidence_log
 from mensura.site.pages.page import Page, figures_of, leader_marks, page_of, section_of
 from mensura.site.pictures.first_screen import screen_of
 from mensura.site.texts import glossary, method_parts
-from mensura.study.grading import KIND_WORDS, SHOWN_SIGNS, sealed_claims, shipped_record
+from mensura.study.grading import KIND_WORDS, RECORDS, SHOWN_SIGNS, sealed_claims, shipped_record
 from mensura.study.policy import policy_rules
 from mensura.study.study import Study
 
@@ -105,12 +105,12 @@ def missing() -> Page:
 def record(study: Study) -> Page:
     """How often Mensura was right, good or bad."""
     graded, sealed = shipped_record(), sealed_claims()
-    kinds = graded.claims.group_by("came_true").len()
-    counts = {_OUTCOMES[value]: count for value, count in kinds.iter_rows()}
+    counted = graded.claims.group_by("record", "came_true").len().iter_rows()
+    counts = {(record, _OUTCOMES[value]): count for record, value, count in counted}
     context = {
         "kicker": "How often were we right?",
         "sentence": graded.sentence,
-        "counts": [(word, counts.get(word, 0)) for word in _OUTCOMES.values()],
+        "counts": [(one, [(word, counts.get((one, word), 0)) for word in _OUTCOMES.values()]) for one in RECORDS],
         "sealed_count": sum(len(one["claims"]) for one in sealed),
         "pictures": figures_of(study, "record-known", "record-reconstructed"),
         "sections": [

@@ -55,11 +55,8 @@ def people(study: Study) -> Page:
     return page_of("people.html", context, shared=(sentence, ()))
 
 
-def registry_rows(study: Study, benchmark: str | None = None) -> list[dict[str, Any]]:
-    """Return every published human result with its source; the best model where the evidence has the same test.
-
-    ``benchmark``: those of one benchmark alone.
-    """
+def registry_rows(study: Study) -> list[dict[str, Any]]:
+    """Return every published human result with its source; the best model where the evidence has the same test."""
     names = {_plain(name): key for key, name in study.benchmark_names.items()}
     best = {row["benchmark"]: row for row in study.leaders.iter_rows(named=True)}
     rows = []
@@ -67,8 +64,6 @@ def registry_rows(study: Study, benchmark: str | None = None) -> list[dict[str, 
         part = row["part"] or ""
         own = names.get(_plain(row["benchmark"] + part.split(" ")[0]))
         key = own or names.get(_plain(row["benchmark"]))
-        if benchmark is not None and key != benchmark:
-            continue
         leader = best.get(key or "")
         same = leader is not None and leader["unit"] == row["unit"] and (own is not None or part in ("", "all"))
         rows.append(
@@ -79,6 +74,7 @@ def registry_rows(study: Study, benchmark: str | None = None) -> list[dict[str, 
                 "shown": score_words(row) if row["score"] is None else show(row["score"], row["unit"]),
                 "size": "not stated" if row["n"] is None else f"{row['n']:,}",
                 "url": source_link(row["seen"]) or source_link(row["source"]),
+                "key": key,
                 "page": None if key is None else f"benchmarks/{slug(key)}.html",
                 "best": f"{leader['model']} {show(leader['score'], leader['unit'])}" if same and leader else "",
                 "best_subject": leader["subject"] if same and leader else None,

@@ -86,7 +86,7 @@ class FirstScreen:
 
     def _standing(self, month: Month | None) -> dict[str, Any]:
         """Return the words of a month, or of today: sentence, deck, chances, and what the dark dots are."""
-        headline, basis = say_lead(self._study)
+        headline, basis = ("", "") if month else say_lead(self._study)
         if not self._rows:
             return {"sentence": headline, "deck": "", "chances": [], "said": ("", ""), "see": "", "dark": 0}
         pairs = month.by_chance if month else [(row["subject"], row["p_first"]) for row in self._rows]
@@ -96,7 +96,7 @@ class FirstScreen:
         iq = round(best["exact_iq"])
         return {
             "sentence": say_leader(best["name"], [chance], len(subjects), month.name) if month else headline,
-            "deck": self._deck(best, [self._by_subject[name] for name in subjects]) + ("" if month else f" {basis}"),
+            "deck": self._deck(best, [self._by_subject[name] for name in subjects]) + (basis and f" {basis}"),
             "chances": self._chances(pairs),
             "dark": crowd_above(iq),
             "said": said_above(iq),

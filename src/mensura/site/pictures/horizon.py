@@ -154,8 +154,8 @@ def horizon_keys(evidence: Evidence) -> list[tuple[str, str]]:
 def task_length(study: Study, row: dict[str, Any]) -> Figure | None:
     """Return how long a task one model does, by kind of work; nothing where it was never run."""
     subject = row["subject"]
-    own, rows = task_horizons().of(subject), task_horizons().rows
-    if not own:
+    own, rows = task_horizons().by_model.get(subject), task_horizons().rows
+    if own is None:
         return None
     groups = []
     for domain, title in DOMAINS.items():
@@ -171,7 +171,7 @@ def task_length(study: Study, row: dict[str, Any]) -> Figure | None:
 
 def horizon_curve(study: Study, subject: str) -> Figure:
     """Return one model's success on security tasks by their length, with people beside it."""
-    row = task_horizons().of(subject).get("security")
+    row = task_horizons().by_model.get(subject, {}).get("security")
     if row is None:
         raise MensuraError(f"figure: {subject} has no security runs; expected a model that mensura horizon lists")
     curves = fitted_horizons().curves

@@ -12,6 +12,7 @@ from mensura.charts.passing import PassingRow, draw_passing
 from mensura.charts.values import counted, listed
 from mensura.core.errors import MensuraError
 from mensura.core.frames import sort_highest
+from mensura.evidence import RATE_UNITS
 from mensura.evidence.passing import SURELY, number_word, say_passed, say_solid
 from mensura.site.pictures.benchmark import group_subject
 from mensura.site.pictures.registry import Figure, model_link, picture, picture_words, worded
@@ -116,7 +117,7 @@ def _passer(study: Study, one: Passed, subject: str, day: date) -> Mark:
 
 
 def _percent(score: float | None, unit: str) -> float | None:
-    return score if score is None or unit != "fraction" else 100 * score
+    return None if score is None or unit not in RATE_UNITS else 100 * score / RATE_UNITS[unit]
 
 
 def _table_row(study: Study, one: Passed) -> dict[str, Any]:

@@ -206,8 +206,9 @@ def published_difficulty(study: Study) -> Figure:
     """Benchmarks by difficulty in the published fit."""
     rows = load_published().benchmarks.sort("difficulty", descending=True)
     hardest, easiest = rows.row(0, named=True), rows.row(-1, named=True)
-    drawing = charts.estimates(rows, label="benchmark", value="difficulty", x_title="Difficulty")
-    ends = [f"{one['benchmark']} at {one['difficulty']:.2f}" for one in (easiest, hardest)]
+    named = rows.with_columns(pl.col("benchmark").str.replace(r"-(20\d\d)", " $1"))  # where a long name may break
+    drawing = charts.estimates(named, label="benchmark", value="difficulty", x_title="Difficulty")
+    ends = [f"{one['benchmark']} at {show(one['difficulty'], 'capability')}" for one in (easiest, hardest)]
     rows_shown = rows.drop("source").to_dicts()
     return worded("published-difficulty", drawing, f"From {ends[0]} to {ends[1]}", rows=rows_shown)
 
@@ -219,9 +220,8 @@ def published_break(study: Study) -> Figure:
     frontier, bend = find_frontier(models), find_break(models)
     points = _published(frontier.with_columns(value="capability", low=_NO_END, high=_NO_END), "value")
     path = bend.path(frontier["released"]).with_columns(provider=_NO_PROVIDER)
-    finding = (
-        f"{bend.before:.2f} a year before {bend.date} and {bend.after:.2f} after it: {bend.ratio:.2f} times as fast"
-    )
+    paces = f"{bend.before:.2f} a year before {bend.date:%B %Y} and {bend.after:.2f} after it"
+    finding = f"{paces}: {bend.ratio:.2f} times as fast"
     return worded("published-break", charts.timeline(points, y_title="capability", lines=path), finding)
 
 

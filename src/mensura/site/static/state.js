@@ -67,9 +67,8 @@
     if (button) button.setAttribute("aria-label", theme() === "dark" ? "Light" : "Dark");
   }
 
-  // Where a server's policy forbids the sheet that stands in a page, its file, there for printing, takes over.
-  const spare = document.querySelector("link[rel=stylesheet][media=print]");
-  if (spare && !getComputedStyle(page).getPropertyValue("--ink")) spare.media = "all";
+  // Where a server's policy forbids the sheet that stands in a page, its file takes over.
+  if (!getComputedStyle(page).getPropertyValue("--ink")) document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: page.dataset.root + "static/style.css" }));
 
   applyTheme();
   system.addEventListener("change", () => { applyTheme(); tell(); });

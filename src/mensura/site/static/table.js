@@ -7,7 +7,7 @@
   const value = (row, column) => {
     const cell = row.cells[column];
     const raw = cell.dataset.value ?? cell.textContent.trim();
-    const number = Number(raw);
+    const number = cell.className === "date" ? Date.parse(raw) : Number(raw);
     return raw === "" || raw === "–" ? null : Number.isNaN(number) ? raw.toLowerCase() : number;
   };
 
