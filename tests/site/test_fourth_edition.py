@@ -135,7 +135,7 @@ def test_six_questions_and_the_pace_are_answered_on_a_phone_within_two_taps(visi
     row = page.locator(".questions a", has=page.get_by_text(question, exact=True))
     assert re.search(answer, " ".join(row.inner_text().split()))
     row.click()
-    page.wait_for_selector(picture)
+    page.wait_for_selector(picture, state="attached")
     seen = page.locator(picture).locator("visible=true").first
     seen.scroll_into_view_if_needed()
     box = seen.bounding_box()
