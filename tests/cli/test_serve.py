@@ -118,12 +118,15 @@ def test_what_cannot_work_is_refused_before_it_listens(mensura_command, tmp_path
         ([], False),
     ],
 )
-def test_a_server_for_other_machines_without_a_name_warns(mensura_command, monkeypatch, arguments, warned):
+def test_a_server_for_other_machines_without_a_name_warns(mensura_command, monkeypatch, tmp_path, arguments, warned):
     pytest.importorskip("uvicorn", reason="uvicorn is not installed (extra: serve)")
-    monkeypatch.setattr("mensura.serve.serving.run_app", lambda app, **_: sys.exit(0))
-    run = mensura_command("serve", *arguments)
-    assert run.code == 0
-    assert ("answers to any host name" in run.err and "--name HOST" in run.err) is warned
+    for module in ("serving", "exam_app"):
+        monkeypatch.setattr(f"mensura.serve.{module}.run_app", lambda app, **_: sys.exit(0))
+    for command in (["serve"], ["exam", "serve", "example", "--store", tmp_path / "answers.db"]):
+        run = mensura_command(*command, *arguments)
+        assert run.code == 0
+        assert ("answers to any host name" in run.err and "--name HOST" in run.err) is warned
+        assert ("without TLS before it" in run.err) is ("exam" in command and "--host" in arguments)
 
 
 @pytest.mark.parametrize(("command", "package"), [("serve", "uvicorn"), ("mcp", "mcp")])

@@ -15,7 +15,7 @@ from mensura.cli.asking import Asking, AskingSettings, DryRun, MaxCost, Models
 from mensura.cli.findings import say_comparison
 from mensura.cli.options import ItemColumns, Json, Out, arg, check_output, inarg, infile, opt, outfile
 from mensura.cli.output import console, emit, given_options, notices, print_note, print_notes, waiting
-from mensura.cli.report import Host, HostNames, Port
+from mensura.cli.report import Host, HostNames, Port, read_secret
 from mensura.cli.settings import Settings, read_settings, takes
 from mensura.cli.tables import show
 from mensura.core.errors import MensuraError
@@ -82,17 +82,9 @@ def serve(
     ] = None,
 ) -> None:
     """Give the exam to people in a browser."""
-    try:
-        from mensura.serve import ReviewerSecret, is_loopback, is_open_to_others
-        from mensura.serve.exam_app import serve_exam
-    except ModuleNotFoundError as fault:
-        raise MensuraError(f"exam serve: {fault.name} is not installed; run pip install 'mensura[serve]'") from fault
+    secret = read_secret("exam serve", host, names, organiser_secret_file)
+    from mensura.serve.exam_app import serve_exam
 
-    secret = None if organiser_secret_file is None else ReviewerSecret.read(organiser_secret_file)
-    if organiser_secret_file is not None and is_open_to_others(organiser_secret_file):
-        notices.print(f"warning: others on this machine can read {organiser_secret_file}")
-    if not is_loopback(host):
-        notices.print("warning: without TLS before it, codes and answers cross the network unprotected")
     lines = [] if tokens is None else tokens.read_text(encoding="utf-8").splitlines()
     invitations = [line.strip() for line in lines if line.strip()]
     if tokens is not None and not invitations:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import polars as pl
 
@@ -14,6 +14,9 @@ from mensura.cli.tables import print_table, show
 from mensura.core.cache import keep
 from mensura.core.errors import MensuraError
 from mensura.evidence import Evidence, load
+
+if TYPE_CHECKING:
+    from mensura.serve import ReviewerSecret
 
 
 def report(
@@ -110,6 +113,24 @@ Host = Annotated[str, opt("Address to listen on; the default is reached from thi
 HostNames = Annotated[list[str] | None, opt("A host name of the site, such as that of a proxy; repeatable.", "--name")]
 
 
+def read_secret(command: str, host: str, names: list[str] | None, file: Path | None) -> ReviewerSecret | None:
+    """Return the secret in a file, and warn of what others on this machine or in the network can read."""
+    try:
+        from mensura.serve import ReviewerSecret, is_loopback, is_open_to_others
+    except ModuleNotFoundError as fault:
+        raise MensuraError(f"{command}: {fault.name} is not installed; run pip install 'mensura[serve]'") from fault
+    if file is not None and is_open_to_others(file):
+        notices.print(f"warning: others on this machine can read {file}")
+    if not is_loopback(host) and (file is not None or command == "exam serve"):
+        notices.print("warning: without TLS before it, secrets, codes and answers cross the network unprotected")
+    if not is_loopback(host) and not names:
+        notices.print(
+            f"warning: --host {host} answers to any host name, so a page elsewhere may read it through a visitor's "
+            "browser; --name HOST names the ones that are right"
+        )
+    return None if file is None else ReviewerSecret.read(file)
+
+
 def serve(
     port: Port = 8000,
     host: Host = "127.0.0.1",
@@ -119,23 +140,9 @@ def serve(
     names: HostNames = None,
 ) -> None:
     """Serve the report live: the same pages and files, renewed whole when the evidence changes."""
-    try:
-        from mensura.serve import ReviewerSecret, is_loopback, is_open_to_others, serve_site
-    except ModuleNotFoundError as fault:
-        raise MensuraError(f"serve: {fault.name} is not installed; run pip install 'mensura[serve]'") from fault
+    secret = read_secret("serve", host, names, reviewer_secret_file)
+    from mensura.serve import serve_site
 
-    secret = None
-    if reviewer_secret_file is not None:
-        secret = ReviewerSecret.read(reviewer_secret_file)
-        if is_open_to_others(reviewer_secret_file):
-            notices.print(f"warning: others on this machine can read {reviewer_secret_file}")
-        if not is_loopback(host):
-            notices.print("warning: without TLS before it the secret crosses the network unprotected")
-    if not is_loopback(host) and not names:
-        notices.print(
-            f"warning: --host {host} answers to any host name, so a page elsewhere may read it through a visitor's "
-            "browser; --name HOST names the ones that are right"
-        )
     notices.print(f"http://{host}:{port}/ (the pages are there in a minute; Ctrl-C ends)")
     with waiting.paused():
         serve_site(store, host=host, port=port, names=names or [], secret=secret, method=method)
