@@ -161,7 +161,12 @@ def report_exam(
         grading,
         scored.select("subject", pl.col("kind").alias("group"), "item", pl.col("score").alias("correct")),
         facts,
-        (*notes, *language_notes, *_findings(scored, scaled, kept, out), *map(_agreement_note, grading.to_dicts())),
+        (
+            *notes,
+            *language_notes,
+            *_findings(exam, scored, scaled, kept, out),
+            *map(_agreement_note, grading.to_dicts()),
+        ),
     )
 
 
@@ -323,20 +328,25 @@ def _place(exam: Exam, item: str, answer: str) -> float | None:
     return float(options.index(answer) + 1) if answer in options else read_number(answer or "")
 
 
-def _findings(scored: pl.DataFrame, scaled: ExamScale, kept: pl.DataFrame, out: pl.DataFrame) -> tuple[str, ...]:
+def _findings(
+    exam: Exam, scored: pl.DataFrame, scaled: ExamScale, kept: pl.DataFrame, out: pl.DataFrame
+) -> tuple[str, ...]:
     warnings = list(scaled.warnings)
     if out.height:
         rules = out.group_by("rule", maintain_order=True).agg(n=pl.len())
         reasons = ", ".join(f"{rule} ({n})" for rule, n in rules.iter_rows())
         warnings.append(f"left out by the rules of [exclude] in exam.toml: {reasons}; exclusions.csv names each")
-    ungraded = scored.filter(pl.col("outcome") == "ungraded").height
+    ungraded = scored.filter(pl.col("outcome") == "ungraded")["kind"].to_list()
     if ungraded:
-        warnings.append(f"{ungraded} answers to items with a rubric are ungraded and left out; give --grader NAME")
+        can_be = MODELS in ungraded or exam.settings.consent.model_grading
+        advice = "give --grader NAME" if can_be else "consent.model_grading is not set"
+        warnings.append(f"{len(ungraded)} answers to items with a rubric are ungraded and left out; {advice}")
     if 0 < kept.height < 30:
         warnings.append(f"a report on {count_people(kept.height)} has wide intervals and a rough scale")
     return tuple(warnings)
 
 
 def _agreement_note(row: dict[str, Any]) -> str:
-    kappa = "kappa {agreement:.2f} ({low:.2f} to {high:.2f}, 90%)".format(**row)
-    return f"the {row['graded_by']} and a person agree at {kappa} on {row['n']} answers; grading.csv has more"
+    few, ends = (", too few for an interval", "") if row["low"] is None else ("", " ({low:.2f} to {high:.2f}, 90%)")
+    text = "the {graded_by} and a person agree at kappa {agreement:.2f}" + ends + " on {n} answers" + few
+    return text.format(**row) + "; grading.csv has more"

@@ -207,6 +207,8 @@ def read_credit(text: str) -> AnswerReading:
 
 BY_HAND = "graded.csv"
 """The file beside ``exam.toml`` with the credits of a person: item, answer, credit."""
+LEAST_GRADED = 10
+"""Answers graded by hand below which the agreement has no interval."""
 GRADING = {"graded_by": pl.String, "n": pl.Int64, "items": pl.Int64}
 GRADING |= dict.fromkeys(("same", "difference", "agreement", "low", "high"), pl.Float64)
 """Columns of the agreement with a person."""
@@ -222,7 +224,8 @@ def answers_to_grade(exam: Exam, outcomes: pl.DataFrame, n: int) -> pl.DataFrame
 def grading_agreement(exam: Exam, outcomes: pl.DataFrame) -> pl.DataFrame:
     """Return how well the keys, and the language model, agree with the person who filled ``graded.csv``.
 
-    ``agreement``: kappa with squared weights, which for credits is Lin's concordance; interval by resampling answers.
+    ``agreement``: kappa with squared weights, which for credits is Lin's concordance; interval by resampling answers,
+    where there are enough.
     """
     path = exam.folder / BY_HAND
     if not path.is_file():
@@ -238,10 +241,20 @@ def grading_agreement(exam: Exam, outcomes: pl.DataFrame) -> pl.DataFrame:
     for (name,), own in both.sort("graded_by", "item", "answer").group_by("graded_by", maintain_order=True):
         first, second = own["score"].to_numpy(), own["credit"].to_numpy()
         again = np.random.default_rng(exam.settings.seed).integers(0, own.height, (1000, own.height))
-        low, high = np.quantile(concordance(first[again], second[again]), [0.05, 0.95])
+        ends = np.quantile(concordance(first[again], second[again]), [0.05, 0.95]).tolist()
         off, agreement = np.abs(first - second), float(concordance(first, second))
         same = float(np.mean(off < MARGIN))
-        rows.append((name, own.height, own["item"].n_unique(), same, float(off.mean()), agreement, low, high))
+        rows.append(
+            (
+                name,
+                own.height,
+                own["item"].n_unique(),
+                same,
+                float(off.mean()),
+                agreement,
+                *(ends if own.height >= LEAST_GRADED else (None, None)),
+            )
+        )
     return pl.DataFrame(rows, schema=GRADING, orient="row")
 
 
