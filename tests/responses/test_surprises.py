@@ -7,6 +7,7 @@ import pytest
 from mensura.core.errors import MensuraError
 from mensura.responses import find_surprises
 from tests.responses.conftest import draw
+from tests.responses.test_ratings_everywhere import rated
 
 
 def repeated(truth, repeats, leaked=(), leaks_to="s0"):
@@ -58,3 +59,34 @@ def test_answers_drawn_by_lot_follow_no_ability():
 def test_a_rate_beyond_one_is_refused():
     with pytest.raises(MensuraError, match="between 0 and 1"):
         find_surprises(draw(20, 5).wide, rate=5)
+
+
+@pytest.mark.parametrize("model", ["graded", "partial-credit"])
+def test_ratings_turned_around_follow_no_ability(model):
+    """Of honest subjects the person fit is a standard normal number; who rates high where all rate low comes first."""
+    wide, _ = rated(400, 8, items=20)
+    turned = np.where(np.argsort(np.argsort(wide.drop("subject").to_numpy().mean(axis=0))) < 10, 4, 1).tolist()
+    drawn = wide.with_columns(
+        pl.when(pl.col("subject") == "p8-7").then(turned[at]).otherwise(f"r{at}").alias(f"r{at}") for at in range(20)
+    )
+    found = find_surprises(drawn, model=model)
+    assert found.subjects["subject"][0] == "p8-7"
+    assert found.subjects["fit_z"][0] < -3
+    honest = found.subjects["fit_z"][1:]
+    assert (honest.mean(), honest.std()) == pytest.approx((0.0, 1.0), abs=0.15)
+    assert found.answers.columns == ["subject", "group", "item", "category", "right", "n", "expected", "p", "q"]
+
+
+def test_two_categories_have_the_person_fit_of_right_and_wrong_answers():
+    wide = draw(400, 12, seed=7).wide
+    right, rated_fit = (find_surprises(wide, model=model).subjects.sort("subject") for model in ("2pl", "graded"))
+    assert rated_fit["fit_z"].to_list() == pytest.approx(right["fit_z"].to_list(), abs=1e-4)
+
+
+def test_the_command_lists_odd_raters_and_refuses_rules_of_counting(mensura_command, tmp_path):
+    rated(60, 9, items=5)[0].write_csv(tmp_path / "ratings.csv")
+    arguments = ("responses", "surprises", tmp_path / "ratings.csv", "--model", "graded")
+    done = mensura_command(*arguments)
+    assert done.code == 0 and "of 60 subjects answer unlike the fit" in done.out
+    refused = mensura_command(*arguments, settings={"partial": "full"})
+    assert refused.code == 2 and "of no use to --model graded" in refused.err

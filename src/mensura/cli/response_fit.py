@@ -79,13 +79,12 @@ def fit(
         rest, about = responses.take_columns(rest, columns, people, header=rare.header, columns=map_)
         if weights or rare.replicates or rare.cluster:
             survey = responses.Survey(about, weights, rare.replicates, rare.cluster, rare.replication)
-    how: dict[str, Any] = {"by": by, "header": rare.header, "columns": map_, "choice": rare.choice}
-    reading = how if is_rated else {}
+    reading = rare.rating(model, by, map_) if is_rated else {}
     table = None if is_rated or is_stored else responses.read_responses(rest, **rare.reading(by, map_))
     source: Any = files[0] if is_stored else rest if table is None else table
     result: ResponseFit | DimensionFit
     if dimensions is not None:
-        how = {"bifactor": bifactor, "rotation": rare.rotation, "prior": prior, "survey": survey}
+        how: dict[str, Any] = {"bifactor": bifactor, "rotation": rare.rotation, "prior": prior, "survey": survey}
         result = responses.fit_dimensions(source, dimensions, model=model, **how, **reading)
     elif is_rated:
         how = {"survey": survey, "reference": reference, "device": rare.device, "prior": prior, "abilities": abilities}
@@ -118,10 +117,6 @@ def fit(
 
 def _refuse_unused(model: str, is_rated: bool, several: bool, rare: FitSettings) -> None:
     """Refuse options that the fit would leave aside."""
-    counting = ("partial", "missing", "duplicates", "repeats", "subject")
-    if is_rated and (chosen := changed(rare, *counting)):
-        name = next(iter(chosen))
-        raise MensuraError(f"--set {name}: of no use to --model {model}, whose outcomes are categories. Leave it out")
     rarer = ("density", "replicates", "replication", "cluster", "rotation", "device", "ray", "fix", "rater", "seed")
     given = {f"--{name}" for name in given_options()} | {f"--set {name}" for name in changed(rare, *rarer)}
     of_right = not (several or is_rated)

@@ -13,7 +13,7 @@ import polars as pl
 from mensura import charts, responses
 from mensura.cli.options import Json, Out, inarg, infile, opt, outfile
 from mensura.cli.output import console, emit, print_notes
-from mensura.cli.settings import Settings, read_settings, takes
+from mensura.cli.settings import Settings, changed, read_settings, takes
 from mensura.cli.tables import print_own_first, show
 from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns, sort_highest
@@ -52,6 +52,13 @@ class CountSettings:
         """The items, codes, key and raters that were chosen."""
         chosen = responses.AnswerChoice(self.items, self.absent, self.key, getattr(self, "rater", None))
         return None if chosen == responses.AnswerChoice() else chosen
+
+    def rating(self, model: str, by: str | None, columns: str | None) -> dict[str, Any]:
+        """Return the arguments of :func:`mensura.responses.fit_categories` that say how to read."""
+        if chosen := changed(self, "partial", "missing", "duplicates", "repeats", "subject"):
+            because = f"of no use to --model {model}, whose outcomes are categories. Leave it out"
+            raise MensuraError(f"--set {next(iter(chosen))}: {because}")
+        return {"by": by, "header": self.header, "columns": columns, "choice": self.choice}
 
     def reading(self, by: str | None, columns: str | None = None) -> dict[str, Any]:
         """Return the arguments of :func:`mensura.responses.read_responses` that say how to read."""
@@ -103,15 +110,21 @@ def surprises(
     files: Files,
     by: By = None,
     columns: Map = None,
-    model: Annotated[str, opt("rasch, 2pl or 3pl.")] = "2pl",
+    model: Annotated[str, opt("As of mensura responses fit.")] = "2pl",
     rate: Annotated[float, opt("False discovery rate of both lists.")] = 0.05,
     settings: Settings = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
     """List answers far above a subject's ability, and odd subjects."""
-    table = responses.read_responses(list(files), **read_settings(settings, CountSettings).reading(by, columns))
-    result = responses.find_surprises(table, model=model, rate=rate)
+    from mensura.responses.categories import CATEGORY_MODELS
+
+    rare = read_settings(settings, CountSettings)
+    if model in CATEGORY_MODELS:
+        answers: Any = responses.fit_categories(list(files), model=model, **rare.rating(model, by, columns))
+    else:
+        answers = responses.read_responses(list(files), **rare.reading(by, columns))
+    result = responses.find_surprises(answers, model=model, rate=rate)
     emit(result, rate=rate)
     show(result, "responses surprises")
     print_notes(result.warnings, "warning")

@@ -1,12 +1,14 @@
 """Find what a fit does not expect: subjects whose answers follow no ability, and answers far above a subject's ability.
 
 A subject's answers are compared with the chances at its ability by the standardised log likelihood, corrected for the
-ability that was estimated from the same answers (Snijders 2001). An answer is tested by the chance of as many right
-answers or more, averaged over the posterior of the ability. Both lists have false discovery rates.
+ability that was estimated from the same answers (Snijders 2001; of ratings Sinharay 2016). An answer is tested by the
+chance of as many right answers or more, or of as high a rating, averaged over the posterior of the ability. Both lists
+have false discovery rates.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -18,16 +20,20 @@ from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
 from mensura.responses.bank import ItemBank
+from mensura.responses.categories import CATEGORY_MODELS, CategoryFit, fit_categories
 from mensura.responses.fit import FitOptions, fit_responses
 from mensura.responses.irt.differences import discovery_rates
+from mensura.responses.irt.model import Items
+from mensura.responses.irt.model_fit import category_chances, category_slopes
 from mensura.responses.irt.shards import dense
 from mensura.responses.reading import read_responses
+from mensura.responses.result import ResponseFit
 from mensura.responses.table import ResponseTable
 
 _POINTS, _WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
-_ROWS_AT_ONCE = 2_000_000
-"""Subjects × items that are compared at a time."""
-_FLOOR = 1e-9
+_ROWS_AT_ONCE = 4_000_000
+"""Subjects × items × categories that are compared at a time."""
+_FLOOR, _RAREST = 1e-9, 1e-6
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,7 +46,7 @@ class Surprises(Result):
         subject, group, ability, n, fit_z (negative: right and wrong answers are mixed up), p, q.
     answers
         subject, group, item, right, n, expected (right answers), p, q; those below the false discovery rate, the most
-        surprising first.
+        surprising first. Of ratings there is ``category``, and ``right`` counts the answers as high or higher.
     rate
         The false discovery rate of the lists.
     warnings
@@ -76,9 +82,9 @@ def find_surprises(responses: Any, *, model: str = "2pl", rate: float = 0.05) ->
     Parameters
     ----------
     responses
-        Whatever :func:`mensura.responses.read_responses` takes, or a :class:`ResponseTable`.
+        Whatever :func:`mensura.responses.read_responses` takes, a :class:`ResponseTable`, or a fit of ratings.
     model
-        ``rasch``, ``2pl`` or ``3pl``.
+        ``rasch``, ``2pl`` or ``3pl``, or one of the models of :func:`mensura.responses.fit_categories`.
     rate
         The false discovery rate of the lists.
 
@@ -102,47 +108,70 @@ def find_surprises(responses: Any, *, model: str = "2pl", rate: float = 0.05) ->
     """
     if not 0.0 < rate < 1.0:
         raise MensuraError(f"rate: got {rate:g}; expected a false discovery rate between 0 and 1, such as 0.05")
-    table = responses if isinstance(responses, ResponseTable) else read_responses(responses)
-    fit = fit_responses(table, model=model, options=FitOptions(dif=False, checks=False))
-    bank = fit.bank
+    fit, counts = _fitted(responses, model)
+    bank, of_subject = fit.bank, int(np.prod(counts(slice(0, 1)).shape))
     ability, error = (fit.subjects[name].to_numpy() for name in ("ability", "se"))
     z, answers_of_rows = np.zeros(len(ability)), []
-    step = max(1, _ROWS_AT_ONCE // len(bank.items))
+    step = max(1, _ROWS_AT_ONCE // of_subject)
     for start in range(0, len(ability), step):
         rows = slice(start, start + step)
-        right = dense(table.right[rows]).astype(np.float64)
-        trials = np.ones(right.shape) if table.trials is None else dense(table.trials[rows]).astype(np.float64)
-        z[rows] = person_fit(bank, ability[rows], right, trials)
-        answers_of_rows.append(_answers(bank, ability[rows], error[rows], right, trials, start))
-    answers, count = pl.concat(answers_of_rows), int(table.subjects["n"].sum())
+        z[rows] = person_fit(bank.parameters, ability[rows], counts(rows))
+        answers_of_rows.append(_answers(bank.parameters, ability[rows], error[rows], counts(rows), start))
+    answers, count = pl.concat(answers_of_rows), int(fit.subjects["n"].sum())
     unexpected = _answer_table(answers, fit.subjects, bank, count, rate)
     return Surprises(_subject_table(fit.subjects, z), unexpected, rate, fit.warnings)
 
 
-def person_fit(bank: ItemBank, ability: Floats, right: Floats, trials: Floats) -> Floats:
-    """Return each subject's standardised log likelihood (subjects × items of right answers and trials)."""
-    rate, along = bank.chances(ability).T, bank.parameters.score_slopes(ability).T
-    rate = np.clip(rate, 1e-6, 1.0 - 1e-6)
-    spread = np.maximum(rate * (1.0 - rate), _FLOOR)
-    weight, steep = np.log(rate / (1.0 - rate)), along / spread
-    share = np.sum(trials * along * weight, axis=1) / np.maximum(np.sum(trials * along * steep, axis=1), _FLOOR)
-    weight = weight - share[:, None] * steep
-    total = np.sum((right - trials * rate) * weight, axis=1)
-    z: Floats = total / np.sqrt(np.maximum(np.sum(trials * weight**2 * spread, axis=1), _FLOOR))
+def _fitted(responses: Any, model: str) -> tuple[ResponseFit, Callable[[slice], Floats]]:
+    """Return the fit, and what gives the answers of some subjects: counts by item and category."""
+    if isinstance(responses, CategoryFit) or model in CATEGORY_MODELS:
+        rated = responses if isinstance(responses, CategoryFit) else fit_categories(responses, model=model)
+        shape = -1, rated.items.height, int(rated.items["categories"].to_numpy().max())
+        return rated, lambda rows: dense(rated.answers[rows]).astype(np.float64).reshape(shape)
+    table = responses if isinstance(responses, ResponseTable) else read_responses(responses)
+
+    def counts(rows: slice) -> Floats:
+        right = dense(table.right[rows]).astype(np.float64)
+        trials = np.ones(right.shape) if table.trials is None else dense(table.trials[rows])
+        return np.stack([trials - right, right], axis=2)
+
+    return fit_responses(table, model=model, options=FitOptions(dif=False, checks=False)), counts
+
+
+def person_fit(p: Items, ability: Floats, counts: Floats) -> Floats:
+    """Return each subject's standardised log likelihood; ``counts``: subjects × items × categories."""
+    chance, steep = (np.moveaxis(values(p, ability), 2, 0) for values in (category_chances, category_slopes))
+    taken, weight = counts.sum(axis=2), np.log(np.maximum(chance, _RAREST))
+    along = taken[:, :, None] * chance * steep
+    share = np.sum(along * weight, axis=(1, 2)) / np.maximum(np.sum(along * steep, axis=(1, 2)), _FLOOR)
+    weight = weight - share[:, None, None] * steep
+    mean, square = (np.sum(chance * weight**power, axis=2) for power in (1, 2))
+    total = np.sum(counts * weight, axis=(1, 2)) - np.sum(taken * mean, axis=1)
+    z: Floats = total / np.sqrt(np.maximum(np.sum(taken * (square - mean**2), axis=1), _FLOOR))
     return z
 
 
-def _answers(bank: ItemBank, ability: Floats, error: Floats, right: Floats, trials: Floats, start: int) -> pl.DataFrame:
+def _from_above(values: Floats) -> Floats:
+    """Return the sums of each category above the lowest and all higher ones (last axis)."""
+    return np.asarray(np.cumsum(values[..., :0:-1], axis=-1)[..., ::-1])
+
+
+def _answers(p: Items, ability: Floats, error: Floats, counts: Floats, start: int) -> pl.DataFrame:
     """Return subject (its row), item (its place), p and what else belongs to answers better than expected."""
-    row, item = np.nonzero((right >= 1.0) & (right > trials * bank.chances(ability).T))
-    k, n = np.floor(right[row, item]), trials[row, item]
-    p, expected = np.zeros(len(row)), np.zeros(len(row))
+
+    def chances(ability: Floats) -> Floats:
+        return _from_above(np.moveaxis(category_chances(p, ability), 2, 0))
+
+    right, trials = _from_above(counts), counts.sum(axis=2)[:, :, None]
+    there = np.nonzero((counts[:, :, 1:] > 0.0) & (right >= 1.0) & (right > trials * chances(ability)))
+    row, item, step = there
+    k, n, p_value, expected = np.floor(right[there]), trials[row, item, 0], np.zeros(len(row)), np.zeros(len(row))
     for point, mass in zip(_POINTS, _WEIGHTS / _WEIGHTS.sum(), strict=True):
-        chance = bank.chances(ability + point * error).T[row, item]
-        p += mass * special.bdtrc(k - 1.0, n.astype(np.int64), chance)
+        chance = chances(ability + point * error)[there]
+        p_value += mass * special.bdtrc(k - 1.0, n.astype(np.int64), chance)
         expected += mass * n * chance
-    columns = {"right": right[row, item], "n": n.astype(np.int64), "expected": expected, "p": p}
-    return pl.DataFrame({"row": row + start, "place": item, **columns})
+    columns = {"right": right[there], "n": n.astype(np.int64), "expected": expected, "p": p_value}
+    return pl.DataFrame({"row": row + start, "place": item, "step": step, **columns})
 
 
 def _subject_table(subjects: pl.DataFrame, z: Floats) -> pl.DataFrame:
@@ -156,8 +185,13 @@ def _answer_table(
     answers: pl.DataFrame, subjects: pl.DataFrame, bank: ItemBank, tests: int, rate: float
 ) -> pl.DataFrame:
     """Return the answers below the false discovery rate among all answers of the table."""
-    answers = answers.sort("p", "row", "place")
+    answers = answers.sort("p", "row", "place", "step")
     answers = answers.with_columns(q=discovery_rates(answers["p"].to_numpy(), tests)).filter(pl.col("q") < rate)
     names = subjects.select("subject", "group")[answers["row"]]
     items = pl.Series("item", bank.items).gather(answers["place"].cast(pl.UInt32))
-    return names.with_columns(items, *answers.select("right", "n", "expected", "p", "q"))
+    found = names.with_columns(items)
+    if bank.categories:
+        pairs = answers.select("place", "step").iter_rows()
+        ratings = [bank.categories[place][step] for place, step in pairs]
+        found = found.with_columns(category=pl.Series(ratings, dtype=pl.Float64))
+    return found.with_columns(answers.select("right", "n", "expected", "p", "q"))

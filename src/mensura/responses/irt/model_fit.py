@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy import linalg, special, stats
 
 from mensura.core.arrays import Floats
+from mensura.responses.irt.category_curves import category_curves
 from mensura.responses.irt.model import Items, Parameters, chances
 
 MOST_ITEMS, MOST_IN_M2 = 200, 60
@@ -33,6 +34,14 @@ def category_chances(p: Items, ability: Floats) -> Floats:
         right = chances(p, ability)
         return np.stack([1.0 - right, right], axis=1)
     return p.chances(ability)
+
+
+def category_slopes(p: Items, ability: Floats) -> Floats:
+    """Return how the log chances of categories rise with ability, in the same order."""
+    if isinstance(p, Parameters):
+        right, along = chances(p, ability), p.score_slopes(ability)
+        return np.stack([-along / np.maximum(1.0 - right, _FLOOR), along / np.maximum(right, _FLOOR)], axis=1)
+    return category_curves(p, ability)[2]
 
 
 @dataclass(frozen=True)
