@@ -46,6 +46,8 @@ def test_one_dimension_is_the_2pl_model():
     assert one.items["discrimination"].to_list() == pytest.approx(plain.items["discrimination"].to_list(), abs=0.06)
     assert one.items["se"].to_list() == pytest.approx(plain.items["se_discrimination"].to_list(), rel=0.1)
     assert one.subjects["ability"].to_list() == pytest.approx(plain.subjects["ability"].to_list(), abs=0.03)
+    for name in ("reliability_marginal", "reliability_empirical"):
+        assert one.reliability[name][0] == pytest.approx(plain.quality[name][0], abs=0.01)
 
 
 def evidence_at(right, items):

@@ -60,6 +60,9 @@ class DimensionFit(Result):
         category, intercept, se, n, share.
     correlations
         dimension, other, correlation, low, high, se.
+    reliability
+        dimension, reliability_marginal (1 less the mean posterior variance), reliability_empirical (variance of the
+        abilities as a share of that variance and the mean posterior variance).
     log
         What was left out.
     log_likelihood, passes, converged
@@ -75,12 +78,21 @@ class DimensionFit(Result):
 
     """
 
-    TABLES: ClassVar[tuple[str, ...]] = ("subjects", "items", "intercepts", "correlations", "log", "quality")
+    TABLES: ClassVar[tuple[str, ...]] = (
+        "subjects",
+        "items",
+        "intercepts",
+        "correlations",
+        "reliability",
+        "log",
+        "quality",
+    )
 
     subjects: pl.DataFrame
     items: pl.DataFrame
     intercepts: pl.DataFrame
     correlations: pl.DataFrame
+    reliability: pl.DataFrame
     log: pl.DataFrame
     log_likelihood: float
     passes: int
@@ -286,11 +298,14 @@ def _result(answers: DimensionAnswers, fitted: DimensionFitted, names: Sequence[
     turns = count * (count - 1) // 2 if p.explored else 0  # slopes that a rotation can set to 0
     sizes = answers.subjects.height, len(answers.items), int(p.estimated.sum()) + len(p.pairs) - turns
     of_dimensions = {"dimensions": count, "correlations": len(p.pairs)}
+    spread, left = np.var(fitted.places.mean, axis=0), np.einsum("cdd->d", fitted.places.covariance) / sizes[0]
+    shares = {"reliability_marginal": 1.0 - left, "reliability_empirical": spread / (spread + left)}
     return DimensionFit(
         _subjects(answers, fitted, names),
         _items(answers, names, p, errors),
         intercepts.select([name for name in _OF_INTERCEPTS if name in intercepts.columns]),
         _with_ends(correlations, "correlation"),
+        pl.DataFrame({"dimension": list(names)} | shares),
         answers.log,
         fitted.evidence,
         fitted.passes,
