@@ -44,6 +44,15 @@ def test_one_dimension_is_nested_in_several_and_a_correlation_of_1_is_at_its_edg
     assert test["p"] == pytest.approx(stats.chi2.sf(x2, 1) / 2)
 
 
+def test_abilities_that_may_be_absent_leave_p_approximate(sheets):
+    """Without the own ability of a passage its slopes are 0, in either direction: no chi-square distribution."""
+    pairs = {"item": ["i1", "i2", "i3"], "dimension": ["a"] * 3}
+    bifactor = fit_dimensions(sheets.head(300), pairs, bifactor=True)
+    found = compare_fits([fit_responses(sheets.head(300), options=FitOptions(checks=False)), bifactor])
+    assert found.tests.select("within", "df").rows() == [("2", 3)]
+    assert any(text.startswith("p against 2 is approximate") for text in found.warnings)
+
+
 def test_fits_of_other_answers_are_refused(sheets):
     fits = [fit_responses(sheets, model="rasch"), fit_responses(sheets.head(500), model="rasch")]
     with pytest.raises(MensuraError, match="their answers differ"):

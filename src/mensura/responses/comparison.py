@@ -14,7 +14,7 @@ from scipy import special, stats
 
 from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats
-from mensura.core.errors import MensuraError, check_choice
+from mensura.core.errors import MensuraError, check_choice, listed_names
 from mensura.core.frames import require_columns, sort_highest
 from mensura.core.results import Result
 from mensura.intake.answers import AnswerLog
@@ -51,7 +51,8 @@ class FitComparison(Result):
         m2 and its p, rmsea, cfi.
     tests
         fit, within: the larger fit; x2, df and p of the likelihood-ratio test. Guessing that may be 0, and correlations
-        that may be 1, have a mixture of chi-square distributions.
+        that may be 1, have a mixture of chi-square distributions. Where all slopes of an ability may be 0, as in a
+        bifactor fit, a warning says that p is approximate.
     warnings
         What to know before using the numbers.
 
@@ -133,10 +134,15 @@ def compare_fits(fits: Sequence[Any], answers: Any = None) -> FitComparison:
     ]
     schema = {"fit": pl.String, "within": pl.String, "x2": pl.Float64, "df": pl.Int64, "p": pl.Float64}
     kinds = table["estimation"].unique().to_list()
-    warning = f"estimated differently ({', '.join(sorted(kinds))}): likelihoods with priors are below the maximum"
+    differ = f"estimated differently ({', '.join(sorted(kinds))}): likelihoods with priors are below the maximum"
+    within = {test[1] for test in tests}
+    vanishing = [row["fit"] for row in table.iter_rows(named=True) if row.get("dimensions") and not row["correlations"]]
+    rough = f"p against {listed_names(vanishing)} is approximate: without its further abilities their slopes are 0, "
+    rough += "and the statistic has no chi-square distribution. Compare AIC, BIC or answers held out"
+    warnings = (differ,) * (len(kinds) > 1) + (rough,) * bool(within & set(vanishing))
     chosen = ("fit", "model", "estimation", *(name for name in _SHOWN if name in table.columns))
     ratios = pl.DataFrame(tests, schema=schema, orient="row")
-    return FitComparison(table.select(chosen), ratios, (warning,) if len(kinds) > 1 else ())
+    return FitComparison(table.select(chosen), ratios, warnings)
 
 
 def _held_out(model: str, answers: pl.DataFrame) -> float:
