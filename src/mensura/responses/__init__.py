@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from mensura.responses.reading import AnswerChoice as AnswerChoice, read_responses as read_responses
     from mensura.responses.regression import (
         AbilityRegression as AbilityRegression,
-        DimensionRegression as DimensionRegression,
         regress_abilities as regress_abilities,
     )
     from mensura.responses.result import ResponseFit as ResponseFit

@@ -123,7 +123,6 @@ def select_items(
     *,
     aim: Aim | None = None,
     content: Mapping[str, str] | None = None,
-    least: float = 0.0,
     choice: str = "spread",
 ) -> ShortForm:
     """Choose a short form for a group. The first items of a form are a form themselves.
@@ -139,8 +138,6 @@ def select_items(
     content
         The content of each item, whose shares of the bank the form keeps; by default the part of its name before a
         colon.
-    least
-        Items that tell abilities apart less than this (discrimination) are not chosen.
     choice
         ``spread`` or, item after item, the ``best``, which most lowers the mean posterior variance over the group's
         abilities.
@@ -165,7 +162,7 @@ def select_items(
     """
     aim = aim or Aim()
     check_choice("choice", choice, CHOICES)
-    usable = bank.parameters.slope > least
+    usable = bank.parameters.slope > 0.0
     if not 1 <= size <= np.count_nonzero(usable):
         raise MensuraError(f"size: got {size}; expected 1 to {np.count_nonzero(usable)}, the usable items of the bank")
     information = bank.information(aim.mean + aim.sd * _NODES)

@@ -25,7 +25,7 @@ from mensura.responses.findings import CHECKS, item_misfit, refuse_hopeless, ref
 from mensura.responses.irt.abilities import METHODS, abilities
 from mensura.responses.irt.differences import RightAnswers, compare_items, discovery_rates, empty_dif
 from mensura.responses.irt.fitting import Effort, Fitted, Pass, climb, fit_held, fit_shaped, over, skewness, start
-from mensura.responses.irt.model import check_model
+from mensura.responses.irt.model import MODELS
 from mensura.responses.irt.namespace import Namespace, namespace
 from mensura.responses.irt.priors import Priors
 from mensura.responses.irt.shards import Held, Shard, ShardCounts, ShardSource, placed, streamed, weighed
@@ -141,7 +141,7 @@ def fit_responses(
     ['subject', 'ability', 'low', 'high']
 
     """
-    check_model(model)
+    check_choice("model", model, MODELS)
     options = options or FitOptions()
     check_choice("density", options.density, DENSITIES)
     check_choice("abilities", options.abilities, METHODS)

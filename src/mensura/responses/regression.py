@@ -38,54 +38,38 @@ class AbilityRegression(Result):
     Attributes
     ----------
     regression
-        term, estimate, se, low, high (90%), in sd of the first group.
+        term, estimate, se, low, high (90%), in sd of the first group; of several dimensions in sd of each ability,
+        with a column ``dimension``.
     plausible
         subject, pv1, …: draws of each ability.
     sd
-        Of abilities around the line.
+        Of abilities around the line; of several together (mean variance).
     explained
         The share of their variance along it.
-
-    """
-
-    TABLES: ClassVar[tuple[str, ...]] = ("regression", "plausible")
-
-    regression: pl.DataFrame
-    plausible: pl.DataFrame
-    sd: float
-    explained: float
-
-    @property
-    def heading(self) -> str:
-        """How much the covariates explain."""
-        return f"Abilities of {self.plausible.height:,} subjects on covariates: {self.explained:.0%} of the variance"
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class DimensionRegression(AbilityRegression):
-    """Show several abilities regressed on covariates, in sd of each ability.
-
-    Attributes
-    ----------
-    regression, plausible
-        As of one ability, with a column ``dimension``.
     residuals
-        dimension, other, covariance, correlation of abilities around the line.
-    sd, explained
-        Of all abilities together (mean variances).
+        Of several dimensions: dimension, other, covariance, correlation of abilities around the line.
 
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("regression", "plausible", "residuals")
 
+    regression: pl.DataFrame
+    plausible: pl.DataFrame
+    sd: float
+    explained: float
     residuals: pl.DataFrame
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Return every table by its name, residuals of several dimensions alone."""
+        return {name: table for name, table in super().tables().items() if table.height}
 
     @property
     def heading(self) -> str:
         """How much the covariates explain."""
-        people = self.plausible["subject"].n_unique()
-        count = self.plausible["dimension"].n_unique()
-        return f"{count} abilities of {people:,} subjects on covariates: {self.explained:.0%} of the variance"
+        of_dimensions = self.residuals.filter(pl.col("dimension") == pl.col("other")).height
+        count = f"{of_dimensions} abilities" if of_dimensions else "Abilities"
+        people = f"{self.plausible['subject'].n_unique():,} subjects"
+        return f"{count} of {people} on covariates: {self.explained:.0%} of the variance"
 
 
 FEWEST = 20
@@ -129,7 +113,7 @@ def regress_abilities(
     Returns
     -------
     AbilityRegression
-        Effects and plausible values; of several dimensions a :class:`DimensionRegression`.
+        Effects and plausible values.
 
     Raises
     ------
@@ -177,17 +161,14 @@ def regress_abilities(
         values = {f"pv{one + 1}": drawn[:, at, one] for one in range(draws)}
         effects.append(estimates_table(terms, line.coefficients[:, at], errors[:, at]).select(*own, pl.all()))
         plausible.append(pl.DataFrame({"subject": names, **values}).select("subject", *own, pl.exclude("subject")))
-    tables = pl.concat(effects), pl.concat(plausible), sd, explained
-    return DimensionRegression(*tables, _residuals(dimensions, left)) if several else AbilityRegression(*tables)
-
-
-def _residuals(dimensions: Sequence[str], covariance: Floats) -> pl.DataFrame:
-    sd = np.sqrt(np.diag(covariance))
+    roots, pairs = np.sqrt(np.diag(left)), combinations_with_replacement(range(len(left) * several), 2)
     rows = [
-        (dimensions[one], dimensions[two], covariance[one, two], covariance[one, two] / (sd[one] * sd[two]))
-        for one, two in combinations_with_replacement(range(len(dimensions)), 2)
+        (dimensions[one], dimensions[two], left[one, two], left[one, two] / (roots[one] * roots[two]))
+        for one, two in pairs
     ]
-    return pl.DataFrame(rows, schema=["dimension", "other", "covariance", "correlation"], orient="row")
+    schema = dict.fromkeys(("dimension", "other"), pl.String) | dict.fromkeys(("covariance", "correlation"), pl.Float64)
+    residuals = pl.DataFrame(rows, schema=schema, orient="row")
+    return AbilityRegression(pl.concat(effects), pl.concat(plausible), sd, explained, residuals)
 
 
 def _likelihoods(

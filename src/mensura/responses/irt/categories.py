@@ -215,7 +215,7 @@ def _exact(
         flat = p.ties.reshape(p.values.size, -1)
         turned: Floats = scipy.linalg.block_diag(flat, np.eye(len(p.free)))
         return along_ties(turned.T @ whole @ turned, p.ties, len(p.free))
-    return louis.information_of_matrix(whole, len(p.values), len(p.free))
+    return louis.information_of_columns(louis.root_of_inverse(whole), len(p.values), len(p.free))
 
 
 def subject_scores(space: Namespace, shards: Sequence[CategoryCounts], fitted: CategoryFitted) -> Floats:

@@ -23,7 +23,7 @@ import numpy as np
 import scipy
 
 from mensura.core.arrays import Floats
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, check_choice
 from mensura.responses.irt import model as irt_model, priors as irt_priors
 from mensura.responses.irt.information import Information, exact_information, gradient, information
 from mensura.responses.irt.model import Items, Parameters
@@ -129,7 +129,7 @@ def over(space: Namespace, source: ShardSource) -> Pass:
 
 def start(model: str, rates: Floats, groups: int) -> Parameters:
     """Return where a fit begins: slopes of one, intercepts from the share of right answers."""
-    irt_model.check_model(model)
+    check_choice("model", model, irt_model.MODELS)
     within = np.clip(rates, 0.01, 0.99)
     count = len(rates)
     intercept = 1.2 * np.log(within / (1.0 - within))  # a normal ability of sd 1 flattens the curve by about that

@@ -203,11 +203,6 @@ def fewer_columns(items: Floats, groups: Floats) -> tuple[Floats, Floats]:
     return lower[:cut].reshape(*items.shape[:2], -1), lower[cut:]
 
 
-def information_of_matrix(curvature: Floats, items: int, groups: int) -> Information:
-    """Return the inverse of an information matrix that is known in full: items one after the other, then groups."""
-    return information_of_columns(root_of_inverse(curvature), items, groups)
-
-
 def root_of_inverse(curvature: Floats) -> Floats:
     """Return columns whose sum of squares is the inverse of a matrix."""
     values, vectors = np.linalg.eigh((curvature + curvature.T) / 2.0)
@@ -258,7 +253,7 @@ def exact_information(
     curvature *= scale
     of_groups = irt_priors.group_prior_terms(p, priors.groups)[2]
     curvature[np.diag_indices_from(curvature)] += np.append(irt_priors.prior_terms(p, priors)[2], of_groups)
-    return information_of_matrix(curvature, len(p.slope), len(p.free))
+    return information_of_columns(root_of_inverse(curvature), len(p.slope), len(p.free))
 
 
 def known_information(p: Any, shape: tuple[int, int], slopes: Callable[[Any], Floats]) -> Floats:

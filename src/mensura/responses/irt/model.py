@@ -14,7 +14,6 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from mensura.core.arrays import Floats, Mask
-from mensura.core.errors import check_choice
 from mensura.responses.irt.category_curves import CategoryItems
 from mensura.responses.irt.namespace import Array
 
@@ -155,12 +154,6 @@ class Parameters:
 
 Items: TypeAlias = Parameters | CategoryItems
 """Parameters of items, answered right or wrong or in categories, and of groups."""
-
-
-def check_model(model: str) -> str:
-    """Return the model, or say which there are."""
-    check_choice("model", model, MODELS)
-    return model
 
 
 def log_chances(p: Parameters, nodes: Floats) -> tuple[Floats, Floats]:

@@ -212,7 +212,10 @@ def whole_fit(scored: Scored) -> WholeFit | None:
     statistic, df, gaps = _m2(answers, scored.p, Scored.curves_of, _steps(scored))
     if df < 1:
         return None
-    null, null_df, _ = _m2(answers, _shares(scored), lambda shares: shares[:, :, None] * np.ones(len(_Z)), None)
+    shares = _shares(scored)
+    nudges = _SMALL * np.eye(len(shares))[:, :, None] * np.append([-1.0, 1.0], np.zeros(shares.shape[1] - 2))
+    steps = [(shares - nudge, shares + nudge) for nudge in nudges]  # only the means are free
+    null, null_df, _ = _m2(answers, shares, lambda shares: shares[:, :, None] * np.ones(len(_Z)), steps)
     count = len(answers)
     excess, of_null = max(statistic - df, 0.0), max(null - null_df, statistic - df, _FLOOR)
     low, high = (_noncentral(statistic, df, share) for share in (0.95, 0.05))
@@ -248,7 +251,7 @@ def _steps(scored: Scored) -> list[Any]:
 
 
 def _m2(
-    answers: NDArray[np.int64], p: Any, curves_of: Callable[[Any], Floats], steps: list[Any] | None
+    answers: NDArray[np.int64], p: Any, curves_of: Callable[[Any], Floats], steps: list[Any]
 ) -> tuple[float, int, float]:
     """Return M2, its degrees of freedom and the root mean square of gaps between correlations."""
     count, items = answers.shape
@@ -262,15 +265,7 @@ def _m2(
     expected = margins(curves)
     observed = np.append(answers.mean(axis=0), (answers.T @ answers / count)[first, second])
     covariance = _margin_covariance(curves, expected, first, second)
-    if steps is None:  # only the means are free
-        changes = np.zeros((len(expected), items))
-        changes[:items] = np.eye(items)
-        changes[items:, :] = (first[:, None] == np.arange(items)) * expected[:items][second][:, None]
-        changes[items:, :] += (second[:, None] == np.arange(items)) * expected[:items][first][:, None]
-    else:
-        changes = np.stack(
-            [(margins(curves_of(up)) - margins(curves_of(down))) / (2 * _SMALL) for down, up in steps], 1
-        )
+    changes = np.stack([(margins(curves_of(up)) - margins(curves_of(down))) / (2 * _SMALL) for down, up in steps], 1)
     root = np.linalg.cholesky(covariance + _FLOOR * np.eye(len(covariance)))
     gap, turned = np.linalg.solve(root, observed - expected), np.linalg.solve(root, changes)
     basis, values, _ = np.linalg.svd(turned, full_matrices=False)
