@@ -103,7 +103,7 @@ def pupils(seed, schools=40, size=15, items=10):
 @pytest.mark.slow
 def test_intervals_of_clustered_pupils_hold_the_truth():
     held = {"plain": [], "cluster": []}
-    for seed in range(30):
+    for seed in range(16):
         wide, school, truth = pupils(seed)
         design = Survey(survey_of(wide, school=school), cluster="school")
         for name, survey in (("plain", None), ("cluster", design)):

@@ -192,8 +192,8 @@ def test_intervals_of_ratings_in_two_dimensions_hold_the_truth(model):
     from benchmarks.irt_rated import draw_rated
 
     held = {"slope": [], "step": [], "ability": []}
-    for seed in range(5):
-        wide, pairs, (slopes, steps, _, ability, _) = draw_rated(model, 2, np.random.default_rng(100 + seed), 400)
+    for seed in range(4):
+        wide, pairs, (slopes, steps, _, ability, _) = draw_rated(model, 2, np.random.default_rng(100 + seed), 200)
         fit = fit_dimensions(wide, pairs, model=model)
         for name, table, column, truth in (
             ("slope", fit.items, "discrimination", slopes.T[slopes.T != 0]),

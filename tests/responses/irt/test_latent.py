@@ -63,18 +63,18 @@ def test_one_dimension_is_the_regression_of_one_ability(monkeypatch):
 @pytest.mark.slow
 def test_effects_spread_and_plausible_values_come_back(rated, confirmed):
     fit, people = confirmed, rated[2]
-    found = regress_abilities(fit, None, people, on=["schooling"])
+    found = regress_abilities(fit, None, people, on=["schooling"], draws=3)
     assert found.regression.columns == ["dimension", "term", "estimate", "se", "low", "high"]
     effect = dict(found.regression.filter(term="schooling").select("dimension", "estimate").iter_rows())
     assert effect == pytest.approx({"d1": 0.5, "d2": 0.3}, abs=0.08)
     left = dict(zip(["11", "12", "22"], found.residuals["covariance"], strict=True))
     assert left == pytest.approx({"11": 0.75, "12": 0.35, "22": 0.91}, abs=0.08)
     assert found.explained == pytest.approx((0.25 + 0.09) / 2.0, abs=0.04)
-    assert found.plausible.shape == (2000, 12)
+    assert found.plausible.shape == (2000, 5)
     for name, size in effect.items():
         values = found.plausible.filter(dimension=name)
-        slopes = [np.polyfit(people["schooling"], values[f"pv{one}"], 1)[0] for one in range(1, 11)]
-        assert np.mean(slopes) == pytest.approx(size, abs=0.02)
+        slopes = [np.polyfit(people["schooling"], values[f"pv{one}"], 1)[0] for one in range(1, 4)]
+        assert np.mean(slopes) == pytest.approx(size, abs=0.03)
         assert values["pv1"].std() == pytest.approx(1.0, abs=0.06)
     both = [found.plausible.filter(dimension=name)["pv1"].to_numpy() for name in effect]
     assert np.corrcoef(both)[0, 1] == pytest.approx(0.5, abs=0.08)
@@ -131,7 +131,7 @@ def test_a_regression_moves_with_its_items_as_it_says():
 @pytest.mark.parametrize("explored", [False, True])
 def test_intervals_of_effects_on_two_abilities_hold_the_truth(explored):
     held, ratio = [], []
-    for seed in range(6):
+    for seed in range(4):
         wide, pairs, (slopes, _, effect, _, schooling) = draw_rated("graded", 2, np.random.default_rng(200 + seed), 250)
         found = {"dimensions": 2, "rotation": "oblimin"} if explored else {"dimensions": pairs}
         fit = fit_dimensions(wide, model="graded", **found)
@@ -194,7 +194,7 @@ def testlets():
 @pytest.mark.slow
 def test_effects_on_a_general_and_on_own_abilities_come_back(testlets):
     fit, people, effect = testlets
-    found = regress_abilities(fit, None, people, on=["schooling"])
+    found = regress_abilities(fit, None, people, on=["schooling"], draws=3)
     rows = found.regression.filter(term="schooling")
     assert rows["dimension"].to_list() == ["general", "p0", "p1", "p2"]
     assert rows["estimate"].to_list() == pytest.approx(effect.tolist(), abs=0.12)
@@ -203,8 +203,8 @@ def test_effects_on_a_general_and_on_own_abilities_come_back(testlets):
     apart = found.residuals.filter(pl.col("dimension") != pl.col("other"))
     assert apart["covariance"].to_list() == [0.0] * 6
     draws = found.plausible.filter(dimension="general").join(people, on="subject", maintain_order="left")
-    slopes = [np.polyfit(draws["schooling"], draws[f"pv{one}"], 1)[0] for one in range(1, 11)]
-    assert np.mean(slopes) == pytest.approx(rows["estimate"][0], abs=0.03)
+    slopes = [np.polyfit(draws["schooling"], draws[f"pv{one}"], 1)[0] for one in range(1, 4)]
+    assert np.mean(slopes) == pytest.approx(rows["estimate"][0], abs=0.06)
 
 
 @pytest.mark.slow
