@@ -281,5 +281,8 @@ def test_minutes_are_estimates_corrected_by_their_bias(mensura_command, tmp_path
     price = mensura_command("baseline", "plan", *asked[1:], "--set", "pay=60").out
     hours = sum(row["minutes"] for row in plain if row["minutes"]) / 60
     assert f"One person needs {hours:.1f} hours for all items" in price and f": ${60 * hours:,.0f} (" in price
+    (tmp_path / "rates.csv").write_text("item,rate,low,high\na,0.5,0.4,0.6\n")
+    rates = mensura_command(*asked[:-1], tmp_path / "rates.csv")
+    assert "no column minutes; it has item, rate" in rates.err, "an interval of rates is no range of minutes"
     refused = mensura_command("baseline", tmp_path / "items.csv", "--minutes")
     assert refused.code == 2 and "--estimates is missing" in refused.err

@@ -131,9 +131,9 @@ def _estimate_minutes(estimates: str | None, estimator: str | None, anchors: Pat
     if estimates is None:
         raise MensuraError("--minutes: --estimates is missing; expected a file of item, minutes. Give it")
     kind = ESTIMATE if (estimator or "").lower() in ("people", "experts") else MODEL
-    return estimate_minutes(
-        as_frame(estimates, name=estimates).select(pl.exclude("rate", "low", "high")), anchors, kind=kind
-    )
+    table = as_frame(estimates, name=estimates)
+    given: object = table.drop("low", "high", strict=False) if "rate" in table.columns else estimates
+    return estimate_minutes(given, anchors, kind=kind)
 
 
 def _print_minutes(
