@@ -142,11 +142,7 @@ def _group(sheet: Canvas, row: Row, at: Place, y: float, words: bool = True) -> 
         sheet.parts.append(
             f'<rect x="{low:.1f}" y="{y - 3.5:.1f}" width="{max(high - low, 2):.1f}" height="7" rx="3.5" {band}/>'
         )
-        fill = paint.surface if judged else paint.people_strong
-        sheet.parts.append(
-            f'<rect x="{x - 2.5:.1f}" y="{y - 8:.1f}" width="5" height="16" rx="1" fill="{fill}" '
-            f'stroke="{paint.people_strong}" stroke-width="1.25"/>'
-        )
+        sheet.bar(x, y, "judged" if judged else "measured")
         if words:
             name, _, how = row["name"].partition(", ")
             size = max(text_width(f"{name} {say(row['value'])}", 13, "600"), text_width(how, 11)) + 8

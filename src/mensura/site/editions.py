@@ -15,6 +15,7 @@ from typing import Any
 
 import polars as pl
 
+from mensura.charts.values import counted
 from mensura.evidence import Evidence
 from mensura.site.revisions import EvidenceLog, Revision, reason, revisions
 from mensura.site.templating import Templates
@@ -129,7 +130,7 @@ def _changes(study: Study, last: Edition, made: Edition, log: EvidenceLog | None
     names = dict(study.models.select("subject", "name").iter_rows())
     iqs, scores = made.iqs, made.scores
     new = [
-        f"New: {names[one]}{f', IQ {iqs[one]:.0f}' if one in iqs else ''}, {_scores(scores[one])}."
+        f"New: {names[one]}{f', IQ {iqs[one]:.0f}' if one in iqs else ''}, {counted(scores[one], 'score')}."
         for one in names
         if one not in last.scores and one in scores
     ]
@@ -152,10 +153,6 @@ def _changes(study: Study, last: Edition, made: Edition, log: EvidenceLog | None
 def _few(sentences: list[str], kind: str) -> list[str]:
     more = [f"{len(sentences) - _NAMED} more {kind}."] if len(sentences) > _NAMED else []
     return [*sentences[:_NAMED], *more]
-
-
-def _scores(count: int) -> str:
-    return f"{count:,} score{'' if count == 1 else 's'}"
 
 
 def _why(study: Study, subject: str, last: Edition, scores: dict[str, int], log: EvidenceLog | None) -> str:

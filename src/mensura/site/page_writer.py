@@ -74,7 +74,8 @@ class PageWriter:
             self.listed.append(page.file)
         if self._cards < MOST_CARDS and page.listed:
             sentence, marks = page.shared
-            origin = ", ".join(filter(None, (str(self._shared["address"]).partition("://")[2].strip("/"), self._day)))
+            address = str(self._shared["address"]).partition("://")[2].strip("/")
+            origin = ", ".join(filter(None, (address, self._day, "CC BY 4.0")))
             svg = draw_share_card(page.title, sentence or page.summary, marks or self._leaders, origin)
             picture = placed(self._folder, *_card_path(page.file).split("/"))
             picture.write_bytes(recall("drawing", [svg], lambda: to_png(svg, 1.0)))

@@ -177,11 +177,6 @@ class PlainRows:
         return [row for row in self.by_subject.values() if row["exact_iq"] is not None]
 
     @cached_property
-    def iq_places(self) -> dict[str, int]:
-        """Where each model with an IQ stands among them, 0 = highest."""
-        return {row["subject"]: place for place, row in enumerate(self.by_iq)}
-
-    @cached_property
     def ranked_rows(self) -> list[dict[str, Any]]:
         """The rows of the models that are ranked, highest IQ first."""
         return [row for row in self.by_iq if row["rank"] is not None]

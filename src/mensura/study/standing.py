@@ -156,7 +156,9 @@ def find_neighbours(study: Study, subject: str) -> Rows:
     if own["iq"] is None:
         return Rows(columns, [])
     ranked = study.rows.ranked_rows
-    above = bisect_left(ranked, study.rows.iq_places[subject], key=lambda row: study.rows.iq_places[row["subject"]])
+    above = next(
+        (place for place, row in enumerate(ranked) if row is own or row["exact_iq"] < own["exact_iq"]), len(ranked)
+    )
     below = above + (above < len(ranked) and ranked[above] is own)
     near = [*ranked[max(0, above - NEIGHBOURS) : above], own, *ranked[below : below + NEIGHBOURS]]
     return Rows(
@@ -201,7 +203,7 @@ def find_prices(study: Study, subject: str) -> Rows:
     ranked = study.rows.ranked_rows
     near = ranked[bisect_left(ranked, -NEAR_IQ, key=gap) : bisect_right(ranked, NEAR_IQ, key=gap)]
     if own["rank"] is None:
-        near = sorted([*near, own], key=lambda row: study.rows.iq_places[row["subject"]])
+        near = sorted([*near, own], key=gap)
     near = sorted(near, key=lambda row: inf if row["sticker_price"] is None else row["sticker_price"])
     return Rows(columns, [{name: row[name] for name in columns} for row in near])
 

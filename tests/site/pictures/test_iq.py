@@ -148,8 +148,7 @@ def standing(**models):
         for place, (name, (iq, price, provider)) in enumerate(models.items(), start=1)
     ]
     by_subject = {row["subject"]: row for row in rows}
-    places = {name: place for place, name in enumerate(by_subject)}
-    told = SimpleNamespace(by_subject=by_subject, ranked_rows=rows, by_iq=rows, iq_places=places)
+    told = SimpleNamespace(by_subject=by_subject, ranked_rows=rows, by_iq=rows)
     return SimpleNamespace(rows=told, ahead=lambda one, other: 0.25)
 
 
@@ -170,7 +169,6 @@ def test_prices_are_compared_within_three_points_both_ways():
     assert [row["subject"] for row in find_prices(study, "f").rows] == ["f", "g"]
     unranked = standing(**MODELS)
     unranked.rows.by_subject["x"] = {**unranked.rows.by_subject["f"], "subject": "x", "rank": None, "exact_iq": 118.0}
-    unranked.rows.iq_places["x"] = 4.5
     assert [row["subject"] for row in find_prices(unranked, "x").rows] == ["x"]
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from math import inf
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import polars as pl
@@ -28,6 +27,8 @@ from mensura.study.units import show, show_range
 
 _RIVALS = 2
 """Models of other providers offered for comparison on a model's page."""
+_NEAR = 100
+"""Places above and below a model among which they are looked for."""
 _MEASURED = ("source", "measured", "partly measured", "Full")
 
 
@@ -127,29 +128,12 @@ def rivals(study: Study, subject: str) -> list[str]:
     own = study.rows.by_subject[subject]
     if own["exact_iq"] is None:
         return []
-    nearest: dict[str, str] = {}
-    for other in _outward(study.rows.by_iq, own):
-        if other["provider"] != own["provider"]:
-            nearest.setdefault(other["provider"], other["subject"])
-        if len(nearest) == _RIVALS:
-            break
-    return list(nearest.values())
-
-
-def _outward(ordered: Sequence[dict[str, Any]], own: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the other models of a list by IQ, highest first, nearest to this one first."""
-    iq = own["exact_iq"]
-    below = bisect_left(ordered, -iq, key=lambda row: -row["exact_iq"])
-    above = below - 1
-    while above >= 0 or below < len(ordered):
-        up = ordered[above]["exact_iq"] - iq if above >= 0 else inf
-        down = iq - ordered[below]["exact_iq"] if below < len(ordered) else inf
-        if up <= down:
-            yield ordered[above]
-            above -= 1
-        else:
-            yield ordered[below]
-            below += 1
+    ordered, iq = study.rows.by_iq, own["exact_iq"]
+    place = bisect_left(ordered, -iq, key=lambda row: -row["exact_iq"])
+    near = sorted(ordered[max(0, place - _NEAR) : place + _NEAR], key=lambda row: abs(row["exact_iq"] - iq))
+    others = [row for row in near if row["provider"] != own["provider"]]
+    nearest = {row["provider"]: row["subject"] for row in reversed(others)}  # the nearest of each is written last
+    return [row["subject"] for row in others if nearest[row["provider"]] == row["subject"]][:_RIVALS]
 
 
 def derivation_html(node: Explanation, names: Mapping[str, str]) -> Markup:

@@ -92,7 +92,7 @@ def _when(every: list[Passed]) -> str:
 
 def _row(study: Study, one: Passed, grade: str | None) -> PassingRow:
     printed = study.rows.printed_people[one.benchmark, one.group]
-    panel = ", a panel is no person" if one.status == "panel" else ""
+    panel = ", no person" if one.status == "panel" else ""
     day = study.rows.facts[one.best[0]]["released"] if one.best else None
     return PassingRow(
         one.verdict,
