@@ -157,6 +157,7 @@ def report_ai(base: Learned) -> dict[str, float]:
         measured.record(f"baseline.{name}", f"{figures[name]:.3f}")
     measured.record("baseline.ai_held", f"{whole['held'].sum()} of {whole.height}")
     measured.record("baseline.ai_task_error", f"{parts['ai_error']:.3f}")
+    measured.record("baseline.ai_task_held", f"{split['held'].sum()} of {split.height}")
     return figures
 
 

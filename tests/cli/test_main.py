@@ -75,6 +75,8 @@ def test_evidence_summary_counts(mensura_command, tmp_path):
 def test_evidence_models_export_and_check(mensura_command, tmp_path):
     assert "Claude" in mensura_command("evidence", "summary", "--models", "anthropic").out
     assert mensura_command("export", "evidence", "--to", "file", "--out", tmp_path / "copy").code == 0
+    described = {one["name"] for one in json.loads((tmp_path / "copy/croissant.json").read_text())["distribution"]}
+    assert described == {path.name for path in (tmp_path / "copy").glob("*.csv")}
     assert "no fault found" in mensura_command("evidence", "check", tmp_path / "copy").out
 
 

@@ -59,17 +59,19 @@ def export(
     ways, day = _ways(thing, model, evidence, add)
     if to not in ways:
         check_choice(f"{thing}: --to", to, list(ways))
-    if to in (FILE, RECORDING):
+    title = f"{Path(thing).name} in the format {to}"
+    if to in (FILE, RECORDING, "inspect"):
         ways[to](out)
-        return
-    if to == "inspect":
-        ways[to](out)
-        console.print(f"wrote {out}. Run: inspect eval {out}/task.py --model NAME")
-        return
-    with whole_folder(out, "export") as stage:
-        content = ways[to](stage)
-        _describe(stage, f"{Path(thing).name} in the format {to}", content, day, url, doi)
-    console.print(f"wrote {content} to {out}")
+        if not out.is_dir():
+            return
+        with whole_folder(out, "description") as stage:
+            _describe(out, stage, Description(f"Mensura: {title}", title, day, __version__, url, doi))
+    else:
+        with whole_folder(out, "export") as stage:
+            content = ways[to](stage)
+            about = f"{content[:1].upper()}{content[1:]}, exported by Mensura from human-anchored scales of AI."
+            _describe(stage, stage, Description(f"Mensura: {title}", about, day, __version__, url, doi))
+        console.print(f"wrote {content} to {out}")
     if url is None:
         print_note("croissant.json has relative addresses; give --url for the place where the folder will be offered")
 
@@ -118,11 +120,8 @@ def _begins_with(path: Path, mark: bytes) -> bool:
         return file.read(len(mark)) == mark
 
 
-def _describe(stage: Path, name: str, content: str, day: date, url: str | None, doi: str | None) -> None:
-    about = f"{content[:1].upper()}{content[1:]}, exported by Mensura {__version__} from human-anchored scales of AI."
-    for file, text in describe_folder(
-        stage, Description(f"Mensura: {name}", about, day, __version__, url, doi)
-    ).items():
+def _describe(folder: Path, stage: Path, description: Description) -> None:
+    for file, text in describe_folder(folder, description).items():
         write_text(stage / file, text)
 
 
@@ -210,6 +209,7 @@ def _write_task(exam: str, folder: Path) -> None:
     from mensura.exam.sitting import export_inspect
 
     export_inspect(exams.read_exam(exam), folder)
+    console.print(f"wrote {folder}. Run: inspect eval {folder}/task.py --model NAME")
 
 
 def _write_card(exam: str, folder: Path) -> str:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from mensura.core.errors import EvidenceError, MensuraError, counted
-from mensura.core.folders import MANIFEST
 from mensura.intake import score_columns
 from mensura.intake.names import KnownNames
 from mensura.intake.packed import suffix_of
@@ -74,7 +73,7 @@ def _inside(folder: Path) -> list[Path]:
     """Return the files of a folder that may have scores; of a run of HELM only its totals."""
     wanted = (*LOG_SUFFIXES, *TABLES)
     files = sorted(path for path in folder.rglob("*") if suffix_of(path) in wanted and path.is_file())
-    files = [path for path in files if path.name not in (MANIFEST, *DESCRIPTIONS)]
+    files = [path for path in files if path.name not in DESCRIPTIONS]
     runs = {path.parent for path in files if path.name == _HELM[1]}
     return [path for path in files if path.parent not in runs or path.name == _HELM[0]]
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from mensura.core.errors import MensuraError
+from mensura.core.folders import MANIFEST
 from mensura.intake.samples import SampleOutcome
 from mensura.intake.shared_records import MEASURED_BY
 
@@ -293,7 +294,7 @@ def describe_folder(folder: Path, described: Description) -> dict[str, str]:
     return texts | ({"datacite.json": to_json(_datacite(described))} if described.doi else {})
 
 
-NAMES = ("croissant.json", "schema_org.json", "datacite.json")
+NAMES = (MANIFEST, "croissant.json", "schema_org.json", "datacite.json")
 
 
 def _address(url: str | None, name: str) -> str:
