@@ -439,6 +439,9 @@ def test_a_repaired_store_has_what_can_be_read_and_keeps_the_damaged_file(tmp_pa
     for refused in (lambda: AnswerStore(path, exam), lambda: forget_code(path, "AAAA")):
         with pytest.raises(MensuraError, match="not a store of answers"):
             refused()
+    path.write_bytes(before.replace(b"completion TEXT NOT NULL, language", b"completion TEXT NOT NULL, lAnguage"))
+    with pytest.raises(MensuraError, match=r"damaged: its schema differs.*mensura exam repair"):
+        AnswerStore(path, exam)
     assert "kept 30 rows of sittings, 60 rows of answers. Whole by their checksums: meta, " in repair_store(path)
     AnswerStore(path, exam).close()
     (tmp_path / "none.db").write_bytes(b"no database at all" * 100)

@@ -91,8 +91,8 @@ def serve(
         raise MensuraError(f"{tokens}: no invitation in it; write one per line, or leave --tokens out")
     notices.print(f"http://{host}:{port}/ (Ctrl-C ends; answers are kept in {store})")
     with waiting.paused():
-        doors = {"names": names or [], "tokens": invitations, "proxies": trusted_proxy or []}
-        serve_exam(exams.read_exam(exam), store, secret=secret, host=host, port=port, **doors)
+        access = {"secret": secret, "tokens": invitations, "proxies": trusted_proxy or []}
+        serve_exam(exams.read_exam(exam), store, host=host, port=port, names=names or [], **access)
 
 
 @takes(AskingSettings)
@@ -180,35 +180,25 @@ def plan(
     Of an adaptive exam: how many items it saves, at which error, by simulated takers.
     """
     from mensura.core.frames import require_columns
-    from mensura.exam.design import PlanTerms, plan_exam
+    from mensura.exam.adaptive import AdaptivePlan, plan_adaptive
+    from mensura.exam.design import ExamPlan, PlanTerms, plan_exam
 
     read = exams.read_exam(exam)
-    if read.is_adaptive:
-        _plan_adaptive(read)
-        return
+    unused = [f"--{name.replace('_', '-')}" for name in given_options() if name not in ("exam", "out", "as_json")]
+    if read.is_adaptive and unused:
+        raise MensuraError(
+            f"{', '.join(unused)}: not with an adaptive exam, whose rules are in exam.toml. Leave it out"
+        )
     by_item = None
     if rates is not None:
         table = read_table(rates)
         require_columns(table, ["item", "rate"], name=str(rates))
         by_item = {str(item): float(rate) for item, rate in table.select("item", "rate").iter_rows()}
     pay = pay_per_hour if pay_per_hour is not None else read.settings.study.pay_per_hour
-    made = plan_exam(read, PlanTerms(precision, seconds_per_item, pay, fee), by_item)
+    terms = PlanTerms(precision, seconds_per_item, pay, fee)
+    made: AdaptivePlan | ExamPlan = plan_adaptive(read) if read.is_adaptive else plan_exam(read, terms, by_item)
     emit(made.tables())
-    show(made, "exam plan", precision=precision)
-    console.print(f"{made.heading}.")
-
-
-def _plan_adaptive(exam: exams.Exam) -> None:
-    from mensura.exam.adaptive import plan_adaptive
-
-    unused = [f"--{name.replace('_', '-')}" for name in given_options() if name not in ("exam", "out", "as_json")]
-    if unused:
-        raise MensuraError(
-            f"{', '.join(unused)}: not with an adaptive exam, whose rules are in exam.toml. Leave it out"
-        )
-    made = plan_adaptive(exam)
-    emit(made.tables())
-    show(made, "exam adaptive")
+    show(made, "exam adaptive" if read.is_adaptive else "exam plan", precision=precision)
     console.print(f"{made.heading}.")
 
 

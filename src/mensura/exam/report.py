@@ -135,6 +135,7 @@ def report_exam(
     combined = _combined(answers, names, estimates, is_adaptive=exam.is_adaptive)
     languages, language_notes = compare_languages(exam, kept, scored, raked.weights)
     grading = grading_agreement(exam, outcomes)
+    agreed = map(_agreement_note, grading.to_dicts())
     people = _expected_mean(exam, scaled, raked.weights) if exam.is_adaptive else _mean_or_none(answers)
     facts: dict[str, Any] = {
         "people": kept.height,
@@ -161,12 +162,7 @@ def report_exam(
         grading,
         scored.select("subject", pl.col("kind").alias("group"), "item", pl.col("score").alias("correct")),
         facts,
-        (
-            *notes,
-            *language_notes,
-            *_findings(exam, scored, scaled, kept, out),
-            *map(_agreement_note, grading.to_dicts()),
-        ),
+        (*notes, *language_notes, *_findings(exam, scored, scaled, out, kept.height), *agreed),
     )
 
 
@@ -328,9 +324,8 @@ def _place(exam: Exam, item: str, answer: str) -> float | None:
     return float(options.index(answer) + 1) if answer in options else read_number(answer or "")
 
 
-def _findings(
-    exam: Exam, scored: pl.DataFrame, scaled: ExamScale, kept: pl.DataFrame, out: pl.DataFrame
-) -> tuple[str, ...]:
+def _findings(exam: Exam, scored: pl.DataFrame, scaled: ExamScale, out: pl.DataFrame, n: int) -> tuple[str, ...]:
+    """Return what a reader of the report must know; ``n`` people count."""
     warnings = list(scaled.warnings)
     if out.height:
         rules = out.group_by("rule", maintain_order=True).agg(n=pl.len())
@@ -341,8 +336,8 @@ def _findings(
         can_be = MODELS in ungraded or exam.settings.consent.model_grading
         advice = "give --grader NAME" if can_be else "consent.model_grading is not set"
         warnings.append(f"{len(ungraded)} answers to items with a rubric are ungraded and left out; {advice}")
-    if 0 < kept.height < 30:
-        warnings.append(f"a report on {count_people(kept.height)} has wide intervals and a rough scale")
+    if 0 < n < 30:
+        warnings.append(f"a report on {count_people(n)} has wide intervals and a rough scale")
     return tuple(warnings)
 
 

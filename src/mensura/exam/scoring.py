@@ -244,17 +244,8 @@ def grading_agreement(exam: Exam, outcomes: pl.DataFrame) -> pl.DataFrame:
         ends = np.quantile(concordance(first[again], second[again]), [0.05, 0.95]).tolist()
         off, agreement = np.abs(first - second), float(concordance(first, second))
         same = float(np.mean(off < MARGIN))
-        rows.append(
-            (
-                name,
-                own.height,
-                own["item"].n_unique(),
-                same,
-                float(off.mean()),
-                agreement,
-                *(ends if own.height >= LEAST_GRADED else (None, None)),
-            )
-        )
+        ends = ends if own.height >= LEAST_GRADED else [None, None]
+        rows.append((name, own.height, own["item"].n_unique(), same, float(off.mean()), agreement, *ends))
     return pl.DataFrame(rows, schema=GRADING, orient="row")
 
 

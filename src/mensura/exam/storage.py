@@ -118,10 +118,12 @@ class AnswerFile:
                 f"{self.path}: version {version}; expected {records.VERSION}. Use the Mensura that wrote it"
             )
         lost = damaged_tables(self._db, records.CHECKED)
-        if not reason and whole and not lost:
+        rows = f"its rows of {', '.join(lost)} differ from their checksums" if lost else ""
+        schema = {sql for (sql,) in self._db.execute("SELECT sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'")}
+        reason = reason or rows or ("its schema differs" if schema != set(records.SCHEMA) else "")
+        if whole and not reason:
             return
-        rows = f"its rows of {', '.join(lost)} differ from their checksums" if lost else "its pages do not agree"
-        reason = reason or rows
+        reason = reason or "its pages do not agree"
         raise MensuraError(
             f"{self.path}: the store is damaged: {reason}. Restore a backup, or keep what can be read: "
             f"mensura exam repair {self.path}"

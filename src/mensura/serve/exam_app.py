@@ -85,19 +85,15 @@ def serve_exam(
     exam: Exam,
     store: Path,
     *,
-    secret: ReviewerSecret | None = None,
     host: str = LOOPBACK,
     port: int = 8000,
     names: Collection[str] = (),
-    tokens: Collection[str] = (),
-    proxies: Collection[str] = (),
+    **access: Any,  # noqa: ANN401
 ) -> None:
-    """Serve an exam until interrupted."""
+    """Serve an exam until interrupted; ``access``: secret, tokens and proxies of :func:`exam_app`."""
     answers = AnswerStore(store, exam)
     try:
-        known = site_names(host, names)
-        app = exam_app(exam, answers, secret=secret, names=known, tokens=tokens, proxies=proxies)
-        run_app(app, host=host, port=port)
+        run_app(exam_app(exam, answers, names=site_names(host, names), **access), host=host, port=port)
     finally:
         answers.close()
 
