@@ -211,3 +211,9 @@ def test_an_option_that_the_fit_would_leave_aside_is_refused(mensura_command, tm
     run = mensura_command("responses", "fit", tmp_path / "answers.csv", *options)
     assert run.code == 2
     assert f"{named}: of no use here, because" in run.err
+
+
+def test_an_unknown_model_is_answered_with_all_models(mensura_command, tmp_path):
+    draw(20, 4).wide.write_csv(tmp_path / "answers.csv")
+    run = mensura_command("responses", "fit", tmp_path / "answers.csv", "--model", "4pl")
+    assert run.code == 2 and "3pl" in run.err and "rating-scale" in run.err

@@ -123,3 +123,12 @@ def test_the_command_writes_the_tables_of_a_graded_fit(mensura_command, tmp_path
         "responses", "fit", tmp_path / "ratings.csv", "--model", "nominal", settings={"partial": "half"}
     )
     assert "--set partial: of no use to --model nominal" in refused.err
+
+
+def test_a_code_beyond_a_gap_of_one_item_is_asked_about():
+    """A 5 among ratings from 0 to 3 may stand for a missing answer; a fifth category that others lack may not."""
+    wide, *_ = drawn_categories("graded", 120, 4, 4, 3)
+    coded = wide.with_columns(i1=pl.when(pl.int_range(pl.len()) < 6).then(5).otherwise("i1"))
+    assert any("'i1' alone has the category 5" in text for text in fit_categories(coded).warnings)
+    longer = wide.with_columns(i1=pl.when(pl.int_range(pl.len()) < 6).then(4).otherwise("i1"))
+    assert not any("alone" in text for text in fit_categories(longer).warnings)

@@ -14,7 +14,7 @@ from mensura.cli.output import console, emit, given_options, print_notes
 from mensura.cli.responses import SHOWN, By, CountSettings, Files, Map, few_beside_many
 from mensura.cli.settings import Settings, changed, read_settings, takes
 from mensura.cli.tables import print_own_first, print_table, show
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, check_choice
 
 if TYPE_CHECKING:
     from mensura.core.results import Result
@@ -64,9 +64,11 @@ def fit(
     from mensura import responses
     from mensura.intake.tables import read_table
     from mensura.responses.categories import CATEGORY_MODELS
+    from mensura.responses.irt.model import MODELS
     from mensura.responses.store import is_store
 
     rare = read_settings(settings, FitSettings)
+    check_choice("model", model, (*MODELS, *CATEGORY_MODELS))
     is_rated = model in CATEGORY_MODELS
     _refuse_unused(model, is_rated, dimensions is not None, rare)
     is_stored = not is_rated and dimensions is None and len(files) == 1 and is_store(files[0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -169,13 +170,17 @@ class ItemBank:
         n = int(np.count_nonzero(trials))
         return Placement(ability, float(np.sqrt(variance)), n, weighted, float(np.sqrt(spread)))
 
+    @cached_property
+    def _of_categories(self) -> Floats:
+        """The log chances of categories at the grid (items × categories × nodes): all subjects share them."""
+        assert isinstance(self.parameters, CategoryItems)
+        return category_curves.log_chances(self.parameters, _GRID)
+
     def _likelihood(self, right: Floats, trials: Floats) -> Floats:
         taken = np.flatnonzero(trials > 0.0)
-        p = self.only(taken).parameters
-        if isinstance(p, CategoryItems):
-            table = category_curves.log_chances(p, _GRID)
-            return np.asarray(table[np.arange(len(taken)), right[taken].astype(int)].sum(axis=0))
-        log_right, log_wrong = log_chances(p, _GRID)
+        if isinstance(self.parameters, CategoryItems):
+            return np.asarray(self._of_categories[taken, right[taken].astype(int)].sum(axis=0))
+        log_right, log_wrong = log_chances(self.parameters.of_items(taken), _GRID)
         return np.asarray(right[taken] @ log_right + (trials[taken] - right[taken]) @ log_wrong)
 
     def evidence(self, right: Floats, trials: Floats, mean: float, sd: float) -> float:
