@@ -19,6 +19,7 @@ import scipy
 from mensura.core.arrays import Floats, Mask
 from mensura.horizon.design import Integers
 from mensura.horizon.kinds import ESTIMATE, FIRST, LEAST, MEASURED, MODEL, RANGE
+from mensura.scale import Z90
 
 CENTER = 4.0
 """Lengths are counted in doublings from 16 minutes inside the fits."""
@@ -98,6 +99,12 @@ class Lengths:
         """The variance of each task's length, with the shift that its suite shares."""
         place = [self.suites.index(suite) for suite in self.tasks["suite"]]
         return self.variance + np.diag(self.shared)[place]
+
+    def intervals(self, low: str, high: str, more: float = 0.0) -> pl.DataFrame:
+        """Return the tasks with minutes and the ends of their 90% interval; ``more``: a further error, in doublings."""
+        half = Z90 * np.sqrt(self.total + more**2)
+        ends = {"minutes": self.mean, low: self.mean - half, high: self.mean + half}
+        return self.tasks.with_columns(**{name: pl.Series(np.exp2(CENTER + value)) for name, value in ends.items()})
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,15 +9,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import polars as pl
 
 from mensura.core.errors import MensuraError, check_choice
 from mensura.core.frames import read_csv
 from mensura.horizon.kinds import ESTIMATE, MEASURED, MODEL
-from mensura.horizon.lengths import CENTER, fit_lengths
+from mensura.horizon.lengths import fit_lengths
 from mensura.horizon.reading import read_times
-from mensura.scale import Z90
 
 DATA = Path(__file__).parent / "data"
 _NEW = "\0new"
@@ -116,9 +114,7 @@ def estimate_minutes(
     times = pl.concat([learned, judged, measured], how="diagonal_relaxed")
     tasks = times.select("suite", "task").unique(maintain_order=True)
     lengths = fit_lengths(times, tasks)
-    half = Z90 * np.sqrt(lengths.total + lengths.person**2)
-    ends = {"minutes": lengths.mean, "minutes_low": lengths.mean - half, "minutes_high": lengths.mean + half}
-    table = tasks.with_columns(**{name: pl.Series(np.exp2(CENTER + value)) for name, value in ends.items()})
+    table = lengths.intervals("minutes_low", "minutes_high", lengths.person)
     table = table.filter(pl.col("suite") == _NEW).rename({"task": "item"}).drop("suite")
     is_anchor = pl.col("item").is_in(measured["task"].to_list())
     tied = pl.lit("estimated, with anchors" if measured.height else "estimated")

@@ -301,10 +301,8 @@ def _from_log(runs: Any) -> pl.DataFrame:  # noqa: ANN401
         for part in (batch.long() if isinstance(batch, WideAnswers) else (batch,))
     ]
     named = pl.col("item").str.extract_groups(r"^(?:(?<suite>[^:]+):)?(?<task>.+)$")
-    runs: pl.DataFrame = (
-        pl.concat(batches).select("subject", named.struct.unnest(), score="value").drop_nulls(["subject", "score"])
-    )
-    return runs.with_columns(pl.col("suite").fill_null(ALL))
+    samples: pl.DataFrame = pl.concat(batches).select("subject", named.struct.unnest(), score="value")
+    return samples.drop_nulls(["subject", "score"]).with_columns(pl.col("suite").fill_null(ALL))
 
 
 def named_columns(

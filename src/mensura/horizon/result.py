@@ -16,11 +16,10 @@ from mensura.core.results import Result
 from mensura.horizon.design import make_design
 from mensura.horizon.fitting import EffectSpreads, Mode, fit_mode
 from mensura.horizon.horizons import DRAWS, curve_table, draw_unknowns, part_table, people_curve, table_of
-from mensura.horizon.lengths import CENTER, fit_lengths
+from mensura.horizon.lengths import fit_lengths
 from mensura.horizon.metr import PENALTY, fit_metr
 from mensura.horizon.reading import ALL, HorizonData, read_data
 from mensura.intake.names import is_people
-from mensura.scale import Z90
 
 OWN, METR = "mensura", "metr"
 METHODS = (OWN, METR)
@@ -211,13 +210,8 @@ def _components(data: HorizonData) -> list[HorizonData]:
 
 def _tasks(modes: list[Mode], times: pl.DataFrame) -> pl.DataFrame:
     """Return the typical minutes of each task with 90% intervals, and how its best time was found."""
-    unique = list({id(mode.lengths): mode.lengths for mode in modes}.values())
-    parts = []
-    for lengths in unique:
-        half = Z90 * np.sqrt(lengths.total)
-        ends = {"minutes": lengths.mean, "low": lengths.mean - half, "high": lengths.mean + half}
-        values = {name: pl.Series(np.exp2(CENTER + value)) for name, value in ends.items()}
-        parts.append(lengths.tasks.with_columns(**values))
+    unique = {id(mode.lengths): mode.lengths for mode in modes}.values()
+    parts = [lengths.intervals("low", "high") for lengths in unique]
     order = pl.col("kind").replace_strict({"measured": 0, "at least": 1}, default=2, return_dtype=pl.Int32)
     how = (
         times.sort(order, maintain_order=True).group_by("suite", "task", maintain_order=True).agg(pl.col("how").first())
