@@ -11,6 +11,7 @@ from mensura.study.horizons import (
     horizon_deck,
     horizon_sentence,
     judged_errors,
+    price_tasks,
     say_horizon,
     say_interval,
     say_lengths,
@@ -69,3 +70,14 @@ def test_pages_and_the_command_have_the_same_security_horizons(mensura_command):
     told = {row["subject"]: row["p50"] for row in printed if row["suite"] == "all"}
     shown = dict(task_horizons().rows.filter(domain="security").select("subject", "p50").iter_rows())
     assert shown == pytest.approx(told, rel=1e-6)
+
+
+def test_a_model_is_cheaper_from_a_shorter_task_where_people_earn_more(study):
+    wages = pl.DataFrame({"occupation": ["analyst", "clerk"], "wage": [90.0, 30.0]})
+    bounds, lengths = price_tasks(study.evidence.models, wages)
+    both = bounds.pivot(on="occupation", index="subject", values="cheaper_from").drop_nulls()
+    assert both.height >= 5 and (both["analyst"] < both["clerk"]).all()
+    assert set(bounds["subject"]) <= set(study.evidence.models["subject"])
+    hour = lengths.filter(minutes=60.0, occupation="clerk")
+    assert hour["people"].unique().to_list() == [30.0]
+    assert ((hour["cost_low"] <= hour["cost"]) & (hour["cost"] <= hour["cost_high"])).all()
