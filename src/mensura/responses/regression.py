@@ -162,12 +162,12 @@ def regress_abilities(
         effects.append(estimates_table(terms, line.coefficients[:, at], errors[:, at]).select(*own, pl.all()))
         plausible.append(pl.DataFrame({"subject": names, **values}).select("subject", *own, pl.exclude("subject")))
     roots, pairs = np.sqrt(np.diag(left)), combinations_with_replacement(range(len(left) * several), 2)
-    rows = [
+    covariances = [
         (dimensions[one], dimensions[two], left[one, two], left[one, two] / (roots[one] * roots[two]))
         for one, two in pairs
     ]
     schema = dict.fromkeys(("dimension", "other"), pl.String) | dict.fromkeys(("covariance", "correlation"), pl.Float64)
-    residuals = pl.DataFrame(rows, schema=schema, orient="row")
+    residuals = pl.DataFrame(covariances, schema=schema, orient="row")
     return AbilityRegression(pl.concat(effects), pl.concat(plausible), sd, explained, residuals)
 
 
