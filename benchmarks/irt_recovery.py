@@ -24,6 +24,8 @@ from mensura.responses.irt.shards import of_matrix
 
 Z90 = 1.6448536269514722
 PEER_REPLICATIONS = 2
+HIGH = 1.5
+"""Abilities above this are high: posterior means are drawn towards the middle there."""
 PARAMETERS = ("slope", "intercept", "ability")
 
 
@@ -72,6 +74,14 @@ def recover(setting: Setting, replications: int, *, peer: bool) -> dict[str, Any
         note("intercept_held", np.mean(np.abs(p.intercept - truth.intercept) < Z90 * errors[:, 1]))
         note("ability_held", np.mean(np.abs(placed.mean - truth.ability) < Z90 * placed.error))
         note("converged", fitted.converged)
+        high = truth.ability > HIGH
+        for name, ability, error in (
+            ("eap", placed.mean, placed.error),
+            ("wle", placed.weighted, placed.weighted_error),
+        ):
+            off = ability[high] - truth.ability[high]
+            note(f"{name}_bias_of_high", off.mean())
+            note(f"{name}_held_of_high", np.mean(np.abs(off) < Z90 * error[high]))
         if peer and seed < PEER_REPLICATIONS and setting.model == "2pl" and trials is None:
             other = fit_peer_items(right)
             if other is not None:
@@ -110,6 +120,12 @@ def main() -> None:
     for model in dict.fromkeys(row["model"] for row in rows):
         held = [float(row[f"{name}_held"]) for row in rows if row["model"] == model for name in PARAMETERS]
         record(f"irt.recovery_{model}", percent_range(held, digits=1))
+    short = rows[0]
+    if short["items"] == SETTINGS[0].items:
+        high = [
+            f"{short[f'{name}_bias_of_high']:+.2f} ({short[f'{name}_held_of_high']:.0%})" for name in ("eap", "wle")
+        ]
+        record("irt.high", " and ".join(high).replace("-", "−"))
     print(json.dumps(rows))
 
 
