@@ -33,7 +33,7 @@ def test_what_changed_is_one_click_away(visit):
     reader.click("footer >> text=What changed")
     said = reader.reads("main")
     assert re.search(r"Editions \d+ \w+ 20\d\d Newest score of \d+ \w+ 20\d\d", said)
-    assert re.search(r"What the evidence received .+ 2026-10-10 LMArena text leaderboard", said)
+    assert re.search(r"What the evidence received .+ 10 October 2026 LMArena text leaderboard", said)
     assert reader.clicks == 1
 
 

@@ -385,7 +385,7 @@ def test_a_score_leads_to_its_source_without_a_script(visit):
     row = page.locator("#model-scores tbody tr").first  # as printed, use, source and date stand beside the number
     assert row.locator("td:nth-child(2) a").get_attribute("href").startswith("https://")
     cells = row.locator("td").all_text_contents()
-    assert all(cells[1:6]) and re.fullmatch(r"\d{4}-\d\d-\d\d", cells[5].strip())
+    assert all(cells[1:6]) and re.fullmatch(r"(\d+ )?[A-Z]\w+ 20\d\d", cells[5].strip())
     assert page.locator("#scores + p a[href$='#evidence']").count() == 1, "the rule stands once above"
 
 

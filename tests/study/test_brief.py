@@ -2,17 +2,8 @@
 
 import re
 
-import pytest
-
-import mensura
 from mensura.cli.main import COMMANDS
-from mensura.study import Study
 from mensura.study.brief import brief_sentences, write_brief
-
-
-@pytest.fixture(scope="module")
-def study():
-    return Study.open(mensura.load())
 
 
 def test_every_sentence_names_a_command_that_exists(study):

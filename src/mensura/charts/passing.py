@@ -189,8 +189,8 @@ def _draw_dumbbell(sheet: Canvas, row: PassingRow, at: _RowPlaces, y: float) -> 
     score, low, high = row.people
     shown, now = row.test.rpartition(", ")[2], row.best.detail if row.best else ""
     if score is None:  # a unit without 0 and 100%
-        text = f"people {shown}, best now {now}" if now else f"people {shown}"
-        sheet.words(at.score(0), y, text, fill=paint.soft, size=11)
+        both = f"people {shown}, best now {now}" if now else f"people {shown}"
+        sheet.words(at.score(0), y, both, fill=paint.soft, size=11)
         return
     sheet.line(at.score(0), y, at.score(100), y, paint.grid, 1.5)
     if at.narrow and min(score, row.best.y if row.best and now else score) > _ROOM_OF_ZERO:

@@ -112,7 +112,7 @@ def build_report(
         return headline
     with whole_folder(out, "report", certain=["index.html", *_FOLDERS]) as stage:
         _write_static(stage)  # first: a full disk is noticed before any work
-        study = Study.open(evidence, lines, method)
+        study = Study.open(evidence, lines, method, led=True)
         shared = {
             "navigation": pages.NAVIGATION,
             "more": pages.MORE,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -75,10 +76,15 @@ class Study(Result):
         return cls(evidence, chosen_lines(published=evidence.calibration) if lines is None else lines, method)
 
     @classmethod
-    def open(cls, evidence: Evidence, lines: Calibration | None = None, method: str | None = None) -> Study:
-        """Return the study of an evidence from the cache, where it was run before; else run all of it and keep it."""
+    def open(
+        cls, evidence: Evidence, lines: Calibration | None = None, method: str | None = None, *, led: bool = False
+    ) -> Study:
+        """Return the study of an evidence from the cache, where it was run before; else run all of it and keep it.
+
+        ``led``: whoever opens it will ask who leads, which takes as long as all IQs and is then found meanwhile.
+        """
         study = cls.run(evidence, lines, method)
-        return recall(STUDY, study._inputs, study._computed)
+        return recall(STUDY, study._inputs, lambda: study._computed(led=led))
 
     @property
     def _inputs(self) -> tuple[str, ...]:
@@ -87,14 +93,14 @@ class Study(Result):
         facts = (evidence.fingerprint, evidence.origin, *evidence.warnings)
         return (*facts, *map(repr, self.lines), self.method or "joint")
 
-    def _computed(self) -> Study:
+    def _computed(self, *, led: bool) -> Study:
         """Compute everything that takes long: IQs here, and at the same time what needs no IQ in another process."""
         with Processes(1) as processes:
             others = processes.submit(_compute_parts, self.evidence, self.lines)
             _ = self.world  # here: the other process has more to do
-            ranks = lambda: others.result()["fit"].laplace.ranks  # noqa: E731
-            lead = recall("lead", self._inputs, lambda: find_lead(self.iq, ranks))
-            set_computed(self, lead=lead, **others.result())
+            if led:
+                set_computed(self, lead=self._find_lead(lambda: others.result()["fit"].laplace.ranks))
+            set_computed(self, **others.result())
         for part in ("models", *SLOW_PARTS):
             getattr(self, part)
         return self
@@ -204,7 +210,10 @@ class Study(Result):
     @cached_property
     def lead(self) -> Lead | None:
         """Who leads, and how sure that is by each way of reckoning; kept by itself, as few commands ask for it."""
-        return recall("lead", self._inputs, lambda: find_lead(self.iq, lambda: self.capability_ranks))
+        return self._find_lead(lambda: self.capability_ranks)
+
+    def _find_lead(self, stitched: Callable[[], pl.DataFrame]) -> Lead | None:
+        return recall("lead", self._inputs, lambda: find_lead(self.iq, stitched))
 
     @cached_property
     def rows(self) -> PlainRows:
