@@ -31,12 +31,13 @@ def choose_columns(pattern: str, columns: Sequence[str]) -> list[str]:
         try:
             named = [name for name in columns if re.search(pattern, name)]
         except re.error as fault:
-            raise MensuraError(f"items {pattern!r}: not a CSV file and not a valid pattern ({fault})") from fault
+            raise MensuraError(f"--items {pattern!r}: not a CSV file and not a valid pattern ({fault})") from fault
     if not named:
         kind = "regular expression" if regular else "wildcard"
         hint = ". For one row per answer say --long item,correct" if {"item", "correct"} <= set(columns) else ""
         raise MensuraError(
-            f"items {pattern!r}: this {kind} matches none of the {len(columns)} columns ({listed_names(columns)}){hint}"
+            f"--items {pattern!r}: this {kind} matches none of the {len(columns)} columns "
+            f"({listed_names(columns)}){hint}"
         )
     return named
 
