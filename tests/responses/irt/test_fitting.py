@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from mensura.responses.irt.fitting import Anderson, Effort, climb, exact_information, fit_held, over, start
+from mensura.responses.irt.information import Information
 from mensura.responses.irt.namespace import namespace
 from mensura.responses.irt.priors import Priors
 from mensura.responses.irt.shards import Held, Shard
@@ -63,3 +64,9 @@ def test_one_slope_needs_total_scores_alone(weighed):
     assert short.evidence == pytest.approx(whole.evidence, abs=1e-8)
     assert short.parameters.flat() == pytest.approx(whole.parameters.flat(), abs=1e-8)
     assert short.information.errors() == pytest.approx(errors, rel=1e-5)
+
+
+def test_information_of_which_nothing_is_missing_has_a_step():
+    """One right answer in all: posteriors leave no direction open, so there are no columns."""
+    whole = Information(np.full((2, 1, 1), 0.5), np.full(1, 0.25), np.zeros((2, 1, 0)), np.zeros((1, 0)))
+    assert whole.step(np.array([2.0, 4.0, 8.0])).tolist() == [1.0, 2.0, 2.0]

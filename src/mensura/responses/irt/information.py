@@ -63,7 +63,7 @@ class Information:
 
     def step(self, slope: Floats) -> Floats:
         """Return the inverse information times a gradient in the order of :meth:`Parameters.flat`."""
-        columns = np.concatenate([self.item_columns.reshape(-1, self.item_columns.shape[2]), self.group_columns])
+        columns = np.concatenate([*self.item_columns, self.group_columns])  # there may be none
         return np.asarray(Information.plain_step(self, slope) + columns @ (columns.T @ slope))
 
     def plain_step(self, slope: Floats) -> Floats:
