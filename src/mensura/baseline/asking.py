@@ -17,10 +17,10 @@ from mensura.baseline.estimator import logit_rate
 from mensura.baseline.recordings import COLUMNS, SIMULATED
 from mensura.core.arrays import Floats, expit
 from mensura.core.errors import MensuraError, check_choice, listed_names
+from mensura.demands.protocols import closed_object
 from mensura.extrapolation.whole_pool import (
     REMEMBERING,
     Matched,
-    closed_object,
     deal,
     judge_row,
     label_of,

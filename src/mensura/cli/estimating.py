@@ -149,8 +149,8 @@ def choose_estimating(
 def read_pool(place: Path) -> tuple[people.ItemPool, str]:
     """Return a pool and what its folder says of it; ``example`` is the shipped one, unless there is such a folder."""
     from mensura.extrapolation.descriptions import read_description
-    from mensura.extrapolation.methods import EXAMPLE_NAME, example_description, example_pool
+    from mensura.extrapolation.methods import EXAMPLE, EXAMPLE_NAME, example_pool
 
     if str(place) == EXAMPLE_NAME and not place.exists():
-        return example_pool(), example_description()
+        return example_pool(), read_description(EXAMPLE)
     return people.ItemPool.read(place), read_description(place)

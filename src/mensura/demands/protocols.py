@@ -91,9 +91,9 @@ class AnnotationProtocol:
             return [_packet("cell", [view], {code: rubrics[code]}, repeat) for view, code in pairs]
         judgement = _judgement(rubrics)
         if self.name == "item":
-            return [_packet("item", [view], rubrics, repeat, _closed(judgement)) for view in views]
-        entry = _closed({"item": {"type": "integer"}, **judgement})
-        schema = _closed({"items": {"type": "array", "items": entry}})
+            return [_packet("item", [view], rubrics, repeat, closed_object(judgement)) for view in views]
+        entry = closed_object({"item": {"type": "integer"}, **judgement})
+        schema = closed_object({"items": {"type": "array", "items": entry}})
         dealt = sorted(views, key=lambda view: _digest(view, repeat))
         calls = -(-len(dealt) // self.items_per_call)
         bounds = [len(dealt) * call // calls for call in range(calls + 1)]
@@ -162,16 +162,13 @@ def _boundaries(codes: tuple[str, ...]) -> str:
 def _judgement(codes: Iterable[str]) -> dict[str, object]:
     """Return the properties of one item's judgement: the reasons, then a level for each dimension."""
     level = {"type": "integer", "enum": list(LEVELS)}
-    return {"why": {"type": "string"}, "levels": _closed(dict.fromkeys(codes, level))}
+    return {"why": {"type": "string"}, "levels": closed_object(dict.fromkeys(codes, level))}
 
 
-def _closed(properties: Mapping[str, object]) -> dict[str, object]:
-    return {
-        "type": "object",
-        "properties": dict(properties),
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+def closed_object(properties: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the schema of an object that has these fields and no others."""
+    required = {"required": list(properties), "additionalProperties": False}
+    return {"type": "object", "properties": properties, **required}
 
 
 def _digest(view: ItemView, repeat: int) -> str:

@@ -152,8 +152,7 @@ def published_errors(validations: pl.DataFrame | None = None) -> pl.DataFrame:
     ['ICAR', 'PISA', 'TIMSS']
 
     """
-    table = load().validations if validations is None else validations
-    return table.filter(pl.col("task") != _CALIBRATION)
+    return (load().validations if validations is None else validations).filter(pl.col("task") != _CALIBRATION)
 
 
 def published_distances(validations: pl.DataFrame | None = None) -> pl.DataFrame:
@@ -178,5 +177,5 @@ def published_distances(validations: pl.DataFrame | None = None) -> pl.DataFrame
 
     """
     table = load().validations if validations is None else validations
-    rows = table.filter(pl.col("task") == _CALIBRATION)
-    return rows.drop("task").rename({"mae": "distance", "rmse": "rms_distance"})
+    distances = table.filter(pl.col("task") == _CALIBRATION).drop("task")
+    return distances.rename({"mae": "distance", "rmse": "rms_distance"})

@@ -106,9 +106,8 @@ class _Words:
         """Narrow the whole by each part of a crossing; a part that the world tables cannot read stays prose."""
         people = self.whole
         for covariate, label in parts:
-            named = f"{covariate}={label}"
             try:
-                people = population_of(named, people, world_tables())
+                people = population_of(f"{covariate}={label}", people, world_tables())
             except MensuraError:
                 people = people.with_(prose=f"{people.prose} Of these, those with {covariate} {label}.")
         return people.with_(name=group)

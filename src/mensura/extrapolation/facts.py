@@ -235,10 +235,6 @@ def _gap(kind: str, level: str) -> float:
     return _gaps()[kind, level][0]
 
 
-def _assumption(name: str) -> float:
-    return _assumptions()[name]
-
-
 @cache
 def world_tables() -> World:
     """Return the packaged world tables, read once."""
@@ -246,8 +242,8 @@ def world_tables() -> World:
 
 
 @cache
-def _assumptions() -> dict[str, float]:
-    return dict(world_tables().assumptions.select("assumption", "value").iter_rows())
+def _assumption(name: str) -> float:
+    return dict[str, float](world_tables().assumptions.select("assumption", "value").iter_rows())[name]
 
 
 @cache

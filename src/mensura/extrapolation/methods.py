@@ -82,8 +82,7 @@ def make_method(name: str, **settings: object) -> Extrapolator:
     """
     check_choice("method", name, METHODS)
     names = [entry.name for entry in fields(METHODS[name].method)]
-    unknown = [setting for setting in settings if setting not in names]
-    if unknown:
+    if unknown := [setting for setting in settings if setting not in names]:
         raise MensuraError(
             f"method {name!r} has no setting {', '.join(map(repr, unknown))}; expected {', '.join(names)}"
         )
@@ -314,11 +313,6 @@ def _check_use(method: Extrapolator, given: Mapping[str, object]) -> None:
         raise MensuraError(
             f"method {method.name!r} needs linking items: rates of the reference population on some items (links)"
         )
-
-
-def example_description() -> str:
-    """Return what the example's folder says of the people."""
-    return read_description(EXAMPLE)
 
 
 def single_item(rate: float | None, n: int | None, options: int | None, domain: str | None) -> ItemPool:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations, pairwise
+from itertools import combinations
 from math import factorial, sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -117,8 +117,7 @@ def driver_table(transfer: Transfer) -> pl.DataFrame:
         for on in map(frozenset, combinations(names, size))
     }
     rows = [(name, _shapley(name, names, rate), DRIVERS[name]) for name in names]
-    observed = float(transfer.observed.rate.mean())
-    shape = rate[frozenset()] - observed
+    shape = rate[frozenset()] - float(transfer.observed.rate.mean())
     if abs(shape) > NEGLIGIBLE:
         rows.append(("shape", shape, "the focal group described by its mean and spread alone"))
     return pl.DataFrame(rows, schema=columns, orient="row")
@@ -136,7 +135,7 @@ def _shapley(name: str, names: list[str], rate: dict[frozenset[str], float]) -> 
 
 FEWEST_DRAWS = 20  # for an interval of draws to have ends
 BREAKDOWNS = ("region", "subregion", "age", "attainment", "country")
-AGE_BANDS = (15.0, 25.0, 45.0, 65.0)
+AGE_BANDS, BAND_LABELS = (15.0, 25.0, 45.0, 65.0), ("00–14", "15–24", "25–44", "45–64", "65+")
 _RANDOM = {"item_by_country": "departure", "country_score": "shift", "sampling of the focal rate": "focal_rate"}
 
 
@@ -188,7 +187,7 @@ class PostStratification:
         stated = transfer.stated(central(transfer.assumptions))
         cells = transfer.reference_cells
         if by == "age":
-            cells = cells.with_columns(age_band=banded(cells["age"], AGE_BANDS, _band_labels()))
+            cells = cells.with_columns(age_band=banded(cells["age"], AGE_BANDS, BAND_LABELS))
         key = "age_band" if by == "age" else by
         rows = []
         for (level,), part in cells.sort(key).group_by(key, maintain_order=True):
@@ -225,8 +224,3 @@ class PostStratification:
             )
             sources[name] = Source(name, low, high, normal_sd, sources[name].row if name in sources else {})
         return list(sources.values())
-
-
-def _band_labels() -> list[str]:
-    edges = [0, *(int(edge) for edge in AGE_BANDS)]
-    return [f"{low:02d}–{high - 1}" for low, high in pairwise(edges)] + [f"{edges[-1]}+"]

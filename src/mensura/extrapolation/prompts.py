@@ -132,8 +132,7 @@ def read_template(name: str, own: Path | None = None) -> Mapping[str, Any]:
         raise MensuraError(
             f"{own}: not a readable template ({fault}); expected TOML with entries of {name}.toml"
         ) from fault
-    unknown = sorted(set(changes) - set(shipped))
-    if unknown:
+    if unknown := sorted(set(changes) - set(shipped)):
         raise MensuraError(f"{own}: unknown entry {unknown[0]!r}; expected one of {', '.join(shipped)}. Rename it")
     return {key: _merged(part, changes[key]) if key in changes else part for key, part in shipped.items()}
 

@@ -188,16 +188,13 @@ class Extrapolator(Protocol):
     @property
     def name(self) -> str:
         """The name used in tables and by ``--method``."""
-        ...
 
     @property
     def level(self) -> float:
         """Probability of its intervals."""
-        ...
 
     def predict(self, task: Task) -> Prediction:
         """Return the reference's rate for each item and each row of links, with intervals."""
-        ...
 
 
 def make_task(
@@ -275,8 +272,7 @@ def _links(links: Any, names: list[str]) -> tuple[Floats, Floats]:  # noqa: ANN4
     """Return the known rates of the reference (one draw) and the answers behind each rate, infinite where unknown."""
     rate, n = np.full(len(names), np.nan), np.full(len(names), np.inf)
     if links is not None:
-        frame = as_frame(links, name="links")
-        table = _with_items(frame, ["item", "rate"], "links", "give each item's rate once")
+        table = _with_items(as_frame(links, name="links"), ["item", "rate"], "links", "give each item's rate once")
         where = {name: index for index, name in enumerate(names)}
         rows = zip(table["item"], number_column(table, "rate"), number_column(table, "n"), strict=True)
         for item, value, answers in rows:

@@ -78,8 +78,7 @@ def fit_slice(task: Task, names: frozenset[str] | None = None) -> SliceFit | Non
     features, factor = features_of(task.items)
     between = _between(residuals, max(interaction, 0.0) + noise, features[:, mask], factor)
     kept = tuple(item for item, flag in zip(items, mask, strict=True) if flag)
-    parts = 1.0 + concentration_of(task)
-    return SliceFit(kept, slope, slope_variance, interaction, parts, residuals, noise, between)
+    return SliceFit(kept, slope, slope_variance, interaction, 1.0 + concentration_of(task), residuals, noise, between)
 
 
 def learn_prior(task: Task, slices: Slices, own: Prior, trust: float) -> Prior:
@@ -202,8 +201,7 @@ def _mean_logit(task: Task, names: frozenset[str]) -> float:
 def _between(residuals: Floats, noise: Floats, features: Floats, factor: Sequence[str]) -> dict[str, float]:
     """Return, per grouping, the variance between its levels less what interaction and noise alone would give."""
     variances: dict[str, list[float]] = {}
-    sizes = features.sum(axis=1)
-    for row, size, name in zip(features, sizes, factor, strict=True):
+    for row, size, name in zip(features, features.sum(axis=1), factor, strict=True):
         if size > 1:
             variances.setdefault(name, []).append(float(row @ residuals / size) ** 2 - float(row @ noise / size) / size)
     return {name: float(np.mean(values)) for name, values in variances.items()}

@@ -61,8 +61,7 @@ class Observed:
             warnings.append(f"{int(edge.sum())} rates of exactly 0 or 1 read as (correct + ½) / (n + 1)")
         options = number_column(task.items, "n_options")
         floor = np.where(options >= FEWEST_OPTIONS, 1 / np.maximum(options, FEWEST_OPTIONS), 0.0)
-        below = int(np.sum(rate < floor))
-        if below:
+        if below := int(np.sum(rate < floor)):
             warnings.append(
                 f"{below} items are answered worse than chance: nothing says how knowledge would change them, "
                 "so their rate is carried over as the rate of guessing"
@@ -87,8 +86,7 @@ class Observed:
         drawn = np.repeat(self.rate[:, None], count, axis=1)
         given = np.flatnonzero(np.isfinite(self.n))
         right = np.rint(self.rate[given] * self.n[given])
-        shape = (given.size, count)
-        drawn[given] = rng.beta(right[:, None] + 0.5, (self.n[given] - right)[:, None] + 0.5, shape)
+        drawn[given] = rng.beta(right[:, None] + 0.5, (self.n[given] - right)[:, None] + 0.5, (given.size, count))
         return np.clip(drawn, _EDGE, 1 - _EDGE)
 
 
@@ -120,16 +118,6 @@ class Transfer:
     task: Task
     domain: str | None = None
 
-    @property
-    def focal(self) -> Population:
-        """Who was observed."""
-        return self.task.focal
-
-    @property
-    def reference(self) -> Population:
-        """Who is wanted."""
-        return self.task.reference
-
     @cached_property
     def observed(self) -> Observed:
         """The focal rates, with what is known of the items."""
@@ -140,7 +128,7 @@ class Transfer:
         """The assumptions table, with a row for each mean that a population states of itself."""
         rows = [
             (_mean_of(population), population.ability.mean, population.ability.low, population.ability.high)
-            for population in dict.fromkeys((self.focal, self.reference))
+            for population in dict.fromkeys((self.task.focal, self.task.reference))
             if population.ability is not None
         ]
         stated = pl.DataFrame(rows, schema=_RANGE, orient="row")
@@ -149,17 +137,17 @@ class Transfer:
     @property
     def same_people(self) -> bool:
         """Whether the two populations differ in words alone: then nothing moves a rate."""
-        return self.focal.with_(name="", prose="") == self.reference.with_(name="", prose="")
+        return self.task.focal.with_(name="", prose="") == self.task.reference.with_(name="", prose="")
 
     @cached_property
     def reference_cells(self) -> pl.DataFrame:
         """The reference population's cells."""
-        return cells_of(self.reference, self.world)
+        return cells_of(self.task.reference, self.world)
 
     @cached_property
     def focal_cells(self) -> pl.DataFrame:
         """The focal population's cells."""
-        return cells_of(self.focal, self.world)
+        return cells_of(self.task.focal, self.world)
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
@@ -183,8 +171,8 @@ class Transfer:
         By so much do errors of single countries' scores, independent of each other, count between the two. A
         population that states its ability has no such error.
         """
-        here = {} if self.focal.ability else _country_shares(self.focal, self.focal_cells, self.world)
-        there = {} if self.reference.ability else _country_shares(self.reference, cells, self.world)
+        here = {} if self.task.focal.ability else _country_shares(self.task.focal, self.focal_cells, self.world)
+        there = {} if self.task.reference.ability else _country_shares(self.task.reference, cells, self.world)
         return float(np.sqrt(_squared_gap(here, there)))
 
     @cached_property
@@ -196,10 +184,10 @@ class Transfer:
         pool that holds it. People of other ages than the focal group's are as foreign to an item as another
         country.
         """
-        here = _country_shares(self.focal, self.focal_cells, self.world)
-        there = _country_shares(self.reference, self.reference_cells, self.world)
+        here = _country_shares(self.task.focal, self.focal_cells, self.world)
+        there = _country_shares(self.task.reference, self.reference_cells, self.world)
         between = _squared_gap(here, there) / 2
-        low, high = self.focal.ages
+        low, high = self.task.focal.ages
         inside = self.reference_cells.filter(pl.col("age").is_between(low - 1, high + 2))
         outside = max(0.0, 1.0 - float(inside["weight"].sum()))
         return float(np.sqrt(min(1.0, between + outside)))
@@ -267,12 +255,12 @@ class Transfer:
         domain = Domain(name, curricular, self._curves, dont_know)
         focal, draws = self._focal_strata, drawn.draws
         scale = draws[f"departures_{name}"]
-        if self.focal.ages[0] > YOUNGEST_ADULT and self.reference.ages[0] > YOUNGEST_ADULT:
+        if self.task.focal.ages[0] > YOUNGEST_ADULT and self.task.reference.ages[0] > YOUNGEST_ADULT:
             scale = np.maximum(scale, draws["departures_knowledge"])
-        here = abilities(focal, draws, domain, given=_mean_of(self.focal))
+        here = abilities(focal, draws, domain, given=_mean_of(self.task.focal))
         if "learning" in off:
             strata = strata.like(*moments(focal.weight, here))
-        there = abilities(strata, draws, domain, given=_mean_of(self.reference), off=off)
+        there = abilities(strata, draws, domain, given=_mean_of(self.task.reference), off=off)
         there = replace(there, mean=there.mean + (scale * drawn.shift)[:, None])
         kernel = np.minimum(_least(here), _least(there))
         steep = draws["slope"] if slope is None else np.full(kernel.size, slope)

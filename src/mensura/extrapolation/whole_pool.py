@@ -13,6 +13,7 @@ import polars as pl
 
 from mensura.core.arrays import expit, logit
 from mensura.core.errors import MensuraError
+from mensura.demands.protocols import closed_object
 from mensura.extrapolation.correction import NEAREST, AskingMethod, Correction, Replies, shipped_correction
 from mensura.extrapolation.prompts import fenced, fill, item_facts, read_template
 from mensura.llm import AnswerReading, Question, UnreadableError
@@ -35,12 +36,6 @@ def _schema(more: Mapping[str, object], whole: Mapping[str, object]) -> Mapping[
     numbers = {name: {"type": "number", "minimum": 0, "maximum": 100} for name in _NUMBERS}
     row = closed_object({"item": {"type": "string"}, **numbers, **more})
     return closed_object({"rationale": {"type": "string"}, **whole, "answers": {"type": "array", "items": row}})
-
-
-def closed_object(properties: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the schema of an object that has these fields and no others."""
-    required = {"required": list(properties), "additionalProperties": False}
-    return {"type": "object", "properties": properties, **required}
 
 
 SCHEMA = _schema({}, {})
@@ -222,10 +217,11 @@ class WholePool(AskingMethod):
         calls, failures = np.zeros(task.size, dtype=np.int64), list[str]()
         facts, share = item_facts(task), float(np.mean(task.share))
         for attempt in range(self.rounds):
+            size = max(self.chunk >> attempt, 1)  # half as many items at each attempt
             chunks = [
                 (repeat, places)
                 for repeat in range(self.repeats)
-                for places in deal(np.flatnonzero(np.isnan(estimates[0, repeat])).tolist(), self._size(attempt))
+                for places in deal(np.flatnonzero(np.isnan(estimates[0, repeat])).tolist(), size)
             ]
             questions = [
                 ask_pool([facts[place] for place in places], share, repeat + attempt * self.repeats, self.template)
@@ -240,10 +236,6 @@ class WholePool(AskingMethod):
         mean, half = (np.nansum(part, axis=0) / np.maximum(count, 1) for part in (rate, (high - low) / 2))
         table = pl.DataFrame({"item": task.names * self.repeats, "rate": estimates[0].ravel()}, nan_to_null=True)
         return Replies(np.where(count > 0, expit(mean), np.nan), half, calls, table, failures)
-
-    def _size(self, attempt: int) -> int:
-        """Return the items of a chunk, half as many at each attempt."""
-        return max(self.chunk >> attempt, 1)
 
 
 def _take(answer: Answer, places: Sequence[int], estimates: np.ndarray) -> list[str]:
