@@ -98,8 +98,7 @@ def fit_ordinal(levels: Floats, owner: np.ndarray) -> tuple[Floats, Floats, Floa
     """
     shown = (levels[:, :, None] == _VALUES).astype(float)
     read = shown.sum(axis=(0, 2)) > 0
-    count = int(owner.max()) + 1
-    by_annotator = np.stack([shown[owner == a].sum(axis=0) for a in range(count)])
+    by_annotator = np.stack([shown[owner == a].sum(axis=0) for a in range(int(owner.max()) + 1)])
     share = by_annotator.sum(axis=0) + 1e-3
     posterior = np.where(read[:, None], share / share.sum(axis=1, keepdims=True), 0.0)
     for _ in range(_ROUNDS):

@@ -223,6 +223,7 @@ def _annotation(plan: AnnotationPlan, asked: Sequence[Asked], aggregate: str, se
         reason, count = unparsed["reason"].value_counts(sort=True).row(0)
         warnings.append(f"{unparsed.height} cells without a level; the commonest reason ({count}): {reason}")
     costs = [part.cost for part in asked]
+    read_twice = readings.select(pl.struct("item", "dimension").is_duplicated().any()).item()
     return Annotation(
         pooled.demands,
         readings,
@@ -230,7 +231,7 @@ def _annotation(plan: AnnotationPlan, asked: Sequence[Asked], aggregate: str, se
         plan.skipped,
         plan.guessing,
         pooled.annotators,
-        measure_agreement(readings, seed=seed) if _has_two_raters(readings) else None,
+        measure_agreement(readings, seed=seed) if read_twice else None,
         plan.protocol.name,
         plan.repeats,
         sum(part.calls for part in asked),
@@ -238,8 +239,3 @@ def _annotation(plan: AnnotationPlan, asked: Sequence[Asked], aggregate: str, se
         None if None in costs else sum(cost for cost in costs if cost is not None),
         tuple(warnings),
     )
-
-
-def _has_two_raters(readings: pl.DataFrame) -> bool:
-    """Return whether any cell was read twice, so that agreement can be spoken of."""
-    return bool(readings.select(pl.struct("item", "dimension").is_duplicated().any()).item())

@@ -131,15 +131,8 @@ def check_demands(rates: Any, demands: Any, *, draws: int = DRAWS, seed: int = 0
         verdicts = judge(prediction, draws, rng)
     else:
         warnings.append(f"{len(sample.pools)} pools: prediction on pools left out needs {FEWEST_POOLS} or more")
-    return DemandsCheck(
-        _overall(sample, draws, rng),
-        correlations,
-        prediction,
-        verdicts,
-        len(sample.pools),
-        sample.logits.size,
-        tuple(warnings),
-    )
+    overall, sizes = _overall(sample, draws, rng), (len(sample.pools), sample.logits.size)
+    return DemandsCheck(overall, correlations, prediction, verdicts, *sizes, tuple(warnings))
 
 
 def _sample(rates: pl.DataFrame, readings: pl.DataFrame) -> tuple[_Sample, list[str]]:
@@ -155,8 +148,7 @@ def _sample(rates: pl.DataFrame, readings: pl.DataFrame) -> tuple[_Sample, list[
     if joined.height < rates.height:
         warnings.append(f"{rates.height - joined.height} of {rates.height} items of the pools have no levels")
     large = pl.len().over("pool") >= FEWEST_ITEMS
-    small = joined.filter(~large)["pool"].unique(maintain_order=True).to_list()
-    if small:
+    if small := joined.filter(~large)["pool"].unique(maintain_order=True).to_list():
         warnings.append(f"fewer than {FEWEST_ITEMS} items with levels, left out: {', '.join(small)}")
     joined = joined.filter(large)
     if joined.is_empty():

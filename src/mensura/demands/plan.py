@@ -127,8 +127,7 @@ class Asked:
 def ask_plan(plan: AnnotationPlan, model: str | Asker, **settings: Any) -> Asked:  # noqa: ANN401
     """Ask one model everything a plan holds."""
     with opened(model, plan.max_tokens, settings) as asker:
-        answers = asker.ask(plan.questions, plan.protocol.read)
-        return _sorted_out(plan, answers, asker.model)
+        return _sorted_out(plan, asker.ask(plan.questions, plan.protocol.read), asker.model)
 
 
 @contextmanager

@@ -60,8 +60,7 @@ def read_level_table(
     """Read a table of levels, long or wide, and give its columns Mensura's names; see :func:`read_demands`."""
     frame = read_columns(source, LEVEL_FIELDS, name=name, needed=["item"], columns=columns)
     spelled = {code.casefold(): code for code in codes if code not in frame.columns}
-    names = {title: spelled.get(title.strip().casefold(), title) for title in frame.columns}
-    return frame.rename(names)
+    return frame.rename({title: spelled.get(title.strip().casefold(), title) for title in frame.columns})
 
 
 def read_demands(
@@ -106,8 +105,7 @@ def read_demands(
     wanted = list(codes) if codes is not None else list(load_rubrics())
     if isinstance(source, str | Path):
         name = str(source)
-    mapping = parse_map(columns, FIELDS, "item=qid,level=score")
-    frame = read_level_table(source, wanted, name=name, columns=mapping)
+    frame = read_level_table(source, wanted, name=name, columns=parse_map(columns, FIELDS, "item=qid,level=score"))
     if not {"dimension", "level"} <= set(frame.columns):
         present = [code for code in wanted if code in frame.columns]
         if not present:

@@ -173,7 +173,7 @@ def load_rubrics(folder: str | Path | None = None, dimensions: Iterable[str] | N
     """
     rubrics = dict(_own_rubrics())
     if folder is not None:
-        own = _read_folder(Path(folder), annotated_dimensions())
+        own = _read_folder(Path(folder))
         _refuse_near_names(own, rubrics, Path(folder))
         rubrics |= own
     if dimensions is None:
@@ -188,7 +188,7 @@ def load_rubrics(folder: str | Path | None = None, dimensions: Iterable[str] | N
 
 @cache
 def _own_rubrics() -> dict[str, Rubric]:
-    return _read_folder(DATA / "rubrics", annotated_dimensions())
+    return _read_folder(DATA / "rubrics")
 
 
 def read_rubric(path: Path, dimension: Dimension | None = None) -> Rubric:
@@ -258,7 +258,7 @@ def _read_level(path: Path, number: int, level: int, lines: list[str]) -> Rubric
     return RubricLevel(level, label[1] if label else "", rest, tuple(examples or ()))
 
 
-def _read_folder(folder: Path, known: Mapping[str, Dimension]) -> dict[str, Rubric]:
+def _read_folder(folder: Path) -> dict[str, Rubric]:
     """Read every rubric of a folder, in the order of its dimension table, else of ours, else by name."""
     if not folder.is_dir():
         raise MensuraError(f"rubrics {folder}: no such folder; expected one with files CODE.txt such as PLp.txt")
@@ -266,13 +266,12 @@ def _read_folder(folder: Path, known: Mapping[str, Dimension]) -> dict[str, Rubr
     files = {path.stem: path for path in sorted(folder.glob("*.txt")) if path.stem.lower() != "readme"}
     if not files:
         raise MensuraError(f"rubrics {folder}: no rubric in it; expected files CODE.txt such as PLp.txt")
-    lacking = [code for code in named if code not in files]
-    if lacking:
+    if lacking := [code for code in named if code not in files]:
         raise MensuraError(
             f"{folder / 'dimensions.csv'}: {lacking[0]!r} is named there, but {lacking[0]}.txt is missing; add the "
             "file or remove the row"
         )
-    table = {**known, **named}
+    table = {**annotated_dimensions(), **named}
     order = [code for code in table if code in files] + [code for code in files if code not in table]
     return {code: read_rubric(files[code], table.get(code)) for code in order}
 

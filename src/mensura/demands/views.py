@@ -135,8 +135,7 @@ def view_items(items: pl.DataFrame) -> tuple[list[ItemView], pl.DataFrame]:
     """Return the items that can be annotated as they are seen, and those that cannot: item, reason."""
     views, skipped = [], []
     for item in _read_items(items).items:
-        reason = "needs a picture" if item.rest.get("needs_picture") is True else "" if item.text else "no text"
-        if reason:
+        if reason := "needs a picture" if item.rest.get("needs_picture") is True else "" if item.text else "no text":
             skipped.append((item.item, reason))
         else:
             scoring = str(item.rest.get("scoring") or "").strip()
