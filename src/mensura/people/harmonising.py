@@ -122,16 +122,13 @@ def harmonise(
             log.append(("item", item, "no column of answers"))
             continue
         reason = _unusable(row, rules)
-        if item in scored_already and not row.get("answer") and row.get("max_points") in (None, 1):
-            scored = None if reason else answers[item].cast(pl.Int8)
-        else:
-            scored = None if reason else _score(answers[item], row, rules)
-        if scored is not None and scored.count() < rules.min_answers:
-            reason = f"{scored.count()} answers, fewer than {rules.min_answers}"
-        if reason or scored is None:
-            log.append(("item", item, reason or "not scored"))
-        else:
-            columns.append(scored.alias(item))
+        if reason is None:
+            plain = item in scored_already and not row.get("answer") and row.get("max_points") in (None, 1)
+            scored = answers[item].cast(pl.Int8) if plain else _score(answers[item], row, rules)
+            reason = _too_few(scored.count(), rules)
+            columns += [] if reason else [scored.alias(item)]
+        if reason:
+            log.append(("item", item, reason))
     if len(columns) == 1:
         reasons = ", ".join(sorted({reason for _, _, reason in log})[:3])
         raise MensuraError(
@@ -140,8 +137,7 @@ def harmonise(
         )
     kept = items.filter(pl.col("item").is_in([column.name for column in columns[1:]]))
     pool = ItemPool.from_answers(name, kept, pl.DataFrame(columns), persons, by=by, weight=weight)
-    exclusions = pl.DataFrame(log, schema=empty_log().schema, orient="row")
-    return ItemPool(name, pool.items, pool.rates, pool.persons, pool.responses, exclusions)
+    return replace(pool, exclusions=pl.DataFrame(log, schema=empty_log().schema, orient="row"))
 
 
 def read_points(answers: pl.DataFrame, rules: HarmonisingRules) -> pl.DataFrame:
@@ -214,18 +210,15 @@ def screen(pool: ItemPool, rules: HarmonisingRules | None = None) -> ItemPool:
     answers = dict(pool.rates.filter(pl.col("group") == ALL).select("item", "n").iter_rows())
     reasons = {}
     for row in pool.items.iter_rows(named=True):
-        few = answers.get(row["item"], 0) < rules.min_answers
-        thin = f"{answers.get(row['item'], 0)} answers, fewer than {rules.min_answers}" if few else None
-        if reason := _unusable(row, rules) or thin:
+        if reason := _unusable(row, rules) or _too_few(answers.get(row["item"], 0), rules):
             reasons[row["item"]] = reason
     log = pl.DataFrame([("item", *entry) for entry in reasons.items()], schema=empty_log().schema, orient="row")
     kept = ~pl.col("item").is_in(list(reasons))
-    responses = None if pool.responses is None else pool.responses.drop(reasons, strict=False)
     return replace(
         pool,
         items=pool.items.filter(kept),
         rates=pool.rates.filter(kept),
-        responses=responses,
+        responses=None if pool.responses is None else pool.responses.drop(reasons, strict=False),
         exclusions=pl.concat([pool.exclusions, log]),
     )
 
@@ -239,6 +232,11 @@ def _unusable(row: dict[str, object], rules: HarmonisingRules) -> str | None:
     if row.get("scoring") != "points" and not rules.several_keys and len(_keys(row.get("answer"))) > 1:
         return "ambiguous key: more than one right answer"
     return None
+
+
+def _too_few(answers: int, rules: HarmonisingRules) -> str | None:
+    """Return why an item cannot be used, from its number of answers."""
+    return f"{answers} answers, fewer than {rules.min_answers}" if answers < rules.min_answers else None
 
 
 def _by_key(row: dict[str, object], column: pl.Series) -> bool:
@@ -286,8 +284,7 @@ def _credited(text: pl.Series, aside: pl.Series, item: str, most: object, rules:
 def _most_seen(points: pl.Series, item: str) -> float:
     """Return the largest number of points seen; a gap below it betrays a code for a missing answer."""
     values = points.drop_nulls().unique().sort().to_list()
-    gaps = [value for before, value in pairwise([0.0, *values]) if value - before > 1]
-    if gaps:
+    if gaps := [value for before, value in pairwise([0.0, *values]) if value - before > 1]:
         raise MensuraError(
             f"item {item!r}: {gaps[0]:g} points without any below it. Say --absent {gaps[0]:g} (not given: no answer) "
             f"or --omitted {gaps[0]:g} (left out: wrong) if it is a code, else give the item's max_points"

@@ -123,8 +123,7 @@ def _item_table(items: str, raw: NotedTable, used: set[str]) -> tuple[pl.DataFra
         )
     no_items = [name for name in matched if name in others]
     notes = [f"columns that match --items but are no items: {listed_names(no_items)}"] if no_items else []
-    rows = {"item": named, "label": [raw.labels.get(name) for name in named]}
-    return pl.DataFrame(rows, strict=False), notes
+    return pl.DataFrame({"item": named, "label": [raw.labels.get(name) for name in named]}, strict=False), notes
 
 
 def _holds_words(column: pl.Series) -> bool:

@@ -231,8 +231,7 @@ class ItemPool(Result):
         """Return the answers long: person, item, correct."""
         if self.responses is None:
             raise MensuraError(f"pool {self.name!r} has published rates only, no answers; add responses.csv")
-        long = self.responses.unpivot(index="person", variable_name="item", value_name="correct")
-        return long.drop_nulls("correct")
+        return self.responses.unpivot(index="person", variable_name="item", value_name="correct").drop_nulls("correct")
 
     def write(self, folder: str | Path) -> None:
         """Write the pool as a tidy folder that :meth:`read` reads back, in place of a pool written there before."""

@@ -68,8 +68,7 @@ def tabulate(
     crossings = [(name,) if isinstance(name, str) else tuple(name) for name in by]
     names = list(dict.fromkeys(name for crossing in crossings for name in crossing))
     frame = covariates if covariates is not None else pl.DataFrame()
-    missing = [name for name in [*names, *([weight] if weight else [])] if name not in frame.columns]
-    if missing:
+    if missing := [name for name in [*names, *([weight] if weight else [])] if name not in frame.columns]:
         have = ", ".join(frame.columns) or "none"
         raise MensuraError(f"no covariate {', '.join(map(repr, missing))} in persons; expected one of: {have}")
     cells, levels = _cells(frame, names, responses.height)
@@ -121,10 +120,8 @@ def _count(
 
 def _refuse_unscored(responses: pl.DataFrame, items: list[str]) -> None:
     """Refuse answers other than 0, 1 and null, by the first item that has one."""
-    schema = responses.schema
-    checked = responses.select(_unscored(item, schema[item]) for item in items)
-    wrong = [item for item in items if checked[item][0]]
-    if wrong:
+    checked = responses.select(_unscored(item, responses.schema[item]) for item in items)
+    if wrong := [item for item in items if checked[item][0]]:
         values = responses[wrong[0]].drop_nulls()
         odd = values.filter(~values.cast(pl.Float64, strict=False).is_in([0.0, 1.0]).fill_null(False))
         shown = repr(odd[0]) if odd.len() else "text"

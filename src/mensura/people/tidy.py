@@ -46,8 +46,7 @@ def read_tables(folder: Path) -> tuple[dict[str, pl.DataFrame], list[str]]:
         tables["group_rates"], warnings = check_rates(tables["group_rates"], name=f"{folder}/group_rates")
         mentioned.append(tables["group_rates"]["item"])
     if "responses" in tables:
-        names = tables["items"]["item"].to_list()
-        tables["responses"] = widen(tables["responses"], names, name=f"{folder}/responses")
+        tables["responses"] = widen(tables["responses"], tables["items"]["item"].to_list(), name=f"{folder}/responses")
         mentioned.append(pl.Series("item", tables["responses"].columns[1:], dtype=pl.String))
     for items in mentioned:
         tables["items"], added = _adopt(tables["items"], items)
@@ -178,19 +177,16 @@ def check_rates(rates: pl.DataFrame, *, name: str) -> tuple[pl.DataFrame, list[s
         correct=pl.coalesce("correct", (pl.col("n") * pl.col("rate")).round()),
         rate=pl.coalesce("rate", pl.col("correct") / pl.col("n")),
     )
-    _refuse(rates, ~(pl.col("n") > 0).fill_null(False), name, "n must be a number above 0")
-    _refuse(rates, ~pl.col("rate").is_between(0, 1).fill_null(False), name, "rate must lie between 0 and 1")
-    _refuse(
-        rates,
-        ~pl.col("correct").is_between(0, pl.col("n")).fill_null(False),
-        name,
-        "n_correct must lie between 0 and n",
-    )
+    for sound, rule in (
+        (pl.col("n") > 0, "n must be a number above 0"),
+        (pl.col("rate").is_between(0, 1), "rate must lie between 0 and 1"),
+        (pl.col("correct").is_between(0, pl.col("n")), "n_correct must lie between 0 and n"),
+    ):
+        _refuse(rates, ~sound.fill_null(False), name, rule)
     slack = 0.006 + 1 / pl.col("n")
     gap = (pl.col("rate") - pl.col("correct") / pl.col("n")).abs()
     _refuse(rates, gap > LARGEST_GAP, name, "rate and n_correct / n disagree")
-    weighted = rates.filter(gap > slack).height
-    if weighted:
+    if weighted := rates.filter(gap > slack).height:
         warnings.append(f"{weighted} rates differ from n_correct / n, as weighted rates do; the rates are used")
     _refuse(rates, pl.struct("item", "covariate", "group").is_duplicated(), name, "an item has two rows for one group")
     spread = (pl.col("rate") * (1 - pl.col("rate")) / pl.col("n")).sqrt()

@@ -169,8 +169,7 @@ class World:
             tables = {name: read_table(_choose(name, packaged, folder)) for name in _COLUMNS}
             needed = read_table(packaged / "assumptions.csv")
         world = cls(**tables)
-        missing = [name for name in needed["assumption"] if name not in world.assumptions["assumption"]]
-        if missing:
+        if missing := [name for name in needed["assumption"] if name not in world.assumptions["assumption"]]:
             raise MensuraError(
                 f"world table 'assumptions': no row {missing[0]!r} ({len(missing)} missing); "
                 "the model needs every one: copy it from the packaged table, with a value of your own if you like"
@@ -201,14 +200,8 @@ class World:
 
     @cached_property
     def _codes(self) -> dict[str, str]:
-        table = self.countries
-        spellings = [table["country"], table["iso2"], table["name"]]
-        return {
-            text.casefold(): code
-            for column in spellings
-            for text, code in zip(column, table["country"], strict=True)
-            if text is not None
-        }
+        rows = self.countries.select("country", "iso2", "name").iter_rows()
+        return {text.casefold(): row[0] for row in rows for text in row if text is not None}
 
     def knows(self, country: str) -> bool:
         """Tell whether a country is in the table, by code or name."""
