@@ -143,8 +143,7 @@ class Calibration:
         unusable: dict[str, str] = {}
         for row in rows:
             dimension = str(row["dimension"])
-            reason = _why_unusable(row)
-            if reason:
+            if reason := _why_unusable(row):
                 unusable[dimension] = reason
             else:
                 lines.append(_line(dimension, row))
@@ -174,12 +173,10 @@ def _why_unusable(row: Mapping[str, object]) -> str:
     verdict = str(row.get("verdict") or "")
     if verdict and verdict not in USABLE:
         return verdict
-    slope = row.get("slope")
-    if slope is None or str(slope) == "":
+    slope = _number(row, "slope")
+    if slope is None:
         return "no slope"
-    if float(str(slope)) <= 0:
-        return f"its slope is {float(str(slope)):g}: success does not fall with the level"
-    return ""
+    return f"its slope is {slope:g}: success does not fall with the level" if slope <= 0 else ""
 
 
 def _line(dimension: str, row: Mapping[str, object]) -> LevelLine:

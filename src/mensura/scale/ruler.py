@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mensura.core.arrays import Floats
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, check_choice
 
 Convention: TypeAlias = Literal["adele", "calibrated"]
 
@@ -295,8 +295,7 @@ def iq_to_rate(iq: ArrayLike) -> float | Floats:
 
 
 def _offset(convention: str) -> float:
-    if convention not in _OFFSETS:
-        raise MensuraError(f"convention: got {convention!r}; expected one of {', '.join(_OFFSETS)}")
+    check_choice("convention", convention, _OFFSETS)
     return _OFFSETS[convention]
 
 
