@@ -42,11 +42,11 @@ def check_table(raw: RawTable, table: Table) -> tuple[pl.DataFrame, list[Fault]]
     faults = list(_column_faults(raw, table))
     present = [column for column in table.columns if column.name in raw.frame.columns]
     typed = raw.frame.select(_parsed(column) if column in present else _empty(column) for column in table.columns)
-    empty = raw.frame.select(pl.col(column.name).is_null() for column in present)
     bad = raw.frame.select(_bad(column).alias(column.name) for column in present)
     for column in present:
         if column.required:
-            faults += row_faults(raw, empty[column.name], column.name, f"{column.expected}, not an empty cell")
+            empty = raw.frame[column.name].is_null()
+            faults += row_faults(raw, empty, column.name, f"{column.expected}, not an empty cell")
         faults += row_faults(raw, bad[column.name], column.name, column.expected)
         if column.kind == "id":
             faults += _id_faults(raw, column.name)
@@ -292,8 +292,7 @@ def require_id(text: str, name: str) -> str:
     'gpt-5'
 
     """
-    fault = id_fault(text)
-    if fault is not None:
+    if fault := id_fault(text):
         raise MensuraError(f"{name}: got {text[:LONGEST]!r}; expected {fault}")
     return text
 

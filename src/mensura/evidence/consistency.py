@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
 import polars as pl
@@ -32,26 +32,23 @@ def consistency_faults(raws: Raws, tables: Tables) -> Iterator[Fault]:
             yield from check(raws[name], tables)
 
 
-def _outside(score: str = "score") -> pl.Expr:
+def _outside_unit(raw: RawTable, table: pl.DataFrame, *columns: str) -> Iterator[Fault]:
+    """Yield a fault for each score of some columns that its row's unit does not allow."""
     low = pl.col("unit").replace_strict({unit: ends[0] for unit, ends in UNIT_RANGES.items()}, default=None)
     high = pl.col("unit").replace_strict({unit: ends[1] for unit, ends in UNIT_RANGES.items()}, default=None)
-    return (pl.col(score) < low) | (pl.col(score) > high)
-
-
-def _unit_words(units: pl.Series) -> Callable[[int], str]:
-    """Return what the score of a row should be, by the row's number."""
 
     def words(index: int) -> str:
-        unit = units[index]
+        unit = table["unit"][index]
         return "a {} from {:g} to {:g}".format(unit, *UNIT_RANGES[unit]) if unit in UNIT_RANGES else "a known unit"
 
-    return words
+    for column in columns:
+        outside = table.select((pl.col(column) < low) | (pl.col(column) > high)).to_series()
+        yield from row_faults(raw, outside, column, words)
 
 
 def _score_units(raw: RawTable, tables: Tables) -> Iterator[Fault]:
     scores = tables["scores"]
-    outside = scores.select(_outside()).to_series()
-    yield from row_faults(raw, outside, "score", _unit_words(scores["unit"]))
+    yield from _outside_unit(raw, scores, "score")
     half = {unit: (ends[1] - ends[0]) / 2 for unit, ends in UNIT_RANGES.items()}
     wide = scores.select(pl.col("stderr") > pl.col("unit").replace_strict(half, default=None)).to_series()
     yield from row_faults(raw, wide, "stderr", lambda index: f"at most {half[scores['unit'][index]]:g}, as the unit is")
@@ -75,9 +72,7 @@ def _one_primary(raw: RawTable, tables: Tables) -> Iterator[Fault]:
 
 def _human_ranges(raw: RawTable, tables: Tables) -> Iterator[Fault]:
     humans = tables["human_references"]
-    words = _unit_words(humans["unit"])
-    for column in ("score", "low", "high"):
-        yield from row_faults(raw, humans.select(_outside(column)).to_series(), column, words)
+    yield from _outside_unit(raw, humans, "score", "low", "high")
     disorder = (humans["low"] > humans["score"]) | (humans["high"] < humans["score"])
     yield from row_faults(raw, disorder, "score", "low ≤ score ≤ high")
 
@@ -95,10 +90,7 @@ def _ladders_rise(raw: RawTable, tables: Tables) -> Iterator[Fault]:
 
 def _chance_below_ceiling(raw: RawTable, tables: Tables) -> Iterator[Fault]:
     benchmarks = tables["benchmarks"]
-    for column in ("chance", "ceiling"):
-        yield from row_faults(
-            raw, benchmarks.select(_outside(column)).to_series(), column, _unit_words(benchmarks["unit"])
-        )
+    yield from _outside_unit(raw, benchmarks, "chance", "ceiling")
     yield from row_faults(raw, benchmarks["chance"] >= benchmarks["ceiling"], "chance", "less than the ceiling")
 
 

@@ -15,7 +15,7 @@ from mensura.core.arguments import check_arguments
 from mensura.core.errors import EvidenceError, Fault
 from mensura.core.frames import text_table
 from mensura.core.results import Result
-from mensura.evidence.additions import KIND, USER, assumptions, doubtful_figures, doubtful_models, partial_runs
+from mensura.evidence.additions import KIND, assumptions, doubtful_figures, doubtful_models, partial_runs
 from mensura.evidence.checks import FIRST_ROW, RawTable, check_table, reference_faults
 from mensura.evidence.consistency import consistency_faults
 from mensura.evidence.schema import TABLES
@@ -31,18 +31,16 @@ from mensura.evidence.store import (
 from mensura.intake.figures import convert
 from mensura.intake.model_names import benchmark_names, model_names
 from mensura.intake.names import KnownNames
-from mensura.intake.scores import Allowed, NewModel, ScoreReading, read_scores_of
+from mensura.intake.scores import UNNAMED_SOURCE as USER, Allowed, NewModel, ScoreReading, read_scores_of
 from mensura.scale import Calibration
 
 EMBEDDED = Path(__file__).parent / "data"
 _EMPTY_WHEN_ABSENT = ("costs", "human_references")
 _MODEL: dict[str, str | None] = {"provider": USER, "released": None, "reasoning": "no"}
 _BENCHMARK: dict[str, str | None] = {"dimension": None, "kind": KIND, "in_composite": "no"}
-_MODEL_ONLY = (
-    *("released", "provider", "reasoning", "tier", "line", "open_weights", "input_price", "output_price"),
-    "predecessor",
-)
-_BENCHMARK_ONLY = ("dimension", "kind")
+_PRICES = ("input_price", "output_price")
+_MODEL_ONLY = ("released", "provider", "reasoning", "tier", "line", "open_weights", *_PRICES, "predecessor")
+_BENCHMARK_ONLY = ("unit", "dimension", "kind")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -223,8 +221,7 @@ def load(path: str | Path | None = None) -> Evidence:
     """
     if path is None:
         return _embedded()
-    raws = read_raw(Path(path))
-    return from_raw(completed(raws), origin=str(path))
+    return from_raw(completed(read_raw(Path(path))), origin=str(path))
 
 
 def from_raw(raws: Mapping[str, RawTable], *, origin: str) -> Evidence:
@@ -269,10 +266,9 @@ def _in_benchmark_units(scores: pl.DataFrame, benchmarks: pl.DataFrame) -> pl.Da
     """Convert every score to its benchmark's unit; without a primary column the first row of a pair is primary."""
     first = pl.struct("subject", "benchmark").is_first_distinct()
     marked = scores["primary"].is_not_null().any()
-    units = benchmarks.select("benchmark", to="unit")
     return (
         scores.with_columns(primary=pl.col("primary").fill_null(False) if marked else first)
-        .join(units, on="benchmark", how="left", maintain_order="left")
+        .join(benchmarks.select("benchmark", to="unit"), on="benchmark", how="left", maintain_order="left")
         .with_columns(
             score=convert(pl.col("score"), pl.col("unit"), pl.col("to")),
             unit=pl.col("to"),
@@ -293,11 +289,9 @@ def _with_scores(tables: Mapping[str, pl.DataFrame], reading: ScoreReading, orig
     it; ``origin`` names the evidence that was there.
     """
     rows = reading.scores
-    models = _new_rows(rows, tables["models"], "subject", _MODEL, _MODEL_ONLY)
-    benchmarks = _new_rows(rows, tables["benchmarks"], "benchmark", _BENCHMARK, ("unit", *_BENCHMARK_ONLY))
     parts = {
-        "models": models,
-        "benchmarks": benchmarks,
+        "models": _new_rows(rows, tables["models"], "subject", _MODEL, _MODEL_ONLY),
+        "benchmarks": _new_rows(rows, tables["benchmarks"], "benchmark", _BENCHMARK, _BENCHMARK_ONLY),
         "sources": _new_sources(rows, tables["sources"]),
         "scores": _score_rows(rows),
     }

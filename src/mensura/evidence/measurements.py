@@ -108,8 +108,7 @@ def distinct_scores(evidence: Evidence) -> pl.DataFrame:
     pairs = rows.join(rows, on=["subject", "benchmark", "evaluator"], suffix="_before").filter(
         (pl.col("turn_before") < pl.col("turn")) & _is_one_reading()
     )
-    kept = rows.join(pairs.select("turn").unique(), on="turn", how="anti").sort("place")
-    return kept.select(evidence.scores.columns)
+    return rows.join(pairs, on="turn", how="anti").sort("place").select(evidence.scores.columns)
 
 
 def used_scores(evidence: Evidence) -> pl.DataFrame:
@@ -140,12 +139,11 @@ def used_scores(evidence: Evidence) -> pl.DataFrame:
 
 
 def _with_evaluator(evidence: Evidence) -> pl.DataFrame:
-    upstream = pl.col("note").str.extract(r"^upstream: (.+)$")
     return (
         evidence.scores.join(
             evidence.sources.select("source", "evaluator"), on="source", how="left", maintain_order="left"
         )
-        .with_columns(evaluator=pl.coalesce(upstream, "evaluator", "source"))
+        .with_columns(evaluator=pl.coalesce(pl.col("note").str.extract(r"^upstream: (.+)$"), "evaluator", "source"))
         .with_columns(points=pl.col("score") * 100 / pl.col("unit").replace_strict(RATE_UNITS, default=100.0))
     )
 
@@ -180,9 +178,8 @@ def benchmark_coverage(evidence: Evidence) -> pl.DataFrame:
     True
 
     """
-    released = evidence.models.select("subject", "released")
     counted = (
-        evidence.primary_scores.join(released, on="subject")
+        evidence.primary_scores.join(evidence.models.select("subject", "released"), on="subject")
         .group_by("benchmark")
         .agg(pl.len().alias("models"), pl.min("released").alias("first"), pl.max("released").alias("last"))
     )

@@ -35,8 +35,7 @@ def read_raw(path: Path) -> dict[str, RawTable]:
         raws = _read_store(path)
     else:
         raise MensuraError(f"evidence: no folder or store at {path}; give a folder of CSV files or an SQLite file")
-    missing = [name for name in OBSERVED if name not in raws]
-    if missing:
+    if missing := [name for name in OBSERVED if name not in raws]:
         raise MensuraError(
             f"evidence: {path} lacks the table {', '.join(missing)}; a folder must hold models.csv, benchmarks.csv and "
             "scores.csv (docs/tables.md lists every table and column)"
@@ -96,7 +95,8 @@ def _read_store(path: Path) -> dict[str, RawTable]:
             store.execute("PRAGMA query_only = ON")
             store.execute("BEGIN")
             refuse_newer(store.execute("PRAGMA user_version").fetchone()[0], path)
-            tables = _all_tables(store, path)
+            present = {row[0] for row in store.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            tables = {name: _read_table(store, path, name) for name in TABLES if name in present}
             _refuse_damaged(store, path, tables)
             return tables
     except (sqlite3.DatabaseError, pl.exceptions.PolarsError, UnicodeError) as fault:
@@ -104,11 +104,6 @@ def _read_store(path: Path) -> dict[str, RawTable]:
             f"{path}: not an evidence store (SQLite), or a damaged one: {fault}; give a folder of CSV tables, a backup "
             "or a store of mensura evidence init"
         ) from fault
-
-
-def _all_tables(store: sqlite3.Connection, path: Path) -> dict[str, RawTable]:
-    present = {row[0] for row in store.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    return {name: _read_table(store, path, name) for name in TABLES if name in present}
 
 
 def _refuse_damaged(store: sqlite3.Connection, path: Path, tables: Mapping[str, RawTable]) -> None:
@@ -128,8 +123,7 @@ def _read_table(store: sqlite3.Connection, path: Path, name: str) -> RawTable:
     cursor = store.execute(f'SELECT * FROM "{name}"')
     columns = [description[0] for description in cursor.description]
     rows = [[None if cell is None or cell == "" else str(cell) for cell in row] for row in cursor]
-    frame = pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
-    return RawTable(f"{path}:{name}", frame)
+    return RawTable(f"{path}:{name}", pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row"))
 
 
 # Which evidence a number was computed from: a date for people, a fingerprint for machines.
@@ -161,10 +155,9 @@ def cells_of(tables: Mapping[str, pl.DataFrame]) -> Cells:
 def _rows(frame: pl.DataFrame, key: tuple[str, ...]) -> dict[tuple[str, ...], dict[str, str]]:
     fields = [name for name in frame.columns if name not in key]
     keys = frame.select(pl.col(key).fill_null("")).iter_rows()
-    rows = frame.select(fields).iter_rows()
     return {
         at: {name: cell for name, cell in zip(fields, row, strict=True) if cell is not None}
-        for at, row in zip(keys, rows, strict=True)
+        for at, row in zip(keys, frame.select(fields).iter_rows(), strict=True)
     }
 
 
