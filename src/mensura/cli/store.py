@@ -16,11 +16,11 @@ from mensura.cli.options import Json, Out, arg, infile, opt, outfile
 from mensura.cli.output import console, emit, print_note, print_notes
 from mensura.cli.tables import show
 from mensura.core.errors import MensuraError
+from mensura.ledger.toml_parts import read_utf8
 
 Store = Annotated[Path, opt("SQLite file with the whole history.", "--store", envvar="MENSURA_STORE")]
 By = Annotated[str | None, opt("Name for the log; by default that of the user.", "--by")]
 DEFAULT_STORE = Path("evidence.sqlite")
-_WEB = ("http://", "https://")
 SHORTEST_HASH = 6
 """Digits from which on a number names a queued update, and no entry."""
 
@@ -60,7 +60,7 @@ def capture(
     """Store the raw text of a source with its address and time; it is never edited."""
     book = ledger.open_ledger(store)
     data = _text_of(text, allow_private=allow_private)
-    origin = address or (text if text.startswith(_WEB) else "standard input" if text == "-" else Path(text).name)
+    origin = address or (text if "://" in text else "standard input" if text == "-" else Path(text).name)
     ident = book.add_capture(data, source=source, address=origin, **signed(by), form=form)
     kept = book.capture(ident)
     emit({}, capture=ident, bytes=len(data), source=kept.source, time=kept.time)
@@ -71,7 +71,7 @@ def capture(
 
 
 def _text_of(text: str, *, allow_private: bool) -> bytes:
-    if text.startswith(_WEB) or "://" in text:
+    if "://" in text:
         return ledger.fetch(text, allow_private=allow_private)
     if text == "-":
         return sys.stdin.buffer.read(ledger.MOST_BYTES + 1)
@@ -129,10 +129,7 @@ def find_update(book: ledger.Ledger, given: str) -> ledger.Update:
     """Return an update by its file or id."""
     path = Path(given)
     if path.is_file():
-        try:
-            return ledger.Update.parse(path.read_bytes().decode("utf-8"), name=str(path))
-        except UnicodeDecodeError as fault:
-            raise MensuraError(f"{path}: not UTF-8 ({fault}); save the file as UTF-8") from fault
+        return ledger.Update.parse(read_utf8(path), name=str(path))
     return book.update(given)
 
 

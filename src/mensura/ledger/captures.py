@@ -17,6 +17,7 @@ import sqlite3
 import ssl
 import threading
 import time
+from contextlib import suppress
 from dataclasses import astuple, dataclass
 from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
@@ -114,8 +115,7 @@ def keep_capture(store: sqlite3.Connection, capture: Capture) -> None:
 def find_capture(store: sqlite3.Connection, capture: str) -> Capture:
     """Return a capture by its SHA-256 or the beginning of it."""
     ident = find_hash(store, "ledger_captures", "capture", capture)
-    row = store.execute("SELECT * FROM ledger_captures WHERE capture = ?", (ident,)).fetchone()
-    return Capture(*row)
+    return Capture(*store.execute("SELECT * FROM ledger_captures WHERE capture = ?", (ident,)).fetchone())
 
 
 def capture_table(store: sqlite3.Connection) -> pl.DataFrame:
@@ -133,7 +133,6 @@ _PATIENCE = 20.0  # seconds without a byte
 _REDIRECTS = 5
 _MOVED = {301, 302, 303, 307, 308}
 _PORTS = {"http": 80, "https": 443}
-_LONGEST = 2000
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 _RESERVED = [
     ipaddress.ip_network(network)
@@ -198,8 +197,10 @@ def fetch(url: str, *, allow_private: bool = False, seconds: float = SECONDS) ->
 
 def checked_target(url: str, *, allow_private: bool = False) -> Target:
     """Resolve an address and refuse what is no public web page."""
-    if len(url) > _LONGEST or not url.isascii() or not url.isprintable() or " " in url:
-        raise MensuraError(f"address: {url[:80]!r} is no web address (ASCII without spaces, {_LONGEST} at most)")
+    if len(url) > _LONGEST_ADDRESS or not url.isascii() or not url.isprintable() or " " in url:
+        raise MensuraError(
+            f"address: {url[:80]!r} is no web address (ASCII without spaces, {_LONGEST_ADDRESS} at most)"
+        )
     try:
         parts = urlsplit(url)
         port = parts.port or _PORTS.get(parts.scheme, 0)
@@ -223,8 +224,6 @@ def _resolved(host: str, port: int, *, allow_private: bool) -> str:
     except (OSError, UnicodeError) as fault:
         raise MensuraError(f"address: {host} cannot be found ({fault}); check spelling and connection") from fault
     addresses = [str(info[4][0]) for info in results]
-    if not addresses:
-        raise MensuraError(f"address: {host} cannot be found; check its spelling")
     for address in addresses:
         if not allow_private and not is_public(address):
             raise MensuraError(f"address: {host} is {address}, a private or reserved address; see --allow-private")
@@ -264,9 +263,9 @@ def _get(target: Target, url: str, seconds: float) -> tuple[bytes, str | None]:
         watch = threading.Timer(seconds, _cut, [plain])
         watch.daemon = True
         watch.start()
-        secure = target.scheme == "https"
-        context = ssl.create_default_context() if secure else None
-        connection.sock = context.wrap_socket(plain, server_hostname=target.host) if context else plain
+        connection.sock = plain
+        if target.scheme == "https":
+            connection.sock = ssl.create_default_context().wrap_socket(plain, server_hostname=target.host)
         headers = {"Accept-Encoding": "identity", "User-Agent": "mensura", "Accept": "*/*"}
         connection.request("GET", target.path, headers=headers)
         return _body(connection.getresponse(), url)
@@ -283,10 +282,8 @@ def _get(target: Target, url: str, seconds: float) -> tuple[bytes, str | None]:
 
 def _cut(connected: socket.socket) -> None:
     """End a connection that takes too long, whatever it is waiting for."""
-    try:
+    with suppress(OSError):
         connected.shutdown(socket.SHUT_RDWR)
-    except OSError:
-        return
 
 
 def _body(answer: http.client.HTTPResponse, url: str) -> tuple[bytes, str | None]:

@@ -144,8 +144,7 @@ def undoing(store: sqlite3.Connection, entry: int) -> list[CellChange]:
             f"{undone[entry]}"
         )
     back = [c._replace(old=c.new, new=c.old, line=None) for c in reversed(cells_of(store, entry))]
-    moved = [change for change in back if cell_of(store, change) != change.old]
-    if moved:
+    if moved := [change for change in back if cell_of(store, change) != change.old]:
         listed = "\n".join(f"  {_now(store, change)}" for change in moved[:_NAMED])
         raise ConflictError(
             f"{made} cannot be undone: {len(moved)} of its {len(back)} cells were changed after it; nothing was "
@@ -221,8 +220,7 @@ def verify_history(store: sqlite3.Connection, state: Cells, name: str) -> None:
             raise MensuraError(
                 f"{name}: the cells are not those of {entry}; another program changed the store; restore {BACKUP}"
             )
-        strange = take_back(state, reversed(cells_of(store, entry.entry)))
-        if strange:
+        if strange := take_back(state, reversed(cells_of(store, entry.entry))):
             raise MensuraError(f"{name}: {entry} records {strange[0]}, but the tables differ; restore {BACKUP}")
 
 
@@ -256,8 +254,7 @@ def discard_update(store: sqlite3.Connection, update: str) -> str:
 
 def refuse_applied(store: sqlite3.Connection, update_id: str) -> None:
     """Refuse an update that stands already; one that was undone may come again."""
-    entry = _standing(store, update_id)
-    if entry is not None:
+    if entry := _standing(store, update_id):
         raise ConflictError(
             f"update {update_id} is applied already: entry {entry.entry} by {entry.by}, {entry.time}; "
             f"mensura evidence undo {entry.entry} takes it back"

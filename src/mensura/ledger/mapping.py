@@ -20,7 +20,7 @@ from mensura.evidence.checks import require_id
 from mensura.evidence.evidence import EMBEDDED
 from mensura.evidence.schema import TABLES, UNIT_RANGES
 from mensura.intake.documents import LAYOUTS, SEPARATORS, RowLayout
-from mensura.ledger.toml_parts import TomlPart
+from mensura.ledger.toml_parts import TomlPart, read_utf8
 
 SHIPPED = EMBEDDED / "mappings"
 _GUARDS = "guards.toml"
@@ -151,11 +151,7 @@ def read_mapping(source: str | Path) -> SourceMapping:
         )
     if path.stat().st_size > _MOST_BYTES:
         raise MensuraError(f"{path}: more than {_MOST_BYTES:,} bytes is too large for a mapping; check --mapping")
-    try:
-        text = path.read_bytes().decode("utf-8")
-    except UnicodeDecodeError as fault:
-        raise MensuraError(f"{path}: not UTF-8 ({fault}); save the file as UTF-8") from fault
-    return parse_mapping(text, name=str(path))
+    return parse_mapping(read_utf8(path), name=str(path))
 
 
 def shipped_names() -> list[str]:
@@ -284,8 +280,7 @@ def _refuse_guarded(mapping: SourceMapping, name: str) -> None:
                 raise MensuraError(
                     f"{name}: {rule.column!r} may not go into {rule.target}: {guard['why']}; remove this figure"
                 )
-            missing = [need for need in guard.get("needs", ()) if not given[need]]
-            if missing:
+            if missing := [need for need in guard.get("needs", ()) if not given[need]]:
                 raise MensuraError(f"{name}: {rule.target} needs the rule {', '.join(missing)}: {guard['why']}")
 
 

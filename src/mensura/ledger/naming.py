@@ -77,8 +77,7 @@ def named_rows(
         tried = (written, base, *(row.cells.get(column, "") for column in mapping.also))
         subject = next((ident for text in tried if (ident := _subject(text, aliases, names))), None)
         exact = _subject(written, aliases, names) is not None and not mapping.effort
-        named_row = NamedRow(row, subject or "", written, base, "" if exact else effort)
-        (named if subject else strange).append(named_row)
+        (named if subject else strange).append(NamedRow(row, subject or "", written, base, "" if exact else effort))
     return named, strange, left
 
 
@@ -262,8 +261,7 @@ def source_changes(mapping: SourceMapping, capture: Capture, cells: Cells) -> It
     """Yield the cells of the mapping's source where the evidence does not know it."""
     key = (mapping.source["source"],)
     if key not in cells["sources"]:
-        facts = {"date": capture.day, **mapping.source}
-        for field, value in facts.items():
+        for field, value in {"date": capture.day, **mapping.source}.items():
             if field != "source":
                 yield CellChange("sources", key, field, None, value)
 

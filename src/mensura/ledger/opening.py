@@ -156,8 +156,7 @@ def has_history(path: Path) -> bool:
         return False
     try:
         with transaction(path, writing=False) as store:
-            query = "SELECT 1 FROM sqlite_master WHERE name = 'ledger_entries'"
-            return store.execute(query).fetchone() is not None
+            return store.execute("SELECT 1 FROM sqlite_master WHERE name = 'ledger_entries'").fetchone() is not None
     except MensuraError:
         return False
 

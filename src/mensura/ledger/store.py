@@ -51,18 +51,13 @@ def transaction(path: Path, *, writing: bool) -> Iterator[sqlite3.Connection]:
     if not path.is_file():
         raise MensuraError(f"{path}: no such store; mensura evidence init --store {path} makes one")
     try:
-        store = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
+        with closing(sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)) as store:
+            store.execute("PRAGMA synchronous = EXTRA" if writing else "PRAGMA query_only = ON")
+            store.execute("BEGIN IMMEDIATE" if writing else "BEGIN")
+            yield store
+            store.execute("COMMIT" if writing else "ROLLBACK")  # closing rolls back what was not committed
     except sqlite3.Error as fault:
         raise in_words(fault, path) from fault
-    try:
-        store.execute("PRAGMA synchronous = EXTRA" if writing else "PRAGMA query_only = ON")
-        store.execute("BEGIN IMMEDIATE" if writing else "BEGIN")
-        yield store
-        store.execute("COMMIT" if writing else "ROLLBACK")
-    except sqlite3.Error as fault:
-        raise in_words(fault, path) from fault
-    finally:
-        store.close()  # rolls back what was not committed
 
 
 def in_words(fault: sqlite3.Error, path: Path) -> MensuraError:
@@ -87,7 +82,6 @@ LEDGER_TABLES = {
     "ledger_captures": "capture TEXT PRIMARY KEY, source TEXT NOT NULL, address TEXT NOT NULL, by TEXT NOT NULL, "
     "time TEXT NOT NULL, format TEXT, data BLOB NOT NULL",
 }
-_INDEX = "CREATE INDEX ledger_cells_of ON ledger_cells (table_name, row_key, field)"
 
 
 @contextmanager
@@ -115,13 +109,11 @@ def create_tables(store: sqlite3.Connection, tables: Mapping[str, pl.DataFrame])
         store.execute(f'CREATE UNIQUE INDEX "{table.name}_key" ON "{table.name}" ({key})')
         frame = tables[table.name]
         cells = frame.select(frame[name] if name in frame.columns else pl.lit(None).alias(name) for name in columns)
-        rows = (
-            [None if cell is None or not cell.strip() else cell.strip() for cell in row] for row in cells.iter_rows()
-        )
+        rows = ([(cell or "").strip() or None for cell in row] for row in cells.iter_rows())
         store.executemany(f'INSERT INTO "{table.name}" VALUES ({", ".join("?" * len(columns))})', rows)
     for name, definition in LEDGER_TABLES.items():
         store.execute(f"CREATE TABLE {name} ({definition})")
-    store.execute(_INDEX)
+    store.execute("CREATE INDEX ledger_cells_of ON ledger_cells (table_name, row_key, field)")
     store.execute(f"PRAGMA user_version = {SCHEMA}")
 
 
@@ -146,8 +138,7 @@ def check_layout(store: sqlite3.Connection, path: Path) -> None:
     expected = {name: {column.name for column in table.columns} for name, table in TABLES.items()}
     expected |= {name: set(ledger_columns(name)) for name in LEDGER_TABLES}
     for name, columns in expected.items():
-        lacking = sorted(columns - {row[1] for row in store.execute(f'PRAGMA table_info("{name}")')})
-        if lacking:
+        if lacking := sorted(columns - {row[1] for row in store.execute(f'PRAGMA table_info("{name}")')}):
             what = f"the table {name}" if len(lacking) == len(columns) else f"column {lacking[0]} of the table {name}"
             raise MensuraError(f"{path}: the store is damaged, for {what} is missing; restore {BACKUP}")
     if store.execute("SELECT 1 FROM ledger_entries WHERE entry = 0").fetchone() is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 from mensura.core.errors import MensuraError
@@ -96,6 +97,14 @@ class TomlPart:
         if not isinstance(values, list) or not all(isinstance(value, dict) for value in values):
             raise MensuraError(f"{self.name}: {key} is {_short(values)}; expected tables [[{key}]]")
         return [TomlPart(value, f"{self.name}, [[{key}]] {place}") for place, value in enumerate(values, start=1)]
+
+
+def read_utf8(path: Path) -> str:
+    """Return the text of a file byte for byte, or refuse one that is not UTF-8."""
+    try:
+        return path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError as fault:
+        raise MensuraError(f"{path}: not UTF-8 ({fault}); save the file as UTF-8") from fault
 
 
 def _short(value: object) -> str:
