@@ -69,8 +69,7 @@ def annotate(
         return
     with asking.open("annotating") as asker:
         result = carry_out(plan, [asker], aggregate=rare.aggregate, seed=rare.seed)
-    facts = {name: getattr(result, name) for name in ("protocol", "calls", "stored", "cost")}
-    emit(result, **facts)
+    emit(result, protocol=result.protocol, calls=result.calls, stored=result.stored, cost=result.cost)
     _print(result)
 
 

@@ -100,26 +100,24 @@ def log(
     """Show who changed which cells, when, and from which line of which capture."""
     book = ledger.open_ledger(store)
     if captures:
-        tables, title = {"captures": book.captures()}, "Captures"
+        name, table, title = "captures", book.captures(), "Captures"
     elif pending:
-        tables, title = {"pending": book.pending()}, "Updates that wait for review"
+        name, table, title = "pending", book.pending(), "Updates that wait for review"
     elif text is not None or entry is not None:
-        cells = book.history(text=text, entry=entry)
-        tables, title = {"history": cells}, "Changes of cells, newest first"
-        if cells.is_empty() and text is not None:
+        name, table, title = "history", book.history(text=text, entry=entry), "Changes of cells, newest first"
+        if table.is_empty() and text is not None:
             print_note(f"no entry changed a row with {text!r}: it is as the store began")
     else:
-        tables, title = {"entries": book.entries()}, "Entries, newest first"
-    emit(tables)
-    [table] = tables.values()
-    spare = ("address", "title", "table") if "history" in tables else ("fingerprint",)
+        name, table, title = "entries", book.entries(), "Entries, newest first"
+    emit({name: table})
+    spare = ("address", "title", "table") if name == "history" else ("fingerprint",)
     shown = short_log(table).drop(spare, strict=False)
     if entry is not None and shown.height:
         made = shown.row(0, named=True)
         title = f"Entry {entry} by {made['by']}, {made['time']}: {table['title'][0]}"
         shown = shown.drop("entry", "by", "time")
     print_table(shown, title=title, rows=100)
-    console.print(f"{counted(table.height, _KINDS[next(iter(tables))])}{_newest(shown)}.")
+    console.print(f"{counted(table.height, _KINDS[name])}{_newest(shown)}.")
     if pending and table.height:
         console.print(f"Look at the first: mensura evidence preview {table['update'][0][:12]}.")
 

@@ -190,13 +190,10 @@ def _print_all(result: IqResult, least: float | None, lead: Lead | None) -> None
 
 
 def _print_one(result: IqResult, model: str, explain: bool) -> None:
-
     tree = result.explain(model)
-    mine = pl.col("subject") == model
-    tables = {name: table.filter(mine) for name, table in result.tables().items()}
+    tables = {name: table.filter(pl.col("subject") == model) for name, table in result.tables().items()}
     if result.n_draws and tables["composites"]["iq"][0] is not None:
-        pairs = result.drawn.pairs(model)
-        tables["not_told_apart"] = pairs.filter(~pl.col("told_apart")).drop("told_apart")
+        tables["not_told_apart"] = result.drawn.pairs(model).filter(~pl.col("told_apart")).drop("told_apart")
     emit(tables, explanation=tree.to_dict())
     print_notes(warning for warning in result.warnings if warning.startswith(f"{model}: "))
     if explain:

@@ -91,8 +91,7 @@ class Waiting:
         bar.add_task(label, total=None)
         with self._lock:
             while not ended.is_set():
-                silent = not self._woken.wait(timeout=SILENCE)
-                if silent and not self._pauses and self._bar is None:
+                if not self._woken.wait(timeout=SILENCE) and not self._pauses and self._bar is None:
                     self._bar = bar
                     bar.start()
 

@@ -141,8 +141,7 @@ def import_(
     administration = Administration(rare.year, rare.language, rare.mode)
     rules = HarmonisingRules(rare.credit, split_names(absent), split_names(omitted), rare.min_answers, rare.pictures)
     how: dict[str, Any] = {name: getattr(rare, name) for name in ("part", "encoding", "header")}
-    codes = [*rules.absent, *rules.omitted]
-    raw = read_noted(file, codes=codes, unnamed=_UNNAMED, keep_missing=True, **how)
+    raw = read_noted(file, codes=[*rules.absent, *rules.omitted], unnamed=_UNNAMED, keep_missing=True, **how)
     halves = (entry.partition("=") for entry in rename or ())
     raw = rename_columns(raw, {old.strip(): new.strip() for old, _, new in halves})
     raw = replace(raw, codes={**raw.codes, **_labels(label or [], split_names(covariates))})

@@ -113,16 +113,13 @@ def _print_readings(readings: dict[str, Reading], line: LevelLine | None) -> Non
     from mensura.scale import band_of
 
     common = f"base 10, level 1 centred on 1 in √10; band {band_of(readings['rate'].value)}"
+    ruler = common if line is None else f"{line.dimension}, base {line.base:.2f} ({line.scaling})"
     units = {
         "rate": ("success rate", "{:.3%}", "of the population succeed"),
         "one_in": ("rarity", "1 in {:,.4g}", "people"),
         "percentile": ("percentile", "{:.6g}", "percent of people do not succeed"),
         "iq": ("IQ-equivalent", "{:.1f}", "mean 100, standard deviation 15"),
-        "level": (
-            "level",
-            "{:.2f}",
-            common if line is None else f"{line.dimension}, base {line.base:.2f} ({line.scaling})",
-        ),
+        "level": ("level", "{:.2f}", ruler),
     }
     table = Table(title="On the human ruler", title_justify="left", show_header=False)
     for name, (title, form, meaning) in units.items():

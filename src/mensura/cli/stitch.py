@@ -102,14 +102,12 @@ def stitch(
         warnings += draws.warnings
     tables |= _further(fit, data, people, checks or ())
     end = {name: getattr(fit.convergence, name) for name in ("converged", "iterations", "gradient")}
-    facts = {"settings": fit.settings, "convergence": end, "warnings": warnings, "notes": fit.notes}
-    emit(tables, **facts)
+    emit(tables, settings=fit.settings, convergence=end, warnings=warnings, notes=fit.notes)
     for text in fit.notes:
         console.print(text)
     print_notes(warnings, "warning")
     basis = f"bootstrap, {bootstrap} replicates" if bootstrap else "Laplace"
-    title = f"Capabilities ({fit.method}; 90% intervals: {basis})"
-    _print(tables, title, added_subjects() if scores is None else ())
+    _print(tables, f"Capabilities ({fit.method}; 90% intervals: {basis})", added_subjects() if scores is None else ())
 
 
 def _show_votes(path: Path, evidence: Evidence | None) -> None:

@@ -187,10 +187,9 @@ class TerminalTable:
         widths = self.widths
         box, spread = HEAVY_HEAD.substitute(options, safe=True), [width + PADDING - 1 for width in widths]
         yield Segment(f"{box.get_top(spread)}\n")
-        bold = on.get_style("bold")
         for at, text in enumerate(_padded(self.names, widths, self.right)):
             yield Segment(box.head_vertical if at else box.head_left)
-            yield Segment(text, bold)
+            yield Segment(text, on.get_style("bold"))
         yield Segment(f"{box.head_right}\n{box.get_row(spread, 'head')}\n")
         for row in self.rows:
             line = box.mid_vertical.join(_padded(row, widths, self.right))
@@ -251,17 +250,11 @@ def _parts(least: Mapping[str, int], width: int, keys: int) -> list[list[str]]:
     return parts
 
 
-def _number(value: float, digits: int) -> str:
-    if math.isfinite(value):
-        return f"{value:.{digits}f}"
-    return MISSING if math.isnan(value) else f"{'-' * (value < 0)}∞"
-
-
 def _cell(value: object, digits: int) -> str:
-    if value is None:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
         return MISSING
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return _number(value, digits)
+        return f"{value:.{digits}f}" if math.isfinite(value) else f"{'-' * (value < 0)}∞"
     return visible(str(value))

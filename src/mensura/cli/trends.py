@@ -85,8 +85,8 @@ def trends(
         return
     if horizons is not None:
         raise MensuraError("--horizons: belongs to --method rosetta; mensura horizon has the time horizons of models")
-    files = {"compute": compute}
-    how = {"method": method, "anchor": anchor_benchmark, "days": days, "watch": watch, **asdict(rare), **files}
+    how = {"method": method, "anchor": anchor_benchmark, "days": days, "watch": watch, "compute": compute}
+    how |= asdict(rare)
     tables, facts = kept_for("trends", data, how, lambda: _follow(dated_scores(data, rare.models, unit), how, data))
     emit(tables, **facts)
     _print(tables, facts, rare.level)

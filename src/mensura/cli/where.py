@@ -127,8 +127,7 @@ def cost(
         print_table(tables["cheapest"], title=f"IQ of at least {at_least:g}, lowest {words} first", spare=spare)
     else:
         prices = ("sticker_price", "usage_multiplier", "effective_cost", "response_time")
-        columns = ["subject", "iq", "measured", *prices, "status"]
-        shown = tables["costs"].select(columns).sort(by, nulls_last=True)
+        shown = tables["costs"].select("subject", "iq", "measured", *prices, "status").sort(by, nulls_last=True)
         print_table(shown, title="Cost (US dollars for 1M tokens in and 1M out; seconds to an answer)")
     if not frontier:
         console.print(_finding(tables["cheapest"] if at_least is not None else shown, by))
