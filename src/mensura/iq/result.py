@@ -15,7 +15,7 @@ from mensura.core.arrays import Floats, Ints, Mask
 from mensura.core.errors import MensuraError, counted
 from mensura.core.results import Result
 from mensura.evidence import Evidence, require_subject
-from mensura.evidence.additions import USER
+from mensura.intake.scores import UNNAMED_SOURCE as USER
 from mensura.iq.dimensions import STATUSES, ScoredDimensions, rounded
 from mensura.iq.explanation import Explanation, Scoring, explain_subject, no_composite
 from mensura.iq.matrix import ScoreMatrix, scores_of

@@ -178,11 +178,8 @@ def entry_table(store: sqlite3.Connection) -> pl.DataFrame:
     counts = dict(store.execute("SELECT entry, count(*) FROM ledger_cells GROUP BY entry"))
     undone = undone_by(store)
     rows = [
-        (
-            *(made.entry, made.kind, made.title, counts.get(made.entry, 0), made.by, made.time, made.update_id),
-            *(made.undoes, undone.get(made.entry), made.fingerprint),
-        )
-        for made in entries_of(store)
+        (entry, kind, title, counts.get(entry, 0), by, time, update, undoes, undone.get(entry), fingerprint)
+        for entry, kind, title, update, undoes, by, time, fingerprint in entries_of(store)
     ]
     return pl.DataFrame(rows, schema=_ENTRIES, orient="row")
 
