@@ -143,15 +143,8 @@ def _by_benchmark(before: IqResult, after: IqResult, dimensions: pl.DataFrame) -
 
 def _as_whole(dimensions: pl.DataFrame) -> pl.DataFrame:
     moved = dimensions.filter(~pl.col("by_benchmark") & (pl.col("share").abs() > just_above(0.0)))
-    cause = (
-        pl.when(pl.col("status") == pl.col("status_after"))
-        .then(pl.format("dimension {}", pl.col("status")))
-        .otherwise(
-            pl.format(
-                "dimension {} → {}", pl.col("status").fill_null("absent"), pl.col("status_after").fill_null("absent")
-            )
-        )
-    )
+    was, now = (pl.col(name).fill_null("absent") for name in ("status", "status_after"))
+    cause = pl.when(was == now).then(pl.format("dimension {}", was)).otherwise(pl.format("dimension {} → {}", was, now))
     return moved.select(
         *("subject", "dimension"),
         pl.lit(None, pl.String).alias("benchmark"),

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from mensura.core.arrays import Floats
+from mensura.core.errors import counted
 from mensura.core.results import Result
 from mensura.iq.dimensions import GLOBAL, MATCHED, MISSING, NEAREST, STATUSES, ScoredDimensions
 from mensura.iq.ladders import LEVELS
@@ -163,12 +164,12 @@ def _dimension(scoring: Scoring, row: int, place: int) -> Explanation:
     shown = columns[scoring.filled.steps[row, columns] != NONE]  # what a missing dimension lacks needs no line each
     parts = tuple(_benchmark(scoring, row, int(column)) for column in shown)
     rule = scoring.rules.dimensions[matrix.dimensions[place]]
+    measured = int(matrix.measured[row, columns].sum())
     if status == MISSING:
-        note = _nothing_note(scoring, row, int(matrix.measured[row, columns].sum()))
+        note = _nothing_note(scoring, row, measured)
     elif status >= MATCHED:
         note = _missing_dimension_note(scoring, row, status)
     else:
-        measured = int(matrix.measured[row, columns].sum())
         note = f"mean of {columns.size} benchmarks, {measured} measured"
     low, high = _span(scoring, matrix.dimensions[place], row)
     return Explanation(rule.name, _number(value), low, high, STATUSES[status], note, parts)
@@ -195,26 +196,24 @@ def _benchmark(scoring: Scoring, row: int, column: int) -> Explanation:
     step = int(filled.steps[row, column])
     value = filled.iqs[0, row, column]
     low, high = _span(scoring, matrix.benchmarks[column], row)
-    note = ""
     if step == SOURCE:
         note = _source_note(scoring, row, column)
     elif step == PREDECESSOR:
         donor = int(filled.donors[row, column])
         note = f"missing; from predecessor {matrix.subjects[donor]}: {_source_note(scoring, donor, column)}"
-    elif step == PEERS:
-        note = f"missing; percentile {rules.peers.percentile:g} of comparable models"
-    elif step == ZERO:
-        note = "missing; a score of 0 is assumed"
-    elif step == CORRELATION:
-        note = "missing; predicted from the model's other benchmarks of the dimension, less a penalty for the error"
-    elif step == WITHIN:
-        note = (
-            f"missing; observed average of the dimension, at most percentile {rules.within.percentile:g} of all models"
-        )
     elif step == JOINT:
         count = int(matrix.measured[row].sum())
-        basis = [f"{count} measured benchmark{'' if count == 1 else 's'}"] if count else []
+        basis = [counted(count, "measured benchmark")] if count else []
         note = f"missing; estimated from the model's {' and '.join([*basis, *_relatives_read(matrix, row)])}"
+    else:
+        whole, part = rules.within.percentile, rules.peers.percentile
+        reasons = {
+            PEERS: f"percentile {part:g} of comparable models",
+            ZERO: "a score of 0 is assumed",
+            CORRELATION: "predicted from the model's other benchmarks of the dimension, less a penalty for the error",
+            WITHIN: f"observed average of the dimension, at most percentile {whole:g} of all models",
+        }
+        note = f"missing; {reasons[step]}"
     return Explanation(matrix.benchmarks[column], _number(value), low, high, STEPS[step], note)
 
 

@@ -63,10 +63,8 @@ class FrozenIq(IqResult):
         standing = self.edition.rank(least)
         ranked, exact = self.ranked_by(least), self.scored.composites[0]
         drawn = self.drawn.composites[:, [self.edition.matrix.row(name) for name in standing["subject"]]]
-        rows = []
-        for row in range(len(self.edition.matrix.subjects), len(exact)):
-            if not ranked[row]:
-                continue
+        rows, first = [], len(self.edition.matrix.subjects)
+        for row in first + np.flatnonzero(ranked[first:]):
             rank = 1 + int((standing["exact"] > just_above(float(exact[row]))).sum())
             above = (drawn > self.drawn.composites[:, [row]]).sum(axis=1)
             low, high = (int(end[0]) for end in rank_interval(1.0 + above[:, None]))

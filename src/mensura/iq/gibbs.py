@@ -19,7 +19,8 @@ FACTORS = 2
 _WORTH = 4.0  # pseudo-observations behind every prior variance
 _NOISE_WORTH = 6.0  # pseudo-observations that draw a benchmark's noise towards that of all benchmarks
 _DIMENSION_VARIANCE = 0.1  # squared logits, prior guess of τ
-_LINE_VARIANCES = (1.0, 0.2, 0.1)  # squared logits, prior guess of the spread of μ, first and further loadings
+_FURTHER_VARIANCE = 0.1  # squared logits, prior guess of the spread of further loadings
+_LINE_VARIANCES = np.array([1.0, 0.2, *[_FURTHER_VARIANCE] * (FACTORS - 1)])  # the same of μ, first and further ones
 START_NOISE = 0.3
 """Squared logits: the scatter of a usual test, from which the chains start."""
 _SMALLEST_NOISE = 0.003  # squared logits: no benchmark repeats itself exactly
@@ -89,7 +90,7 @@ def start_chains(data: GibbsData, chains: int) -> GibbsState:
         dimension_variance=np.full((chains, dimensions), _DIMENSION_VARIANCE),
         gamma=np.zeros((chains, data.regressors.shape[1], FACTORS)),
         centre=in_each(np.array([means.mean(), 1.0, *[0.0] * (FACTORS - 1)])),
-        spread=in_each(_line_variances()),
+        spread=in_each(_LINE_VARIANCES),
         kept=np.full((chains, FACTORS), _KEPT),
         moved=np.full((chains, FACTORS), _MOVED),
         root=np.ones((chains, FACTORS)),
@@ -107,7 +108,7 @@ def sweep(data: GibbsData, state: GibbsState, rng: np.random.Generator) -> Gibbs
     centre = np.zeros_like(state.centre)
     error = np.sqrt(state.spread[:, 0] / lines.shape[1])
     centre[:, 0], centre[:, 1] = lines[:, :, 0].mean(axis=1) + error * rng.standard_normal(error.shape), 1.0
-    spread = _variance(lines - centre[:, None], _line_variances(), rng)
+    spread = _variance(lines - centre[:, None], _LINE_VARIANCES, rng)
     state = replace(state, lines=lines, centre=centre, spread=spread)
     return _rescale(replace(state, noise=_draw_noise(data, sums, state, rng)))
 
@@ -119,7 +120,7 @@ def _rescale(state: GibbsState) -> GibbsState:
     changes. Left to itself it drifts for hundreds of sweeps, since scores do not speak of it.
     """
     slopes = state.lines[:, :, 1:]
-    unit = np.sqrt((slopes**2).mean(axis=1) / _LINE_VARIANCES[2])
+    unit = np.sqrt((slopes**2).mean(axis=1) / _FURTHER_VARIANCE)
     unit[:, 0] = slopes[:, :, 0].mean(axis=1)
     lines, spread = state.lines.copy(), state.spread.copy()
     lines[:, :, 1:] /= unit[:, None]
@@ -271,8 +272,3 @@ def _variance(deviations: Floats, guess: Floats | float, rng: np.random.Generato
     """Draw the variance of each column of deviations (chains × rows × columns), the guess counting as a few rows."""
     total = (deviations**2).sum(axis=1) + _WORTH * guess
     return np.asarray(total / rng.chisquare(deviations.shape[1] + _WORTH, total.shape))
-
-
-def _line_variances() -> Floats:
-    intercept, first, further = _LINE_VARIANCES
-    return np.array([intercept, first, *[further] * (FACTORS - 1)])

@@ -124,7 +124,7 @@ def _anchors(evidence: Evidence, curves: pl.DataFrame, groups: pl.DataFrame) -> 
     joined = (
         rates.select("benchmark", "group", "score", "unit")
         .join(groups, on=["benchmark", "group"], maintain_order="left")
-        .join(curves.select("benchmark", *_CURVE), on="benchmark", maintain_order="left")
+        .join(curves, on="benchmark", maintain_order="left")
     )
     score = joined["score"].to_numpy() / joined["unit"].replace_strict(RATE_UNITS, return_dtype=pl.Float64).to_numpy()
     difficulty, slope, chance, ceiling = (joined[name].to_numpy() for name in _CURVE)

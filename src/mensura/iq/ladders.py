@@ -177,6 +177,5 @@ class Metric:
         """Return log odds as scores, within the unit's range."""
         if self.unit == "elo":
             return np.asarray(self.middle + _ELO_UNIT * log_odds)
-        low, high = _SIZES[self.unit]
         rate = ((_ANSWERS + 1) * expit(log_odds) - 0.5) / _ANSWERS
-        return np.asarray(low + (high - low) * np.clip(rate, 0.0, 1.0))
+        return self.score_of_rate(np.clip(rate, 0.0, 1.0))

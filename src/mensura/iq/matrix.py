@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from mensura.core.arrays import Floats, Ints, Mask
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, listed_names
 from mensura.evidence import Evidence, with_tries
 from mensura.iq.doubt import Doubt, weigh_scores
 from mensura.iq.ladders import FURTHER, HIGHEST, LOWEST, STEP, UNITS, Ladder, Metric, ladder_table, read_ladders
@@ -22,7 +22,6 @@ from mensura.iq.rules import IqRules
 ALWAYS = date.max.toordinal()
 """The day before which every release lies: benchmarks whose missing scores are zero whatever the date."""
 _AVERAGE = 100.0  # IQ of the opponent where nobody has an Elo
-_NAMED = 5  # of many models; a sentence with more is not read
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -179,8 +178,7 @@ class ScoreMatrix:
 
     def listed(self, rows: Ints) -> str:
         """Return the subjects of these rows in words, the first five by name."""
-        names, more = [self.subjects[row] for row in rows[:_NAMED]], len(rows) - _NAMED
-        return ", ".join(names) + (f" and {more} more" if more > 0 else "")
+        return listed_names([self.subjects[row] for row in rows])
 
 
 def build_matrix(
@@ -282,10 +280,8 @@ def _laid_out(scores: pl.DataFrame, subjects: list[str], benchmarks: list[str], 
     columns = {name: index for index, name in enumerate(benchmarks)}
     kept = scores.filter(pl.col("benchmark").is_in(benchmarks))
     matrix = np.full((len(subjects), len(benchmarks)), np.nan)
-    at = (
-        kept["subject"].replace_strict(rows, return_dtype=pl.Int64).to_numpy(),
-        kept["benchmark"].replace_strict(columns, return_dtype=pl.Int64).to_numpy(),
-    )
+    places = zip((rows, columns), ("subject", "benchmark"), strict=True)
+    at = tuple(kept[name].replace_strict(known, return_dtype=pl.Int64).to_numpy() for known, name in places)
     matrix[at] = kept[column].to_numpy()
     return matrix
 

@@ -97,12 +97,11 @@ def find_entries(matrix: ScoreMatrix, iqs: Floats, targets: Mask) -> Entries:
     usual = pairs(near & kept & hidden)
     several = measured.sum(axis=1)[:, None] + _LEAST_HIDDEN <= measured[donors].sum(axis=1)
     flattered = pairs(near & several & matrix.from_makers[:, None])
-    parts = [
-        Entries(*usual, measured[usual[0]] & measured[usual[1]], np.full(usual[0].size, -1), np.zeros(usual[0].size))
-    ]
+    common, size = measured[usual[0]] & measured[usual[1]], usual[0].size
     picks = [_pick(matrix, *flattered, choice) for choice in range(len(CHOICES))]
     weights = _likely_choices(matrix, *flattered, picks)
     others = measured[flattered[0]] & ~matrix.chosen[flattered[0]] & measured[flattered[1]]
+    parts = [Entries(*usual, common, np.full(size, -1), np.zeros(size))]
     for choice, (picked, weight) in enumerate(zip(picks, weights, strict=True)):
         parts.append(Entries(*flattered, picked | others, np.full(weight.size, choice), weight))
     return Entries(*(np.concatenate([getattr(part, one.name) for part in parts]) for one in fields(Entries)))

@@ -79,9 +79,9 @@ def hide_and_impute(
             "imputed": pl.Series(imputed, nan_to_null=True),
             "step": pl.Series(STEPS).gather(steps),
             "error": pl.Series(imputed - truth, nan_to_null=True),
-            "expected": np.where(np.isnan(imputed), np.nan, expected),
+            "expected": pl.Series(np.where(np.isnan(imputed), np.nan, expected), nan_to_null=True),
         }
-    ).with_columns(pl.col("expected").fill_nan(None))
+    )
 
 
 def hidings(matrix: ScoreMatrix, by: By, seed: int = 0) -> Iterator[Ints]:

@@ -200,7 +200,9 @@ def _predict(matrix: ScoreMatrix, iqs: Floats, lines: Correlations) -> tuple[Flo
 def _capability(matrix: ScoreMatrix, values: Floats) -> Floats:
     """Return each model's mean benchmark IQ outside the dimensions that use peers, NaN if it has none."""
     barred = np.isin(matrix.dimension_of, matrix.dimension_of[matrix.by_peers])
-    return _mean(values[:, :, ~barred], axis=2)
+    outside = values[:, :, ~barred]
+    count = (~np.isnan(outside)).sum(axis=2)
+    return np.asarray(np.nansum(outside, axis=2) / np.where(count > 0, count, np.nan))
 
 
 def known_in(matrix: ScoreMatrix, values: Floats) -> tuple[Ints, Floats]:
@@ -237,12 +239,6 @@ def _zeros_only(matrix: ScoreMatrix, steps: Codes, rules: IqRules) -> Mask:
 def _early(matrix: ScoreMatrix) -> int:
     """Return the day before which releases get assumed zeros on some benchmarks (0 = no such rule)."""
     return int(matrix.zero_before[matrix.zero_before < ALWAYS].max(initial=0))
-
-
-def _mean(values: Floats, axis: int) -> Floats:
-    count = (~np.isnan(values)).sum(axis=axis)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.nansum(values, axis=axis) / np.where(count > 0, count, np.nan))
 
 
 def masked_quantile(values: Floats, mask: Mask, percentile: float) -> Floats:
