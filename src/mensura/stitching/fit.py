@@ -136,10 +136,10 @@ def stitch(
     model: Model
     if method == "rosetta":
         data = replace(data, chance=np.zeros_like(data.chance), ceiling=np.ones_like(data.ceiling))
-        anchor = None if anchor_subjects is not None else published_anchor(data, None)
-        anchor = anchor if anchor_benchmark is None else published_anchor(data, anchor_benchmark)
-        settings["ridge"] = RIDGE if ridge is None else ridge
-        model = RosettaModel.fit(data, anchor, RIDGE if ridge is None else ridge)
+        free = anchor_benchmark is None and anchor_subjects is not None
+        anchor = None if free else published_anchor(data, anchor_benchmark)
+        settings["ridge"] = ridge = RIDGE if ridge is None else ridge
+        model = RosettaModel.fit(data, anchor, ridge)
         scale = Scale(benchmark=anchor) if anchor_subjects is None else _two_subjects(data, anchor_subjects)
     else:
         pooling, informed = 1.0 if pooling is None else pooling, informed is not False
@@ -265,11 +265,8 @@ def _model_notes(model: PooledModel) -> Iterator[str]:
         yield f"chance level estimated for {unknown} of {len(model.data.benchmarks)} benchmarks, which state none"
     if step:
         yield f"success rises in two steps, {2 * step:g} logits apart: easy and hard questions, few between them"
-    leaking = [
-        f"{name} {rate:.2f}"
-        for name, rate in zip(model.data.benchmarks, model.leaks.rate, strict=True)
-        if rate > GAINING
-    ]
+    rates = zip(model.data.benchmarks, model.leaks.rate, strict=True)
+    leaking = [f"{name} {rate:.2f}" for name, rate in rates if rate > GAINING]
     if leaking:
         yield (
             "slow leaks: later models gain on some tests more than on the others, in logits a year after publication "

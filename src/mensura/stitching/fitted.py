@@ -93,8 +93,7 @@ class PooledModel:
     def convergence(self) -> Convergence:
         """How the fit ended."""
         at = self.fitted
-        measure = "last change of any expected logit"
-        return Convergence(at.converged, at.iterations, at.change, at.tolerance, measure)
+        return Convergence(at.converged, at.iterations, at.change, at.tolerance, "last change of any expected logit")
 
     @property
     def bend(self) -> float:
@@ -108,16 +107,11 @@ class PooledModel:
 
     def refit(self, weights: Floats, advance: Callable[[], object] | None = None) -> tuple[Positions, Mask]:
         """Refit with every row of ``weights``; the prior and the overdispersions stay as estimated."""
-        parts, converged = [], []
+        fit, parts, converged = self.fitted, [], []
         for row in weights:
             cells = replace(self.cells, weights=self.cells.weights * row)
             again = solve_pooled(
-                cells,
-                self.fitted.dimensions,
-                start=self.fitted,
-                learn=False,
-                pooling=self.pooling,
-                tolerance=REFIT_TOLERANCE,
+                cells, fit.dimensions, start=fit, learn=False, pooling=self.pooling, tolerance=REFIT_TOLERANCE
             )
             parts.append(Positions(again.theta[None], again.phi[None]))
             converged.append(again.converged)
@@ -167,14 +161,9 @@ class PooledModel:
 
         Without ``phi`` the benchmarks stand at their estimate, whose own error counts as noise.
         """
-        cols = new.layout.cols
-
-        def variance(f: Floats) -> Floats:
-            return self.noise(f, cols) + new.sampling
-
-        if phi is not None:
-            return place_subjects(new, phi, variance, self.prior_of(new))
-        return place_subjects(new, self.fitted.phi, variance, self.prior_of(new), self.fitted.phi_cov)
+        at, error = (self.fitted.phi, self.fitted.phi_cov) if phi is None else (phi, None)
+        cols, prior = new.layout.cols, self.prior_of(new)
+        return place_subjects(new, at, lambda f: self.noise(f, cols) + new.sampling, prior, error)
 
     def prior_of(self, new: ScoreSet) -> SubjectPrior:
         """Prior of new subjects: as in the fit where their dates and tests are known, else the spread of all."""
@@ -253,16 +242,11 @@ class RosettaModel:
 
     def refit(self, weights: Floats, advance: Callable[[], object] | None = None) -> tuple[Positions, Mask]:
         """Refit with every row of ``weights``, some replicates at a time."""
-        parts, converged = [], []
+        data, parts, converged = self.data, [], []
         for first in range(0, len(weights), CHUNK):
-            chunk = weights[first : first + CHUNK] * self.data.counts
+            chunk = weights[first : first + CHUNK] * data.counts
             solution = rosetta.solve_rosetta(
-                self.data.layout,
-                self.data.y,
-                anchor=self.anchor,
-                weights=chunk,
-                penalty=self.penalty,
-                start=self.solution,
+                data.layout, data.y, anchor=self.anchor, weights=chunk, penalty=self.penalty, start=self.solution
             )
             parts.append(_as_positions(solution))
             converged.append(solution.converged)

@@ -108,12 +108,10 @@ def _alternated(
         likely = replace(now, weights=now.weights / shares[now.layout.cols])
         lifts = asymptote_slopes(likely, expect(likely, fit))
         step, variance = likely_levels(likely, fit, pooling, lifts, (unknown, unknown_ceiling))
-        before, centre = (chance, ceiling), (chance + step[0], ceiling + step[1])
-        chance, error, weights = learned(
-            chance, centre[0], variance[0], FLOORS, weights, FIRST_WEIGHTS, unknown, shares
-        )
+        before = chance, ceiling
+        chance, error, weights = learned(chance, step[0], variance[0], FLOORS, weights, FIRST_WEIGHTS, unknown, shares)
         ceiling, ceiling_error, ceiling_weights = learned(
-            ceiling, centre[1], variance[1], CEILINGS, ceiling_weights, FIRST_CEILING_WEIGHTS, unknown_ceiling, shares
+            ceiling, step[1], variance[1], CEILINGS, ceiling_weights, FIRST_CEILING_WEIGHTS, unknown_ceiling, shares
         )
         if max(float(np.abs(chance - before[0]).max()), float(np.abs(ceiling - before[1]).max())) < FLOOR_TOLERANCE:
             break
@@ -150,7 +148,7 @@ def _first_ceilings(cells: Cells) -> Floats:
 
 def learned(
     level: Floats,
-    centre: Floats,
+    step: Floats,
     variance: Floats,
     possible: Floats,
     weights: Floats,
@@ -158,11 +156,14 @@ def learned(
     unknown: Mask,
     shares: Floats,
 ) -> tuple[Floats, Floats, Floats]:
-    """Return posterior means and errors of one asymptote, and the weights of its ``possible`` values learned anew."""
+    """Return posterior means and errors of one asymptote, and the weights of its ``possible`` values learned anew.
+
+    ``step`` leads from its present ``level`` to the centre of its likelihood, which has this ``variance``.
+    """
     level, error = level.copy(), np.zeros(level.size)
     if not unknown.any():
         return level, error, weights
-    each = _posterior(centre[unknown], variance[unknown], possible, weights)
+    each = _posterior((level + step)[unknown], variance[unknown], possible, weights)
     own = shares[unknown]
     weights = (PRIOR_BENCHMARKS * first + own @ each) / (PRIOR_BENCHMARKS + own.sum())
     level[unknown] = each @ possible

@@ -105,14 +105,10 @@ class FrozenScale(Result):
         """
         if not np.isfinite(capability):
             raise MensuraError(f"capability: got {capability}; expected a finite number")
-        every = np.arange(len(self.names))
-        here, above = (self._expected(np.array(value), every) for value in (capability, capability + 1))
+        etas = (self.phi[:, 0] + self.phi[:, 1] * value for value in (capability, capability + 1))
+        here, above = (levels(self.chance, self.ceiling, eta, self.step)[0] for eta in etas)
         table = pl.DataFrame({"benchmark": self.names, "score": here, "score_above": above})
         return sort_highest(table, "score", "benchmark")
-
-    def _expected(self, capability: Floats, cols: np.ndarray) -> Floats:
-        eta = self.phi[cols, 0] + self.phi[cols, 1] * capability
-        return levels(self.chance[cols], self.ceiling[cols], eta, self.step)[0]
 
     def neighbours_of(self, capability: float, most: int = 3) -> pl.DataFrame:
         """Return the subjects nearest above and below a capability: subject, capability, low, high."""
@@ -126,7 +122,8 @@ class FrozenScale(Result):
         are placed by their scores on its benchmarks ("placed", 90% intervals). Benchmarks it does not know are left
         out, and a subject without any other is refused.
         """
-        frame = self._read(scores)
+        linked = evidence_scores(scores, self.references)[0] if isinstance(scores, Evidence) else None
+        frame = read_scores(read_own_scores(scores) if linked is None else linked)
         counted = frame.group_by("subject").agg(n=pl.len())
         kept = self.capabilities.join(counted, on="subject", how="left").with_columns(status=pl.lit("frozen"))
         fresh = frame.filter(~pl.col("subject").is_in(self.capabilities["subject"].implode()))
@@ -147,11 +144,6 @@ class FrozenScale(Result):
         table = pl.DataFrame({"subject": new.subjects, "capability": C, "low": C - reach, "high": C + reach})
         added = table.join(counted, on="subject", how="left").with_columns(status=pl.lit("placed"))
         return sort_highest(pl.concat([kept, added]), "capability", "subject")
-
-    def _read(self, scores: Any) -> pl.DataFrame:  # noqa: ANN401
-        return read_scores(
-            evidence_scores(scores, self.references)[0] if isinstance(scores, Evidence) else read_own_scores(scores)
-        )
 
     def _encoded(self, frame: pl.DataFrame) -> ScoreSet:
         """Encode scores on the benchmarks of the scale; subjects without any are refused."""

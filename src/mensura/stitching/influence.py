@@ -156,21 +156,13 @@ def information_curves(fit: Stitch, grid: Floats | None = None) -> pl.DataFrame:
     if grid is None:
         margin = 0.25 * (C.max() - C.min())
         grid = np.linspace(C.min() - margin, C.max() + margin, 61)
-    b = len(fit.data.benchmarks)
-    cols = np.repeat(np.arange(b), grid.size)
-    return pl.DataFrame(
-        {
-            "benchmark": np.repeat(np.array(fit.data.benchmarks), grid.size),
-            "capability": np.tile(grid, b),
-            "information": _information(fit, np.tile(grid, b), cols),
-        }
-    )
-
-
-def _information(fit: Stitch, capability: Floats, cols: Ints) -> Floats:
-    phi, data = fit.estimate.phi[0][cols], fit.data
+    data, b = fit.data, len(fit.data.benchmarks)
+    cols, capability = np.repeat(np.arange(b), grid.size), np.tile(grid, b)
+    phi = fit.estimate.phi[0][cols]
     f, slope = levels(data.chance[cols], data.ceiling[cols], phi[:, 0] + phi[:, 1] * capability, data.step)
-    return np.asarray((slope * phi[:, 1]) ** 2 / fit.model.noise(f, cols))
+    information = (slope * phi[:, 1]) ** 2 / fit.model.noise(f, cols)
+    names = np.array(data.benchmarks)[cols]
+    return pl.DataFrame({"benchmark": names, "capability": capability, "information": information})
 
 
 def _ranks(values: Floats) -> Ints:

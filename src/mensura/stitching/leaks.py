@@ -59,9 +59,7 @@ def estimate_leaks(cells: Cells, exposure: Floats, pooling: float, shares: Float
         lift = expect(likely, fit).slope * exposure
         step, variance = likely_levels(likely, fit, pooling, (lift,), (exposed,))
         before = rate
-        rate, _, weights = learned(
-            rate, rate + step[0], variance[0], RATES, weights, FIRST_RATE_WEIGHTS, exposed, shares
-        )
+        rate, _, weights = learned(rate, step[0], variance[0], RATES, weights, FIRST_RATE_WEIGHTS, exposed, shares)
         if np.abs(rate - before).max() < FLOOR_TOLERANCE:
             break
     progress = shares[rate > GAINING].sum() > MOST_LEAKING * shares[exposed].sum()

@@ -16,11 +16,13 @@ import numpy as np
 import polars as pl
 
 from mensura.core.arrays import Floats
-from mensura.evidence import Evidence, used_scores, with_tries
+from mensura.evidence import RATE_UNITS, Evidence, used_scores, with_tries
 
 ELO_DECADE = 400.0
 """Elo points that multiply the odds of winning by ten (Elo's definition)."""
 LINKED = ("percent", "fraction", "elo", "index")
+ENDS = {"chance": 0.0, "ceiling": 1.0}
+"""Levels of a benchmark, and what they are in units that have no other."""
 
 
 def evidence_scores(evidence: Evidence, references: pl.DataFrame | None = None) -> tuple[pl.DataFrame, tuple[str, ...]]:
@@ -50,16 +52,9 @@ def evidence_scores(evidence: Evidence, references: pl.DataFrame | None = None) 
     linked = link(tried, evidence, "score", references=references).join(
         evidence.models.select("subject", "released"), on="subject", how="left"
     )
-    levels = evidence.benchmarks.select(
-        "benchmark",
-        *(
-            pl.when(pl.col("unit").is_in(["percent", "fraction"]))
-            .then(pl.col(level) / pl.when(pl.col("unit") == "percent").then(100.0).otherwise(1.0))
-            .otherwise(limit)
-            .alias(level)
-            for level, limit in (("chance", 0.0), ("ceiling", 1.0))
-        ),
-    )
+    size = pl.col("unit").replace_strict(RATE_UNITS, default=None, return_dtype=pl.Float64)
+    ends = {level: pl.when(size.is_null()).then(limit).otherwise(pl.col(level) / size) for level, limit in ENDS.items()}
+    levels = evidence.benchmarks.select("benchmark", **ends)
     table = linked.join(levels, on="benchmark", how="left")
     return table.select("subject", "benchmark", "score", "source", "released", "chance", "ceiling", "n"), _notes(
         evidence

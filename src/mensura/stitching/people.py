@@ -193,11 +193,10 @@ def _placed_classes(fit: Stitch, tests: pl.DataFrame, seed: int) -> tuple[Positi
         estimate=_beside(fit.estimate, np.median(drawn, axis=0)[None]),
         positions=_beside(positions, drawn),
     )
-    table = pl.DataFrame(
-        rows,
-        schema={"group": pl.String, "status": pl.String, "benchmarks": pl.String, "spread": pl.Float64},
-        orient="row",
-    ).join(draws.capabilities, left_on="group", right_on="subject", how="left", maintain_order="left")
+    schema = {"group": pl.String, "status": pl.String, "benchmarks": pl.String, "spread": pl.Float64}
+    table = pl.DataFrame(rows, schema=schema, orient="row").join(
+        draws.capabilities, left_on="group", right_on="subject", how="left", maintain_order="left"
+    )
     order = ["group", "status", "benchmarks", "capability", "low", "high", "spread"]
     return draws, table.select(order).sort("status", "capability", descending=[True, True])
 

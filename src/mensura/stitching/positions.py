@@ -61,10 +61,8 @@ class Positions:
 
     def stretched(self, about: Positions, factor: float) -> Positions:
         """Return the draws with their distance from an estimate (one draw) multiplied."""
-        theta, phi = (
-            centre + factor * (draws - centre) for draws, centre in ((self.theta, about.theta), (self.phi, about.phi))
-        )
-        return Positions(theta, phi)
+        sides = ((self.theta, about.theta), (self.phi, about.phi))
+        return Positions(*(centre + factor * (draws - centre) for draws, centre in sides))
 
     def moved(self, shift: Floats, unit: Floats) -> Positions:
         """Return the same positions with C replaced by shift + unit · C (one pair of numbers per draw)."""
@@ -118,9 +116,8 @@ def principal(positions: Positions, basis: int | None = None, shares: Floats | N
     centred, loadings = theta - mean, phi[:, :, 1:]
     observed = centred[:, :basis]
     spread = observed.transpose(0, 2, 1) @ observed / observed.shape[1]
-    root = np.linalg.cholesky(
-        spread + SLIGHT * np.trace(spread, axis1=1, axis2=2)[:, None, None] * np.eye(theta.shape[2])
-    )
+    total = np.trace(spread, axis1=1, axis2=2)[:, None, None]
+    root = np.linalg.cholesky(spread + SLIGHT * total * np.eye(theta.shape[2]))
     weighted = loadings @ root
     counted = weighted if shares is None else weighted * shares[:, None]
     axes = np.linalg.eigh(weighted.transpose(0, 2, 1) @ counted)[1][:, :, ::-1]
@@ -205,13 +202,9 @@ class PositionDraws(Result):
         narrow = np.fmin(high - low, own * aligned) <= WIDEST_SPREAD * own
         filled = np.where(np.isnan(drawn), estimate, drawn)
         ranked = rank_subjects(self.subjects, estimate, filled, narrow)
-        return (
-            ranked.join(
-                self.capabilities.select("subject", "capability"), on="subject", how="right", maintain_order="right"
-            )
-            .select(*ranked.columns, "capability")
-            .sort("rank", nulls_last=True, maintain_order=True)
-        )
+        every = self.capabilities.select("subject", "capability")
+        joined = ranked.join(every, on="subject", how="right", maintain_order="right")
+        return joined.select(*ranked.columns, "capability").sort("rank", nulls_last=True, maintain_order=True)
 
     def _interval(self, values: Floats, estimate: Floats) -> tuple[Floats, Floats]:
         """Quantiles of the draws, wide enough to hold the estimate: where scores are mostly noise it can lie outside.

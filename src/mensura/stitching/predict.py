@@ -27,10 +27,8 @@ SMALLEST_MEAN, SMALLEST_SIZE = 1e-4, 0.05
 
 def expected_scores(model: Model, positions: Positions, rows: Ints, cols: Ints) -> Floats:
     """Return f = chance + (ceiling − chance) σ(η) of every pair in every draw, slow leaks included: (draws, pairs)."""
-    data = model.data
-    return levels(data.chance[cols], data.ceiling[cols], positions.eta(rows, cols) + data.gain(rows, cols), data.step)[
-        0
-    ]
+    data, eta = model.data, positions.eta(rows, cols) + model.data.gain(rows, cols)
+    return levels(data.chance[cols], data.ceiling[cols], eta, data.step)[0]
 
 
 def predictive(model: Model, draws: Positions, rows: Ints, cols: Ints, level: float) -> tuple[Floats, Floats, Floats]:
@@ -39,22 +37,17 @@ def predictive(model: Model, draws: Positions, rows: Ints, cols: Ints, level: fl
     The interval is that of the beta distribution with the predictive mean and variance: uncertainty of the expected
     score (from the draws, made on the model's own scale) plus noise. It never leaves [0, 1].
     """
-    score, low, high = (np.full(rows.size, np.nan) for _ in range(3))
+    mean, variance = np.full((2, rows.size), np.nan)
     placed = (rows >= 0) & (cols >= 0)
     r, c = rows[placed], cols[placed]
     if r.size:
-        mean = point_scores(model, r, c)
-        spread = expected_scores(model, draws, r, c).var(axis=0)
-        score[placed] = mean
-        variance = spread + model.noise(mean, c)
+        mean[placed] = point_scores(model, r, c)
+        variance[placed] = expected_scores(model, draws, r, c).var(axis=0) + model.noise(mean[placed], c)
         if isinstance(model, PooledModel):
-            variance = model.wide_variance(mean, c, variance)
-        low[placed], high[placed] = _beta_interval(mean, variance, level)
+            variance[placed] = model.wide_variance(mean[placed], c, variance[placed])
     if isinstance(model, PooledModel) and not placed.all():
-        mean, variance = _from_prior(model, rows[~placed], cols[~placed])
-        score[~placed] = mean
-        low[~placed], high[~placed] = _beta_interval(mean, variance, level)
-    return score, low, high
+        mean[~placed], variance[~placed] = _from_prior(model, rows[~placed], cols[~placed])
+    return mean, *_beta_interval(mean, variance, level)
 
 
 def point_scores(model: Model, rows: Ints, cols: Ints) -> Floats:

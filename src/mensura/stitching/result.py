@@ -174,13 +174,12 @@ class Stitch(Result):
         Columns subject, benchmark, score, expected (by all other scores of the fit, nearly), logits (by how much the
         score is off), probability.
         """
-        model = self.model
-        if not isinstance(model, PooledModel):
-            return cell_residuals(model, self.estimate).clear().select("subject", "benchmark", "score")
-        chance = model.fitted.surprise.chance
-        table = cell_residuals(model, self.estimate).select("subject", "benchmark", "score", expected="fitted")
+        if not isinstance(self.model, PooledModel):
+            return self.residuals.clear().select("subject", "benchmark", "score")
+        table = self.residuals.select("subject", "benchmark", "score", expected="fitted")
         off = (logit(np.clip(table[name].to_numpy(), 1e-3, 1 - 1e-3)) for name in ("score", "expected"))
-        table = table.with_columns(logits=pl.Series(np.subtract(*off)), probability=pl.Series(chance))
+        chance = pl.Series(self.model.fitted.surprise.chance)
+        table = table.with_columns(logits=pl.Series(np.subtract(*off)), probability=chance)
         listed = table.filter(pl.col("probability") > SUSPICIOUS)
         return listed.sort("probability", "subject", "benchmark", descending=[True, False, False])
 
@@ -191,12 +190,11 @@ class Stitch(Result):
         ``status`` is "given", "estimated" or "none" (the published method has no floors); ``weight`` is below 1 where
         other benchmarks say the same (:mod:`mensura.stitching.surprise`).
         """
-        model, given = self.model, self.data.chance_given
-        error = ceiling_error = np.zeros(given.size)
+        model, status = self.model, np.full(len(self.data.benchmarks), "none")
+        error = ceiling_error = np.zeros(status.size)
         if isinstance(model, PooledModel):
             error, ceiling_error = model.floors.error, model.floors.ceiling_error
-        other = "estimated" if isinstance(model, PooledModel) else "none"
-        status = [other if not known or other == "none" else "given" for known in given]
+            status = np.where(self.data.chance_given, "given", "estimated")
         columns = {"chance": self.data.chance, "error": error, "status": status, "weight": model.shares}
         columns |= {"ceiling": self.data.ceiling, "ceiling_error": ceiling_error}
         return pl.DataFrame({"benchmark": self.data.benchmarks} | columns)

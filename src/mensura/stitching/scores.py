@@ -213,15 +213,14 @@ def encode(frame: pl.DataFrame, duplicates: Duplicates) -> ScoreSet:
     rows = pl.len() if duplicates == "all" else pl.lit(1)
     printed = pl.col(PRINTED if PRINTED in frame.columns else "score").alias("printed")
     frame = frame.with_columns(_sampling(frame).alias("sampling"), printed)
-    merged = (
-        frame.group_by("subject", "benchmark")
-        .agg(score, rows.alias("counts"), (pl.col("sampling").sum() / pl.len() ** 2).alias("sampling"))
-        .rename({"score": "y"})
-        .sort("subject", "benchmark")
-    )
+    variance = pl.col("sampling").sum() / pl.len() ** 2
+    cells = frame.group_by("subject", "benchmark").agg(score, counts=rows, sampling=variance)
+    merged = cells.sort("subject", "benchmark")
     subjects, benchmarks = merged["subject"].unique().sort(), merged["benchmark"].unique().sort()
     chance, ceiling, chance_given, ceiling_given = _levels(frame, benchmarks)
-    y, as_printed, counts, sampling = merged.select("y", "printed", "counts", "sampling").cast(pl.Float64).to_numpy().T
+    y, as_printed, counts, sampling = (
+        merged.select("score", "printed", "counts", "sampling").cast(pl.Float64).to_numpy().T
+    )
     return ScoreSet(
         subjects=tuple(subjects),
         benchmarks=tuple(benchmarks),

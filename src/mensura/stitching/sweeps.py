@@ -159,11 +159,8 @@ def variance_vectors(fit: Pooled, *, both: bool = True) -> tuple[Floats, Floats]
     """
     second = extended(fit.theta, fit.theta_cov)[1] if both else pack_squares(with_constant(fit.theta))
     of_subjects = np.concatenate((pack(fit.theta_cov), second), axis=1)
-    return of_subjects, np.concatenate((_doubled_squares(fit.phi[:, 1:]), pack_twice(fit.phi_cov)), axis=1)
-
-
-def _doubled_squares(vectors: Floats) -> Floats:
-    return pack_twice(vectors[:, :, None] * vectors[:, None])
+    loadings = pack_twice(fit.phi[:, 1:, None] * fit.phi[:, None, 1:])
+    return of_subjects, np.concatenate((loadings, pack_twice(fit.phi_cov)), axis=1)
 
 
 # One sweep of the default model in closed form: each side given the other, then the prior and the overdispersions.
