@@ -235,20 +235,12 @@ def joint_table(years: Floats, C: Floats, spent: Floats, *, level: float, publis
         half = float(_published_z(level) * abs(ratio) * np.sqrt(relative))
         low, high = ratio - half, ratio + half
     else:
-        low, high = fieller(
-            beta[2], beta[1], covariance[1:, 1:][::-1, ::-1], float(scipy.special.stdtrit(freedom, 0.5 + level / 2))
-        )
-    return pl.DataFrame(
-        {
-            "per_decade": [float(beta[1])],
-            "per_year": [float(beta[2])],
-            "r_squared": [1 - float(residual @ residual / np.sum((C - C.mean()) ** 2))],
-            "decades_saved": [ratio],
-            "low": [low],
-            "high": [high],
-            "n": [C.size],
-        }
-    )
+        quantile = float(scipy.special.stdtrit(freedom, 0.5 + level / 2))
+        low, high = fieller(beta[2], beta[1], covariance[1:, 1:][::-1, ::-1], quantile)
+    explained = 1 - float(residual @ residual / np.sum((C - C.mean()) ** 2))
+    row = (float(beta[1]), float(beta[2]), explained, ratio, low, high, C.size)
+    columns = ["per_decade", "per_year", "r_squared", "decades_saved", "low", "high", "n"]
+    return pl.DataFrame([row], schema=columns, orient="row")
 
 
 def _published_z(level: float) -> float:

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from mensura.core.arrays import Floats, Ints, Mask, expit, just_above
+from mensura.core.arrays import Floats, Ints, expit, just_above
 from mensura.core.errors import MensuraError
 from mensura.stitching import ScoreLayout, Solution, penalty_weight, solve_rosetta
 from mensura.stitching.rosetta import SLOPE_BOUNDS
@@ -66,7 +66,7 @@ class NullModel:
         scores = np.clip(expected + rng.choice(self.residuals, (n, expected.size)), 0.0, 1.0)
         refits = refit_looks(self.layout, scores, counts, start=self.fit)
         errors = _errors(refits.C, self.fit.C[0], counts)
-        return self._capabilities(n, rng)[:, None] + errors, int(np.count_nonzero(~refits.converged))
+        return self._capabilities(n, rng)[:, None] + errors, int(np.count_nonzero(~refits.whole.converged))
 
     def _capabilities(self, n: int, rng: np.random.Generator) -> Floats:
         """Draw what is true of the releases of n worlds, (worlds, releases)."""
@@ -158,11 +158,6 @@ class LookFits:
     C: Floats
     whole: Solution
 
-    @property
-    def converged(self) -> Mask:
-        """Whether the fit of all scores arrived, for every world."""
-        return self.whole.converged
-
 
 def refit_looks(
     layout: ScoreLayout, scores: Floats, counts: Ints, *, start: Solution | None = None, ridge: float = LIGHT
@@ -181,42 +176,32 @@ def refit_looks(
     return LookFits(_step_by_look(layout, scores, whole, counts, penalty), whole)
 
 
-@dataclass(frozen=True)
-class _Derivatives:
-    """Residuals and first derivatives of the expected scores at a solution, (worlds, scores)."""
+def _derivatives(layout: ScoreLayout, scores: Floats, at: Solution) -> tuple[Floats, Floats, Floats]:
+    """Return residuals and derivatives by C and α of the expected scores at a solution, (worlds, scores) each.
 
-    rest: Floats
-    by_level: Floats
-    """Derivative by C; that by D is its negative."""
-    by_slope: Floats
-    """Derivative by α, zero where the slope is held at a bound."""
-
-
-def _derivatives(layout: ScoreLayout, scores: Floats, at: Solution) -> _Derivatives:
+    The derivative by D is the negative of that by C; that by α is zero where the slope is held at a bound.
+    """
     slope = np.take(at.slope, layout.cols, axis=1)
     distance = np.take(at.C, layout.rows, axis=1) - np.take(at.D, layout.cols, axis=1)
     expected = expit(slope * distance)
     steep = expected * (1 - expected)
     low, high = SLOPE_BOUNDS
     free = np.take((at.slope > low) & (at.slope < high), layout.cols, axis=1)
-    return _Derivatives(expected - scores, steep * slope, steep * distance * free)
+    return expected - scores, steep * slope, steep * distance * free
 
 
 def _step_by_look(layout: ScoreLayout, scores: Floats, at: Solution, counts: Ints, penalty: float) -> Floats:
     """Take one Gauss–Newton step of every look's objective from ``at``: capabilities (worlds, looks, releases)."""
-    derivatives = _derivatives(layout, np.atleast_2d(scores), at)
+    rest, by_level, by_slope = _derivatives(layout, np.atleast_2d(scores), at)
     worlds, b = at.D.shape
     entries = _Entries.of(layout, counts)
-    pivot = layout.over_subjects(derivatives.by_level**2) + penalty
-    gradient = layout.over_subjects(derivatives.by_level * derivatives.rest) + penalty * at.C
-    cross_first, cross_second = -(derivatives.by_level**2), derivatives.by_level * derivatives.by_slope
+    pivot = layout.over_subjects(by_level**2) + penalty
+    gradient = layout.over_subjects(by_level * rest) + penalty * at.C
+    cross_first, cross_second = -(by_level**2), by_level * by_slope
     share = np.take(gradient / pivot, layout.rows, axis=1)
-    diagonal = entries.summed(derivatives.by_level**2, derivatives.by_slope**2) + penalty
-    mixed = -entries.summed(derivatives.by_level * derivatives.by_slope, None)[:, :, ::2]
-    right = entries.summed(
-        derivatives.by_level * derivatives.rest + cross_first * share,
-        cross_second * share - derivatives.by_slope * derivatives.rest,
-    )
+    diagonal = entries.summed(by_level**2, by_slope**2) + penalty
+    mixed = -entries.summed(cross_second, None)[:, :, ::2]
+    right = entries.summed(by_level * rest + cross_first * share, cross_second * share - by_slope * rest)
     right -= penalty * np.stack([at.D, at.slope], axis=2)[:, entries.order].reshape(worlds, 1, 2 * b)
     capabilities = np.zeros((worlds, counts.size, layout.n_subjects))
     coupling = np.zeros((layout.n_subjects, 2 * b))

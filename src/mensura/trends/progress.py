@@ -186,15 +186,13 @@ def _family_table(frame: pl.DataFrame, compute: Floats) -> pl.DataFrame:
         if x.size < FAMILY_SIZE or np.ptp(x) < SAME_COMPUTE:
             continue
         line = fit_line(x, frame["capability"].to_numpy()[members])
-        rows.append(
-            {"family": family, "n": line.n, "k": line.slope, "error": line.slope_error, "r_squared": line.r_squared}
-        )
+        rows.append((family, line.n, line.slope, line.slope_error, line.r_squared))
     if not rows:
         raise MensuraError(
             f"compute: no family has {FAMILY_SIZE} subjects with a capability and different compute; name families that"
             " were trained alike in the column family (the published fit has three: mensura trends --compute embedded)"
         )
-    return pl.DataFrame(rows)
+    return pl.DataFrame(rows, schema=["family", "n", "k", "error", "r_squared"], orient="row")
 
 
 def _records(method: str, years: Floats, values: Floats) -> Mask:
@@ -311,15 +309,7 @@ def bucket_table(years: Floats, capability: Floats, decades: Floats) -> pl.DataF
         if np.count_nonzero(records) < RECORDS or np.ptp(years[records]) < SPAN:
             continue
         line = fit_line(years[records], decades[records])
-        rows.append(
-            {
-                "from": round(low, 6),
-                "to": round(low + WIDTH, 6),
-                "n": int(np.count_nonzero(inside)),
-                "records": line.n,
-                "years": float(np.ptp(years[records])),
-                "decades_saved": -line.slope,
-            }
-        )
+        ends, span = (round(low, 6), round(low + WIDTH, 6)), float(np.ptp(years[records]))
+        rows.append((*ends, int(np.count_nonzero(inside)), line.n, span, -line.slope))
     schema = {"from": pl.Float64, "to": pl.Float64, "n": pl.Int64, "records": pl.Int64}
-    return pl.DataFrame(rows, schema={**schema, "years": pl.Float64, "decades_saved": pl.Float64})
+    return pl.DataFrame(rows, schema={**schema, "years": pl.Float64, "decades_saved": pl.Float64}, orient="row")

@@ -128,9 +128,7 @@ def _line_row(name: str, line: TrendLine) -> dict[str, object]:
 
 def _progress(points: pl.DataFrame, known: pl.DataFrame) -> dict[str, pl.DataFrame]:
     """Algorithmic progress by every published way."""
-    joined = points.join(
-        known.select("subject", "training_compute_flop", "family"), on="subject", maintain_order="left"
-    )
+    joined = points.join(known, on="subject", maintain_order="left")
     first = pl.col("subject").is_in(FIRST_OF_THE_DAY)
     listed = joined.drop_nulls("training_compute_flop").sort(first, "capability", descending=True)
     wide, main = (measure_progress(listed, method="rosetta", level=level) for level in (LEVEL, FAMILY_LEVEL))

@@ -105,9 +105,7 @@ class ScatterPosterior:
 
     def draw(self, n: int, rng: np.random.Generator) -> ScatterDraws:
         """Draw n sets of line and scatter, taking the rows of values in turn."""
-        row: Ints = np.arange(n) % self.probability.shape[1]
-        below = np.cumsum(self.probability, axis=0)[:, row] < rng.random(n)
-        node = np.minimum(np.count_nonzero(below, axis=0), self.share.size - 1)
+        node, row = _picked(self.probability, n, rng)
         spread = np.sqrt(self.squares[node, row] / rng.chisquare(self.freedom, n))
         off = np.einsum("nij,nj->ni", self.root[node], rng.standard_normal((n, self.root.shape[1])))
         line = self.line[node, row] + spread[:, None] * off
@@ -130,9 +128,7 @@ class BentPosterior:
 
     def draw(self, n: int, rng: np.random.Generator) -> ScatterDraws:
         """Draw n sets of scatter and of the line after the last bend, taking the rows of values in turn."""
-        row: Ints = np.arange(n) % self.probability.shape[1]
-        below = np.cumsum(self.probability, axis=0)[:, row] < rng.random(n)
-        which = np.minimum(np.count_nonzero(below, axis=0), len(self.lines) - 1)
+        which, _ = _picked(self.probability, n, rng)
         every = [line.draw(n, rng) for line in self.lines]
         level, pace, spread, share, fading, change = (
             np.choose(which, [getattr(one, name) for one in every])
@@ -141,6 +137,13 @@ class BentPosterior:
         origin = every[0].origin
         after = level - change * (np.where(which > 0, self.bends[which], origin) - origin)
         return ScatterDraws(origin, after, pace + change, spread, share, fading, change)
+
+
+def _picked(probability: Floats, n: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
+    """Draw n nodes of a grid by their probability (nodes, rows), and return with them the row of each, in turn."""
+    row: Ints = np.arange(n) % probability.shape[1]
+    below = np.cumsum(probability, axis=0)[:, row] < rng.random(n)
+    return np.minimum(np.count_nonzero(below, axis=0), len(probability) - 1), row
 
 
 def describe_bent(years: Floats, values: Floats, *, prior: Floats = PRIOR) -> BentPosterior:

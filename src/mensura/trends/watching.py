@@ -29,7 +29,7 @@ from mensura.core.results import Result
 from mensura.stitching import ScoreLayout, to_date, to_years
 from mensura.stitching.checks import warn_unconverged
 from mensura.trends.kinks import KinkDesign, Plan, Stream, calibrate, first_releases, read_stream
-from mensura.trends.nulls import LookFits, describe_null, refit_looks
+from mensura.trends.nulls import NullModel, describe_null, refit_looks
 
 FEWEST = 3
 """Releases after the start before the first look."""
@@ -199,8 +199,11 @@ def watch_stream(
     design = KinkDesign.of(stream.years, start, look_counts(stream.years, start))
     layout = ScoreLayout.of(stream.rows, stream.cols)
     refits = refit_looks(layout, stream.scores, design.counts)
-    plan = _plan(stream, layout, design, refits, start, rate=rate, streams=streams, seed=seed, advance=advance)
-    scaled = plan.standardise(design.statistics(refits.C)[0])
+    null = describe_null(stream, layout, refits.whole, start)
+    paths, unconverged = _simulate(null, design, streams, seed, advance)
+    path, years, common = design.statistics(refits.C)[0], stream.years[design.counts - 1], null.scatter.common
+    plan = calibrate(path, paths, years, start, rate, common=common, unconverged=unconverged)
+    scaled = plan.standardise(path)
     alarms = np.flatnonzero(scaled > plan.threshold)
     days = [to_date(year) for year in plan.years]
     looks = pl.DataFrame(
@@ -220,7 +223,7 @@ def watch_stream(
         float((1 + np.count_nonzero(plan.peaks >= scaled.max())) / (1 + plan.peaks.size)),
         before,
         after,
-        bool(refits.converged[0]),
+        bool(refits.whole.converged[0]),
     )
 
 
@@ -233,20 +236,10 @@ def look_counts(years: Floats, start: float) -> Ints:
     return np.asarray(counts[counts >= after[0] + FEWEST])
 
 
-def _plan(
-    stream: Stream,
-    layout: ScoreLayout,
-    design: KinkDesign,
-    found: LookFits,
-    start: float,
-    *,
-    rate: float,
-    streams: int,
-    seed: int,
-    advance: Callable[[], object] | None,
-) -> Plan:
-    """Draw worlds without change and follow each as the data were followed."""
-    null = describe_null(stream, layout, found.whole, start)
+def _simulate(
+    null: NullModel, design: KinkDesign, streams: int, seed: int, advance: Callable[[], object] | None
+) -> tuple[Floats, int]:
+    """Draw worlds without change, follow each as the data were followed, and count the fits that did not arrive."""
     rng = np.random.default_rng(seed)
     paths, unconverged = [], 0
     for first in range(0, streams, TOGETHER):
@@ -256,9 +249,7 @@ def _plan(
         if advance is not None:
             for _ in fitted:
                 advance()
-    years = stream.years[design.counts - 1]
-    path, common = design.statistics(found.C)[0], null.scatter.common
-    return calibrate(path, np.concatenate(paths), years, start, rate, common=common, unconverged=unconverged)
+    return np.concatenate(paths), unconverged
 
 
 def _slopes(t: Floats, values: Floats) -> tuple[float, float]:
