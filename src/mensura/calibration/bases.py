@@ -191,10 +191,8 @@ def _by_means(items: RatedItems, draws: int, rng: np.random.Generator) -> Calibr
 
 def _blocks(size: int, rng: np.random.Generator) -> tuple[Ints, Floats]:
     """Return each item's block and each block's chance of being picked."""
-    if size <= MOST_BLOCKS:
-        return np.arange(size), np.full(size, 1.0 / size)
-    blocks = rng.permutation(np.arange(size) % MOST_BLOCKS)
-    return blocks, np.full(MOST_BLOCKS, 1.0 / MOST_BLOCKS)
+    count, blocks = min(size, MOST_BLOCKS), np.arange(size) % MOST_BLOCKS
+    return blocks if size == count else rng.permutation(blocks), np.full(count, 1.0 / count)
 
 
 def _lines(sums: Floats) -> tuple[Floats, Floats, Floats]:

@@ -257,15 +257,9 @@ def integrate(moments: Moments) -> GridPosterior:
             precision = information + precisions
             covariance = np.linalg.inv(precision)
             mean = covariance @ pull
-            log = (
-                constant
-                + 0.5 * (prior_logdet - np.linalg.slogdet(precision)[1] + mean @ pull)
-                + log_dimension
-                + log_shift
-                + log_slope
-            )
+            explained = 0.5 * (prior_logdet - np.linalg.slogdet(precision)[1] + mean @ pull)
             points += [Spreads(shift, slope, sd) for sd in DIMENSION_SDS]
-            logs.append(log)
+            logs.append(constant + explained + log_dimension + log_shift + log_slope)
             means.append(mean)
             covariances.append(covariance)
     log = np.concatenate(logs)

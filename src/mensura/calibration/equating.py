@@ -161,11 +161,9 @@ def equate(
     ('A', 'B')
 
     """
-    tested = [_Tested.of(table, name) for table, name in zip((one, other), names, strict=True)]
+    first, second = (_Tested.of(table, name) for table, name in zip((one, other), names, strict=True))
     rng = np.random.default_rng(seed)
-    first, second = tested
-    levels = _level_table(first, second, draws, rng)
-    scores = _score_table(first, second, draws, rng)
+    levels, scores = (make(first, second, draws, rng) for make in (_level_table, _score_table))
     return Equating(levels, scores, names, (len(first.rate), len(second.rate)))
 
 

@@ -126,9 +126,8 @@ def fit_joint(
     model: NonCompensatory, grid: LevelGrid, solved: Floats, floor: Floats, start: Floats | None = None
 ) -> JointFit:
     """Find the mode of a model's posterior for one subject; shares are weighed by how little they scatter."""
-    begin = model.mean if start is None else start
     subject = OneSubject(grid, solved, floor)
-    fit = _climb(model, subject, begin)
+    fit = _climb(model, subject, model.mean if start is None else start)
     for _ in range(0 if subject.whole else _WEIGHINGS):
         weight = 1.0 / _scatter(model, fit, grid, solved, floor)
         fit = _climb(model, replace(subject, weight=weight), fit.parameters)

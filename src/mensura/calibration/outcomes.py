@@ -95,14 +95,10 @@ def line_up(outcomes: Any, demands: Any, columns: str | None = None) -> Answered
         )
     names = answers["subject"].unique(maintain_order=True)
     subjects = pl.DataFrame({"subject": names}).with_row_index("subject_at")
-    kept = answers.join(places, on="item").join(subjects, on="subject")
-    twice = kept.height
-    kept = (
-        kept.group_by("subject_at", "item_at")
-        .agg(pl.col("correct").mean(), pl.col("options").first())
-        .sort("subject_at", "item_at")
-    )
-    if kept.height < twice:
+    joined = answers.join(places, on="item").join(subjects, on="subject")
+    cells = joined.group_by("subject_at", "item_at").agg(pl.col("correct").mean(), pl.col("options").first())
+    kept = cells.sort("subject_at", "item_at")
+    if kept.height < joined.height:
         warnings.append("several outcomes of a subject on an item are averaged")
     empty = subjects.join(kept, on="subject_at", how="anti")
     if empty.height:

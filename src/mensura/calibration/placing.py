@@ -24,7 +24,7 @@ import polars as pl
 
 from mensura.calibration.abilities import FoundAbilities
 from mensura.calibration.items import TOP
-from mensura.calibration.open_pool import FOLDER, HELD_OUT, OPEN, calibration_name, quality_of
+from mensura.calibration.open_pool import FOLDER, HELD_OUT, calibration_name, quality_of
 from mensura.core.arrays import Floats, just_below
 from mensura.core.errors import MensuraError
 from mensura.core.frames import read_csv
@@ -191,7 +191,7 @@ def placed_tables(abilities: FoundAbilities, lines: Calibration) -> tuple[pl.Dat
             ability = tuple(float(part[i, j]) for part in abilities.ability)
             where = place(line, *ability)
             rates = None if (i, j) in abilities.untold else where.rates
-            whose = "" if isinstance(line, str) else f"{line.dimension}, {_whose(line)}"
+            whose = "" if isinstance(line, str) else f"{line.dimension}, {calibration_name(Calibration((line,)))}"
             cut = rates is not None and where.at_least
             cells.append((subject, code, dimensions[code].name, whose, cut, abilities.untold.get((i, j), where.note)))
             figures.append((*ability, *(rates or [np.nan] * 3), uncalibrated_rate(ability[0])))
@@ -231,10 +231,6 @@ def _read(rates: Floats, name: str) -> Floats:
     there = np.isfinite(rates)
     read[there] = _READ[name](rates[there])
     return read[[0, 2, 1]]
-
-
-def _whose(line: LevelLine) -> str:
-    return "open" if line.source == OPEN else "published" if "Table 16" in line.source else "given"
 
 
 def doubt_of_lines(lines: Calibration) -> str:
