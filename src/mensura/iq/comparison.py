@@ -98,12 +98,8 @@ def _dimension_changes(before: IqResult, after: IqResult) -> pl.DataFrame:
     )
     share = (pl.col("iq_after") * pl.col("weight_after")).fill_null(0) - (pl.col("iq") * pl.col("weight")).fill_null(0)
     same_benchmarks = before.matrix.benchmarks == after.matrix.benchmarks
-    parts = (
-        pl.lit(same_benchmarks)
-        & pl.col("status").is_in(_AVERAGED)
-        & pl.col("status_after").is_in(_AVERAGED)
-        & (pl.col("weight") == pl.col("weight_after"))
-    )
+    averaged = (pl.col(name).is_in(_AVERAGED) for name in ("status", "status_after"))
+    parts = pl.all_horizontal(pl.lit(same_benchmarks), *averaged, pl.col("weight") == pl.col("weight_after"))
     return joined.with_columns(share=share, by_benchmark=parts.fill_null(False))
 
 

@@ -206,12 +206,12 @@ def _benchmark(scoring: Scoring, row: int, column: int) -> Explanation:
         basis = [counted(count, "measured benchmark")] if count else []
         note = f"missing; estimated from the model's {' and '.join([*basis, *_relatives_read(matrix, row)])}"
     else:
-        whole, part = rules.within.percentile, rules.peers.percentile
+        within, peers = rules.within.percentile, rules.peers.percentile
         reasons = {
-            PEERS: f"percentile {part:g} of comparable models",
+            PEERS: f"percentile {peers:g} of comparable models",
             ZERO: "a score of 0 is assumed",
             CORRELATION: "predicted from the model's other benchmarks of the dimension, less a penalty for the error",
-            WITHIN: f"observed average of the dimension, at most percentile {whole:g} of all models",
+            WITHIN: f"observed average of the dimension, at most percentile {within:g} of all models",
         }
         note = f"missing; {reasons[step]}"
     return Explanation(matrix.benchmarks[column], _number(value), low, high, STEPS[step], note)
