@@ -151,20 +151,16 @@ class ScoreMatrix:
     def keep(self, columns: Ints) -> ScoreMatrix:
         """Return the matrix with only these benchmarks; a dimension left without any is gone."""
         places = np.unique(self.dimension_of[columns])
+        arrays = ("shift", "scores", "iqs", "chosen", "by_peers", "zero_before")
         return replace(
             self,
             benchmarks=tuple(self.benchmarks[column] for column in columns),
             dimensions=tuple(self.dimensions[place] for place in places),
             ladders=tuple(self.ladders[column] for column in columns),
             metrics=tuple(self.metrics[column] for column in columns),
-            shift=self.shift[columns],
-            scores=self.scores[:, columns],
-            iqs=self.iqs[:, columns],
-            doubt=self.doubt.of(columns),
-            chosen=self.chosen[:, columns],
             dimension_of=np.searchsorted(places, self.dimension_of[columns]),
-            by_peers=self.by_peers[columns],
-            zero_before=self.zero_before[columns],
+            doubt=self.doubt.of(columns),
+            **{name: getattr(self, name)[..., columns] for name in arrays},
         )
 
     @cached_property

@@ -175,16 +175,8 @@ def correlate(matrix: ScoreMatrix, iqs: Floats, rule: CorrelationRule) -> Correl
     same = (matrix.dimension_of[:, None] == matrix.dimension_of) & ~np.eye(len(matrix.benchmarks), dtype=bool)
     varied = (var_x > _NO_VARIANCE) & (var_y > _NO_VARIANCE)
     usable = same & (n >= rule.minimum_overlap) & varied & (np.nan_to_num(shrunk) > 0)
-
-    def kept(values: Floats) -> Floats:
-        return np.where(usable, values, 0.0)
-
-    return Correlations(
-        weight=kept(n * shrunk**2),
-        slope=kept(slope),
-        intercept=kept(mean_y + _ORIGIN - slope * (mean_x + _ORIGIN)),
-        residual=kept(residual),
-    )
+    weight, intercept = n * shrunk**2, mean_y + _ORIGIN - slope * (mean_x + _ORIGIN)
+    return Correlations(*(np.where(usable, part, 0.0) for part in (weight, slope, intercept, residual)))
 
 
 def _predict(matrix: ScoreMatrix, iqs: Floats, lines: Correlations) -> tuple[Floats, Floats]:
