@@ -54,7 +54,7 @@ def benchmark_influence(fit: Stitch) -> pl.DataFrame:
     weights = (layout.cols[None] != turns[:, None]).astype(float)
     found, converged = fit.model.refit(weights)
     refitted = fit.scaled(found)
-    scored = np.stack([np.bincount(layout.rows, row, layout.n_subjects) > 0 for row in weights])
+    scored = layout.over_subjects(weights) > 0
     whole = fit.estimate.capability[0]
     moved = np.where(scored, refitted.capability - whole, np.nan)
     most = np.nanargmax(np.abs(moved), axis=1)
@@ -112,7 +112,7 @@ def battery_intervals(fit: Stitch, domains: Mapping[str, str]) -> pl.DataFrame:
             f"domains: {turns.size} ({', '.join(turns)}); expected {FEWEST_DOMAINS} or more. Add tests of other ones."
         )
     weights = (place[layout.cols] != np.arange(turns.size)[:, None]).astype(float)
-    scored = np.stack([np.bincount(layout.rows, row, layout.n_subjects) > 0 for row in weights]).all(axis=0)
+    scored = (layout.over_subjects(weights) > 0).all(axis=0)
     without = fit.scaled(fit.model.refit(weights)[0]).capability[:, scored]
     freedom = turns.size - 1
     squares = ((without - without.mean(axis=0)) ** 2).sum(axis=0) * freedom / turns.size
