@@ -74,7 +74,8 @@ def sensitivity(result: IqResult, *, shift: float = 5.0, advance: Callable[[], o
     if result.rules.imputation.is_joint:
         plain = replace(result.rules.imputation, same_gaps=False)
         result = replace(result, rules=replace(result.rules, imputation=plain))
-        before = _composites(result.matrix, result.rules, result.weights, point_draws(result.matrix, plain))
+        drawn = point_draws(result.matrix, plain)
+        before = _composites(result.matrix, result.rules, result.weights, drawn)
     moves, summary = [], []
     for change, name, matrix, rules, weights in _changes(result, shift):
         after = _composites(matrix, rules, weights, drawn if matrix.scores is result.matrix.scores else None)
