@@ -195,3 +195,33 @@ def test_simulated_accelerations_are_found_and_counted():
     assert watch["alarms"] == 1.0
     assert watch["error"] == 0.0
     assert 0 < watch["months"] < 18
+
+
+def simulated_horizons(seed, change=1.0):
+    """Horizons of 60 systems that double twice a year, from 2027 on ``change`` times as fast."""
+    rng = np.random.default_rng(seed)
+    years = np.linspace(54, 60, 60)
+    doublings = 2 * (years - 54) + 2 * (change - 1) * np.maximum(years - CHANGE, 0) + rng.normal(0, 0.8, 60)
+    minutes = 2**doublings
+    rows = {"subject": [f"m{i:02}" for i in range(60)], "released": [to_date(year) for year in years]}
+    return pl.DataFrame(rows | {"p50": minutes, "p50_low": minutes / 2, "p50_high": minutes * 2})
+
+
+def test_the_watch_takes_horizons_with_their_errors():
+    start = date(2027, 1, 1)
+    faster = watch_acceleration(simulated_horizons(1, change=3.0), start=start, streams=39)
+    assert faster.alarm is not None
+    assert faster.ratio == pytest.approx(3, rel=0.4)
+    alarms = [watch_acceleration(simulated_horizons(seed), start=start, streams=39).alarm for seed in range(8)]
+    assert sum(alarm is not None for alarm in alarms) <= 1, "without a change of pace there are few alarms"
+
+
+def test_horizons_of_several_suites_count_over_all_of_them():
+    table = simulated_horizons(1)
+    both = pl.concat(
+        [table.with_columns(suite=pl.lit("all")), table.with_columns(pl.col("p50") * 9, suite=pl.lit("x"))]
+    )
+    one, two = (watch_acceleration(source, start=date(2027, 1, 1), streams=19) for source in (table, both))
+    assert one.looks.equals(two.looks)
+    with pytest.raises(MensuraError, match="one row per subject"):
+        watch_acceleration(pl.concat([table, table]), start=date(2027, 1, 1), streams=19)

@@ -166,7 +166,8 @@ def dated_scores(
 
     if not isinstance(data, Path):
         return evidence_scores(data)[0]
-    table = read_scores(read_own_scores(data, unit=unit))
+    is_horizons = data.suffix == ".csv" and "p50" in (given := read_table(data)).columns
+    table = given if is_horizons else read_scores(read_own_scores(data, unit=unit))
     check_input(models)
     if models is not None:
         return add_dates(table.drop("released", "release_date", strict=False), read_table(models))

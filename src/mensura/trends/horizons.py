@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -16,7 +16,7 @@ from mensura.core.results import Result
 from mensura.intake.tables import as_frame
 from mensura.scale import Z90
 from mensura.stitching import Stitch, to_years
-from mensura.trends.capabilities import hand_over
+from mensura.trends.capabilities import hand_over, read_dates
 from mensura.trends.lines import TrendLine, fit_line
 
 FEWEST, DRAWS = 5, 1000
@@ -78,15 +78,39 @@ def follow_horizons(horizons: Any, systems: Any, *, seed: int = 0) -> pl.DataFra
     return pl.DataFrame(rows, schema=TREND, orient="row")
 
 
-def _slopes(part: pl.DataFrame, rng: np.random.Generator) -> np.ndarray[Any, Any]:
-    """Return slopes in doublings a year, the plain one first, then those of draws."""
-    years = to_years(part["released"].str.to_date())
-    value = np.log2(part["p50"].to_numpy())
+class DatedLengths(NamedTuple):
+    """Log2 minutes of horizons by release: years since 1970, sorted, values and their standard errors."""
+
+    years: Floats
+    values: Floats
+    errors: Floats
+
+
+def dated_lengths(part: pl.DataFrame) -> DatedLengths:
+    """Return the lengths of a table of horizons; an open end counts as two doublings away."""
     low, high = (
-        np.log2(pl.Series(part[f"p50_{end}"]).fill_null(part["p50"] * factor).to_numpy())
+        np.log2(part[f"p50_{end}"].fill_null(part["p50"] * factor).to_numpy())
         for end, factor in (("low", 0.25), ("high", 4.0))
     )
-    error = (high - low) / (2 * Z90)
+    years = to_years(part["released"].cast(pl.String).str.to_date())
+    return DatedLengths(years, np.log2(part["p50"].to_numpy()), (high - low) / (2 * Z90))
+
+
+def read_lengths(horizons: pl.DataFrame) -> tuple[DatedLengths, list[str]]:
+    """Return lengths sorted by release, and the subjects: one row each, that over all suites where there are more."""
+    require_columns(horizons, ["subject", "p50", "p50_low", "p50_high"], name="horizons")
+    table = horizons.with_columns(pl.col("^p50(_low|_high)?$").cast(pl.Float64)).drop_nulls("p50")
+    if table["subject"].is_duplicated().any() and "suite" in table.columns:
+        table = table.filter(suite="all")
+    if table["subject"].is_duplicated().any() or not table.height:
+        raise MensuraError("horizons: expected one row per subject. Keep the rows of one suite")
+    table = read_dates(table, name="horizons").sort("released", "subject")
+    return dated_lengths(table), table["subject"].to_list()
+
+
+def _slopes(part: pl.DataFrame, rng: np.random.Generator) -> np.ndarray[Any, Any]:
+    """Return slopes in doublings a year, the plain one first, then those of draws."""
+    years, value, error = dated_lengths(part)
     places = np.vstack([np.arange(value.size), rng.integers(value.size, size=(DRAWS, value.size))])
     drawn = value[places]
     drawn[1:] += (error * rng.standard_normal((DRAWS, value.size)))[np.arange(DRAWS)[:, None], places[1:]] / np.sqrt(2)

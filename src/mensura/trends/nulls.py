@@ -32,6 +32,7 @@ from mensura.core.arrays import Floats, Ints, expit, just_above
 from mensura.core.errors import MensuraError
 from mensura.stitching import ScoreLayout, Solution, penalty_weight, solve_rosetta
 from mensura.stitching.rosetta import SLOPE_BOUNDS
+from mensura.trends.horizons import DatedLengths
 from mensura.trends.kinks import Stream
 from mensura.trends.scatter import GROWTH_OF_WATCH, ScatterPosterior, describe_growth, describe_scatter
 
@@ -44,29 +45,17 @@ LEAST_STRETCH = 0.1
 
 
 @dataclass(frozen=True)
-class NullModel:
-    """What the worlds are drawn from: the data's design, its fit, and how its releases scatter about a line."""
+class NullTruth:
+    """How releases scatter about a line: what is true in worlds without change is drawn from this."""
 
     years: Floats
-    layout: ScoreLayout
-    fit: Solution
     scatter: ScatterPosterior
-    residuals: Floats
-    """Residuals of the fit, stretched for the parameters it spent."""
     own_error: float
     """Mean variance that its scores leave in a capability; the scatter of fitted capabilities holds it too."""
     departures: Floats
     """How releases depart from their line, with mean 0 and variance 1: what one does alone is drawn from these."""
     growth: tuple[float, float]
     """By how much the scatter grows a year, as a logarithm: mean and standard error."""
-
-    def draw(self, n: int, counts: Ints, rng: np.random.Generator) -> tuple[Floats, int]:
-        """Draw the capabilities seen at every look in n worlds, (worlds, looks, releases), and count failed fits."""
-        expected = _expected(self.layout, self.fit)
-        scores = np.clip(expected + rng.choice(self.residuals, (n, expected.size)), 0.0, 1.0)
-        refits = refit_looks(self.layout, scores, counts, start=self.fit)
-        errors = _errors(refits.C, self.fit.C[0], counts)
-        return self._capabilities(n, rng)[:, None] + errors, int(np.count_nonzero(~refits.whole.converged))
 
     def _capabilities(self, n: int, rng: np.random.Generator) -> Floats:
         """Draw what is true of the releases of n worlds, (worlds, releases)."""
@@ -80,6 +69,47 @@ class NullModel:
         return np.asarray(drawn.line(self.years) + size * (drawn.shocks(self.years, rng) + own_part))
 
 
+@dataclass(frozen=True)
+class NullModel(NullTruth):
+    """What the worlds are drawn from: the data's design, its fit, and how its releases scatter about a line."""
+
+    layout: ScoreLayout
+    fit: Solution
+    residuals: Floats
+    """Residuals of the fit, stretched for the parameters it spent."""
+
+    def draw(self, n: int, counts: Ints, rng: np.random.Generator) -> tuple[Floats, int]:
+        """Draw the capabilities seen at every look in n worlds, (worlds, looks, releases), and count failed fits."""
+        expected = _expected(self.layout, self.fit)
+        scores = np.clip(expected + rng.choice(self.residuals, (n, expected.size)), 0.0, 1.0)
+        refits = refit_looks(self.layout, scores, counts, start=self.fit)
+        errors = _errors(refits.C, self.fit.C[0], counts)
+        return self._capabilities(n, rng)[:, None] + errors, int(np.count_nonzero(~refits.whole.converged))
+
+
+@dataclass(frozen=True)
+class NullLengths(NullTruth):
+    """Worlds whose releases are measured with known errors, once and for all looks."""
+
+    errors: Floats
+
+    def draw(self, n: int, counts: Ints, rng: np.random.Generator) -> tuple[Floats, int]:
+        """Draw the lengths seen at every look in n worlds, (worlds, looks, releases); no fit can fail."""
+        seen = self._capabilities(n, rng) + self.errors * rng.standard_normal((n, self.years.size))
+        return np.repeat(seen[:, None], counts.size, axis=1), 0
+
+
+def describe_lengths(lengths: DatedLengths, start: float) -> NullLengths:
+    """Describe lengths as a stream whose pace does not change, however it may have changed at ``start``.
+
+    Errors that systems share leave the trend alone, so errors count as no larger than what is left about the line.
+    """
+    rest = _departures(lengths.years, lengths.values, start)
+    share = min(1.0, float(rest.std()) / max(float(np.sqrt(np.mean(lengths.errors**2))), LEAST_INFORMATION))
+    errors = share * lengths.errors
+    return NullLengths(*_describe_truth(lengths.years, lengths.values, float(np.mean(errors**2)), start), errors)
+
+
 def describe_null(stream: Stream, layout: ScoreLayout, fit: Solution, start: float) -> NullModel:
     """Describe the scores as a stream whose pace does not change, however it may have changed at ``start``."""
     expected = _expected(layout, fit)
@@ -89,11 +119,18 @@ def describe_null(stream: Stream, layout: ScoreLayout, fit: Solution, start: flo
     steep = fit.slope[0][layout.cols] * expected * (1 - expected)
     information = np.bincount(layout.rows, steep**2, layout.n_subjects)
     own_error = np.minimum(residuals.var() / np.maximum(information, LEAST_INFORMATION), fit.C[0].var())
-    scatter = describe_scatter(stream.years, fit.C[0], bend=start)
-    rest = _departures(stream.years, fit.C[0], start)
-    growth = describe_growth(stream.years, rest, GROWTH_OF_WATCH)
-    departures = _unit(rest / np.exp(growth[0] * (stream.years - stream.years.mean())))
-    return NullModel(stream.years, layout, fit, scatter, residuals, float(own_error.mean()), departures, growth)
+    truth = _describe_truth(stream.years, fit.C[0], float(own_error.mean()), start)
+    return NullModel(*truth, layout, fit, residuals)
+
+
+def _describe_truth(
+    years: Floats, values: Floats, own_error: float, start: float
+) -> tuple[Floats, ScatterPosterior, float, Floats, tuple[float, float]]:
+    """Return the fields of :class:`NullTruth` for values seen with a mean variance of error."""
+    rest = _departures(years, values, start)
+    growth = describe_growth(years, rest, GROWTH_OF_WATCH)
+    departures = _unit(rest / np.exp(growth[0] * (years - years.mean())))
+    return years, describe_scatter(years, values, bend=start), own_error, departures, growth
 
 
 def _errors(fitted: Floats, truth: Floats, counts: Ints) -> Floats:

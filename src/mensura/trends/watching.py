@@ -26,10 +26,13 @@ from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats, Ints
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
-from mensura.stitching import ScoreLayout, to_date, to_years
+from mensura.evidence import Evidence
+from mensura.intake.tables import as_frame
+from mensura.stitching import ScoreLayout, Stitch, to_date, to_years
 from mensura.stitching.checks import warn_unconverged
+from mensura.trends.horizons import DatedLengths, read_lengths
 from mensura.trends.kinks import KinkDesign, Plan, Stream, calibrate, first_releases, read_stream
-from mensura.trends.nulls import NullModel, describe_null, refit_looks
+from mensura.trends.nulls import NullLengths, NullModel, describe_lengths, describe_null, refit_looks
 
 FEWEST = 3
 """Releases after the start before the first look."""
@@ -115,7 +118,8 @@ def watch_acceleration(
     Parameters
     ----------
     scores : Evidence, fit, table or None
-        Evidence (None: the embedded one), a fit, or a table with subject, benchmark, score in [0, 1] and released.
+        Evidence (None: the embedded one), a fit, or a table with subject, benchmark, score in [0, 1] and released. Or
+        a table of horizons: subject, released, p50, p50_low, p50_high in minutes.
     start : date, optional
         First day watched (default: the middle of the time span).
     until : date, optional
@@ -148,17 +152,26 @@ def watch_acceleration(
     ['date', 'subject']
 
     """
-    stream, subjects = read_stream(scores)
+    given = scores if scores is None or isinstance(scores, Evidence | Stitch) else as_frame(scores, name="scores")
+    stream: Stream | DatedLengths
+    if isinstance(given, pl.DataFrame) and "p50" in given.columns:
+        stream, subjects = read_lengths(given)
+    else:
+        stream, subjects = read_stream(given)
     begin = float(to_years(pl.Series([start]))[0]) if start else default_start(stream.years)
     end = float(to_years(pl.Series([until]))[0]) if until else float(stream.years[-1])
     _check_span(stream.years, begin, end, rate, streams)
-    stream = first_releases(stream, int(np.count_nonzero(stream.years <= end)))
+    count = int(np.count_nonzero(stream.years <= end))
+    if isinstance(stream, DatedLengths):
+        stream = DatedLengths(*(part[:count] for part in stream))
+    else:
+        stream = first_releases(stream, count)
     spent = rate * min(1.0, float(stream.years[-1] - begin) / (end - begin)) if until else rate
     return watch_stream(stream, begin, rate=spent, streams=streams, seed=seed, subjects=subjects, advance=advance)
 
 
 def watch_stream(
-    stream: Stream,
+    stream: Stream | DatedLengths,
     start: float,
     *,
     rate: float = 0.05,
@@ -167,12 +180,12 @@ def watch_stream(
     subjects: list[str] | None = None,
     advance: Callable[[], object] | None = None,
 ) -> Watch:
-    """Watch scores sorted by release.
+    """Watch scores or horizons sorted by release.
 
     Parameters
     ----------
-    stream : Stream
-        Scores sorted by release.
+    stream : Stream or DatedLengths
+        Scores sorted by release, or log2 minutes with their errors.
     start : float
         First day watched, in years since 1970.
     rate, streams, seed, advance
@@ -197,11 +210,20 @@ def watch_stream(
     """
     names = subjects or [str(i) for i in range(stream.years.size)]
     design = KinkDesign.of(stream.years, start, look_counts(stream.years, start))
-    layout = ScoreLayout.of(stream.rows, stream.cols)
-    refits = refit_looks(layout, stream.scores, design.counts)
-    null = describe_null(stream, layout, refits.whole, start)
+    null: NullModel | NullLengths
+    converged = True
+    if isinstance(stream, DatedLengths):
+        null, seen = describe_lengths(stream, start), np.tile(stream.values, (1, design.counts.size, 1))
+    else:
+        layout = ScoreLayout.of(stream.rows, stream.cols)
+        refits = refit_looks(layout, stream.scores, design.counts)
+        null, seen, converged = (
+            describe_null(stream, layout, refits.whole, start),
+            refits.C,
+            bool(refits.whole.converged[0]),
+        )
     paths, unconverged = _simulate(null, design, streams, seed, advance)
-    path, years, common = design.statistics(refits.C)[0], stream.years[design.counts - 1], null.scatter.common
+    path, years, common = design.statistics(seen)[0], stream.years[design.counts - 1], null.scatter.common
     plan = calibrate(path, paths, years, start, rate, common=common, unconverged=unconverged)
     scaled = plan.standardise(path)
     alarms = np.flatnonzero(scaled > plan.threshold)
@@ -215,7 +237,7 @@ def watch_stream(
             "alarm": scaled > plan.threshold,
         }
     )
-    before, after = _slopes(stream.years - start, refits.C[0, -1])
+    before, after = _slopes(stream.years - start, seen[0, -1])
     return Watch(
         plan,
         looks,
@@ -223,7 +245,7 @@ def watch_stream(
         float((1 + np.count_nonzero(plan.peaks >= scaled.max())) / (1 + plan.peaks.size)),
         before,
         after,
-        bool(refits.whole.converged[0]),
+        converged,
     )
 
 
@@ -237,7 +259,7 @@ def look_counts(years: Floats, start: float) -> Ints:
 
 
 def _simulate(
-    null: NullModel, design: KinkDesign, streams: int, seed: int, advance: Callable[[], object] | None
+    null: NullModel | NullLengths, design: KinkDesign, streams: int, seed: int, advance: Callable[[], object] | None
 ) -> tuple[Floats, int]:
     """Draw worlds without change, follow each as the data were followed, and count the fits that did not arrive."""
     rng = np.random.default_rng(seed)
