@@ -50,6 +50,13 @@ def test_embedded_systems_have_horizons_and_a_trend():
     assert {row["domain"] for row in tables["trend"]} == {"security", "science", "software"}
 
 
+def test_the_studys_own_horizons_stand_beside_ours():
+    result = call()
+    assert result.exit_code == 0, result.output
+    assert "study_p50" in result.output
+    assert "304.0" in next(line for line in result.output.splitlines() if "GPT-5.5" in line)
+
+
 def test_a_fault_is_a_message(tmp_path, runs):
     runs.write_csv(tmp_path / "runs.csv")
     result = call(tmp_path / "runs.csv")

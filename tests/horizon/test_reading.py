@@ -196,3 +196,23 @@ def test_a_run_without_a_task_is_refused(runs, times, task):
     nameless = runs.with_columns(task=pl.when(pl.int_range(pl.len()) == 3).then(pl.lit(task)).otherwise("task"))
     with pytest.raises(MensuraError, match="a run has no task; expected a name"):
         mensura.fit_horizons(nameless, times)
+
+
+def test_a_pool_of_persons_with_response_times_is_runs_and_times(tmp_path):
+    """The time is that of persons who were right; who was wrong set none; an answer that was not given is no run."""
+    answers = pl.DataFrame(
+        {
+            "person": ["p1", "p1", "p1", "p2", "p2", "p2"],
+            "item": ["a", "b", "c"] * 2,
+            "correct": [1, 1, 0, 1, None, 1],
+            "rt": [30.0, 90.0, 100.0, 60.0, None, 240.0],
+        }
+    )
+    pl.DataFrame({"item": ["a", "b", "c"]}).write_csv(tmp_path / "items.csv")
+    answers.write_csv(tmp_path / "responses.csv")
+    data = read_data(tmp_path)
+    assert data.runs.sort("subject", "task")["score"].to_list() == [1, 1, 0, 1, 1]
+    assert data.times.sort("task", "who")["minutes"].to_list() == [0.5, 1.0, 1.5, 4.0]
+    answers.drop("rt").write_csv(tmp_path / "responses.csv")
+    with pytest.raises(MensuraError, match="no column minutes"):
+        read_data(tmp_path)

@@ -86,7 +86,15 @@ def horizon(
     emit(tables, heading=fit.heading, notes=notes)
     console.print(fit.heading)
     print_notes(notes)
-    _print(fit, table, trend)
+    shown = fit.shown
+    if runs is None:
+        shown = shown.join(
+            embedded.published.select("subject", study_p50="p50_minutes"),
+            on="subject",
+            how="left",
+            maintain_order="left",
+        )
+    _print(fit, shown, table, trend)
 
 
 def _domains(table: pl.DataFrame, is_embedded: bool) -> pl.DataFrame:
@@ -96,11 +104,11 @@ def _domains(table: pl.DataFrame, is_embedded: bool) -> pl.DataFrame:
     return rows.with_columns(pl.col("suite").replace("all", "security")) if is_embedded else rows
 
 
-def _print(fit: HorizonFit, table: pl.DataFrame, trend: pl.DataFrame) -> None:
+def _print(fit: HorizonFit, shown: pl.DataFrame, table: pl.DataFrame, trend: pl.DataFrame) -> None:
     """Print the longest horizons, the trend and what to doubt."""
     others = table.filter(pl.col("suite").is_in(["science", "software"])).drop_nulls("p50")
     best = sort_highest(others, "p50", "subject").group_by("suite", maintain_order=True).head(3)
-    show({"shown": fit.shown, "others": best, "trend": trend}, "horizon")
+    show({"shown": shown, "others": best, "trend": trend}, "horizon")
     if fit.parts.height:
         means = fit.parts.select(pl.exclude("subject").mean()).row(0, named=True)
         shares = ", ".join(f"{name} {value:.0%}" for name, value in means.items())

@@ -15,7 +15,7 @@ from mensura.horizon.kinds import LEAST, MEASURED, kind_of, people_behind
 from mensura.intake.answers import WideAnswers, read_answers
 from mensura.intake.columns import NAMES, find_columns
 from mensura.intake.samples import is_sample_log
-from mensura.intake.tables import as_frame
+from mensura.intake.tables import as_frame, find_table, read_table
 from mensura.intake.text import BLANK, typed
 
 RUN_NAMES, TIME_NAMES, SCORE_NAMES = (NAMES[table] for table in ("runs", "times", "totals"))
@@ -54,8 +54,11 @@ def read_data(
 ) -> HorizonData:
     """Read runs and the times of their tasks, and match them by suite and task."""
     notes: list[str] = []
-    frame, within = read_runs(runs, score=score, notes=notes)
     tables = [] if times is None else list(times) if isinstance(times, list | tuple) else [times]
+    if isinstance(runs, str | Path) and (file := find_table(Path(runs), "responses")):
+        answers = read_table(file).drop_nulls("correct")
+        runs, tables = answers.rename({"person": "subject"}), [answers.rename({"correct": "solved"}), *tables]
+    frame, within = read_runs(runs, score=score, notes=notes)
     parts = [read_times(table, notes) for table in tables]
     if not parts and within is not None:
         parts = [(_checked(within, "runs", notes), _no_attempts())]
