@@ -14,7 +14,7 @@ import polars as pl
 
 import mensura
 from mensura.core.files import write_csv, write_text
-from mensura.study.grading import FILE, SEALS, seal
+from mensura.study.grading import FILE, SEALS, seal, sealed_claims
 from mensura.study.record import FORECAST, IQ, LEAD, PASSED, build_record, claims_of
 from mensura.study.study import Study
 
@@ -52,7 +52,7 @@ def main() -> None:
     given = parser.parse_args()
     if not given.seal_only:
         skipped: list[str] = []
-        table = build_record(mensura.load(), skipped=skipped)
+        table = build_record(mensura.load(), skipped=skipped, sealed=sealed_claims())
         print(*skipped, sep="\n")
         write_csv(table.with_columns(pl.col(pl.Float64).round(4)), FILE)
         print(f"{FILE.name}: {table.height} claims")

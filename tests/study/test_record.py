@@ -13,7 +13,17 @@ import mensura
 from mensura.cli.main import build_app
 from mensura.core.errors import MensuraError
 from mensura.study.grading import grade_record, shipped_claims
-from mensura.study.record import AS_KNOWN, KEPT, RECONSTRUCTED, SCHEMA, claims_of, known_then, month_ends, reconstructed
+from mensura.study.record import (
+    AS_KNOWN,
+    KEPT,
+    RECONSTRUCTED,
+    SCHEMA,
+    claims_of,
+    grade_sealed,
+    known_then,
+    month_ends,
+    reconstructed,
+)
 from mensura.study.study import Study
 
 DAY = date(2026, 6, 30)
@@ -59,6 +69,34 @@ def test_what_cannot_be_claimed_is_named_with_its_reason(evidence, monkeypatch):
         "as known, 2026-06-30: no forecast, because the months ahead cannot be simulated "
         "(3 models have both a capability and a release date)"
     ]
+
+
+@pytest.mark.slow
+def test_sealed_claims_are_graded_once_they_open(evidence):
+    """GPT-6 Astra is out since; claims about days to come stay sealed."""
+    when = {"months": 3, "due": "2026-09-30", "made": "2026-06-30"}
+    forecast = {"kind": "forecast", "subject": "frontier", "claim": "c", "expected": 9.0, "low": 8.0, "high": 10.0}
+    passed = {"kind": "passed", "subject": "arc_agi_2/general public, average", "claim": "c", "chance": 0.9}
+    gone = {"kind": "iq", "subject": "no-such-model", "claim": "c", "low": 90.0, "high": 99.0, "scores": 2}
+    about = {"made": "2026-06-30", "subject": "About"}
+    sealed = [
+        {
+            **about,
+            "opens": "2026-09-30",
+            "claims": [{**forecast, **when}, {**passed, **when}, {**gone, "made": "2026-06-30"}],
+        },
+        {**about, "opens": "2027-06-30", "claims": [{**forecast, **when, "due": "2027-06-30"}]},
+    ]
+    rows = grade_sealed(sealed, Study.open(evidence), evidence.newest)
+    assert [(row["record"], row["kind"], row["came_true"]) for row in rows] == [
+        ("sealed", "forecast", False),
+        ("sealed", "passed", True),
+        ("sealed", "iq", None),
+    ]
+    assert rows[0]["actual"] < 5 < rows[0]["low"]
+    assert rows[0]["due"] == date(2026, 9, 30)
+    graded = grade_record(pl.DataFrame(rows, schema=SCHEMA))
+    assert graded.sentence == "sealed beforehand, 1 of 1 claims of more than 50% came true (said: 90%)."
 
 
 def test_months_end_on_their_last_day():

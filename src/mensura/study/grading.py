@@ -15,9 +15,10 @@ from mensura.core.errors import MensuraError
 from mensura.core.frames import read_csv
 from mensura.core.results import Result
 from mensura.scale import rate_interval
-from mensura.study.record import AS_KNOWN, FORECAST, IQ, LEAD, PASSED, RECONSTRUCTED, SCHEMA
+from mensura.study.record import AS_KNOWN, FORECAST, IQ, LEAD, PASSED, RECONSTRUCTED, SCHEMA, SEALED
 
-RECORDS = (AS_KNOWN, RECONSTRUCTED)
+RECORDS = {AS_KNOWN: "As known then", RECONSTRUCTED: "reconstructed month by month", SEALED: "sealed beforehand"}
+"""The records, and how a sentence names them."""
 FILE = Path(__file__).parent / "data" / "record.csv"
 SEALS = FILE.with_name("sealed_claims.json")
 _EDGES = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9)
@@ -60,7 +61,7 @@ class ClaimRecord(Result):
     def sentence(self) -> str:
         """The result in words, good or bad: of claims more likely than not, how many came true in each record."""
         parts = []
-        for record, words in ((AS_KNOWN, "As known then"), (RECONSTRUCTED, "reconstructed month by month")):
+        for record, words in RECORDS.items():
             likely = self.claims.filter((pl.col("record") == record) & (pl.col("chance") > _LIKELY))
             settled = likely.drop_nulls("came_true")
             if settled.height:

@@ -10,7 +10,7 @@ the IQ of each new model, which groups of people are passed within 3, 6 and 12 m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
@@ -26,7 +26,7 @@ from mensura.study.outlook import look_ahead
 from mensura.study.slow_parts import quarters_after
 from mensura.study.study import Study
 
-AS_KNOWN, RECONSTRUCTED = "as known", "reconstructed"
+AS_KNOWN, RECONSTRUCTED, SEALED = "as known", "reconstructed", "sealed"
 LEAD, IQ, PASSED, FORECAST = "lead", "iq", "passed", "forecast"
 KEPT = (2, 3, 6, 12)
 """Scores that a new model of the reconstructed record counts with."""
@@ -88,7 +88,10 @@ def _reduced(evidence: Evidence, scores: pl.DataFrame, day: date) -> Evidence:
 
 
 def build_record(
-    evidence: Evidence, advance: Callable[[], object] | None = None, skipped: list[str] | None = None
+    evidence: Evidence,
+    advance: Callable[[], object] | None = None,
+    skipped: list[str] | None = None,
+    sealed: Sequence[dict[str, Any]] = (),
 ) -> pl.DataFrame:
     """Make the claims of every month by both records and grade them by today's evidence.
 
@@ -100,6 +103,9 @@ def build_record(
         Called once per month of each record.
     skipped : list of str, optional
         Gets a sentence for each part that could not be claimed, with the reason.
+    sealed : sequence of dict, optional
+        Sealed claims of earlier editions (:func:`mensura.study.grading.sealed_claims`); those that have opened are
+        graded as a third record.
 
     Returns
     -------
@@ -127,7 +133,23 @@ def build_record(
             before = then.scores.height
             if advance is not None:
                 advance()
+    rows += grade_sealed(sealed, today, last)
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def grade_sealed(sealed: Sequence[dict[str, Any]], today: Study, last: date) -> list[dict[str, Any]]:
+    """Grade the sealed claims that have opened by a day; the scores known on their day give the models of then."""
+    opened = [one for one in sealed if one["opens"] <= last.isoformat()]
+    rows = []
+    for made in dict.fromkeys(one["made"] for one in opened):
+        day = date.fromisoformat(made)
+        then = Study.run(known_then(today.evidence, day))
+        about = {"record": SEALED, "among": then.ranked_iqs["subject"].to_list(), "fit": then.fit.capabilities}
+        about["baseline"] = float(then.fit.capabilities["capability"].max())  # type: ignore[arg-type]
+        claims = [claim for one in opened if one["made"] == made for claim in one["claims"]]
+        days = [{key: date.fromisoformat(claim[key]) for key in ("made", "due") if key in claim} for claim in claims]
+        rows += graded([{**about, **claim, **read} for claim, read in zip(claims, days, strict=True)], today, last)
+    return rows
 
 
 def claims_of(study: Study, day: date, record: str, skipped: list[str] | None = None) -> Iterator[dict[str, Any]]:
@@ -188,7 +210,7 @@ def graded(claims: list[dict[str, Any]], today: Study, last: date) -> list[dict[
         if kind == LEAD:
             outcome = _grade_lead(claim, today)
         elif kind == IQ:
-            now = models[claim["subject"]]
+            now = models.get(claim["subject"], {"exact_iq": None})
             if now["exact_iq"] is not None and now["measured"] >= max(WELL_MEASURED, claim["scores"] + FURTHER):
                 outcome = _inside(claim, now["exact_iq"])
         elif kind == PASSED and claim["due"] <= last:

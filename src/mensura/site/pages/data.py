@@ -107,10 +107,11 @@ def record(study: Study) -> Page:
     graded, sealed = shipped_record(), sealed_claims()
     counted = graded.claims.group_by("record", "came_true").len().iter_rows()
     counts = {(record, _OUTCOMES[value]): count for record, value, count in counted}
+    records = [one for one in RECORDS if any(record == one for record, _ in counts)]
     context = {
         "kicker": "How often were we right?",
         "sentence": graded.sentence,
-        "counts": [(one, [(word, counts.get((one, word), 0)) for word in _OUTCOMES.values()]) for one in RECORDS],
+        "counts": [(one, [(word, counts.get((one, word), 0)) for word in _OUTCOMES.values()]) for one in records],
         "sealed_count": sum(len(one["claims"]) for one in sealed),
         "pictures": figures_of(study, "record-known", "record-reconstructed"),
         "sections": [
