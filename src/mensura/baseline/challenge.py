@@ -5,8 +5,6 @@ the date. Whoever estimates writes a submission, with its own hash and date, bef
 and every submission is scored alike.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import secrets

@@ -1,7 +1,5 @@
 """``mensura.estimate_baseline``: what described people would score on a benchmark."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

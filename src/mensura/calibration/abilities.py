@@ -9,8 +9,6 @@ level at one half, −a/b, is what the accompanying text calls ability. They agr
 Abilities of subjects in each dimension, before they are placed among people: by curves, or by the joint model.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple

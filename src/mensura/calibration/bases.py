@@ -7,8 +7,6 @@ slope m gives the base 10^m; m is never rounded before. Fractional levels (means
 the nearest whole level, halves upwards. Guessing, errors and other demands are left as they are.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace

@@ -13,8 +13,6 @@ Which calibrated lines a ruler reads levels with: the open ones, the published o
 lines predict people, which each picture of levels states beside its name.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -3,8 +3,6 @@
 Outcomes as a profile takes them: from tables of any format, or from evaluation logs sample by sample.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches

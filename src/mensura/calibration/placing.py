@@ -13,8 +13,6 @@ Tables of a profile: every ability with where it stands among the people of the 
 What speaks against calibrated lines: how well they predict people, and bases of open items beside published ones.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass

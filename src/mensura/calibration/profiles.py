@@ -1,7 +1,5 @@
 """``mensura.profile``: the ability of subjects in each dimension, and where it stands among people."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar

@@ -8,8 +8,6 @@ of 3 in a pool of 0s and 1s is taken for less than 3. Where demands go together 
 tells of each as well; without it a slope would take over part of its neighbours'.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import scipy
 

@@ -3,8 +3,6 @@
 A calibration as a file: bases, method and inputs; read by the ruler, compared with another.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field

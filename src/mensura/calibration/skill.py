@@ -8,8 +8,6 @@ Rates of a pool nobody has seen, from the demands of its items alone. And the ve
 published classes, or that the items do not identify it, and why.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """People as a bell of a thousand dots above the line, models with their intervals below it."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """How often claims came true, by the chance they were made with, and one dot per claim: ink only."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A sheet to draw on: lines, marks and words as SVG, colours as variables that the page's theme fills in."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager

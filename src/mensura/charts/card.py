@@ -1,7 +1,5 @@
 """The picture of a shared link: the finding, a thousand people, and three models with their numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import exp
 

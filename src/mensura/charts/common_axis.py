@@ -1,7 +1,5 @@
 """Everything on one axis: people, models and tests by capability; items and those who took them by ability."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from contextlib import AbstractContextManager

@@ -1,7 +1,5 @@
 """The frame of a picture that leaves the site: finding, doubt, source, day of the evidence, licence and address."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """How long a task: people's tasks and models on one axis of time in words, and judged against measured times."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Values over time: models by release with people as levels, the records of a test, and the acceleration watch."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date

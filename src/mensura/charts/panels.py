@@ -1,7 +1,5 @@
 """Curves and clouds: small panels side by side (levels, calibration, the world's rates), and curves of a test."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,5 @@
 """Who was passed: when models reached groups of people, how far apart both are, and how good the human result is."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date

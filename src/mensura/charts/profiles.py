@@ -1,7 +1,5 @@
 """Rows of one's own kind: places among people, residuals of models."""
 
-from __future__ import annotations
-
 import math
 
 from markupsafe import Markup

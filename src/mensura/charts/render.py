@@ -1,7 +1,5 @@
 """Pictures out of Python: on a page, in a notebook, as SVG, PNG or PDF files, and as a card for shared links."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Tables as rows with intervals: models by one value, tests as sensors, estimates, differences, any result."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

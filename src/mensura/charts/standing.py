@@ -1,7 +1,5 @@
 """Models among people: one model's page (the bell, kinds of work, tests, price) and the jagged view of leaders."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate

@@ -1,7 +1,5 @@
 """How every picture looks: colours and shapes, the width of letters, and where names go so that nothing overlaps."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """Two quantities against each other: trade-offs of models, a ladder, curves of a test."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """``mensura add`` and ``benchmarks``: how Mensura reads scores that a user brings, and what each counts for."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """``mensura calibrate`` and ``profile``: how fast success falls with demand, and abilities on those scales."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """What ``extrapolate`` and ``validate`` share when a language model estimates: settings, the method, the dry run."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """``mensura export``: evidence, scores, abilities, human baselines, exams, answers and journals in others' formats."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from datetime import date

@@ -1,7 +1,5 @@
 """``mensura extrapolate`` and ``validate``: what another population would score, and how well that is predicted."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import partial

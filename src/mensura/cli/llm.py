@@ -1,7 +1,5 @@
 """``mensura llm``, ``cite`` and ``cache``: journals of model calls, citations, and results that are kept."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated

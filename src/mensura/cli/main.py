@@ -1,7 +1,5 @@
 """The ``mensura`` command: ``commands.toml`` lists the commands, one file per group of them has their functions."""
 
-from __future__ import annotations
-
 import atexit
 import os
 import signal

@@ -1,7 +1,5 @@
 """How commands declare options: the shared ones, checks of paths, and hints about options that are unknown."""
 
-from __future__ import annotations
-
 import difflib
 import os
 import re

@@ -1,7 +1,5 @@
 """``mensura responses``: files of answers, surprises, pictures, links and places of a fit, adaptive testing."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Container, Sequence
 from dataclasses import dataclass
 from itertools import chain, count as count_from

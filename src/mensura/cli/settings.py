@@ -4,8 +4,6 @@ A command declares its rarer settings as a dataclass: each field has a type, a d
 the command lists them below its examples.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields
 from typing import Annotated, Any, TypeVar, get_type_hints

@@ -1,7 +1,5 @@
 """``mensura evidence init|capture|extract|apply|undo|mappings``: new evidence gets in, reviewed."""
 
-from __future__ import annotations
-
 import getpass
 import sys
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """``mensura where`` and ``cost``: where one model is among models and people, and what capability costs."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import polars as pl

@@ -1,7 +1,5 @@
 """The one place that checks arguments of public verbs: the kind that the signature states, by the argument's name."""
 
-from __future__ import annotations
-
 import inspect
 import types
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

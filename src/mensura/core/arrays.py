@@ -1,7 +1,5 @@
 """Arrays as every room calls them, and the logit scale."""
 
-from __future__ import annotations
-
 from typing import TypeAlias
 
 import numpy as np

@@ -8,8 +8,6 @@ Entries are Python pickles. Mensura reads an entry only if this user owns it, in
 to. It removes only files that have the name of an entry, in a folder that carries its mark (``CACHEDIR.TAG``).
 """
 
-from __future__ import annotations
-
 import hashlib
 import mmap
 import os

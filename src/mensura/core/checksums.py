@@ -4,8 +4,6 @@ The sum of a table is over its rows in any order, so that a change costs one row
 facts (``meta``: name, value) by triggers of the connection that writes, in the transaction of the change.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

@@ -1,7 +1,5 @@
 """The errors Mensura raises on purpose; each message says what, where, what is allowed and what to do."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ what each writer put there: those files are renewed or, when stale, removed; eve
 over as it is. A foreign file in the way of a new one is refused.
 """
 
-from __future__ import annotations
-
 import ctypes
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Tables of this package: read back as they were written, checked for columns, shown as text."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

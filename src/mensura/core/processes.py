@@ -4,8 +4,6 @@ A child process never imports from the working folder, even if that folder conta
 returns its result in files that only this user can read. It ends with its parent, however the parent ends.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import pickle

@@ -6,8 +6,6 @@ common each level is, b and s are estimated together (EM), with weak priors that
 Readings cannot tell where all annotators lean together, so leanings are counted from their mean.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache

@@ -4,8 +4,6 @@ Intervals come from resampling items (percentile bootstrap), the same draws for 
 kappa, exact and within-one are means over the pairs of raters (Light's kappa), alpha is of all raters together.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

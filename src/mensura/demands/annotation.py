@@ -1,7 +1,5 @@
 """Annotating a pool: its items' demand levels, asked of one or several language models."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

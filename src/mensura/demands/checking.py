@@ -4,8 +4,6 @@ Rates are compared on the logit scale. With n answers a rate is read as (n·rate
 finite; where n is unknown it is kept between 0.005 and 0.995.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

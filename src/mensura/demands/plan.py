@@ -3,8 +3,6 @@
 One model's answers to a plan, taken apart into cells: every cell asked for is a reading or is listed as unparsed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass

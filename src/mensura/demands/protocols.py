@@ -4,8 +4,6 @@ All show the same rubrics and the same view of an item; they differ in packing, 
 one dimension. Levels are taken from answers without a crash and without a silent guess.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -12,8 +12,6 @@ One file ``CODE.txt`` per dimension, UTF-8, in the layout of the published ADeLe
     Level 5: Very high. One paragraph.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Rates, outcomes of people or machines, the item's id, its domain and its place i
 judged from the item alone.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What is assumed of scores that users add, which of them a part of a benchmark gave, and which to look at again."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator

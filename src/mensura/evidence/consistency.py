@@ -1,7 +1,5 @@
 """Consistency beyond the single cell: units, ranges within a row, ladders that rise, lines of descent."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 

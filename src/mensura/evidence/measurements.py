@@ -1,7 +1,5 @@
 """Measurements behind the scores: one may be printed by several sources, rounded differently, and still is one."""
 
-from __future__ import annotations
-
 from math import log
 
 import polars as pl

@@ -4,8 +4,6 @@
 follow it. A row without a column says what its table is; ``key`` numbers the columns that identify a row.
 """
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

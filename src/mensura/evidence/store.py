@@ -1,7 +1,5 @@
 """Where evidence lives: a folder of CSV files, or one SQLite file with the same tables."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sqlite3

@@ -4,8 +4,6 @@ The choice follows from the answers, the seed and the number of the sitting alon
 model that is asked again, meet the same items.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The fields of the checklist restate what Wei, Paskov, Dev, Byun and others ask f
 evaluations need rigor and transparency" (ICML 2025).
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

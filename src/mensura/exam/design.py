@@ -1,7 +1,5 @@
 """The design of an exam: who gets which items in which order, the time limits, and how many people are needed."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """From stored answers to tables: one row per taker, one per taker and item, and how an exam is going."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping

@@ -3,8 +3,6 @@
 Items are fixed and people are a sample. With weights every count is replaced by its effective number (Kish).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

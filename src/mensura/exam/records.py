@@ -3,8 +3,6 @@
 Codes are random and kept as hashes only; with one a person deletes everything about the sitting.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import json

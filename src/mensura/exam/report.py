@@ -1,7 +1,5 @@
 """The report on an exam: people and models on the same items, one scale, and what a reader must know."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """The file of the answers: one SQLite database, its schema, its time, its lock, and the removal of deleted text."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

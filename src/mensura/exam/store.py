@@ -1,7 +1,5 @@
 """The answers of people: one transaction per answer, durable before it is acknowledged."""
 
-from __future__ import annotations
-
 import json
 import secrets
 from collections.abc import Sequence

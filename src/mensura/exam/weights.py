@@ -1,7 +1,5 @@
 """Who counts and how much: exclusion by the exam's rules, raking to a population, and groups that stay hidden."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import groupby

@@ -4,8 +4,6 @@ Three situations, never mixed, because they know different things: see
 :mod:`~mensura.extrapolation.scoring`. Methods get tasks, which do not hold what is hidden.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Columns of a user's table by meaning: by their usual names, or as the user maps them (``rate=p_correct``)."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches

@@ -1,7 +1,5 @@
 """Rows of a capture: the limits that every reader keeps, and how CSV and pasted text are read."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

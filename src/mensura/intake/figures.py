@@ -1,7 +1,5 @@
 """Figures as people write them: percent signs, decimal commas, errors behind them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Rows of an HTML table: Python's own parser separates markup from text and drops it; nothing of it is run."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 

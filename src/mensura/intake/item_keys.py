@@ -1,7 +1,5 @@
 """Options and keys as benchmarks write them: lists, labels, letters, numbers, texts."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -4,8 +4,6 @@ A file says where its questions, options and keys are by the names of its column
 user maps fields to columns: ``text=question_stem,key=answerKey,options=choices.text``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

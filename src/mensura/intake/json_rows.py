@@ -1,7 +1,5 @@
 """Rows of JSON: a list of objects somewhere inside, found by a path; numbers stay as they were printed."""
 
-from __future__ import annotations
-
 import bisect
 import json
 import re

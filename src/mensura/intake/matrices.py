@@ -1,7 +1,5 @@
 """Read a CSV with very many columns of numbers into one array: a column each would cost more than its numbers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection
 from dataclasses import dataclass

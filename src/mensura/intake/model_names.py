@@ -1,7 +1,5 @@
 """Ids of models as providers write them: with a provider before, a snapshot's date behind, and words of packaging."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, timedelta

@@ -1,7 +1,5 @@
 """Names people write for models and benchmarks, and the ids they mean: exactly, but for spelling, or nearly."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable

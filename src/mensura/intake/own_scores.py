@@ -1,7 +1,5 @@
 """Scores whose names are their own: the same door, for tables that need no model or benchmark to be known."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The bytes of a file that a user brings, packed or not: measured before they are unpacked."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

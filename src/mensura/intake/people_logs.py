@@ -1,7 +1,5 @@
 """Results of people in evaluation logs and shared records: each group with its size, times and conditions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median

@@ -1,7 +1,5 @@
 """Persons and their answers in one table: which columns are items, who a person is, long tables made wide."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Records of JSON documents, JSON lines and archives of evaluation logs."""
 
-from __future__ import annotations
-
 import json
 import re
 import zipfile

@@ -4,8 +4,6 @@ An item is called TASK:ID, after the task and the sample's id (harness: ``doc_id
 are read one at a time where the format allows it; only their outcomes are kept.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which column is what: header variants people use, tidy tables and both kinds of wide ones."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Evaluation logs as rows: lm-evaluation-harness, Inspect (``.json``, ``.eval``), HELM, and shared records."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Understanding a table of scores: its shape, names and units, and a note of every choice made."""
 
-from __future__ import annotations
-
 import math
 import shlex
 from collections import Counter

@@ -1,7 +1,5 @@
 """Scores from several files, folders and patterns at once, and which rows of which file they are."""
 
-from __future__ import annotations
-
 import glob
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

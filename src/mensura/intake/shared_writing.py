@@ -1,7 +1,5 @@
 """Write results in the field's exchange formats: records of Every Eval Ever, YAML of Hugging Face, METR's runs, IRW."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

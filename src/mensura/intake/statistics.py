@@ -1,7 +1,5 @@
 """Files of statistics programs and spreadsheets, read by packages of the extra ``readers``."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Collection, Mapping
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Read the tables that users bring, in one way: any format, packed or not, any encoding, separator and decimal sign."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The text of a table: its encoding, its separator and its header, found in the file itself."""
 
-from __future__ import annotations
-
 import codecs
 import csv
 import io

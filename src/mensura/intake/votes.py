@@ -1,7 +1,5 @@
 """Read pairwise votes in every layout that arenas, studies and the Item Response Warehouse use."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

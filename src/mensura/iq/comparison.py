@@ -1,7 +1,5 @@
 """What changed between two scorings: which composites moved, and through which input."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """What capability costs: list price, the work a task takes, their product, and time to answer."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """The dimension waterfall and the composite: dimensions averaged, missing ones filled, all averaged again."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

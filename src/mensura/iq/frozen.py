@@ -10,8 +10,6 @@ still too: a placed model's rank is one more than the number of ranked models of
 placed models may share one.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace

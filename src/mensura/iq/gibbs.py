@@ -4,8 +4,6 @@ Several chains run side by side as the first axis of every array: the same work 
 each step reads a few sums (:mod:`mensura.iq.score_sums`): with thousands of models memory is what a sweep waits for.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -10,8 +10,6 @@ from benchmarks that have two or more groups. Read backwards with the benchmark'
 at IQ 70 … 160: a ladder that rests on people instead of judgement, for the benchmarks that people took.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

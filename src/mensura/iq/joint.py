@@ -1,7 +1,5 @@
 """Filling gaps from one model of all scores: draws of what full measurement would give, read off the ladders."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 

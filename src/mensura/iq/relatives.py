@@ -11,8 +11,6 @@ relative's score that goes with a draw x. For normal draws this is exact conditi
 the line and are not moved by it. A test that few of them took teaches nothing, so nothing is read off it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

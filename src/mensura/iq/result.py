@@ -1,7 +1,5 @@
 """The result of a scoring: tables, the arrays behind them, and what can be asked of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The one verb of this package: evidence in, every IQ out; and the same, kept for a frozen scale."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path

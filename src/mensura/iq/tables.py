@@ -1,7 +1,5 @@
 """Tables of a result: the trail behind every benchmark IQ, and emotional reasoning (EQ), in no composite."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Is the imputation any good? Hide what was measured, impute it, and compare."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Literal, TypeAlias

@@ -1,7 +1,5 @@
 """How far the ranking depends on single choices: leave a benchmark or dimension out, move a ladder."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar

@@ -5,8 +5,6 @@ then benchmarks. Which step applies depends on what was measured, not on the val
 positive to be used.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import TypeAlias
 

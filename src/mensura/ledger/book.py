@@ -1,7 +1,5 @@
 """The ledger: a store whose every change is an entry with who, when and where from, and can be undone."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -6,8 +6,6 @@ be public, and the connection goes to the very address that was checked, at each
 limited. Proxies of the environment are not used.
 """
 
-from __future__ import annotations
-
 import hashlib
 import http.client
 import ipaddress

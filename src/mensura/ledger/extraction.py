@@ -1,7 +1,5 @@
 """From a capture to an update: rows are kept or left out by the mapping's rules, named, and compared cell by cell."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

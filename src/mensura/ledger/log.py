@@ -1,7 +1,5 @@
 """Entries of the ledger and the cells each changed, with the way back; updates that wait for a reviewer."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ The rules of the index method stand in every mapping as data, and ``guards.toml`
 wrote it. A mapping holds no patterns and no code: texts are compared, so hostile rows cannot make it run for long.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import tomllib

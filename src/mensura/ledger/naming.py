@@ -1,7 +1,5 @@
 """Which rows of a source count, and which model each speaks of: rules in, rows with ids out, the rest listed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 

@@ -5,8 +5,6 @@ A folder has the evidence tables as CSV, and under ``ledger/`` how they came abo
 text, each file named by its hash. A folder gives back the same store.
 """
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io

@@ -1,7 +1,5 @@
 """The SQLite file of a store: transactions, faults of the disk in words, its tables, and their cells."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager

@@ -1,7 +1,5 @@
 """Read a journal afterwards: its state, its cost, and every question with its answer."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime

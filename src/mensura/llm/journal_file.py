@@ -1,7 +1,5 @@
 """The file of a journal: tables, packed texts with checksums, the lock of the process that asks, and recovery."""
 
-from __future__ import annotations
-
 import hashlib
 import sqlite3
 import threading

@@ -4,8 +4,6 @@ Providers limit requests per time or requests at once, and most do not name thei
 from answers and refusals ("too many requests"). Every refusal slows all requests to the provider.
 """
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass
 

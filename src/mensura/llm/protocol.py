@@ -1,7 +1,5 @@
 """The contracts of asking: questions, answers, askers, providers, and the settings that make the key of an answer."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence

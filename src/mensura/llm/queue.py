@@ -5,8 +5,6 @@ go, is under way until a reply or failure comes, rests after a passing failure, 
 its answer.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import deque
 from collections.abc import Coroutine, Sequence

@@ -1,7 +1,5 @@
 """The journal as an event loop uses it: one thread reads and writes it, and stored answers are read again."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sqlite3

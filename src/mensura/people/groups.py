@@ -1,7 +1,5 @@
 """Groups of people: bands of covariates, and the population that a pool or one of its groups stands for."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One table of persons and their answers becomes a pool: its columns are sorted into items, persons and covariates."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path

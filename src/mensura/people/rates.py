@@ -6,8 +6,6 @@ depends on how many subgroups there are. A person whose covariate is unknown sta
 subgroups of the other covariates, and is left out only where the unknown covariate is needed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import numpy as np

@@ -3,8 +3,6 @@
 ``python -m tools.build_strata`` makes the packaged tables, and others (another year, other sources).
 """
 
-from __future__ import annotations
-
 import polars as pl
 
 from mensura.core.errors import MensuraError

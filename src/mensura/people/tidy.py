@@ -6,8 +6,6 @@ se, where group ``all`` is the whole sample, focal groups included. ``persons``:
 of the test, one row.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

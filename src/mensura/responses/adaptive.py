@@ -13,8 +13,6 @@ Content is balanced by quotas in proportion to the bank's (or the user's) conten
 The stop rule looks at the interval that is reported, with the items' own errors in it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar

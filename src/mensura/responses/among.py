@@ -6,8 +6,6 @@ items would have these rates. A subject of ability θ then stands (θ − μ)/σ
 mean. New subjects are scored on the items of a fit that stays as it is.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 

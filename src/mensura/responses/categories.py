@@ -1,7 +1,5 @@
 """Fit items with several categories: rubric scores, ratings and options of a multiple-choice item."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -3,8 +3,6 @@
 Answers for a model of several abilities, right and wrong or in categories, and where its fit begins.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

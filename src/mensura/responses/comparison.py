@@ -1,7 +1,5 @@
 """Compare fits of the same answers, and subjects on the same items."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations

@@ -1,7 +1,5 @@
 """From outcomes to counts, by rules for repeats, duplicate runs, gaps and partial credit, stated and logged."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any

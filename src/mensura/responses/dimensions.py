@@ -1,7 +1,5 @@
 """Several abilities behind one set of items: found from the answers, or given as a table of items and dimensions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Decide how items are estimated: by maximum likelihood where answers are many enough, else with weak priors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar

@@ -1,7 +1,5 @@
 """The items of a fit in the parameterisations of the R packages mirt and TAM, with a script that rebuilds them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Explain difficulties of items by their demands; the columns and tables that regressions share."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -6,8 +6,6 @@ below 0.05 small, above 0.1 poor). Its test adds a bend to the curve, a term in 
 asks whether its score is further from zero than chance.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

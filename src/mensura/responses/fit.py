@@ -3,8 +3,6 @@
 The result has tables of subjects, items and groups with their errors, on the scale of the first group.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -6,8 +6,6 @@ likelihood: d_i ~ N(μ, τ² + se_i²). With τ = 0 one scale serves both groups
 the groups by √(σ² / (σ² + τ²)).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

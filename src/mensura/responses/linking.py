@@ -6,8 +6,6 @@ by item (``haebara``) or summed over the test (``stocking-lord``). Their errors 
 and that of A also from the number of subjects behind either unit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Regress abilities on covariates of subjects, and difficulties on demands of items."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement

@@ -1,7 +1,5 @@
 """The result of a fit, its bank of items, and the tables behind its pictures."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -6,8 +6,6 @@ chance of as many right answers or more, or of as high a rating, averaged over t
 have false discovery rates.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar

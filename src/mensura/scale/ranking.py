@@ -4,8 +4,6 @@ A model is ranked when enough of it was measured: at least three tests, in two d
 follow the estimates. A chance of being first comes from joint draws of all ranked models.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -13,8 +13,6 @@ IQ           100 + 15 Φ⁻¹(1 − p)             IQ points, sd 15
 ===========  ==============================  =======================
 """
 
-from __future__ import annotations
-
 import math
 from typing import Literal, TypeAlias, overload
 

@@ -1,7 +1,5 @@
 """Questions of agents that one evidence or the ruler answers: names, benchmarks, people, units, populations."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cached_property
 from threading import Lock

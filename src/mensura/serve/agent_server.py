@@ -1,7 +1,5 @@
 """Agents can ask: the same numbers as tools of the Model Context Protocol, read-only."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress

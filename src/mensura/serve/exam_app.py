@@ -1,7 +1,5 @@
 """The application of one exam, serving it on a port, and the organiser's page behind a secret."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Callable, Collection
 from functools import partial

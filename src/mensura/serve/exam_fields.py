@@ -1,7 +1,5 @@
 """What a taker's page gets, and the fields that it sends: nothing in those is trusted."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 from urllib.parse import urlencode

@@ -1,7 +1,5 @@
 """The pages of a taker: consent, questions about the person, instructions, items, review, end, deletion."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Awaitable, Callable, Collection
 from typing import Any

@@ -1,7 +1,5 @@
 """Around every answer, whoever gives it: security headers that it does not have itself, and host names."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from starlette.responses import PlainTextResponse

@@ -1,7 +1,5 @@
 """Renewal of the site: notices new evidence, builds the next edition in another process, and swaps them whole."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import re

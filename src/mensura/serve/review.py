@@ -3,8 +3,6 @@
 Every change needs a session, the token of its form, and the site's own origin.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Awaitable, Callable

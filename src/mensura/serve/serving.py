@@ -1,7 +1,5 @@
 """The application of the live site (pages, health, review), and running an application on a port."""
 
-from __future__ import annotations
-
 import asyncio
 import ipaddress
 from collections.abc import AsyncIterator, Collection

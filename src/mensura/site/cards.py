@@ -4,8 +4,6 @@ A mark names its card by its subject: ``people:CLASS`` on the stitched scale, ``
 ``people:TEST/GROUP`` on the human ladder. A card says which people, on which test, how many, measured or judged.
 """
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 from typing import Any

@@ -5,8 +5,6 @@ A phone's drawing has the marks of the wide one in the same order: ``marks.js`` 
 pages of all models show alike becomes a picture of its own, one for each theme.
 """
 
-from __future__ import annotations
-
 import html
 import json
 import re

@@ -5,8 +5,6 @@ folder (:func:`read_editions`); a live site hands in those it has shown (:func:`
 comes from a store, its log (:class:`mensura.site.revisions.EvidenceLog`) says why.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict, dataclass, replace
 from datetime import date

@@ -1,7 +1,5 @@
 """The report on an exam as one page: tables, pictures and the checklist, without any other file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -7,8 +7,6 @@ Such a picture depends only on its drawing and the versions of the code, so it i
 result (:mod:`mensura.core.cache`). A report that is built again draws only what changed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Building the report: evidence in, a folder of pages, data and JSON files out."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable, Sequence

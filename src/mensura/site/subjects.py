@@ -1,7 +1,5 @@
 """What cards, the picker, the compare page and the interface for programs say about each model and group of people."""
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 

@@ -6,8 +6,6 @@ holds the few lines that choose the theme, so that no script stands between a re
 policy allows both by their hashes.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

@@ -3,8 +3,6 @@
 The glossary is that of ``docs/glossary.md``, shipped as ``data/glossary.csv`` (``python -m tools.write_glossary``).
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Sequence

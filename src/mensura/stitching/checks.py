@@ -1,7 +1,5 @@
 """What a score table cannot tell, what a fit that did not converge says, and names that are looked up."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from difflib import get_close_matches

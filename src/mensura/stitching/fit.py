@@ -1,7 +1,5 @@
 """``stitch``: the one door to both methods."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Literal

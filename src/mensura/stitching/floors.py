@@ -15,8 +15,6 @@ An unstated ceiling c is estimated in the same way: f is linear in c too. Left a
 answer keys or unclear questions, makes all the best subjects look alike.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple

@@ -6,8 +6,6 @@ whose weights are learned over the benchmarks. A leak only lifts, so the tests t
 subjects. Scores cannot say whether most tests leak or subjects become better: then nothing is taken off.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import NamedTuple
 

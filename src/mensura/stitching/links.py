@@ -8,8 +8,6 @@
 | composite | stays out: no link to a success rate is known |
 """
 
-from __future__ import annotations
-
 from datetime import date, timedelta
 
 import numpy as np

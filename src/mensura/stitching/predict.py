@@ -1,7 +1,5 @@
 """Expected scores and the intervals of new ones."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The result of a stitched fit: positions with intervals, and the questions one asks of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property

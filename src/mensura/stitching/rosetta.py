@@ -11,8 +11,6 @@ not definite, the next step takes a smaller share of what Gauss-Newton leaves ou
 replicates, data up to a date) are solved at once, as arrays with one row per replicate.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -7,8 +7,6 @@ sampling error, ``source``,
 A chance level that is not given is unknown, not 0, and a ceiling not 1 (:mod:`mensura.stitching.floors`).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 

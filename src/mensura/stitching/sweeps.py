@@ -1,7 +1,5 @@
 """The default model's data and posterior: means and covariances of both sides, and what they say of any pair."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property

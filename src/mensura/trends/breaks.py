@@ -1,7 +1,5 @@
 """The published break of the frontier: a continuous two-piece line."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Capabilities with dates, as every trend takes them: read from what is at hand, checked, sorted by release."""
 
-from __future__ import annotations
-
 from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Time horizons: how fast they grow by domain, and which one a capability suggests."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple

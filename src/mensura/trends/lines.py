@@ -1,7 +1,5 @@
 """Straight lines by least squares, with the errors that belong to them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

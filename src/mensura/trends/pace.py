@@ -7,8 +7,6 @@ released while records are few and young: the best of n draws climbs with n. It 
 capability rises, and its interval is about the line, not about the pace.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, ClassVar

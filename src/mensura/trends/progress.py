@@ -11,8 +11,6 @@ interval. ``method="rosetta"`` follows the published notebook: the calendar year
 degrees of freedom of the wrong regression), the covariance in the joint regression left out.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

@@ -5,8 +5,6 @@ the other functions of this room are what we would rather have. The published fi
 figures of the converged one differ by up to a unit of the last digit printed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date

@@ -12,8 +12,6 @@ So the alarm accounts for looking again and again, for uneven dates and thin evi
 for not knowing the line exactly, and for the bend that ridge and overlapping benchmarks put into the scale.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date

@@ -8,8 +8,6 @@ how the slope of the subject's log posterior changes with them. b and C are thos
 took part of the items has that part of b.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -4,8 +4,6 @@ The passes are those of right answers: counts of categories (subjects × items a
 chances by node. Steps and errors are those of :mod:`.information`, curves those of :mod:`.category_curves`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

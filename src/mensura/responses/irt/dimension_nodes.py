@@ -15,8 +15,6 @@ Every subject has Gauss–Hermite nodes of its own, under its posterior of the r
 Pickles 2005), so that a long test needs no more of them than a short one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple

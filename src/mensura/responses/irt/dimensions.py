@@ -9,8 +9,6 @@ are independent. So the covariance of the complete score over the posterior is t
 the shared nodes, plus the mean covariance within each part.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

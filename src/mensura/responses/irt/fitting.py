@@ -11,8 +11,6 @@ same moments as they have. Items and polynomials are fitted in turn until the de
 stay parameters of the groups.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce

@@ -17,8 +17,6 @@ abilities known is the derivative of the gradient at fixed posteriors. The other
 parameters matrices, one per node.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

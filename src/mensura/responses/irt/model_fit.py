@@ -6,8 +6,6 @@ Hansen 2013 for ratings). Q3 is the correlation of residuals (Yen 1984), X² the
 Thissen 1997). All of them integrate over normal abilities of the first group.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ Both libraries share the names that passes use (``exp``, ``where``, ``matmul`` â
 types, moving arrays, and the two products with a table of counts, which carry all the work.
 """
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias

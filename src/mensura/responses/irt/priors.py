@@ -1,7 +1,5 @@
 """Priors of items and groups, weak by default, and the stiffness that holds fixed items."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

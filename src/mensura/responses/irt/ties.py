@@ -10,8 +10,6 @@ Both may have raters: each takes its severity off every d of the items that it r
 mean 0. An item is there once for each of its raters.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """The pages of the report: which there are, and what each is given to show."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from mensura.evidence import Evidence

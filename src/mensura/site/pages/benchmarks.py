@@ -1,7 +1,5 @@
 """The list of all benchmarks, and one page for each: what it asks, who took it, and how far to trust it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from math import inf, sqrt

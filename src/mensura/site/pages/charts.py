@@ -1,7 +1,5 @@
 """Pages of pictures: IQ, the stitched scale, cost, the ruler; and one page per picture, to link and to embed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

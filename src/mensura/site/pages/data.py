@@ -1,7 +1,5 @@
 """The first page, tools for a reader's own question, pages about evidence and method, and the record of our claims."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The list of all models, one page for each with the derivation of its IQ, and one page per maker."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """What a page is, its words from ``data/pages.toml``, and which pages the bar at the top names."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """People: who was passed and when, every published human result, and last the ladders of judged people."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

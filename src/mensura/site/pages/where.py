@@ -1,7 +1,5 @@
 """Where one model stands, in words and short tables for its page: neighbours, people, price, what to measure next."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from mensura.charts.values import counted

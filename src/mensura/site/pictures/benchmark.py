@@ -1,7 +1,5 @@
 """Pictures of one benchmark (all models with people, the ladder, the history) and of one maker over time."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any

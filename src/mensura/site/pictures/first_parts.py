@@ -1,7 +1,5 @@
 """Parts of the first screen: short answers, people as landmarks, the jagged view, signs for lines of text."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The first screen: who leads in a sentence, the bell of people with every ranked model, and four short answers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import Any

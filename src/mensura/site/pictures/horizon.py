@@ -1,7 +1,5 @@
 """Pictures of how long a task models do: all kinds of work on one axis, the trend, judged times, one model."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import log2
 from statistics import mean, median

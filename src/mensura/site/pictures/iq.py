@@ -1,7 +1,5 @@
 """Pictures of IQ and cost: bell curves, time, trade-offs, prices and efficiency."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl

@@ -1,7 +1,5 @@
 """People beside AI: who was passed and when, and the human ladder of the calibrated scales."""
 
-from __future__ import annotations
-
 from datetime import date
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Pictures of the human scales: bases, success by demand level, the world behind one item, the open calibration."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from statistics import median
 from typing import Any

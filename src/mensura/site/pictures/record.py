@@ -1,7 +1,5 @@
 """Pictures of the record of Mensura's own claims: said against came true, one curve per record."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl

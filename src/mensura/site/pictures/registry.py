@@ -1,7 +1,5 @@
 """Pictures by name: a chart with the words that go with it."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping

@@ -1,7 +1,5 @@
 """The pictures of one model's page: where it stands among people, what it does best, whom it passed, what it costs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any

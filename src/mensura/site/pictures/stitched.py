@@ -1,7 +1,5 @@
 """Pictures of the stitched scale: one axis, time, sensors, profiles, progress, acceleration; and the published fit."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any
