@@ -43,15 +43,14 @@ class Design:
         return [(int(row), place) for place, suite in enumerate(self.suites) for row in suite.rows]
 
 
-def make_design(data: HorizonData, subjects: list[str] | None = None) -> Design:
-    """Put runs and times into arrays; ``subjects`` restricts the runs to some of them."""
-    runs = data.runs if subjects is None else data.runs.filter(pl.col("subject").is_in(subjects))
-    names = sorted(runs["subject"].unique().to_list())
+def make_design(data: HorizonData, subjects: list[str]) -> Design:
+    """Put the runs of ``subjects`` (sorted) and times into arrays."""
+    runs = data.runs.filter(pl.col("subject").is_in(subjects))
     tasks = data.times.select("suite", "task").unique().sort("suite", "task").with_row_index("place")
     chance = data.times.group_by("suite", "task").agg(pl.col("chance").drop_nulls().first())
     tasks = tasks.join(chance, on=["suite", "task"], how="left", maintain_order="left")
     placed = runs.join(tasks.select("suite", "task", "place"), on=["suite", "task"]).with_columns(
-        who=pl.col("subject").cast(pl.Enum(names)).to_physical()
+        who=pl.col("subject").cast(pl.Enum(subjects)).to_physical()
     )
     suites = []
     for (suite,), part in tasks.group_by("suite", maintain_order=True):
@@ -64,4 +63,4 @@ def make_design(data: HorizonData, subjects: list[str] | None = None) -> Design:
         successes[cell] = own["trials"].to_numpy() * own["score"].to_numpy()
         guess = part["chance"].fill_null(np.nan).to_numpy().astype(float)
         suites.append(SuiteArrays(str(suite), rows, slice(first, first + count), successes, trials, guess))
-    return Design(names, suites, tasks.drop("place"))
+    return Design(subjects, suites, tasks.drop("place"))

@@ -89,8 +89,7 @@ def table_of(mode: Mode, times: pl.DataFrame, theta: Floats) -> pl.DataFrame:
         cells = [_cells(mode, suite, place, timed) for suite in own]
         merged = tuple(np.concatenate(part) for part in zip(*cells, strict=True))
         height, slope = theta[:, at.a][:, place], theta[:, at.b][:, place]
-        row = _row(height, slope, merged, spread, slip)
-        rows.append({"subject": subject, "suite": ALL, **row})
+        rows.append({"subject": subject, "suite": ALL, **_row(height, slope, merged, spread, slip)})
         for suite, some in zip(own, cells, strict=True) if design.suites[0].name != ALL else ():
             which = design.suites.index(suite)
             a, b = lines(mode, which, theta, shared=False)
@@ -112,10 +111,8 @@ def _drawn_spreads(mode: Mode, draws: int) -> Floats:
 
 def _timed(mode: Mode, times: pl.DataFrame) -> Floats:
     """Return 1 for each task that somebody was timed on, else 0."""
-    measured = times.filter(pl.col("kind").is_in([MEASURED, LEAST])).select("suite", "task").unique()
-    tasks = mode.design.tasks.select("suite", "task").join(
-        measured.with_columns(timed=pl.lit(1.0)), on=["suite", "task"], how="left", maintain_order="left"
-    )
+    measured = times.filter(pl.col("kind").is_in([MEASURED, LEAST])).select("suite", "task", timed=pl.lit(1.0)).unique()
+    tasks = mode.design.tasks.join(measured, on=["suite", "task"], how="left", maintain_order="left")
     return tasks["timed"].fill_null(0.0).to_numpy()
 
 
@@ -154,9 +151,8 @@ def _row(
 def curve_table(mode: Mode, theta: Floats) -> pl.DataFrame:
     """Return success by length over all suites, from a quarter of the shortest to four times the longest task."""
     at, effect = mode.places, mode.spreads.effect
-    several = len(mode.design.suites) > 1
-    spread = float(np.sqrt(effect["e"] ** 2 + (effect["v"] ** 2 + effect["w"] ** 2) * several))
-    slip = float(mode.spreads.slip.mean())
+    between = effect["v"] ** 2 + effect["w"] ** 2 if len(mode.design.suites) > 1 else 0.0
+    spread, slip = float(np.sqrt(effect["e"] ** 2 + between)), float(mode.spreads.slip.mean())
     ends = mode.lengths.mean.min() - 2, mode.lengths.mean.max() + 2
     grid = np.arange(np.floor(ends[0]), np.ceil(ends[1]) + 1)
     shrink = 1 / np.sqrt(1 + (16 * np.sqrt(3) / (15 * np.pi)) ** 2 * spread**2)
@@ -164,24 +160,17 @@ def curve_table(mode: Mode, theta: Floats) -> pl.DataFrame:
     for place, subject in enumerate(mode.design.subjects):
         logits = theta[:, at.a][:, place, None] - theta[:, at.b][:, place, None] * grid
         rates = np.quantile((1 - slip) * expit(shrink * logits), (0.5, 0.05, 0.95), axis=0)
-        values = dict(zip(("rate", "low", "high"), rates, strict=True))
-        columns = {"subject": subject, "suite": ALL, "minutes": np.exp2(CENTER + grid), **values}
-        parts.append(pl.DataFrame(columns).with_columns(n=pl.lit(None, pl.Int64)))
-    return pl.concat(parts).select(CURVE.keys())
+        columns = (subject, ALL, np.exp2(CENTER + grid), *rates, None)
+        parts.append(pl.DataFrame(dict(zip(CURVE, columns, strict=True)), schema_overrides=CURVE))
+    return pl.concat(parts)
 
 
 def part_table(mode: Mode) -> pl.DataFrame:
-    """Return the shares of the variance of p50 by subject."""
-    values = dict(zip(PARTS, _parts(mode).T, strict=True))
-    return pl.DataFrame({"subject": mode.design.subjects, **values})
-
-
-def _parts(mode: Mode) -> Floats:
     """Return the shares of the variance of each subject's p50 from suites, times, tasks and runs.
 
     Each part is the variance that goes away when the part is given, in that order.
     """
-    at, count = mode.places, len(mode.design.subjects)
+    at = mode.places
     size = np.arange(at.size)
     base = np.r_[size[at.a], size[at.b], size[at.mean]]
     exact = replace(mode, lengths=replace(mode.lengths, variance=np.zeros_like(mode.lengths.variance)))
@@ -201,7 +190,7 @@ def _parts(mode: Mode) -> Floats:
         [first**2 * one[a, a] + 2 * first * second * one[a, b] + second**2 * one[b, b] for one in inverses]
     )
     steps = np.maximum(0.0, np.vstack([variances[:-1] - variances[1:], variances[-1:]]))
-    return np.asarray((steps / steps.sum(0)).T.reshape(count, 4))
+    return pl.DataFrame({"subject": mode.design.subjects, **dict(zip(PARTS, steps / steps.sum(0), strict=True))})
 
 
 def people_curve(data: HorizonData, persons: list[str]) -> pl.DataFrame:
@@ -218,16 +207,12 @@ def people_curve(data: HorizonData, persons: list[str]) -> pl.DataFrame:
     table = pl.concat([attempts, runs]).join(exact_minutes(data.times), on=["suite", "task"], how="left")
     table = table.with_columns(x=pl.coalesce("x", pl.col("minutes").log(2))).drop_nulls("x")
     bins = np.digitize(np.exp2(table["x"].to_numpy()), EDGES)
+    binned = table.group_by(place=pl.Series(bins)).agg(
+        pl.sum("trials"), right=(pl.col("score") * pl.col("trials")).sum()
+    )
+    ends = np.r_[EDGES[0] / 4, EDGES, EDGES[-1] * 4]
     rows = []
-    for place in range(len(EDGES) + 1):
-        part = table.filter(pl.Series(bins == place))
-        tried = float(part["trials"].sum())
-        right = float((part["score"] * part["trials"]).sum())
-        ends = np.r_[EDGES[0] / 4, EDGES, EDGES[-1] * 4]
-        rate, low, high = None, None, None
-        if tried >= FEWEST:
-            rate = right / tried
-            low, high = (float(end) for end in rate_interval(right, tried))
-        if tried:
-            rows.append((PEOPLE, ALL, float(np.sqrt(ends[place] * ends[place + 1])), rate, low, high, int(tried)))
+    for place, tried, right in binned.sort("place").rows():
+        known = (right / tried, *map(float, rate_interval(right, tried))) if tried >= FEWEST else (None, None, None)
+        rows.append((PEOPLE, ALL, float(np.sqrt(ends[place] * ends[place + 1])), *known, int(tried)))
     return pl.DataFrame(rows, schema=CURVE, orient="row")

@@ -45,8 +45,7 @@ def fit_metr(
         lines = np.array([_line(x, y, n, weight, own, draw, penalty) for draw in resampled]).reshape(-1, 2)
         for name, level in LEVELS.items():
             row[name] = _minutes(intercept, slope, level) if y[own].any() else 0.0
-            ends = _minutes(lines[:, 0], lines[:, 1], level)
-            ends = ends[np.isfinite(lines[:, 0])]
+            ends = _minutes(lines[:, 0], lines[:, 1], level)[np.isfinite(lines[:, 0])]
             low, high = np.quantile(ends, (0.05, 0.95)) if ends.size else (None, None)
             row |= {f"{name}_low": low, f"{name}_high": high}
         rows.append(row | {"tasks": own.size, "runs": int(n[own].sum())})
@@ -80,8 +79,7 @@ def exact_minutes(times: pl.DataFrame) -> pl.DataFrame:
 
 def _weights(table: pl.DataFrame, weights: str) -> Floats:
     """Return one weight per subject and task: the runs of a task share it, and a subject's weights add up to 1."""
-    tasks = pl.len().over("subject", "family").cast(pl.Float64)
-    weight = tasks ** (-0.5 if weights == "invsqrt" else 0.0)
+    weight = pl.len().over("subject", "family").cast(pl.Float64) ** (-0.5 if weights == "invsqrt" else 0.0)
     return table.select(weight / weight.sum().over("subject")).to_series().to_numpy()
 
 

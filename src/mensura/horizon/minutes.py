@@ -110,10 +110,8 @@ def estimate_minutes(
     if lost.height:
         raise MensuraError(f"anchors: item {lost['task'][0]!r} has no estimate; expected items of the estimates")
     learned = read_times(read_csv(DATA / "estimates.csv") if reference is None else reference, [])[0]
-    learned = learned.with_columns(pl.lit(1.0).alias("people"))
-    times = pl.concat([learned, judged, measured], how="diagonal_relaxed")
-    tasks = times.select("suite", "task").unique(maintain_order=True)
-    lengths = fit_lengths(times, tasks)
+    times = pl.concat([learned.with_columns(people=pl.lit(1.0)), judged, measured], how="diagonal_relaxed")
+    lengths = fit_lengths(times, times.select("suite", "task").unique(maintain_order=True))
     table = lengths.intervals("minutes_low", "minutes_high", lengths.person)
     table = table.filter(pl.col("suite") == _NEW).rename({"task": "item"}).drop("suite")
     is_anchor = pl.col("item").is_in(measured["task"].to_list())

@@ -41,17 +41,8 @@ class HorizonData:
     attempts: pl.DataFrame
     notes: tuple[str, ...]
 
-    def with_runs(self, runs: pl.DataFrame) -> HorizonData:
-        """Return the same times with other runs."""
-        return HorizonData(runs, self.times, self.attempts, self.notes)
 
-
-def read_data(
-    runs: Any,  # noqa: ANN401
-    times: Any = None,  # noqa: ANN401
-    *,
-    score: str | None = None,
-) -> HorizonData:
+def read_data(runs: Any, times: Any = None, *, score: str | None = None) -> HorizonData:  # noqa: ANN401
     """Read runs and the times of their tasks, and match them by suite and task."""
     notes: list[str] = []
     tables = [] if times is None else list(times) if isinstance(times, list | tuple) else [times]
@@ -73,17 +64,13 @@ def read_data(
     return HorizonData(frame, observed, pl.concat([part for _, part in parts]), tuple(notes))
 
 
-def read_runs(
-    runs: Any,  # noqa: ANN401
-    *,
-    score: str | None = None,
-    notes: list[str],
-) -> tuple[pl.DataFrame, pl.DataFrame | None]:
+def read_runs(runs: Any, *, notes: list[str], score: str | None = None) -> tuple[pl.DataFrame, pl.DataFrame | None]:  # noqa: ANN401
     """Return runs with one row per subject, suite and task, and the times that they contain, if any."""
     name = str(runs) if isinstance(runs, str | Path) else "runs"
     table = _from_log(runs) if _is_log(runs) else as_frame(runs, name=name)
-    mapped = {} if score is None else {"score": score}
-    chosen = named_columns(table, RUN_NAMES, ("subject", "task", "score"), name, mapped)
+    chosen = named_columns(
+        table, RUN_NAMES, ("subject", "task", "score"), name, {} if score is None else {"score": score}
+    )
     frame = read_numbers(table, chosen, ("score", "trials", "minutes", "chance"), name)
     suite = pl.col("suite").cast(pl.String) if chosen["suite"] else pl.lit(ALL)
     frame = frame.with_columns(suite.alias("suite"), pl.col("subject", "task").cast(pl.String))
@@ -203,24 +190,16 @@ def _ask_about_units(frame: pl.DataFrame, name: str) -> None:
     timed = frame.drop_nulls("minutes").group_by("suite", maintain_order=True)
     for suite, count, low, high in timed.agg(pl.len(), pl.min("minutes").alias("low"), pl.max("minutes")).rows():
         label = f"suite {suite!r}" if suite else "the table"
-        for is_odd, which, end, other in (
-            (low >= A_DAY, f"shortest task of {label} takes {low:g} minutes", "a day or more", "seconds, divide"),
-            (high >= LONGEST, f"longest task of {label} takes {high:g} minutes", "60 days or more", "seconds, divide"),
-            (
-                high < 1 / 60,
-                f"longest task of {label} takes {high * 60:.2g} seconds",
-                "faster than people",
-                "hours, multiply",
-            ),
-            (
-                low < SHORTEST,
-                f"shortest task of {label} takes {low * 60:.2g} seconds",
-                "faster than people",
-                "hours, multiply",
-            ),
+        for is_odd, which, time, other in (
+            (low >= A_DAY, "shortest", f"{low:g} minutes, a day or more", "seconds, divide"),
+            (high >= LONGEST, "longest", f"{high:g} minutes, 60 days or more", "seconds, divide"),
+            (high < 1 / 60, "longest", f"{high * 60:.2g} seconds, faster than people", "hours, multiply"),
+            (low < SHORTEST, "shortest", f"{low * 60:.2g} seconds, faster than people", "hours, multiply"),
         ):
             if count > 1 and is_odd:
-                raise MensuraError(f"{name}: the {which}, {end}; expected minutes. If these are {other} by 60")
+                raise MensuraError(
+                    f"{name}: the {which} task of {label} takes {time}; expected minutes. If these are {other} by 60"
+                )
 
 
 def _without_summaries(times: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
@@ -285,10 +264,8 @@ def _pooled_runs(frame: pl.DataFrame, name: str, *, one_each: bool, notes: list[
 
 
 def _is_log(runs: Any) -> bool:  # noqa: ANN401
-    if not isinstance(runs, str | Path):
-        return False
-    path = Path(runs)
-    return path.is_dir() or is_sample_log(path, (*RUN_NAMES["subject"], "alias"))
+    names = (*RUN_NAMES["subject"], "alias")
+    return isinstance(runs, str | Path) and (Path(runs).is_dir() or is_sample_log(Path(runs), names))
 
 
 def _from_log(runs: Any) -> pl.DataFrame:  # noqa: ANN401

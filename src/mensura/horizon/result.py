@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,9 +25,7 @@ OWN, METR = "mensura", "metr"
 METHODS = (OWN, METR)
 MOST_UNKNOWNS = 900
 """Unknowns of subjects that are fitted together; more are fitted in groups, with the spreads of the first group."""
-COLUMNS = (
-    *("subject", "suite", "p50", "p50_low", "p50_high", "p80", "p80_low", "p80_high", "tasks", "runs", "status"),
-)
+COLUMNS = ("subject", "suite", "p50", "p50_low", "p50_high", "p80", "p80_low", "p80_high", "tasks", "runs", "status")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -135,8 +133,7 @@ def fit_horizons(
     for name, value in (("weights", weights), ("penalty", penalty)):
         if value is not None:
             raise MensuraError(f"{name}={value}: expected only with method={METR!r}; leave it out")
-    names = data.runs["subject"].unique().to_list()
-    persons = sorted(name for name in names if is_people(name))
+    persons = sorted(filter(is_people, data.runs["subject"].unique()))
     notes = list(data.notes)
     if persons:
         notes.append(f"left out of the horizons, shown as people: {listed_names(persons)}")
@@ -146,7 +143,7 @@ def fit_horizons(
     rng = np.random.default_rng(seed)
     modes: list[Mode] = []
     thetas: list[Floats] = []
-    for part in _components(data.with_runs(models)):
+    for part in _components(replace(data, runs=models)):
         spreads: EffectSpreads | None = None
         subjects = sorted(part.runs["subject"].unique().to_list())
         each = 2 + part.runs["suite"].n_unique()
@@ -159,16 +156,14 @@ def fit_horizons(
             thetas.append(draw_unknowns(modes[-1], rng, draws))
     if not all(mode.converged for mode in modes):
         notes.append("the fit stopped before it converged; intervals may be too narrow")
-    table = pl.concat(
-        [table_of(mode, data.times, theta) for mode, theta in zip(modes, thetas, strict=True)], how="vertical_relaxed"
-    )
-    people = people_curve(data, persons)
+    fitted = list(zip(modes, thetas, strict=True))
+    table = pl.concat([table_of(mode, data.times, theta) for mode, theta in fitted], how="vertical_relaxed")
     return HorizonFit(
         method,
-        data.with_runs(models),
+        replace(data, runs=models),
         table.select(COLUMNS).sort("suite", "subject"),
         _tasks(modes, data.times),
-        pl.concat([*(curve_table(mode, theta) for mode, theta in zip(modes, thetas, strict=True)), people]),
+        pl.concat([*(curve_table(mode, theta) for mode, theta in fitted), people_curve(data, persons)]),
         pl.concat([part_table(mode) for mode in modes]).sort("subject"),
         _kinds(modes),
         tuple(notes),
@@ -186,10 +181,8 @@ def _published(
     notes = [*data.notes, "published method: times count as exact, and a subject that solves nothing has horizon 0"]
     bound = pl.when(pl.col("slope") >= 0).then(pl.lit("cannot be told")).otherwise(pl.lit("as published"))
     horizons = table.with_columns(suite=pl.lit(ALL), status=bound).select(*COLUMNS, "intercept", "slope")
-    empty = pl.DataFrame()
-    tasks = data.times.select(
-        "suite", "task", "minutes", low=pl.lit(None, pl.Float64), high=pl.lit(None, pl.Float64), how="how"
-    )
+    empty, unknown = pl.DataFrame(), pl.lit(None, pl.Float64)
+    tasks = data.times.select("suite", "task", "minutes", low=unknown, high=unknown, how="how")
     return HorizonFit(METR, data, horizons, tasks, empty, empty, empty, tuple(notes), settings)
 
 
@@ -213,10 +206,12 @@ def _tasks(modes: list[Mode], times: pl.DataFrame) -> pl.DataFrame:
     unique = {id(mode.lengths): mode.lengths for mode in modes}.values()
     parts = [lengths.intervals("low", "high") for lengths in unique]
     order = pl.col("kind").replace_strict({"measured": 0, "at least": 1}, default=2, return_dtype=pl.Int32)
-    how = (
-        times.sort(order, maintain_order=True).group_by("suite", "task", maintain_order=True).agg(pl.col("how").first())
+    best = times.sort(order, maintain_order=True).unique(["suite", "task"], keep="first", maintain_order=True)
+    return (
+        pl.concat(parts)
+        .join(best.select("suite", "task", "how"), on=["suite", "task"], how="left")
+        .sort("suite", "task")
     )
-    return pl.concat(parts).join(how, on=["suite", "task"], how="left").sort("suite", "task")
 
 
 def _kinds(modes: list[Mode]) -> pl.DataFrame:

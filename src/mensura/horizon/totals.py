@@ -78,8 +78,7 @@ def fit_totals(scores: Any, lengths: Any, *, seed: int = 0) -> pl.DataFrame:  # 
 def _of_benchmark(own: pl.DataFrame, tasks: pl.DataFrame, name: str, rng: np.random.Generator) -> list[dict[str, Any]]:
     """Return the rows of one benchmark: slope, bias of times and the sample of tasks are drawn."""
     x, score = np.log2(tasks["minutes"].to_numpy()), own["score"].to_numpy()
-    has_how = "how" in tasks.columns
-    judged = has_how and not tasks["how"].str.contains(f"{MEASURED}|baseline").all()
+    judged = "how" in tasks.columns and not tasks["how"].str.contains(f"{MEASURED}|baseline").all()
     kind = KINDS.get("expert estimate", ANY_KIND)
     chance = tasks["chance"].fill_null(0.0).to_numpy().astype(float) if "chance" in tasks.columns else np.zeros(x.size)
     slope = SLOPE * np.exp(SLOPE_SPREAD * rng.standard_normal(DRAWS))

@@ -65,9 +65,8 @@ def capability_leader_sentence(study: Study) -> str:
     if ranked.is_empty():
         return "No model is known well enough to be ranked."
     best = ranked.row(0, named=True)
-    name = study.rows.facts[best["subject"]]["name"]
-    sure = f"with a chance of {say_chance(best['p_first'])} among {ranked.height} models"
-    return f"{name} has the highest capability, {sure}."
+    name, chance = study.rows.facts[best["subject"]]["name"], say_chance(best["p_first"])
+    return f"{name} has the highest capability, with a chance of {chance} among {ranked.height} models."
 
 
 def pace_sentence(study: Study) -> str:
@@ -123,11 +122,10 @@ def expected_shares(study: Study, benchmark: str, capabilities: Floats) -> Float
 def year_sentence(study: Study) -> str:
     """Say what a year at the present pace is worth, as expected scores on a test that many know."""
     pace, best = study.pace, float(study.models["capability"].max())  # type: ignore[arg-type]
-    steps = [best - pace.slope, best]
     tests = sorted(explained(study), key=lambda one: one != _KNOWN_BEST)
     if not tests:
         return f"A year brings {pace.slope:.2f} ({pace.low:.2f} to {pace.high:.2f}) of {unit_words(study)}."
-    test, (before, after) = tests[0], expected_scores(study, tests[0], steps)
+    test, (before, after) = tests[0], expected_scores(study, tests[0], [best - pace.slope, best])
     name = study.benchmark_names[test]
     low, high = (expected_scores(study, test, [best - one])[0] for one in (pace.high, pace.low))
     return (

@@ -120,8 +120,7 @@ def _expected_horizons(study: Study) -> dict[str, dict[str, Any]]:
     measured = measured.join(study.capabilities, left_on="model", right_on="subject", how="semi")
     if measured.height < FEWEST_RELATED:
         return {}
-    places = study.capabilities.select("subject", "capability")
-    related = relate_horizons(places, measured.select(subject="model", minutes="p50"))
+    related = relate_horizons(study.capabilities, measured.select(subject="model", minutes="p50"))
     return {row["subject"]: {**row, "models": related.line.n} for row in related.table.iter_rows(named=True)}
 
 

@@ -63,7 +63,7 @@ def look_ahead(study: Study, days: list[date]) -> list[Outlook]:
     outlooks = []
     for place, day in enumerate(days):
         best = futures[:, place]
-        scores = {test: 100 * _taken(study, test, best, noise) for test in explained(study)}
+        scores = {test: np.quantile(100 * _taken(study, test, best, noise), _ENDS) for test in explained(study)}
         groups, untold = {}, set()
         for one in open_groups:
             row = people[one.benchmark, one.group]
@@ -71,10 +71,9 @@ def look_ahead(study: Study, days: list[date]) -> list[Outlook]:
             if needed > study.fit.data.ceiling[study.fit.data.benchmarks.index(one.benchmark)]:
                 untold.add((one.benchmark, one.group))
             groups[one.benchmark, one.group] = float((_taken(study, one.benchmark, best, noise) >= needed).mean())
-        ranges = {test: np.quantile(drawn, _ENDS) for test, drawn in scores.items()}
         ordered = dict(sorted(groups.items(), key=lambda pair: -pair[1]))
         iq = np.quantile(_iqs(study, best, noise), _ENDS)
-        outlooks.append(Outlook(day, np.quantile(best, _ENDS), iq, ranges, ordered, frozenset(untold)))
+        outlooks.append(Outlook(day, np.quantile(best, _ENDS), iq, scores, ordered, frozenset(untold)))
     return outlooks
 
 

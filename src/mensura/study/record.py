@@ -166,18 +166,10 @@ def claims_of(study: Study, day: date, record: str, skipped: list[str] | None = 
         return
     if ranked.height < _FEWEST:
         return
-    leading = ranked.filter(pl.col("p_first") >= _LEAST)
-    among = ranked["subject"].to_list()
-    for row in leading.iter_rows(named=True):
+    leads = {**about, "kind": LEAD, "among": ranked["subject"].to_list()}
+    for row in ranked.filter(pl.col("p_first") >= _LEAST).iter_rows(named=True):
         words = f"{row['name']} has the highest IQ of the {ranked.height} models ranked."
-        yield {
-            **about,
-            "kind": LEAD,
-            "subject": row["subject"],
-            "claim": words,
-            "chance": row["p_first"],
-            "among": among,
-        }
+        yield {**leads, "subject": row["subject"], "claim": words, "chance": row["p_first"]}
     new = study.evidence.models.filter(pl.col("released") > day - _MONTH)["subject"].to_list()
     for row in ranked.filter(pl.col("subject").is_in(new)).iter_rows(named=True):
         ends = {"expected": row["exact_iq"], "low": row["iq_low"], "high": row["iq_high"]}

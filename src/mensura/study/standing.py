@@ -161,16 +161,9 @@ def find_neighbours(study: Study, subject: str) -> Rows:
     )
     below = above + (above < len(ranked) and ranked[above] is own)
     near = [*ranked[max(0, above - NEIGHBOURS) : above], own, *ranked[below : below + NEIGHBOURS]]
-    return Rows(
-        columns,
-        [
-            {
-                **{name: row[name] for name in columns[:-1]},
-                "chance_above": None if row is own else study.ahead(subject, row["subject"]),
-            }
-            for row in near
-        ],
-    )
+    chances = [None if row is own else study.ahead(subject, row["subject"]) for row in near]
+    rows = [{**row, "chance_above": chance} for row, chance in zip(near, chances, strict=True)]
+    return Rows(columns, [{name: row[name] for name in columns} for row in rows])
 
 
 def find_people(study: Study, subject: str) -> Rows:
@@ -226,10 +219,8 @@ def find_next(study: Study, subject: str) -> Rows:
     varies = spread > _LEAST_SPREAD
     shares = np.where(varies, (composite @ centred) ** 2 / np.where(varies, spread, 1.0) ** 2, 0.0)
     names = [name for name, unknown in zip(matrix.benchmarks, asked, strict=True) if unknown]
-    rows = [
-        dict(zip(columns, (name, study.benchmark_names[name], float(share)), strict=True))
-        for name, share in zip(names, shares, strict=True)
-    ]
+    cells = zip(names, map(study.benchmark_names.__getitem__, names), shares.tolist(), strict=True)
+    rows = [dict(zip(columns, row, strict=True)) for row in cells]
     return Rows(columns, sorted(rows, key=lambda row: -row["variance_explained"]))
 
 
