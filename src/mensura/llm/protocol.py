@@ -122,11 +122,9 @@ class Asker(Protocol):
     @property
     def model(self) -> str:
         """The model's name, as ``--model`` takes it."""
-        ...
 
     def ask(self, questions: Sequence[Question], read: Reader) -> list[Answer]:
         """Return one answer per question, in their order; a failed question has an ``error``, it does not raise."""
-        ...
 
 
 class Trouble(Enum):
@@ -175,11 +173,9 @@ class Provider(Protocol):
 
     async def complete(self, question: Question) -> Reply:
         """Answer one question or raise :class:`CallError`."""
-        ...
 
     async def close(self) -> None:
         """Close connections."""
-        ...
 
 
 @dataclass(frozen=True)
