@@ -1,7 +1,5 @@
 """Runs as arrays: one matrix of subjects and tasks per suite."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any

@@ -1,7 +1,5 @@
 """From draws of a fit to horizons and curves: lengths at which success is half or four fifths; people's own rates."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from typing import Any

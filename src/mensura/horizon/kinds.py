@@ -1,7 +1,5 @@
 """Kinds of human times, read from the words that describe them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl

@@ -8,8 +8,6 @@ judges. The spreads have maximal marginal likelihood under weak priors. The mode
 are eliminated, each being one unknown.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The published method: a regularised logistic regression on log2 minutes, with weights by family of tasks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -4,8 +4,6 @@ Bias and error of estimates are learned on whole suites whose professionals were
 new suite keeps that doubt until anchors (measured minutes of some items) remove it.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, NamedTuple
 

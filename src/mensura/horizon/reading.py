@@ -1,7 +1,5 @@
 """Read runs and human times: tables, METR's runs, evaluation logs; each fault is named with the way out."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Fit horizons to runs and times, and the result: tables and curves."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar

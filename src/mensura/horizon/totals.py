@@ -1,7 +1,5 @@
 """Benchmarks without item results: lengths of their tasks and one total score give a horizon with a wide interval."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a task costs: minutes times wage beside a model's cost per success, by length of the task."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -122,7 +122,7 @@ class KnownNames:
 
         What there is to know of a known spelling is kept: names come by the thousand.
         """
-        if _is_inside(wanted, spelled):
+        if wanted and spelled and (spelled in wanted or wanted in spelled):
             shorter, longer = sorted((len(wanted), len(spelled)))
             return max(_INSIDE if shorter > 2 else 0.0, shorter / longer)
         comparer = self._comparers.get(spelled)
@@ -135,10 +135,6 @@ class KnownNames:
 
 def _digits(text: str) -> str:
     return "".join(filter(str.isdecimal, text))
-
-
-def _is_inside(one: str, other: str) -> bool:
-    return bool(one and other and (one in other or other in one))
 
 
 def spelling(text: str) -> str:

@@ -95,7 +95,7 @@ def score_records(rows: Iterable[Mapping[str, Any]], version: str) -> dict[str, 
                 "developer": developer,
                 "additional_details": {
                     "deployment_type": "unknown",
-                    "model_availability": _availability(first.get("open_weights")),
+                    "model_availability": _AVAILABILITY[first.get("open_weights")],
                     **({"subject_kind": "people", "population": str(first["group"])} if people else {}),
                 },
             },
@@ -107,8 +107,7 @@ def score_records(rows: Iterable[Mapping[str, Any]], version: str) -> dict[str, 
     return records
 
 
-def _availability(open_weights: object) -> str:
-    return "unknown" if open_weights is None else "open_weights" if open_weights else "closed_weights"
+_AVAILABILITY = {None: "unknown", True: "open_weights", False: "closed_weights"}
 
 
 def _stamp(day: str) -> str:
@@ -267,7 +266,7 @@ def describe_folder(folder: Path, described: Description) -> dict[str, str]:
             "@type": "cr:FileObject",
             "@id": name,
             "name": name,
-            "contentUrl": _address(described.url, name),
+            "contentUrl": name if described.url is None else f"{described.url.rstrip('/')}/{name}",
             "encodingFormat": _MEDIA[path.suffix],
             "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
         }
@@ -293,10 +292,6 @@ def describe_folder(folder: Path, described: Description) -> dict[str, str]:
 
 
 NAMES = (MANIFEST, "croissant.json", "schema_org.json", "datacite.json")
-
-
-def _address(url: str | None, name: str) -> str:
-    return name if url is None else f"{url.rstrip('/')}/{name}"
 
 
 def _records(name: str, path: Path) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """A half-page brief in Markdown: every sentence with its number, interval, source and the command that prints it."""
 
-from __future__ import annotations
-
 from mensura.evidence.passing import say_passed
 from mensura.study.grading import shipped_record
 from mensura.study.headlines import cheapest_said, passed_people, say_lead, year_sentence

@@ -1,7 +1,5 @@
 """Grades of the record of claims: calibration of chances, coverage of intervals, errors of forecasts, worst misses."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 No sentence is stronger than its numbers allow.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The ways: the joint model of the IQ, the same without the correction of scores t
 scale. Beside them stands the model that the published method puts first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date

@@ -1,7 +1,5 @@
 """The best model on each test beside people: one table, from which the headline and every page take their words."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 

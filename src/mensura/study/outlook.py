@@ -5,8 +5,6 @@ becomes a score by the curve of the test and the scatter of models around it, an
 models.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import date
 from typing import Any

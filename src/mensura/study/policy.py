@@ -5,8 +5,6 @@ Every model stays in the tables; the policy decides only what is drawn by defaul
 policy`` edits them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property

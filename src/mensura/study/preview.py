@@ -1,7 +1,5 @@
 """What a change of the evidence does: which composites, ranks and capabilities move, and through which input."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

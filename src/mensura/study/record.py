@@ -8,8 +8,6 @@ Claims are made by the shipped procedures (:class:`Study`) and graded by the evi
 the IQ of each new model, which groups of people are passed within 3, 6 and 12 months, how high the best model then is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date, timedelta

@@ -1,7 +1,5 @@
 """The parts of a study that take seconds and need no IQ: pace of releases, watch, world example, abilities."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import date
 from functools import cache

@@ -3,8 +3,6 @@
 What a score counts for: the IQ, the IQ of models with few scores, the capability, or nothing, and why.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ dollars have cents below 100 and three digits below 1, a capability two decimals
 stands before a zero.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

@@ -1,6 +1,7 @@
 """The first page, tools for a reader's own question, pages about evidence and method, and the record of our claims."""
 
 from functools import partial
+from textwrap import wrap
 from typing import Any
 
 import polars as pl
@@ -118,7 +119,7 @@ def record(study: Study) -> Page:
         ],
         "misses": graded.misses.head(8).to_dicts(),
         "groups": [(words, _claims(graded.claims.filter(kind=kind))) for kind, words in KIND_WORDS.items()],
-        "sealed": [{**one, "signs": _signs(one["sha256"])} for one in sealed],
+        "sealed": [{**one, "signs": " ".join(wrap(one["sha256"][:SHOWN_SIGNS], 8))} for one in sealed],
     }
     return page_of("record.html", context, shared=(graded.sentence, ()))
 
@@ -131,8 +132,3 @@ def _claims(claims: pl.DataFrame) -> list[dict[str, Any]]:
     """Return the claims of a kind with their outcome in words, newest first, those as known then before the others."""
     rows = claims.sort("record", "made", descending=[False, True]).to_dicts()
     return [{**row, "outcome": _OUTCOMES[row["came_true"]]} for row in rows]
-
-
-def _signs(seal: str) -> str:
-    """Return the first signs of a seal in groups of eight."""
-    return " ".join(seal[start : start + 8] for start in range(0, SHOWN_SIGNS, 8))
