@@ -41,7 +41,8 @@ def check_table(raw: RawTable, table: Table) -> tuple[pl.DataFrame, list[Fault]]
     """Return the typed table (unusable cells null) and every fault of shape, type, range and key."""
     faults = list(_column_faults(raw, table))
     present = [column for column in table.columns if column.name in raw.frame.columns]
-    typed = raw.frame.select(_parsed(column) if column in present else _empty(column) for column in table.columns)
+    empties = {column: pl.lit(None, dtype=DTYPES[column.kind]).alias(column.name) for column in table.columns}
+    typed = raw.frame.select(_parsed(one) if one in present else empty for one, empty in empties.items())
     bad = raw.frame.select(_bad(column).alias(column.name) for column in present)
     for column in present:
         if column.required:
@@ -112,10 +113,6 @@ def _parsed(column: Column) -> pl.Expr:
         real = day.str.to_date("%Y-%m-%d", strict=False).is_not_null()
         return pl.when(real | ~cell.str.contains(r"^\d+-\d+(-\d+)?$")).then(cell).alias(column.name)
     return cell
-
-
-def _empty(column: Column) -> pl.Expr:
-    return pl.lit(None, dtype=DTYPES[column.kind]).alias(column.name)
 
 
 def _bad(column: Column) -> pl.Expr:

@@ -164,7 +164,7 @@ def _draw_jointly(
     models = len(matrix.subjects)
     composites, dimensions = np.empty((n, models)), np.empty((n, models, len(matrix.dimensions)))
     columns = (len(matrix.benchmarks), 1 + len(matrix.dimensions), 1 + len(matrix.dimensions))
-    benchmarks, below, above = (np.empty((n, models, size), dtype=np.float32) for size in columns)  # half the memory
+    benchmarks, below, above = (_single(n, models, size) for size in columns)
     means = matrix.members / matrix.members.sum(axis=0)
     means = np.column_stack([means @ weights, means])
     lowest, highest = matrix.ends
@@ -178,6 +178,11 @@ def _draw_jointly(
         below[chunk] = np.maximum(lowest - shaken, 0) @ means
         above[chunk] = np.maximum(shaken - highest, 0) @ means
     return IqDraws(matrix.subjects, composites, dimensions, benchmarks, below, above)
+
+
+def _single(*shape: int) -> Floats:
+    """Return an empty array of single precision, which takes half the memory."""
+    return np.empty(shape, dtype=np.float32)
 
 
 def score_errors(evidence: Evidence, matrix: ScoreMatrix, rules: IqRules) -> Floats:
