@@ -18,3 +18,8 @@ def test_the_notebook_shows_what_its_cells_give(path, tmp_path):
 def test_what_a_cell_prints_comes_before_its_last_line():
     outputs = notebooks.run_cell("x = 2\nprint('two')\nx + 1", {})
     assert [one.get("text") or one["data"]["text/plain"] for one in outputs] == [["two"], ["3"]]
+
+
+def test_the_sign_of_a_zero_does_not_count():
+    minus, plain = ({"cells": [{"outputs": [{"text": [f"│ {zero} ┆ -0.11 │"]}]}]} for zero in ("-0.00", "0.00 "))
+    assert notebooks.texts(minus) == notebooks.texts(plain) == [["│ 0.00  ┆ -0.11 │"]]

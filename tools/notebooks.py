@@ -11,6 +11,7 @@ import ast
 import contextlib
 import io
 import json
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -74,9 +75,10 @@ def shortened(text: str) -> list[str]:
 
 
 def texts(notebook: dict[str, Any]) -> list[Any]:
-    """Return what a notebook shows as text."""
+    """Return what a notebook shows as text; the sign of a zero, which hangs on the last bit, does not count."""
     outputs = [one for cell in notebook["cells"] for one in cell.get("outputs", [])]
-    return [one.get("text") or one["data"]["text/plain"] for one in outputs]
+    lines = [one.get("text") or one["data"]["text/plain"] for one in outputs]
+    return [[re.sub(r"-(0\.0+)(?!\d)", r"\1 ", line) for line in text] for text in lines]
 
 
 def main() -> None:

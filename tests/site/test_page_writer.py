@@ -61,8 +61,8 @@ def test_a_page_without_models_of_its_own_shares_the_picture_of_the_leaders(tmp_
     writer.add(Page("people.html", "People", "who was passed", "404.html", shared=("Six of eight.", ())))
     writer.add(Page("models/m.html", "M", "one model", "404.html", shared=("M is high.", own)))
     people, model = cards
-    assert people == draw_share_card("People", "Six of eight.", leaders, "10 October 2026")
-    assert model == draw_share_card("M", "M is high.", own, "10 October 2026")
+    assert people == draw_share_card("People", "Six of eight.", leaders, "10 October 2026, CC BY 4.0")
+    assert model == draw_share_card("M", "M is high.", own, "10 October 2026, CC BY 4.0")
 
 
 def test_every_pair_has_the_share_of_draws_in_which_the_first_is_above(study):

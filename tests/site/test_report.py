@@ -265,7 +265,7 @@ def test_a_foreign_page_in_the_way_is_refused_and_kept(mensura_command, evidence
 
 
 def test_a_build_that_fails_leaves_nothing_behind(monkeypatch, tmp_path):
-    def fail(*_):
+    def fail(*_, **__):
         raise ZeroDivisionError
 
     monkeypatch.setattr("mensura.site.report.Study.open", fail)
