@@ -11,6 +11,15 @@ import pytest
 from mensura.cli.main import main
 
 
+def test_a_command_ended_while_it_imports_prints_no_traceback(mensura_command, monkeypatch):
+    def end(name):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mensura.cli.main.import_module", end)
+    run = mensura_command("scale", "0.038")
+    assert (run.code, run.out, run.err) == (130, "", "")
+
+
 def test_scale_json_holds_every_reading(mensura_command):
     run = mensura_command("scale", "0.038", "--json")
     found = json.loads(run.out)

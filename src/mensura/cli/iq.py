@@ -167,7 +167,8 @@ def _print_all(result: IqResult, least: float | None, lead: Lead | None) -> None
     if own.height:
         placed = own.join(ranking.select("rank", "subject"), on="subject", how="left", maintain_order="left")
         print_table(placed.select(*columns, "status"), title="Yours (mensura iq MODEL says why)")
-    first = pl.col("p_first").map_elements(_short_chance, return_dtype=pl.String).alias("first")
+    chances = pl.col("p_first").map_elements(say_chance, return_dtype=pl.String)
+    first = chances.str.replace_many(["under ", "over "], ["<", ">"]).alias("first")  # so that a model takes one line
     ranks = pl.format("{}–{}", "rank_low", "rank_high").alias("ranks")
     table = ranking.drop("measured").join(result.composites, on="subject", maintain_order="left")
     table = table.select(*columns, first, ranks, "status", "published", "inherited", "estimated")
@@ -232,11 +233,6 @@ def _print_tree(tree: Explanation) -> None:
         return branch
 
     console.print(grow(tree), soft_wrap=False)
-
-
-def _short_chance(chance: float) -> str:
-    """Return a chance in one word, so that a model takes one line."""
-    return say_chance(chance).replace("under ", "<").replace("over ", ">")
 
 
 def _print_derived_ladders(evidence: Evidence, curves: Path) -> None:

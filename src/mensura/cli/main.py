@@ -112,6 +112,8 @@ def main() -> None:
         if not code and notices.is_terminal and (step := next_step(sys.argv[1:])):
             notices.print(step, style="dim")
         sys.exit(code)
+    except KeyboardInterrupt:  # asked to end while it still imported
+        sys.exit(130)
     except MensuraError as fault:
         _refuse(str(fault))
     except OSError as fault:  # a disk that is full or cannot be written, a path that is too long

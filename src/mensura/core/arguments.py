@@ -65,7 +65,8 @@ def check_arguments(verb: Callable[P, R]) -> Callable[P, R]:
         for name, value in bound.arguments.items():
             if signature.parameters[name].kind in (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL):
                 continue
-            if isinstance(value, Iterator) and _may_be_list(kinds[name]):  # looking at it would use it up
+            may_be_list = any(get_origin(one) is Iterable for one in (kinds[name], *get_args(kinds[name])))
+            if isinstance(value, Iterator) and may_be_list:  # looking at it would use it up
                 value = bound.arguments[name] = list(value)
             if not _fits(value, kinds[name]) or (isinstance(value, str) and not _fits(value, str)):
                 raise MensuraError(f"{name}: got {_shown(value)}; expected {_words(kinds[name])}")
@@ -101,10 +102,6 @@ def _fits(value: Any, kind: Any) -> bool:  # noqa: ANN401
     if not isinstance(kind, type):
         return True
     return isinstance(value, kind)
-
-
-def _may_be_list(kind: Any) -> bool:  # noqa: ANN401
-    return get_origin(kind) is Iterable or any(get_origin(one) is Iterable for one in get_args(kind))
 
 
 def _is_list(value: Any, origin: Any) -> bool:  # noqa: ANN401
