@@ -119,7 +119,7 @@ def expected_shares(study: Study, benchmark: str, capabilities: Floats) -> Float
 
 def year_sentence(study: Study) -> str:
     """Say what a year at the present pace is worth, as expected scores on a test that many know."""
-    pace, best = study.pace, float(study.models["capability"].max())  # type: ignore[arg-type]
+    pace, best = study.pace, float(study.fit.capabilities["capability"].max())  # type: ignore[arg-type]
     tests = sorted(explained(study), key=lambda one: one != _KNOWN_BEST)
     if not tests:
         return f"A year brings {pace.slope:.2f} ({pace.low:.2f} to {pace.high:.2f}) of {unit_words(study)}."
