@@ -3,15 +3,14 @@
 import json
 import re
 
-import numpy as np
 import polars as pl
 import pytest
 
 import mensura
 from mensura import MensuraError
 from mensura.baseline import read_items
-from mensura.baseline.asking import WAYS, find_way, fit_rates, flag_orders, plan_questions, read_persons, write_question
-from mensura.core.arrays import expit
+from mensura.baseline.asking import flag_orders, plan_questions, write_question
+from mensura.baseline.ways import WAYS, find_way
 from mensura.llm import Answer, UnreadableError, open_asker
 from mensura.people import Population
 from tests.llm.conftest import serve as serve
@@ -262,12 +261,6 @@ def test_persons_who_are_one_person_are_refused(items):
     assert everybody.baseline["mean"].item() > 0.8
 
 
-def test_marks_of_persons_may_be_text(items):
-    persons = [{"person": "a cook", "answers": {"i1": str(n % 2), "i2": n % 2 == 0}} for n in range(20)]
-    rows = read_persons(json.dumps({"persons": persons})).value
-    assert [row["estimate"] for row in rows[:2]] == pytest.approx([50, 50])
-
-
 def test_persons_without_answers_are_asked_again_and_reported(items):
     forgetful = Classroom(lambda text, call: None if call < 3 and "What is 3 + 3?" in text else 0.5)
     assert "missing" not in asked(items, forgetful, asking="persons").items["status"]
@@ -275,15 +268,6 @@ def test_persons_without_answers_are_asked_again_and_reported(items):
         asked(items, Model(lambda *_: 0.5), asking="persons")
     with pytest.raises(MensuraError, match="asking: got 'votes'; expected one of direct, persons"):
         asked(items, Model(lambda *_: 0.5), asking="votes")
-
-
-def test_rates_of_simulated_persons_are_closer_than_their_shares():
-    rng = np.random.default_rng(1)
-    true = expit(rng.normal(0.5, 0.8, 400))
-    right = rng.binomial(20, true)
-    rate, low, high = fit_rates(right, np.full(400, 20))
-    assert np.abs(rate - true).mean() < np.abs(right / 20 - true).mean()
-    assert 0.85 < ((low < true) & (true < high)).mean() < 0.95
 
 
 def test_nobody_to_ask_is_an_error_that_names_both_ways(items):

@@ -2,42 +2,27 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from mensura.baseline.estimator import logit_rate
-from mensura.baseline.recordings import COLUMNS, SIMULATED
-from mensura.core.arrays import Floats, expit
-from mensura.core.errors import MensuraError, check_choice, listed_names
-from mensura.demands.protocols import closed_object
-from mensura.extrapolation.whole_pool import (
-    REMEMBERING,
-    Matched,
-    deal,
-    judge_row,
-    label_of,
-    match,
-    read_estimates,
-    read_object,
-)
+from mensura.baseline.recordings import COLUMNS
+from mensura.baseline.ways import PERSONS, SHOWN, SYSTEM, Way, find_way, published
+from mensura.core.errors import MensuraError, listed_names
+from mensura.extrapolation.whole_pool import Matched, deal, label_of, match
 from mensura.intake.item_keys import LETTERS
-from mensura.llm import AnswerReading, Question, UnreadableError
-from mensura.scale import Z90
+from mensura.llm import Question
 
 if TYPE_CHECKING:
     from mensura.baseline.inputs import BaselineItems
     from mensura.llm import Asker
     from mensura.people import Population
 
-SYSTEM = "You estimate how groups of people do on test questions. You answer with one JSON object and nothing else."
 REMINDER = " Per cent: write 83 for 83%, not 0.83."
 """Added where a model wrote shares before."""
 SHARES = "no number is above 1, so they look like shares; expected per cent"
@@ -49,30 +34,8 @@ _ORDERS = re.compile(
     re.IGNORECASE,
 )
 _ROUNDS = 2
-_LABEL = re.compile(r"i\d+")
-_MEMORY = "\0memory"
-_SHOWN = 100
 _REPLIED = ("unreadable", "refused", "filtered")
 """Errors of a reply; others mean that none came."""
-
-
-@dataclass(frozen=True)
-class Way:
-    """One way to ask: its prompt, the schema and the reader of answers, and the items of one prompt.
-
-    ``suffix``: of the model's name among the estimators.
-    """
-
-    prompt: str
-    schema: Mapping[str, object]
-    read: Callable[[str], AnswerReading]
-    chunk: int
-    suffix: str = ""
-
-    @property
-    def hash(self) -> str:
-        """What the card names the prompt by."""
-        return hashlib.sha256((SYSTEM + self.prompt).encode()).hexdigest()[:12]
 
 
 def ask_models(
@@ -165,105 +128,6 @@ def _fenced(label: str, text: str, options: Sequence[str], right: Sequence[int],
     return f"<<<{label}\n{inside}\n{label}>>>"
 
 
-def read_reply(text: str) -> AnswerReading:
-    """Take the rows of an answer, and one more row: the benchmark that the model recognises, and its published mean."""
-    reading = read_estimates(text)
-    verdicts = [judge_row(row) if _LABEL.fullmatch(row["item"]) else "missing" for row in _rows(reading.value)]
-    if all(isinstance(verdict, str) for verdict in verdicts):  # so that --set retry=unreadable asks again
-        raise UnreadableError(str(verdicts[0]))
-    return _with_memory(reading, read_object(text))
-
-
-def read_persons(text: str) -> AnswerReading:
-    """Take the answers of simulated persons as one estimate per item, and the memory as :func:`read_reply` does."""
-    whole = read_object(text)
-    persons = whole.get("persons")
-    answers = (
-        [one["answers"] for one in persons if isinstance(one, dict) and isinstance(one.get("answers"), dict)]
-        if isinstance(persons, list)
-        else []
-    )
-    if len(answers) < _FEWEST:
-        raise UnreadableError(
-            f"the JSON answer has {len(answers)} persons with answers; expected {PERSONS} in a list 'persons'"
-        )
-    labels = dict.fromkeys(label for one in answers for label in one)
-    marks = [[float(one[label]) for one in answers if one.get(label) in (0, 1, "0", "1")] for label in labels]
-    if all(one == answers[0] for one in answers) and {sum(given) / len(given) for given in marks if given} == {0, 1}:
-        raise UnreadableError(f"all {len(answers)} persons give the same answers; expected persons who differ")
-    full = [(label, given) for label, given in zip(labels, marks, strict=True) if len(given) >= _FEWEST]
-    if not full:
-        raise UnreadableError("no item has answers of 0 or 1; expected one for each item and person")
-    rates, low, high = fit_rates(
-        np.array([sum(given) for _, given in full]), np.array([len(given) for _, given in full])
-    )
-    rows = [
-        {"item": label, "estimate": 100 * rate, "low": 100 * least, "high": 100 * most}
-        for (label, _), rate, least, most in zip(full, rates, low, high, strict=True)
-    ]
-    return _with_memory(AnswerReading(rows, str(whole.get("rationale") or "")), whole)
-
-
-def fit_rates(right: Floats, n: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return the rates of items with 90% intervals from right answers of n simulated persons each.
-
-    The model is that of Rasch with random items: their logits are normal around the pool's mean. The persons of one
-    prompt answer all items, so that the share of right answers is sufficient. The variance between items is what the
-    shares differ by beyond sampling.
-    """
-    logits, noise = logit_rate(right / n, n.astype(np.float64))
-    between = max(float(logits.var() - noise.mean()), _LEAST)
-    mean = np.average(logits, weights=1 / (between + noise))
-    kept = between / (between + noise)
-    centre, half = mean + kept * (logits - mean), Z90 * np.sqrt(kept * noise)
-    return expit(centre), expit(centre - half), expit(centre + half)
-
-
-def _with_memory(reading: AnswerReading, whole: Mapping[str, Any]) -> AnswerReading:
-    mean, name = whole.get("published_mean"), whole.get("benchmark")
-    share = None
-    if isinstance(mean, int | float) and not isinstance(mean, bool) and 0 <= mean <= 100:
-        share = mean / 100 if mean > 1 else mean  # nobody publishes a mean of 1% or less
-    memory = {"item": _MEMORY, "benchmark": str(name or "").strip()[:_SHOWN], "mean": share}
-    return AnswerReading([*_rows(reading.value), memory], reading.rationale)
-
-
-def _rows(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-PERSONS = 20
-"""Persons whom a model imagines in one answer."""
-_FEWEST = 5  # persons without whose answers an item has no estimate
-_LEAST = 0.05  # variance between items in logits, where the answers of so few persons show none
-_FOLDER = Path(__file__).parent / "data"
-_PERSON = closed_object({"person": {"type": "string"}, "answers": {"type": "object"}})
-_MEMORY_FIELDS = {name: REMEMBERING["properties"][name] for name in ("rationale", "benchmark", "published_mean")}
-WAYS = {
-    "direct": Way((_FOLDER / "prompt.txt").read_text(encoding="utf-8"), REMEMBERING, read_reply, chunk=75),
-    "persons": Way(
-        (_FOLDER / "prompt_persons.txt").read_text(encoding="utf-8"),
-        closed_object({**_MEMORY_FIELDS, "persons": {"type": "array", "items": _PERSON}}),
-        read_persons,
-        chunk=25,
-        suffix=SIMULATED,
-    ),
-}
-"""Ways to ask by their names; 75 items per direct prompt, as in the recordings that the errors were learned on."""
-
-
-def find_way(asking: str) -> Way:
-    """Return a way to ask; an unknown one is refused."""
-    check_choice("asking", asking, tuple(WAYS))
-    return WAYS[asking]
-
-
-def _published(rows: object) -> tuple[str | None, float | None]:
-    """Return the benchmark that a reply recognises, and the mean that it remembers."""
-    memory: Mapping[str, Any] = next((row for row in _rows(rows) if row["item"] == _MEMORY), {})
-    return memory.get("benchmark") or None, memory.get("mean")
-
-
 @dataclass(eq=False)
 class _Asked:
     """The questions about one population to one model: asked in chunks, and once more for items without an answer."""
@@ -311,12 +175,12 @@ class _Asked:
             if matched.faults:
                 left += [part[at] for at in matched.faults]
                 self.reasons.append(answer.error or next(iter(matched.faults.values())))
-                self.came = self.came or " ".join(answer.text.split())[:_SHOWN]
-            published = _published(answer.value)
+                self.came = self.came or " ".join(answer.text.split())[:SHOWN]
+            memory = published(answer.value)
             for at, one in matched.estimates.items():
                 item = self.items.table["item"][part[at]]
                 model = self.asker.model + self.way.suffix
-                origin = (model, str(run + 1), one.remembered, self.who.name, *made, *published)
+                origin = (model, str(run + 1), one.remembered, self.who.name, *made, *memory)
                 self.rows.append((item, one.rate, one.low, one.high, *origin))
         return sorted(left)
 
@@ -341,7 +205,7 @@ class _Asked:
         came = f"; the reply began with {self.came!r}" if self.came else ""
         return [
             f"{self.asker.model} gave no usable answer for {self.without} of {self.items.table.height * self.runs} "
-            f"items of {self.who.name} in {self.replies} replies ({self.reasons[0][:_SHOWN]}{came})"
+            f"items of {self.who.name} in {self.replies} replies ({self.reasons[0][:SHOWN]}{came})"
         ]
 
     def remedy(self) -> str:

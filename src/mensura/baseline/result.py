@@ -118,7 +118,7 @@ class Baseline(Result):
         if "minutes" not in self.items.columns:
             return ""
         timed = self.items.unique("item").select("^minutes.*$").drop_nulls()
-        middle = [f"{_short(timed[name].median())}" for name in timed.columns]
+        middle = [_short(timed[name].median()) for name in timed.columns]
         hours = f"{timed['minutes'].sum() / 60:.1f} hours"
         return f"{middle[0]} minutes for the middle item ({middle[1]} to {middle[2]}), {hours} for {timed.height} items"
 

@@ -56,7 +56,8 @@ def horizon(
     derived, dates = None, pl.DataFrame(schema={"subject": pl.String, "released": pl.String})
     sources: list[object] = []
     for file in times or ():
-        if "released" in (table := as_frame(file, name=str(file))).columns:
+        table = as_frame(file, name=str(file))
+        if "released" in table.columns and "task" not in table.columns:
             dates = table
         else:
             sources.append(file)
@@ -88,12 +89,8 @@ def horizon(
     print_notes(notes)
     shown = fit.shown
     if runs is None:
-        shown = shown.join(
-            embedded.published.select("subject", study_p50="p50_minutes"),
-            on="subject",
-            how="left",
-            maintain_order="left",
-        )
+        study = embedded.published.select("subject", study_p50="p50_minutes")
+        shown = shown.join(study, on="subject", how="left", maintain_order="left")
     _print(fit, shown, table, trend)
 
 

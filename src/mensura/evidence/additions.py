@@ -134,8 +134,8 @@ def _doubts(row: dict[str, Any]) -> Iterator[str]:
 
 def _months(day: str) -> int | None:
     """Count the months from year 0 to a day such as 2026-10-01 or a month such as 2026-10; other words have none."""
-    found = re.match(r"(\d{4})-(\d\d)", day)
-    return 12 * int(found[1]) + int(found[2]) if found else None
+    parts = re.match(r"(\d{4})-(\d\d)", day)
+    return 12 * int(parts[1]) + int(parts[2]) if parts else None
 
 
 def doubtful_models(

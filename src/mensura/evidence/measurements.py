@@ -296,8 +296,8 @@ def far_below_predecessor(evidence: Evidence) -> pl.DataFrame:
     before = scores.rename({"subject": "predecessor", "score": "predecessor_score", "points": "points_before"})
     pairs = alike.join(scores, on="subject").join(before, on=["predecessor", "benchmark"])
     lost = pl.col("points_before") - pl.col("points")
-    found = pairs.filter(lost >= just_below(FAR)).sort(lost, "subject", descending=[True, False])
-    return found.select("subject", "benchmark", "score", "predecessor", "predecessor_score")
+    far = pairs.filter(lost >= just_below(FAR)).sort(lost, "subject", descending=[True, False])
+    return far.select("subject", "benchmark", "score", "predecessor", "predecessor_score")
 
 
 def require_subject(evidence: Evidence, subject: str) -> str:

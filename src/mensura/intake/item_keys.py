@@ -24,10 +24,10 @@ _STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 _YES = {"true": 1, "t": 1, "yes": 1, "y": 1, "false": 0, "f": 0, "no": 0, "n": 0}
 _PAIRS = (("no", "yes"), ("false", "true"))
 _LETTERED = re.compile(r"\(?[A-J]\)?(?:\s*(?:[,;&/+|]|and)?\s*\(?[A-J]\)?)+")
+"""Several letters as one key: ``A,C``, ``AC`` or ``(A) and (C)``."""
 _NUMBERED = re.compile(r"\d{1,2}(?:\s*[,;|]\s*\d{1,2})+")
 _WHOLE = re.compile(r"(\d{1,2})\.0+")
 """A number of an option as tables with empty cells print it: 2.0."""
-"""Several letters as one key: ``A,C``, ``AC`` or ``(A) and (C)``."""
 
 
 ResolvedKey = tuple[tuple[str, ...], tuple[str, ...], tuple[int, ...]]

@@ -74,8 +74,8 @@ class KnownNames:
 
     def ident(self, written: str) -> str | None:
         """Return the id a name stands for, None where it stands for none or two; cheap, for names by the thousand."""
-        found = self._find(written)
-        return None if found is None else found.id
+        match = self._find(written)
+        return None if match is None else match.id
 
     def match(self, written: str) -> NameMatch:
         """Find what a name stands for; one that is only near is offered, never taken."""

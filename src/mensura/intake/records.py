@@ -17,9 +17,9 @@ MOST_BYTES = 2**28
 """Bytes that a file of records may unpack to."""
 JSON_FILES = (".json", ".jsonl", ".ndjson")
 _LISTS = (
-    "examples", "samples", "items", "questions", "data", "records", "rows", "results", "entries", "problems", "tasks",
-    "instances", "test", "validation", "dev", "train", "dataset", "quiz",
-)  # fmt: skip
+    *("examples", "samples", "items", "questions", "data", "records", "rows", "results", "entries", "problems"),
+    *("tasks", "instances", "test", "validation", "dev", "train", "dataset", "quiz"),
+)
 """Names under which a JSON object keeps its records."""
 
 

@@ -76,13 +76,13 @@ def _outcome(frame: pl.DataFrame, name: str) -> pl.Series:
         raise MensuraError(f"{name}: no column winner; expected model_a, model_b, tie or both_bad in it")
     codes = {word: code for code, words in enumerate(NAMES["outcomes"].values()) for word in words}
     written = frame["winner"].cast(pl.String).str.strip_chars().str.to_lowercase()
-    found = written.replace_strict(codes, default=None, return_dtype=pl.Int8)
-    if found.null_count():
-        row = int(found.is_null().arg_max() or 0)
+    outcomes = written.replace_strict(codes, default=None, return_dtype=pl.Int8)
+    if outcomes.null_count():
+        row = int(outcomes.is_null().arg_max() or 0)
         raise MensuraError(
             f"{name}, row {row + 2}, winner: {frame['winner'][row]!r}; expected model_a, model_b, tie or both_bad"
         )
-    return found
+    return outcomes
 
 
 def _size(frame: pl.DataFrame, title: str, name: str) -> pl.Expr:

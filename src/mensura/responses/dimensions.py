@@ -76,15 +76,7 @@ class DimensionFit(Result):
 
     """
 
-    TABLES: ClassVar[tuple[str, ...]] = (
-        "subjects",
-        "items",
-        "intercepts",
-        "correlations",
-        "reliability",
-        "log",
-        "quality",
-    )
+    TABLES: ClassVar = ("subjects", "items", "intercepts", "correlations", "reliability", "log", "quality")
 
     subjects: pl.DataFrame
     items: pl.DataFrame

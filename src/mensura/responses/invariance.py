@@ -65,19 +65,19 @@ class Invariance(NamedTuple):
     @property
     def sentence(self) -> str:
         """The result in words."""
-        found = f"{self.spread:.2f} logits ({self.low:.2f} to {self.high:.2f}, 90%) over {counted(self.items, 'item')}"
+        spread = f"{self.spread:.2f} logits ({self.low:.2f} to {self.high:.2f}, 90%) over {counted(self.items, 'item')}"
         who = f"{self.group} and {self.reference}"
         if np.isnan(self.spread):
             return f"whether items behave alike for {who} is untested: {FEWEST_ITEMS} items with errors are needed"
         if self.verdict == "different":
             return (
-                f"items behave differently for {who}: differences spread by {found}, more than {LARGEST_SPREAD}; about "
-                f"{self.beyond:.0%} of items differ by {LARGE} or more. Two dimensions, not one: no rarity, percentile "
-                f"or IQ of {self.group} is printed"
+                f"items behave differently for {who}: differences spread by {spread}, more than {LARGEST_SPREAD}; "
+                f"about {self.beyond:.0%} of items differ by {LARGE} or more. Two dimensions, not one: "
+                f"no rarity, percentile or IQ of {self.group} is printed"
             )
         if self.verdict == "alike":
-            return f"items behave alike for {who}: differences spread by {found}, at most {LARGEST_SPREAD}"
-        return f"whether items behave alike for {who} stays open: differences spread by {found}; ask more of them"
+            return f"items behave alike for {who}: differences spread by {spread}, at most {LARGEST_SPREAD}"
+        return f"whether items behave alike for {who} stays open: differences spread by {spread}; ask more of them"
 
 
 def check_invariance(differences: pl.DataFrame, difficulty: Floats | None = None) -> Invariance:

@@ -187,9 +187,9 @@ def _answer_table(
     answers = answers.with_columns(q=discovery_rates(answers["p"].to_numpy(), tests)).filter(pl.col("q") < rate)
     names = subjects.select("subject", "group")[answers["row"]]
     items = pl.Series("item", bank.items).gather(answers["place"].cast(pl.UInt32))
-    found = names.with_columns(items)
+    table = names.with_columns(items)
     if bank.categories:
         pairs = answers.select("place", "step").iter_rows()
         ratings = [bank.categories[place][step] for place, step in pairs]
-        found = found.with_columns(category=pl.Series(ratings, dtype=pl.Float64))
-    return found.with_columns(answers.select("right", "n", "expected", "p", "q"))
+        table = table.with_columns(category=pl.Series(ratings, dtype=pl.Float64))
+    return table.with_columns(answers.select("right", "n", "expected", "p", "q"))

@@ -130,9 +130,9 @@ class AgentTools(Library):
         about["source"] = "Mensura, from estimates of each item"
         rows = made.baseline.iter_rows(named=True)
         scores = [(row["population"], shapes.quantity_of(row, "mean", **about)) for row in rows]
-        found = [shapes.PeopleScore(people=who, score=score, unit="fraction") for who, score in scores]
+        scored = [shapes.PeopleScore(people=who, score=score, unit="fraction") for who, score in scores]
         card = made.card() if detail == "full" else ""
-        return shapes.BaselineFound(benchmark=name, people=found, notes=list(made.warnings), card=card)
+        return shapes.BaselineFound(benchmark=name, people=scored, notes=list(made.warnings), card=card)
 
     def _primary(self, subject: str) -> Scores:
         return {row.benchmark: row for row in self.scores_of(subject) if row.primary}

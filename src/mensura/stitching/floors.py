@@ -230,11 +230,11 @@ def choose_curve(
 
     A curve of two steps that explains less at the start, floors and ceilings not yet settled, is not followed further.
     """
-    best, found = 0.0, estimate_asymptotes(cells, unknown, unknown_ceiling, pooling, shares)
+    best, floors = 0.0, estimate_asymptotes(cells, unknown, unknown_ceiling, pooling, shares)
     if cells.right_or_wrong:
-        return best, found
+        return best, floors
     first = estimate_asymptotes(cells, unknown, unknown_ceiling, pooling, shares, rounds=1)
-    least = found.explained + LEAST_GAIN
+    least = floors.explained + LEAST_GAIN
     for step in STEPS:
         other = replace(cells, step=step)
         begun = estimate_asymptotes(other, unknown, unknown_ceiling, pooling, shares, rounds=1)
@@ -242,11 +242,11 @@ def choose_curve(
             continue
         end = estimate_asymptotes(other, unknown, unknown_ceiling, pooling, shares)
         if end.explained > least:
-            best, found, least = step, end, end.explained
-    low = found.ceiling[unknown_ceiling].min(initial=1.0) <= SOUND
+            best, floors, least = step, end, end.explained
+    low = floors.ceiling[unknown_ceiling].min(initial=1.0) <= SOUND
     if low and cells.layout.n_scores <= MOST_INTEGRATED:
-        found = _integrated(replace(cells, step=best), found, unknown, unknown_ceiling, pooling, shares)
-    return best, found
+        floors = _integrated(replace(cells, step=best), floors, unknown, unknown_ceiling, pooling, shares)
+    return best, floors
 
 
 # Low ceilings once more, with capability integrated out.
