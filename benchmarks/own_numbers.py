@@ -95,6 +95,12 @@ CASES = (
         "different models",
     ),
     Careless("far from the evidence", table("gpt-5,gpqa_diamond,20%", head="model,benchmark,score"), "in place of"),
+    Careless("above all the evidence", table(f"{MINE},hle,100,percent"), "far from all others"),
+    Careless(
+        "three answers for 198",
+        table("gpt-5,gpqa_diamond,100,percent,3", head="model,benchmark,score,unit,n"),
+        "these 3",
+    ),
     Careless("a group of people as model", table("People: us,2026-10-01,hle,10,percent"), "not as a group of people"),
     Careless(
         "a cell without a figure", table(f"{MINE},gpqa_diamond,60,percent", f"{MINE},hle,n/a,percent"), "no score"

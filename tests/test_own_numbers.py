@@ -280,6 +280,12 @@ def test_a_release_in_the_future_is_doubted():
         (("gpqa_diamond", 60), {"n": 1_000_000_000}, "its n or standard error says 1e+09 answers to 198 items"),
         (("gpqa_diamond", 77), {"n": 5}, "77 percent of 5 answers is no whole number of right ones; check n"),
         (("gpqa_diamond", 20), {"model": "gpt-5"}, "20 percent counts in place of 85.6 percent of the evidence"),
+        (
+            ("gpqa_diamond", 100),
+            {"model": "gpt-5", "n": 3},
+            "these 3 answers count in place of 85.6 percent of the evi",
+        ),
+        (("hle", 100), {}, "100 percent is far from all others (2 to"),
         (("gpqa_diamond", 60), {"day": "1970-01-01"}, "its release on 1970-01-01 is before all others; check it"),
         (("gpqa_diamond", 60), {"model": "People: crowd workers"}, "counts as a model, not as a group of people"),
         (("gpqa_diamond", 60), {"stderr": 0.0}, "a standard error of 0 is not possible here; it counts as unknown"),
@@ -331,4 +337,4 @@ def test_a_model_written_twice_or_with_two_dates_is_named():
 
 def test_an_elo_far_from_all_others_is_named():
     table = own(("arena_overall", 60)).with_columns(unit=pl.lit("elo"))
-    assert any("60 Elo is far from all others (1304 to" in text for text in mensura.load().add(table).warnings)
+    assert any("60 elo is far from all others (1304 to" in text for text in mensura.load().add(table).warnings)

@@ -79,7 +79,7 @@ def doubtful_figures(
     absent = {"n", "stderr", "date", "released", "note"} - set(reading.scores.columns)
     optional = [pl.lit(None, pl.String).alias(name) for name in absent]
     primary = scores.filter("primary")
-    ranges = primary.group_by("benchmark").agg(least=pl.min("score"), most=pl.max("score"))
+    ranges = primary.group_by("benchmark").agg(least=pl.min("score"), most=pl.max("score"), usual=pl.first("unit"))
     earlier = primary.select("subject", "benchmark", before="score", before_unit="unit")
     rows = (
         reading.scores.with_columns(optional)
@@ -126,9 +126,14 @@ def _doubts(row: dict[str, Any]) -> Iterator[str]:
         yield f"its date, {row['date']}, is long before the model's release on {row['released'][:10]}; check both"
     if unit == "percent" and 0 < score < 1 and least is not None and score < least:
         yield f"{score:g} percent is below every other score; if it is a share, say fraction"
-    if unit == "elo" and least is not None and not least - _ELO_GAP <= score <= row["most"] + _ELO_GAP:
-        yield f"{score:g} Elo is far from all others ({least:g} to {row['most']:g}); check it"
-    if before is not None and size and of and abs(score / size - before / of) * 100 > just_above(_GAP):
+    if least is not None and (size or unit == "elo"):
+        per = (size or 1.0) / RATE_UNITS.get(row["usual"], 1.0)
+        gap, least, most = size * _GAP / 100 if size else _ELO_GAP, per * least, per * row["most"]
+        if score > most + just_above(gap) or (unit == "elo" and score < least - gap):
+            yield f"{score:g} {unit} is far from all others ({least:g} to {most:g}); check it"
+    if before is not None and size and of and (n or items) < items:
+        yield f"these {n:g} answers count in place of {before:g} {row['before_unit']} of the evidence"
+    elif before is not None and size and of and abs(score / size - before / of) * 100 > just_above(_GAP):
         yield f"{score:g} {unit} counts in place of {before:g} {row['before_unit']} of the evidence"
 
 

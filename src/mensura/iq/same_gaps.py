@@ -73,11 +73,6 @@ class GapCorrection:
         return GapCorrection(self.shift[rows], self.factor[rows], self.chosen[rows])
 
 
-def uncorrected(models: int) -> GapCorrection:
-    """Return the correction that changes nothing."""
-    return GapCorrection(np.zeros(models), np.ones(models), np.zeros(models))
-
-
 def find_entries(matrix: ScoreMatrix, iqs: Floats, targets: Mask) -> Entries:
     """Choose for each of the ``targets`` well-measured models within 15 points of it, by estimated ``iqs``."""
     measured = matrix.measured

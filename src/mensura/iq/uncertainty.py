@@ -27,7 +27,7 @@ from mensura.iq.joint import at_once, draw_log_odds, fill_benchmarks, fill_drawn
 from mensura.iq.ladders import HIGHEST, LOWEST
 from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.rules import IqRules
-from mensura.iq.same_gaps import GapCorrection, uncorrected
+from mensura.iq.same_gaps import GapCorrection
 from mensura.scale.ranking import TAIL
 
 _CHUNK = 100  # draws worked on at once: enough to keep the processor busy, few enough for its memory
@@ -160,8 +160,8 @@ def _draw_jointly(
         drawn[chunk] = matrix.read(log_odds[chunk], beyond=True)
     del log_odds  # as much memory as what comes of it
     middle = np.sum([drawn[chunk].sum(axis=0) for chunk in chunks], axis=0) / n
-    correction = correction or uncorrected(len(matrix.subjects))
     models = len(matrix.subjects)
+    correction = correction or GapCorrection(np.zeros(models), np.ones(models), np.zeros(models))
     composites, dimensions = np.empty((n, models)), np.empty((n, models, len(matrix.dimensions)))
     columns = (len(matrix.benchmarks), 1 + len(matrix.dimensions), 1 + len(matrix.dimensions))
     benchmarks, below, above = (_single(n, models, size) for size in columns)

@@ -215,11 +215,8 @@ def watch_stream(
     else:
         layout = ScoreLayout.of(stream.rows, stream.cols)
         refits = refit_looks(layout, stream.scores, design.counts)
-        null, seen, converged = (
-            describe_null(stream, layout, refits.whole, start),
-            refits.C,
-            bool(refits.whole.converged[0]),
-        )
+        null, seen = describe_null(stream, layout, refits.whole, start), refits.C
+        converged = bool(refits.whole.converged[0])
     paths, unconverged = _simulate(null, design, streams, seed, advance)
     path, years, common = design.statistics(seen)[0], stream.years[design.counts - 1], null.scatter.common
     plan = calibrate(path, paths, years, start, rate, common=common, unconverged=unconverged)
