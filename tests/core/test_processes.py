@@ -32,6 +32,14 @@ def test_a_function_returns_its_result_from_another_process():
         assert processes.submit(os.getpid).result() != os.getpid()
 
 
+def test_arguments_are_those_of_the_call():
+    numbers = {"a": 1}
+    with Processes(1) as processes:
+        text = processes.submit(json.dumps, numbers)
+        numbers["b"] = 2
+        assert text.result() == '{"a": 1}'
+
+
 def test_an_error_for_the_user_comes_back_as_it_was_raised(tmp_path):
     with Processes() as processes:
         with pytest.raises(MensuraError, match=r"^a\.gif: unknown format"):

@@ -84,6 +84,19 @@ def test_pages_are_counted_before_they_are_made(report, evidence):
     assert count_pages(evidence) == len(made)
 
 
+def test_every_look_and_page_of_every_process_is_known(report):
+    """Pages of models are written in another process, whose rules and names must reach style sheet and sitemap."""
+    sheet = (report / "static/style.css").read_text(encoding="utf-8")
+    ruled = set(re.findall(r"data-[st]='(\w+)'", sheet))
+    assert {name[0] for name in ruled} <= set("abcd0123456789")
+    listed = (report / "sitemap.xml").read_text(encoding="utf-8")
+    for page in (*report.glob("models/*.html"), *report.glob("benchmarks/*.html")):
+        named = set(re.findall(r'\bdata-[st]="?(\w+)', page.read_text(encoding="utf-8")))
+        assert named
+        assert named <= ruled
+        assert f"{page.parent.name}/{page.name}".replace("index.html", "") in listed
+
+
 def test_downloads_are_the_evidence(report):
     for suffix, read in (("csv", pl.read_csv), ("parquet", pl.read_parquet)):
         assert read(report / f"data/scores.{suffix}").height == mensura.load().scores.height
@@ -215,6 +228,7 @@ def test_report_command_prints_the_headline_table(report, printed):
 @pytest.fixture
 def short(monkeypatch):
     """A report of two pages, which takes a moment to build."""
+    monkeypatch.setattr("mensura.site.report.FEW_MODELS", 10_000)  # this process writes all pages
     monkeypatch.setattr(
         "mensura.site.pages.named_pages", lambda study, editions: [pages.method(study), pages.data(study)]
     )

@@ -46,10 +46,15 @@ class Processes:
     def submit(self, function: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> Future[T]:
         """Run ``function``, which a module defines, in another process and return the future of its result.
 
-        The future raises the function's :class:`MensuraError` or OSError again. Any other error goes to the log, and
-        the future raises a MensuraError in its place.
+        Its arguments are written down at once: what the caller changes later is not seen there. The future raises the
+        function's :class:`MensuraError` or OSError again. Any other error goes to the log, and the future raises a
+        MensuraError in its place.
         """
-        return self._threads.submit(self._run, function, arguments, named)
+        folder = tempfile.TemporaryDirectory(prefix="mensura-work-", ignore_cleanup_errors=True)
+        _dump((function, arguments, named), Path(folder.name) / "given")
+        future = self._threads.submit(self._run, function, Path(folder.name))
+        future.add_done_callback(lambda _: folder.cleanup())
+        return future
 
     def __enter__(self) -> Self:
         return self
@@ -61,21 +66,19 @@ class Processes:
                 child.kill()
         self._threads.shutdown(wait=True, cancel_futures=True)
 
-    def _run(self, function: Callable[..., T], arguments: tuple[Any, ...], named: dict[str, Any]) -> T:
-        with tempfile.TemporaryDirectory(prefix="mensura-work-", ignore_cleanup_errors=True) as folder:
-            given, outcome_file = Path(folder) / "given", Path(folder) / "outcome"
-            _dump((function, arguments, named), given)
-            child = self._start(given, outcome_file)
-            with child:  # its standard input stays open: the end of it tells the child that this process has ended
-                stderr = child.stderr.read() if child.stderr else b""
-            with self._lock:
-                self._running.discard(child)
-            if self._closed:
-                raise CancelledError
-            if child.returncode or not outcome_file.is_file():
-                raise _ended(function, stderr.decode(errors="replace"))
-            with outcome_file.open("rb") as file:
-                error, result = pickle.load(file)
+    def _run(self, function: Callable[..., T], folder: Path) -> T:
+        outcome_file = folder / "outcome"
+        child = self._start(folder / "given", outcome_file)
+        with child:  # its standard input stays open: the end of it tells the child that this process has ended
+            stderr = child.stderr.read() if child.stderr else b""
+        with self._lock:
+            self._running.discard(child)
+        if self._closed:
+            raise CancelledError
+        if child.returncode or not outcome_file.is_file():
+            raise _ended(function, stderr.decode(errors="replace"))
+        with outcome_file.open("rb") as file:
+            error, result = pickle.load(file)
         if error is not None:
             raise error
         outcome: T = result

@@ -51,11 +51,15 @@ _SHARED = re.compile(r'<g class="shared" data-size="([\d.]+) ([\d.]+)">(.*?)</g>
 class Compact:
     """Takes pages one by one; :meth:`rules` and :attr:`pictures` are what the pages then need beside themselves."""
 
-    def __init__(self, sheet: str) -> None:
-        """``sheet``: the style sheet; cells whose label it names keep their label."""
+    def __init__(self, sheet: str, part: str = "") -> None:
+        """``sheet``: the style sheet; cells whose label it names keep their label.
+
+        ``part``: what the names of rules and pictures begin with, another for the pages of each process.
+        """
         self._named = set(re.findall(r'data-label="([^"]+)"', sheet))
+        self._part = part
         self._looks: dict[str, int] = {}
-        self._tables: dict[tuple[str, ...], int] = {}
+        self._tables: dict[tuple[str, ...], str] = {}
         self.pictures: dict[str, str] = {}
         """Files of pictures that many pages show."""
 
@@ -77,7 +81,7 @@ class Compact:
         text = _SUBJECT.sub(r"\1", _LINE.sub(_path, text))
         if "static/charts.js" not in text:  # nothing on the page chooses makers
             text = _PROVIDER.sub(r"\1", text)
-        text = _ROUND.sub(_whole, _TWO_LOOKS.sub(lambda match: _look(match, "data-s", "", self._looks), text))
+        text = _ROUND.sub(_whole, _TWO_LOOKS.sub(lambda match: _look(match, "data-s", self._part, self._looks), text))
         text = _DIRECTION.sub(r"\1\2", _TABLE.sub(self._table, text))
         text = _END.sub("", _LINK.sub(r"\1\2", _WORD.sub(r" \1=\2", text)))
         if shapes:
@@ -87,7 +91,7 @@ class Compact:
 
     def rules(self) -> str:
         """Return the rules of the style sheet: looks, as weak as the attributes they replace, and labels of cells."""
-        rules = [f":where([data-s='{name}']){{{_rule(look)}}}\n" for look, name in self._looks.items()]
+        rules = [f":where([data-s='{self._part}{name}']){{{_rule(look)}}}\n" for look, name in self._looks.items()]
         labels = [
             f"[data-t='{name}'] td:nth-child({place})::before{{content:{json.dumps(html.unescape(label))}}}\n"
             for cells, name in self._tables.items()
@@ -101,7 +105,7 @@ class Compact:
         rows = {tuple(_CELL.findall(row)) for row in _ROW.findall(match[0]) if "data-label" in row}
         if len(rows) != 1:
             return match[0]
-        name = self._tables.setdefault(rows.pop(), len(self._tables))
+        name = self._tables.setdefault(rows.pop(), f"{self._part}{len(self._tables)}")
         cells = _LABEL.sub(lambda label: label[0] if label[1] in self._named else "", match[0])
         return cells.replace("<table", f'<table data-t="{name}"', 1)
 
@@ -113,7 +117,7 @@ class Compact:
         images = []
         for name, theme in THEMES.items():
             drawing = resolve(drawn, theme)
-            file = self.pictures.setdefault(drawing, f"static/people-{len(self.pictures)}.svg")
+            file = self.pictures.setdefault(drawing, f"static/people-{self._part}{len(self.pictures)}.svg")
             images.append(f'<image class="in-{name}" href="{root}{file}" {size}/>')
         return "".join(images)
 

@@ -8,8 +8,9 @@ result (:mod:`mensura.core.cache`). A report that is built again draws only what
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 import polars as pl
 from markupsafe import Markup, escape
@@ -29,13 +30,12 @@ from mensura.site.texts import first_link, term, term_id
 from mensura.study import units
 
 _SAID_BY_PAGE = re.compile(
-    r' xmlns="http://www.w3.org/2000/svg"|(?: role="group" aria-label="[^"]*")? font-family="[^"]*"'
-    r'|( (?:[xyr]|[xy][12]|c[xy]|width|height)="-?\d+)\.0(?=")'
+    r'<svg xmlns="http://www.w3.org/2000/svg"([^>]*?)(?: role="group" aria-label="[^"]*")? font-family="[^"]*"'
 )
 _SIZE = re.compile(r'(?:width|height)="([\d.]+)"')
-
+SharedParts: TypeAlias = tuple[list[str], str, dict[str, str]]
 MOST_CARDS = 24
-"""Pages with a picture of their own for shared links. A chart has that of its page, others have that of the first."""
+"""Pages with a picture of their own for shared links. Others have that of the first page, a chart has its page's."""
 
 
 class PageWriter:
@@ -47,37 +47,37 @@ class PageWriter:
         shared: Mapping[str, object],
         advance: Callable[[], object] | None = None,
         leaders: tuple[Mark, ...] = (),
+        cards: int = MOST_CARDS,
+        part: str = "",
     ) -> None:
         """Write into ``folder``; ``shared`` is what every template knows, ``advance`` is called once per page.
 
-        ``leaders``: the models in the shared picture of a page that names none itself.
+        ``leaders``: the models in the shared picture of a page that names none itself. ``cards``: how many pages get
+        such a picture of their own. ``part``: what names of shared rules begin with, where several writers write.
         """
-        self._leaders = leaders
+        self._leaders, self._cards = leaders, cards
         self.listed: list[str] = []  # pages for the sitemap
         self._folder, self._shared, self._advance = folder, shared, advance
         self._day = units.say_day(str(shared["evidence_day"]))
-        self._cards = 0
         self._card_of: dict[str, str] = {}  # page → the page whose picture it has
-        self._first = ""
         self._written: set[str] = set()  # figures
-        self._compact = Compact(style_sheet())
+        self._compact = Compact(style_sheet(), part)
         self._frames: dict[str, str] = {}  # of paged figures
         self._bars: dict[tuple[str, str], Markup] = {}
         self._environment = self._templates()
 
     def add(self, page: Page) -> None:
         """List a page for the sitemap, and draw its picture for shared links."""
-        self._first = self._first or page.file
         if page.listed:
             self.listed.append(page.file)
-        if self._cards < MOST_CARDS and page.listed:
+        if self._cards > 0 and page.listed:
             sentence, marks = page.shared
             address = str(self._shared["address"]).partition("://")[2].strip("/")
             origin = ", ".join(filter(None, (address, self._day, "CC BY 4.0")))
             svg = draw_share_card(page.title, sentence or page.summary, marks or self._leaders, origin)
             picture = placed(self._folder, *_card_path(page.file).split("/"))
             picture.write_bytes(recall("drawing", [svg], lambda: to_png(svg, 1.0)))
-            self._cards += 1
+            self._cards -= 1
             self._card_of |= {f"charts/{one.name}.html": page.file for one in page.figures} | {page.file: page.file}
 
     def write(self, page: Page) -> None:
@@ -92,7 +92,7 @@ class PageWriter:
             root=(str(shared["address"]) or page.root) if page.file == "404.html" else page.root,
             current=page.file,
             scripts=page.scripts,
-            card=_card_path(self._card_of.get(page.file, self._first)),
+            card=_card_path(self._card_of.get(page.file, "index.html")),
         )
         if page.template == "index.html":  # it has its own style sheet inside, so that it shows at once
             own = Compact(style_sheet())
@@ -109,12 +109,20 @@ class PageWriter:
         if self._advance is not None and not page.file.startswith("charts/"):
             self._advance()
 
-    def write_shared(self) -> None:
-        """Write what the pages share: the further rules of the style sheet, and pictures."""
+    def shared(self) -> SharedParts:
+        """Return what the pages written so far share: their names for the sitemap, rules of style, and pictures."""
+        return self.listed, self._compact.rules(), self._compact.pictures
+
+    def write_shared(self, others: Sequence[SharedParts]) -> list[str]:
+        """Write what all pages share, those of ``others`` in other processes too; return the pages for the sitemap."""
+        pages: list[str] = []
         with placed(self._folder, "static", "style.css").open("a", encoding="utf-8") as sheet:
-            sheet.write(self._compact.rules())
-        for drawing, file in self._compact.pictures.items():
-            write(drawing, self._folder, file)
+            for listed, rules, pictures in (self.shared(), *others):
+                sheet.write(rules)
+                for drawing, file in pictures.items():
+                    write(drawing, self._folder, file)
+                pages += listed
+        return pages
 
     def _templates(self) -> Templates:
         environment = Templates("mensura.site")
@@ -171,7 +179,7 @@ class PageWriter:
 
 def _rooted(drawing: object, root: str) -> Markup:
     """Return a drawing for a page: its links from there, without what the page itself says of every drawing."""
-    return Markup(_SAID_BY_PAGE.sub(lambda match: match[1] or "", str(drawing)).replace(ROOT, escape(root)))
+    return Markup(_SAID_BY_PAGE.sub(r"<svg\1", str(drawing)).replace(ROOT, escape(root)))
 
 
 def write(text: str, folder: Path, *parts: str) -> None:

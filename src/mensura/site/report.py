@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from itertools import chain
 from pathlib import Path
@@ -16,6 +16,7 @@ from mensura.core.cache import find_kept, keep_results
 from mensura.core.errors import MensuraError
 from mensura.core.folders import whole_folder, written_state
 from mensura.core.frames import neutral_cells
+from mensura.core.processes import WORKERS, Processes
 from mensura.evidence import Evidence
 from mensura.intake.shared_writing import Description, describe_folder
 from mensura.iq import COUNTS
@@ -23,7 +24,7 @@ from mensura.scale import Calibration
 from mensura.site import api, editions as editing, pages
 from mensura.site.cards import people_cards, search_entries
 from mensura.site.compact import compact_inline
-from mensura.site.page_writer import PageWriter, placed, write
+from mensura.site.page_writer import MOST_CARDS, PageWriter, SharedParts, placed, write
 from mensura.site.pages.data import study_parts
 from mensura.site.pages.page import leader_marks
 from mensura.site.pictures.first_screen import FirstScreen, screen_of
@@ -34,6 +35,10 @@ from mensura.study.study import Study
 
 Records = dict[str, api.JsonText]
 _FOLDERS = tuple(f"{name}/" for name in ("api", "benchmarks", "charts", "data", "makers", "models", "share", "static"))
+FEW_MODELS, MODELS_AT_ONCE = 50, 200
+"""Models below which no other process writes their pages, and how many are worth a process of their own."""
+NAMED_CARDS = len(pages.NAVIGATION) + len(pages.MORE)
+"""Pages that every report has once and that have a picture for shared links."""
 HEADLINE = (
     *("rank", "name", "provider", "iq", "iq_low", "iq_high", "published", "measured", "inherited", "estimated"),
     *("scored_dimensions", "status", "capability", "released"),
@@ -125,30 +130,59 @@ def build_report(
             "early": Markup(EARLY),
             "sheet": Markup(page_sheet()),
         }
-        writer = PageWriter(stage, shared, advance, leader_marks(study))
-        before = editing.read_editions(out) if earlier is None else list(earlier)
-        editions = editing.next_edition(study, before or editing.shipped_editions(study), day, log)
-        named = list(pages.named_pages(study, editions))
-        screen = screen_of(study)
-        records = {subject: api.to_json(record) for subject, record in model_records(study).items()}
-        _write_subjects(study, screen, records, stage)
-        _write_tables(study, stage, address, day)
-        _write_api(study, screen, records, stage)
-        for page in sorted(named, key=lambda page: page.file != "index.html"):
-            writer.add(page)
-        single = (pages.model_pages, pages.benchmark_pages, pages.maker_pages)
-        for page in chain(*(make(study) for make in single), pages.picture_pages(named)):  # made, written, forgotten
-            writer.add(page)
-            writer.write(page)
-        for page in named:
-            writer.write(page)
-        writer.write_shared()
-        _write_feeds(editions, writer.listed, stage, address, day)
+        with Processes() as processes:
+            models = [processes.submit(_write_models, study, stage, shared, *share) for share in _shares(study)]
+            writer = PageWriter(stage, shared, advance, leader_marks(study), NAMED_CARDS if models else MOST_CARDS)
+            before = editing.read_editions(out) if earlier is None else list(earlier)
+            editions = editing.next_edition(study, before or editing.shipped_editions(study), day, log)
+            named = list(pages.named_pages(study, editions))
+            screen = screen_of(study)
+            records = {subject: api.to_json(record) for subject, record in model_records(study).items()}
+            _write_subjects(study, screen, records, stage)
+            _write_tables(study, stage, address, day)
+            _write_api(study, screen, records, stage)
+            for page in sorted(named, key=lambda page: page.file != "index.html"):
+                writer.add(page)
+            single = (*(() if models else (pages.model_pages,)), pages.benchmark_pages, pages.maker_pages)
+            for page in chain(*(make(study) for make in single), pages.picture_pages(named)):
+                writer.add(page)
+                writer.write(page)  # made, written, forgotten
+            for page in named:
+                writer.write(page)
+            others = [one.result() for one in models]
+        if advance is not None:
+            for _ in chain(*(listed for listed, *_ in others)):
+                advance()
+        _write_feeds(editions, writer.write_shared(others), stage, address, day)
         charts = sorted(file.stem for file in (stage / "api" / api.VERSION / "charts").glob("*.json"))
         write(api.to_json(api.openapi_document(charts)), stage, "api", api.VERSION, "openapi.json")
     headline = study.ranked.select(HEADLINE)
     keep_results("report", [(inputs, (written_state(out, "report"), headline))])
     return headline
+
+
+def _shares(study: Study) -> list[tuple[slice, int, str]]:
+    """Return which models' pages each other process writes, with how many cards, and how names of its rules begin.
+
+    None where so few models are quicker written here.
+    """
+    count = study.models.height
+    if WORKERS == 1 or count < FEW_MODELS:
+        return []
+    step = -(-count // min(WORKERS, -(-count // MODELS_AT_ONCE)))
+    cards = MOST_CARDS - NAMED_CARDS
+    return [(slice(at, at + step), 0 if at else cards, "abcd"[at // step]) for at in range(0, count, step)]
+
+
+def _write_models(
+    study: Study, stage: Path, shared: Mapping[str, object], rows: slice, cards: int, part: str
+) -> SharedParts:
+    """Write the pages of some models, in another process."""
+    writer = PageWriter(stage, shared, None, leader_marks(study), cards, part)
+    for page in pages.model_pages(study, rows):
+        writer.add(page)
+        writer.write(page)
+    return writer.shared()
 
 
 def _inputs(evidence: Evidence, lines: Calibration | None, out: Path, *settings: object) -> list[str]:

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy.stats import rankdata
 
 from mensura.core.arrays import Floats
 from mensura.evidence import slug
@@ -147,8 +146,13 @@ def chance_layers(study: Study) -> dict[str, Any]:
 def _pairs(draws: Floats) -> bytes:
     """Return P(i above j) in whole percent for i < j, row by row, from draws × models."""
     has_value = np.asarray(np.isfinite(draws).all(axis=0))
-    ranks = rankdata(np.where(has_value, draws, 0.0), method="dense", axis=1)
-    places = np.ascontiguousarray(ranks.astype(np.uint16).T)  # small numbers are compared faster
+    values = np.where(has_value, draws, 0.0)
+    order = values.argsort(axis=1)
+    ordered = np.take_along_axis(values, order, axis=1)
+    above = np.diff(ordered, axis=1, prepend=ordered[:, :1]) > 0
+    ranks = np.empty(values.shape, dtype=np.uint16)  # small numbers are compared faster
+    np.put_along_axis(ranks, order, above.cumsum(axis=1, dtype=np.uint16), axis=1)
+    places = np.ascontiguousarray(ranks.T)
     rows: list[Any] = []
     for model, own in enumerate(places):
         others = slice(model + 1, None)

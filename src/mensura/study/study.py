@@ -97,7 +97,6 @@ class Study(Result):
         """Compute everything that takes long: IQs here, and at the same time what needs no IQ in another process."""
         with Processes(1) as processes:
             others = processes.submit(_compute_parts, self.evidence, self.lines)
-            _ = self.world  # here: the other process has more to do
             if led:
                 set_computed(self, lead=self._find_lead(lambda: others.result()["fit"].laplace.ranks))
             set_computed(self, **others.result())
@@ -344,7 +343,7 @@ def draws_for(models: int) -> int:
 def _compute_parts(evidence: Evidence, lines: Calibration) -> dict[str, Any]:
     """Return what takes long and needs no IQ, by name."""
     study = Study(evidence, lines)
-    return {name: getattr(study, name) for name in ("fit", "people", "groups", "pace", "watch", "abilities")}
+    return {name: getattr(study, name) for name in ("fit", "people", *SLOW_PARTS)}
 
 
 def open_piecewise(evidence: Evidence, method: str | None = None) -> Study:

@@ -65,9 +65,9 @@ def named_pages(study: Study, editions: Sequence[Edition] = ()) -> Iterator[Page
     yield missing()
 
 
-def model_pages(study: Study) -> Iterator[Page]:
-    """Yield the pages of the models, best IQ first, one at a time: there may be thousands."""
-    for row in study.models.iter_rows(named=True):
+def model_pages(study: Study, rows: slice = slice(None)) -> Iterator[Page]:
+    """Yield the pages of the models, or of these rows of them, best IQ first, one at a time: there may be thousands."""
+    for row in study.models[rows].iter_rows(named=True):
         yield model(study, row)
 
 
