@@ -154,6 +154,19 @@ def test_scores_are_written_as_people_write_them(mensura_command, mine):
     assert "0.5 stands among percentages" in mensura_command(*asked, "--scores", mine / "scores.csv").err
 
 
+def test_no_scores_at_all_are_refused(mensura_command, mine):
+    (mine / "scores.csv").write_text("model,score\n", encoding="utf-8")
+    asked = ("baseline", mine / "items.csv", "--estimates", mine / "said.csv", "--people", "adults in Sweden")
+    assert "score: nothing is missing" in mensura_command(*asked, "--scores", mine / "scores.csv").err
+
+
+def test_a_known_mean_may_be_written_as_a_percentage(mensura_command, mine):
+    asked = ("baseline", mine / "items.csv", "--estimates", mine / "said.csv", "--people", "world", "--json")
+    share, percent = (mensura_command(*asked, "--set", f"mean={mean}", "--set", "n=60") for mean in ("0.345", "34.5%"))
+    assert share.code == 0
+    assert json.loads(share.out)["baseline"] == json.loads(percent.out)["baseline"]
+
+
 @pytest.mark.parametrize("file", ["leaderboard.jsonl", "questions.xlsx", "test-00000-of-00001.parquet"])
 def test_the_files_of_three_authors_give_a_card_without_editing(mensura_command, tmp_path, file):
     rows = [

@@ -17,7 +17,7 @@ from mensura.cli.output import console, emit, print_note, print_notes
 from mensura.cli.settings import Settings, read_settings, takes
 from mensura.cli.tables import print_table, show
 from mensura.core.errors import MensuraError, check_choice
-from mensura.core.frames import require_columns, sort_highest
+from mensura.core.frames import sort_highest
 
 if TYPE_CHECKING:
     from mensura.baseline import Baseline, BaselineItems
@@ -194,32 +194,23 @@ def _items(
 
 def _read_scores(path: Path) -> pl.DataFrame:
     """Read subject and score; percentages become shares."""
-    from mensura.intake.figures import read_figure, uses_decimal_commas
+    from mensura.intake.own_scores import read_own_scores
     from mensura.intake.tables import read_table
 
-    frame = read_table(path)
-    if "subject" not in frame.columns and "model" in frame.columns:
-        frame = frame.rename({"model": "subject"})
-    require_columns(frame, ["subject", "score"], name=str(path))
-    cells = [str(cell or "") if cell != 0 else "0" for cell in frame["score"]]
-    figures = [read_figure(cell, decimal_comma=uses_decimal_commas(cells)) for cell in cells]
-    wrong = [
-        cell for cell, figure in zip(cells, figures, strict=True) if figure is None or not 0 <= figure.value <= 100
-    ]
-    if wrong:
+    frame = read_own_scores(read_table(path).with_columns(benchmark=pl.lit("items")), name=str(path))
+    scores = frame["score"].to_list() or [None]
+    if wrong := [score for score in scores if score is None or not 0 <= score <= 100]:
         raise MensuraError(
-            f"{path}, score: {wrong[0] or 'nothing'} is missing or outside 0 to 100; expected shares or percentages "
-            "such as 0.88, 88 or 88%. Correct it"
+            f"{path}, score: {'nothing' if wrong[0] is None else f'{wrong[0]:g}'} is missing or outside 0 to 100; "
+            "expected shares or percentages such as 0.88, 88 or 88%. Correct it"
         )
-    read = [figure for figure in figures if figure is not None]
-    unsigned = 100.0 if any(figure.value > 1 for figure in read if not figure.percent) else 1.0
-    if small := [figure.value for figure in read if unsigned > 1 and not figure.percent and 0 < figure.value < 1]:
+    whole = 100 if max(scores) > 1 else 1
+    if small := [score for score in scores if 0 < score < 1 < whole]:
         raise MensuraError(
-            f"{path}, score: {small[0]:g} stands among percentages; expected one unit. Write {small[0]:g}% or "
-            f"{100 * small[0]:g}%"
+            f"{path}, score: {small[0]:g} stands among percentages; expected one unit. Write all as shares, or all as "
+            "percentages"
         )
-    shares = [figure.value / (100.0 if figure.percent else unsigned) for figure in read]
-    return pl.DataFrame({"subject": frame["subject"].cast(pl.String), "score": shares})
+    return frame.select(pl.col("subject").cast(pl.String), pl.col("score") / whole)
 
 
 def _print_cost(

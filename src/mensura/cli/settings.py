@@ -4,6 +4,7 @@ A command declares its rarer settings as a dataclass: each field has a type, a d
 the command lists them below its examples.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields
 from typing import Annotated, Any, TypeVar, get_type_hints
@@ -49,7 +50,8 @@ def read_settings(given: list[str] | None, kind: type[T]) -> T:
             raise MensuraError(f"--set {word}: not understood; expected NAME=VALUE, NAME one of {', '.join(names)}")
         if name in values:
             raise MensuraError(f"--set {name}: given twice; expected once. Leave one out")
-        values[name] = value.strip()
+        share = re.fullmatch(r"(\d+(?:\.\d+)?)\s*%", value.strip())
+        values[name] = f"{float(share[1]) / 100:.12g}" if share else value.strip()
     settings = _typed(values, kind) if values else kind()
     note_settings(asdict(settings))  # type: ignore[call-overload]
     return settings

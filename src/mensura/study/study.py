@@ -100,8 +100,7 @@ class Study(Result):
             if led:
                 set_computed(self, lead=self._find_lead(lambda: others.result()["fit"].laplace.ranks))
             set_computed(self, **others.result())
-        for part in ("models", *SLOW_PARTS):
-            getattr(self, part)
+        _ = self.models
         return self
 
     @cached_property
