@@ -14,7 +14,7 @@ import polars as pl
 
 from mensura.core.arrays import just_above
 from mensura.core.errors import MensuraError
-from mensura.core.frames import require_columns
+from mensura.core.frames import first_row, require_columns
 from mensura.core.results import Result
 from mensura.evidence.passing import KINDS, model_rates, people_rates, who_is_above, why_not_comparable, with_grades
 from mensura.intake.figures import RATE_UNITS
@@ -174,9 +174,8 @@ def read_own(path: Path | Sequence[Path]) -> pl.DataFrame:
         frame = pl.concat([read_table(one) for one in paths], how="diagonal_relaxed")
     require_columns(frame, ["benchmark", "group", "score"], name=str(path))
     table = _shaped(frame).with_columns(pl.col("seen").fill_null("own"), pl.col("status").fill_null("measured"))
-    wrong = table.filter(pl.col("score").is_null())
-    if wrong.height:
-        raise MensuraError(f"{path}, {wrong['benchmark'][0]}: no score; expected a number. Fill in the column score")
+    if row := first_row(table.filter(pl.col("score").is_null())):
+        raise MensuraError(f"{path}, {row['benchmark']}: no score; expected a number. Fill in the column score")
     table = table.with_columns(
         unit=pl.col("unit").fill_null(_unit(table["score"])), part=pl.col("part").fill_null("all")
     )
@@ -185,9 +184,7 @@ def read_own(path: Path | Sequence[Path]) -> pl.DataFrame:
         raise MensuraError(
             f"{path}, unit: {unknown['unit'][0]!r} is unknown; expected one of {', '.join(UNITS)}. Correct it"
         )
-    outside = table.filter((pl.col("unit") == "percent") & ~pl.col("score").is_between(0, 100))
-    if outside.height:
-        row = outside.row(0, named=True)
+    if row := first_row(table.filter((pl.col("unit") == "percent") & ~pl.col("score").is_between(0, 100))):
         raise MensuraError(
             f"{path}, {row['benchmark']}, score: {row['score']:g} is outside 0 to 100; expected a percentage. "
             "Correct the value or its unit"

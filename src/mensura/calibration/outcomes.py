@@ -16,6 +16,7 @@ import scipy
 from mensura.calibration.items import LEVELS, dominant
 from mensura.core.arrays import Floats, Ints
 from mensura.core.errors import MensuraError
+from mensura.core.frames import first_row
 from mensura.demands import read_demands
 from mensura.demands.readings import mean_levels, read_level_table, refuse_unknown_dimensions
 from mensura.demands.rubrics import annotated_dimensions
@@ -152,9 +153,8 @@ def _checked(source: Any, columns: Mapping[str, str]) -> pl.DataFrame:  # noqa: 
             f"outcomes: correct of {subject!r} on item {item!r} is {given!r}; expected 0 or 1, true or false, or a "
             f"share between ({wrong.height:,} such rows)"
         )
-    few = answers.filter(pl.col("options") < FEWEST_OPTIONS)
-    if few.height:
-        raise MensuraError(f"outcomes: options of item {few['item'][0]!r} is {few['options'][0]:g}; expected 2 or more")
+    if row := first_row(answers.filter(pl.col("options") < FEWEST_OPTIONS)):
+        raise MensuraError(f"outcomes: options of item {row['item']!r} is {row['options']:g}; expected 2 or more")
     return answers.drop("given")
 
 

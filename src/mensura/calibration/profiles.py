@@ -15,7 +15,7 @@ from mensura.calibration.outcomes import Answered, level_table, line_up
 from mensura.calibration.placing import placed_tables
 from mensura.core.arguments import check_arguments
 from mensura.core.errors import MensuraError, check_choice, counted
-from mensura.core.frames import require_columns
+from mensura.core.frames import first_row, require_columns
 from mensura.core.results import Result
 from mensura.demands.rubrics import annotated_dimensions
 from mensura.intake.columns import read_columns
@@ -216,9 +216,7 @@ def profile_counts(
     """
     fields = ("subject", "dimension", "level", "n", "correct")
     table = read_columns(counts, fields, name="counts", needed=fields, numbers=fields[2:])
-    wrong = table.filter((pl.col("correct") > pl.col("n")) | (pl.col("correct") < 0))
-    if wrong.height:
-        row = wrong.row(0, named=True)
+    if row := first_row(table.filter((pl.col("correct") > pl.col("n")) | (pl.col("correct") < 0))):
         raise MensuraError(
             f"counts: {row['subject']}, {row['dimension']}: {row['correct']:g} correct of {row['n']:g}; expected 0 to n"
         )

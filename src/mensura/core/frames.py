@@ -52,6 +52,11 @@ def sort_highest(frame: pl.DataFrame, value: str | pl.Expr, *names: str) -> pl.D
     return frame.sort(rounded, *names, descending=descending, nulls_last=True, maintain_order=True)
 
 
+def first_row(frame: pl.DataFrame) -> dict[str, Any] | None:
+    """Return the first row by the names of its columns, None where there is none."""
+    return frame.row(0, named=True) if frame.height else None
+
+
 def require_columns(frame: pl.DataFrame, columns: Sequence[str], *, name: str) -> None:
     """Refuse a table that lacks a column, naming all that are missing and all that are there."""
     missing = [column for column in columns if column not in frame.columns]

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from mensura.core.errors import MensuraError
-from mensura.core.frames import require_columns
+from mensura.core.frames import first_row, require_columns
 from mensura.exam.file import TAKERS, Exam
 from mensura.exam.items import ExamItem
 from mensura.exam.scoring import MODELS, PEOPLE, Given, answer_text, is_blank, name_outcome, outcome_of, score
@@ -125,9 +125,8 @@ def model_outcomes(exam: Exam, runs: Path) -> pl.DataFrame:
         require_columns(frame, list(OUTCOMES), name=str(file))
         tables.append(frame.select(*OUTCOMES).cast(pl.Schema(OUTCOMES), strict=False))
     table = pl.concat(tables).unique(["subject", "repeat", "item"], keep="last", maintain_order=True)
-    strange = table.filter(~pl.col("item").is_in(list(exam.by_name)))
-    if strange.height:
-        raise MensuraError(f"{runs}: item {strange['item'][0]!r} is not in the exam; give the sittings of this exam")
+    if row := first_row(table.filter(~pl.col("item").is_in(list(exam.by_name)))):
+        raise MensuraError(f"{runs}: item {row['item']!r} is not in the exam; give the sittings of this exam")
     return table
 
 

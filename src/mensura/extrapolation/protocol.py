@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from mensura.core.errors import MensuraError
-from mensura.core.frames import require_columns
+from mensura.core.frames import first_row, require_columns
 from mensura.intake.tables import as_frame
 
 if TYPE_CHECKING:
@@ -288,9 +288,8 @@ def _links(links: Any, names: list[str]) -> tuple[Floats, Floats]:  # noqa: ANN4
 def _with_items(table: pl.DataFrame, columns: list[str], name: str, rule: str) -> pl.DataFrame:
     """Return a table with these columns and one row per item, whose names are text."""
     require_columns(table, columns, name=name)
-    twice = table.filter(pl.col("item").is_duplicated())
-    if twice.height:
-        raise MensuraError(f"{name}: item {twice['item'][0]!r} occurs more than once; remove the others, {rule}")
+    if row := first_row(table.filter(pl.col("item").is_duplicated())):
+        raise MensuraError(f"{name}: item {row['item']!r} occurs more than once; remove the others, {rule}")
     return table.with_columns(pl.col("item").cast(pl.String))
 
 

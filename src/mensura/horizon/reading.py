@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from mensura.core.errors import MensuraError, counted, listed_names
-from mensura.core.frames import says_yes
+from mensura.core.frames import first_row, says_yes
 from mensura.horizon.kinds import LEAST, MEASURED, kind_of, people_behind
 from mensura.intake.answers import WideAnswers, read_answers
 from mensura.intake.columns import NAMES, find_columns
@@ -84,9 +84,7 @@ def read_runs(runs: Any, *, notes: list[str], score: str | None = None) -> tuple
             raise MensuraError(f"{name}: a run has no {field}; expected a name. Fill the cell or remove the row")
     if not frame.height:
         raise MensuraError(f"{name}: no run with a score; expected rows of subject, task, score")
-    wrong = frame.filter(~pl.col("score").is_between(0, 1) | (pl.col("trials") <= 0))
-    if wrong.height:
-        row = wrong.row(0, named=True)
+    if row := first_row(frame.filter(~pl.col("score").is_between(0, 1) | (pl.col("trials") <= 0))):
         raise MensuraError(
             f"{name}: {row['subject']} on {row['task']!r} has score {row['score']:g} in {row['trials']:g} trials; "
             "expected a share from 0 to 1 and trials above 0. Divide percentages by 100"
@@ -214,11 +212,8 @@ def _matched(runs: pl.DataFrame, times: pl.DataFrame, notes: list[str]) -> tuple
     """Return runs and times of the same tasks; times without a suite take that of the runs."""
     tasks = runs.select("suite", "task").unique(maintain_order=True)
     if times["suite"].null_count():
-        twice = tasks.filter(pl.col("task").is_duplicated())
-        if twice.height:
-            raise MensuraError(
-                f"times: task {twice['task'][0]!r} is in several suites; expected a column suite. Add it"
-            )
+        if row := first_row(tasks.filter(pl.col("task").is_duplicated())):
+            raise MensuraError(f"times: task {row['task']!r} is in several suites; expected a column suite. Add it")
         times = times.drop("suite").join(tasks, on="task", how="left").with_columns(pl.col("suite").fill_null(ALL))
     both = ["suite", "task"]
     without_runs = times.join(tasks, on=both, how="anti").select(both).unique().height

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from mensura.core.errors import MensuraError, listed_names
+from mensura.core.frames import first_row
 from mensura.intake.records import simple_name
 from mensura.intake.tables import as_frame
 from mensura.intake.text import BLANK, typed
@@ -126,10 +127,9 @@ def _with_numbers(frame: pl.DataFrame, fields: Sequence[str], needed: Sequence[s
     for field in fields:
         given = frame[field].cast(pl.String).str.strip_chars().str.to_lowercase().is_in(BLANK).not_()
         wrong = read[field].is_null() & (given.fill_null(False) | pl.lit(field in needed))
-        lost = frame.filter(pl.select(wrong).to_series())
-        if lost.height:
-            whose = f" of item {lost['item'][0]!r}" if "item" in frame.columns else ""
-            raise MensuraError(f"{name}: {field}{whose} is {lost[field][0]!r}; expected a number")
+        if row := first_row(frame.filter(pl.select(wrong).to_series())):
+            whose = f" of item {row['item']!r}" if "item" in frame.columns else ""
+            raise MensuraError(f"{name}: {field}{whose} is {row[field]!r}; expected a number")
     return read
 
 

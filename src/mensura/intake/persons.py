@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 import polars as pl
 
 from mensura.core.errors import MensuraError, listed_names
+from mensura.core.frames import first_row
 from mensura.intake.tables import NotedTable
 
 _LINE = "\0line"
@@ -78,15 +79,12 @@ def widen_answers(
         wanted = f"no column {unknown[0]!r}" if unknown else "no column that names the person"
         raise MensuraError(f"long answers: {wanted}; choose from the columns {', '.join(frame.columns[:12])}")
     numbered = frame.with_row_index(_LINE, offset=FIRST_LINE)
-    again = numbered.filter(~pl.struct(*person, item).is_first_distinct())
-    if again.height:
-        row = again.row(0, named=True)
+    if row := first_row(numbered.filter(~pl.struct(*person, item).is_first_distinct())):
         who = "-".join(str(row[name]) for name in person)
         raise MensuraError(f"row {row[_LINE]}: person {who} answers item {row[item]!r} a second time; keep one row")
     facts = frame.select(*person, *covariates).unique(maintain_order=True)
-    torn = facts.filter(pl.struct(list(person)).is_duplicated())
-    if torn.height:
-        who = "-".join(str(torn[name][0]) for name in person)
+    if row := first_row(facts.filter(pl.struct(list(person)).is_duplicated())):
+        who = "-".join(str(row[name]) for name in person)
         raise MensuraError(f"person {who} has several values of {', '.join(covariates)}; give one per person")
     wide = frame.with_columns(pl.col(item).cast(pl.String)).pivot(item, index=list(person), values=answer)
     clash = sorted(set(wide.columns) & set(covariates))

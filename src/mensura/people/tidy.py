@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from mensura.core.errors import MensuraError
-from mensura.core.frames import require_columns, says_yes
+from mensura.core.frames import first_row, require_columns, says_yes
 from mensura.intake.tables import find_table, read_table
 from mensura.people.rates import NO_ANSWER, RATE_COLUMNS
 
@@ -103,11 +103,10 @@ def widen(answers: pl.DataFrame, items: Sequence[str], *, name: str) -> pl.DataF
 def _outcomes(answers: pl.DataFrame, name: str) -> np.ndarray:
     """Return 1, 0 or, for an empty field, NO_ANSWER; refuse anything else."""
     values = answers["correct"].cast(pl.Float64, strict=False)
-    wrong = answers.filter(answers["correct"].is_not_null() & ~values.is_in([0.0, 1.0]).fill_null(False))
-    if wrong.height:
+    if row := first_row(answers.filter(answers["correct"].is_not_null() & ~values.is_in([0.0, 1.0]).fill_null(False))):
         raise MensuraError(
-            f"{name}: column 'correct' must be 0, 1 or empty, got {wrong['correct'][0]!r} "
-            f"(person {wrong['person'][0]}, item {wrong['item'][0]!r}); "
+            f"{name}: column 'correct' must be 0, 1 or empty, got {row['correct']!r} "
+            f"(person {row['person']}, item {row['item']!r}); "
             "score choices and points with `mensura people import`"
         )
     return values.fill_null(NO_ANSWER).cast(pl.Int8).to_numpy()

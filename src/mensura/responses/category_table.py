@@ -11,6 +11,7 @@ import scipy
 
 from mensura.core.arrays import Floats, Mask
 from mensura.core.errors import MensuraError, check_choice
+from mensura.core.frames import first_row
 from mensura.intake.answers import AnswerLog
 from mensura.responses.counting import CountRules
 from mensura.responses.irt.category_curves import begin
@@ -115,10 +116,9 @@ def _numbered(answers: pl.DataFrame, log: AnswerLog, rated: pl.Expr, same: bool)
     counts = answers.group_by("item", "value", maintain_order=True).len("n").with_columns(scale=rated)
     order = counts.select("item", "scale", kinds=pl.col("value").n_unique().over("scale"))
     order = order.unique("item", keep="first", maintain_order=True)
-    many = order.filter(pl.col("kinds") > MOST_CATEGORIES)
-    if many.height:
+    if row := first_row(order.filter(pl.col("kinds") > MOST_CATEGORIES)):
         raise MensuraError(
-            f"responses: item {many['item'][0]!r} has {many['kinds'][0]} different outcomes; at most {MOST_CATEGORIES} "
+            f"responses: item {row['item']!r} has {row['kinds']} different outcomes; at most {MOST_CATEGORIES} "
             "categories are fitted. Group the outcomes into fewer categories"
         )
     single = order.filter(pl.col("kinds") == 1)["item"]
@@ -147,9 +147,8 @@ def _subjects(answers: pl.DataFrame, groups: list[str]) -> pl.DataFrame:
     who = answers.group_by("subject", maintain_order=True).agg(
         pl.col("group").first(), pl.col("group").n_unique().alias("kinds"), pl.col("item").n_unique().alias("n")
     )
-    twice = who.filter(pl.col("kinds") > 1)
-    if twice.height:
-        raise MensuraError(f"responses: subject {twice['subject'][0]!r} is in two groups; give each subject one group")
+    if row := first_row(who.filter(pl.col("kinds") > 1)):
+        raise MensuraError(f"responses: subject {row['subject']!r} is in two groups; give each subject one group")
     rank = pl.col("group").replace_strict(groups, list(range(len(groups))), return_dtype=pl.Int32)
     who = who.drop("kinds").sort(rank, maintain_order=True)
     return who.with_columns(row=pl.int_range(pl.len()).over("group"))

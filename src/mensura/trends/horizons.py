@@ -9,7 +9,7 @@ import polars as pl
 
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
-from mensura.core.frames import require_columns
+from mensura.core.frames import first_row, require_columns
 from mensura.core.results import Result
 from mensura.intake.tables import as_frame
 from mensura.scale import Z90
@@ -243,11 +243,8 @@ def read_minutes(horizons: Any) -> pl.DataFrame:  # noqa: ANN401
             frame = frame.rename({old: new})
     require_columns(frame, ["subject", "minutes"], name="horizons")
     frame = frame.select("subject", pl.col("minutes").cast(pl.Float64)).drop_nulls()
-    bad = frame.filter(pl.col("minutes") <= 0)
-    if bad.height:
-        raise MensuraError(
-            f"horizons: {bad['subject'][0]!r} has {bad['minutes'][0]:g} minutes; a time above 0 is expected"
-        )
+    if row := first_row(frame.filter(pl.col("minutes") <= 0)):
+        raise MensuraError(f"horizons: {row['subject']!r} has {row['minutes']:g} minutes; a time above 0 is expected")
     return frame
 
 
