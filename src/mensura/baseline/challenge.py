@@ -189,11 +189,11 @@ def _scored(table: pl.DataFrame) -> tuple[float, float | None, float, float]:
     for _, part in table.group_by("population"):
         if part["rate"].n_unique() > 1 and part["rate_estimated"].n_unique() > 1:
             ranks.append(float(spearmanr(part["rate"], part["rate_estimated"]).statistic))
-    held = float(np.mean((truth >= low) & (truth <= high)))
+    coverage = float(np.mean((truth >= low) & (truth <= high)))
     return (
         float(np.abs(truth - guess).mean()),
         float(np.mean(ranks)) if ranks else None,
-        held,
+        coverage,
         float((high - low).mean()),
     )
 

@@ -203,13 +203,13 @@ def with_people(evidence: Evidence, own: pl.DataFrame, source: str) -> tuple[Evi
     return replace(evidence, human_references=pl.concat([kept, added])), own.filter(~usable)
 
 
-def known_markdown(known: KnownBaseline) -> str:
+def known_markdown(baseline: KnownBaseline) -> str:
     """Write the card of a benchmark whose people were tested.
 
     Parameters
     ----------
-    known : KnownBaseline
-        The known human scores.
+    baseline : KnownBaseline
+        The human scores of the benchmark, as :func:`find_known` gives them.
 
     Returns
     -------
@@ -224,24 +224,25 @@ def known_markdown(known: KnownBaseline) -> str:
     '## Human baseline'
 
     """
-    lines = [f"## Human baseline: {markdown_cell(known.benchmark)}", "", f"{markdown_cell(known.heading)}.", ""]
+    lines = [f"## Human baseline: {markdown_cell(baseline.benchmark)}", "", f"{markdown_cell(baseline.heading)}.", ""]
     lines += ["| people | score | grade | kind | n | conditions | source |", "|---|---|---|---|---|---|---|"]
-    for row in known.people.iter_rows(named=True):
+    for row in baseline.people.iter_rows(named=True):
         cells = (row["group"], score_words(row), row["grade"], row["kind"], row["n"] or "not stated")
         lines.append(
             f"| {' | '.join(markdown_cell(cell or '') for cell in (*cells, row['conditions'], row['source']))} |"
         )
-    if known.passed.height:
+    if baseline.passed.height:
         lines += [
             "",
             "| people | models above | first | date | best | chance to be above |",
             "|---|---|---|---|---|---|",
         ]
-    for row in known.passed.iter_rows(named=True):
+    for row in baseline.passed.iter_rows(named=True):
         counted = f"{row['passed_by']} of {row['of']}"
         models = (row["group"], counted, row["first"], row["date"], row["best"], say_chance(row["chance"]))
         lines.append(f"| {' | '.join(markdown_cell(cell or '') for cell in models)} |")
-    lines += ["", *(f"- Note: {markdown_cell(text)}" for text in known.warnings), f"- Made with Mensura {__version__}."]
+    notes = [f"- Note: {markdown_cell(text)}" for text in baseline.warnings]
+    lines += ["", *notes, f"- Made with Mensura {__version__}."]
     return "\n".join(lines) + "\n"
 
 

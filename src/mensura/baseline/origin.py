@@ -114,9 +114,9 @@ def describe_memories(rows: pl.DataFrame, name: str) -> tuple[str, ...]:
     for model, benchmark, mean in (
         memories.select("model", "benchmark", "remembered_mean").unique().sort(pl.all()).rows()
     ):
-        known = published_means(benchmark or name)
+        pairs = published_means(benchmark or name)
         recalls = "recalls no human mean" if mean is None else f"remembers a human mean of {mean:.1%}"
-        nearest = None if mean is None or not known else min(known, key=lambda pair: abs(pair[1] - mean))
+        nearest = None if mean is None or not pairs else min(pairs, key=lambda pair: abs(pair[1] - mean))
         registered = "the registry has none" if nearest is None else f"the registry has {nearest[1]:.1%} ({nearest[0]})"
         same = nearest is not None and mean is not None and abs(nearest[1] - mean) <= just_above(SAME_MEAN)
         lines.append(

@@ -246,8 +246,8 @@ def item_characteristic(curve: object, observed: object) -> Drawing:
         return draw_nothing("no curve")
     nearest = [min(path, key=lambda one: abs(one["ability"] - row["ability"]))["rate"] for row in rows]
     off = max((abs(row["rate"] - rate) for row, rate in zip(rows, nearest, strict=True)), default=0.0)
-    apart = f" and {counted(len(rows), 'observed rate')}, at most {say(off)} from it" if rows else ""
-    about = f"An item's curve{apart}."
+    distance = f" and {counted(len(rows), 'observed rate')}, at most {say(off)} from it" if rows else ""
+    about = f"An item's curve{distance}."
     x = Axis.around("ability", [row["ability"] for row in (*path, *rows)])
     y = Axis("share right", -0.03, 1.03, lambda share: f"{share:.0%}")
 

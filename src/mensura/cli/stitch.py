@@ -120,10 +120,10 @@ def _show_votes(path: Path, evidence: Evidence | None) -> None:
     placed = None
     if evidence is not None:
         names = pl.concat([table["first"], table["second"]]).unique()
-        known = {name: ident for name in names if (ident := evidence.names["model"].ident(name)) is not None}
-        table = table.with_columns(pl.col("first", "second").replace(known))
+        ids = {name: ident for name in names if (ident := evidence.names["model"].ident(name)) is not None}
+        table = table.with_columns(pl.col("first", "second").replace(ids))
     fit = fit_votes(table)
-    if evidence is not None and len(known) >= FEWEST_LINKS:
+    if evidence is not None and len(ids) >= FEWEST_LINKS:
         placed = join_scale(fit, _fitted(evidence, {"method": "pooled"}).capabilities)
     tables = fit.tables() | ({"placed": placed} if placed is not None else {})
     emit(tables, clusters=fit.clusters, warnings=list(fit.warnings))

@@ -119,14 +119,14 @@ def read_demands(
     return _checked(frame, Path(name).stem if isinstance(source, str | Path) else name, name)
 
 
-def refuse_unknown_dimensions(readings: pl.DataFrame, known: Sequence[str]) -> None:
+def refuse_unknown_dimensions(readings: pl.DataFrame, codes: Sequence[str]) -> None:
     """Refuse a dimension that is not known, offering the nearest code."""
     for code in readings["dimension"].unique(maintain_order=True):
-        if code not in known:
-            near = [other for other in known if other.casefold() == code.casefold()]
-            near = near or get_close_matches(code, known, 1, 0.6)
+        if code not in codes:
+            near = [other for other in codes if other.casefold() == code.casefold()]
+            near = near or get_close_matches(code, codes, 1, 0.6)
             hint = f"; did you mean {near[0]}?" if near else ""
-            raise MensuraError(f"demands: unknown dimension {code!r}{hint} (expected one of {', '.join(known)})")
+            raise MensuraError(f"demands: unknown dimension {code!r}{hint} (expected one of {', '.join(codes)})")
 
 
 def mean_levels(readings: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:

@@ -82,7 +82,7 @@ def item_table(pool: Any, columns: str | None = None) -> pl.DataFrame:  # noqa: 
 
 def _read_items(source: Any) -> ItemFile:  # noqa: ANN401
     """Read items of any layout; of a table with Mensura's own columns, item and text, nothing but such columns."""
-    _, records = read_records(source, known={name for names in FIELDS.values() for name in names})
+    _, records = read_records(source, titles={name for names in FIELDS.values() for name in names})
     if not records or not {"item", "text"} <= set(records[0].cells):
         return read_items(source)
     return read_items([{name: cell for name, cell in one.cells.items() if _OWN.fullmatch(name)} for one in records])

@@ -56,12 +56,12 @@ def check_table(raw: RawTable, table: Table) -> tuple[pl.DataFrame, list[Fault]]
     return typed, faults
 
 
-def reference_faults(raw: RawTable, table: Table, known: dict[str, pl.DataFrame]) -> Iterator[Fault]:
+def reference_faults(raw: RawTable, table: Table, tables: dict[str, pl.DataFrame]) -> Iterator[Fault]:
     """Yield a fault for each cell that refers to a row that does not exist."""
     for column in table.columns:
         if column.references and column.name in raw.frame.columns:
             target, key = column.references.split(".")
-            allowed = known[target][key].drop_nulls().to_list()
+            allowed = tables[target][key].drop_nulls().to_list()
             listed = {*allowed, None}
             for index, value in enumerate(raw.frame[column.name].to_list()):
                 if value not in listed:

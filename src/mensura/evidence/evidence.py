@@ -229,8 +229,8 @@ def from_raw(raws: Mapping[str, RawTable], *, origin: str) -> Evidence:
     faults: list[Fault] = []
     tables: dict[str, pl.DataFrame] = {}
     for name, raw in raws.items():
-        tables[name], found = check_table(raw, TABLES[name])
-        faults += found
+        tables[name], own_faults = check_table(raw, TABLES[name])
+        faults += own_faults
     for name, raw in raws.items():
         faults += reference_faults(raw, TABLES[name], tables)
     faults += consistency_faults(raws, tables)
@@ -309,10 +309,10 @@ def _joined(name: str, given: pl.DataFrame, added: pl.DataFrame | None, origin: 
 
 
 def _new_rows(
-    rows: pl.DataFrame, known: pl.DataFrame, key: str, defaults: Mapping[str, str | None], extra: tuple[str, ...]
+    rows: pl.DataFrame, present: pl.DataFrame, key: str, defaults: Mapping[str, str | None], extra: tuple[str, ...]
 ) -> pl.DataFrame:
     """Return one row for each key that is not known yet, from what the file says and the defaults."""
-    fresh = rows.filter(~pl.col(key).is_in(known[key].to_list())).unique(key, keep="first", maintain_order=True)
+    fresh = rows.filter(~pl.col(key).is_in(present[key].to_list())).unique(key, keep="first", maintain_order=True)
     values = {column: pl.lit(value, dtype=pl.String) for column, value in defaults.items()}
     values["name"] = pl.col(key)
     if "display_name" in rows.columns and key == "subject":
@@ -323,9 +323,9 @@ def _new_rows(
     return fresh.select("row", key, **values)
 
 
-def _new_sources(rows: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
+def _new_sources(rows: pl.DataFrame, present: pl.DataFrame) -> pl.DataFrame:
     named = rows.select("row", source=_source(rows)).unique("source", keep="first", maintain_order=True)
-    fresh = named.filter(~pl.col("source").is_in(known["source"].to_list()))
+    fresh = named.filter(~pl.col("source").is_in(present["source"].to_list()))
     return fresh.with_columns(name="source", kind=pl.lit(USER))
 
 

@@ -54,9 +54,9 @@ class Case:
         """The items, in order."""
         return self.task.names
 
-    def linked(self, known: np.ndarray) -> Task:
+    def linked(self, mask: np.ndarray) -> Task:
         """Return the task with the truth on the items marked in ``known`` (draws × items) as links."""
-        return replace(self.task, links=np.where(known, self.truth, np.nan))
+        return replace(self.task, links=np.where(mask, self.truth, np.nan))
 
     @property
     def revealed(self) -> Task:

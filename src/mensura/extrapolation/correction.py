@@ -114,13 +114,13 @@ class Correction:
             rows.append((name, value, value - z * sd, value + z * sd, low, high))
         return ranked(rows)
 
-    def _predictive(self, task: Task, x: Floats, gap: Floats, noise: Floats, known: Mask) -> tuple[Floats, Floats]:
+    def _predictive(self, task: Task, x: Floats, gap: Floats, noise: Floats, mask: Mask) -> tuple[Floats, Floats]:
         """Return mean and variance of reference − x, draws × items, given the links of each draw."""
         X = np.stack([np.ones_like(gap), gap], axis=1)
-        links = np.where(known, task.links, 0.5)
+        links = np.where(mask, task.links, 0.5)
         difference = logit(inside_edges(smooth(links, task.links_n))) - x
         sampling = 1 / (task.links_n * np.maximum(links * (1 - links), NEAREST))
-        precision = np.where(known, 1 / np.maximum(noise + sampling, _SMALLEST_VARIANCE), 0.0)
+        precision = np.where(mask, 1 / np.maximum(noise + sampling, _SMALLEST_VARIANCE), 0.0)
         prior = np.maximum(np.array([self.shift_sd, self.damping_sd]) ** 2, _SMALLEST_VARIANCE)
         A = np.einsum("di,ip,iq->dpq", precision, X, X) + np.diag(1 / prior)
         right = np.einsum("di,ip->dp", precision * difference, X) + np.array([0.0, self.damping]) / prior

@@ -115,9 +115,9 @@ def split_crossing(covariate: str, label: str, levels: Mapping[str, Sequence[str
 
     ``levels``: the labels of every covariate of the pool. What is no crossing of them is returned whole.
     """
-    for first, known in levels.items():
+    for first, labels in levels.items():
         if covariate.startswith(f"{first}_"):
-            for start in sorted(known, key=len, reverse=True):
+            for start in sorted(labels, key=len, reverse=True):
                 if label.startswith(f"{start}_"):
                     rest = covariate[len(first) + 1 :], label[len(start) + 1 :]
                     return [(first, start), *split_crossing(*rest, levels)]

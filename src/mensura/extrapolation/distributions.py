@@ -59,8 +59,8 @@ class Success:
 
     def difficulty(self, rate: Floats, floor: Floats) -> Floats:
         """Return the items × draws difficulties at which this population succeeds at ``rate``."""
-        known = (rate - floor * self.present) / ((1 - floor) * self.able)
-        target = scipy.special.ndtri(np.clip(known, TINY, 1 - TINY))
+        ability = (rate - floor * self.present) / ((1 - floor) * self.able)
+        target = scipy.special.ndtri(np.clip(ability, TINY, 1 - TINY))
         solved = np.empty(np.broadcast_shapes(target.shape, (1, self.able.size)))
         for draw in range(self.able.size):
             solved[:, draw] = np.interp(-target[:, draw], -self.probit[draw], DIFFICULTY)

@@ -221,8 +221,8 @@ def _age(label: str, domain: str | None) -> float:
         return np.nan
     if age < ADULT:
         return float(np.interp(age, *_growth()))
-    known = world_tables().domain(domain)
-    return np.nan if known is None else float(np.interp(age, *_curve(known[0])))
+    by_age = world_tables().domain(domain)
+    return np.nan if by_age is None else float(np.interp(age, *_curve(by_age[0])))
 
 
 def _schooling(level: str) -> float:

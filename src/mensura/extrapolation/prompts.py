@@ -77,8 +77,8 @@ def item_facts(task: Task) -> list[ItemFacts]:
             options = tuple(sorted({*options, str(correct)}))
         answer, count = key or str(correct or _NO_KEY), int(n) if np.isfinite(n) else None
         people, groups = task.focal.prose, (task.focal.name, task.reference.name)
-        known = (row["item"], test, people, stem, options, answer, scoring, about, float(rate), count)
-        facts.append(ItemFacts(*known, reference, *groups))
+        described = (row["item"], test, people, stem, options, answer, scoring, about, float(rate), count)
+        facts.append(ItemFacts(*described, reference, *groups))
     return facts
 
 

@@ -128,8 +128,8 @@ def _folded(cases: Sequence[Case], dealt: dict[str, int]) -> list[Trial]:
     @cache
     def masked(at: int, fold: int) -> Task:
         """Return a group's task with its rates and the reference's known outside the fold."""
-        case, known = cases[at], fold_of[at] != fold
-        return replace(case.linked(known[None]), rate=np.where(known, case.task.rate, np.nan))
+        case, outside = cases[at], fold_of[at] != fold
+        return replace(case.linked(outside[None]), rate=np.where(outside, case.task.rate, np.nan))
 
     @cache
     def fold_mean(at: int, names: frozenset[str]) -> tuple[float, float]:
@@ -205,8 +205,8 @@ class ScoredCase:
         """Return predictions and absolute error per item, averaged over the draws that hid it."""
         case = self.case
         drawn = {"rate": self.rate, "low": self.low, "high": self.high, "error": np.abs(self.rate - case.truth)}
-        known = {"item": case.items, "focal": case.task.rate, "reference": case.truth}
-        table = pl.DataFrame({**known, **{name: self._mean(part) for name, part in drawn.items()}}, nan_to_null=True)
+        rates = {"item": case.items, "focal": case.task.rate, "reference": case.truth}
+        table = pl.DataFrame({**rates, **{name: self._mean(part) for name, part in drawn.items()}}, nan_to_null=True)
         return table.select(pl.lit(case.covariate).alias("covariate"), pl.lit(case.group).alias("group"), pl.all())
 
     def _mean(self, values: Floats | Mask) -> Floats:

@@ -211,6 +211,6 @@ def people_curve(data: HorizonData, persons: list[str]) -> pl.DataFrame:
     ends = np.r_[EDGES[0] / 4, EDGES, EDGES[-1] * 4]
     rows = []
     for place, tried, right in binned.sort("place").rows():
-        known = (right / tried, *map(float, rate_interval(right, tried))) if tried >= FEWEST else (None, None, None)
-        rows.append((PEOPLE, ALL, float(np.sqrt(ends[place] * ends[place + 1])), *known, int(tried)))
+        bounds = (right / tried, *map(float, rate_interval(right, tried))) if tried >= FEWEST else (None, None, None)
+        rows.append((PEOPLE, ALL, float(np.sqrt(ends[place] * ends[place + 1])), *bounds, int(tried)))
     return pl.DataFrame(rows, schema=CURVE, orient="row")

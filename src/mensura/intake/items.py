@@ -94,7 +94,7 @@ def read_items(source: Any, *, columns: str | None = None) -> ItemFile:  # noqa:
     counted_from = int(first) if key and first in ("0", "1") else None
     if counted_from is not None:
         mapped["key"] = key
-    name, records = read_records(source, known=_NAMES)
+    name, records = read_records(source, titles=_NAMES)
     records = [part for record in records for part in _each_question(_lifted(record))]
     if not records:
         raise MensuraError(f"{name}: no items; expected one row or JSON object per item")
@@ -276,7 +276,7 @@ def _order_notes(items: Iterable[TestItem]) -> list[str]:
     return []
 
 
-def read_records(source: Any, *, known: Iterable[str] = ()) -> tuple[str, list[SourceRecord]]:  # noqa: ANN401
+def read_records(source: Any, *, titles: Iterable[str] = ()) -> tuple[str, list[SourceRecord]]:  # noqa: ANN401
     """Return the name of a source and its records.
 
     Parameters
@@ -284,7 +284,7 @@ def read_records(source: Any, *, known: Iterable[str] = ()) -> tuple[str, list[S
     source
         A file (any table that :func:`mensura.intake.read_table` reads, JSON, JSON lines, an Inspect log), a folder of
         JSON files with one record each, a list of mappings, or a table of any library.
-    known
+    titles
         Titles in simple spelling. A CSV whose first row has none of them, and whose columns all but the last are no
         titles, has no header: its columns are V1, V2, ….
 
@@ -310,15 +310,15 @@ def read_records(source: Any, *, known: Iterable[str] = ()) -> tuple[str, list[S
     elif suffix == ".eval":
         records = read_archive(path)
     else:
-        records = _from_table(path, set(known))
+        records = _from_table(path, set(titles))
     return path.name, _with_labels(records, path)
 
 
-def _from_table(path: Path, known: set[str]) -> list[SourceRecord]:
+def _from_table(path: Path, wanted_titles: set[str]) -> list[SourceRecord]:
     """Read a table; a CSV may lack the row of titles, as that of MMLU does, and a title may stand above the titles."""
     text, sheets = suffix_of(path) in (".csv", ".tsv", ".txt"), suffix_of(path) in SPREADSHEETS
     if sheets:
-        frame = read_spreadsheet(path, titles=known)
+        frame = read_spreadsheet(path, titles=wanted_titles)
         rows, cells = list(range(1, frame.height + 2)), [tuple(frame.columns), *frame.rows()]
     else:
         frame = read_noted(path, infer=False, header=not text, row=_ROW).frame
@@ -332,7 +332,7 @@ def _from_table(path: Path, known: set[str]) -> list[SourceRecord]:
     first = _words(cells[start])
     width = len(first) - 2  # in such a file every row ends in the letter of one of the cells before it
     ends_in_letters = width > 1 and all(row[-1] in tuple("ABCDEFGHIJ"[:width]) for row in cells)
-    if known and ends_in_letters and not known & set(map(simple_name, first)):
+    if wanted_titles and ends_in_letters and not wanted_titles & set(map(simple_name, first)):
         titles = ["question", *"ABCDEFGHIJ"[:width], "answer"]
     else:
         refuse_twice(first, str(path))

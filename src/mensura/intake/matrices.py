@@ -52,9 +52,9 @@ def _is_wide(path: Path) -> bool:
     return b"\0" not in first and max(map(first.count, (b",", b";", b"\t", b"|"))) >= LEAST_COLUMNS
 
 
-def _parsed(lines: list[bytes], start: TextStart, known: set[str]) -> WideCsv | None:
+def _parsed(lines: list[bytes], start: TextStart, text_titles: set[str]) -> WideCsv | None:
     width, mark = len(start.titles), ord(start.separator)
-    texts = {place for place, title in enumerate(start.titles) if title.casefold() in known}
+    texts = {place for place, title in enumerate(start.titles) if title.casefold() in text_titles}
     words_of: dict[int, list[str | None]] = {}
     values = np.empty((len(lines), width), dtype=np.float32)
     numbers_of: dict[bytes, float | None] = {}

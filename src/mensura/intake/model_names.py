@@ -144,10 +144,10 @@ def _take_apart(name: str) -> _Parts:
         name = name[: ending.start()]
 
 
-def _days(found: re.Match[str]) -> Iterator[tuple[date, date]]:
+def _days(match: re.Match[str]) -> Iterator[tuple[date, date]]:
     """Yield the first and the last day of each reading of a date."""
-    year, month, day = found["year"] or found["year2"], found["month"] or found["month2"], found["day"]
-    pair, other, third = found["pair"], found["pair2"], found["day2"]
+    year, month, day = match["year"] or match["year2"], match["month"] or match["month2"], match["day"]
+    pair, other, third = match["pair"], match["pair2"], match["day2"]
     if year:
         readings = [(int(year), int(month), int(day or 0))]
     elif third:
@@ -183,10 +183,10 @@ def model_names(models: Iterable[TextRow], aliases: Iterable[TextRow]) -> ModelN
 def benchmark_names(benchmarks: Iterable[TextRow], aliases: Iterable[TextRow]) -> KnownNames:
     """Return the names by which benchmarks of the tables ``benchmarks`` and ``aliases`` are called."""
     rows = [(str(row["benchmark"]), str(row["name"])) for row in benchmarks]
-    known = {ident for ident, _ in rows}
+    idents = {ident for ident, _ in rows}
     aliases = list(aliases)
     absent = [str(row["alias"]) for row in aliases if not row.get("subject") and not row.get("benchmark")]
-    named = [(ident, alias) for ident, alias in _aliases(aliases, "benchmark") if ident in known]
+    named = [(ident, alias) for ident, alias in _aliases(aliases, "benchmark") if ident in idents]
     return KnownNames(rows, named, absent)
 
 

@@ -230,10 +230,10 @@ class WrittenScore(NamedTuple):
     percent: bool
 
 
-def shape_of(cells: CellTable, known: Mapping[str, KnownNames]) -> Shape:
+def shape_of(cells: CellTable, names: Mapping[str, KnownNames]) -> Shape:
     """Say how a table holds its scores; where its header stands lower, say in which row."""
     try:
-        return find_shape(cells.header, known["model"], known["benchmark"], name=cells.name)
+        return find_shape(cells.header, names["model"], names["benchmark"], name=cells.name)
     except MensuraError as fault:
         place = header_row(cells.rows[:_TITLE_ROWS])
         if place is None:
@@ -257,9 +257,9 @@ def unfold_entries(cells: CellTable, shape: Shape) -> tuple[list[WrittenScore], 
     return entries, dropped
 
 
-def without_words(cells: CellTable, shape: Shape, known: KnownNames) -> Shape:
+def without_words(cells: CellTable, shape: Shape, names: KnownNames) -> Shape:
     """Leave out columns of remarks: cells without any figure below a title that is no known name."""
-    remarks = [place for place in shape.across if _holds_remarks(cells, place, known)]
+    remarks = [place for place in shape.across if _holds_remarks(cells, place, names)]
     return replace(
         shape,
         across=tuple(place for place in shape.across if place not in remarks),
@@ -267,9 +267,9 @@ def without_words(cells: CellTable, shape: Shape, known: KnownNames) -> Shape:
     )
 
 
-def _holds_remarks(cells: CellTable, place: int, known: KnownNames) -> bool:
+def _holds_remarks(cells: CellTable, place: int, names: KnownNames) -> bool:
     filled = [row[place] for row in cells.rows if row[place] is not None]
-    if not filled or known.match(bare_title(cells.header[place])).id is not None:
+    if not filled or names.match(bare_title(cells.header[place])).id is not None:
         return False
     return not any(read_figure(str(cell), decimal_comma=comma) for cell in filled for comma in (True, False))
 

@@ -77,7 +77,7 @@ class ScoreReading(Result):
 
 def read_scores_of(
     source: Any,  # noqa: ANN401
-    known: Mapping[str, KnownNames],
+    names: Mapping[str, KnownNames],
     benchmarks: pl.DataFrame,
     *,
     allowed: Allowed = Allowed(),  # noqa: B008
@@ -87,22 +87,22 @@ def read_scores_of(
     """Read a table of scores of any usual form, as rows that name known models and benchmarks.
 
     ``source``: a file (CSV, TSV, Parquet, JSON, evaluation log) or a frame; one row per score, or one per model with a
-    column per benchmark, or the other way round. ``known``: names of every ``model`` and ``benchmark``. ``benchmarks``
+    column per benchmark, or the other way round. ``names``: names of every ``model`` and ``benchmark``. ``benchmarks``
     (benchmark, unit) are the evidence's. Raises :class:`EvidenceError` with every fault at once; nothing is guessed.
     ``present``: scores that the evidence has; the same ones of the same source are passed over.
     """
     if allowed.unit is not None and allowed.unit not in RATE_UNITS:
         raise MensuraError(f"unit: got {allowed.unit!r}; expected {' or '.join(RATE_UNITS)} (a column says others)")
-    written = read_written(source, known, metric=allowed.metric, name=name)
+    written = read_written(source, names, metric=allowed.metric, name=name)
     try:
-        return _understood(written, known, benchmarks, allowed, present)
+        return _understood(written, names, benchmarks, allowed, present)
     except EvidenceError as refused:
         raise written.locate(refused) from None
 
 
 def _understood(
     written: WrittenScores,
-    known: Mapping[str, KnownNames],
+    names: Mapping[str, KnownNames],
     benchmarks: pl.DataFrame,
     allowed: Allowed,
     present: pl.DataFrame | None,
@@ -110,8 +110,8 @@ def _understood(
     """Find the ids, units and figures of written scores."""
     name = written.name
     entries, repeated = score_columns.read_once(written.entries)
-    entries, left = _sorted_out(entries, known, allowed, name)
-    matches = _matched(entries, known, allowed, name)
+    entries, left = _sorted_out(entries, names, allowed, name)
+    matches = _matched(entries, names, allowed, name)
     entries = _with_facts(entries, matches, allowed.new_model, name)
     comma = uses_decimal_commas(entry.cell for entry in entries)
     own_units = dict(benchmarks.select("benchmark", "unit").iter_rows())
@@ -150,10 +150,10 @@ _OF_PEOPLE = ". Write their scores into a table of benchmark, group, score, and 
 
 
 def _sorted_out(
-    entries: Sequence[score_columns.WrittenScore], known: Mapping[str, KnownNames], allowed: Allowed, name: str
+    entries: Sequence[score_columns.WrittenScore], names: Mapping[str, KnownNames], allowed: Allowed, name: str
 ) -> tuple[list[score_columns.WrittenScore], list[_LeftOut]]:
     """Return the scores that count, and the others each with its reason."""
-    reasons = [_why_not(entry, known, allowed) for entry in entries]
+    reasons = [_why_not(entry, names, allowed) for entry in entries]
     kept = [entry for entry, reason in zip(entries, reasons, strict=True) if reason is None]
     left = [(entry, reason) for entry, reason in zip(entries, reasons, strict=True) if reason is not None]
     if not kept:
@@ -166,12 +166,12 @@ def _sorted_out(
     return kept, left
 
 
-def _why_not(entry: score_columns.WrittenScore, known: Mapping[str, KnownNames], allowed: Allowed) -> str | None:
+def _why_not(entry: score_columns.WrittenScore, names: Mapping[str, KnownNames], allowed: Allowed) -> str | None:
     """Say why a score counts for nothing: of people, or of a test that no model of the evidence took.
 
     In a collection of others also: of a model or a test that the evidence does not know.
     """
-    models, tests, wanted = known["model"], known["benchmark"], {*allowed.new, *allowed.accept_near}
+    models, tests, wanted = names["model"], names["benchmark"], {*allowed.new, *allowed.accept_near}
     new_model = "released" in entry.extras
     if not new_model and is_people(entry.subject) and models.match(entry.subject).id is None:
         return _PEOPLE
@@ -216,11 +216,11 @@ def _one_of_each(
 def _not_present(scores: Sequence[ReadScore], present: pl.DataFrame, name: str) -> list[ReadScore]:
     """Return the scores that the evidence does not have yet; another value from the same source is refused."""
     columns = present.select("subject", "benchmark", "source", "score", "unit").iter_rows()
-    known = {(subject, benchmark, source): (value, unit) for subject, benchmark, source, value, unit in columns}
+    stored = {(subject, benchmark, source): (value, unit) for subject, benchmark, source, value, unit in columns}
     new, faults = [], []
     for score in scores:
         key = (score.subject, score.benchmark, score.extras.get("source") or UNNAMED_SOURCE)
-        value, unit = known.get(key, (None, ""))
+        value, unit = stored.get(key, (None, ""))
         if value is None:
             new.append(score)
         elif not math.isclose(score.value / RATE_UNITS.get(str(score.unit), 1), value / RATE_UNITS.get(unit, 1)):
@@ -250,7 +250,7 @@ def _say_left_out(left: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def _matched(
-    entries: Sequence[score_columns.WrittenScore], known: Mapping[str, KnownNames], allowed: Allowed, name: str
+    entries: Sequence[score_columns.WrittenScore], names: Mapping[str, KnownNames], allowed: Allowed, name: str
 ) -> dict[tuple[str, str], NameMatch]:
     """Match every written name; those that match nothing, and were not declared new, are refused together."""
     matches: dict[tuple[str, str], NameMatch] = {}
@@ -259,9 +259,9 @@ def _matched(
         for kind, written in (("model", entry.subject), ("benchmark", entry.benchmark)):
             if (kind, written) in matches:
                 continue
-            match = known[kind].match(written)
+            match = names[kind].match(written)
             if written in allowed.accept_near:
-                confirmed = known[kind].match(allowed.accept_near[written])
+                confirmed = names[kind].match(allowed.accept_near[written])
                 match = match._replace(id=confirmed.id, how="confirmed", near=confirmed.near)
             elif match.id is None and _is_declared_new(kind, entry, allowed, match):
                 match = match._replace(id=written, how="new")

@@ -78,22 +78,22 @@ def _inside(folder: Path) -> list[Path]:
 
 def read_written(
     source: Any,  # noqa: ANN401
-    known: Mapping[str, KnownNames],
+    names: Mapping[str, KnownNames],
     *,
     metric: str | None = None,
     name: str = "scores",
 ) -> WrittenScores:
     """Read the scores of one source, or of a list of files; in searched ones files without scores are left out."""
     if not isinstance(source, list | tuple):
-        return _read_one(source, known, metric, name)
+        return _read_one(source, names, metric, name)
     files, searched = find_sources(source)
     if len(files) == 1 and not searched:
-        return _read_one(files[0], known, metric, name)
+        return _read_one(files[0], names, metric, name)
     parts: list[WrittenScores] = []
     left: list[MensuraError] = []
     for file in files:
         try:
-            parts.append(_read_one(file, known, metric, name))
+            parts.append(_read_one(file, names, metric, name))
         except MensuraError as refused:
             if not searched:
                 raise
@@ -103,10 +103,10 @@ def read_written(
     return _joined(parts, left)
 
 
-def _read_one(source: Any, known: Mapping[str, KnownNames], metric: str | None, name: str) -> WrittenScores:  # noqa: ANN401
+def _read_one(source: Any, names: Mapping[str, KnownNames], metric: str | None, name: str) -> WrittenScores:  # noqa: ANN401
     cells = score_columns.read_cells(source, name=name, metric=metric)
-    shape = score_columns.shape_of(cells, known)
-    shape = score_columns.without_words(cells, shape, known["benchmark" if shape.kind == "wide" else "model"])
+    shape = score_columns.shape_of(cells, names)
+    shape = score_columns.without_words(cells, shape, names["benchmark" if shape.kind == "wide" else "model"])
     entries, dropped = score_columns.unfold_entries(cells, shape)
     if not entries:
         raise MensuraError(f"{cells.name}: no row has a model, a benchmark and a score; fill in at least one")

@@ -126,9 +126,9 @@ def no_composite(matrix: ScoreMatrix, scored: ScoredDimensions, rules: IqRules, 
         return _too_few(matrix, rules, row)
     if not matrix.measured[row].any():
         return "none of its scores is on a benchmark of the composite"
-    known, needed = int(scored.scored[row].sum()), rules.dimension.minimum_scored
-    if known < needed:
-        return f"scores in {known} of {len(matrix.dimensions)} dimensions, and a composite needs {needed}"
+    scored_dimensions, needed = int(scored.scored[row].sum()), rules.dimension.minimum_scored
+    if scored_dimensions < needed:
+        return f"scores in {scored_dimensions} of {len(matrix.dimensions)} dimensions, and a composite needs {needed}"
     lacking = np.array(matrix.dimensions)[np.isnan(scored.dimensions[0, row])]
     return f"no model of the time was measured in {', '.join(lacking)}"
 
@@ -141,13 +141,13 @@ def _too_few(matrix: ScoreMatrix, rules: IqRules, row: int) -> str:
     if needed == 1:
         reason = f"it has no score on any of the {len(matrix.benchmarks)} benchmarks that count (mensura benchmarks)"
     taught = relatives.teachers(matrix.measured)
-    alone = [
+    single = [
         f"{relatives.names[place]} (so far {taught[place]})"
         for place in np.flatnonzero(~np.isnan(relatives.odds[row]) & (taught < TEACHERS))
     ]
-    if alone:
+    if single:
         reason += f"; a test outside the {len(matrix.benchmarks)} is read once {TEACHERS} models with {ENOUGH} scores "
-        reason += f"that count took it: {', '.join(alone)}"
+        reason += f"that count took it: {', '.join(single)}"
     return reason
 
 

@@ -277,7 +277,7 @@ def _laid_out(scores: pl.DataFrame, subjects: list[str], benchmarks: list[str], 
     kept = scores.filter(pl.col("benchmark").is_in(benchmarks))
     matrix = np.full((len(subjects), len(benchmarks)), np.nan)
     places = zip((rows, columns), ("subject", "benchmark"), strict=True)
-    at = tuple(kept[name].replace_strict(known, return_dtype=pl.Int64).to_numpy() for known, name in places)
+    at = tuple(kept[name].replace_strict(values, return_dtype=pl.Int64).to_numpy() for values, name in places)
     matrix[at] = kept[column].to_numpy()
     return matrix
 

@@ -92,8 +92,8 @@ class Sampled:
         """
         scatter = np.exp(np.log(self._states[-1].noise).mean(axis=0))
         weights = np.where(np.isnan(eta), 0.0, scatter / (scatter + doubt))
-        alone = Descent.of(np.full(len(eta), -1))
-        entered = replace(self._data, eta=np.nan_to_num(eta), weights=weights, regressors=regressors, descent=alone)
+        unrelated = Descent.of(np.full(len(eta), -1))
+        entered = replace(self._data, eta=np.nan_to_num(eta), weights=weights, regressors=regressors, descent=unrelated)
         drawn = []
         for state in self._states:
             new = replace(state, factors=np.zeros((len(state.noise), len(eta), FACTORS)))

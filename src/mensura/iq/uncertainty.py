@@ -77,8 +77,8 @@ class IqDraws:
         table = pl.DataFrame({"subject": subject, "other": self.subjects, "ahead": ahead})
         kept = ~np.isnan(self.composites[0])
         kept[row] = False
-        apart = (pl.col("ahead") <= TAIL) | (pl.col("ahead") >= 1 - TAIL)
-        return table.filter(pl.Series(kept)).with_columns(told_apart=apart)
+        distinct = (pl.col("ahead") <= TAIL) | (pl.col("ahead") >= 1 - TAIL)
+        return table.filter(pl.Series(kept)).with_columns(told_apart=distinct)
 
     @cached_property
     def places(self) -> dict[str, int]:

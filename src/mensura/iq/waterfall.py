@@ -58,10 +58,10 @@ def run_waterfall(matrix: ScoreMatrix, iqs: Floats, rules: IqRules, noise: Float
     values, errors = iqs.copy(), np.zeros_like(iqs)
     steps = np.where(measured, SOURCE, NONE).astype(np.int8)
 
-    def put(where: Mask, found: Floats, error: Floats | float, step: int) -> None:
-        new = where & ~np.isnan(found)
+    def put(where: Mask, estimates: Floats, error: Floats | float, step: int) -> None:
+        new = where & ~np.isnan(estimates)
         spread = np.broadcast_to(np.asarray(error), values.shape)
-        shaken = found if noise is None else np.clip(found + spread * noise, LOWEST, HIGHEST)
+        shaken = estimates if noise is None else np.clip(estimates + spread * noise, LOWEST, HIGHEST)
         np.copyto(values, shaken, where=new)
         np.copyto(errors, spread, where=new)
         steps[new[0]] = step
@@ -74,11 +74,11 @@ def run_waterfall(matrix: ScoreMatrix, iqs: Floats, rules: IqRules, noise: Float
     zeros = (steps == NONE) & assumed_zero(matrix)
     put(zeros[None], np.broadcast_to(matrix.zero_iq, values.shape), rules.error.zero, ZERO)
 
-    known, average = known_in(matrix, values)
+    counts, average = known_in(matrix, values)
     caps = masked_quantile(np.swapaxes(iqs, 1, 2), measured.T, rules.within.percentile)
     lines = correlate(matrix, iqs, rules.correlation)
-    fillable, tried = _fillable(matrix, steps, known, rules)
-    rule, single = rules.correlation, (known == 1)[:, matrix.dimension_of]
+    fillable, tried = _fillable(matrix, steps, counts, rules)
+    rule, single = rules.correlation, (counts == 1)[:, matrix.dimension_of]
     penalty = np.where(single, rule.penalty_single, rule.penalty)
     margin = np.where(single, rule.margin_single, rule.margin)
     mean = average[:, :, matrix.dimension_of]
@@ -179,10 +179,10 @@ def correlate(matrix: ScoreMatrix, iqs: Floats, rule: CorrelationRule) -> Correl
 
 def _predict(matrix: ScoreMatrix, iqs: Floats, lines: Correlations) -> tuple[Floats, Floats]:
     """Return the weighted prediction and its residual standard deviation, NaN without a usable predictor."""
-    flags, known = matrix.measured.astype(float), np.where(matrix.measured, iqs, 0.0)
+    flags, scores = matrix.measured.astype(float), np.where(matrix.measured, iqs, 0.0)
     total = flags @ lines.weight
     with np.errstate(divide="ignore", invalid="ignore"):
-        estimate = (flags @ (lines.weight * lines.intercept) + known @ (lines.weight * lines.slope)) / total
+        estimate = (flags @ (lines.weight * lines.intercept) + scores @ (lines.weight * lines.slope)) / total
         residual = flags @ (lines.weight * lines.residual) / total
     return np.where(total > 0, estimate, np.nan), np.where(total > 0, residual, 0.0)
 
@@ -204,12 +204,12 @@ def known_in(matrix: ScoreMatrix, values: Floats) -> tuple[Ints, Floats]:
     return counts.astype(np.int64), average
 
 
-def _fillable(matrix: ScoreMatrix, steps: Codes, known: Ints, rules: IqRules) -> tuple[Mask, Mask]:
+def _fillable(matrix: ScoreMatrix, steps: Codes, counts: Ints, rules: IqRules) -> tuple[Mask, Mask]:
     """Say, per model and benchmark, whether missing ones may be filled, and whether correlation is tried first."""
     minimum = np.array([rule.minimum for rule in rules.dimensions.values()])
     sourced = (steps == SOURCE) @ matrix.members > 0
-    tried = sourced & ((minimum > 1) | (known <= rules.correlation.up_to))
-    direct = rests_on_scores(matrix, steps) & ((known >= minimum) | sourced)
+    tried = sourced & ((minimum > 1) | (counts <= rules.correlation.up_to))
+    direct = rests_on_scores(matrix, steps) & ((counts >= minimum) | sourced)
     enough = direct | ((steps == PEERS) @ matrix.members > 0) | _zeros_only(matrix, steps, rules)
     return enough[:, matrix.dimension_of], tried[:, matrix.dimension_of]
 

@@ -164,8 +164,8 @@ class Calibration:
             if line.code and wanted[:2] == line.code.casefold() and len(wanted) == 3:
                 return line
         why = next((f"cannot be read: {why}" for name, why in self.unusable.items() if name.casefold() == wanted), "")
-        known = ", ".join(line.dimension for line in self.lines) or "(none is usable)"
-        raise MensuraError(f"dimension: {dimension!r} {why or 'has no calibrated line'}; choose one of {known}")
+        calibrated = ", ".join(line.dimension for line in self.lines) or "(none is usable)"
+        raise MensuraError(f"dimension: {dimension!r} {why or 'has no calibrated line'}; choose one of {calibrated}")
 
 
 def _why_unusable(row: Mapping[str, object]) -> str:

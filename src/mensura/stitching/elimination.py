@@ -48,13 +48,13 @@ class System:
         """Keep some replicates."""
         return System(*(getattr(self, field.name)[which] for field in fields(self)))
 
-    def holding(self, layout: ScoreLayout, held: Mask) -> System:
+    def holding(self, layout: ScoreLayout, fixed: Mask) -> System:
         """Hold some unknowns (replicates, unknowns) where they are: no gradient, no coupling, unit diagonal."""
-        subjects, firsts, seconds = split_unknowns(layout, ~held)
+        subjects, firsts, seconds = split_unknowns(layout, ~fixed)
         moving = np.take(subjects, layout.rows, axis=1)
         return System(
-            np.where(held, 0.0, self.gradient),
-            np.where(held, 1.0, self.diagonal),
+            np.where(fixed, 0.0, self.gradient),
+            np.where(fixed, 1.0, self.diagonal),
             self.mixed * (firsts & seconds),
             self.cross_first * (moving & np.take(firsts, layout.cols, axis=1)),
             self.cross_second * (moving & np.take(seconds, layout.cols, axis=1)),

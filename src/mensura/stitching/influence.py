@@ -52,8 +52,8 @@ def benchmark_influence(fit: Stitch) -> pl.DataFrame:
     layout = fit.data.layout
     turns = np.array([b for b in range(layout.n_benchmarks) if b != fit.scale.benchmark])
     weights = (layout.cols[None] != turns[:, None]).astype(float)
-    found, converged = fit.model.refit(weights)
-    refitted = fit.scaled(found)
+    positions, converged = fit.model.refit(weights)
+    refitted = fit.scaled(positions)
     scored = layout.over_subjects(weights) > 0
     whole = fit.estimate.capability[0]
     moved = np.where(scored, refitted.capability - whole, np.nan)

@@ -184,10 +184,10 @@ def solve_rosetta(
     while active.size:
         here = point if active.size == replicates else point.take(active)
         system = linearise_point(layout, here, damping[active], share[active])
-        held = ((here.x <= low) & (system.gradient > 0)) | ((here.x >= high) & (system.gradient < 0))
+        at_edge = ((here.x <= low) & (system.gradient > 0)) | ((here.x >= high) & (system.gradient < 0))
         if anchor is not None:
-            split_unknowns(layout, held)[2][:, anchor] = True
-        system = system.holding(layout, held)
+            split_unknowns(layout, at_edge)[2][:, anchor] = True
+        system = system.holding(layout, at_edge)
         gradient[active] = np.abs(system.gradient).max(axis=1)
         unfinished = (gradient[active] >= tolerance) & (iterations[active] < max_iterations)
         if not unfinished.all():

@@ -80,12 +80,13 @@ def unsure_which(cells: Cells, fit: Pooled) -> Pooled:
     """
     if cells.right_or_wrong:
         return fit
-    at, found = expect(cells, fit), fit.surprise
+    at, surprise = expect(cells, fit), fit.surprise
     slope = np.maximum(at.slope, SMALLEST_SLOPE)
     noise = (cells.sampling + fit.dispersion[cells.layout.cols] * variance_shape(at.f)) / slope**2
-    gap = (cells.y - at.f) / slope * found.spread / (noise + found.spread)
-    lost = found.chance * (1 - found.chance) * gap**2 / noise
-    return replace(fit, surprise=found._replace(trust=np.maximum(found.trust - lost, LEAST_TRUST * found.trust)))
+    gap = (cells.y - at.f) / slope * surprise.spread / (noise + surprise.spread)
+    lost = surprise.chance * (1 - surprise.chance) * gap**2 / noise
+    trust = np.maximum(surprise.trust - lost, LEAST_TRUST * surprise.trust)
+    return replace(fit, surprise=surprise._replace(trust=trust))
 
 
 def mixed_variance(plain: Floats, share: float, more: Floats, level: float) -> Floats:

@@ -63,9 +63,9 @@ class ClaimRecord(Result):
             likely = self.claims.filter((pl.col("record") == record) & (pl.col("chance") > _LIKELY))
             settled = likely.drop_nulls("came_true")
             if settled.height:
-                said, true = float(settled["chance"].to_numpy().mean()), int(settled["came_true"].sum())
+                mean_chance, true = float(settled["chance"].to_numpy().mean()), int(settled["came_true"].sum())
                 parts.append(
-                    f"{words}, {true} of {settled.height} claims of more than 50% came true (said: {said:.0%})"
+                    f"{words}, {true} of {settled.height} claims of more than 50% came true (said: {mean_chance:.0%})"
                 )
         return "; ".join(parts) + "." if parts else "Too few claims are settled to say how often they came true."
 

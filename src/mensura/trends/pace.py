@@ -323,7 +323,7 @@ def simulate_frontier(
         shocks += np.sqrt(stepped.yearly * SEASON) * np.cumsum(rng.standard_normal(shocks.shape), axis=1)
     own = drawn.spread * np.sqrt(1 - drawn.share)
     most, residuals = max(int(counts.max()), 1), (y - line.at(t)) / (line.sd or 1.0)
-    step, found = max(1, _AT_ONCE // most), []
+    step, paths = max(1, _AT_ONCE // most), []
     for start in range(0, FUTURES, step):  # thousands of releases in each of all futures would fill a small computer
         some = slice(start, start + step)
         when = rng.uniform(0, span, (len(counts[some]), most))
@@ -336,8 +336,8 @@ def simulate_frontier(
         path = np.where(released, path + off * np.exp(growth[some, None] * (at - line.center)), -np.inf)
         path = np.maximum.accumulate(np.concatenate([best[some, None], path], axis=1), axis=1)
         out_by = np.stack([np.count_nonzero(when <= day, axis=1) for day in ahead], axis=1)
-        found.append(np.take_along_axis(path, out_by, axis=1))
-    return np.concatenate(found)
+        paths.append(np.take_along_axis(path, out_by, axis=1))
+    return np.concatenate(paths)
 
 
 def draw_growth(years: Floats, values: Floats, rng: np.random.Generator) -> Floats:

@@ -124,9 +124,9 @@ def _line_row(name: str, line: TrendLine) -> dict[str, object]:
     return {"line": name, "n": line.n, "slope": line.slope, "low": low, "high": high, "r_squared": line.r_squared}
 
 
-def _progress(points: pl.DataFrame, known: pl.DataFrame) -> dict[str, pl.DataFrame]:
+def _progress(points: pl.DataFrame, estimates: pl.DataFrame) -> dict[str, pl.DataFrame]:
     """Algorithmic progress by every published way."""
-    joined = points.join(known, on="subject", maintain_order="left")
+    joined = points.join(estimates, on="subject", maintain_order="left")
     first = pl.col("subject").is_in(FIRST_OF_THE_DAY)
     listed = joined.drop_nulls("training_compute_flop").sort(first, "capability", descending=True)
     wide, main = (measure_progress(listed, method="rosetta", level=level) for level in (LEVEL, FAMILY_LEVEL))

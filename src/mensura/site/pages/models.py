@@ -45,9 +45,9 @@ def model_list(study: Study) -> Page:
 def counts_said(study: Study) -> str:
     """Say how many models there are, and how many of them each kind of page counts."""
     models = study.models
-    known, placed, costed = (models[column].count() for column in ("iq", "capability", "effective_cost"))
+    ranked, placed, costed = (models[column].count() for column in ("iq", "capability", "effective_cost"))
     return (
-        f"Of {models.height} models, {known} have an IQ, {placed} a capability and {costed} an effective cost. "
+        f"Of {models.height} models, {ranked} have an IQ, {placed} a capability and {costed} an effective cost. "
         f"{models['rank'].count()} are ranked by IQ, {study.capability_ranks['rank'].count()} by capability. "
         f"Charts show the {models['charted'].sum()} current ones by default."
     )
