@@ -17,7 +17,7 @@ import polars as pl
 
 from mensura.core.arrays import MARGIN, Floats
 from mensura.core.errors import MensuraError, check_choice, listed_names
-from mensura.core.frames import says_yes
+from mensura.core.frames import first_row, says_yes
 from mensura.intake.columns import read_columns
 from mensura.intake.tables import as_frame, read_table
 
@@ -175,9 +175,7 @@ def read_anchors(source: Any, people: int | None = None) -> pl.DataFrame:  # noq
             f"{name}: {len(unstated)} anchors state no number of people ({listed_names(unstated)}). How many answered? "
             "Add a column n, or give the number for all of them (--set n=60; anchor_people=60 in Python)"
         )
-    wrong = table.filter(~pl.col("rate").is_between(0, 1) | ~(pl.col("n") > 0))
-    if wrong.height:
-        row = wrong.row(0, named=True)
+    if row := first_row(table.filter(~pl.col("rate").is_between(0, 1) | ~(pl.col("n") > 0))):
         raise MensuraError(
             f"{name}, item {row['item']}: rate {row['rate']} with n {row['n']:g} is no anchor; expected a rate "
             "from 0 to 1 and n above 0. Correct the row"

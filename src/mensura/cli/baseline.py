@@ -17,7 +17,7 @@ from mensura.cli.output import console, emit, print_note, print_notes
 from mensura.cli.settings import Settings, read_settings, takes
 from mensura.cli.tables import print_table, show
 from mensura.core.errors import MensuraError, check_choice
-from mensura.core.frames import sort_highest
+from mensura.core.frames import first_row, sort_highest
 
 if TYPE_CHECKING:
     from mensura.baseline import Baseline, BaselineItems
@@ -277,9 +277,7 @@ def _print_plan(result: Baseline, pay: float, seconds: float) -> None:
     emit({"plan": pl.concat(named)})
     for who, panel in panels.items():
         show({"plan": panel}, "baseline plan", people=who)
-        enough = panel.filter("halved")
-        if enough.height:
-            best = enough.row(0, named=True)
+        if best := first_row(panel.filter("halved")):
             console.print(
                 f"{best['people']} people × {best['items']} items would halve the interval of the mean "
                 f"({best['width_now']:.2f} to {best['width']:.2f}): {best['hours']:.0f} hours, ${best['cost']:,.0f}."

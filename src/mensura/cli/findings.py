@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from mensura.cli.output import console
 from mensura.core.errors import counted
-from mensura.core.frames import sort_highest
+from mensura.core.frames import first_row, sort_highest
 
 if TYPE_CHECKING:
     import polars as pl
@@ -101,10 +101,9 @@ def say_verdicts(verdicts: pl.DataFrame) -> str:
 
 def say_bases(bases: pl.DataFrame) -> str:
     """Say in which dimension success falls fastest per level."""
-    bases = sort_highest(bases.drop_nulls("base"), "base", "dimension")
-    if not bases.height:
+    top = first_row(sort_highest(bases.drop_nulls("base"), "base", "dimension"))
+    if top is None:
         return "No dimension has enough items for a base. Add items with higher levels."
-    top = bases.row(0, named=True)
     factor = f"{top['base']:.1f} per level {interval(top, '.1f')}"
     return f"Success falls fastest in {top['dimension']}: by a factor of {factor}."
 
@@ -118,10 +117,9 @@ def say_journal(models: pl.DataFrame) -> str:
 
 def say_comparison(comparison: pl.DataFrame) -> str:
     """Say which model was right most often, and how that compares with people."""
-    models = sort_highest(comparison.filter(kind="models"), "rate", "subject")
-    if not models.height:
+    best = first_row(sort_highest(comparison.filter(kind="models"), "rate", "subject"))
+    if best is None:
         return "No model has sat the exam yet. mensura exam sit EXAM --model NAME lets one."
-    best = models.row(0, named=True)
     right = f"{best['subject']} is right in {best['rate']:.0%} {interval(best, '.0%')}"
     if best["people_rate"] is None:
         return f"{right}; no people to compare with yet."

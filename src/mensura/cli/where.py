@@ -12,6 +12,7 @@ from mensura.cli.output import console, emit
 from mensura.cli.tables import print_table, show
 from mensura.core.cache import keep
 from mensura.core.errors import listed_names
+from mensura.core.frames import first_row
 from mensura.evidence import Evidence, require_subject
 
 _ROWS = 12  # of each table, the model itself always among them
@@ -144,9 +145,8 @@ def _print_wages(evidence: Evidence, wage: str) -> None:
 
 def _finding(sorted_by: pl.DataFrame, axis: str) -> str:
     """Say which model is the cheapest of the table."""
-    priced = sorted_by.drop_nulls(axis)
-    if not priced.height:
+    first = first_row(sorted_by.drop_nulls(axis))
+    if first is None:
         return f"No model here has a {axis.replace('_', ' ')}."
-    first = priced.row(0, named=True)
     iq = "no IQ yet" if first["iq"] is None else f"an IQ of {first['iq']:.0f}"
     return f"{first['subject']} has the lowest {axis.replace('_', ' ')}: {first[axis]:.2f} ({_UNITS[axis]}), with {iq}."
