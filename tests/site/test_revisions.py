@@ -27,12 +27,12 @@ def test_an_entry_is_said_with_model_test_both_values_and_its_reason(ledger):
     undo, policy, new, moved = revisions(EvidenceLog.of(ledger).since(0), ledger.evidence())
     assert moved.title == "the lab corrected itself"
     assert (moved.day, moved.entry, moved.undone_by) == ("2026-11-15", 1, 4)
-    assert moved.changes == ("Big 1 on Humanity's Last Exam: 30.5% → 33.1% (A lab)",)
-    assert new.changes == ("Small 1 on SWE Marathon: new, 4% (The board)",)
+    assert moved.said == ("Big 1 on Humanity's Last Exam: 30.5% → 33.1% (A lab)",)
+    assert new.said == ("Small 1 on SWE Marathon: new, 4% (The board)",)
     assert "withdrawn" in policy.title
-    assert policy.changes[0].startswith("Policy, Big 2: ")
-    assert "display new, hide" in policy.changes[0]
-    assert undo.changes == ("Big 1 on Humanity's Last Exam: 33.1% → 30.5% (A lab)",)
+    assert policy.said[0].startswith("Policy, Big 2: ")
+    assert "display new, hide" in policy.said[0]
+    assert undo.said == ("Big 1 on Humanity's Last Exam: 33.1% → 30.5% (A lab)",)
 
 
 def test_many_rows_are_counted_and_nobody_is_named_who_signed(ledger):
@@ -74,7 +74,7 @@ def test_six_rows_of_an_entry_are_told_one_by_one_and_more_are_counted(ledger):
     [six], [eight] = (revisions(log_with(rows), ledger.evidence()) for rows in (6, 8))
     assert len(six.said) == 6
     assert six.said[0] == "Models, m0: name new, new; price in new, new"
-    assert eight.changes == (*six.said, "2 more rows")
+    assert eight.said == (*six.said, "2 more rows")
     assert six.address == "https://a.example"
 
 
@@ -108,7 +108,7 @@ def test_a_removed_score_is_said_to_be_taken_out(ledger):
     ]
     ledger.apply(update(*gone, title="taken back by the board"), **ANN)
     (made,) = revisions(EvidenceLog.of(ledger).since(0), ledger.evidence())
-    assert made.changes == ("Big 1 on SWE Marathon: taken out, was 12% (The board)",)
+    assert made.said == ("Big 1 on SWE Marathon: taken out, was 12% (The board)",)
 
 
 def test_only_a_store_with_a_history_has_a_log(ledger, tmp_path):
@@ -163,5 +163,5 @@ def test_a_score_is_said_in_the_unit_its_source_prints(ledger):
     ledger.apply(update(*cells, CellChange("scores", row, "primary", None, "yes"), title="as a share"), **ANN)
     ledger.apply(update(score(*row[:2], "0.25", "0.3", source="lab"), title="corrected"), **ANN)
     later, first = revisions(EvidenceLog.of(ledger).since(0), ledger.evidence())
-    assert first.changes == ("Small 1 on Humanity's Last Exam: new, 25% (A lab)",)
-    assert later.changes == ("Small 1 on Humanity's Last Exam: 25% → 30% (A lab)",)
+    assert first.said == ("Small 1 on Humanity's Last Exam: new, 25% (A lab)",)
+    assert later.said == ("Small 1 on Humanity's Last Exam: 25% → 30% (A lab)",)

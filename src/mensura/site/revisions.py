@@ -29,12 +29,12 @@ _BEGINNING = "init"
 
 @dataclass(frozen=True)
 class Revision:
-    """One entry of the log in words: ``title`` says why, ``changes`` what changed, ``address`` where it was read."""
+    """One entry of the log in words: ``title`` says why, ``said`` what changed, ``address`` where it was read."""
 
     entry: int
     day: str
     title: str
-    changes: tuple[str, ...]
+    said: tuple[str, ...]
     undone_by: int | None = None
     address: str | None = None
 
