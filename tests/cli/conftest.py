@@ -9,7 +9,11 @@ from mensura.study import Study
 from tests.calibration.conftest import on_lines
 from tests.cli.test_demands import write_pools
 from tests.demands.test_checking import study as demands_study
+from tests.horizon.conftest import runs, times  # noqa: F401
+from tests.iq.conftest import few_draws  # noqa: F401
 from tests.ledger.small import ANN, score, small_ledger, update
+from tests.llm.conftest import serve  # noqa: F401
+from tests.stitching.conftest import simulated  # noqa: F401
 
 COUNTRIES = (
     *("AUS", "AUT", "BEL", "BRA", "CAN", "CHE", "CHL", "CZE", "DEU", "DNK", "ESP"),

@@ -22,7 +22,7 @@ ELSEWHERE = {
     **dict.fromkeys(("evidence preview", "evidence log", "evidence diff"), "as evidence summary"),
     "evidence mappings": "as evidence summary",
     "evidence cache": "writes nothing; a full disk costs time, not the result: test_cache",
-    "serve": "writes no file a user names: test_serve",
+    "serve": "writes no file a user names: test_report",
     **dict.fromkeys(("exam check", "exam serve", "exam forget", "exam codes", "exam repair"), "test_exam"),
     "mcp": "writes nothing: test_agent_server",
 }

@@ -11,7 +11,7 @@ import pytest
 
 import mensura
 from mensura.cli.output import READER_GONE
-from tests.cli.test_serve import free_port
+from tests.cli.test_report import free_port
 
 pytestmark = pytest.mark.slow
 

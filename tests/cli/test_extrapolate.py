@@ -1,4 +1,4 @@
-"""``mensura validate`` as typed."""
+"""``mensura validate`` as typed; the command stands beside ``mensura extrapolate``."""
 
 import json
 

@@ -15,7 +15,7 @@ import pytest
 import mensura
 from mensura.people import World
 from mensura.study.headlines import say_lead
-from tests.cli.test_serve import free_port
+from tests.cli.test_report import free_port
 
 pytestmark = pytest.mark.usefixtures("needs_mcp")
 

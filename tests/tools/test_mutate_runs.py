@@ -150,7 +150,7 @@ def test_tests_that_fail_without_a_mutant_are_shown(tree, monkeypatch):
         (tree.root / "tests" / "test_red.py").unlink()
 
 
-def test_commands_meet_the_commands_tests_of_every_room():
+def test_commands_meet_the_tests_of_the_page_about_them():
     found = mutate.tests_of("cli", mutate.ROOT)
-    assert {"tests/cli/test_add.py", "tests/stitching/test_command.py", "tests/test_docs.py"} <= set(found)
+    assert {"tests/cli/test_add.py", "tests/cli/test_stitch.py", "tests/test_docs.py"} <= set(found)
     assert "tests/demands/test_rubrics.py" not in found
