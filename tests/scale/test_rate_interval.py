@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mensura.evidence.passing import guess_limit
 from mensura.scale import Z90, rate_interval
 
 
@@ -44,10 +43,3 @@ def test_nine_of_ten_intervals_hold_the_rate_on_average_over_near_rates(rate, n)
     near = rate + np.linspace(-0.5, 0.5, 41) * min(rate, 1 - rate)
     covered = [stats.binom.pmf(counts, n, p)[(low <= p) & (p <= high)].sum() for p in near]
     assert 0.86 < np.mean(covered) < 0.97
-
-
-def test_a_score_is_guessing_where_its_interval_reaches_down_to_chance():
-    """The limit of guessing and the interval are one rule."""
-    for n in (5.0, 70.0, 198.0):
-        limit = float(guess_limit(0.25, n))
-        assert float(rate_interval(limit * n, n)[0]) == pytest.approx(0.25)
