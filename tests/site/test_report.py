@@ -2,10 +2,12 @@
 
 import html
 import json
+import pickle
 import re
 import shutil
 from dataclasses import replace
 from datetime import date
+from types import SimpleNamespace
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
@@ -17,11 +19,13 @@ import mensura
 from mensura.charts.render import to_png
 from mensura.core.frames import neutral_cells
 from mensura.serve.middleware import POLICY
-from mensura.site import build_report, count_pages, pages
+from mensura.site import build_report, count_pages, pages, report as building
 from mensura.site.api import SCHEMAS, script_json
 from mensura.site.editions import next_edition
 from mensura.site.page_writer import PageWriter, csv_text
 from mensura.site.pages import Page
+from mensura.site.pages.models import derivation_html
+from mensura.site.pages.where import where_context
 from mensura.site.templating import policy_hash
 from tests.site.hostile import RENAMED
 
@@ -348,3 +352,23 @@ def test_no_cell_of_the_evidence_is_a_formula_to_a_spreadsheet(report):
     for file in (report / "data").glob("*.csv"):
         cells = pl.read_csv(file, infer_schema=False)
         assert cells.equals(neutral_cells(cells)), file.name
+
+
+@pytest.mark.parametrize(("workers", "shares"), [(1, []), (2, [1700]), (4, [734, 734, 732])])
+def test_other_processes_write_most_pages_of_thousands_of_models(monkeypatch, workers, shares):
+    """One processor stays free for the report's own process, which writes the other pages and the models left over."""
+    monkeypatch.setattr(building, "WORKERS", workers)
+    study = SimpleNamespace(models=pl.DataFrame({"subject": [f"model-{place}" for place in range(2200)]}))
+    places = [range(2200)[rows] for rows, *_ in building._shares(study)]
+    assert list(map(len, places)) == shares
+    assert [one for part in places for one in part] == list(range(sum(shares)))
+
+
+def test_another_process_gets_what_pages_of_models_read_and_little_else(study):
+    lean = building._lean(study)
+    for row in study.models.head(3).to_dicts():
+        assert where_context(lean, row) == where_context(study, row)
+        trees = [derivation_html(one.iq.explain(row["subject"]), study.benchmark_names) for one in (study, lean)]
+        assert trees[0] == trees[1]
+    whole, less = (len(pickle.dumps((one.iq.drawn, one.fit, one.people))) for one in (study, lean))
+    assert less < 0.75 * whole

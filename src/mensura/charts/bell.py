@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+import numpy as np
 from markupsafe import Markup, escape
 
 from mensura.charts.canvas import Canvas, Look, Place, scale
@@ -161,9 +162,9 @@ class FirstBell:
 
     def rows(self, shown: Sequence[int]) -> list[int]:
         """Return the row of each shown model: leaders one to a row in order, the others where there is room."""
-        edges: list[float] = []  # of each row: where its last model begins; the next one, of lower IQ, is left of it
         beside = math.ceil(self._legend_height / _ROW - 0.5) if self.look.legend else 0  # rows right of the legend
-        rows = []
+        edges = np.full(len(shown) + beside + 1, math.inf)  # where a row's last model begins; the next is left of it
+        rows: list[int] = []
         for place, index in enumerate(shown):
             model = self.models[index]
             x, start, end = (self.at(value) for value in (model.x, *model.ends))
@@ -172,10 +173,7 @@ class FirstBell:
             else:
                 start, end = min((x + start) / 2, x - 7), max((x + end) / 2, x + 7)
                 first = 0 if start >= self.look.legend + _GAP else beside
-                row = next(
-                    (row for row in range(first, len(edges)) if end + _GAP <= edges[row]), max(first, len(edges))
-                )
-            edges += [math.inf] * (row + 1 - len(edges))
+                row = first + int(np.argmax(end + _GAP <= edges[first:]))
             edges[row] = start
             rows.append(row)
         return rows

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import accumulate
 
 import numpy as np
@@ -32,17 +33,11 @@ def _among(width: float, model: Mark, others: Sequence[float], description: str)
     pitch = 9.2 if width > 1000 else 6.0 if width > _NARROW else 3.9
     low = min(55.0, model.ends[0] - 3, min(others, default=100.0) - 3)
     high = max(152.0, model.ends[1] + 3)
-    at = scale(low, high, 0.0, width)
-    columns = people_columns(at, pitch)
-    ground = max(map(len, columns.values())) * pitch + 24
+    at, everyone = scale(low, high, 0.0, width), tuple(sorted([*others, model.x]))
+    backdrop, columns, ground, leftmost = _backdrop(low, high, width, pitch, everyone)
     sheet = Canvas(width, ground + 66, description)
     rug = ground + 45
-    sheet.parts.append(f'<g class="shared" data-size="{width:.0f} {sheet.height:.0f}">')  # alike for all models
-    draw_crowd(sheet, columns, pitch, ground, paint.people_dot)
-    places = width * (np.array([*others, model.x]) - low) / (high - low)
-    ticks: list[float] = np.unique(np.round(2 * places) / 2).tolist()  # two to a pixel: thousands need no more
-    steps = "".join(f"M{x:.1f} {rug - 7:.0f}v14" for x in ticks)
-    sheet.parts.append(f'<path d="{steps}" stroke="{paint.quiet}" stroke-opacity=".55" fill="none"/></g>')
+    sheet.parts.append(backdrop)
     draw_crowd(sheet, columns, pitch, ground, paint.people_strong, round(model.x))
     sheet.words(0, 10, "1,000 people", fill=paint.people, weight="600", size=14)
     sheet.words(0, 27, "spread as IQ is defined", fill=paint.people)
@@ -50,10 +45,27 @@ def _among(width: float, model: Mark, others: Sequence[float], description: str)
     for iq in _TICKS:
         sheet.words(at(iq), ground + 19, str(iq), weight="600", size=13, anchor="middle")
     _flag(sheet, model, at(model.x), ground, pitch, columns)
-    if text_width(f"{len(others)} other models") < min(ticks, default=width) - 8:
+    if text_width(f"{len(others)} other models") < leftmost - 8:
         sheet.words(0, rug, f"{len(others)} other models", fill=paint.soft)
     _mark(sheet, model, at, rug, 7.0)
     return sheet.svg()
+
+
+@lru_cache(maxsize=4)
+def _backdrop(
+    low: float, high: float, width: float, pitch: float, iqs: tuple[float, ...]
+) -> tuple[str, dict[int, list[float]], float, float]:
+    """Return people and the rug of all models, alike on all their pages; also columns, ground and start of the rug."""
+    columns = people_columns(scale(low, high, 0.0, width), pitch)
+    ground = max(map(len, columns.values())) * pitch + 24
+    crowd = Canvas(width, ground + 66, "")
+    crowd.parts.append(f'<g class="shared" data-size="{width:.0f} {crowd.height:.0f}">')
+    draw_crowd(crowd, columns, pitch, ground, paint.people_dot)
+    places = width * (np.array(iqs) - low) / (high - low)
+    ticks: list[float] = np.unique(np.round(2 * places) / 2).tolist()  # two to a pixel: thousands need no more
+    steps = "".join(f"M{x:.1f} {ground + 45 - 7:.0f}v14" for x in ticks)
+    crowd.parts.append(f'<path d="{steps}" stroke="{paint.quiet}" stroke-opacity=".55" fill="none"/></g>')
+    return "".join(crowd.parts), columns, ground, ticks[0]
 
 
 def _flag(

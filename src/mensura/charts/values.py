@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -62,7 +63,7 @@ def people_above(iq: float) -> str:
 
 def crowd_above(iq: float) -> int:
     """Return how many of a thousand people stand at or above an IQ."""
-    return sum(one >= iq for one in QUANTILES)
+    return CROWD - bisect_left(QUANTILES, iq)
 
 
 def said_above(iq: int, *, short: bool = False) -> tuple[str, str]:

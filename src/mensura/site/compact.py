@@ -62,6 +62,7 @@ class Compact:
         self._tables: dict[tuple[str, ...], str] = {}
         self.pictures: dict[str, str] = {}
         """Files of pictures that many pages show."""
+        self._shown: dict[tuple[str, ...], dict[str, str]] = {}
 
     def page(self, text: str, root: str) -> str:
         """Return a page that shows the same and is smaller; ``root`` leads to the folder of the report."""
@@ -83,7 +84,7 @@ class Compact:
             text = _PROVIDER.sub(r"\1", text)
         text = _ROUND.sub(_whole, _TWO_LOOKS.sub(lambda match: _look(match, "data-s", self._part, self._looks), text))
         text = _DIRECTION.sub(r"\1\2", _TABLE.sub(self._table, text))
-        text = _END.sub("", _LINK.sub(r"\1\2", _WORD.sub(r" \1=\2", text)))
+        text = _END.sub("", _LINK.sub(r"\1\2", _WORD.sub(_unquoted, text)))
         if shapes:
             parts = "".join(f'<path id="{name}" d="{outline}"/>' for outline, name in shapes.items())
             text = text.replace("<main", f'<svg class="shapes" aria-hidden="true">{parts}</svg><main', 1)
@@ -113,13 +114,18 @@ class Compact:
         """Return a drawing's part as a picture in a file, one for each theme."""
         width, height, parts = match.groups()
         size = f'width="{width}" height="{height}"'
-        drawn = f'<svg xmlns="http://www.w3.org/2000/svg" {size}>{parts}</svg>'
-        images = []
-        for name, theme in THEMES.items():
-            drawing = resolve(drawn, theme)
-            file = self.pictures.setdefault(drawing, f"static/people-{self._part}{len(self.pictures)}.svg")
-            images.append(f'<image class="in-{name}" href="{root}{file}" {size}/>')
-        return "".join(images)
+        if match.groups() not in self._shown:
+            drawn = f'<svg xmlns="http://www.w3.org/2000/svg" {size}>{parts}</svg>'
+            files = self._shown[match.groups()] = {}
+            for name, theme in THEMES.items():
+                file = f"static/people-{self._part}{len(self.pictures)}.svg"
+                files[name] = self.pictures.setdefault(resolve(drawn, theme), file)
+        images = self._shown[match.groups()].items()
+        return "".join(f'<image class="in-{name}" href="{root}{file}" {size}/>' for name, file in images)
+
+
+def _unquoted(match: re.Match[str]) -> str:
+    return f" {match[1]}={match[2]}"
 
 
 def _twin(match: re.Match[str]) -> str:
@@ -134,7 +140,7 @@ def _twin(match: re.Match[str]) -> str:
 
 def compact_inline(svg: str) -> str:
     """Return a drawing that a script puts into a page."""
-    return _WORD.sub(r" \1=\2", _ROUND.sub(_whole, _LINE.sub(_path, svg)))
+    return _WORD.sub(_unquoted, _ROUND.sub(_whole, _LINE.sub(_path, svg)))
 
 
 def compact_drawing(svg: str) -> str:

@@ -3,6 +3,8 @@
 import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
 from datetime import date
 from itertools import chain
 from pathlib import Path
@@ -17,6 +19,7 @@ from mensura.core.errors import MensuraError
 from mensura.core.folders import whole_folder, written_state
 from mensura.core.frames import neutral_cells
 from mensura.core.processes import WORKERS, Processes
+from mensura.core.results import set_computed
 from mensura.evidence import Evidence
 from mensura.intake.shared_writing import Description, describe_folder
 from mensura.iq import COUNTS
@@ -35,8 +38,9 @@ from mensura.study.study import Study
 
 Records = dict[str, api.JsonText]
 _FOLDERS = tuple(f"{name}/" for name in ("api", "benchmarks", "charts", "data", "makers", "models", "share", "static"))
-FEW_MODELS, MODELS_AT_ONCE = 50, 200
-"""Models below which no other process writes their pages, and how many are worth a process of their own."""
+FEW_MODELS, MODELS_AT_ONCE, MOST_MODELS = 50, 200, 1700
+"""Models below which no other process writes their pages, how many are worth a process of their own, and how many one
+writes at most: this process, done with all other pages, writes the rest."""
 NAMED_CARDS = len(pages.NAVIGATION) + len(pages.MORE)
 """Pages that every report has once and that have a picture for shared links."""
 HEADLINE = (
@@ -131,7 +135,10 @@ def build_report(
             "sheet": Markup(page_sheet()),
         }
         with Processes() as processes:
-            models = [processes.submit(_write_models, study, stage, shared, *share) for share in _shares(study)]
+            shares = _shares(study)
+            lean = _lean(study) if shares else study
+            models = [processes.submit(_write_models, lean, stage, shared, *share) for share in shares]
+            own = slice(shares[-1][0].stop if shares else 0, None)
             writer = PageWriter(stage, shared, advance, leader_marks(study), NAMED_CARDS if models else MOST_CARDS)
             before = editing.read_editions(out) if earlier is None else list(earlier)
             editions = editing.next_edition(study, before or editing.shipped_editions(study), day, log)
@@ -143,8 +150,8 @@ def build_report(
             _write_api(study, screen, records, stage)
             for page in sorted(named, key=lambda page: page.file != "index.html"):
                 writer.add(page)
-            single = (*(() if models else (pages.model_pages,)), pages.benchmark_pages, pages.maker_pages)
-            for page in chain(*(make(study) for make in single), pages.picture_pages(named)):
+            single = pages.benchmark_pages(study), pages.maker_pages(study), pages.picture_pages(named)
+            for page in chain(pages.model_pages(study, own), *single):
                 writer.add(page)
                 writer.write(page)  # made, written, forgotten
             for page in named:
@@ -164,14 +171,29 @@ def build_report(
 def _shares(study: Study) -> list[tuple[slice, int, str]]:
     """Return which models' pages each other process writes, with how many cards, and how names of its rules begin.
 
-    None where so few models are quicker written here.
+    One processor stays for this process, which writes all other pages meanwhile. None where so few models are quicker
+    written here.
     """
     count = study.models.height
     if WORKERS == 1 or count < FEW_MODELS:
         return []
-    step = -(-count // min(WORKERS, -(-count // MODELS_AT_ONCE)))
+    others = min(WORKERS - 1, -(-count // MODELS_AT_ONCE))
+    step = min(-(-count // others), MOST_MODELS)
     cards = MOST_CARDS - NAMED_CARDS
-    return [(slice(at, at + step), 0 if at else cards, "abcd"[at // step]) for at in range(0, count, step)]
+    return [(slice(at, at + step), 0 if at else cards, "abc"[at // step]) for at in range(0, count, step)][:others]
+
+
+def _lean(study: Study) -> Study:
+    """Return what pages of models read: without most draws, which take more memory than all else.
+
+    What is made of the draws comes along. Draws of capability can be drawn again, as they are kept for speed alone.
+    """
+    _ = study.over_people, study.iq.trail
+    drawn = replace(study.iq.drawn, dimensions=study.iq.drawn.dimensions[:0], below=None, above=None)
+    lean, fit = copy(study), copy(study.fit)
+    vars(fit).pop("own_draws", None)
+    people = replace(study.people, fit=fit, draws=fit.laplace)
+    return set_computed(lean, iq=set_computed(copy(study.iq), drawn=drawn), fit=fit, people=people)
 
 
 def _write_models(

@@ -39,6 +39,9 @@ def whole_names(text: str) -> Markup:
     return Markup(_NUMBERED.sub(lambda name: f'<span class="whole">{name[0]}</span>', str(escape(text))))
 
 
+_MAPPINGS = dict, Mapping  # the first is known at once
+
+
 class Templates(jinja2.Environment):
     """Load the templates of a package and escape every value they print.
 
@@ -51,7 +54,7 @@ class Templates(jinja2.Environment):
 
     def getattr(self, obj: Any, attribute: str) -> Any:  # noqa: ANN401
         """Return ``obj.attribute`` as templates see it."""
-        if isinstance(obj, dict | Mapping):  # the first is known at once
+        if isinstance(obj, _MAPPINGS):
             return obj[attribute] if attribute in obj else self.undefined(obj=obj, name=attribute)
         return super().getattr(obj, attribute)
 

@@ -15,7 +15,7 @@ from mensura.core.arrays import Floats
 from mensura.evidence import Evidence
 from mensura.iq import IqResult, score_iq
 from mensura.iq.joint import draw_without_each
-from mensura.scale.ranking import rank_subjects, say_chance, say_leader
+from mensura.scale.ranking import say_chance, say_leader
 
 
 @dataclass(frozen=True)
@@ -87,10 +87,11 @@ def _name(table: pl.DataFrame, key: str) -> str:
     return str(table.filter(pl.nth(0) == key)["name"][0])
 
 
-def _chance(result: IqResult, subject: str, draws: Floats) -> float:
-    """Return a model's chance of being first by these draws of all composites."""
-    table = rank_subjects(result.matrix.subjects, result.scored.composites[0], draws, result.ranked_by())
-    return float(table.filter(subject=subject)["p_first"][0])
+def _chance(result: IqResult, subject: str, draws: Floats, move: float = 0.0) -> float:
+    """Return the leader's chance of being first by these draws, its own moved; it wins where draws are equal."""
+    row, ranked = result.matrix.row(subject), result.ranked_by()
+    others = draws[:, ranked & (np.arange(len(ranked)) != row)].max(axis=1, initial=-np.inf)
+    return float((draws[:, row] + move >= others).mean())
 
 
 def _most_moving(result: IqResult, subject: str) -> tuple[str | None, float | None]:
@@ -98,12 +99,9 @@ def _most_moving(result: IqResult, subject: str) -> tuple[str | None, float | No
 
     A quick reckoning of all scores finds the benchmark; then everything is scored anew without it.
     """
-    draws, row = np.asarray(result.drawn.composites, dtype=np.float64), result.matrix.row(subject)
-    now, changes = _chance(result, subject, draws), {}
-    for benchmark, move in moves_without(result, subject).items():
-        moved = draws.copy()
-        moved[:, row] += move
-        changes[benchmark] = abs(_chance(result, subject, moved) - now)
+    draws = np.asarray(result.drawn.composites, dtype=np.float64)
+    now, moves = _chance(result, subject, draws), moves_without(result, subject).items()
+    changes = {benchmark: abs(_chance(result, subject, draws, move) - now) for benchmark, move in moves}
     if not changes:
         return None, None
     mover = max(changes, key=lambda name: (round(changes[name], 9), name))

@@ -7,6 +7,7 @@ models.
 
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -94,6 +95,7 @@ def _iqs(study: Study, capability: Floats, noise: Floats) -> Floats:
     return np.asarray(np.minimum(drawn, TOP))
 
 
+@lru_cache(maxsize=1)
 def next_year_words(study: Study) -> dict[str, Any]:
     """Say what the best model a year after the newest release may be: IQ, groups it would pass, known tests."""
     day = quarters_after(study.pace.until, 4)[-1]

@@ -44,36 +44,28 @@ def who_leads(sentence: str, chances: Sequence[dict[str, Any]]) -> dict[str, Any
 
 def who_was_passed(study: Study) -> dict[str, Any]:
     """Say which measured groups of people were passed in the year of the newest model, and in which month."""
-    passed = [one for one in passed_people(study) if one.verdict == "passed" and one.first is not None]
     newest = study.models["released"].max()
     year = newest.year if newest is not None else 0  # type: ignore[union-attr]
-    recent = [one for one in passed if one.first and one.first[1].year == year]
+    recent = [(one, one.first[1]) for one in passed_people(study) if one.first and one.first[1].year == year]
     if not recent:
         return {"answer": Markup("<b>No measured group, in {}.</b>").format(year or "any year"), "spark": ""}
-    groups = [
-        Markup("<b>{} on {}</b> ({})").format(one.short, test_name(study, one), f"{one.first[1]:%B}")
-        for one in recent
-        if one.first
-    ]
+    group = Markup("<b>{} on {}</b> ({:%B})")
     sheet = Canvas(210, 40, "")
     at = scale(0, 12, _MARGIN + 8, 210 - _MARGIN)
     sheet.line(0, 22, 210, 22, paint.grid, 1.5)
     months: dict[str, list[float]] = {}
-    for one in recent:
-        if one.first:
-            x = at(one.first[1].month - 1 + one.first[1].day / 31)
-            sheet.parts.append(f'<path d="M{x - 4:.1f},10h8l-4,12z" fill="{paint.people_strong}"/>')
-            months.setdefault(f"{one.first[1]:%b}", []).append(x)
+    for _, day in recent:
+        x = at(day.month - 1 + day.day / 31)
+        sheet.parts.append(f'<path d="M{x - 4:.1f},10h8l-4,12z" fill="{paint.people_strong}"/>')
+        months.setdefault(f"{day:%b}", []).append(x)
     for month, xs in months.items():
         sheet.words(sum(xs) / len(xs), 33, month, fill=paint.people, anchor="middle", size=11)
     sheet.words(210, 33, str(year), fill=paint.quiet, anchor="end", size=11)
     ahead = [one for one in passed_people(study) if one.first is None]
     left = "; ".join(f"{one.short} on {study.benchmark_names[one.benchmark]}" for one in ahead)
     still = Markup(" Not surely passed: {}.").format(left) if ahead else ""
-    return {
-        "answer": Markup("Passed in {}: ").format(year) + Markup(", ").join(groups) + "." + still,
-        "spark": _spark(sheet),
-    }
+    groups = Markup(", ").join(group.format(one.short, test_name(study, one), day) for one, day in recent)
+    return {"answer": Markup("Passed in {}: {}.{}").format(year, groups, still), "spark": _spark(sheet)}
 
 
 WHAT_NOT = {
@@ -191,13 +183,10 @@ def people_marks(study: Study) -> dict[str, list[Reference]]:
         ladder = ladders.get(one.benchmark)
         if ladder is None or not ladder.scores[0] < one.score < ladder.scores[-1]:
             continue
-        mark = Reference(
-            one.short,
-            float(ladder.iq(one.score)),  # type: ignore[arg-type]
-            href=f"{ROOT}benchmarks/{slug(one.benchmark)}.html#people",
-            subject=group_subject(one.benchmark, one.group),
-            note=test_name(study, one),
-        )
+        iq = float(ladder.iq(one.score))  # type: ignore[arg-type]
+        href = f"{ROOT}benchmarks/{slug(one.benchmark)}.html#people"
+        subject = group_subject(one.benchmark, one.group)
+        mark = Reference(one.short, iq, href=href, subject=subject, note=test_name(study, one))
         marks.setdefault(str(dimension[one.benchmark]), []).append(mark)
     return marks
 

@@ -69,18 +69,11 @@ class FirstScreen:
     def context(self) -> dict[str, Any]:
         """Return what the template of the first page shows."""
         today = self._standing(None)
-        return {
-            **today,
-            "long": len(today["sentence"]) > _LONG,
-            "pictures": self.figures,
-            "jagged": self.jagged,
-            "bells": self._drawn_bells,
-            "months": len(self.months),
-            "years": self._years(),
-            "releases": self._releases(),
-            "questions": self._questions(today),
-            "counted": len(self._rows),
-        }
+        bells = {name: self._draw(bell) for name, bell in self._bells.items()} if self._rows else {}
+        drawn = {"pictures": self.figures, "jagged": self.jagged, "bells": bells}
+        slider = {"months": len(self.months), "years": self._years(), "releases": self._releases()}
+        words = {"long": len(today["sentence"]) > _LONG, "counted": len(self._rows)}
+        return {**today, **drawn, **slider, **words, "questions": self._questions(today)}
 
     def _standing(self, month: Month | None) -> dict[str, Any]:
         """Return the words of a month, or of today: sentence, deck, chances, and what the dark dots are."""
@@ -159,10 +152,6 @@ class FirstScreen:
         finding = jagged.models[jagged.chosen]["sentence"]
         return [first, worded("jagged", drawing, finding, rows=table, paged=True)]
 
-    @cached_property
-    def _drawn_bells(self) -> dict[str, Markup]:
-        return {name: self._draw(bell) for name, bell in self._bells.items()} if self._rows else {}
-
     @property
     def _still_bell(self) -> Drawing:
         """The picture of today at any width, for a file of its own."""
@@ -236,11 +225,8 @@ class FirstScreen:
             (100.0, "end", "", "Today"),
             *((100 * step / last, "middle", "year", f"{self.months[step].start:%Y}") for step in januaries),
         ]
-        return Markup("").join(
-            Markup('<text x="{:.1f}%" y="12" text-anchor="{}" class="{}">{}</text>').format(*one)
-            for one in words
-            if one[2] == "" or 25 < one[0] < 92
-        )
+        text = Markup('<text x="{:.1f}%" y="12" text-anchor="{}" class="{}">{}</text>')
+        return Markup("").join(text.format(*one) for one in words if one[2] == "" or 25 < one[0] < 92)
 
     def _questions(self, today: dict[str, Any]) -> list[dict[str, Any]]:
         study = self._study
@@ -248,11 +234,8 @@ class FirstScreen:
             *(parts.who_leads(today["sentence"], today["chances"]), parts.who_was_passed(study), parts.how_fast(study)),
             *(parts.how_long(), parts.what_it_costs(study), parts.what_comes(study), parts.WHAT_NOT),
         )
-        asked = picture_words()["first"]["questions"]
-        return [
-            {"question": question, "href": href, **answer}
-            for (question, href), answer in zip(asked, answers, strict=True)
-        ]
+        asked = zip(picture_words()["first"]["questions"], answers, strict=True)
+        return [{"question": question, "href": href, **answer} for (question, href), answer in asked]
 
 
 def _label(bell: FirstBell, model: Mark) -> tuple[float | str, ...]:
