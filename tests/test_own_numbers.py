@@ -150,6 +150,7 @@ def width(row):
     return row["high"] - row["low"]
 
 
+@pytest.mark.slow
 def test_five_right_answers_are_no_champion():
     """A log of five answers, all right, once gave IQ 147 (144 to 149) and the first rank."""
     result, few = scored(("gpqa_diamond", 100), n=5)

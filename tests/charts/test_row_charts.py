@@ -136,6 +136,7 @@ def test_a_fit_draws_its_capabilities(few_models):
     assert fitted.capabilities["subject"][0] in fitted.plot()._repr_svg_()
 
 
+@pytest.mark.slow
 def test_a_figure_by_name_is_the_one_of_the_report(few_models):
     picture = mensura.figure("iq-bell", mensura.load(few_models))
     assert isinstance(picture, charts.Drawing)

@@ -3,6 +3,7 @@
 import json
 
 import polars as pl
+import pytest
 from typer.testing import CliRunner
 
 from mensura.cli.main import build_app
@@ -27,6 +28,7 @@ def test_own_runs_write_the_tables(runs, times, tmp_path):
     assert {"curves.csv", "trend.csv"} <= {path.name for path in (tmp_path / "out").iterdir()}
 
 
+@pytest.mark.slow
 def test_release_dates_are_one_of_the_tables_of_times(runs, times, tmp_path):
     more = pl.concat([runs.with_columns(pl.col("subject") + f" {n}") for n in range(2)])
     names = more["subject"].unique().sort()

@@ -43,6 +43,7 @@ def test_a_watch_computes_once(mensura_command, monkeypatch):
         mensura_command(*arguments, "--rate", "0.1")
 
 
+@pytest.mark.slow
 def test_other_draws_are_computed(mensura_command, monkeypatch, few_models):
     arguments = ("iq", "--set", "draws=20", "--evidence", few_models)
     mensura_command(*arguments)

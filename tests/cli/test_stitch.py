@@ -67,6 +67,7 @@ def test_the_published_filter(mensura_command, scores):
     assert "no subject has 40 benchmarks" in refused.err
 
 
+@pytest.mark.slow
 def test_people_on_the_embedded_evidence(mensura_command):
     run = mensura_command("stitch", "--people")
     assert run.code == 0, run.err

@@ -17,6 +17,7 @@ def test_chances_are_words_and_the_model_itself_is_among_the_rows_printed():
     assert for_people(near, "mine")["chance_above"].to_list() == ["under 1%", "–", "50%"]
 
 
+@pytest.mark.slow
 def test_a_model_without_an_iq_is_told_what_is_missing_and_gets_no_empty_table(mensura_command):
     run = mensura_command("where", "gpt-4")
     assert run.code == 0, run.err

@@ -91,6 +91,7 @@ def sit(exam, store, ability, rng):
         sitting = grown
 
 
+@pytest.mark.slow
 def test_a_simulation_says_how_many_items_are_saved_and_its_intervals_hold(exam):
     plan = plan_adaptive(exam, takers=60).plan
     adaptive, whole = plan.row(0, named=True), plan.row(-1, named=True)

@@ -4,8 +4,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+import mensura
 
-@pytest.fixture
+
+@pytest.fixture(scope="module")
 def runs():
     """Three systems on two suites: short, middle and long horizons."""
     rng = np.random.default_rng(0)
@@ -18,7 +20,13 @@ def runs():
     return pl.DataFrame(rows, schema=["subject", "suite", "task", "score"], orient="row")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def times():
     """One measured time per task, from a minute to two days."""
     return pl.DataFrame({"task": [f"t{i}" for i in range(48)], "minutes": [2 ** (i / 4) for i in range(48)]})
+
+
+@pytest.fixture(scope="module")
+def fit(runs, times):
+    """The fit of these, made once for the tests that only read it."""
+    return mensura.fit_horizons(runs, times)

@@ -14,8 +14,8 @@ def all_suites(fit):
     return {row["subject"]: row for row in fit.horizons.filter(pl.col("suite") == "all").iter_rows(named=True)}
 
 
-def test_horizons_come_back_in_order(runs, times):
-    rows = all_suites(mensura.fit_horizons(runs, times))
+def test_horizons_come_back_in_order(fit):
+    rows = all_suites(fit)
     assert rows["short"]["p50"] < rows["middle"]["p50"] < rows["long"]["p50"]
     for subject, truth in (("short", 4), ("middle", 32), ("long", 256)):
         assert rows[subject]["p50_low"] < truth < rows[subject]["p50_high"]
@@ -23,18 +23,20 @@ def test_horizons_come_back_in_order(runs, times):
         assert rows[subject]["status"] == "measured times"
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_figures(runs, times):
     first, second = (mensura.fit_horizons(runs.sample(fraction=1, shuffle=True, seed=s), times) for s in (1, 2))
     assert first.horizons.equals(second.horizons)
 
 
-def test_judged_times_widen_the_interval(runs, times):
-    judged = times.with_columns(how=pl.lit("expert estimate"))
-    measured, guessed = (all_suites(mensura.fit_horizons(runs, table))["middle"] for table in (times, judged))
+def test_judged_times_widen_the_interval(fit, runs, times):
+    judged = mensura.fit_horizons(runs, times.with_columns(how=pl.lit("expert estimate")))
+    measured, guessed = (all_suites(each)["middle"] for each in (fit, judged))
     assert guessed["status"] == "judged times"
     assert guessed["p50_high"] / guessed["p50_low"] > 1.3 * measured["p50_high"] / measured["p50_low"]
 
 
+@pytest.mark.slow
 def test_a_subject_that_solves_all_or_nothing_has_open_ends(runs, times):
     every = runs.filter(pl.col("subject") == "short")
     extremes = [
@@ -55,8 +57,7 @@ def test_success_that_does_not_fall_has_no_horizon(times):
     assert fit.horizons["p50"].null_count() == fit.horizons.height
 
 
-def test_parts_add_up_and_curves_fall(runs, times):
-    fit = mensura.fit_horizons(runs, times)
+def test_parts_add_up_and_curves_fall(fit):
     assert fit.parts.select(
         pl.sum_horizontal("suites", "times", "tasks", "runs")
     ).to_series().to_list() == pytest.approx([1.0] * 3)
@@ -80,8 +81,7 @@ def test_long_tasks_stay_long_where_only_short_ones_were_timed():
     assert fit.shown["p50"][0] > 20
 
 
-def test_prediction_for_a_suite_that_was_not_run(runs, times):
-    fit = mensura.fit_horizons(runs, times)
+def test_prediction_for_a_suite_that_was_not_run(fit):
     new = pl.DataFrame({"suite": "new", "task": ["easy", "hard"], "minutes": [1.0, 2000.0]})
     rates, means = predict_suites(fit, new)
     wide = {(row["subject"], row["task"]): row["rate"] for row in rates.iter_rows(named=True)}
@@ -90,6 +90,7 @@ def test_prediction_for_a_suite_that_was_not_run(runs, times):
     assert dict(means.select("subject", "rate").iter_rows())["long"] > 0.5
 
 
+@pytest.mark.slow
 def test_more_subjects_than_one_group(runs, times, monkeypatch):
     monkeypatch.setattr("mensura.horizon.result.MOST_UNKNOWNS", 8)
     rows = all_suites(mensura.fit_horizons(runs, times))

@@ -79,6 +79,7 @@ def test_times_without_rows_are_named(runs, times):
         mensura.fit_horizons(runs, times.head(0))
 
 
+@pytest.mark.slow
 def test_two_times_of_one_kind_need_a_person(runs, times):
     twice = pl.concat([times, times.head(1)])
     with pytest.raises(MensuraError, match=r"task 't0' has 2 times of one kind \(measured\)"):
@@ -92,6 +93,7 @@ def test_percentages_are_refused(runs, times):
         mensura.fit_horizons(runs.with_columns(score=pl.col("score") * 100), times)
 
 
+@pytest.mark.slow
 def test_a_human_among_the_models_is_kept_apart(runs, times):
     human = runs.filter(pl.col("subject") == "long").with_columns(subject=pl.lit("human"))
     fit = mensura.fit_horizons(pl.concat([runs, human]), times)
@@ -160,6 +162,7 @@ def test_a_run_without_a_name_is_refused(runs, times):
         mensura.fit_horizons(runs.with_columns(subject=pl.lit(None, pl.String)), times)
 
 
+@pytest.mark.slow
 def test_ranges_alone_need_no_minutes(runs, times):
     ranges = times.select("task", low=pl.col("minutes") / 2, high=pl.col("minutes") * 2)
     assert mensura.fit_horizons(runs, ranges).shown["p50"].null_count() == 0

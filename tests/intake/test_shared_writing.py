@@ -251,6 +251,7 @@ OUTCOMES = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(OUTCOMES, min_size=1, max_size=12, unique_by=lambda one: (one.of_person, one.item)))
 def test_any_runs_come_back_in_the_layout_of_metr(samples):
     samples = [replace_person(one) for one in samples]

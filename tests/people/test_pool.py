@@ -229,6 +229,7 @@ def test_unknown_group_and_missing_answers_say_what_there_is():
         ItemPool.read("nowhere")
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_every_development_pool_is_read_and_recounted(shared):
     for folder in sorted((shared / "data/human").iterdir()):

@@ -44,6 +44,7 @@ def test_one_dimension_is_nested_in_several_and_a_correlation_of_1_is_at_its_edg
     assert test["p"] == pytest.approx(stats.chi2.sf(x2, 1) / 2)
 
 
+@pytest.mark.slow
 def test_abilities_that_may_be_absent_leave_p_approximate(sheets):
     """Without the own ability of a passage its slopes are 0, in either direction: no chi-square distribution."""
     pairs = {"item": ["i1", "i2", "i3"], "dimension": ["a"] * 3}

@@ -45,6 +45,7 @@ def test_slopes_have_the_estimates_and_errors_that_mirt_prints(name):
     assert items["se_discrimination"].to_list() == pytest.approx(slopes["se"].to_list(), rel=0.03)
 
 
+@pytest.mark.slow
 def test_guessing_without_a_prior_reaches_the_likelihood_of_mirt_and_says_what_to_do():
     fit = fit_responses(answers("sat12"), model="3pl", options=FitOptions("none", checks=False))
     assert fit.log_likelihood > -9434.95

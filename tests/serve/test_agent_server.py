@@ -124,6 +124,7 @@ def test_every_tool_is_read_only_and_says_what_it_takes_and_gives(server):
         Draft202012Validator.check_schema(tool.output_schema)
 
 
+@pytest.mark.slow
 def test_a_model_is_found_by_the_name_people_write(ask, study):
     found = ask("look_up_model", name="GPT 5.5")
     row = study.models.row(by_predicate=mensura_subject("gpt-5.5"), named=True)
