@@ -140,10 +140,32 @@ def test_five_right_answers_are_no_certainty_on_the_stitched_scale():
     assert five["capability"][0] < all_items["capability"][0]
 
 
-def scored(*scores, **more):
-    """Return the IQ of a model of one's own, with its row and what the command would warn of."""
-    result = mensura.score_iq(mensura.load().add(own(*scores, **more)), draws=400)
-    return result, result.composites.filter(subject="mine").row(0, named=True)
+ALONE = "scores on 3 tests in 2 dimensions; "
+"""What a model with fewer scores needs for a rank."""
+STRANGERS = pl.concat(
+    [
+        *(own(("gpqa_diamond", score), model=f"gpqa {score}") for score in (25, 60, 81.5, 95, 98, 100)),
+        own(("gpqa_diamond", 100), model="gpqa five", n=5),
+        own(("mmlu_pro", 100), model="mmlu five", n=5),
+        own(("gpqa_diamond", 60), ("scicode", 30), ("ifbench", 50), model="three tests"),
+        own(("gpqa_diamond", 60), ("scicode", 30), ("hle", 12), model="one dimension"),
+        own(("gpqa_diamond", 25), ("hle", 4), ("ifbench", 20), model="two at chance"),
+        own(("gpqa_diamond", 100), ("scicode", 0), model="both ends"),
+    ],
+    how="diagonal_relaxed",
+)
+
+
+@pytest.fixture(scope="module")
+def study():
+    """The whole evidence and what twelve strangers bring: each has too few scores to move the others."""
+    return Study.open(mensura.load().add(STRANGERS))
+
+
+@pytest.fixture(scope="module")
+def rows(study):
+    """The composite of each stranger, by name."""
+    return {row["subject"]: row for row in study.iq.composites.iter_rows(named=True)}
 
 
 def width(row):
@@ -151,83 +173,73 @@ def width(row):
 
 
 @pytest.mark.slow
-def test_five_right_answers_are_no_champion():
+def test_five_right_answers_are_no_champion(study, rows):
     """A log of five answers, all right, once gave IQ 147 (144 to 149) and the first rank."""
-    result, few = scored(("gpqa_diamond", 100), n=5)
+    few, many = rows["gpqa five"], rows["gpqa 100"]
     assert few["iq"] < 130 and width(few) > 25
     assert few["low"] < 105 < 125 < few["high"]
-    assert few["missing"] == "scores on 3 tests in 2 dimensions; it has 1 in 1"
-    assert "mine" not in result.ranking["subject"]
-    assert any(text.startswith("mine: 100 on gpqa_diamond tells little") for text in result.warnings)
-    _, many = scored(("gpqa_diamond", 100), n=198)
+    assert few["missing"] == f"{ALONE}it has 1 in 1"
+    assert "gpqa five" not in study.iq.ranking["subject"]
+    assert any(text.startswith("gpqa five: 100 on gpqa_diamond tells little") for text in study.iq.warnings)
     assert width(many) < width(few) and many["iq"] > few["iq"]
 
 
 @pytest.mark.slow
-def test_no_score_of_any_size_ranks_a_model_alone():
-    for score in (60, 100):
-        result, row = scored(("gpqa_diamond", score))
-        assert "mine" not in result.ranking["subject"]
-        assert row["missing"] is not None
-    ranked, _ = scored(("gpqa_diamond", 60), ("scicode", 30), ("ifbench", 50))
-    assert "mine" in ranked.ranking["subject"]
-    one_dimension, row = scored(("gpqa_diamond", 60), ("scicode", 30), ("hle", 12))
-    assert "mine" not in one_dimension.ranking["subject"]
-    assert row["missing"] == "scores on 3 tests in 2 dimensions; it has 3 in 1"
+def test_no_score_of_any_size_ranks_a_model_alone(study, rows):
+    ranked = set(study.iq.ranking["subject"])
+    for name in ("gpqa 60", "gpqa 100"):
+        assert name not in ranked
+        assert rows[name]["missing"] is not None
+    assert "three tests" in ranked
+    assert "one dimension" not in ranked
+    assert rows["one dimension"]["missing"] == f"{ALONE}it has 3 in 1"
 
 
 @pytest.mark.slow
-def test_a_score_at_the_end_of_a_test_says_at_least():
+def test_a_score_at_the_end_of_a_test_says_at_least(rows):
     """The widths once fell from 18.9 over 16.7 and 10 to 5.0 points where the test tells least."""
-    rows = {score: scored(("gpqa_diamond", score))[1] for score in (25, 60, 81.5, 95, 98, 100)}
-    assert width(rows[25]) > width(rows[60]) > width(rows[81.5])
-    assert width(rows[81.5]) < width(rows[95]) < width(rows[98]) < width(rows[100])
-    assert min(map(width, rows.values())) > 15
-    assert rows[25]["iq"] < rows[95]["iq"] < rows[98]["iq"] <= rows[100]["iq"]
-    assert rows[25]["low"] < 70 < rows[25]["high"]
+    by_score = {score: rows[f"gpqa {score}"] for score in (25, 60, 81.5, 95, 98, 100)}
+    assert width(by_score[25]) > width(by_score[60]) > width(by_score[81.5])
+    assert width(by_score[81.5]) < width(by_score[95]) < width(by_score[98]) < width(by_score[100])
+    assert min(map(width, by_score.values())) > 15
+    assert by_score[25]["iq"] < by_score[95]["iq"] < by_score[98]["iq"] <= by_score[100]["iq"]
+    assert by_score[25]["low"] < 70 < by_score[25]["high"]
 
 
 @pytest.mark.slow
-def test_guessing_is_called_guessing():
+def test_guessing_is_called_guessing(study, rows):
     """At chance the model once had IQ 78 (76 to 81) and a rank, and an unmeasured dimension 70.1 (70.0 to 70.3)."""
-    result, row = scored(("gpqa_diamond", 25), ("hle", 4), ("ifbench", 20))
-    assert "mine" not in result.ranking["subject"]
-    assert row["missing"] == "scores on 3 tests in 2 dimensions; it has 1 in 1"
-    result, row = scored(("gpqa_diamond", 25))
-    assert row["missing"] == "scores on 3 tests in 2 dimensions; so far it does no better than guessing"
-    assert "mine: 25 on gpqa_diamond is no better than guessing; it says at most" in result.warnings
-    dimensions = result.dimensions.filter(subject="mine").with_columns(width=pl.col("high") - pl.col("low"))
+    assert "two at chance" not in study.iq.ranking["subject"]
+    assert rows["two at chance"]["missing"] == f"{ALONE}it has 1 in 1"
+    assert rows["gpqa 25"]["missing"] == f"{ALONE}so far it does no better than guessing"
+    assert "gpqa 25: 25 on gpqa_diamond is no better than guessing; it says at most" in study.iq.warnings
+    dimensions = study.iq.dimensions.filter(subject="gpqa 25").with_columns(width=pl.col("high") - pl.col("low"))
     assert dimensions["width"].min() > 5
 
 
 @pytest.mark.slow
-def test_a_guesser_has_no_chance_to_be_above_people():
-    def above(score):
-        study = Study.open(mensura.load().add(own(("gpqa_diamond", score))))
-        return [chances["mine"] for chances in study.over_people.values() if "mine" in chances]
-
-    assert above(25) == []
-    assert len(above(60)) == 1
+def test_a_guesser_has_no_chance_to_be_above_people(study):
+    above = [set(chances) for chances in study.over_people.values()]
+    assert not any("gpqa 25" in models for models in above)
+    assert sum("gpqa 60" in models for models in above) == 1
 
 
 @pytest.mark.slow
-def test_five_right_answers_on_a_test_outside_the_iq_are_no_champion_either():
+def test_five_right_answers_on_a_test_outside_the_iq_are_no_champion_either(rows):
     """MMLU-Pro has no ladder and is read through models that took both: five right answers gave IQ 147 (144 to 161)."""
-    _, few = scored(("mmlu_pro", 100), n=5)
+    few = rows["mmlu five"]
     assert few["iq"] < 130 and width(few) > 20
-    assert few["missing"] == "scores on 3 tests in 2 dimensions; it has 0 in 0"
+    assert few["missing"] == f"{ALONE}it has 0 in 0"
 
 
 @pytest.mark.slow
-def test_a_score_at_a_tests_end_has_an_interval_on_its_benchmarks_page():
+def test_a_score_at_a_tests_end_has_an_interval_on_its_benchmarks_page(study):
     """Of 0% and 100% once 53 scores had an interval of width 0."""
-    own_scores = own(("gpqa_diamond", 100), ("scicode", 0))
-    study = Study.open(mensura.load().add(own_scores))
-    rows = [score_rows(study, benchmark) for benchmark in study.evidence.benchmarks["benchmark"]]
-    with_interval = pl.concat(rows, how="vertical_relaxed").drop_nulls("low")
+    tables = [score_rows(study, benchmark) for benchmark in study.evidence.benchmarks["benchmark"]]
+    with_interval = pl.concat(tables, how="vertical_relaxed").drop_nulls("low")
     assert with_interval.height > 1000
     assert with_interval.filter(pl.col("high") - pl.col("low") < 1e-3).is_empty()
-    ends = with_interval.filter(subject="mine").sort("score")
+    ends = with_interval.filter(subject="both ends").sort("score")
     assert ends["low"].to_list()[0] == 0 and ends["high"].to_list()[-1] == 100
 
 
