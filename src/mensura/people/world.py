@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
@@ -165,11 +165,13 @@ class World:
     @classmethod
     def load(cls, folder: str | Path | None = None) -> World:
         """Read the packaged tables, each replaced by the file of its name in ``folder``, if there is one."""
-        with as_file(files("mensura.people") / "data" / "world") as packaged:
-            tables = {name: read_table(_choose(name, packaged, folder)) for name in _COLUMNS}
-            needed = read_table(packaged / "assumptions.csv")
+        tables = dict(_packaged())
+        for name in tables:
+            if folder is not None and (own := find_table(Path(folder), name)):
+                tables[name] = read_table(own)
         world = cls(**tables)
-        if missing := [name for name in needed["assumption"] if name not in world.assumptions["assumption"]]:
+        needed = _packaged()["assumptions"]["assumption"]
+        if missing := [name for name in needed if name not in world.assumptions["assumption"]]:
             raise MensuraError(
                 f"world table 'assumptions': no row {missing[0]!r} ({len(missing)} missing); "
                 "the model needs every one: copy it from the packaged table, with a value of your own if you like"
@@ -247,9 +249,10 @@ class World:
         return next(((domain, bool(curricular)) for word, domain, curricular in rows if word in text), None)
 
 
-def _choose(name: str, packaged: Path, folder: str | Path | None) -> Path:
-    own = None if folder is None else find_table(Path(folder), name)
-    return packaged / f"{name}.csv" if own is None else own
+@cache
+def _packaged() -> dict[str, pl.DataFrame]:
+    with as_file(files("mensura.people") / "data" / "world") as folder:
+        return {name: read_table(folder / f"{name}.csv") for name in _COLUMNS}
 
 
 def _from_row(row: dict[str, Any]) -> Population:
