@@ -37,7 +37,7 @@ def clone(tmp_path):
 
 def run(command, folder):
     """Run a command of the README in a shell; a machine without hatchling and without an index cannot."""
-    home = {"HOME": str(folder.parent), "MENSURA_CACHE": str(folder.parent / "cache")}
+    home = {"HOME": str(folder.parent)}
     known = {"PYTHONPATH": sysconfig.get_paths()["purelib"], "PYTEST_ADDOPTS": "tests/scale/test_ranking.py"}
     settings = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_RETRIES": "0", "PIP_TIMEOUT": "5"}
     ran = subprocess.run(

@@ -92,12 +92,12 @@ def test_a_server_that_is_ended_leaves_no_process_and_no_file(tmp_path, how):
     end_at_work(command, temporary, how)
 
 
-@pytest.mark.parametrize("arguments", [("iq",), ("evidence", "summary", "--json")])
-def test_a_reader_that_goes_away_ends_a_command_quietly(tmp_path, arguments):
+@pytest.mark.parametrize("arguments", [("iq", "--set", "draws=20"), ("evidence", "summary", "--json")])
+def test_a_reader_that_goes_away_ends_a_command_quietly(tmp_path, arguments, few_models):
     """As in ``mensura iq | head``."""
     reading, writing = os.pipe()
     os.close(reading)
-    command = start(tmp_path, *arguments, stdout=writing, stderr=subprocess.PIPE)
+    command = start(tmp_path, *arguments, "--evidence", few_models, stdout=writing, stderr=subprocess.PIPE)
     os.close(writing)
     _, told = command.communicate(timeout=PATIENCE)
     assert (command.returncode, told) == (READER_GONE, b"")
