@@ -43,6 +43,16 @@ def test_only_the_world_has_levels_and_rarer_items_are_higher(items, said):
     assert found.filter(pl.col("population") == "DEU")["level"].null_count() == 50
 
 
+def test_estimates_that_name_no_population_are_doubted_only_where_several_are_compared(items, said):
+    def doubts(table, people):
+        warnings = estimate(items, table, people).warnings
+        return [text for text in warnings if text.startswith("the estimates name no population")]
+
+    named = pl.concat([said.with_columns(population=pl.lit(name)) for name in ("world", "DEU")])
+    assert len(doubts(said, ["world", "DEU"])) == 1
+    assert doubts(said, ["DEU"]) == doubts(named, ["DEU"]) == doubts(named, ["world", "DEU"]) == []
+
+
 def test_the_mean_lies_within_its_interval_and_persons_are_ordered(items, said):
     row = estimate(items, said).baseline.row(0, named=True)
     assert row["low"] < row["mean"] < row["high"]
