@@ -144,6 +144,11 @@ DESCRIPTIONS = {
     "participants asked to answer as quickly as possible": "people, time limit",
     "volunteers from the internet, no students among them": "crowd",
     "takers of an AP Chemistry exam": "pupils",
+    "children of doctors aged 8 to 10": "pupils",
+    "sons of lawyers": "people",
+    "the patients of three physicians": "people",
+    "a representative online panel of US adults": "people",
+    "a panel representative of the adults of Brazil": "people",
 }
 """Descriptions of people, and what they mean; a time limit that is not named is not stated."""
 
@@ -175,6 +180,24 @@ def test_descriptions_are_read_with_negation_and_context(world, prose):
 
 
 @pytest.mark.parametrize(
+    ("prose", "country"),
+    [
+        ("Nigerian students of law", "NGA"),
+        ("Mexicans over 60", "MEX"),
+        ("pupils in South Sudan", "SSD"),
+        ("people in South America", None),
+        ("Latin American students", None),
+        ("native speakers of Vietnamese in Singapore", "SGP"),
+        ("native Chinese speakers in Germany", "DEU"),
+        ("Nepalese pupils tested in Chinese", "NPL"),
+    ],
+)
+def test_the_name_of_a_people_is_read_and_a_language_is_none(world, prose, country):
+    words = describe_people(prose, world).distance_words
+    assert (f"({country})" in words) if country else words.startswith("no country is named")
+
+
+@pytest.mark.parametrize(
     ("prose", "traits", "votes"),
     [
         ("crowd workers", "rater", 1),
@@ -186,6 +209,8 @@ def test_descriptions_are_read_with_negation_and_context(world, prose):
         ("participants could use a search engine", "aids", 1),
         ("participants were not allowed to use a search engine", "", 1),
         ("annotators, web and tools", "rater aids", 1),
+        ("adults with a dictionary", "aids", 1),
+        ("pupils helped by a chatbot", "aids", 1),
         ("crowd workers who passed a 90% qualification, majority", "rater majority qualified", 3),
         ("MTurk workers, the majority of whom are women", "rater", 1),
         ("trained annotators with the passage", "rater qualified", 1),

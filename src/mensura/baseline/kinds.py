@@ -54,6 +54,20 @@ _CLAUSES = re.compile(r"[,;:.()]")
 _CLAIMED = r"self[- ]?report|checklist|claim|awareness"
 _DOMAINS: dict[str, str] = _WORDS["domains"]
 _ALIASES = Path(extrapolation.__file__).parent / "data" / "country_aliases.csv"
+_NOT_AFTER = (
+    "speakers of",
+    "tested in",
+    "speak",
+    "latin",
+    "south",
+    "central",
+    "north",
+    "northern",
+    "new",
+    "equatorial",
+)
+_BEFORE, _AFTER = "".join(f"(?<!{word} )" for word in _NOT_AFTER) + r"\b", r"\b(?![- ](?:speak|language|native))"
+"""Around a name that is neither of a language nor the end of another country's name."""
 _CODES = re.compile(r"\b[A-Z]{3}\b|\bUS\b|(?<=[;(] )[A-Z]{2}(?=[,;)])|^[A-Z]{2}$")
 """Country codes in a text: three letters, or two that stand apart (IT and AI are words, too)."""
 
@@ -272,11 +286,9 @@ def _learning(people: Population | str, prose: str, world: World) -> tuple[float
 def _countries(prose: str, world: World) -> list[str]:
     """Return the codes of the countries that a text names, in words or as capital codes."""
     text = prose.casefold()
-    names = [(re.escape(name.casefold()), code) for name, code in world.countries.select("name", "country").iter_rows()]
-    names += [(re.escape(alias), code) for alias, code in read_table(_ALIASES).iter_rows()]
-    codes = [
-        code for words, code in (*names, *_WORDS["countries"].items()) if words and re.search(rf"\b{words}\b", text)
-    ]
+    names = [*world.countries.select("name", "country").iter_rows(), *read_table(_ALIASES).iter_rows()]
+    words = {re.escape(name.casefold()): code for name, code in names} | _WORDS["countries"]
+    codes = [code for word, code in words.items() if re.search(_BEFORE + word + _AFTER, text)]
     codes += [world.country(word) for word in _CODES.findall(prose) if world.knows(word)]
     return list(dict.fromkeys(codes))
 
