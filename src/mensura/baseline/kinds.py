@@ -163,15 +163,13 @@ def list_people(people: str | Population | Sequence[str | Population], world: Wo
     listed = [people] if isinstance(people, str | Population) else list(people)
     if not listed:
         raise MensuraError("people: nobody is named; give a population, a country or a sentence")
+    names = world.populations["population"].to_list()
     populations: list[str | Population] = []
     for who in listed:
         parts = [part.strip() for part in who.split(",")] if isinstance(who, str) else []
-        populations += parts if len(parts) > 1 and all(_is_named(part, world) for part in parts) else [who]
+        named = [part.lower() in names or world.knows(part) for part in parts]
+        populations += parts if len(parts) > 1 and all(named) else [who]
     return populations
-
-
-def _is_named(name: str, world: World) -> bool:
-    return name.lower() in world.populations["population"].to_list() or world.knows(name)
 
 
 def describe_people(

@@ -166,7 +166,8 @@ def plan_panel(estimate: PoolEstimate, ability_sd: float, cost: PanelCost) -> pl
     before = _width(estimate, slope)
     rows = []
     for items in [size for size in ITEMS if size <= estimate.rate.size] or [estimate.rate.size]:
-        at = _spread_out(estimate, items)
+        spread_out = np.linspace(0, estimate.centre.size - 1, items).round().astype(int)
+        at = np.unique(np.argsort(estimate.centre, kind="stable")[spread_out])
         for people in PEOPLE:
             rate = np.clip(estimate.rate[at], 0.02, 0.98)
             after = _after_panel(estimate, at, 1 / (people * rate * (1 - rate)), ability_sd / np.sqrt(people))
@@ -175,11 +176,6 @@ def plan_panel(estimate: PoolEstimate, ability_sd: float, cost: PanelCost) -> pl
             rows.append((items, people, items * people, before, width, width <= before / 2, hours, hours * cost.hourly))
     columns = ["items", "people", "answers", "width_now", "width", "halved", "hours", "cost"]
     return pl.DataFrame(rows, schema=columns, orient="row").sort("cost", "width")
-
-
-def _spread_out(estimate: PoolEstimate, count: int) -> np.ndarray:
-    order = np.argsort(estimate.centre, kind="stable")
-    return np.unique(order[np.linspace(0, order.size - 1, count).round().astype(int)])
 
 
 def _after_panel(estimate: PoolEstimate, at: np.ndarray, noise: Floats, spread: float) -> PoolEstimate:

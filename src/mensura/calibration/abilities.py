@@ -100,11 +100,6 @@ def _newton(a: Floats, b: Floats, y: Floats, w: Floats) -> tuple[Floats, Floats]
     return (hbb * score_a - hab * score_b) / det, (haa * score_b - hab * score_a) / det
 
 
-def fit_counts(n: Floats, correct: Floats) -> Curves:
-    """Fit one curve per row of counts, rows × levels 1 to 5."""
-    return fit_curves(correct / np.maximum(n, 1.0), bin_weights(n))
-
-
 def draw_curves(
     n: Floats, correct: Floats, fitted: Curves, draws: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
@@ -160,7 +155,7 @@ def abilities_by_curves(
         raise MensuraError(f"draws: got {draws}; expected 1 or more")
     shape = n.shape[:2]
     n, correct = n.reshape(-1, len(LEVELS)), correct.reshape(-1, len(LEVELS))
-    fitted = fit_counts(n, correct)
+    fitted = fit_curves(correct / np.maximum(n, 1.0), bin_weights(n))
     areas, halves = draw_curves(n, correct, fitted, draws, np.random.default_rng(seed))
     total = n.sum(axis=1)
     empty = total == 0

@@ -18,7 +18,7 @@ import numpy as np
 import scipy
 
 from mensura.core.arrays import Floats, expit
-from mensura.horizon.design import Design, Integers, SuiteArrays
+from mensura.horizon.design import Design, Integers
 from mensura.horizon.lengths import Lengths
 
 ROUNDS = 50
@@ -162,17 +162,13 @@ def lines(mode: Mode, place: int, theta: Floats | None = None, *, shared: bool =
     return height, theta[..., at.b][..., suite.rows] + theta[..., at.g][..., place, None]
 
 
-def guess_of(suite: SuiteArrays, learned: float) -> Floats:
-    """Return the guessing level of each task: the given one, else the learned one."""
-    return np.where(np.isnan(suite.chance), learned, suite.chance)
-
-
 def _rates(mode: Mode, place: int, effects: Floats) -> tuple[Floats, Floats, Floats, float]:
     """Return the rate of knowing, of success, and the levels of guessing and slipping of a suite."""
     suite = mode.design.suites[place]
     a, b = lines(mode, place)
     knows = expit(a[:, None] - b[:, None] * mode.lengths.mean[suite.tasks] - effects)
-    guess, slip = guess_of(suite, float(mode.spreads.guess[place])), float(mode.spreads.slip[place])
+    guess = np.where(np.isnan(suite.chance), mode.spreads.guess[place], suite.chance)
+    slip = float(mode.spreads.slip[place])
     return knows, np.clip(guess + (1 - guess - slip) * knows, _EDGE, 1 - _EDGE), guess, slip
 
 

@@ -97,7 +97,7 @@ def model(study: Study, row: dict[str, Any]) -> Page:
     context = {
         "row": row,
         "sentence": model_sentence(study, row),
-        "maker": maker_file(row["provider"]),
+        "maker": f"makers/{slug(row['provider'])}.html",
         "benchmarks": len(study.iq.matrix.benchmarks),
         "rivals": rivals(study, subject),
         "pictures": [profile(study, row)] if scored else [],
@@ -181,11 +181,6 @@ def _heading(node: Explanation, names: Mapping[str, str], noted: bool) -> str:
         f"<strong>{escape(names.get(node.label, node.label))}</strong> {value}{interval}"
         f" <em{estimated}>{escape(node.status)}</em>{f' <small>{escape(node.note)}</small>' if noted else ''}"
     )
-
-
-def maker_file(provider: str) -> str:
-    """Return where the page of a maker lies."""
-    return f"makers/{slug(provider)}.html"
 
 
 def maker_pages(study: Study) -> Iterator[Page]:

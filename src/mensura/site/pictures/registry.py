@@ -35,11 +35,6 @@ def sentence_of(kind: str, name: str, otherwise: str) -> str:
     return str(picture_words()[max(starts, key=len)][kind]) if starts else otherwise
 
 
-def first_sentence(text: str) -> str:
-    """Return the first sentence of a caption."""
-    return _END.split(text, maxsplit=1)[0]
-
-
 @dataclass(frozen=True)
 class Figure:
     """A picture with its words.
@@ -64,7 +59,7 @@ class Figure:
     def voice(self) -> tuple[tuple[str, str], ...]:
         """What the picture shows, what to see, what to doubt: one sentence each; the heading has the finding."""
         return (
-            ("What it shows", first_sentence(self.caption)),
+            ("What it shows", _END.split(self.caption, maxsplit=1)[0]),
             ("What to see", self.see or sentence_of("see", self.name, "Compare the marks with the people.")),
             ("What to doubt", sentence_of("doubt", self.name, "Sources run tests in different ways.")),
         )
