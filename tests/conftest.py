@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -23,6 +24,9 @@ from tests.site.hostile import hostile_evidence
 
 hypothesis.settings.register_profile("mensura", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("mensura")
+
+main.build_app = cache(main.build_app)  # each program is built once in a process, not for each of a thousand calls
+main.typer.main.get_command = cache(main.typer.main.get_command)
 
 _CACHE = pytest.StashKey[str]()
 _PLAIN = "MENSURA_PLAIN_TESTS"

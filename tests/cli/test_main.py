@@ -8,7 +8,7 @@ import sys
 import polars as pl
 import pytest
 
-from mensura.cli.main import build_program, main
+from mensura.cli.main import build_app, main
 
 
 def test_a_command_ended_while_it_imports_prints_no_traceback(mensura_command, monkeypatch):
@@ -16,7 +16,7 @@ def test_a_command_ended_while_it_imports_prints_no_traceback(mensura_command, m
         raise KeyboardInterrupt
 
     monkeypatch.setattr("mensura.cli.main.import_module", end)
-    build_program.cache_clear()
+    build_app.cache_clear()
     run = mensura_command("scale", "0.038")
     assert (run.code, run.out, run.err) == (130, "", "")
 

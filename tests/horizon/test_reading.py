@@ -46,6 +46,13 @@ def test_zero_and_negative_times_are_named(runs, times, wrong):
         mensura.fit_horizons(runs, bad)
 
 
+def test_outcomes_in_words_and_percentages_are_read_and_others_named_with_their_task(runs, times):
+    words = pl.col("score").replace_strict({1.0: "Yes", 0.0: "0%"})
+    assert read_data(change(runs, score=words), times).runs.equals(read_data(runs, times).runs)
+    with pytest.raises(MensuraError, match="score of task 't0' is 'maybe'; expected a number"):
+        read_data(change(runs, score=pl.lit("maybe")), times)
+
+
 def test_tasks_without_partner_are_counted(runs, times):
     more = pl.concat([times.head(40), pl.DataFrame({"task": ["unknown"], "minutes": [3.0]})])
     notes = read_data(runs, more).notes

@@ -39,6 +39,13 @@ def test_percentages_are_shares_and_words_for_missing_values_are_blank():
         read_columns(table, ["item", "rate"], name="t", needed=["rate"], numbers=["rate"], columns={"item": "qid"})
 
 
+def test_words_for_success_are_shares_and_a_number_of_people_is_none():
+    table = pl.DataFrame({"item": ["a", "b", "c"], "rate": ["yes", " Failed", "0.5"], "n": ["10", "40%", "5"]})
+    assert read_columns(table, ["item", "rate"], name="t", numbers=["rate"])["rate"].to_list() == [1.0, 0.0, 0.5]
+    with pytest.raises(MensuraError, match="t: n of item 'b' is '40%'; expected a number"):
+        read_columns(table, ["item", "n"], name="t", numbers=["n"])
+
+
 def test_a_missing_column_is_asked_for_with_the_nearest_name():
     with pytest.raises(MensuraError, match=r"t: missing column 'rate'; it has item, rat \(rename 'rat'\?\)"):
         read_columns(pl.DataFrame({"item": ["a"], "rat": [0.5]}), ["item", "rate"], name="t", needed=["rate"])

@@ -20,6 +20,12 @@ def test_winners_in_words_are_codes():
     assert read_votes(table.with_columns(winner=pl.lit("both_bad")))["outcome"].to_list() == [3] * 3
 
 
+def test_titles_of_columns_are_read_in_any_spelling():
+    titles = ["Model A", "model-b", "model_a", " Winner", "Judge", "Prompt ID"]
+    table = pl.DataFrame([["x", "y", "z", "left", "j", "p"]], schema=titles, orient="row")
+    assert read_votes(table).rows() == [("x", "y", 0, "j", "p")]
+
+
 def test_winners_in_three_columns_are_the_same_codes():
     flags = {"winner_model_a": [1, 0, 0], "winner_model_b": [0, 1, 0], "winner_tie": [0, 0, 1]}
     assert read_votes(pl.DataFrame(PAIR | flags))["outcome"].to_list() == [0, 1, 2]

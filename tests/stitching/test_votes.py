@@ -112,6 +112,34 @@ def test_intervals_hold_the_strengths_of_all_judges_about_as_often_as_they_say()
     assert 0.83 <= np.mean(inside) <= 0.97
 
 
+def test_who_wins_or_loses_every_vote_has_an_open_end_and_no_strength():
+    """One vote once made its winner the strongest with an interval of 2.21 to 3.62."""
+    even = [("x", "y", "model_a"), ("x", "y", "model_b")] * 3
+    fit = fit_votes(
+        table([*even, *[("best", "x", "model_a")] * 2, ("y", "best", "model_b"), ("worst", "y", "model_b")])
+    )
+    rows = {row["contestant"]: row for row in fit.contestants.iter_rows(named=True)}
+    assert fit.contestants["contestant"].to_list()[::3] == ["best", "worst"]
+    assert (
+        (rows["best"]["strength"], rows["best"]["high"])
+        == (None, None)
+        == (rows["worst"]["strength"], rows["worst"]["low"])
+    )
+    assert rows["x"]["strength"] + rows["y"]["strength"] == pytest.approx(0)
+    against = np.array([rows[name]["strength"] for name in "xxy"])
+    assert np.prod(1 / (1 + np.exp(against - rows["best"]["low"]))) == pytest.approx(0.05)
+    assert 1 / (1 + np.exp(rows["worst"]["high"] - rows["y"]["strength"])) == pytest.approx(0.05)
+    assert fit.warnings == ("best, worst won or lost every vote, so one end is open",)
+
+
+def test_votes_of_one_judge_bound_the_winner_like_one_vote():
+    rows = [("x", "y", "model_a", "j1"), ("x", "y", "model_b", "j2"), *[("best", "x", "model_a", "j3")] * 5]
+    fit = fit_votes(table(rows, ("model_a", "model_b", "winner", "judge")))
+    low = fit.contestants.filter(contestant="best")["low"][0]
+    x = fit.contestants.filter(contestant="x")["strength"][0]
+    assert 1 / (1 + np.exp(x - low)) == pytest.approx(0.05)
+
+
 def test_people_are_contestants_and_votes_join_the_scale_through_known_models():
     rng = np.random.default_rng(4)
     votes = simulate(np.linspace(-1, 1, 8), 4000, 60, 60, rng)
@@ -139,3 +167,12 @@ def test_the_command_fits_votes_that_stand_alone(mensura_command, tmp_path):
     run = mensura_command("stitch", "--votes", tmp_path / "votes.csv", "--out", tmp_path / "fit")
     assert run.code == 0 and "the votes stand alone" in run.out and "is strongest" in run.out
     assert pl.read_csv(tmp_path / "fit" / "contestants.csv").height == 4
+
+
+def test_the_command_says_when_the_strongest_cannot_be_told(mensura_command, tmp_path):
+    (tmp_path / "votes.csv").write_text("Model A,Model B,Winner\nx,y,left\n", encoding="utf-8")
+    run = mensura_command("stitch", "--votes", tmp_path / "votes.csv")
+    assert "x is ahead; its interval reaches that of y, so who is strongest cannot be told." in run.out
+    rows = ["x,y,left"] * 40 + ["y,x,left"] * 2
+    (tmp_path / "votes.csv").write_text("\n".join(["Model A,Model B,Winner", *rows]), encoding="utf-8")
+    assert "x is strongest." in mensura_command("stitch", "--votes", tmp_path / "votes.csv").out

@@ -6,7 +6,6 @@ import signal
 import sys
 import tomllib
 from collections.abc import Mapping, Sequence
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
@@ -92,15 +91,9 @@ def called_command(words: list[str]) -> str | None:
     return None if completing else next((word for word in words if not word.startswith("-")), "")
 
 
-@cache
-def build_program(called: str | None) -> typer.core.TyperGroup:
-    """Build the program once for all calls of a command in this process."""
-    return typer.main.get_command(build_app(called))  # type: ignore[return-value]
-
-
 def run(words: list[str]) -> None:
     """Run the command that these words call."""
-    program = build_program(called_command(words))
+    program = typer.main.get_command(build_app(called_command(words)))
     check_options(program, words)
     program(words, prog_name="mensura")
 

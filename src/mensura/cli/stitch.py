@@ -132,10 +132,10 @@ def _show_votes(path: Path, evidence: Evidence | None) -> None:
     show(tables, "stitch votes", heading=fit.heading, links=counted(links, "model"))
     if placed is None:
         console.print(f"Fewer than {FEWEST_LINKS} contestants have a capability, so the votes stand alone.")
-    best = fit.contestants.row(0, named=True)
-    console.print(
-        f"{best['contestant']} is strongest: {best['strength']:.2f} ({best['low']:.2f} to {best['high']:.2f})."
-    )
+    best, second = fit.contestants.rows(named=True)[:2]
+    is_sure = best["low"] is not None and second["high"] is not None and best["low"] > second["high"]
+    behind = f"; its interval reaches that of {second['contestant']}, so who is strongest cannot be told"
+    console.print(f"{best['contestant']} is {'strongest' if is_sure else 'ahead' + behind}.")
 
 
 def _fitted(data: object, settings: dict[str, Any]) -> Stitch:

@@ -11,10 +11,9 @@ from mensura.core.errors import MensuraError, counted, listed_names
 from mensura.core.frames import first_row, says_yes
 from mensura.horizon.kinds import LEAST, MEASURED, kind_of, people_behind
 from mensura.intake.answers import WideAnswers, read_answers
-from mensura.intake.columns import NAMES, find_columns
+from mensura.intake.columns import NAMES, find_columns, with_numbers
 from mensura.intake.samples import is_sample_log
 from mensura.intake.tables import as_frame, find_table, read_table
-from mensura.intake.text import BLANK, typed
 
 RUN_NAMES, TIME_NAMES, SCORE_NAMES = (NAMES[table] for table in ("runs", "times", "totals"))
 """Columns of runs, times and total scores by meaning; METR's fields are among them."""
@@ -297,14 +296,7 @@ def read_numbers(
 ) -> pl.DataFrame:
     """Return the chosen columns under the names of their meaning; cells of numbers are numbers or empty."""
     frame = table.select(pl.col(title).alias(field) for field, title in chosen.items() if title is not None)
-    fields = [field for field in numbers if field in frame.columns]
-    cells, _ = typed(frame.select(fields), BLANK)
-    read = frame.with_columns(cells.select(pl.all().cast(pl.Float64, strict=False).fill_nan(None)))
-    for field in fields:
-        lost = read[field].is_null() & cells[field].is_not_null()
-        if lost.any():
-            raise MensuraError(f"{name}: {field} is {frame[field].filter(lost)[0]!r}; expected a number")
-    return read
+    return with_numbers(frame, [field for field in numbers if field in frame.columns], name)
 
 
 def _no_attempts() -> pl.DataFrame:

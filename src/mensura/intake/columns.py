@@ -20,6 +20,9 @@ NAMES: dict[str, dict[str, Any]] = tomllib.loads(
 """Names that columns go by, by the kind of table and what they mean."""
 FIELDS: Mapping[str, Sequence[str]] = NAMES["rates"]
 """Other names of the columns of rates, levels and outcomes, in simple spelling; the first that a table has counts."""
+_SHARES = ("rate", "observed", "score", "correct", "chance")
+_OUTCOMES = {word: right for right, words in enumerate(NAMES["shares"].values()) for word in words}
+"""What a share is in words: 0 or 1."""
 SHARED = "item"
 """The field that several tables of one question have, each under a name of its own."""
 _NEAR = 0.6  # how like a column's name must be to a wanted one to be offered for it
@@ -117,26 +120,32 @@ def read_columns(
         )
     taken = [field for field, title in titles.items() if field != title and field in frame.columns]
     frame = frame.drop(taken).rename({title: field for field, title in titles.items()})
-    return _with_numbers(frame, [field for field in numbers if field in titles], needed, name)
+    return with_numbers(frame, [field for field in numbers if field in titles], name, needed)
 
 
-def _with_numbers(frame: pl.DataFrame, fields: Sequence[str], needed: Sequence[str], name: str) -> pl.DataFrame:
-    """Return the fields as real numbers; a cell that is none is refused, by its item where there is one."""
-    cells, _ = typed(frame.select(fields).with_columns(pl.selectors.string().map_batches(_shares)), BLANK)
+def with_numbers(frame: pl.DataFrame, fields: Sequence[str], name: str, needed: Sequence[str] = ()) -> pl.DataFrame:
+    """Return the fields as real numbers; a cell that is none is refused, by its item or task where there is one.
+
+    Of shares, 40% is 0.4, and words such as yes and failed are 1 and 0.
+    """
+    shares = _SHARES if "minutes" in fields else (*_SHARES, "low", "high")
+    cells, _ = typed(frame.select(_share(frame[field]) if field in shares else field for field in fields), BLANK)
     read = frame.with_columns(cells.select(pl.all().cast(pl.Float64, strict=False).fill_nan(None)))
     for field in fields:
         given = frame[field].cast(pl.String).str.strip_chars().str.to_lowercase().is_in(BLANK).not_()
         wrong = read[field].is_null() & (given.fill_null(False) | pl.lit(field in needed))
         if row := first_row(frame.filter(pl.select(wrong).to_series())):
-            whose = f" of item {row['item']!r}" if "item" in frame.columns else ""
+            whose = "".join(f" of {kind} {row[kind]!r}" for kind in ("item", "task") if kind in row)
             raise MensuraError(f"{name}: {field}{whose} is {row[field]!r}; expected a number")
     return read
 
 
-def _shares(cells: pl.Series) -> pl.Series:
-    """Return a column of text in which percentages are shares: 40% is 0.4."""
+def _share(cells: pl.Series) -> pl.Series:
+    if cells.dtype != pl.String:
+        return cells
     percent = cells.str.extract(r"^\s*([\d.]+)\s*%\s*$").cast(pl.Float64, strict=False) / 100
-    return percent.cast(pl.String).fill_null(cells).alias(cells.name)
+    words = cells.str.strip_chars().str.to_lowercase().replace_strict(_OUTCOMES, default=None, return_dtype=pl.Int8)
+    return percent.fill_null(words).cast(pl.String).fill_null(cells).alias(cells.name)
 
 
 # Success rates by item: shares with their intervals, numbers of people and numbers of options.

@@ -7,6 +7,7 @@ import polars as pl
 
 from mensura.core.errors import MensuraError, listed_names
 from mensura.intake.columns import NAMES, find_columns
+from mensura.intake.records import simple_name
 from mensura.intake.tables import as_frame
 
 OUTCOMES = ("first", "second", "tie", "both bad")
@@ -25,6 +26,8 @@ def read_votes(source: Any) -> pl.DataFrame:  # noqa: ANN401
         return source  # read before
     name = str(source) if isinstance(source, str | Path) else "votes"
     frame = as_frame(source, name=name)
+    simple = {simple_name(title): title for title in reversed(frame.columns)}
+    frame = frame.select(pl.col(title).alias(plain) for plain, title in simple.items())
     titles = set(frame.columns)
     pair = next((pair for pair in _PAIRS if set(pair) <= titles), None)
     if pair is None:

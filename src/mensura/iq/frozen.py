@@ -27,7 +27,7 @@ from mensura.core.results import set_computed
 from mensura.evidence import Evidence, load
 from mensura.evidence.store import FINGERPRINT_DIGITS, cells_of, fingerprint_of
 from mensura.iq.dimensions import ScoredDimensions
-from mensura.iq.matrix import ScoreMatrix, build_matrix
+from mensura.iq.matrix import build_matrix
 from mensura.iq.result import IqResult
 from mensura.iq.same_gaps import GapCorrection
 from mensura.iq.scoring import Score
@@ -181,7 +181,9 @@ def place_iq(
         if advance is not None:
             advance()
     parts: dict[str, Any] = {name: getattr(edition, name) for name in _KEPT}
-    parts |= {"matrix": _matrix(together, edition), "filled": _filled(edition, placed)}
+    laid = build_matrix(together, edition.rules, ladders=edition.ladders, source=edition.source)
+    matrix = replace(laid, ladders=edition.matrix.ladders, metrics=edition.matrix.metrics)  # a new scoring moves them
+    parts |= {"matrix": matrix, "filled": _filled(edition, placed)}
     parts |= {"scored": _scored(edition, placed), "published": _rows(edition, placed, "published")}
     whole = FrozenIq(evidence=together, **parts, scale=scale, edition=edition)
     drawn = IqDraws(
@@ -301,12 +303,6 @@ def _rows(edition: IqResult, placed: Placed, name: str, axis: int = 0) -> Any:  
     part = attrgetter(name)
     own = [np.take(part(result), [result.matrix.row(subject)], axis=axis) for subject, result in placed.items()]
     return np.concatenate([part(edition), *own], axis=axis)
-
-
-def _matrix(evidence: Evidence, edition: IqResult) -> ScoreMatrix:
-    """Lay out the evidence with the ladders and metrics of the edition: those of a common scoring would move."""
-    laid = build_matrix(evidence, edition.rules, ladders=edition.ladders, source=edition.source)
-    return replace(laid, ladders=edition.matrix.ladders, metrics=edition.matrix.metrics)
 
 
 def _filled(edition: IqResult, placed: Placed) -> Filled:

@@ -136,12 +136,6 @@ def peer_groups(matrix: ScoreMatrix, column: int) -> tuple[Ints, Ints, Floats]:
     return targets, peers, np.where(barred, np.inf, kind)
 
 
-def peer_keys(kind: Floats, capability: Floats, targets: Ints, peers: Ints) -> Floats:
-    """Return the order of peers, draws × targets × peers: first by kind, then by distance in capability."""
-    distance = np.abs(capability[:, targets, None] - capability[:, None, peers])
-    return np.asarray(_KIND * kind + np.where(np.isnan(distance), np.inf, distance))
-
-
 def peer_estimates(matrix: ScoreMatrix, iqs: Floats, capability: Floats, rule: PeerRule) -> Floats:
     """Return lower-tail peer estimates, NaN wherever the rule does not apply or peers are too few."""
     filled = np.full(iqs.shape, np.nan)
@@ -149,7 +143,8 @@ def peer_estimates(matrix: ScoreMatrix, iqs: Floats, capability: Floats, rule: P
         targets, peers, kind = peer_groups(matrix, column)
         if targets.size == 0 or peers.size == 0:
             continue
-        nearest = smallest(peer_keys(kind, capability, targets, peers), rule.count)
+        distance = np.abs(capability[:, targets, None] - capability[:, None, peers])
+        nearest = smallest(_KIND * kind + np.where(np.isnan(distance), np.inf, distance), rule.count)
         quartile = masked_quantile(iqs[:, None, peers, column], nearest, rule.percentile)
         filled[:, targets, column] = np.where(nearest.sum(axis=-1) >= rule.minimum, quartile, np.nan)
     return filled

@@ -285,8 +285,8 @@ def model_proposals(
     """
     taken = {spelling(key[0]) for key in cells["models"]}
     for row in fresh:
-        subject = _proposed_id(row.base)
-        if not mapping.new or row.base not in readings or subject is None or spelling(subject) in taken:
+        subject = "-".join(row.base.lower().replace("(", " ").replace(")", " ").split())
+        if not mapping.new or row.base not in readings or id_fault(subject) or spelling(subject) in taken:
             continue
         taken.add(spelling(subject))
         columns = {field: row.row.cells.get(column, "") for field, column in mapping.new.items()}
@@ -296,9 +296,3 @@ def model_proposals(
         mine = [reading._replace(subject=subject) for reading in readings[row.base]]
         changes, _ = changes_of(mine, mapping, capture, cells)
         yield Proposal("models", False, facts, (row.row.line,), tuple(changes))
-
-
-def _proposed_id(written: str) -> str | None:
-    """Return a name as an id in the manner of the others: small letters, hyphens for spaces."""
-    ident = "-".join(written.lower().replace("(", " ").replace(")", " ").split())
-    return None if id_fault(ident) else ident

@@ -55,7 +55,8 @@ class SiteMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        headers = FRAMED_HEADERS if _is_embedding(scope) else HEADERS
+        embeds = scope["path"].startswith("/charts/") and b"embed" in scope.get("query_string", b"").split(b"&")
+        headers = FRAMED_HEADERS if embeds and scope["method"] in ("GET", "HEAD") else HEADERS
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -69,11 +70,6 @@ class SiteMiddleware:
             unstored = {"cache-control": "no-store"}
             app = PlainTextResponse("This site does not go by that name.\n", 421, headers=unstored)
         await app(scope, receive, send_guarded)
-
-
-def _is_embedding(scope: Scope) -> bool:
-    path, query = scope["path"], scope.get("query_string", b"")
-    return scope["method"] in ("GET", "HEAD") and path.startswith("/charts/") and b"embed" in query.split(b"&")
 
 
 def _host(scope: Scope) -> str:

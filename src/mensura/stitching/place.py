@@ -190,7 +190,7 @@ def join_scale(fit: VoteFit, capabilities: pl.DataFrame) -> pl.DataFrame | None:
         left = y - my - slope * (x - mx)
         noise = float(np.mean(ey**2 + slope**2 * ex**2))
         scatter = max(0.0, float(np.sum(left**2)) / max(1, len(x) - 2) - noise)
-    table = fit.contestants
+    table = fit.contestants.drop_nulls()
     strength = table["strength"].to_numpy()
     own = (table["high"] - table["low"]).to_numpy() / width
     line = 1 / np.sum(weight) + (strength - mx) ** 2 / np.sum(weight * (x - mx) ** 2)

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import polars as pl
-from scipy import sparse, stats
+from scipy import optimize, sparse, stats
 from scipy.sparse.csgraph import connected_components
 from scipy.special import softmax
 
+from mensura.core.arrays import expit
 from mensura.core.errors import MensuraError, counted, listed_names
 from mensura.core.frames import sort_highest
 from mensura.core.results import Result
@@ -46,6 +47,7 @@ class VoteFit(Result):
     ----------
     contestants : pl.DataFrame
         contestant, kind (model or people), strength in natural logs with mean 0, 90% interval, votes, share of points.
+        Who won or lost every vote has no strength and an open end.
     effects : pl.DataFrame
         Side (of the first place), length (per e-fold), tie and both bad, with intervals.
     judges : pl.DataFrame
@@ -53,7 +55,7 @@ class VoteFit(Result):
     clusters : str
         What the intervals count as clusters.
     warnings : tuple of str
-        Contestants whose strength is a bound, and what else a reader must know.
+        Contestants without a strength.
 
     """
 
@@ -321,38 +323,55 @@ def _result(design: _Design, values: Floats, covariance: Floats, how: tuple[str,
     clusters, freedom, iterations = how
     size = len(design.names)
     theta, value, judge = np.split(values, [size, size + len(design.effects)])
-    if design.has["both bad"]:  # strengths with mean 0; the quality of "both bad" moves with them
-        value = value - np.where(np.array(design.effects) == "both bad", theta.mean(), 0.0)
-        theta = theta - theta.mean()
-    reach = float(stats.t.ppf(0.5 + LEVEL / 2, max(1.0, freedom)))
-    error = reach * np.sqrt(np.maximum(0.0, np.diag(covariance)))
     points = np.array([1.0, 0.0, 0.5, 0.5])[design.y]
     votes = np.bincount(design.a, minlength=size) + np.bincount(design.b, minlength=size)
     won = np.bincount(design.a, points, size) + np.bincount(design.b, np.where(design.y == 3, 0.5, 1 - points), size)
+    share = won / votes
+    inside = (share > 0) & (share < 1)
+    middle = theta.mean(where=inside if inside.any() else True)  # the quality of "both bad" moves with strengths
+    value, theta = value - middle * (np.array(design.effects) == "both bad"), theta - middle
+    reach = float(stats.t.ppf(0.5 + LEVEL / 2, max(1.0, freedom)))
+    error = reach * np.sqrt(np.maximum(0.0, np.diag(covariance)))
+    low, high = theta - error[:size], theta + error[:size]
+    for k in np.flatnonzero(~inside).tolist():
+        bound = _weakest_winner(design, theta if share[k] else -theta, k)
+        low[k], high[k] = (bound, np.nan) if share[k] else (np.nan, -bound)
     table = pl.DataFrame(
         {
             "contestant": design.names,
             "kind": ["people" if is_people(name) else "model" for name in design.names],
-            "strength": theta,
-            "low": theta - error[:size],
-            "high": theta + error[:size],
+            "strength": np.where(inside, theta, np.nan),
+            "low": low,
+            "high": high,
             "votes": votes,
-            "points": won / votes,
+            "points": share,
         }
-    )
+    ).fill_nan(None)
     effects = pl.DataFrame(
         {"effect": design.effects, "value": value, "low": value - error[size:], "high": value + error[size:]},
         schema={"effect": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64},
     )
     own = {"judge": design.judges, "tie": judge, "votes": np.bincount(design.judge)} if design.with_judges else {}
     judges = {"judge": pl.String, "tie": pl.Float64, "votes": pl.Int64}
-    bound = [name for name, share in zip(design.names, won / votes, strict=True) if share in (0.0, 1.0)]
-    warnings = [f"{listed_names(bound)} won or lost every vote: the strength is a bound"] if bound else []
+    names = table.filter(pl.col("strength").is_null())["contestant"].to_list()
+    warnings = [f"{listed_names(names)} won or lost every vote, so one end is open"] if names else []
     return VoteFit(
-        sort_highest(table, "strength", "contestant"),
+        sort_highest(table, pl.coalesce("strength", (pl.col("points") - 0.5) * np.inf), "contestant"),
         effects,
         pl.DataFrame(own, schema=judges).filter(~pl.col("judge").str.starts_with("\0")),  # votes without a judge
         clusters,
         iterations,
         tuple(warnings),
     )
+
+
+def _weakest_winner(design: _Design, theta: Floats, k: int) -> float:
+    """Return the strength from which a contestant wins all its votes with a chance of 5%; clusters count once."""
+    own = (design.a == k) | (design.b == k)
+    others = theta[np.where(design.a == k, design.b, design.a)[own]]
+    clusters = min(np.unique(label[own]).size for label in (design.judge, design.prompt))
+
+    def excess(strength: float) -> float:
+        return float(np.log(expit(strength - others)).mean() * clusters - np.log((1 - LEVEL) / 2))
+
+    return float(optimize.brentq(excess, others.min() - 100, others.max() + 100))

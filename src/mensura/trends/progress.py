@@ -128,7 +128,9 @@ def measure_progress(
         order = {name: i for i, name in enumerate(names)}
         listed = listed.sort("released", pl.col("subject").replace_strict(order))
     C, spent = listed["capability"].to_numpy(), np.log(listed["training_compute_flop"].to_numpy())
-    years = _calendar_years(listed["released"]) if method == "rosetta" else to_years(listed["released"])
+    years, days = to_years(listed["released"]), listed["released"].dt
+    if method == "rosetta":  # the calendar year plus day of the year / 365.25: a boundary may lose or gain a day
+        years = days.year().to_numpy() + days.ordinal_day().to_numpy() / DAYS_PER_YEAR
     families = _family_table(listed, spent)
     pooled = fit_line(spent, C)
     return Progress(
@@ -168,11 +170,6 @@ def read_compute(compute: Any, *, distilled: bool = False) -> pl.DataFrame:  # n
     if "distilled" in table.columns and not distilled:
         table = table.filter(~says_yes("distilled"))
     return table.select("subject", "training_compute_flop", "family")
-
-
-def _calendar_years(dates: pl.Series) -> Floats:
-    """Calendar year plus day of the year / 365.25, as published: a year boundary may lose or gain a day."""
-    return dates.dt.year().to_numpy() + dates.dt.ordinal_day().to_numpy() / DAYS_PER_YEAR
 
 
 def _family_table(frame: pl.DataFrame, compute: Floats) -> pl.DataFrame:
