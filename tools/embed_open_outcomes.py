@@ -11,7 +11,8 @@ from pathlib import Path
 import polars as pl
 
 from benchmarks import development_data
-from mensura.calibration.open_pool import FOLDER, LEFT_OUT
+from benchmarks.what_predicts_people import LEFT_OUT
+from mensura.calibration.open_pool import FOLDER
 from mensura.core.files import write_csv
 
 PEOPLE = {

@@ -10,8 +10,9 @@ from __future__ import annotations
 import polars as pl
 
 from benchmarks import development_data
+from benchmarks.what_predicts_people import LEFT_OUT
 from mensura.calibration import calibrate, write_calibration
-from mensura.calibration.open_pool import ESTIMATES, FOLDER, LEFT_OUT, OPEN_SETTINGS, READERS, open_demands, open_rates
+from mensura.calibration.open_pool import ESTIMATES, FOLDER, READERS, open_demands, open_rates
 from mensura.core.files import write_csv
 from mensura.evidence import load
 from mensura.extrapolation import make_task
@@ -100,7 +101,7 @@ def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     write_csv(table.with_columns(pl.col(pl.Float64).round(4)), FOLDER / "open_items.csv")
     write_csv(levels.sort("annotator", "item"), FOLDER / "open_levels.csv")
-    made = calibrate(open_rates(), open_demands(), **OPEN_SETTINGS)
+    made = calibrate(open_rates(), open_demands(), readers=READERS)
     write_calibration(made, FOLDER / "open_calibration.json")
     write_csv(compare_bases().with_columns(pl.col(pl.Float64).round(4)), FOLDER / "open_bases.csv")
     print(made)

@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 
 from benchmarks.open_calibration import predict_left_out_pools
+from benchmarks.what_predicts_people import LEFT_OUT
 from mensura import MensuraError
 from mensura.calibration import (
     calibrate,
@@ -15,7 +16,7 @@ from mensura.calibration import (
     read_calibration_file,
     read_items,
 )
-from mensura.calibration.open_pool import ESTIMATES, FOLDER, LEFT_OUT, OPEN_SETTINGS, open_lines
+from mensura.calibration.open_pool import ESTIMATES, FOLDER, READERS, open_lines
 
 
 def test_every_open_pool_is_listed_with_its_items_beside_those_of_the_paper():
@@ -55,7 +56,7 @@ def test_both_lies_between_what_was_asked_and_what_was_carried():
 
 def test_the_embedded_calibration_is_the_one_these_items_give():
     embedded = read_calibration_file(FOLDER / "open_calibration.json")
-    made = calibrate(open_rates(), open_demands(), **OPEN_SETTINGS)
+    made = calibrate(open_rates(), open_demands(), readers=READERS)
     assert embedded.inputs == made.inputs
     assert embedded.bases["slope"].to_list() == pytest.approx(made.bases["slope"].to_list(), abs=1e-4)
     assert embedded.dimensions["verdict"].to_list() == made.together["verdict"].to_list()

@@ -33,15 +33,9 @@ from mensura.scale import Calibration
 
 OPEN = "open pool"
 FOLDER = Path(__file__).parent / "data"
-LEFT_OUT = {
-    "word-prevalence": "CC BY-NC-SA 4.0, non-commercial",
-    "viqt": "terms not cleared, to be treated as non-commercial",
-}
-"""Pools of the development data that are not embedded, with the reason."""
 ESTIMATES = ("both", "asked", "carried")
 READERS = 0.86
 """Share of the world that can read an item and so guesses: adult literacy of the world, rounded (UNESCO)."""
-OPEN_SETTINGS = {"readers": READERS}
 RUNS = ("run-1", "run-2")
 
 
