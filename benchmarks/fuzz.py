@@ -196,10 +196,12 @@ FITS = (
     "rasch", "2pl", "3pl", "rasch in groups", "2pl in groups", "3pl in groups", "2pl of repeats", "rasch of shares",
     "2pl of a survey", "2pl with estimated abilities", "graded", "partial-credit", "nominal", "graded in groups",
     "2 dimensions", "2 dimensions of graded", "bifactor", "exam", "rating-scale", "partial-credit-rasch in groups",
+    "graded of a survey", "nominal in groups", "2 dimensions of a survey", "bifactor of a survey", "3pl of a survey",
 )  # fmt: skip
 EXTREMES = (
     "ordinary", "all right", "all wrong", "all or nothing", "constant items", "duplicated items", "much missing",
     "one person", "one item", "ordered without error", "opposite items", "one right answer", "people alike",
+    "missing block", "missing category", "extreme weights",
 )  # fmt: skip
 
 
@@ -229,12 +231,16 @@ def small_answers(extreme: str, top: int, rng: np.random.Generator) -> pl.DataFr
         given[:], given[0, 0] = 0.0, top
     elif extreme == "people alike":
         given[:] = given[0]
+    elif extreme == "missing block":
+        given[: people // 2, : items // 2] = np.nan
+    elif extreme == "missing category":
+        given[given == 1] = top
     columns = {f"q{place}": given[:, place] for place in range(items)}
     return pl.DataFrame({"subject": [f"p{one}" for one in range(people)], **columns}, nan_to_null=True)
 
 
-def fit_small(fit: str, answers: pl.DataFrame, rng: np.random.Generator) -> Iterator[Any]:
-    """Fit answers as ``fit`` names it; yield every result."""
+def fit_small(fit: str, answers: pl.DataFrame, rng: np.random.Generator, widest: float) -> Iterator[Any]:
+    """Fit answers as ``fit`` names it; yield every result. Weights lie between 1/``widest`` and ``widest``."""
     model, groups = fit.split()[0], pl.Series("group", np.where(np.arange(answers.height) % 2, "b", "a"))
     if fit == "exam":
         yield report_on(answers)
@@ -245,18 +251,18 @@ def fit_small(fit: str, answers: pl.DataFrame, rng: np.random.Generator) -> Iter
     elif fit.endswith("of shares"):
         answers = answers.with_columns(cs.float() * float(rng.random()))
     names = [name for name in answers.columns if name.startswith("q")]
+    weights = answers.select("subject").unique(maintain_order=True)
+    weights = weights.with_columns(weight=pl.Series(widest ** rng.uniform(-1.0, 1.0, weights.height)))
+    survey = Survey(weights, weights="weight") if fit.endswith("survey") else None
     if model == "2":
-        yield fit_dimensions(answers, 2, model="graded" if fit.endswith("of graded") else "2pl")
+        yield fit_dimensions(answers, 2, model="graded" if fit.endswith("of graded") else "2pl", survey=survey)
     elif model == "bifactor":
         pairs = {"item": names, "dimension": [("x", "y")[place % 2] for place in range(len(names))]}
-        yield fit_dimensions(answers, pl.DataFrame(pairs), bifactor=True)
+        yield fit_dimensions(answers, pl.DataFrame(pairs), bifactor=True, survey=survey)
     elif model in CATEGORY_MODELS:
-        yield fit_categories(answers, model=model)
+        yield fit_categories(answers, model=model, survey=survey)
     else:
         options = FitOptions(density="estimated" if fit.endswith("abilities") else "normal")
-        weights = answers.select("subject").unique(maintain_order=True)
-        weights = weights.with_columns(weight=pl.Series(rng.uniform(0.2, 3.0, weights.height)))
-        survey = Survey(weights, weights="weight") if fit.endswith("survey") else None
         result = fit_responses(answers, model=model, options=options, survey=survey)
         yield result
         yield from (place_among(result, group=group) for group in result.groups["group"])
@@ -300,7 +306,7 @@ def fit_small_table(seed: int) -> str | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            for result in fit_small(fit, answers, rng):
+            for result in fit_small(fit, answers, rng, 1e6 if extreme == "extreme weights" else 3.0):
                 str(result)
                 for name, table in result.tables().items():
                     for column in table.select(cs.float()).iter_columns():
