@@ -52,7 +52,10 @@ def test_few_models_leave_the_question_open_and_say_so():
     placed = place_among(world(0.0, models=6), group="people")
     assert placed.invariance[0].verdict == "open"
     assert placed.subjects["iq"].null_count() == 0
-    assert placed.warnings[0].startswith("whether items behave alike for models and people stays open")
+    power = placed.invariance[0].power
+    assert power < 0.8
+    assert placed.warnings[0].startswith("whether items behave alike for models and people cannot be told")
+    assert f"a spread of 0.5 would be found with a power of {power:.0%}" in placed.warnings[0]
 
 
 def test_the_spread_is_found_and_a_wrong_refusal_is_rare():
@@ -90,6 +93,24 @@ def test_rates_of_people_are_tested_against_the_models_own_difficulties():
 def test_too_few_items_test_nothing(items):
     table = pl.DataFrame({"item": range(items), "difference": [3.0] * items, "se": [0.1] * items}, strict=False)
     assert check_invariance(table).verdict == "open"
+
+
+@pytest.mark.parametrize("errors", [np.full(40, 0.5), np.linspace(0.2, 0.9, 12)])
+def test_the_power_is_the_share_of_worlds_in_which_a_spread_of_half_a_logit_is_found(errors):
+    rng = np.random.default_rng(1)
+    drawn = rng.normal(0.0, np.hypot(0.5, errors), (2000, len(errors)))
+    weight = errors**-2.0
+    middle = drawn @ weight / weight.sum()
+    found = ((drawn - middle[:, None]) ** 2 @ weight) > stats.chi2.isf(0.05, len(errors) - 1)
+    table = pl.DataFrame({"item": range(len(errors)), "difference": drawn[0], "se": errors})
+    assert check_invariance(table).power == pytest.approx(found.mean(), abs=0.03)
+
+
+def test_no_difference_among_few_answers_shows_nothing():
+    table = pl.DataFrame({"item": range(8), "difference": [0.4, -0.4] * 4, "se": [0.6] * 8})
+    check = check_invariance(table)
+    assert check.power < 0.5
+    assert check.verdict == "open"
 
 
 @pytest.mark.parametrize(("p", "verdict"), [(0.04, "different"), (0.07, "open")])

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-from scipy.special import chdtrc, ndtr
+from scipy.special import chdtrc, chdtri, ndtr
 
 from mensura.core.arrays import Floats
 from mensura.core.errors import counted
@@ -24,6 +24,8 @@ LARGEST_ERROR = 1.0
 """Differences with a larger standard error tell nothing: all or none of a group were right."""
 SURELY = 0.05
 """Chance of such differences, if items behave alike, below which they count as found."""
+ENOUGH_POWER = 0.8
+"""Chance to find differences of the largest spread, from which finding none shows that items behave alike."""
 _SPREADS = np.linspace(0.0, 5.0, 501)
 _CUT = 2.706 / 2
 """Fall of the log-likelihood at the ends of a 90% interval."""
@@ -48,6 +50,8 @@ class Invariance(NamedTuple):
         Chance of differences so large if items behave alike.
     verdict
         ``alike``, ``different`` (beyond the stated size) or ``open``: the answers cannot tell.
+    power
+        Chance that these answers show differences that spread by 0.5 logits, at a level of 5%.
 
     """
 
@@ -61,6 +65,7 @@ class Invariance(NamedTuple):
     agreement: float
     p: float
     verdict: str
+    power: float
 
     @property
     def sentence(self) -> str:
@@ -77,7 +82,10 @@ class Invariance(NamedTuple):
             )
         if self.verdict == "alike":
             return f"items behave alike for {who}: differences spread by {spread}, at most {LARGEST_SPREAD}"
-        return f"whether items behave alike for {who} stays open: differences spread by {spread}; ask more of them"
+        return (
+            f"whether items behave alike for {who} cannot be told: differences spread by {spread}, and a spread of "
+            f"{LARGEST_SPREAD} would be found with a power of {self.power:.0%}; ask more of them"
+        )
 
 
 def check_invariance(differences: pl.DataFrame, difficulty: Floats | None = None) -> Invariance:
@@ -110,7 +118,7 @@ def check_invariance(differences: pl.DataFrame, difficulty: Floats | None = None
     who = [str(table[name][0]) if name in table.columns and table.height else name for name in ("group", "reference")]
     if table.height < FEWEST_ITEMS:
         nan = float("nan")
-        return Invariance(who[0], who[1], table.height, nan, nan, nan, nan, nan, nan, "open")
+        return Invariance(who[0], who[1], table.height, nan, nan, nan, nan, nan, nan, "open", nan)
     total = variance + _SPREADS[:, None] ** 2
     mean = (d / total).sum(axis=1) / (1.0 / total).sum(axis=1)
     likely = -0.5 * (np.log(total) + (d - mean[:, None]) ** 2 / total).sum(axis=1)
@@ -122,8 +130,19 @@ def check_invariance(differences: pl.DataFrame, difficulty: Floats | None = None
     agreement = float("nan")
     if difficulty is not None and spread + difficulty.std() > 0:
         agreement = float(difficulty.std() / np.hypot(difficulty.std(), spread))
-    verdict = "alike" if high <= LARGEST_SPREAD and p < 1.0 - SURELY / 100 else "open"  # p of 1: errors too large
+    power = _power(variance)
+    # p of 1: errors too large
+    verdict = "alike" if high <= LARGEST_SPREAD and power >= ENOUGH_POWER and p < 1.0 - SURELY / 100 else "open"
     if spread > LARGEST_SPREAD and p < SURELY:
         verdict = "different"
     beyond = float(2.0 * ndtr(-LARGE / spread)) if spread else 0.0
-    return Invariance(who[0], who[1], table.height, spread, low, high, beyond, agreement, p, verdict)
+    return Invariance(who[0], who[1], table.height, spread, low, high, beyond, agreement, p, verdict, power)
+
+
+def _power(variance: Floats) -> float:
+    """Return the chance that differences of the largest spread and such errors are found (moments of Cochran's Q)."""
+    free, square = len(variance) - 1, LARGEST_SPREAD**2
+    one, two, three = (float(np.sum((1.0 / variance) ** power)) for power in (1, 2, 3))
+    mean = free + square * (one - two / one)
+    spread = 2.0 * (2.0 * mean - free + square**2 * (two - 2.0 * three / one + (two / one) ** 2))
+    return float(chdtrc(2.0 * mean**2 / spread, float(chdtri(free, SURELY)) * 2.0 * mean / spread))
