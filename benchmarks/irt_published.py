@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from benchmarks import SHARED
+from benchmarks import SHARED, run
 from benchmarks.fuzz import fit_small_table
+from benchmarks.measured import record
 from mensura.responses import (
     FitOptions,
     Survey,
@@ -27,10 +28,12 @@ from mensura.responses import (
     read_responses,
     take_columns,
 )
+from mensura.responses.irt.differences import RightAnswers, _laid, _tested
 from mensura.responses.irt.fitting import over, start
 from mensura.responses.irt.namespace import namespace
 from mensura.responses.irt.passes import Grid
 from mensura.responses.irt.priors import Priors, prior_terms
+from mensura.responses.irt.shards import of_matrix
 
 FOLDER = SHARED / "data" / "psychometrics"
 CASES = (
@@ -110,15 +113,18 @@ def compare_populations() -> list[dict[str, Any]]:
     return rows
 
 
-def compare_guessing() -> float:
-    """Return by how much our log posterior of SAT12 with guessing exceeds that of mirt's estimates."""
+def compare_guessing() -> list[tuple[float, float]]:
+    """Return Mensura's and mirt's value of the slope of SAT12 that differs most, and of the log posterior."""
     printed = pl.read_csv(FOLDER / "mirt/R_sat12_3plprior_pars.csv", null_values="NA", infer_schema_length=None)
     a, d, g = (printed.filter(pl.col("par") == one)["est"].to_numpy() for one in ("a1", "d", "logit(g)"))
     table, space, priors = read_responses(FOLDER / "responses/sat12.csv"), namespace("numpy"), Priors(None, None)
     begin = replace(start("3pl", table.items["rate"].to_numpy(), 1), slope=a, intercept=d, guess=g)
     evidence = over(space, table.held())(begin, Grid.over(begin.mean, begin.sd), False).evidence
     theirs = evidence + prior_terms(begin, priors)[0]
-    return fit_responses(table, model="3pl", options=FitOptions(priors, checks=False)).log_posterior - theirs
+    fit = fit_responses(table, model="3pl", options=FitOptions(priors, checks=False))
+    ours = fit.items["discrimination"].to_numpy()
+    item = int(np.argmax(np.abs(ours - a)))
+    return [(float(ours[item]), float(a[item])), (fit.log_posterior, theirs)]
 
 
 def compare_differences() -> list[float]:
@@ -132,9 +138,21 @@ def compare_differences() -> list[float]:
     return ratios
 
 
+def p_with_known_link(right: np.ndarray, focal: np.ndarray, item: int, link: list[int]) -> float:
+    """Return p of an item where items that are known to be alike are the link: the most that a test can find."""
+    own = right[:, [item, *link]]
+    held = of_matrix(own.astype(np.uint8), None, focal.astype(int))
+    answers = RightAnswers.some(namespace("numpy"), held, Priors(None, None, None, None))
+    base = _laid(answers, start("2pl", own.mean(axis=0), 2), (), own.shape[1], 2)
+    return _tested(answers, base, 0, 1, own.shape[1]).p
+
+
 def compare_worlds(worlds: int) -> dict[str, float]:
-    """Return how the test of items does in simulations: 400 + 400 people, 20 items, 4 of them easier for a group."""
-    null, plain, biased = [], [], []
+    """Return how the test of items does in simulations: 400 + 400 people, 20 items, 4 of them easier for a group.
+
+    ``power_of_known_link``: power of the same test where the 16 items that do not differ are known.
+    """
+    null, plain, biased, known = [], [], [], []
     for seed in range(worlds):
         rng = np.random.default_rng(10_000 + seed)
         slope, middle, focal = rng.uniform(0.8, 2.0, 20), rng.normal(0.0, 0.8, 20), np.arange(800) >= 400
@@ -147,6 +165,7 @@ def compare_worlds(worlds: int) -> dict[str, float]:
             dif = fit_responses(table, reference="ref", options=FitOptions(checks=False)).dif.sort("item")
             (plain if bias else null).append(dif[4:] if bias else dif)
             biased += [dif[:4]] if bias else []
+            known += [p_with_known_link(right, focal, item, list(range(4, 20))) for item in range(4)] if bias else []
     others, shifted, alike = pl.concat(plain), pl.concat(biased), pl.concat(null)
     return {
         "null_rejected": float((alike["p"] < 0.05).mean()),
@@ -154,6 +173,7 @@ def compare_worlds(worlds: int) -> dict[str, float]:
         "unbiased_difference": float(others["difference"].mean()),
         "biased_difference": float(shifted["difference"].mean()),
         "power_at_0.01": float((shifted["p"] < 0.01).mean()),
+        "power_of_known_link": float(np.mean(np.array(known) < 0.01)),
         "flagged": float(shifted["flagged"].mean()),
     }
 
@@ -184,14 +204,20 @@ def main() -> None:
     rows = [compare_fit(*case) for case in CASES] + compare_dimensions() + compare_populations()
     for row in rows:
         print("  ".join(f"{key} {value:.4f}" if isinstance(value, float) else f"{value}" for key, value in row.items()))
-    above = compare_guessing()
-    print(f"sat12 3pl: log posterior above that of mirt's estimates: {above:.4f}; one slope is far from certain")
+    slope, posterior = compare_guessing()
+    record("irt.sat12_slope", f"{slope[0]:.2f} against {slope[1]:.2f}")
+    record("irt.sat12_posterior", f"{posterior[0]:,.4f} against {posterior[1]:,.4f}".replace("-", "−"))
     ratios, figures = compare_differences(), compare_item_fit()
     print(f"p of differences divided by mirt's: {min(ratios):.3f} to {max(ratios):.3f}")
     print(figures)
     if chosen.worlds:
-        figures |= compare_worlds(chosen.worlds)
+        simulated = compare_worlds(chosen.worlds)
+        figures |= simulated
         print(figures)
+        record("irt.dif_null", f"{simulated['null_rejected']:.1%}")
+        record("irt.dif_others", f"{simulated['unbiased_difference']:+.3f}".replace("-", "−"))
+        record("irt.dif_power", f"{simulated['power_at_0.01']:.0%}")
+        record("irt.dif_known", f"{simulated['power_of_known_link']:.0%}")
     failures = [text for seed in range(chosen.small) if (text := fit_small_table(seed)) is not None]
     for text in failures:
         print(text)
@@ -204,4 +230,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)
