@@ -304,3 +304,18 @@ def test_leaving_out_one_cluster_at_a_time_gives_the_errors_of_clusters():
     ]
     assert errors[0] == pytest.approx(errors[1], rel=0.25)
     assert np.mean(errors[0] / errors[1]) == pytest.approx(1.0, abs=0.1)
+
+
+@pytest.mark.parametrize("answer", [0, 1])
+def test_answers_that_are_all_alike_measure_no_dimension(answer):
+    wide = pl.DataFrame({"subject": ["a", "b"], **{f"q{item}": [answer, answer] for item in range(10)}})
+    with pytest.raises(MensuraError, match="nothing distinguishes subjects"):
+        fit_dimensions(wide, 2)
+
+
+def test_one_cluster_gives_no_errors():
+    wide = draw(40, 6, seed=3).wide
+    pairs = pl.DataFrame({"item": [f"i{item}" for item in range(6)], "dimension": ["x", "y"] * 3})
+    people = wide.select("subject", school=pl.lit("one"))
+    with pytest.raises(MensuraError, match="one subject or cluster has no spread"):
+        fit_dimensions(wide, pairs, bifactor=True, survey=Survey(people, cluster="school"))

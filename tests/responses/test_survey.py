@@ -176,7 +176,7 @@ def test_columns_may_be_in_another_table(tmp_path):
         (lambda wide: Survey(survey_of(wide, w="much"), weights="w"), "some weights are no numbers"),
         (lambda wide: Survey(survey_of(wide, w=1.0)[:5], weights="w"), "45 subjects have no value"),
         (lambda wide: Survey(survey_of(wide, r1=1.0), replicates="r*"), "1 columns match 'r"),
-        (lambda wide: Survey(survey_of(wide, school="one"), cluster="school"), "one cluster has no spread"),
+        (lambda wide: Survey(survey_of(wide, school="one"), cluster="school"), "one subject or cluster has no spread"),
         (lambda wide: Survey(survey_of(wide, w=1.0), replicates="w*", cluster="w"), "Leave out one"),
         (lambda wide: Survey(survey_of(wide, w=1.0), weights="w", replication="x"), "expected one of fay"),
     ],

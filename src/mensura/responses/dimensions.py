@@ -26,7 +26,7 @@ from mensura.responses.irt.dimensions import MOST, DimensionFitted, fit_dimensio
 from mensura.responses.quality import criteria
 from mensura.responses.reading import AnswerChoice
 from mensura.responses.result import ability_table, ending
-from mensura.responses.survey import Survey, sandwich
+from mensura.responses.survey import Survey
 from mensura.scale import Z90
 
 GENERAL = "general"
@@ -185,6 +185,8 @@ def fit_dimensions(
     if not explored and rotation != "varimax":
         raise MensuraError("rotation: of no use where a table names the dimensions of items. Leave it out")
     answers = dimension_answers(responses, model, rules, **how)
+    if not answers.centred.any():
+        raise MensuraError("responses: all answered alike; nothing distinguishes subjects. Add other items")
     estimation = _choice(answers, prior, bifactor)
     answers = answers._replace(weak_priors=estimation.kind == "weak")
     if survey is not None:
@@ -216,15 +218,12 @@ def fit_dimensions(
 
 def _of_design(survey: Survey, answers: StepAnswers, fitted: DimensionFitted, inverse: Floats) -> Floats:
     """Return the covariance of estimates from replicate weights, or from scores of clusters."""
-    if survey.replicate_columns:
 
-        def refit(name: str) -> Floats:
-            weighed = answers._replace(weights=survey.column(name))
-            return fit_dimensions_held(weighed, fitted.items).items.estimates
+    def refit(name: str) -> Floats:
+        return fit_dimensions_held(answers._replace(weights=survey.column(name)), fitted.items).items.estimates
 
-        columns = survey.replicated(refit, fitted.items.estimates)
-        return np.asarray(columns.T @ columns)
-    return sandwich(inverse, observed_information(answers, fitted.items, fitted.places)[1], survey.clusters)
+    scores = observed_information(answers, fitted.items, fitted.places)[1]
+    return survey.covariance(refit, fitted.items.estimates, inverse, scores)
 
 
 def _choice(answers: DimensionAnswers, prior: str | None, bifactor: bool) -> Estimation:

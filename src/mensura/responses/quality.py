@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 import polars as pl
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from mensura.responses.result import ResponseFit
 
 T = TypeVar("T", bound=Any)
+Tested: TypeAlias = tuple[pl.DataFrame, pl.DataFrame, WholeFit | None]
+"""Items, pairs of items and the fit of the whole."""
 NODES = np.linspace(-5.0, 5.0, 101)
 """Abilities, in standard deviations of the first group, at which the information is taken."""
 _SHOWN_PAIRS = 200
@@ -42,13 +44,7 @@ def criteria(
     }
 
 
-def _with_quality(
-    result: T,
-    tested: tuple[pl.DataFrame, pl.DataFrame, WholeFit | None],
-    parameters: int,
-    information: Floats,
-    first: int,
-) -> T:
+def _with_quality(result: T, tested: Tested, parameters: int, information: Floats, first: int) -> T:
     """Return a fit with its items and pairs as they were tested, and one row about the whole.
 
     ``information``: at :data:`NODES` standard deviations of the first group, in its units: it gives the marginal
@@ -68,9 +64,7 @@ def _with_quality(
     return replace(result, items=items, pairs=pairs, quality=quality)
 
 
-def with_item_fit(
-    items: pl.DataFrame, answers: NDArray[np.int64], p: Items, ability: Floats
-) -> tuple[pl.DataFrame, pl.DataFrame, WholeFit | None]:
+def with_item_fit(items: pl.DataFrame, answers: NDArray[np.int64], p: Items, ability: Floats) -> Tested:
     """Return items with S-X², infit and outfit, the pairs of items that depend most, and the fit of the whole."""
     scored = Scored(answers, p)
     fits = item_fit(scored, ability)
@@ -90,7 +84,7 @@ def right_quality(result: ResponseFit, fitted: Fitted, table: ResponseTable | No
     Items and pairs are tested where ``table`` has one answer per subject and item.
     """
     p, unit, sd = fitted.parameters, fitted.parameters.unit, float(fitted.parameters.sd[0])
-    tested: tuple[pl.DataFrame, pl.DataFrame, WholeFit | None] = result.items, result.pairs, None
+    tested: Tested = result.items, result.pairs, None
     cells = first * result.items.height
     if table is not None and cells <= _MOST_CELLS and (table.trials is None or int(table.trials.max()) <= 1):
         right = dense(table.right[:first]).astype(np.float64)

@@ -171,7 +171,7 @@ def regress_abilities(
 
 def _likelihoods(
     fit: ResponseFit | DimensionFit, table: ResponseTable | None, kept: NDArray[np.intp]
-) -> latent.AbilityLikelihoods | latent.PlacedLikelihoods:
+) -> latent.Likelihoods:
     """Return the likelihoods of the subjects at the places ``kept``."""
     if isinstance(fit, DimensionFit):
         data, items, places = fit.answers
@@ -204,9 +204,8 @@ def _covariance(
     That of several dimensions comes from scores of subjects and includes the errors of the items.
     """
     inverse: Floats = np.asarray(np.linalg.inv(line.information), dtype=np.float64)
-    replicated = survey is not None and bool(survey.replicate_columns)
     if isinstance(fit, DimensionFit) and isinstance(line.likelihoods, latent.PlacedLikelihoods):
-        if replicated:
+        if survey is not None and survey.replicate_columns:
             raise MensuraError("regress: several dimensions take no replicate weights; give clusters or one dimension")
         data, items, fitted = fit.answers
         information, scores = observed_information(data.answered, items, fitted)
@@ -218,11 +217,8 @@ def _covariance(
         return sandwich(inverse, both[kept], survey.clusters)
     if survey is None:
         return inverse
-    if replicated:
 
-        def refit(name: str) -> Floats:
-            return latent.climb(line.likelihoods, x, survey.column(name), line.values)
+    def refit(name: str) -> Floats:
+        return latent.climb(line.likelihoods, x, survey.column(name), line.values)
 
-        columns = survey.replicated(refit, line.values)
-        return np.asarray(columns.T @ columns)
-    return sandwich(inverse, line.scores, survey.clusters)
+    return survey.covariance(refit, line.values, inverse, line.scores)

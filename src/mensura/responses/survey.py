@@ -24,16 +24,10 @@ from mensura.intake.answers import read_answer_table, subject_column
 from mensura.intake.tables import read_noted
 from mensura.people import ItemPool
 from mensura.people.pool import is_pool
-from mensura.responses.irt.categories import (
-    CategoryCounts,
-    CategoryFitted,
-    CategoryPrior,
-    fit_categories_held,
-    subject_scores as category_scores,
-)
+from mensura.responses.irt import categories as rated
 from mensura.responses.irt.fitting import Effort, Fitted, climb, over
-from mensura.responses.irt.information import Information, group_scores, information_of_columns
-from mensura.responses.irt.model import Parameters, curves
+from mensura.responses.irt.information import Information, information_of_columns, score_means
+from mensura.responses.irt.model import Parameters
 from mensura.responses.irt.namespace import Namespace
 from mensura.responses.irt.passes import Grid, NodeTables, shard_posteriors
 from mensura.responses.irt.priors import Priors
@@ -61,8 +55,6 @@ def replicate_factor(replication: str, count: int) -> float:
 
 def robust_information(model: Information, scores: Floats) -> Information:
     """Return H⁻¹ (Σ s sᵀ) H⁻¹ from the inverse information of the model and the scores of clusters (one per row)."""
-    count = len(scores)
-    scores = np.sqrt(count / (count - 1.0)) * (scores - scores.mean(axis=0))
     fewer = np.asarray(np.linalg.qr(scores, mode="r"), dtype=np.float64)  # no more rows than parameters
     columns = np.array([model.step(one) for one in fewer]).T
     return information_of_columns(columns, len(model.item_columns), len(model.group_columns))
@@ -70,25 +62,23 @@ def robust_information(model: Information, scores: Floats) -> Information:
 
 def sandwich(inverse: Floats, scores: Floats, clusters: NDArray[np.int64]) -> Floats:
     """Return H⁻¹ (Σ s sᵀ) H⁻¹ from an inverse information and the scores of subjects, summed over clusters."""
-    count = int(clusters.max()) + 1
-    sums = np.zeros((count, len(inverse)))
+    columns = inverse @ cluster_scores(scores, clusters).T
+    return np.asarray(columns @ columns.T, dtype=np.float64)
+
+
+def cluster_scores(scores: Floats, clusters: NDArray[np.int64]) -> Floats:
+    """Return the scores of clusters less their mean, scaled for few clusters; one has no spread."""
+    sums = np.zeros((count := int(clusters.max()) + 1, scores.shape[1]))
+    if count < 2:
+        raise MensuraError("cluster: one subject or cluster has no spread; expected at least two. Choose another one")
     np.add.at(sums, clusters, scores)
-    sums -= sums.mean(axis=0)
-    return np.asarray(inverse @ (sums.T @ sums) @ inverse * (count / (count - 1.0)), dtype=np.float64)
+    return np.asarray(np.sqrt(count / (count - 1.0)) * (sums - sums.mean(axis=0)))
 
 
 def subject_scores(space: Namespace, shard: Shard, p: Parameters, grid: Grid) -> Floats:
     """Return the weighted gradient of every subject's log likelihood (subjects × parameters)."""
     posterior = shard_posteriors(space, shard, NodeTables(space, p, grid))
-    weights = space.get(posterior.weights)
-    at = curves(p, grid.nodes)
-    u = np.broadcast_to(at.u, (len(p.slope), *at.u.shape[1:]))
-    table = np.moveaxis(u, 1, 0).reshape(len(grid.nodes), -1)
-    expected = np.moveaxis(at.rate[:, :, None] * u, 1, 0).reshape(len(grid.nodes), -1)
-    right = np.repeat(dense(shard.right).astype(np.float64), p.of_item, axis=1)
-    taken = 1.0 if shard.trials is None else np.repeat(dense(shard.trials).astype(np.float64), p.of_item, axis=1)
-    items = right * (weights @ table) - taken * (weights @ expected)
-    scores = np.concatenate([items, weights @ group_scores(p, grid, shard.group).T], axis=1)
+    scores = score_means(p, grid, shard)(slice(None), space.get(posterior.weights))
     return scores if shard.weights is None else scores * dense(shard.weights)[:, None]
 
 
@@ -168,15 +158,19 @@ class Survey:
         return replace(fitted, information=self._of_design(fitted.information, p.flat(), refit, scores))
 
     def category_information(
-        self, space: Namespace, shards: Sequence[CategoryCounts], fitted: CategoryFitted, prior: CategoryPrior | None
-    ) -> CategoryFitted:
+        self,
+        space: Namespace,
+        shards: Sequence[rated.CategoryCounts],
+        fitted: rated.CategoryFitted,
+        prior: rated.CategoryPrior | None,
+    ) -> rated.CategoryFitted:
         """Return the same for items with several categories."""
 
         def refit(name: str) -> Floats:
-            again = fit_categories_held(space, self.weighed(shards, name), fitted.parameters, prior)
+            again = rated.fit_categories_held(space, self.weighed(shards, name), fitted.parameters, prior)
             return again.parameters.flat()
 
-        scores = (category_scores(space, [shard], fitted) for shard in shards)
+        scores = (rated.subject_scores(space, [shard], fitted) for shard in shards)
         flat = fitted.parameters.flat()
         return fitted._replace(information=self._of_design(fitted.information, flat, refit, scores))
 
@@ -187,14 +181,7 @@ class Survey:
         if self.replicate_columns:
             columns = self.replicated(refit, flat).T
             return information_of_columns(columns, len(model.item_columns), len(model.group_columns))
-        clusters = self.clusters
-        sums, start = np.zeros((int(clusters.max()) + 1, len(flat))), 0
-        if len(sums) < 2:
-            raise MensuraError("cluster: one cluster has no spread; expected at least two. Choose another column")
-        for rows in scores:
-            np.add.at(sums, clusters[start : start + len(rows)], rows)
-            start += len(rows)
-        return robust_information(model, sums)
+        return robust_information(model, cluster_scores(np.concatenate(list(scores)), self.clusters))
 
     def replicated(self, refit: Callable[[str], Floats], values: Floats) -> Floats:
         """Return columns whose squares add up to the covariance: changes of values with each replicate weight."""
@@ -202,7 +189,14 @@ class Survey:
         changes = np.array([refit(name) for name in columns]) - values
         return np.asarray(np.sqrt(replicate_factor(self.replication, len(columns))) * changes)
 
-    def weighed(self, shards: Sequence[CategoryCounts], name: str) -> list[CategoryCounts]:
+    def covariance(self, refit: Callable[[str], Floats], values: Floats, inverse: Floats, scores: Floats) -> Floats:
+        """Return the covariance from refits with replicate weights, or from scores of subjects."""
+        if not self.replicate_columns:
+            return sandwich(inverse, scores, self.clusters)
+        columns = self.replicated(refit, values)
+        return np.asarray(columns.T @ columns)
+
+    def weighed(self, shards: Sequence[rated.CategoryCounts], name: str) -> list[rated.CategoryCounts]:
         """Return answers in categories with the weights of a column."""
         ends = np.cumsum([len(shard) for shard in shards])[:-1]
         return [

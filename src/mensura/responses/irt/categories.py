@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from mensura.core.arrays import Floats, Ints
+from mensura.core.arrays import Floats
 from mensura.responses.irt import information as louis
-from mensura.responses.irt.category_curves import CategoryItems, category_curves, log_chances
+from mensura.responses.irt.category_curves import CategoryItems, Curves, category_curves
 from mensura.responses.irt.fitting import ClimbPlace, Effort, ascend
 from mensura.responses.irt.information import Information
 from mensura.responses.irt.namespace import Array, Namespace
@@ -39,10 +39,6 @@ class CategoryCounts:
     """How many subjects of the population each subject stands for, in units of their mean; None: all alike."""
     places: Array = None
     """Which items of the parameters the columns belong to; None: all, in their order."""
-
-    def items_of(self, p: CategoryItems) -> CategoryItems:
-        """Return the parameters of the items of the columns."""
-        return p if self.places is None else p.of_items(self.places)
 
     @property
     def given(self) -> Floats:
@@ -96,19 +92,20 @@ def shard_posteriors(space: Namespace, shard: CategoryCounts, p: CategoryItems, 
     return posteriors(space, space.score(shard.counts, table) + prior[None, :], grid)
 
 
-def _pass(space: Namespace, shards: Sequence[CategoryCounts], p: CategoryItems, grid: Grid) -> _Sums:
+def _pass(
+    space: Namespace, shards: Sequence[CategoryCounts], p: CategoryItems, grid: Grid, log_chances: Floats
+) -> _Sums:
     counts, evidence = np.zeros((len(p.sizes), p.most, len(grid.nodes))), 0.0
     mass, spread = np.zeros((2, len(p.mean), len(grid.nodes)))
     for shard in shards:
-        own = shard.items_of(p)
-        table = space.real(log_chances(own, grid.nodes).reshape(-1, len(grid.nodes)))
+        own = slice(None) if shard.places is None else shard.places
+        table = space.real(log_chances[own].reshape(-1, len(grid.nodes)))
         posterior = shard_posteriors(space, shard, p, grid, table)
-        weights = space.get(posterior.weights) * shard.given
-        on_device = posterior.weights if shard.weights is None else space.real(weights)
-        total = space.get(space.total(shard.counts, on_device)).reshape(len(own.sizes), p.most, -1)
-        counts[slice(None) if shard.places is None else shard.places] += total
-        mass[shard.group] += weights.sum(axis=0)
-        spread[shard.group] += weights.T @ space.get(posterior.variance)
+        weights = posterior.weights if shard.weights is None else posterior.weights * space.real(shard.given)
+        total = space.get(space.total(shard.counts, weights)).reshape(-1, p.most, len(grid.nodes))
+        counts[own] += total
+        mass[shard.group] += space.get(weights).sum(axis=0)
+        spread[shard.group] += space.get(weights.T @ space.xp.asarray(posterior.variance, dtype=weights.dtype))
         evidence += float(space.get(posterior.evidence) @ shard.given[:, 0])
     return _Sums(counts, mass, spread, evidence)
 
@@ -118,8 +115,9 @@ def height_and_gradient(
 ) -> tuple[float, Floats]:
     """Return the log posterior and its gradient in the order of :meth:`CategoryItems.flat`."""
     grid = Grid.over(p.mean, p.sd)
-    sums, (density, pull, _) = _pass(space, shards, p, grid), _prior_terms(p, prior)
-    return sums.evidence + density, _gradient(p, grid, sums) + pull
+    curves, (density, pull, _) = category_curves(p, grid.nodes), _prior_terms(p, prior)
+    sums = _pass(space, shards, p, grid, curves[0])
+    return sums.evidence + density, _gradient(p, grid, sums, curves[1]) + pull
 
 
 def _prior_terms(p: CategoryItems, prior: CategoryPrior | None) -> tuple[float, Floats, Floats]:
@@ -139,14 +137,14 @@ def _prior_terms(p: CategoryItems, prior: CategoryPrior | None) -> tuple[float, 
     return density, np.append(-off, groups), np.append(precision, stiffness)
 
 
-def _gradient(p: CategoryItems, grid: Grid, sums: _Sums) -> Floats:
-    items = np.einsum("jkq,jknq->jn", sums.counts, category_curves(p, grid.nodes)[1]) * p.used
+def _gradient(p: CategoryItems, grid: Grid, sums: _Sums, by: Floats) -> Floats:
+    items = np.einsum("jkq,jknq->jn", sums.counts, by) * p.used
     return np.append(items, louis.group_terms(p, grid, sums.mass)[0])
 
 
-def _information(p: CategoryItems, grid: Grid, sums: _Sums, stiffness: Floats) -> Information:
+def _information(p: CategoryItems, grid: Grid, sums: _Sums, stiffness: Floats, curves: Curves) -> Information:
     """Return the inverse information: that with abilities known, less what posteriors leave open, node by node."""
-    log_p, by, slope = category_curves(p, grid.nodes)
+    log_p, by, slope = curves
     chance = np.exp(log_p) * (np.arange(p.most) < p.sizes[:, None])[:, :, None]
     taken = np.maximum(sums.counts.sum(axis=1), 0.0)
     weighted = np.swapaxes(by, 2, 3) * chance[:, :, :, None]
@@ -184,11 +182,12 @@ def fit_categories_held(
 
     def look(p: CategoryItems) -> ClimbPlace:
         grid = Grid.over(p.mean, p.sd)
-        sums = _pass(space, shards, p, grid)
+        curves = category_curves(p, grid.nodes)
+        sums = _pass(space, shards, p, grid, curves[0])
         density, pull, stiffness = _prior_terms(p, prior)
 
         def slopes() -> tuple[Floats, Information]:
-            return _gradient(p, grid, sums) + pull, _information(p, grid, sums, stiffness)
+            return _gradient(p, grid, sums, curves[1]) + pull, _information(p, grid, sums, stiffness, curves)
 
         return ClimbPlace(sums.evidence + density, p, grid, sums, slopes)
 
@@ -197,7 +196,7 @@ def fit_categories_held(
     if exact and p.used.sum() <= EXACT_UNKNOWNS:
         errors_of = _exact(space, shards, p, grid, sums, stiffness)
     else:
-        errors_of = _information(p, grid, sums, stiffness)
+        errors_of = _information(p, grid, sums, stiffness, category_curves(p, grid.nodes))
     return CategoryFitted(p, grid, errors_of, sums.evidence, len(history), converged, height, sums.counts)
 
 
@@ -205,7 +204,9 @@ def _exact(
     space: Namespace, shards: Sequence[CategoryCounts], p: CategoryItems, grid: Grid, sums: _Sums, stiffness: Floats
 ) -> Information:
     """Return the inverse information by Louis' identity, subject by subject."""
-    whole = louis.known_information(p, p.values.shape, lambda q: _gradient(q, grid, sums))
+    whole = louis.known_information(
+        p, p.values.shape, lambda q: _gradient(q, grid, sums, category_curves(q, grid.nodes)[1])
+    )
     for covariance, _ in _score_moments(space, shards, p, grid):
         whole -= covariance
     whole[np.diag_indices_from(whole)] += stiffness + np.append(~p.used, np.zeros(len(p.free)))
@@ -228,13 +229,14 @@ def _score_moments(
     """Yield the covariance of complete scores, summed over subjects, and the mean of each one's, shard by shard."""
     curves, by, _ = category_curves(p, grid.nodes)
     table = space.real(curves.reshape(-1, len(grid.nodes)))
+    by_kind = by.transpose(1, 3, 0, 2).reshape(p.most, len(grid.nodes), -1)
     for shard in shards:
         weights = space.get(shard_posteriors(space, shard, p, grid, table).weights)
-        counts = dense(shard.counts).reshape(len(shard), *by.shape[:2]).swapaxes(0, 1)
-        of_groups = louis.group_scores(p, grid, shard.group)
+        kinds = dense(shard.counts).reshape(len(shard), -1, p.most).transpose(2, 0, 1)
+        counts = np.repeat(kinds, p.values.shape[1], axis=2)
+        of_groups = louis.group_scores(p, grid, shard.group).T
 
-        def scores_at(node: int, rows: Ints, counts: Array = counts, of_groups: Floats = of_groups) -> Floats:
-            own = (counts[:, rows] @ by[:, :, :, node]).swapaxes(0, 1).reshape(len(rows), -1)
-            return np.concatenate([own, np.tile(of_groups[:, node], (len(own), 1))], axis=1)
+        def scores_of(rows: slice, table: Floats, counts: Array = counts, of_groups: Array = of_groups) -> Floats:
+            return np.concatenate([np.sum(counts[:, rows] * (table @ by_kind), axis=0), table @ of_groups], axis=1)
 
-        yield louis.score_moments(weights, shard.given, len(p.flat()), scores_at)
+        yield louis.score_moments(weights, grid.nodes, shard.given, scores_of)

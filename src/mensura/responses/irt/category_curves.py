@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -180,7 +180,10 @@ def log_chances(p: CategoryItems, nodes: Floats) -> Floats:
     return category_curves(p, nodes)[0]
 
 
-def category_curves(p: CategoryItems, nodes: Floats) -> tuple[Floats, Floats, Floats]:
+Curves: TypeAlias = tuple[Floats, Floats, Floats]
+
+
+def category_curves(p: CategoryItems, nodes: Floats) -> Curves:
     """Return ln P, its derivatives by parameters (items × categories × parameters × nodes) and by θ."""
     if p.model == "graded":
         return _graded(p, nodes)
@@ -204,7 +207,7 @@ def category_curves(p: CategoryItems, nodes: Floats) -> tuple[Floats, Floats, Fl
     return log_p * here[:, :, None], by * here[:, :, None, None], slope * here[:, :, None]
 
 
-def _graded(p: CategoryItems, nodes: Floats) -> tuple[Floats, Floats, Floats]:
+def _graded(p: CategoryItems, nodes: Floats) -> Curves:
     items, most, count = len(p.sizes), p.most, len(nodes)
     here = np.arange(most) < p.sizes[:, None]
     z = p.values[:, :1, None] * nodes + np.where(here[:, 1:], p.values[:, 1:], _ABSENT)[:, :, None]

@@ -52,7 +52,8 @@ class Structure(NamedTuple):
 class DimensionItems:
     """``slopes`` (items × abilities), ``intercepts``, ``correlation`` of abilities; ``free``: which slopes exist.
 
-    Items with several categories have intercepts d₁, d₂, … (items × steps), and ``sizes`` categories each.
+    Items with several categories have intercepts d₁, d₂, … (items × steps), and ``sizes`` categories each. ``fine``:
+    whether abilities are integrated with as many nodes as results need; the way to them needs fewer.
     """
 
     slopes: Floats
@@ -63,6 +64,7 @@ class DimensionItems:
     model: str = "2pl"
     sizes: NDArray[np.int64] | None = None
     weak_priors: bool = True
+    fine: bool = True
 
     @property
     def steps(self) -> Mask:

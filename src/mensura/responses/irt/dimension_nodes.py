@@ -16,6 +16,7 @@ Pickles 2005), so that a long test needs no more of them than a short one.
 """
 
 from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -130,6 +131,8 @@ NODES = {1: 15, 2: 11, 3: 5, 4: 4}
 """Nodes per ability of every subject where items share all abilities, by their number."""
 OWN_NODES = 11
 """Nodes per ability where parts have own ones; with 9, six items and 150 subjects still took twice the passes."""
+COARSE = 7
+"""Most nodes per ability while a fit is far from its end: parameters are then off by a few hundredths of an error."""
 _CHUNK_VALUES = 500_000
 
 
@@ -196,12 +199,19 @@ class Chunk(NamedTuple):
 
 def node_count(p: DimensionItems) -> tuple[int, int]:
     """Return how many shared nodes there are, and how many own ones at each."""
+    shared, each = len(p.structure.shared), len(_rule(p)[0])
+    return each**shared, 1 if shared == p.slopes.shape[1] else each
+
+
+def _rule(p: DimensionItems) -> tuple[Floats, Floats]:
+    """Return Gauss–Hermite nodes of an ability, and log weights over the standard normal density."""
     shared = len(p.structure.shared)
-    return (NODES[shared] ** shared, 1) if shared == p.slopes.shape[1] else (OWN_NODES, OWN_NODES)
+    nodes = NODES[shared] if shared == p.slopes.shape[1] else OWN_NODES
+    return _hermite(nodes if p.fine else min(nodes, COARSE))
 
 
-def _rule(nodes: int) -> tuple[Floats, Floats]:
-    """Return Gauss–Hermite nodes, and log weights over the standard normal density."""
+@cache
+def _hermite(nodes: int) -> tuple[Floats, Floats]:
     at, weight = np.polynomial.hermite_e.hermegauss(nodes)
     return at, np.log(weight / weight.sum()) + 0.5 * at**2
 
@@ -209,7 +219,7 @@ def _rule(nodes: int) -> tuple[Floats, Floats]:
 def product_rule(p: DimensionItems) -> tuple[Floats, Floats]:
     """Return the nodes of shared abilities (nodes × abilities), and their log weights."""
     shared = len(p.structure.shared)
-    at, logs = _rule(NODES[shared] if shared == p.slopes.shape[1] else OWN_NODES)
+    at, logs = _rule(p)
     grids = np.meshgrid(*[at] * shared, indexing="ij")
     weights = np.meshgrid(*[logs] * shared, indexing="ij")
     return np.stack([grid.ravel() for grid in grids], axis=1), np.sum([one.ravel() for one in weights], axis=0)
@@ -247,7 +257,7 @@ def lay_out(p: DimensionItems, places: Places) -> Layout:
     root = np.asarray(np.linalg.cholesky(places.covariance[:, shared][:, :, shared]), dtype=np.float64)
     theta = places.mean[:, None, shared] + standard @ np.swapaxes(root, 1, 2)
     stretch = np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
-    own = [_own_nodes(part, shared, theta, root, places) for part in parts]
+    own = [_own_nodes(part, shared, theta, root, places, _rule(p)) for part in parts]
     return Layout(theta, weights + stretch[:, None], own)
 
 
@@ -296,7 +306,7 @@ def normalised(joint: Floats) -> tuple[Floats, Floats]:
 
 
 def _own_nodes(
-    part: Part, shared: list[int], theta: Floats, root: Floats, places: Places
+    part: Part, shared: list[int], theta: Floats, root: Floats, places: Places, rule: tuple[Floats, Floats]
 ) -> tuple[Floats, Floats | float]:
     """Return a part's nodes (subjects × shared × own × abilities and 1), and the log weights of the own ones.
 
@@ -304,7 +314,7 @@ def _own_nodes(
     """
     if part.own is None:
         return np.concatenate([theta, np.ones((*theta.shape[:2], 1))], axis=2)[:, :, None, :], 0.0
-    standard, log_weight = _rule(OWN_NODES)
+    standard, log_weight = rule
     across = np.linalg.solve(root, places.covariance[:, shared, part.own][:, :, None])[:, :, 0]
     slope = np.linalg.solve(np.swapaxes(root, 1, 2), across[:, :, None])[:, :, 0]
     variance = places.covariance[:, part.own, part.own] - np.sum(across**2, axis=1)

@@ -9,12 +9,12 @@ are independent. So the covariance of the complete score over the posterior is t
 the shared nodes, plus the mean covariance within each part.
 """
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mensura.core.arrays import Floats
+from mensura.core.arrays import Floats, Ints
 from mensura.core.errors import MensuraError
 from mensura.responses.irt import dimension_nodes as nodes
 from mensura.responses.irt.dimension_items import DimensionItems, prior_curvature, prior_gradient, stiffness
@@ -76,13 +76,7 @@ def node_scores(p: DimensionItems, chunk: nodes.Chunk, shares: Floats, missing: 
 
 
 def _within(
-    chunk: nodes.Chunk,
-    block: nodes.Block,
-    kept: NDArray[np.intp],
-    at: NDArray[np.intp],
-    which: NDArray[np.intp],
-    shares: Floats,
-    missing: Floats | None,
+    chunk: nodes.Chunk, block: nodes.Block, kept: Ints, at: Ints, which: Ints, shares: Floats, missing: Floats | None
 ) -> Floats:
     """Return a part's mean scores at the shared nodes; add their mean covariance there to ``missing``.
 
@@ -139,6 +133,8 @@ MOST = 4
 """Abilities that are integrated together; nodes grow by a power of them."""
 _PASSES, _SAME, _NEAR = 300, 1e-3, 3.0
 _LONGEST, _NOISE = 0.5, 1e-7
+_REFINED = 0.02
+"""Standard errors that a step has left when the many nodes of results take over."""
 _PATIENCE = 14
 """Passes after which the EM algorithm's steps give way to Newton's, whose information takes as long as a few passes."""
 
@@ -162,10 +158,13 @@ def fit_dimensions_held(answers: StepAnswers, begin: DimensionItems, most: int =
         advice = "Merge some, or use --bifactor with one per item"
         raise MensuraError(f"dimensions: got {dimensions}; expected at most {MOST}. {advice}")
     places = nodes.Places(np.zeros((count, dimensions)), np.tile(np.eye(dimensions), (count, 1, 1)))
-    here, memory, passes, left, before = begin, Anderson(), 0, np.inf, -np.inf
+    here, memory, passes, left, before = replace(begin, fine=False), Anderson(), 0, np.inf, -np.inf
     newton: Floats | None = None
-    while passes < most and left > _SAME:
+    while passes < most and not (here.fine and left <= _SAME):
         passes += 1
+        if not here.fine and (left < _REFINED or passes > _PATIENCE):
+            here, before = replace(here, fine=True), -np.inf
+            memory.forget()
         sums, places = nodes.pass_over(answers, here, places)
         height = sums.evidence + 0.5 * float(np.sum(here.values * prior_gradient(here)))
         if height < before - _NOISE * abs(before):
@@ -187,6 +186,7 @@ def fit_dimensions_held(answers: StepAnswers, begin: DimensionItems, most: int =
         longer = memory.improved(point, step, units) if left < _NEAR else step
         left = max(left, float(np.max(np.abs(longer) / units)))  # a plain step is short along any flat direction
         here = here.at(point + longer) or plain
+    here = replace(here, fine=True)
     sums, places = nodes.pass_over(answers, here, places)
     return DimensionFitted(here, places, sums.evidence, covariance_of(answers, here, places), passes, left <= _SAME)
 

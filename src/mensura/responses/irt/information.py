@@ -14,21 +14,21 @@ test.
 
 The information of a test of few items is computed exactly, by the same identity, subject by subject. The part with
 abilities known is the derivative of the gradient at fixed posteriors. The other part is a product of subjects ×
-parameters matrices, one per node.
+parameters matrices, one per polynomial of ability.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from mensura.core.arrays import Floats, Ints
+from mensura.core.arrays import Floats
 from mensura.responses.irt import model as irt_model, priors as irt_priors
 from mensura.responses.irt.namespace import NumpyArrays
 from mensura.responses.irt.passes import Grid, NodeTables, PassSums, shard_posteriors, tally
-from mensura.responses.irt.shards import Held, Shard, chunks
+from mensura.responses.irt.shards import Held, Shard, chunks, dense
 
 _RIDGE = 1e-9
 _LARGEST_SHARE = 0.9999
@@ -41,8 +41,9 @@ _LEAST_MISSING = 1e-9
 _SMALL = 1e-4
 """Step of the differences that the part with abilities known is taken from."""
 _FLOOR = 1e-9
-_LEAST_WEIGHT = 1e-7
-"""Posterior weight of a node from which its scores count: most nodes lie far from a subject."""
+_NO_MORE, _LEAST_LENGTH, _MOST, _ROWS = 1e-4, 1e-3, 10, 500
+"""Share of a variance that another polynomial must add, least length of one in units of ability, how many there are at
+most, and how many subjects are taken at a time."""
 
 
 @dataclass(frozen=True)
@@ -247,7 +248,9 @@ def exact_information(
         sums = tally(space, shard, tables, held.groups, complete=held.complete)
         curvature += known_information(p, shape, partial(gradient, grid=grid, sums=sums, priors=no_priors))
         for chunk in chunks(space, shard):
-            curvature -= _missing(p, grid, chunk, shard_posteriors(space, chunk, tables).weights)
+            given = np.ones(len(chunk)) if chunk.weights is None else chunk.weights
+            weights, scores_of = shard_posteriors(space, chunk, tables).weights, score_means(p, grid, chunk)
+            curvature -= score_moments(weights, grid.nodes, given[:, None], scores_of)[0]
     curvature *= scale
     of_groups = irt_priors.group_prior_terms(p, priors.groups)[2]
     curvature[np.diag_indices_from(curvature)] += np.append(irt_priors.prior_terms(p, priors)[2], of_groups)
@@ -272,39 +275,58 @@ def known_information(p: Any, shape: tuple[int, int], slopes: Callable[[Any], Fl
     return (whole + whole.T) / 2.0
 
 
-def score_moments(
-    weights: Floats, given: Floats, size: int, scores_at: Callable[[int, Ints], Floats]
-) -> tuple[Floats, Floats]:
+ScoresOf = Callable[[slice, Floats], Floats]
+"""What sums the scores of some subjects over nodes with weights (subjects × parameters)."""
+
+
+def score_moments(weights: Floats, nodes: Floats, given: Floats, scores_of: ScoresOf) -> tuple[Floats, Floats]:
     """Return the sum over subjects of the covariance of their complete scores, and the mean of each one's.
 
-    ``weights``: posteriors (subjects × nodes). ``given``: weights of subjects, as a column. ``size``: how many
-    parameters there are. ``scores_at``: the scores of some subjects at a node (subjects × parameters).
+    A score is a sum of polynomials that are orthonormal under the subject's posterior, and its covariance the sum of
+    squares of its shares of them. Posteriors are nearly normal and scores smooth, so that few polynomials suffice.
+
+    ``weights``: posteriors (subjects × nodes). ``given``: weights of subjects, as a column.
     """
-    mean, square = np.zeros((len(weights), size)), np.zeros((size, size))
-    for node in np.flatnonzero(weights.max(axis=0) > _LEAST_WEIGHT).tolist():
-        rows = np.flatnonzero(weights[:, node] > _LEAST_WEIGHT)
-        scores = scores_at(node, rows)
-        weighted = weights[rows, node][:, None] * scores
-        square += (given[rows] * weighted).T @ scores
-        mean[rows] += weighted
-    return square - (given * mean).T @ mean, mean
+    square, means = np.zeros(()), []
+    for start in range(0, len(weights), _ROWS):
+        rows, own = slice(start, start + _ROWS), np.zeros(())
+        means.append(scores_of(rows, weights[rows]))
+        for table in _polynomials(weights[rows], nodes):
+            shares = np.sqrt(given[rows]) * scores_of(rows, table)
+            more = shares.T @ shares
+            own = own + more
+            if np.mean(np.diag(more) / np.maximum(np.diag(own), _FLOOR)) < _NO_MORE:
+                break
+        square = square + own
+    return square, np.concatenate(means)
 
 
-def _missing(p: irt_model.Parameters, grid: Grid, shard: Shard, weights: Floats) -> Floats:
-    """Return the sum over subjects of the covariance of their complete scores."""
+def _polynomials(weights: Floats, nodes: Floats) -> Iterator[Floats]:
+    """Yield weights times the polynomials that are orthonormal under them, but for the constant (Stieltjes)."""
+    before, here, length = np.zeros_like(weights), np.ones_like(weights), np.zeros((len(weights), 1), weights.dtype)
+    for _ in range(_MOST):
+        middle = np.einsum("iq,iq,iq,q->i", weights, here, here, nodes)[:, None]
+        before, here = here, (nodes - middle) * here - length * before
+        length = np.sqrt(np.maximum(np.einsum("iq,iq,iq->i", weights, here, here), 0.0))[:, None]
+        here *= (length > _LEAST_LENGTH) / np.maximum(length, _LEAST_LENGTH)
+        yield weights * here
+
+
+def score_means(p: irt_model.Parameters, grid: Grid, shard: Shard) -> ScoresOf:
+    """Return what sums the scores of a shard's subjects."""
     rate, by_item, _ = irt_model.curve_derivatives(p, grid.nodes)
-    u = by_item / np.maximum(rate * (1.0 - rate), _FLOOR)[:, :, None]
-    right = np.repeat(np.asarray(shard.right, dtype=np.float64), p.of_item, axis=1)
-    taken = None if shard.trials is None else np.repeat(np.asarray(shard.trials, dtype=np.float64), p.of_item, axis=1)
-    given = np.ones(len(right)) if shard.weights is None else np.asarray(shard.weights, dtype=np.float64)
-    of_groups = group_scores(p, grid, shard.group)
+    u = np.swapaxes(by_item / np.maximum(rate * (1.0 - rate), _FLOOR)[:, :, None], 0, 1)
+    of_right, of_taken = (one.reshape(len(u), -1) for one in (u, u * rate.T[:, :, None]))
+    right = np.repeat(dense(shard.right).astype(np.float64), p.of_item, axis=1)
+    taken = None if shard.trials is None else np.repeat(dense(shard.trials).astype(np.float64), p.of_item, axis=1)
+    of_groups = group_scores(p, grid, shard.group).T
 
-    def scores_at(node: int, rows: Ints) -> Floats:
-        expected = (rate[:, node, None] * u[:, node]).ravel()
-        items = right[rows] * u[:, node].ravel() - (expected if taken is None else taken[rows] * expected)
-        return np.concatenate([items, np.tile(of_groups[:, node], (len(rows), 1))], axis=1)
+    def scores_of(rows: slice, table: Floats) -> Floats:
+        asked = 1.0 if taken is None else taken[rows]
+        items = right[rows] * (table @ of_right) - asked * (table @ of_taken)
+        return np.concatenate([items, table @ of_groups], axis=1)
 
-    return score_moments(weights, given[:, None], len(p.flat()), scores_at)[0]
+    return scores_of
 
 
 def group_scores(p: irt_model.Items, grid: Grid, group: int) -> Floats:

@@ -18,16 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mensura.core.arrays import Floats
+from mensura.responses.irt import dimension_nodes as at_nodes
 from mensura.responses.irt.category_curves import CategoryItems, log_chances
 from mensura.responses.irt.dimension_items import DimensionItems
-from mensura.responses.irt.dimension_nodes import (
-    Places,
-    StepAnswers,
-    chunks as node_chunks,
-    lay_out,
-    node_moments,
-    weigh,
-)
 from mensura.responses.irt.dimensions import node_scores
 from mensura.responses.irt.fitting import Anderson
 from mensura.responses.irt.model import Parameters
@@ -125,15 +118,15 @@ class AbilityLikelihoods:
 class PlacedLikelihoods:
     """Answers, items, and log likelihoods of the parts of a test (subjects × shared × own nodes) under ``places``."""
 
-    answers: StepAnswers
+    answers: at_nodes.StepAnswers
     items: DimensionItems
-    places: Places
+    places: at_nodes.Places
     values: list[Floats]
 
     @classmethod
-    def of(cls, answers: StepAnswers, items: DimensionItems, places: Places) -> PlacedLikelihoods:
+    def of(cls, answers: at_nodes.StepAnswers, items: DimensionItems, places: at_nodes.Places) -> PlacedLikelihoods:
         """Return those of answers with nodes under the abilities ``places``."""
-        likes = [[block.curves.like for block in chunk.blocks] for chunk in node_chunks(answers, items, places)]
+        likes = [[block.curves.like for block in chunk.blocks] for chunk in at_nodes.chunks(answers, items, places)]
         return cls(answers, items, places, [np.concatenate(one) for one in zip(*likes, strict=True)])
 
     @property
@@ -146,7 +139,7 @@ class PlacedLikelihoods:
 
     def around(self, mean: Floats, covariance: Floats) -> PlacedLikelihoods:
         """Return the same with nodes under other posteriors."""
-        return PlacedLikelihoods.of(self.answers, self.items, Places(mean, covariance))
+        return PlacedLikelihoods.of(self.answers, self.items, at_nodes.Places(mean, covariance))
 
     def posterior(self, middle: Floats, root: Floats) -> tuple[Floats, Floats]:
         """Return mean and covariance of every subject's abilities under its own normal prior."""
@@ -154,9 +147,10 @@ class PlacedLikelihoods:
         size = max(1, _CHUNK_VALUES // sum(values[0].size for values in self.values))
         for start in range(0, len(mean), size):
             rows = slice(start, start + size)
-            layout = lay_out(self.items, Places(self.places.mean[rows], self.places.covariance[rows]))
+            layout = at_nodes.lay_out(self.items, at_nodes.Places(self.places.mean[rows], self.places.covariance[rows]))
             likes = [values[rows] for values in self.values]
-            mean[rows], second = node_moments(*weigh(self.items, layout, likes, middle[rows], root @ root.T)[:3])
+            weighed = at_nodes.weigh(self.items, layout, likes, middle[rows], root @ root.T)
+            mean[rows], second = at_nodes.node_moments(*weighed[:3])
             covariance[rows] = second - mean[rows, :, None] * mean[rows, None, :]
         return mean, covariance
 
@@ -165,7 +159,7 @@ class PlacedLikelihoods:
         changes = np.zeros((len(line.values), int(self.items.estimated.sum())))
         middle, variances = x @ line.coefficients, np.diag(line.covariance)
         ones, abilities = np.ones((len(x), 1)), len(variances)
-        for chunk in node_chunks(self.answers, self.items, self.places, middle, line.covariance):
+        for chunk in at_nodes.chunks(self.answers, self.items, self.places, middle, line.covariance):
             own, posterior = x[chunk.rows], chunk.weights * weights[chunk.rows, None]
             off = (chunk.means - middle[chunk.rows, None]).reshape(-1, abilities)
             moments = off[:, :, None] * off[:, None, :]

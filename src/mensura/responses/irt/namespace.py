@@ -60,12 +60,12 @@ class NumpyArrays:
 
     def score(self, counts: Array, table: Array) -> Array:
         """Return counts × table (subjects × columns)."""
-        plain = counts.plain if isinstance(counts, DeviceCounts) else counts.astype(self.precision)
+        plain = counts.plain if isinstance(counts, DeviceCounts) else counts.astype(self.precision, copy=False)
         return np.asarray(plain @ table)
 
     def total(self, counts: Array, weights: Array) -> Array:
         """Return countsᵀ × weights (items × columns) in double precision."""
-        turned = counts.turned if isinstance(counts, DeviceCounts) else counts.T.astype(self.precision)
+        turned = counts.turned if isinstance(counts, DeviceCounts) else counts.T.astype(self.precision, copy=False)
         return self.double(turned @ weights)
 
 
