@@ -78,7 +78,7 @@ def test_faults_are_said_without_a_traceback(mensura_command, pool_folder, argum
 def test_a_missing_folder_is_said(mensura_command, tmp_path):
     run = mensura_command("validate", tmp_path / "nowhere")
     assert run.code == 2
-    assert "no such folder; expected one with items.csv" in run.err
+    assert "no folder; expected one with items.csv" in run.err
 
 
 def test_several_models_stand_side_by_side(mensura_command, tmp_path):

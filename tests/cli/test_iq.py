@@ -205,6 +205,7 @@ def test_cost_tables_frontier_and_query(mensura_command, tmp_path):
     rows = found["cheapest"]
     assert rows
     assert all(row["iq"] >= 125 for row in rows)
+    assert "No model is as good as that." in mensura_command("cost", "--at-least", 500).out
 
 
 @pytest.mark.shared

@@ -52,7 +52,7 @@ def test_columns_are_mapped_in_every_format(frame, columns, form, tmp_path):
     else:
         write = {"csv": frame.write_csv, "parquet": frame.write_parquet}.get(form)
         frame.write_csv(path, separator="\t") if write is None else write(path)
-    with pytest.raises(MensuraError, match=r"no column says who answered.*Say which: --map subject=COLUMN"):
+    with pytest.raises(MensuraError, match=r"no column says who answered.*Rename it to subject"):
         read_responses(path)
     assert outcomes(read_responses(path, columns=columns)) == EXPECTED
 

@@ -147,6 +147,6 @@ def _finding(sorted_by: pl.DataFrame, axis: str) -> str:
     """Say which model is the cheapest of the table."""
     first = first_row(sorted_by.drop_nulls(axis))
     if first is None:
-        return f"No model here has a {axis.replace('_', ' ')}."
+        return "No model is as good as that." if sorted_by.is_empty() else f"No {axis.replace('_', ' ')} is known here."
     iq = "no IQ yet" if first["iq"] is None else f"an IQ of {first['iq']:.0f}"
     return f"{first['subject']} has the lowest {axis.replace('_', ' ')}: {first[axis]:.2f} ({_UNITS[axis]}), with {iq}."

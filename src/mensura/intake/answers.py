@@ -200,7 +200,7 @@ def subject_column(titles: Sequence[str], name: str, columns: str | None = None)
         some = ", ".join(titles[:8]) + (" …" if len(titles) > 8 else "")
         raise MensuraError(
             f"{name}: no column says who answered; expected one of {', '.join(FIELDS['subject'])}, it has {some}. "
-            "Say which: --map subject=COLUMN"
+            "Rename it to subject (responses fit: --map subject=COLUMN); a subject is a row, an item a column"
         )
     return who
 

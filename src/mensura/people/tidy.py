@@ -30,7 +30,7 @@ def read_tables(folder: Path) -> tuple[dict[str, pl.DataFrame], list[str]]:
     ``items`` and one of ``group_rates`` and ``responses`` must be there.
     """
     if not folder.is_dir():
-        raise MensuraError(f"{folder}: no such folder; expected one with items.csv and group_rates.csv")
+        raise MensuraError(f"{folder}: no folder; expected one with items.csv and group_rates.csv")
     tables = {"items": read_items(folder)}
     files = {stem: find_table(folder, stem) for stem in TABLES[1:]}
     if files["group_rates"] is None and files["responses"] is None:
