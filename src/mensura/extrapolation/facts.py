@@ -162,7 +162,9 @@ def _one_value(kind: str, covariate: str, label: str, n_levels: int) -> float:
     if kind in {"education", "parents"}:
         level = schooling_of(label)
         share = _gap("parents", "share_of_own") if kind == "parents" else 1.0
-        return np.nan if level is None else share * _schooling(level)
+        if level is None or level == "upper_secondary":
+            return np.nan if level is None else 0.0
+        return share * (_gap("education", level) if level == "graduate" else _assumption(f"gap_{level}"))
     if kind == "ses":
         rank = rank_of(label, n_levels)
         return np.nan if rank is None or n_levels < 2 else _gap("ses", "per_sd") * _part_mean(rank, n_levels)
@@ -223,12 +225,6 @@ def _age(label: str, domain: str | None) -> float:
         return float(np.interp(age, *_growth()))
     by_age = world_tables().domain(domain)
     return np.nan if by_age is None else float(np.interp(age, *_curve(by_age[0])))
-
-
-def _schooling(level: str) -> float:
-    if level == "upper_secondary":
-        return 0.0
-    return _gap("education", level) if level == "graduate" else _assumption(f"gap_{level}")
 
 
 def _gap(kind: str, level: str) -> float:

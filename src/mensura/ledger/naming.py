@@ -138,7 +138,8 @@ def best_rows(named: Sequence[NamedRow], mapping: SourceMapping, name: str) -> t
     for subject, rows in by_subject.items():
         top = rows[0]
         if mapping.best:
-            top = max(rows, key=lambda row: _rank_value(row.row, mapping.best))
+            figures = [read_figure(row.row.cells.get(mapping.best, "")) for row in rows]
+            top = max(zip(rows, figures, strict=True), key=lambda pair: pair[1].value if pair[1] else float("-inf"))[0]
         elif len({tuple(row.row.cells.get(rule.column) for rule in mapping.figures) for row in rows}) > 1:
             lines = ", ".join(str(row.row.line) for row in rows)
             expected = f"one row for {subject}; lines {lines} differ ([best], or [model.names], says which counts)"
@@ -153,11 +154,6 @@ def best_rows(named: Sequence[NamedRow], mapping: SourceMapping, name: str) -> t
     if faults:
         raise EvidenceError(faults)
     return chosen, skipped
-
-
-def _rank_value(row: SourceRow, column: str) -> float:
-    figure = read_figure(row.cells.get(column, ""))
-    return float("-inf") if figure is None else figure.value
 
 
 def unmatched_names(strange: Sequence[NamedRow], names: KnownNames) -> tuple[Unmatched, ...]:
