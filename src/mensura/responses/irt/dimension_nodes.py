@@ -129,10 +129,10 @@ def gap_terms(p: DimensionItems, right: Floats) -> tuple[float, Floats, Floats]:
 
 NODES = {1: 15, 2: 11, 3: 5, 4: 4}
 """Nodes per ability of every subject where items share all abilities, by their number."""
-OWN_NODES = 11
-"""Nodes per ability where parts have own ones; with 9, six items and 150 subjects still took twice the passes."""
-COARSE = 7
-"""Most nodes per ability while a fit is far from its end: parameters are then off by a few hundredths of an error."""
+OWN_NODES, COARSE = 11, 7
+"""Nodes per ability where parts have own ones; with 9, six items and 150 subjects still took twice the passes.
+The second: most nodes while a fit is far from its end."""
+_hermite = cache(np.polynomial.hermite_e.hermegauss)
 _CHUNK_VALUES = 500_000
 
 
@@ -207,12 +207,7 @@ def _rule(p: DimensionItems) -> tuple[Floats, Floats]:
     """Return Gauss–Hermite nodes of an ability, and log weights over the standard normal density."""
     shared = len(p.structure.shared)
     nodes = NODES[shared] if shared == p.slopes.shape[1] else OWN_NODES
-    return _hermite(nodes if p.fine else min(nodes, COARSE))
-
-
-@cache
-def _hermite(nodes: int) -> tuple[Floats, Floats]:
-    at, weight = np.polynomial.hermite_e.hermegauss(nodes)
+    at, weight = _hermite(nodes if p.fine else min(nodes, COARSE))
     return at, np.log(weight / weight.sum()) + 0.5 * at**2
 
 

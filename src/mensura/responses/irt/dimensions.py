@@ -132,9 +132,8 @@ def _correlation_information(p: DimensionItems) -> Floats:
 MOST = 4
 """Abilities that are integrated together; nodes grow by a power of them."""
 _PASSES, _SAME, _NEAR = 300, 1e-3, 3.0
-_LONGEST, _NOISE = 0.5, 1e-7
-_REFINED = 0.02
-"""Standard errors that a step has left when the many nodes of results take over."""
+_LONGEST, _NOISE, _REFINED = 0.5, 1e-7, 0.02
+"""The last: standard errors that a step has left when the many nodes of results take over."""
 _PATIENCE = 14
 """Passes after which the EM algorithm's steps give way to Newton's, whose information takes as long as a few passes."""
 
