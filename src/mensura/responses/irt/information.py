@@ -41,7 +41,7 @@ _LEAST_MISSING = 1e-9
 _SMALL = 1e-4
 """Step of the differences that the part with abilities known is taken from."""
 _FLOOR = 1e-9
-_NO_MORE, _LEAST_LENGTH, _MOST, _ROWS = 1e-9, 1e-3, 40, 500
+_NO_MORE, _LEAST_LENGTH, _MOST, _ROWS = 1e-6, 1e-3, 30, 500
 """Share of a variance that another polynomial must add, least length of one in units of ability, how many there are at
 most, and how many subjects are taken at a time."""
 
