@@ -2,7 +2,7 @@
 
 ``python -m tools.embed_earlier_edition``. It scores the embedded evidence as it was at the end of ``UNTIL``: the scores
 whose source gives that month or an earlier one, and the models released by then. Kept are the IQ and the number of
-scores of each model, and the number of scores of each source.
+scores of each model, who led, and which groups of people were passed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import mensura
 from mensura.core.files import write_text
 from mensura.evidence import Evidence
 from mensura.iq import score_iq
-from mensura.site.editions import SHIPPED, count_scores, edition_of, editions_json
+from mensura.site.editions import SHIPPED, claims_of, count_scores, edition_of, editions_json
+from mensura.study.study import Study
 
 UNTIL = "2026-07-31"
 
@@ -39,8 +40,10 @@ def as_of(evidence: Evidence, until: str) -> Evidence:
 def main() -> None:
     """Score the earlier evidence and write its edition."""
     earlier = as_of(mensura.load(), UNTIL)
+    study = Study.run(earlier)
     iqs = dict(score_iq(earlier).exact.drop_nulls().iter_rows())
     made = edition_of(earlier, iqs, UNTIL, ("The edition that this package ships, for comparison.",))
+    made = replace(made, claims=claims_of(study))
     write_text(Path(SHIPPED), editions_json([made]) + "\n")
     counted = count_scores(earlier.scores)
     print(f"{SHIPPED.name}: {len(iqs)} IQs, {len(counted)} models, {earlier.scores.height} scores")

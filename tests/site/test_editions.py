@@ -7,14 +7,19 @@ from datetime import date
 from types import SimpleNamespace
 
 import polars as pl
+import pytest
 
 from mensura.core.results import set_computed
 from mensura.site.editions import (
+    SHIPPED,
     Edition,
     atom_feed,
+    claims_of,
+    editions_json,
     evidence_day,
     evidence_log,
     next_edition,
+    parse_editions,
     shipped_editions,
     sitemap,
 )
@@ -22,7 +27,16 @@ from mensura.site.editions import (
 DAY = date(2026, 11, 16)
 
 
-def study_of(scores, iqs=None, days=None):
+@pytest.fixture(autouse=True)
+def stated_claims(monkeypatch):
+    """Take the claims of a study by hand as it states them."""
+    monkeypatch.setattr(
+        "mensura.site.editions.claims_of",
+        lambda study: study.claims if isinstance(study, SimpleNamespace) else claims_of(study),
+    )
+
+
+def study_of(scores, iqs=None, days=None, claims=None):
     """A study of models with so many scores and these IQs, all from one source; ``days``: of their scores."""
     rows = [(name, (days or {}).get(name, "2026-10"), "board") for name, count in scores.items() for _ in range(count)]
     table = pl.DataFrame(rows, schema=["subject", "date", "source"], orient="row")
@@ -40,7 +54,8 @@ def study_of(scores, iqs=None, days=None):
     )
     sources = pl.DataFrame({"source": ["board"], "name": ["The board"]})
     evidence = SimpleNamespace(scores=table, models=models, sources=sources)
-    return SimpleNamespace(models=models, evidence=evidence, benchmarks=pl.DataFrame({"benchmark": ["a", "b"]}))
+    tests = pl.DataFrame({"benchmark": ["a", "b"]})
+    return SimpleNamespace(models=models, evidence=evidence, benchmarks=tests, claims=claims or {})
 
 
 def changes(before, after):
@@ -70,6 +85,45 @@ def test_an_iq_is_told_from_half_a_point_on_the_furthest_first():
         "D: IQ 100.0 → 101.0, because of 2 fewer scores of its own.",
         "B: IQ 100.0 → 100.5, because of 1 more score of its own.",
     ]
+
+
+CLAIMS = {"version": "1.0", "lead": "A leads.", "passed": ["Experts on GPQA"]}
+
+
+def claim_changes(now, after):
+    """What a later edition says of its claims, beside one of two models with three scores each."""
+    first = next_edition(study_of({"a": 3, "b": 3}, claims=CLAIMS), [], DAY)
+    return list(next_edition(study_of(*after, claims=CLAIMS | now), first, DAY)[0].changes)
+
+
+def test_claims_that_changed_stand_first_with_the_reason_as_far_as_it_can_be_told():
+    more = {"a": 3, "b": 4}, {"b": 102.0}
+    assert claim_changes({"lead": "B leads.", "passed": ["Crowd workers on ARC"]}, more)[:4] == [
+        "Who leads. Before: A leads. Now: B leads. Why: new evidence.",
+        "Now passed: Crowd workers on ARC. Why: new evidence.",
+        "No longer passed: Experts on GPQA. Why: new evidence.",
+        "IQs of 2 models in both editions moved by 1.0 points (median), at most by 2.0. Why: new evidence.",
+    ]
+    same = {"a": 3, "b": 3}, {"b": 102.0}
+    assert claim_changes({"lead": "B leads.", "version": "1.1"}, same)[0].endswith("Why: a new version.")
+    assert claim_changes({"lead": "B leads."}, same)[0].endswith("Why: the editions do not tell.")
+    assert claim_changes({"lead": "B leads.", "version": "1.1"}, more)[0].endswith(
+        "Why: new evidence and a new version; which of the two did it, the editions do not tell."
+    )
+
+
+def test_an_edition_that_kept_no_claims_is_not_compared_by_them():
+    first = next_edition(study_of({"a": 3}), [], DAY)
+    made = next_edition(study_of({"a": 4}, {"a": 103.0}, claims=CLAIMS), first, DAY)
+    assert made[0].changes == ("A: IQ 100.0 → 103.0, because of 1 more score of its own.",)
+    assert parse_editions(editions_json(made))[0].claims == CLAIMS
+
+
+def test_the_claims_of_an_edition_are_the_leader_and_the_groups_passed(study):
+    claims = claims_of(study)
+    assert claims["lead"] == study.lead.headline(study.evidence)
+    assert "PhD-level experts in the field on GPQA Diamond" in claims["passed"]
+    assert set(parse_editions(SHIPPED.read_bytes())[0].claims) == set(claims)
 
 
 def test_scores_that_move_nothing_are_counted_and_nothing_new_is_no_edition():

@@ -137,6 +137,24 @@ def test_grades_are_those_that_one_reckons_by_hand():
     assert "3 of 4 claims of more than 50% came true (said: 80%)" in record.sentence
 
 
+@pytest.mark.parametrize(
+    ("actual", "inside", "why"),
+    [
+        (0.9, True, "Not the pace: the best model reached capability 0.90, 1.00 expected (90%: 0.50 to 1.50)."),
+        (1.3, True, "The pace in part: the best model reached capability 1.30"),
+        (1.7, False, "The pace: the best model reached capability 1.70"),
+        (None, None, "The record does not tell why."),
+    ],
+)
+def test_a_group_passed_against_the_odds_has_the_reason_that_the_forecast_of_then_gives(actual, inside, why):
+    about = {"record": RECONSTRUCTED, "months": 12}
+    passed = {**about, "kind": "passed", "subject": "test/people", "chance": 0.03, "came_true": True}
+    ahead = {**about, "kind": "forecast", "subject": "frontier", "expected": 1.0, "low": 0.5, "high": 1.5}
+    misses = grade_record(_claims(passed, {**ahead, "actual": actual, "came_true": inside})).misses
+    assert misses["chance"].to_list() == [0.03]
+    assert misses["why"][0].startswith(why)
+
+
 def test_the_shipped_claims_are_of_both_records_and_none_is_graded_before_its_day():
     claims = shipped_claims()
     assert set(claims["record"]) == {AS_KNOWN, RECONSTRUCTED}

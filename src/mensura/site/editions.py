@@ -6,17 +6,20 @@ comes from a store, its log (:class:`mensura.site.revisions.EvidenceLog`) says w
 """
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import polars as pl
 
+from mensura import __version__
 from mensura.charts.values import counted
 from mensura.evidence import Evidence
 from mensura.site.revisions import EvidenceLog, Revision, reason, revisions
 from mensura.site.templating import Templates
+from mensura.study.headlines import passed_people, say_lead
 from mensura.study.study import Study
 
 FILE = "editions.json"
@@ -37,6 +40,7 @@ class Edition:
     """One edition: its day, a fingerprint of scores and IQs, and what changed in words.
 
     ``entry`` is the last entry of the store's log that it shows; ``revisions`` are the entries since the one before.
+    ``claims``: as :func:`claims_of`, empty in editions of versions that did not keep them.
     """
 
     day: str
@@ -46,6 +50,7 @@ class Edition:
     scores: dict[str, int]
     entry: int | None = None
     revisions: tuple[Revision, ...] = ()
+    claims: dict[str, Any] = field(default_factory=dict)
 
     @property
     def text(self) -> str:
@@ -87,7 +92,7 @@ def next_edition(study: Study, earlier: list[Edition], today: date, log: Evidenc
     entries after the last edition's are its reasons, all of them where no edition came before.
     """
     iqs = dict(study.models.drop_nulls("exact_iq").select("subject", "exact_iq").iter_rows())
-    made = edition_of(study.evidence, iqs, today.isoformat())
+    made = replace(edition_of(study.evidence, iqs, today.isoformat()), claims=claims_of(study))
     last = earlier[0] if earlier else None
     since = None if log is None else log.since(None if last is None else last.entry)
     first = f"First edition: {study.models.height} models, {study.benchmarks.height} benchmarks, "
@@ -109,6 +114,29 @@ def edition_of(evidence: Evidence, iqs: dict[str, float], day: str, changes: tup
         {subject: round(iq, 2) for subject, iq in iqs.items()},
         count_scores(evidence.scores),
     )
+
+
+def claims_of(study: Study) -> dict[str, Any]:
+    """Return what an edition claims: who leads and how surely, which groups of people were passed, by which version."""
+    passed = [f"{one.short} on {study.benchmark_names[one.benchmark]}" for one in passed_people(study) if one.first]
+    return {"version": __version__, "lead": say_lead(study)[0], "passed": passed}
+
+
+def _claim_changes(last: Edition, made: Edition) -> list[str]:
+    """Say which claims changed between two editions, and why as far as both can tell."""
+    before, now = last.claims, made.claims
+    if not before or not now:
+        return []
+    causes = ["new evidence"] * (last.scores != made.scores) + ["a new version"] * (before["version"] != now["version"])
+    doubt = "; which of the two did it, the editions do not tell" if len(causes) > 1 else ""
+    why = f"Why: {' and '.join(causes) or 'the editions do not tell'}{doubt}."
+    leads = [f"Who leads. Before: {before['lead']} Now: {now['lead']} {why}"] if before["lead"] != now["lead"] else []
+    gains = [f"Now passed: {one}. {why}" for one in now["passed"] if one not in before["passed"]]
+    losses = [f"No longer passed: {one}. {why}" for one in before["passed"] if one not in now["passed"]]
+    moves = [abs(iq - last.iqs[one]) for one, iq in made.iqs.items() if one in last.iqs] or [0.0]
+    kept = f"IQs of {counted(len(moves), 'model')} in both editions moved by {median(moves):.1f} points (median)"
+    sizes = [f"{kept}, at most by {max(moves):.1f}. {why}"] if max(moves) >= _MOVED else []
+    return [*leads, *gains, *losses, *sizes]
 
 
 def count_scores(scores: pl.DataFrame) -> dict[str, int]:
@@ -141,7 +169,12 @@ def _changes(study: Study, last: Edition, made: Edition, log: EvidenceLog | None
         moved.append(
             f"{names[subject]}: IQ {before:.1f} → {iq:.1f}, because of {_why(study, subject, last, scores, log)}."
         )
-    changes = [*_few(new, "new models"), *_few(gone, "models gone"), *_few(moved, "IQs moved")]
+    changes = [
+        *_claim_changes(last, made),
+        *_few(new, "new models"),
+        *_few(gone, "models gone"),
+        *_few(moved, "IQs moved"),
+    ]
     gained = sum(scores.values()) - sum(last.scores.values())
     if gained and not changes:
         changes.append(f"{abs(gained)} scores {'more' if gained > 0 else 'fewer'}; no IQ moved by {_MOVED} points.")
@@ -177,11 +210,7 @@ def evidence_log(evidence: Evidence) -> list[dict[str, Any]]:
         .head(_LOGGED)
     )
     return [
-        {
-            **row,
-            "models": len(row["names"]),
-            "said": ", ".join(row["names"][:3]) + (" …" if len(row["names"]) > 3 else ""),
-        }
+        {**row, "models": len(row["names"]), "said": ", ".join(row["names"][:3]) + " …" * (len(row["names"]) > 3)}
         for row in table.iter_rows(named=True)
     ]
 

@@ -124,16 +124,11 @@ def build_report(
             "navigation": pages.NAVIGATION,
             "more": pages.MORE,
             "providers": study.providers,
-            "evidence": study.evidence,
-            "evidence_day": editing.evidence_day(study.evidence),
-            "today": day.isoformat(),
-            "banner": study.scale_said,
-            "published": study.iq.method == "published",
-            "address": address,
-            "version": __version__,
-            "early": Markup(EARLY),
-            "sheet": Markup(page_sheet()),
+            "evidence": evidence,
         }
+        shared |= {"evidence_day": editing.evidence_day(evidence), "today": day.isoformat(), "version": __version__}
+        shared |= {"banner": study.scale_said, "published": study.iq.method == "published", "address": address}
+        shared |= {"early": Markup(EARLY), "sheet": Markup(page_sheet())}
         with Processes() as processes:
             shares = _shares(study)
             lean = _lean(study) if shares else study

@@ -38,7 +38,7 @@ class ClaimRecord(Result):
     ``calibration``: per record and group of chances, ``said``, ``came_true``, ``low``, ``high``. ``intervals``: per
     record and number of scores, ``coverage`` of 90% intervals of the IQ of new models, ``bias`` and ``error``.
     ``forecasts``: per record and months ahead, the same, and the ``no_change`` error. ``misses``: the claims that cost
-    most, by their chance.
+    most, by their chance, with ``why`` as far as the record tells.
     """
 
     TABLES: ClassVar = ("summary", "calibration", "intervals", "forecasts", "misses", "claims")
@@ -102,12 +102,27 @@ def grade_record(claims: pl.DataFrame) -> ClaimRecord:
         chances.sort("cost", "made", descending=[True, False])
         .unique(["record", "kind", "subject"], keep="first", maintain_order=True)
         .filter(pl.col("cost") > _SURPRISE)
-        .select("record", "made", "kind", "claim", "chance", "came_true")
+        .join(claims.filter(kind=FORECAST), on=["record", "made", "months"], how="left", suffix="_best")
     )
+    reasons = pl.Series("why", map(_reason, misses.iter_rows(named=True)), dtype=pl.String)
+    misses = misses.select("record", "made", "kind", "claim", "chance", "came_true", reasons)
     numbers = settled.drop_nulls("actual").with_columns(off=pl.col("actual") - pl.col("expected"))
     return ClaimRecord(
         summary, _calibration(chances), _by_scores(numbers), _by_months(numbers), misses, claims.select(list(SCHEMA))
     )
+
+
+def _reason(miss: dict[str, Any]) -> str:
+    """Say why a claim failed, as far as the forecast of the best model that was made with it tells."""
+    if miss["actual_best"] is None:
+        return "The record does not tell why."
+    best = {key: f"{miss[f'{key}_best']:.2f}" for key in ("actual", "expected", "low", "high")}
+    reached = "the best model reached capability {actual}, {expected} expected (90%: {low} to {high})".format(**best)
+    if (miss["actual_best"] > miss["expected_best"]) != miss["came_true"]:
+        return f"Not the pace: {reached}. On this test AI differs from what its capability says."
+    if miss["came_true_best"]:
+        return f"The pace in part: {reached}. The record does not tell the rest."
+    return f"The pace: {reached}."
 
 
 _SURPRISE = 0.49

@@ -30,6 +30,13 @@ def test_a_derivation_opens_at_the_top_and_lists_what_has_no_parts():
     assert '</ul></details><p class="leaf"><strong>Humanity' in found
 
 
+def test_dates_in_a_derivation_are_in_words_and_those_in_names_stay():
+    leaf = Explanation("hle", 100.0, None, None, "source", "5 percent (board, 2026-06), from gpt-4o-2024-08-06")
+    tree = derivation_html(Explanation("M", 100.0, None, None, "Full", "released 2026-09-03, recut", (leaf,)), {})
+    assert "released 3 September 2026, recut" in tree
+    assert "(board, June 2026), from gpt-4o-2024-08-06" in tree
+
+
 def test_every_count_of_models_on_the_pages_is_explained(study):
     said = [int(number) for number in re.findall(r"\d+", counts_said(study))]
     assert said == [

@@ -1,5 +1,6 @@
 """The list of all models, one page for each with the derivation of its IQ, and one page per maker."""
 
+import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
@@ -21,23 +22,22 @@ from mensura.site.texts import price_source, source_link
 from mensura.study.headlines import leader_sentence, ranked_sentence
 from mensura.study.horizons import say_lengths
 from mensura.study.study import Study
-from mensura.study.units import show, show_range
+from mensura.study.units import say_day, show, show_range
 
 _RIVALS = 2
 """Models of other providers offered for comparison on a model's page."""
 _NEAR = 100
 """Places above and below a model among which they are looked for."""
+_DAY = re.compile(r"(?<=[ (])20\d\d-\d\d(?:-\d\d)?(?=[,;)<])")
+"""A date in a note; one in the name of a model stays."""
 _MEASURED = ("source", "measured", "partly measured", "Full")
 
 
 def model_list(study: Study) -> Page:
     """All models, to search, filter and sort."""
-    context = {
-        "rows": study.models.to_dicts(),
-        "benchmarks": len(study.iq.matrix.benchmarks),
-        "all_providers": sorted(study.models["provider"].unique(), key=str.lower),
-        "counts": counts_said(study),
-    }
+    context: dict[str, Any] = {"rows": study.models.to_dicts(), "benchmarks": len(study.iq.matrix.benchmarks)}
+    context["all_providers"] = sorted(study.models["provider"].unique(), key=str.lower)
+    context["counts"] = counts_said(study)
     words: dict[str, Any] = {"leader": leader_sentence(study), "count": study.models.height}
     return page_of("models/index.html", context, shared=(ranked_sentence(study), leader_marks(study)), **words)
 
@@ -94,15 +94,13 @@ def model(study: Study, row: dict[str, Any]) -> Page:
     tests = known_tests(study, subject)
     lengths = task_length(study, row)
     priced_by = price_source(row["source"])
-    context = {
-        "row": row,
+    context: dict[str, Any] = {"row": row, "benchmarks": len(study.iq.matrix.benchmarks), "lengths": lengths}
+    context |= {
         "sentence": model_sentence(study, row),
         "maker": f"makers/{slug(row['provider'])}.html",
-        "benchmarks": len(study.iq.matrix.benchmarks),
         "rivals": rivals(study, subject),
         "pictures": [profile(study, row)] if scored else [],
         "where": where_context(study, row),
-        "lengths": lengths,
         "lengths_said": "" if lengths else say_lengths(study, subject),
         "sign": sign(row["provider"], full=bool(row["well_measured"])),
         "place": _place(study, row),
@@ -112,13 +110,10 @@ def model(study: Study, row: dict[str, Any]) -> Page:
         "missing": [one["name"] for kind in tests for one in kind["tests"] if not one["measured"]],
         "tree": derivation_html(study.iq.explain(subject), study.benchmark_names),
         "scores": study.rows.score_rows.get(subject, []),
-        "cost_note": EFFECTIVE_COST_NOTE,
-        "priced_by": priced_by,
-        "priced_at": source_link(priced_by),
     }
+    context |= {"cost_note": EFFECTIVE_COST_NOTE, "priced_by": priced_by, "priced_at": source_link(priced_by)}
     shared = (model_sentence(study, row, short=True), (iq_mark(row),) if scored else ())
-    words = {"name": row["name"], "provider": row["provider"]}
-    return page_of("models/", context, of=slug(subject), shared=shared, **words)
+    return page_of("models/", context, of=slug(subject), shared=shared, name=row["name"], provider=row["provider"])
 
 
 def rivals(study: Study, subject: str) -> list[str]:
@@ -135,7 +130,7 @@ def rivals(study: Study, subject: str) -> list[str]:
 
 
 def derivation_html(node: Explanation, names: Mapping[str, str]) -> Markup:
-    """Return a node with its parts, benchmarks by name; the composite is open, the rest opens on demand.
+    """Return a node with its parts, benchmarks by name and dates in words; the composite is open, the rest closed.
 
     Parts that have none of their own are a list, unless others beside them open: then each is a line. What all parts
     of one status say alike stands once, above them.
@@ -149,7 +144,8 @@ def derivation_html(node: Explanation, names: Mapping[str, str]) -> Markup:
         if status not in _MEASURED and len(texts) > 1 and len(set(texts)) == 1
     }
     lines = (f"<p><em>{escape(status)}</em> <small>{escape(note)}</small></p>" for status, note in alike.items())
-    return Markup("".join(lines) + _html(node, names, alike, opened=" open"))
+    tree = "".join(lines) + _html(node, names, alike, opened=" open")
+    return Markup(_DAY.sub(lambda day: say_day(day[0]), tree))
 
 
 def _leaves(node: Explanation) -> Iterator[Explanation]:
@@ -201,17 +197,8 @@ def maker(study: Study, provider: str) -> Page:
             f"(90%: {show_range(best['iq_low'], best['iq_high'], 'iq')}), rank {best['rank']} of {study.ranked.height}."
         )
     picture = maker_figure(study, provider)
-    context = {
-        "sentence": sentence,
-        "pictures": [picture] if picture else [],
-        "rows": rows.sort("released", descending=True, nulls_last=True, maintain_order=True).to_dicts(),
-        "benchmarks": len(study.iq.matrix.benchmarks),
-    }
-    return page_of(
-        "makers/",
-        context,
-        of=slug(provider),
-        shared=(sentence, tuple(map(iq_mark, ranked[:3]))),
-        name=provider,
-        models=count,
-    )
+    newest = rows.sort("released", descending=True, nulls_last=True, maintain_order=True).to_dicts()
+    context: dict[str, Any] = {"sentence": sentence, "pictures": [picture] if picture else [], "rows": newest}
+    context["benchmarks"] = len(study.iq.matrix.benchmarks)
+    shared = (sentence, tuple(map(iq_mark, ranked[:3])))
+    return page_of("makers/", context, of=slug(provider), shared=shared, name=provider, models=count)

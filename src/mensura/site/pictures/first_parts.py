@@ -245,15 +245,11 @@ def _words(study: Study, row: dict[str, Any], strands: Mapping[str, Mark]) -> di
     top, bottom = round(strongest.x), round(weakest.x)
     deck = "Its one number is <b>{}</b> (90%: {}), the mean of the seven. {} of its {} tests are measured."
     numbers = (show(row["iq"], "iq"), show_range(row["iq_low"], row["iq_high"], "iq"), row["measured"])
-    return {
-        "subject": row["subject"],
-        "name": row["name"],
-        "sign": sign(row["provider"], full=row["well_measured"]),
-        "sentence": f"{row['name']} is {top} in {strong} and {bottom} in {weak}: the same model, "
-        f"{top - bottom} points apart.",
-        "deck": Markup(deck).format(*numbers, len(study.iq.matrix.benchmarks)),
-        "see": f"The same model is {bottom} in {weak} and {top} in {strong}: one number hides {top - bottom} points.",
-    }
+    apart = f"{row['name']} is {top} in {strong} and {bottom} in {weak}: the same model, {top - bottom} points apart."
+    facts = {"subject": row["subject"], "name": row["name"], "sign": sign(row["provider"], full=row["well_measured"])}
+    see = f"The same model is {bottom} in {weak} and {top} in {strong}: one number hides {top - bottom} points."
+    deck = Markup(deck).format(*numbers, len(study.iq.matrix.benchmarks))
+    return facts | {"sentence": apart, "deck": deck, "see": see}
 
 
 def _strands(study: Study, row: dict[str, Any]) -> dict[str, Mark]:

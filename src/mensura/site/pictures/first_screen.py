@@ -85,13 +85,13 @@ class FirstScreen:
         best = self._by_subject[subjects[0]]
         chance = dict(pairs)[best["subject"]]
         iq = round(best["exact_iq"])
-        return {
-            "sentence": say_leader(best["name"], [chance], len(subjects), month.name) if month else headline,
-            "deck": self._deck(best, [self._by_subject[name] for name in subjects]) + (basis and f" {basis}"),
+        deck = self._deck(best, [self._by_subject[name] for name in subjects]) + (basis and f" {basis}")
+        sentence = say_leader(best["name"], [chance], len(subjects), month.name) if month else headline
+        dark = {"dark": crowd_above(iq), "said": said_above(iq), "short_said": said_above(iq, short=True)}
+        return dark | {
+            "sentence": sentence,
+            "deck": deck,
             "chances": self._chances(pairs),
-            "dark": crowd_above(iq),
-            "said": said_above(iq),
-            "short_said": said_above(iq, short=True),
             "see": self._see(best, month),
         }
 

@@ -113,18 +113,10 @@ def people_rows(study: Study, subject: str) -> list[dict[str, Any]]:
     )
     rows = []
     for row in (*with_chance[::-1], *without):
-        group = printed[row["benchmark"], row["group"]]
-        unit, n = group["unit"], group["n"]
-        rows.append(
-            {
-                **row,
-                "test": study.benchmark_names[row["benchmark"]],
-                "status": row["status"] + (f", n = {n:,}" if n is not None else ""),
-                "theirs": show(group["score"], unit),
-                "own": scores.get(row["benchmark"], ""),
-                "verdict": verdict_of(row["chance_above"]),
-            }
-        )
+        group, n = printed[row["benchmark"], row["group"]], printed[row["benchmark"], row["group"]]["n"]
+        both = {"theirs": show(group["score"], group["unit"]), "own": scores.get(row["benchmark"], "")}
+        known = {"test": study.benchmark_names[row["benchmark"]], "verdict": verdict_of(row["chance_above"])}
+        rows.append({**row, **both, **known, "status": row["status"] + (f", n = {n:,}" if n is not None else "")})
     return rows
 
 
