@@ -190,6 +190,7 @@ def test_descriptions_are_read_with_negation_and_context(world, prose):
         ("native speakers of Vietnamese in Singapore", "SGP"),
         ("native Chinese speakers in Germany", "DEU"),
         ("Nepalese pupils tested in Chinese", "NPL"),
+        ("candidates of an exam in Brazil with questions on Portuguese", "BRA"),
     ],
 )
 def test_the_name_of_a_people_is_read_and_a_language_is_none(world, prose, country):

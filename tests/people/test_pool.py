@@ -225,7 +225,7 @@ def test_unknown_group_and_missing_answers_say_what_there_is():
         pool.rates_of("sex=x")
     with pytest.raises(MensuraError, match=r"published rates only, no answers to count; add responses\.csv"):
         pool.tabulate(["sex"])
-    with pytest.raises(MensuraError, match="no such folder"):
+    with pytest.raises(MensuraError, match="no folder"):
         ItemPool.read("nowhere")
 
 

@@ -237,7 +237,7 @@ def short(monkeypatch):
         "mensura.site.pages.named_pages", lambda study, editions: [pages.method(study), pages.data(study)]
     )
     monkeypatch.setattr("mensura.site.pages.benchmark_pages", lambda study: iter(()))
-    monkeypatch.setattr("mensura.site.pages.model_pages", lambda study: iter(()))
+    monkeypatch.setattr("mensura.site.pages.model_pages", lambda study, own: iter(()))
     monkeypatch.setattr("mensura.site.pages.maker_pages", lambda study: iter(()))
 
 

@@ -282,13 +282,14 @@ def _learning(people: Population | str, prose: str, world: World) -> tuple[float
 
 
 def _countries(prose: str, world: World) -> list[str]:
-    """Return the codes of the countries that a text names, in words or as capital codes."""
+    """Return the codes of the countries that a text names, in words or as capital codes; else by their people."""
     text = prose.casefold()
     names = [*world.countries.select("name", "country").iter_rows(), *read_table(_ALIASES).iter_rows()]
-    words = {re.escape(name.casefold()): code for name, code in names} | _WORDS["countries"]
-    codes = [code for word, code in words.items() if re.search(_BEFORE + word + _AFTER, text)]
+    words = [(re.escape(name.casefold()), code) for name, code in names]
+    codes = [code for word, code in words if re.search(_BEFORE + word + _AFTER, text)]
     codes += [world.country(word) for word in _CODES.findall(prose) if world.knows(word)]
-    return list(dict.fromkeys(codes))
+    peoples = [code for word, code in _WORDS["countries"].items() if re.search(_BEFORE + word + _AFTER, text)]
+    return list(dict.fromkeys(codes or peoples))
 
 
 def _mean_learning(codes: Sequence[str], shares: Sequence[float], world: World) -> float:
