@@ -9,6 +9,7 @@ import pytest
 
 from mensura import MensuraError, calibrate
 from mensura.calibration import read_items
+from mensura.calibration.items import lift_zeros
 from tests.calibration.conftest import on_lines
 
 RATES, DEMANDS = on_lines({"KNn": (0.5, 0.8), "VO": (0.3, 0.9)})
@@ -142,6 +143,13 @@ def test_a_rate_of_0_is_read_by_the_stated_rule_and_1_as_it_stands():
     assert read_items(changed(rate=1.0), DEMANDS).rate[0] == 1.0
     sure = read_items(changed(rate=1.0).with_columns(n=9), DEMANDS)
     assert sure.se[0] == pytest.approx((0.95 * 0.05 / 9) ** 0.5)  # nine of nine are not proof: as 1 − ½/(n+1)
+
+
+def test_rates_that_are_all_0_need_the_people_counted_of_every_item():
+    unknown, counted = np.full(2, np.nan), np.array([100.0, 50.0])
+    assert lift_zeros(np.zeros(2), counted, unknown) == pytest.approx([0.5 / 101, 0.5 / 51])
+    with pytest.raises(MensuraError, match="every rate is 0"):
+        lift_zeros(np.zeros(2), np.array([100.0, np.nan]), unknown)
 
 
 def test_the_error_of_a_rate_comes_from_its_interval_else_from_the_people_counted_else_is_none():

@@ -8,6 +8,7 @@ import pytest
 
 import mensura
 from mensura.calibration import chosen_lines, profile, profile_counts
+from mensura.calibration.abilities import abilities_by_curves
 from mensura.calibration.placing import find_line
 from mensura.calibration.profiles import UNTESTED
 from mensura.core.errors import MensuraError
@@ -89,6 +90,14 @@ def test_a_dimension_without_a_line_says_why(counted):
 def test_a_place_among_people_says_that_items_may_behave_differently(counted):
     assert UNTESTED in counted.warnings
     assert UNTESTED not in profile_counts(mensura.load().demand_outcomes, draws=20).warnings, "nobody is placed"
+
+
+@pytest.mark.parametrize("times", [2, 7])
+def test_more_answers_of_the_same_shares_move_no_curve(times):
+    n, right = np.ones((1, 1, 5)), np.array([[[1.0, 1.0, 1.0, 0.0, 0.0]]])
+    few, many = (abilities_by_curves(("a",), ("AS",), by * n, by * right, 10, 0) for by in (1, times))
+    assert few.half[0] == pytest.approx(many.half[0], abs=0.01)
+    assert 3.0 < few.half[0][0, 0] < 4.0
 
 
 def test_intervals_narrow_with_the_root_of_the_items():
