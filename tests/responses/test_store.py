@@ -83,7 +83,7 @@ def close(one, other):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", ["rasch", "2pl", "3pl"])
+@pytest.mark.parametrize("model", ["rasch", "3pl"])
 def test_a_sparse_table_gives_the_fit_of_a_dense_one(model, request):
     long = sparse_table().with_columns(
         group=pl.when(pl.col("subject").str.ends_with("1")).then(pl.lit("b")).otherwise(pl.lit("a"))
