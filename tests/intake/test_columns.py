@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from mensura.core.errors import MensuraError
-from mensura.intake.columns import facts_about_people, find_columns, parse_map, read_columns, read_rates
+from mensura.intake.columns import facts_about_people, find_columns, parse_map, read_columns, read_rates, with_numbers
 
 
 def test_columns_about_people_are_named_unless_there_is_nothing_else():
@@ -44,6 +44,8 @@ def test_words_for_success_are_shares_and_a_number_of_people_is_none():
     assert read_columns(table, ["item", "rate"], name="t", numbers=["rate"])["rate"].to_list() == [1.0, 0.0, 0.5]
     with pytest.raises(MensuraError, match="t: n of item 'b' is '40%'; expected a number"):
         read_columns(table, ["item", "n"], name="t", numbers=["n"])
+    with pytest.raises(MensuraError, match="t: rate of item 'a' is 'yes'; expected a number"):
+        with_numbers(table, ["rate"], "t", shares=())
 
 
 def test_a_missing_column_is_asked_for_with_the_nearest_name():

@@ -176,3 +176,6 @@ def test_the_command_says_when_the_strongest_cannot_be_told(mensura_command, tmp
     rows = ["x,y,left"] * 40 + ["y,x,left"] * 2
     (tmp_path / "votes.csv").write_text("\n".join(["Model A,Model B,Winner", *rows]), encoding="utf-8")
     assert "x is strongest." in mensura_command("stitch", "--votes", tmp_path / "votes.csv").out
+    unsure = ["x,z,left", "z,x,left", "z,y,left", "y,z,left"]
+    (tmp_path / "votes.csv").write_text("\n".join(["Model A,Model B,Winner", *rows, *unsure]), encoding="utf-8")
+    assert "its interval reaches that of z" in mensura_command("stitch", "--votes", tmp_path / "votes.csv").out

@@ -54,19 +54,8 @@ _CLAUSES = re.compile(r"[,;:.()]")
 _CLAIMED = r"self[- ]?report|checklist|claim|awareness"
 _DOMAINS: dict[str, str] = _WORDS["domains"]
 _ALIASES = Path(extrapolation.__file__).parent / "data" / "country_aliases.csv"
-_NOT_AFTER = (
-    "speakers of",
-    "tested in",
-    "speak",
-    "latin",
-    "south",
-    "central",
-    "north",
-    "northern",
-    "new",
-    "equatorial",
-)
-_BEFORE, _AFTER = "".join(f"(?<!{word} )" for word in _NOT_AFTER) + r"\b", r"\b(?![- ](?:speak|language|native))"
+_PRIOR = ["speakers of", "tested in", "speak", "latin", "south", "central", "north", "northern", "new", "equatorial"]
+_BEFORE, _AFTER = "".join(f"(?<!{word} )" for word in _PRIOR) + r"\b", r"\b(?![- ](?:speak|language|native))"
 """Around a name that is neither of a language nor the end of another country's name."""
 _CODES = re.compile(r"\b[A-Z]{3}\b|\bUS\b|(?<=[;(] )[A-Z]{2}(?=[,;)])|^[A-Z]{2}$")
 """Country codes in a text: three letters, or two that stand apart (IT and AI are words, too)."""

@@ -132,10 +132,10 @@ def _show_votes(path: Path, evidence: Evidence | None) -> None:
     show(tables, "stitch votes", heading=fit.heading, links=counted(links, "model"))
     if placed is None:
         console.print(f"Fewer than {FEWEST_LINKS} contestants have a capability, so the votes stand alone.")
-    best, second = fit.contestants.rows(named=True)[:2]
-    is_sure = best["low"] is not None and second["high"] is not None and best["low"] > second["high"]
-    behind = f"; its interval reaches that of {second['contestant']}, so who is strongest cannot be told"
-    console.print(f"{best['contestant']} is {'strongest' if is_sure else 'ahead' + behind}.")
+    best, *others = fit.contestants.with_columns(pl.col("low", "high").fill_null(float("inf"))).rows(named=True)
+    rival = max(others, key=lambda other: float(other["high"]))
+    behind = f"ahead; its interval reaches that of {rival['contestant']}, so who is strongest cannot be told"
+    console.print(f"{best['contestant']} is {'strongest' if best['low'] > rival['high'] else behind}.")
 
 
 def _fitted(data: object, settings: dict[str, Any]) -> Stitch:

@@ -296,7 +296,8 @@ def read_numbers(
 ) -> pl.DataFrame:
     """Return the chosen columns under the names of their meaning; cells of numbers are numbers or empty."""
     frame = table.select(pl.col(title).alias(field) for field, title in chosen.items() if title is not None)
-    return with_numbers(frame, [field for field in numbers if field in frame.columns], name)
+    fields = [field for field in numbers if field in frame.columns]
+    return with_numbers(frame, fields, name, shares=("score", "chance"))
 
 
 def _no_attempts() -> pl.DataFrame:

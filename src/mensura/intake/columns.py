@@ -20,7 +20,8 @@ NAMES: dict[str, dict[str, Any]] = tomllib.loads(
 """Names that columns go by, by the kind of table and what they mean."""
 FIELDS: Mapping[str, Sequence[str]] = NAMES["rates"]
 """Other names of the columns of rates, levels and outcomes, in simple spelling; the first that a table has counts."""
-_SHARES = ("rate", "observed", "score", "correct", "chance")
+SHARES = ("rate", "low", "high", "observed", "correct")
+"""Fields that are shares."""
 _OUTCOMES = {word: right for right, words in enumerate(NAMES["shares"].values()) for word in words}
 """What a share is in words: 0 or 1."""
 SHARED = "item"
@@ -123,12 +124,13 @@ def read_columns(
     return with_numbers(frame, [field for field in numbers if field in titles], name, needed)
 
 
-def with_numbers(frame: pl.DataFrame, fields: Sequence[str], name: str, needed: Sequence[str] = ()) -> pl.DataFrame:
+def with_numbers(
+    frame: pl.DataFrame, fields: Sequence[str], name: str, needed: Sequence[str] = (), shares: Sequence[str] = SHARES
+) -> pl.DataFrame:
     """Return the fields as real numbers; a cell that is none is refused, by its item or task where there is one.
 
-    Of shares, 40% is 0.4, and words such as yes and failed are 1 and 0.
+    Of ``shares``, 40% is 0.4, and words such as yes and failed are 1 and 0.
     """
-    shares = _SHARES if "minutes" in fields else (*_SHARES, "low", "high")
     cells, _ = typed(frame.select(_share(frame[field]) if field in shares else field for field in fields), BLANK)
     read = frame.with_columns(cells.select(pl.all().cast(pl.Float64, strict=False).fill_nan(None)))
     for field in fields:

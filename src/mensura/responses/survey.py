@@ -62,16 +62,22 @@ def robust_information(model: Information, scores: Floats) -> Information:
 
 def sandwich(inverse: Floats, scores: Floats, clusters: NDArray[np.int64]) -> Floats:
     """Return H⁻¹ (Σ s sᵀ) H⁻¹ from an inverse information and the scores of subjects, summed over clusters."""
-    columns = inverse @ cluster_scores(scores, clusters).T
+    columns = inverse @ cluster_scores([scores], clusters).T
     return np.asarray(columns @ columns.T, dtype=np.float64)
 
 
-def cluster_scores(scores: Floats, clusters: NDArray[np.int64]) -> Floats:
-    """Return the scores of clusters less their mean, scaled for few clusters; one has no spread."""
-    sums = np.zeros((count := int(clusters.max()) + 1, scores.shape[1]))
-    if count < 2:
+def cluster_scores(scores: Iterable[Floats], clusters: NDArray[np.int64]) -> Floats:
+    """Return the scores of clusters less their mean, scaled for few clusters; one has no spread.
+
+    ``scores``: of subjects in parts, in the order of ``clusters``; no more than one part is held.
+    """
+    if (count := int(clusters.max()) + 1) < 2:
         raise MensuraError("cluster: one subject or cluster has no spread; expected at least two. Choose another one")
-    np.add.at(sums, clusters, scores)
+    sums, start = np.zeros((count, 0)), 0
+    for part in scores:
+        sums = sums if start else np.zeros((count, part.shape[1]))
+        np.add.at(sums, clusters[start : start + len(part)], part)
+        start += len(part)
     return np.asarray(np.sqrt(count / (count - 1.0)) * (sums - sums.mean(axis=0)))
 
 
@@ -181,7 +187,7 @@ class Survey:
         if self.replicate_columns:
             columns = self.replicated(refit, flat).T
             return information_of_columns(columns, len(model.item_columns), len(model.group_columns))
-        return robust_information(model, cluster_scores(np.concatenate(list(scores)), self.clusters))
+        return robust_information(model, cluster_scores(scores, self.clusters))
 
     def replicated(self, refit: Callable[[str], Floats], values: Floats) -> Floats:
         """Return columns whose squares add up to the covariance: changes of values with each replicate weight."""

@@ -166,6 +166,7 @@ def join_scale(fit: VoteFit, capabilities: pl.DataFrame) -> pl.DataFrame | None:
     -------
     polars.DataFrame or None
         contestant, kind, capability with its interval and whether it was linked; None below three shared models.
+        A contestant without a strength has no place.
 
     Examples
     --------
