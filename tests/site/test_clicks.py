@@ -19,6 +19,8 @@ class Reader:
         self.clicks += 1
 
     def reads(self, place):
+        self.page.wait_for_selector(place, state="attached")
+        self.page.wait_for_load_state()  # the place may be there while the rest of its page still comes in
         return " ".join(self.page.inner_text(place).split())
 
 

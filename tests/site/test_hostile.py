@@ -64,7 +64,7 @@ def test_names_are_shown_as_they_are(visit):
     page.fill("[name=q]", "<script>")
     page.wait_for_function("document.querySelector('[data-count=models]').textContent.startsWith('1 of')")
     page.click("#models tbody tr:not([hidden]) a")
-    page.wait_for_selector("h1")
+    page.wait_for_load_state()
     assert page.inner_text("h1") == hostile.SCRIPT
 
 
