@@ -1,6 +1,8 @@
 """The journal by itself: claims, locks, first answers, and the files it refuses."""
 
 import sqlite3
+import subprocess
+import sys
 import time
 
 import pytest
@@ -85,6 +87,19 @@ def test_one_process_asks_with_a_journal_and_others_may_read_it(tmp_path):
             assert claim(second, Question("another")) is State.CLAIMED, "one process may open a journal several times"
         with locked_elsewhere(path):
             assert claim(journal, Question("a third")) is State.CLAIMED
+
+
+def test_a_journal_that_is_closed_twice_gives_back_its_own_lock_alone(tmp_path):
+    path = tmp_path / "j.sqlite"
+    code = "import sys\nfrom mensura.llm import Journal\nJournal(sys.argv[1]).lock()\n"
+    with Journal(path) as second:
+        first = Journal(path)
+        claim(first)
+        claim(second, Question("another"))
+        first.close()
+        first.close()
+        other = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=False)
+    assert "another process is using the journal" in other.stderr
 
 
 def test_a_rolled_back_claim_leaves_nothing_behind(tmp_path):
