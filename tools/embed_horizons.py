@@ -2,7 +2,7 @@
 
 ``python -m tools.embed_horizons FOLDER`` with the human times of the development data. The security suites
 (CC BY 4.0) go in as runs and times; of the science and software tasks only horizons per system, which this tool
-fits, go in.
+fits, and the curve of how many tasks are shorter than a length go in.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import numpy as np
 import polars as pl
+from scipy.special import ndtr
 
 import mensura
 from mensura.core.files import write_csv
@@ -18,6 +20,23 @@ from mensura.horizon.minutes import DATA
 
 DOMAINS = {"gpqa_diamond": "science", "swe_bench_verified": "software"}
 CHANCE = {"gpqa_diamond": 0.25}
+SMOOTH, STEP = 0.3, 0.25
+"""Spread of a timed task and distance of the points of the curve, doublings."""
+RANGES = {7.5: (3.75, 15.0), 30.0: (15.0, 60.0), 120.0: (60.0, 240.0), 480.0: (240.0, 960.0)}
+"""What annotators chose for a software fix, by its middle; the outer two are as wide as their neighbours."""
+
+
+def shorter(suite: str, minutes: pl.Series) -> pl.DataFrame:
+    """Return how many tasks are shorter than some lengths: smoothed where timed, even inside a range where judged."""
+    logs = np.log2(minutes.to_numpy())
+    points = np.arange(np.floor((logs.min() - 1) / STEP), np.ceil((logs.max() + 1) / STEP) + 1) * STEP
+    if suite == "swe_bench_verified":
+        low, high = (np.log2([RANGES[value][end] for value in minutes])[:, None] for end in (0, 1))
+        share = np.clip((points - low) / (high - low), 0.0, 1.0)
+    else:
+        share = ndtr((points - logs[:, None]) / SMOOTH)
+    found = {"domain": DOMAINS[suite], "minutes": np.exp2(points).round(3), "shorter": share.sum(axis=0).round(1)}
+    return pl.DataFrame(found).filter(pl.col("shorter").diff().fill_null(1.0) > 0)
 
 
 def main() -> None:
@@ -47,6 +66,8 @@ def main() -> None:
         rows = fit.horizons.filter(pl.col("suite") == "all").with_columns(suite=pl.lit(domain))
         derived.append(rows.with_columns(pl.col("^p[58]0.*$").round(2)))
     write_csv(pl.concat(derived), DATA / "derived.csv")
+    lengths = [shorter(suite, tasks.filter(suite=suite)["minutes"].drop_nulls()) for suite in DOMAINS]
+    write_csv(pl.concat(lengths), DATA / "spread.csv")
     published = pl.read_csv(folder / "published_cyber_horizons.csv").sort("subject")
     write_csv(published, DATA / "published.csv")
     domain = pl.when(pl.col("suites").str.contains("cyb")).then(pl.lit("security")).otherwise(pl.lit(None))

@@ -45,11 +45,40 @@ def test_an_open_end_runs_to_the_edge_with_an_arrow():
     ).count("<path d=")
 
 
-def test_a_timed_task_is_a_full_dot_and_a_judged_one_a_ring():
-    drawing = str(draw_lengths([(1.0, True), (60.0, True), (60.0, False)], [], group(), "tasks").narrow)
-    assert drawing.count("<circle") == 3
-    assert drawing.count('fill="none"') == 1
-    assert "3 security tasks" in drawing
+DOTS = re.compile(r'<path d="(M[^"]*h0)" stroke="([^"]*)" stroke-width="[^"]*" stroke-linecap="round"([^/]*)/>')
+
+
+def test_a_timed_task_is_a_full_dot_and_a_judged_one_a_ring_above_it():
+    drawing = str(draw_lengths([(60.0, False), (1.0, True), (60.0, True)], [], group(), "tasks").narrow)
+    full, ring, inside = DOTS.findall(drawing)
+    assert full[0].count("h0") == 2
+    assert ring[0] == inside[0] and ring[1] != inside[1], "a ring is a dot with a smaller one of the ground in it"
+    (x, y), (_, lower) = re.findall(r"M([\d.]+),([\d.]+)", full[0])[-1], re.findall(r"M([\d.]+),([\d.]+)", ring[0])[0]
+    assert x in ring[0] and float(lower) < float(y), "timed tasks stand at the foot"
+    assert "3 tasks of people" in drawing
+
+
+def test_tasks_of_other_kinds_are_pale_and_stand_above():
+    drawing = str(draw_lengths([(60.0, True)], [], group(), "tasks", [(60.0, True)]).wide)
+    strong, pale = DOTS.findall(drawing)
+    assert "opacity" in pale[2] and "opacity" not in strong[2]
+    assert float(pale[0].partition(",")[2][:-2]) < float(strong[0].partition(",")[2][:-2])
+    assert "2 tasks of people" in drawing
+
+
+def test_pins_climb_to_the_longest_column_from_both_sides():
+    tasks = [(1.0, True), *[(15.0, True)] * 5, (480.0, True)]
+    pins = [
+        Reference(name, minutes) for name, minutes in (("one", 1.0), ("two", 8.0), ("three", 60.0), ("four", 480.0))
+    ]
+    drawing = str(draw_lengths(tasks, pins, group(), "pins").wide)
+    words = {
+        name: re.search(rf'<text x="[^"]*" y="([^"]*)"([^>]*)>{name}<', drawing)
+        for name in ("one", "two", "three", "four")
+    }
+    heights = {name: float(found[1]) for name, found in words.items()}
+    assert heights["two"] == heights["three"] < heights["one"] == heights["four"]
+    assert "end" in words["two"][2] and "end" not in words["three"][2], "words lean away from the column"
 
 
 def test_a_kind_of_work_without_a_model_says_why():

@@ -32,7 +32,9 @@ def test_summary_has_one_row_per_group_and_exactly_the_promised_columns(results,
     assert summary.height == 6
     assert summary["n_items"].to_list() == [40] * 6
     assert summary["coverage"].is_between(0.6, 1.0).all()
-    assert results[situation].overall["covariate"].to_list() == ["country"], "all groups stand beside several kinds only"
+    assert results[situation].overall["covariate"].to_list() == ["country"], (
+        "all groups stand beside several kinds only"
+    )
 
 
 def test_more_knowledge_means_less_error(results):

@@ -1,5 +1,6 @@
 """How long a task: people's tasks and models on one axis of time in words, and judged against measured times."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +27,8 @@ _TITLES = 190.0
 _ROW, _TALL = 17.0, 31.0
 """Height of a model's row on a screen, and on a phone, where its name stands above it, pixels."""
 _PIN = 30.0
+Tasks = Sequence[tuple[float, bool]]
+"""The length of each task in minutes, and whether somebody was timed."""
 
 
 def say_minutes(minutes: float) -> str:
@@ -80,7 +83,7 @@ class WorkGroup:
 
 
 def draw_lengths(
-    tasks: Sequence[tuple[float, bool]], pins: Sequence[Reference], groups: Sequence[WorkGroup], description: str
+    tasks: Tasks, pins: Sequence[Reference], groups: Sequence[WorkGroup], description: str, others: Tasks = ()
 ) -> Drawing:
     """Draw people's tasks above a line of time and models below it.
 
@@ -94,6 +97,8 @@ def draw_lengths(
         Kinds of work with the models on them, from top to bottom.
     description : str
         The picture in words.
+    others : sequence of (minutes, timed)
+        Tasks of other kinds of work, pale above those of the first.
 
     Returns
     -------
@@ -112,7 +117,7 @@ def draw_lengths(
         narrow = width < NARROW
         at = scale(1 / 12 if narrow else _ENDS[0], _ENDS[1], 4, width - 26, log=True)
         sheet = Canvas(width, 0, description)
-        ground = _hill(sheet, tasks, pins, at)
+        ground = _hill(sheet, tasks, others, pins, at)
         y = ground + (34 if narrow else 42)
         lines = Canvas(width, 0, "")
         for group in groups:
@@ -128,48 +133,46 @@ def draw_lengths(
     return Drawing(draw, description, screen=1200.0)
 
 
-def _hill(sheet: Canvas, tasks: Sequence[tuple[float, bool]], pins: Sequence[Reference], at: Place) -> float:
-    """Draw the tasks as columns of dots, timed ones below, with the pins above them; return where the line is."""
+def _hill(sheet: Canvas, tasks: Tasks, others: Tasks, pins: Sequence[Reference], at: Place) -> float:
+    """Draw tasks as columns of dots, timed ones below, others above, under the pins; return where the line is."""
     pitch = 4.6 if sheet.width < NARROW else 7.4
-    columns: dict[int, list[bool]] = {}
-    for minutes, timed in sorted(tasks, key=lambda task: not task[1]):
-        columns.setdefault(int(at(minutes) / pitch), []).append(timed)
-    tallest = max(map(len, columns.values()), default=0) * pitch
-    ground = tallest + 38 + _PIN * len(pins) if tasks else 4.0
-    for column, own in columns.items():
-        for step, timed in enumerate(own):
-            x, y = (column + 0.5) * pitch, ground - 3 - (step + 0.5) * pitch
-            if timed:
-                sheet.dot(x, y, paint.people_strong, 0.4 * pitch)
-            else:
-                sheet.parts.append(
-                    f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{0.33 * pitch:.1f}" fill="none" '
-                    f'stroke="{paint.people_strong}"/>'
-                )
+    columns: Counter[int] = Counter()
+    dots: dict[tuple[bool, bool], list[tuple[float, int]]] = {}
+    for own, strong in ((tasks, True), (others, False)):
+        for minutes, timed in sorted(own, key=lambda task: not task[1]):
+            column = int(at(minutes) / pitch)
+            dots.setdefault((strong, timed), []).append(((column + 0.5) * pitch, columns[column]))
+            columns[column] += 1
+    peak = sheet.width if sheet.width < NARROW else pitch * max(columns, key=columns.__getitem__, default=0)
+    stairs: dict[bool, list[Reference]] = {True: [], False: []}
+    for pin in sorted(pins, key=lambda pin: abs(at(pin.value) - peak)):
+        stairs[at(pin.value) < peak].append(pin)
+    ground = max(columns.values()) * pitch + 38 + _PIN * max(map(len, stairs.values())) if columns else 4.0
+    for (strong, timed), places in dots.items():
+        path = "".join(f"M{x:.1f},{ground - 3 - (step + 0.5) * pitch:.1f}h0" for x, step in places)
+        for ink, size in [(paint.people_strong, 0.8), *([] if timed else [(paint.surface, 0.52)])]:
+            pale = "" if strong or ink == paint.surface else ' stroke-opacity="0.45"'
+            look = f'stroke="{ink}" stroke-width="{size * pitch:.1f}" stroke-linecap="round"{pale}'
+            sheet.parts.append(f'<path d="{path}" {look}/>')
     if tasks:
-        sheet.words(0, 10, f"{len(tasks)} security tasks", fill=paint.people, weight="600", size=14)
-        sheet.words(0, 27, "one dot each, at a person's time", fill=paint.people, size=11)
-    _pins(sheet, pins, at, ground)
+        sheet.words(0, 10, f"{len(tasks) + len(others)} tasks of people", fill=paint.people, weight="600", size=14)
+        sheet.words(0, 27, "one dot each; strong: security", fill=paint.people, size=11)
+    for before, stair in stairs.items():
+        for step, pin in enumerate(stair):
+            _pin(sheet, pin, at(pin.value), (56 if sheet.width < NARROW else 42) + _PIN * step, ground, before=before)
     return ground
 
 
-def _pins(sheet: Canvas, pins: Sequence[Reference], at: Place, ground: float) -> None:
-    """Draw kinds of work like stairs: down to the right with words at the right, on a phone the other way round."""
-    narrow = sheet.width < NARROW
-    places = [
-        (pin, at(pin.value), (56 if narrow else 42) + _PIN * step)
-        for step, pin in enumerate(sorted(pins, key=lambda pin: pin.value, reverse=narrow))
-    ]
-    for _, x, y in places:
-        sheet.line(x, y, x, ground, paint.people_strong, 1.1)
-    for pin, x, y in places:
-        left = narrow and x > text_width(pin.label, 12, "600") + 10
-        side, anchor = (-8, "end") if left else (8, "start")
-        fill = paint.people_strong if pin.status == "measured" else paint.surface
-        sheet.parts.append(f'<path d="M{x - 4:.1f},{y - 3:.1f}h8l-4,7z" fill="{fill}" stroke="{paint.people_strong}"/>')
-        sheet.words(x + side, y - 4, pin.label, fill=paint.people, weight="600", anchor=anchor, size=12, halo=True)
-        note = pin.note.removeprefix("half under ") if narrow else pin.note
-        sheet.words(x + side, y + 9, note, fill=paint.people, anchor=anchor, size=11, halo=True)
+def _pin(sheet: Canvas, pin: Reference, x: float, y: float, ground: float, *, before: bool) -> None:
+    """Draw a kind of work at its middle task: before the peak words stand at the left where they have room."""
+    before = before and x > text_width(pin.label, 12, "600") + 10
+    side, anchor = (-8, "end") if before else (8, "start")
+    fill = paint.people_strong if pin.status == "measured" else paint.surface
+    sheet.line(x, y, x, ground, paint.people_strong, 1.1)
+    sheet.parts.append(f'<path d="M{x - 4:.1f},{y - 3:.1f}h8l-4,7z" fill="{fill}" stroke="{paint.people_strong}"/>')
+    sheet.words(x + side, y - 4, pin.label, fill=paint.people, weight="600", anchor=anchor, size=12, halo=True)
+    note = pin.note.removeprefix("half under ") if sheet.width < NARROW else pin.note
+    sheet.words(x + side, y + 9, note, fill=paint.people, anchor=anchor, size=11, halo=True)
 
 
 def _group(sheet: Canvas, group: WorkGroup, at: Place, top: float) -> float:
@@ -241,31 +244,34 @@ def draw_judged(judges: Sequence[tuple[str, str, Sequence[float], str | None]], 
     ticks = ((-6, "1/64"), (-4, "1/16"), (-2, "1/4"), (0, "right"), (2, "4×"))
 
     def draw(width: float) -> Markup:
-        at, y, pitch = scale(-6.6, 3.6, 4, width - 20), 0.0, 8.0
-        sheet = Canvas(width, 0, description)
-        for title, note, errors, maker in judges:
+        narrow, pitch = width < NARROW, 8.0
+        across = width if narrow else width / len(judges) - 20
+        sheet, at = Canvas(width, 0, description), scale(-6.6, 3.6, 4, across - 20)
+        stacks = [
+            Counter(round(at(min(max(error, -6.5), 3.5)) / pitch) for error in errors) for _, _, errors, _ in judges
+        ]
+        tallest, left, y = max(max(stack.values(), default=0) for stack in stacks), 0.0, 0.0
+        for (title, note, _, maker), stack in zip(judges, stacks, strict=True):
             ink = paint.ink if maker else paint.people
-            sheet.words(0, y + 10, title, fill=ink, weight="600", size=14)
-            sheet.words(0, y + 27, note, fill=ink, size=11)
-            columns: dict[int, int] = {}
-            places = [round(at(min(max(error, -6.5), 3.5)) / pitch) for error in errors]
-            ground = y + 44 + pitch * max((places.count(place) for place in places), default=0)
-            for place in places:
-                step = columns[place] = columns.get(place, 0) + 1
-                level = ground - (step - 0.5) * pitch
-                if maker:
-                    sheet.sign(place * pitch, level, maker, radius=3.0)
-                else:
-                    sheet.dot(place * pitch, level, paint.people_strong, 3.2)
-            sheet.line(0, ground + 1, width, ground + 1, paint.ink, 1.25)
+            ground = y + 44 + pitch * (max(stack.values(), default=0) if narrow else tallest)
+            sheet.words(left, y + 10, title, fill=ink, weight="600", size=14)
+            sheet.words(left, y + 27, note, fill=ink, size=11)
+            for place, count in stack.items():
+                for step in range(count):
+                    x, level = left + place * pitch, ground - (step + 0.5) * pitch
+                    if maker:
+                        sheet.sign(x, level, maker, radius=3.0)
+                    else:
+                        sheet.dot(x, level, paint.people_strong, 3.2)
+            sheet.line(left, ground + 1, left + across, ground + 1, paint.ink, 1.25)
             for value, text in ticks:
-                sheet.words(at(value), ground + 14, text, fill=paint.soft, anchor="middle", size=11)
-            sheet.line(at(0), y + 36, at(0), ground + 6, paint.ink, 1.25)
-            y = ground + 34
-        sheet.height = y
+                sheet.words(left + at(value), ground + 14, text, fill=paint.soft, anchor="middle", size=11)
+            sheet.line(left + at(0), y + 36, left + at(0), ground + 6, paint.ink, 1.25)
+            left, y = (left, ground + 34) if narrow else (left + across + 40, y)
+        sheet.height = ground + 34
         return sheet.svg()
 
     table: list[dict[str, Any]] = [
         {"judge": title, "doublings": error} for title, _, errors, _ in judges for error in errors
     ]
-    return Drawing(draw, description, tuple(table), screen=560.0)
+    return Drawing(draw, description, tuple(table), screen=1200.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -35,7 +36,7 @@ FEWEST_RELATED = 5
 
 @dataclass(frozen=True, eq=False)
 class TaskHorizons:
-    """Horizons by domain and system, longest first, the pace by domain, and lengths of the security tasks."""
+    """Horizons by domain and system, longest first, the pace by domain, and lengths of the tasks by suite."""
 
     rows: pl.DataFrame
     trend: pl.DataFrame
@@ -72,8 +73,16 @@ def task_horizons() -> TaskHorizons:
         )
     )
     trend = follow_horizons(rows.drop("released").rename({"domain": "suite"}), embedded.systems)
-    lengths = fit.tasks.select("suite", "task", "minutes", timed=pl.col("how").str.contains("measured|gave up"))
-    return TaskHorizons(rows, trend, lengths)
+    lengths = fit.tasks.select("suite", "minutes", timed=pl.col("how").str.contains("measured|gave up"))
+    return TaskHorizons(rows, trend, pl.concat([lengths, *_other_tasks()]))
+
+
+def _other_tasks() -> Iterator[pl.DataFrame]:
+    """Yield science questions, which were timed, and software fixes at lengths from the curve of their number."""
+    for (domain,), curve in read_csv(DATA / "spread.csv").group_by("domain", maintain_order=True):
+        places = np.arange(curve["shorter"][-1]) + 0.5
+        minutes = np.exp2(np.interp(places, curve["shorter"], curve["minutes"].log(2)))
+        yield pl.DataFrame({"suite": domain, "minutes": minutes, "timed": domain == "science"})
 
 
 def fitted_horizons() -> HorizonFit:

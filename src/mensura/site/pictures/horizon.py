@@ -48,10 +48,9 @@ def _mark(study: Study, row: dict[str, Any]) -> Mark:
     label = f"{row['name']}, succeeds half of the time at {say_horizon(row)}, 90%: {say_interval(row)}, {row['status']}"
     timed = row["status"] == "measured times" or row["domain"] == "science"
     link = {"subject": row["model"], "href": model_link(row["model"])} if row["model"] in study.rows.by_subject else {}
-    look: dict[str, Any] = {"status": "measured" if timed else "estimated", "detail": say_horizon(row), **link}
-    return Mark(
-        row["name"], row["provider"], value, row["p80"] or 0.0, label, low=row["p50_low"], high=row["p50_high"], **look
-    )
+    look: dict[str, Any] = {"low": row["p50_low"], "high": row["p50_high"], "detail": say_horizon(row), **link}
+    look["status"] = "measured" if timed else "estimated"
+    return Mark(row["name"], row["provider"], value, row["p80"] or 0.0, label, **look)
 
 
 def _facts(domain: str, rows: pl.DataFrame) -> list[str]:
@@ -59,11 +58,10 @@ def _facts(domain: str, rows: pl.DataFrame) -> list[str]:
     return [picture_words()["horizon"]["facts"][domain].format(tasks=rows["tasks"].max()), f"results to {newest}"]
 
 
-def _pins() -> list[Reference]:
-    """Return the kinds of security work at their middle task; full where most tasks were timed."""
-    works: dict[str, list[str]] = picture_words()["horizon"]["works"]
+def _pins(domain: str) -> list[Reference]:
+    """Return kinds of work at their middle task; full where most tasks were timed."""
     pins = []
-    for name, suites in works.items():
+    for name, suites in picture_words()["horizon"]["works"][domain].items():
         own = task_horizons().lengths.filter(pl.col("suite").is_in(suites))
         middle, timed = median(own["minutes"]), own["timed"].mean() >= 0.5  # type: ignore[operator]
         note = f"half under {say_minutes(middle)}{'' if timed else ', as judged'}"
@@ -84,13 +82,12 @@ def horizon(study: Study) -> Figure:
     for domain, title in DOMAINS.items():
         own = rows.filter(domain=domain)
         placed = own.filter(pl.col("status") != "cannot be told").head(_SHOWN[domain])
-        groups.append(
-            WorkGroup(title, _facts(domain, own), [_mark(study, row) for row in placed.iter_rows(named=True)])
-        )
-    tasks = task_horizons().lengths.select("minutes", "timed").rows()
-    drawing = draw_lengths(
-        tasks, _pins(), groups, f"Tasks of people by length, and AI models below. {horizon_sentence()}"
-    )
+        marks = [_mark(study, row) for row in placed.iter_rows(named=True)]
+        groups.append(WorkGroup(title, _facts(domain, own), marks))
+    other = pl.col("suite").is_in(list(DOMAINS))
+    tasks, others = (task_horizons().lengths.filter(chosen)["minutes", "timed"].rows() for chosen in (~other, other))
+    words = f"Tasks of people by length, and AI models below. {horizon_sentence()}"
+    drawing = draw_lengths(tasks, [pin for domain in DOMAINS for pin in _pins(domain)], groups, words, others)
     return worded("horizon", drawing, horizon_sentence(), rows=_table(rows))
 
 
@@ -112,8 +109,8 @@ def horizon_trend(study: Study) -> Figure:
             at: dict[str, Any] = {"x": float(row["released"].toordinal()), "y": row["p50"], "named": place < _NAMED}
             at |= {"low": row["p50_low"] or y.low, "high": row["p50_high"] or y.high}
             marks.append(replace(_mark(study, row), detail="", **at))
-        people = _pins() if domain == "security" else []
-        blocked = plot.levels([Reference(pin.label.lower(), pin.value) for pin in people], marks)
+        people = [Reference(pin.label.lower().replace("gpqa", "GPQA"), pin.value) for pin in _pins(domain)]
+        blocked = plot.levels(people, marks)
         if domain == "security":
             recent = [one for one in own if str(one["released"]) >= RECENT]
             pace = horizons.trend.filter(domain=domain, since=RECENT)["doubling_months"][0]
