@@ -109,7 +109,7 @@ def try_out(version: str, program: str, libraries: str, tests: Sequence[str]) ->
         steps = [
             ([program, "-m", "venv", str(Path(folder) / "venv")], ROOT),
             ([*pip, "wheel", "--no-deps", "-w", folder, str(ROOT)], ROOT),
-            ([*pip, "install", *pinned, f"./{wheel_name()}[test]"], Path(folder)),
+            ([*pip, "install", "--no-compile", *pinned, f"./{wheel_name()}[test]"], Path(folder)),
             *([(report, Path(folder))] if libraries == "newest" else []),
             ([own, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", "not browser", *tests], ROOT),
         ]
