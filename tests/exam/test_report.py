@@ -376,3 +376,4 @@ def test_one_person_is_called_a_person(bank):
     found = report_exam(bank, outcomes, takers)
     assert found.heading.startswith("Small exam: 1 person (0 left out), 1 model")
     assert any("counts 1 person;" in said for said in found.warnings)
+    assert "a report on 1 person has wide intervals and a rough scale" in found.warnings

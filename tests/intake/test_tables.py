@@ -171,6 +171,12 @@ def test_a_limit_counts_bytes_in_memory_after_reading_a_header(tmp_path, monkeyp
         read_table(tmp_path / "texts.parquet")
 
 
+def test_brackets_in_the_name_of_a_parquet_file_are_no_pattern(tmp_path):
+    pl.DataFrame({"a": [1, 2]}).write_parquet(tmp_path / "scores[1].parquet")
+    pl.DataFrame({"a": [3]}).write_parquet(tmp_path / "scores1.parquet")
+    assert read_table(tmp_path / "scores[1].parquet")["a"].to_list() == [1, 2]
+
+
 def test_a_file_of_spss_that_does_not_state_its_rows_is_read_up_to_a_limit(tmp_path, monkeypatch):
     pyreadstat = pytest.importorskip("pyreadstat")
     pd = pytest.importorskip("pandas")
