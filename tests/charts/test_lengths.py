@@ -33,15 +33,15 @@ def group(*marks):
 def test_an_open_end_runs_to_the_edge_with_an_arrow():
     closed = Mark("A", "OpenAI", 60.0, 15.0, low=30.0, high=120.0)
     open_end = Mark("A", "OpenAI", 60.0, 15.0, low=30.0)
-    (bar,) = BAR.findall(str(draw_lengths([], [], group(closed), "closed").wide))
-    (far,) = BAR.findall(str(draw_lengths([], [], group(open_end), "open").wide))
+    (bar,) = BAR.findall(str(draw_lengths({}, [], group(closed), "closed").wide))
+    (far,) = BAR.findall(str(draw_lengths({}, [], group(open_end), "open").wide))
     assert bar[0] == far[0]
     assert float(bar[2]) < 1000 < float(far[2])
-    (tip,) = re.findall(r'<path d="M([^"]*)"', str(draw_lengths([], [], group(open_end), "open").wide))
+    (tip,) = re.findall(r'<path d="M([^"]*)"', str(draw_lengths({}, [], group(open_end), "open").wide))
     (x, above), (_, middle), (back, below) = (map(float, point.split(",")) for point in tip.split("L"))
     assert x == back and middle - above == below - middle == 4, "the tip points along the bar"
-    assert str(draw_lengths([], [], group(open_end), "open").wide).count("<path d=") > str(
-        draw_lengths([], [], group(closed), "closed").wide
+    assert str(draw_lengths({}, [], group(open_end), "open").wide).count("<path d=") > str(
+        draw_lengths({}, [], group(closed), "closed").wide
     ).count("<path d=")
 
 
@@ -49,7 +49,7 @@ DOTS = re.compile(r'<path d="(M[^"]*h0)" stroke="([^"]*)" stroke-width="[^"]*" s
 
 
 def test_a_timed_task_is_a_full_dot_and_a_judged_one_a_ring_above_it():
-    drawing = str(draw_lengths([(60.0, False), (1.0, True), (60.0, True)], [], group(), "tasks").narrow)
+    drawing = str(draw_lengths({"security": [(60.0, False), (1.0, True), (60.0, True)]}, [], group(), "tasks").narrow)
     full, ring, inside = DOTS.findall(drawing)
     assert full[0].count("h0") == 2
     assert ring[0] == inside[0] and ring[1] != inside[1], "a ring is a dot with a smaller one of the ground in it"
@@ -59,7 +59,7 @@ def test_a_timed_task_is_a_full_dot_and_a_judged_one_a_ring_above_it():
 
 
 def test_tasks_of_other_kinds_are_pale_and_stand_above():
-    drawing = str(draw_lengths([(60.0, True)], [], group(), "tasks", [(60.0, True)]).wide)
+    drawing = str(draw_lengths({"security": [(60.0, True)], "science": [(60.0, True)]}, [], group(), "tasks").wide)
     strong, pale = DOTS.findall(drawing)
     assert "opacity" in pale[2] and "opacity" not in strong[2]
     assert float(pale[0].partition(",")[2][:-2]) < float(strong[0].partition(",")[2][:-2])
@@ -71,7 +71,7 @@ def test_pins_climb_to_the_longest_column_from_both_sides():
     pins = [
         Reference(name, minutes) for name, minutes in (("one", 1.0), ("two", 8.0), ("three", 60.0), ("four", 480.0))
     ]
-    drawing = str(draw_lengths(tasks, pins, group(), "pins").wide)
+    drawing = str(draw_lengths({"security": tasks}, pins, group(), "pins").wide)
     words = {
         name: re.search(rf'<text x="[^"]*" y="([^"]*)"([^>]*)>{name}<', drawing)
         for name in ("one", "two", "three", "four")
@@ -82,12 +82,12 @@ def test_pins_climb_to_the_longest_column_from_both_sides():
 
 
 def test_a_kind_of_work_without_a_model_says_why():
-    assert "not measured" in draw_lengths([], [], group(), "none").wide
+    assert "not measured" in draw_lengths({}, [], group(), "none").wide
 
 
 def test_a_phone_has_the_length_alone_beside_a_pin():
     pins = [Reference("A shell command", 1.3, note="half under 1.3 minutes")]
-    drawing = draw_lengths([(1.0, True)], pins, group(), "pins")
+    drawing = draw_lengths({"security": [(1.0, True)]}, pins, group(), "pins")
     assert "half under 1.3 minutes" in drawing.wide
     assert "half under" not in drawing.narrow and "1.3 minutes" in drawing.narrow
 

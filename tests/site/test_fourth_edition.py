@@ -194,3 +194,16 @@ def test_share_cards_have_the_size_that_links_ask_for(report):
     for file in (report / "share" / "index.png", report / "share" / "iq.png"):
         head = file.read_bytes()[16:24]
         assert (int.from_bytes(head[:4], "big"), int.from_bytes(head[4:], "big")) == (1200, 630)
+
+
+def test_the_dots_of_the_kind_of_work_that_is_chosen_are_strong(visit):
+    page = visit("horizon.html")
+    strength = "paths => paths.map(path => [path.classList[1], getComputedStyle(path).strokeOpacity])"
+    dots = "#horizon .only-wide path.tasks, #horizon .at-wide path.tasks"
+    before = dict(page.eval_on_selector_all(dots, strength))
+    assert before == {"security": "1", "science": "0.45", "software": "0.45"}
+    page.click("[data-kind=software]")
+    assert dict(page.eval_on_selector_all(dots, strength)) == {"security": "0.45", "science": "0.45", "software": "1"}
+    assert "strong: software" in page.text_content("#horizon")
+    assert page.get_attribute("[data-kind=software]", "aria-pressed") == "true"
+    assert page.get_attribute("[data-kind=security]", "aria-pressed") == "false"

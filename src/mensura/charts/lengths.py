@@ -1,7 +1,7 @@
 """How long a task: people's tasks and models on one axis of time in words, and judged against measured times."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,14 +21,13 @@ _TICKS = (
 )
 _PHONE_TICKS = ((1 / 6, "10 s"), (1.0, "1 min"), (15.0, "15 min"), (60.0, "1 h"), (DAY, "a day"), (WEEK, "a week"))
 _UPRIGHT_TICKS = ((1.0, "1 min"), (15.0, "15 min"), (60.0, "1 hour"), (DAY, "8 hours"), (WEEK, "40 hours"))
-_ENDS = (1 / 60, MONTH)
 _TITLES = 190.0
 """Room for the titles of groups on a screen, pixels."""
 _ROW, _TALL = 17.0, 31.0
 """Height of a model's row on a screen, and on a phone, where its name stands above it, pixels."""
 _PIN = 30.0
-Tasks = Sequence[tuple[float, bool]]
-"""The length of each task in minutes, and whether somebody was timed."""
+Tasks = Mapping[str, Sequence[tuple[float, bool]]]
+"""By kind of work the length of each task in minutes, and whether somebody was timed."""
 
 
 def say_minutes(minutes: float) -> str:
@@ -82,23 +81,20 @@ class WorkGroup:
     otherwise: str = ""
 
 
-def draw_lengths(
-    tasks: Tasks, pins: Sequence[Reference], groups: Sequence[WorkGroup], description: str, others: Tasks = ()
-) -> Drawing:
+def draw_lengths(tasks: Tasks, pins: Sequence[Reference], groups: Sequence[WorkGroup], description: str) -> Drawing:
     """Draw people's tasks above a line of time and models below it.
 
     Parameters
     ----------
-    tasks : sequence of (minutes, timed)
-        One dot each, full where somebody was timed, a ring where the time was judged.
+    tasks : mapping of kinds of work to sequences of (minutes, timed)
+        One dot each, full where somebody was timed, a ring where the time was judged. The first kind is strong and at
+        the foot, the others are pale.
     pins : sequence of Reference
         Kinds of work by their middle task.
     groups : sequence of WorkGroup
         Kinds of work with the models on them, from top to bottom.
     description : str
         The picture in words.
-    others : sequence of (minutes, timed)
-        Tasks of other kinds of work, pale above those of the first.
 
     Returns
     -------
@@ -108,16 +104,16 @@ def draw_lengths(
     Examples
     --------
     >>> from mensura import charts
-    >>> charts.draw_lengths([(15.0, True)], (), (), "one task").description
+    >>> charts.draw_lengths({"security": [(15.0, True)]}, (), (), "one task").description
     'one task'
 
     """
 
     def draw(width: float) -> Markup:
         narrow = width < NARROW
-        at = scale(1 / 12 if narrow else _ENDS[0], _ENDS[1], 4, width - 26, log=True)
+        at = scale(1 / 12 if narrow else 1 / 60, MONTH, 4, width - 26, log=True)
         sheet = Canvas(width, 0, description)
-        ground = _hill(sheet, tasks, others, pins, at)
+        ground = _hill(sheet, tasks, pins, at)
         y = ground + (34 if narrow else 42)
         lines = Canvas(width, 0, "")
         for group in groups:
@@ -133,30 +129,32 @@ def draw_lengths(
     return Drawing(draw, description, screen=1200.0)
 
 
-def _hill(sheet: Canvas, tasks: Tasks, others: Tasks, pins: Sequence[Reference], at: Place) -> float:
-    """Draw tasks as columns of dots, timed ones below, others above, under the pins; return where the line is."""
+def _hill(sheet: Canvas, tasks: Tasks, pins: Sequence[Reference], at: Place) -> float:
+    """Draw tasks as columns of dots, timed ones of a kind below, under the pins; return where the line is."""
     pitch = 4.6 if sheet.width < NARROW else 7.4
     columns: Counter[int] = Counter()
-    dots: dict[tuple[bool, bool], list[tuple[float, int]]] = {}
-    for own, strong in ((tasks, True), (others, False)):
+    dots: dict[tuple[str, bool], list[tuple[float, int]]] = {}
+    for kind, own in tasks.items():
         for minutes, timed in sorted(own, key=lambda task: not task[1]):
             column = int(at(minutes) / pitch)
-            dots.setdefault((strong, timed), []).append(((column + 0.5) * pitch, columns[column]))
+            dots.setdefault((kind, timed), []).append(((column + 0.5) * pitch, columns[column]))
             columns[column] += 1
     peak = sheet.width if sheet.width < NARROW else pitch * max(columns, key=columns.__getitem__, default=0)
     stairs: dict[bool, list[Reference]] = {True: [], False: []}
     for pin in sorted(pins, key=lambda pin: abs(at(pin.value) - peak)):
         stairs[at(pin.value) < peak].append(pin)
     ground = max(columns.values()) * pitch + 38 + _PIN * max(map(len, stairs.values())) if columns else 4.0
-    for (strong, timed), places in dots.items():
+    for (kind, timed), places in dots.items():
         path = "".join(f"M{x:.1f},{ground - 3 - (step + 0.5) * pitch:.1f}h0" for x, step in places)
-        for ink, size in [(paint.people_strong, 0.8), *([] if timed else [(paint.surface, 0.52)])]:
-            pale = "" if strong or ink == paint.surface else ' stroke-opacity="0.45"'
-            look = f'stroke="{ink}" stroke-width="{size * pitch:.1f}" stroke-linecap="round"{pale}'
-            sheet.parts.append(f'<path d="{path}" {look}/>')
+        pale = "" if kind == next(iter(tasks)) else ' stroke-opacity="0.45"'
+        for ink, size, look in ((paint.people_strong, 0.8, f' class="tasks {kind}"{pale}'), (paint.surface, 0.52, "")):
+            if look or not timed:
+                width = f'stroke-width="{size * pitch:.1f}" stroke-linecap="round"'
+                sheet.parts.append(f'<path d="{path}" stroke="{ink}" {width}{look}/>')
     if tasks:
-        sheet.words(0, 10, f"{len(tasks) + len(others)} tasks of people", fill=paint.people, weight="600", size=14)
-        sheet.words(0, 27, "one dot each; strong: security", fill=paint.people, size=11)
+        note = f"one dot each; strong: {next(iter(tasks))}"
+        sheet.words(0, 10, f"{columns.total()} tasks of people", fill=paint.people, weight="600", size=14)
+        sheet.words(0, 27, note, fill=paint.people, size=11, name="kind")
     for before, stair in stairs.items():
         for step, pin in enumerate(stair):
             _pin(sheet, pin, at(pin.value), (56 if sheet.width < NARROW else 42) + _PIN * step, ground, before=before)

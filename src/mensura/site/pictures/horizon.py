@@ -16,6 +16,7 @@ from mensura.charts.values import Axis, month
 from mensura.core.errors import MensuraError
 from mensura.core.frames import sort_highest
 from mensura.evidence import Evidence, slug
+from mensura.horizon.minutes import SECURITY
 from mensura.site.pictures.first_parts import sign
 from mensura.site.pictures.registry import Figure, model_link, picture, picture_words, worded
 from mensura.study.horizons import (
@@ -84,10 +85,10 @@ def horizon(study: Study) -> Figure:
         placed = own.filter(pl.col("status") != "cannot be told").head(_SHOWN[domain])
         marks = [_mark(study, row) for row in placed.iter_rows(named=True)]
         groups.append(WorkGroup(title, _facts(domain, own), marks))
-    other = pl.col("suite").is_in(list(DOMAINS))
-    tasks, others = (task_horizons().lengths.filter(chosen)["minutes", "timed"].rows() for chosen in (~other, other))
+    kind = pl.when(pl.col("suite").is_in(list(DOMAINS))).then("suite").otherwise(pl.lit(SECURITY))
+    tasks = task_horizons().lengths.select(kind, "minutes", "timed").rows_by_key("suite")
     words = f"Tasks of people by length, and AI models below. {horizon_sentence()}"
-    drawing = draw_lengths(tasks, [pin for domain in DOMAINS for pin in _pins(domain)], groups, words, others)
+    drawing = draw_lengths(tasks, [pin for domain in DOMAINS for pin in _pins(domain)], groups, words)
     return worded("horizon", drawing, horizon_sentence(), rows=_table(rows))
 
 
@@ -160,7 +161,7 @@ def task_length(study: Study, row: dict[str, Any]) -> Figure | None:
         facts = _facts(domain, rows.filter(domain=domain))[:1]
         groups.append(WorkGroup(title, facts, [_mark(study, length)] if length else [], why))
     finding = say_lengths(study, subject)
-    drawing = draw_lengths([], [], groups, f"How long a task {row['name']} does: {finding}.")
+    drawing = draw_lengths({}, [], groups, f"How long a task {row['name']} does: {finding}.")
     return worded("task-length-", drawing, finding, of=slug(subject), rows=_table(pl.DataFrame(list(own.values()))))
 
 

@@ -26,7 +26,15 @@
     for (const figure of document.querySelectorAll("figure.frame")) if (figure.querySelector(".chart-note")) show(figure, names);
   }
 
+  // The dots of one kind of work are strong, those of the others pale.
+  function strengthen(button) {
+    for (const one of button.parentElement.children) one.setAttribute("aria-pressed", String(one === button));
+    for (const dots of document.querySelectorAll(".tasks")) dots.style.strokeOpacity = dots.classList.contains(button.dataset.kind) ? 1 : 0.45;
+    for (const note of document.querySelectorAll("text.kind")) note.textContent = `one dot each; strong: ${button.dataset.kind}`;
+  }
+
   document.addEventListener("click", (event) => {
+    if (event.target.dataset && event.target.dataset.kind) strengthen(event.target);
     const chip = event.target.closest && event.target.closest(".filter .chip");
     if (!chip) return;
     if (chip.dataset.moreProviders !== undefined) {
