@@ -4,7 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mensura.extrapolation.breakdown import by_distance, cultural_distance, distance_slopes
+from mensura.extrapolation.breakdown import by_distance, cultural_distance, differential_items, distance_slopes
+from mensura.extrapolation.straight_line import Prior
 
 
 @pytest.mark.parametrize(
@@ -49,3 +50,12 @@ def test_few_countries_or_one_distance_have_no_slope():
     alike = by_distance(pairs(lambda _: 0.1)).with_columns(distance=pl.lit(1.0))
     assert distance_slopes(alike).is_empty()
     assert by_distance(pl.DataFrame()).is_empty()
+
+
+def test_items_that_depart_are_found_and_groups_of_three_items_tell_nothing(new_case):
+    rng = np.random.default_rng(3)
+    unlike = Prior(shift_sd=0.3, slope=0.9, slope_sd=0.1, interaction=0.6)
+    found = differential_items([new_case(rng, unlike, items=3, n=20_000), new_case(rng, unlike, items=60, n=20_000)])
+    assert found.height > 10 and set(found["size"]) == {"B", "C"}
+    assert found["difference"].abs().is_sorted(descending=True)
+    assert differential_items([new_case(rng, unlike, items=3)]).is_empty()
