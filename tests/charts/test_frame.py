@@ -45,16 +45,6 @@ def test_the_chart_keeps_its_size_inside_a_margin():
     assert float(root.get("width")) >= 700 + 48
 
 
-def test_a_calibrated_claim_lies_on_the_diagonal():
-    groups = [{"said": 0.5, "came_true": 0.5, "low": 0.3, "high": 0.7, "n": 20}]
-    svg = charts.calibration_curve(groups, [{"chance": 0.5, "came_true": True}]).wide
-    dotted = re.search(r'x1="([\d.]+)" y1="([\d.]+)" x2="([\d.]+)" y2="([\d.]+)"[^>]*dasharray="2 4"', svg)
-    x1, y1, x2, y2 = map(float, dotted.groups())
-    middle = ((x1 + x2) / 2, (y1 + y2) / 2)
-    dots = [(float(x), float(y)) for x, y in re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', svg)]
-    assert any(dot == pytest.approx(middle, abs=0.2) for dot in dots)
-
-
 @pytest.mark.parametrize("lab", [*LABS, OTHER])
 def test_a_shape_in_relative_steps_surrounds_the_place_where_a_path_has_come(lab):
     x = y = 0.0

@@ -309,16 +309,6 @@ def test_missing_column_is_named(name):
         function(tables[0].drop(first), *tables[1:], **settings)
 
 
-def test_unknown_status_and_kind_are_refused():
-    with pytest.raises(MensuraError, match="status 'guess' is unknown; expected 'measured' or 'estimated'"):
-        charts.scatter(PLACED.with_columns(status=pl.lit("guess")), x_title="USD", y_title="IQ")
-    with pytest.raises(MensuraError, match="kind 'thing' is unknown; expected 'model', 'benchmark', 'people'"):
-        charts.one_axis(AXIS.with_columns(kind=pl.lit("thing")))
-    table = pl.concat([OUTCOMES.head(1).with_columns(subject=pl.lit(f"s{k}")) for k in range(20)])
-    with pytest.raises(MensuraError, match="20 subjects; panels tell at most 9 apart"):
-        charts.level_curves(table)
-
-
 def test_same_tables_give_the_same_picture(drawn):
     for name, made in drawn.items():
         assert build(name).html == made.picture.html
@@ -327,13 +317,6 @@ def test_same_tables_give_the_same_picture(drawn):
 def test_input_tables_are_left_as_they_were(drawn):
     for name, made in drawn.items():
         assert all(a.equals(b) for a, b in zip(made.tables, PICTURES[name][1], strict=True))
-
-
-def test_a_table_may_lead_somewhere():
-    linked = PLACED.with_columns(href=pl.lit("models/x.html"))
-    svg = charts.scatter(linked, x_title="USD", y_title="IQ").wide
-    assert svg.count('<a href="models/x.html"') == PLACED.height
-    assert 'data-subject="opus" data-provider="Anthropic"' in svg
 
 
 def test_every_picture_is_listed_tested_and_documented():
@@ -347,12 +330,3 @@ def test_every_picture_is_listed_tested_and_documented():
         section = page.split(f"### `{name}`")[1].split("###")[0]
         wanted = {column for table in tables for column in table.columns}
         assert [column for column in sorted(wanted) if f"`{column}`" not in section] == [], name
-
-
-@pytest.mark.parametrize(("count", "others"), [(9, False), (10, True)])
-def test_nine_dimensions_have_a_panel_each_and_more_share_the_last(count, others):
-    points = {"item": [f"q{k}" for k in range(count)], "dimension": [f"D{k}" for k in range(count)]}
-    numbers = {name: [0.5] * count for name in ("observed", "world", "low", "high")}
-    svg = charts.world_scatter(points | numbers)._repr_svg_()
-    assert (">others<" in svg) == others
-    assert (">D8<" in svg) != others

@@ -179,21 +179,6 @@ def test_a_second_value_is_a_stroke_with_its_number_on_the_other_side():
     assert own < small < other
 
 
-def test_people_cross_the_rows_and_say_how_they_are_known():
-    people = [
-        charts.Reference("experts: 4, 3 to 5, measured", 4.0, 3.0, 5.0),
-        charts.Reference("guessing: 1, constructed", 1.0, status="constructed"),
-    ]
-    rows = [charts.Strip("Opus 4.8", 11.0, text="11")]
-    svg = charts.draw_forest(rows, axis="dollars", tick=str, description="rows", references=people).wide
-    assert "experts: 4, 3 to 5, measured</text>" in svg
-    assert "guessing: 1, constructed</text>" in svg
-    assert svg.count('stroke-dasharray="4 3"') == 1, "measured people are a whole line"
-    title = float(re.search(r'y="([\d.]+)"[^>]*>dollars</text>', svg)[1])
-    tops = re.findall(r'<line x1="[\d.]+" y1="([\d.]+)"[^>]*stroke-width="1.25"', svg)
-    assert len(tops) == 2 and title < min(map(float, tops)), "no line of people crosses the title"
-
-
 def test_tests_are_ranges_with_a_stroke_at_their_peak_under_a_row_of_models():
     ranges = pl.DataFrame({"benchmark": ["a", "b"], "name": ["A", "B"], "low": [0.1, 1.0], "peak": [0.5, 1.4]})
     svg = charts.sensors(ranges.with_columns(high=pl.col("peak") + 1), MODELS).wide

@@ -14,7 +14,7 @@ import pytest
 
 from mensura import charts
 from mensura.charts import LABS, Mark, Reference, Strip, draw_forest, draw_history, draw_ladder, draw_share_card
-from mensura.charts.canvas import Canvas, scale
+from mensura.charts.canvas import Canvas
 from mensura.charts.theme import palette_css
 
 APPROVED = Path(__file__).parent / "approved"
@@ -110,13 +110,3 @@ def test_looks_as_it_did_when_last_looked_at(name):
     if os.environ.get("APPROVE"):
         file.write_text(found, encoding="utf-8")
     assert found == file.read_text(encoding="utf-8")
-
-
-def test_where_nobody_is_placed_the_page_is_built_all_the_same():
-    assert "no ability could be placed" in charts.among_people(PLACES.tail(1)).html
-
-
-def test_what_lies_outside_a_scale_stands_at_its_edge():
-    at = scale(10, 20, 100, 300)
-    assert [at(value) for value in (5, 10, 15, 20, 25)] == [100, 100, 200, 300, 300]
-    assert scale(4, 4, 0, 100)(4) == 0

@@ -1,21 +1,11 @@
-"""Drawings by their size: what is longer than a printed page, and what a shared link shows in its picture."""
+"""The picture of a shared link: a whole sentence, the models with their numbers, and our font."""
 
 import re
 
 import pytest
 
 from mensura.charts import Mark
-from mensura.charts.canvas import Canvas
 from mensura.charts.card import HEIGHT, draw_share_card
-
-A4_PIXELS = 297 / 25.4 * 96
-"""Height of a page in pixels, of which CSS has 96 to the inch."""
-
-
-def test_a_drawing_as_high_as_a_page_may_be_broken_and_one_of_half_a_page_may_not():
-    assert 'class="drawn long"' in Canvas(700, A4_PIXELS, "all models").svg()
-    assert 'class="drawn"' in Canvas(700, A4_PIXELS / 2, "some models").svg()
-
 
 SENTENCE = (
     "IQ 131 (90%: 128 to 134), a level that about 19 in 1,000 people reach: 142 in mathematics, 108 in reliability."
