@@ -214,7 +214,7 @@ def metr_runs(samples: Sequence[SampleOutcome]) -> list[dict[str, Any]]:
 def irw_table(answers: pl.DataFrame) -> pl.DataFrame:
     """Return long answers (subject, group, item, value) as the Item Response Warehouse has them; a repeat is a wave."""
     wave = pl.int_range(1, pl.len() + 1).over("subject", "item")
-    table = answers.select(
+    table = answers.drop_nulls("value").select(
         id="subject", item="item", resp="value", wave=wave, **({"cov_group": "group"} if "group" in answers else {})
     )
     return table if table["wave"].max() != 1 else table.drop("wave")
