@@ -31,10 +31,3 @@ def test_lines_as_good_as_the_largest_demand_place_people():
     assert doubt_of_lines(ALIKE) == ""
     made = profile_counts(mensura.load().demand_outcomes, calibration=ALIKE, draws=20)
     assert made.profile["iq"].count() > 200
-
-
-def test_the_command_prints_levels_and_why_no_rarity(mensura_command):
-    run = mensura_command("profile", "gpt4o")
-    assert "154" not in run.out and "6,928" not in run.out and "one_in" not in run.out
-    assert "nobody is placed: the rank correlation of these lines with people's success is 0.22" in run.out
-    assert "3.38" in run.out

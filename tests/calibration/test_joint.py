@@ -187,26 +187,6 @@ def test_an_inspect_log_is_read_sample_by_sample(tmp_path):
     assert found.rows() == [("openai/m", "mmlu:1", 1.0), ("openai/m", "mmlu:2", 0.0), ("openai/m", "mmlu:3", 0.25)]
 
 
-def test_the_command_writes_the_contract(mensura_command, tmp_path):
-    run = mensura_command("profile", "gpt4o", "--method", "adele", "--out", tmp_path / "out")
-    assert run.code == 0
-    assert "gpt4o: not placed among people" in run.out
-    first = (tmp_path / "out" / "profile.csv").read_text().splitlines()
-    assert first[0] == "subject,dimension,ability,low,high,world_rate,one_in,percentile,iq"
-    assert len(first) == 19
-
-
-def test_the_command_reads_files(mensura_command, simulated, tmp_path):
-    outcomes, demands = simulated
-    outcomes.write_csv(tmp_path / "outcomes.csv")
-    demands.write_csv(tmp_path / "demands.csv")
-    files = ("--outcomes", tmp_path / "outcomes.csv", "--demands", tmp_path / "demands.csv")
-    told = json.loads(mensura_command("profile", "less", *files, "--json").out)
-    assert told["method"] == "joint"
-    assert [row["dimension"] for row in told["profile"]] == ["AS", "QLl", "KNn"]
-    assert {row["subject"] for row in told["profile"]} == {"less"}
-
-
 def test_an_inspect_log_meets_demands_by_id_alone(mensura_command, tmp_path):
     write_inspect(tmp_path / "run.eval", [(k, "C" if k % 3 else "I") for k in range(30)])
     demands = pl.DataFrame({"item": [str(k) for k in range(30)], "KNn": [k % 5 for k in range(30)]})
@@ -214,26 +194,6 @@ def test_an_inspect_log_meets_demands_by_id_alone(mensura_command, tmp_path):
     run = mensura_command("profile", "--outcomes", tmp_path / "run.eval", "--demands", tmp_path / "demands.csv")
     assert run.code == 0
     assert "openai/m" in run.out
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["gpt4"], "did you mean gpt4o"),
-        (["gpt4o", "--method", "joint"], "needs outcomes item by item"),
-        (["gpt4o", "--demands", "d.csv"], "--demands goes with --outcomes"),
-        (["--pool", "closed"], "is not known; the embedded one is open"),
-        (["--outcomes", "o.csv"], "needs --demands"),
-        (["nobody", "--pool", "open"], "has no outcomes here"),
-    ],
-)
-def test_the_command_says_what_is_wrong(mensura_command, tmp_path, monkeypatch, arguments, message):
-    monkeypatch.chdir(tmp_path)
-    for name in ("d.csv", "o.csv"):
-        (tmp_path / name).touch()
-    run = mensura_command("profile", *arguments)
-    assert run.code == 2
-    assert message in run.err
 
 
 def test_prediction_needs_outcomes_item_by_item():

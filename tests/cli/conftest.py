@@ -12,13 +12,20 @@ from tests.demands.test_checking import study as demands_study
 from tests.horizon.conftest import runs, times  # noqa: F401
 from tests.iq.conftest import few_draws  # noqa: F401
 from tests.ledger.small import ANN, score, small_ledger, update
-from tests.llm.conftest import serve  # noqa: F401
+from tests.llm.conftest import journal, serve  # noqa: F401
 from tests.stitching.conftest import simulated  # noqa: F401
 
 COUNTRIES = (
     *("AUS", "AUT", "BEL", "BRA", "CAN", "CHE", "CHL", "CZE", "DEU", "DNK", "ESP"),
     *("FIN", "FRA", "GBR", "GRC", "HUN", "IRL", "ITA", "JPN", "KOR", "NLD", "NOR"),
 )
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    """A small store, in the working directory and by its usual name."""
+    monkeypatch.chdir(tmp_path)
+    return small_ledger(tmp_path / "evidence.sqlite")
 
 
 @pytest.fixture(scope="session")

@@ -27,34 +27,6 @@ def test_what_was_understood_is_shown_and_written(mensura_command, tmp_path):
     assert json.loads(again.out)["scores"] == 3067
 
 
-def test_other_commands_name_the_command_that_settles_a_name(mensura_command, tmp_path, monkeypatch):
-    """``iq`` has no --new: it says where that is, and the command works."""
-    monkeypatch.chdir(tmp_path)
-    results = {"model_name": "acme/rocket-1", "results": {"gpqa_diamond_cot": {"acc,none": 0.5}}}
-    (tmp_path / "results.json").write_text(json.dumps(results), encoding="utf-8")
-    asked = mensura_command("iq", "acme/rocket-1", "--add", "results.json")
-    assert asked.code == 2
-    settle = "mensura add results.json --released YYYY-MM-DD --new gpqa_diamond_cot --out settled.csv"
-    assert settle in asked.err and "Then give --add settled.csv" in asked.err
-    run = mensura_command(*settle.replace("YYYY-MM-DD", "2026-11-01").split()[1:])
-    assert run.code == 0, run.err
-    assert mensura_command("evidence", "summary", "--add", "settled.csv").code == 0
-
-
-@pytest.mark.slow
-def test_iq_and_where_take_the_meaning_of_a_near_name(mensura_command, tmp_path):
-    mine = tmp_path / "mine.csv"
-    mine.write_text(f"model,GPQA\n{GPT},71.5\n", encoding="utf-8")
-    for command in (["iq", GPT, "--set", "draws=0"], ["where", GPT]):
-        asked = mensura_command(*command, "--add", mine)
-        assert (asked.code, "--accept-near GPQA=gpqa_diamond confirms it" in asked.err) == (2, True)
-    run = mensura_command("iq", GPT, "--set", "draws=0", "--add", mine, "--accept-near", "GPQA=gpqa_diamond")
-    assert run.code == 0, run.err
-    assert "gpqa_diamond: percent" in run.err
-    idle = mensura_command("iq", GPT, "--accept-near", "GPQA=gpqa_diamond")
-    assert (idle.code, "give --add FILE too" in idle.err) == (2, True)
-
-
 def test_a_new_model_is_told_with_what_is_assumed_of_it(mensura_command, tmp_path):
     mine = tmp_path / "mine.csv"
     mine.write_text("model,released,benchmark,score\nmy-model,2026-11-01,HLE,21.5\n", encoding="utf-8")
@@ -128,30 +100,6 @@ def test_the_log_of_a_new_model_enters_with_its_release_date(mensura_command, lo
         listed = mensura_command("evidence", "summary", "--models", "all", "--add", file, "--json")
         found = [row for row in json.loads(listed.out)["models"] if row["subject"] == "acme/new-7b"]
         assert [(row["name"], row["provider"], row["released"]) for row in found] == [(name, maker, "2026-11-01")]
-
-
-def test_the_refusal_names_the_command_that_settles_the_date(mensura_command, log):
-    run = mensura_command("evidence", "summary", "--add", log, "--models", "my lab")
-    assert run.code == 2
-    assert f"mensura add {log} --released YYYY-MM-DD --out settled.csv\nThen give --add settled.csv" in run.err
-
-
-def test_a_terminal_asks_for_the_release_date(mensura_command, log, monkeypatch):
-    for stream in ("stdin", "stdout"):
-        monkeypatch.setattr(f"sys.{stream}.isatty", lambda: True, raising=False)
-    answers = iter(["2026-11-01", "New 7B", "Acme"])
-    monkeypatch.setattr("typer.prompt", lambda *_, **__: next(answers))
-    told = json.loads(mensura_command("add", log, "--json").out)["scores"][0]
-    assert (told["released"], told["display_name"], told["provider"]) == ("2026-11-01", "New 7B", "Acme")
-
-
-def test_what_describes_no_model_of_the_file_is_refused(mensura_command, tmp_path):
-    mine = tmp_path / "mine.csv"
-    mine.write_text("model,benchmark,score\nGPT-5.5,HLE,21.5\n", encoding="utf-8")
-    run = mensura_command("add", mine, "--released", "2026-11-01")
-    assert (run.code, "--released: " in run.err, "has no model that is new" in run.err) == (2, True, True)
-    soon = mensura_command("add", mine, "--released", "soon")
-    assert (soon.code, "--released: 'soon' is no date" in soon.err) == (2, True)
 
 
 def test_one_name_does_not_fit_two_new_models(mensura_command, tmp_path):

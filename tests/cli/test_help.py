@@ -98,20 +98,3 @@ def test_summaries_begin_with_a_verb_and_fit_a_line():
     nouns = {"What", "Where", "How", "The", "A", "Has", "Abilities", "Logs", "Human", "Questions", "Item", "Dimensions"}
     assert not starts & nouns, starts & nouns
     assert verbs & starts
-
-
-@pytest.mark.parametrize(
-    ("words", "hint"),
-    [
-        (["stitch", "--ridge", "5"], "--ridge: no such option; write --set ridge=VALUE"),
-        (["stitch", "--rigde", "5"], "--rigde: no such option; write --set ridge=VALUE"),
-        (["stitch", "--anchr", "a=1"], "--anchr: no such option; did you mean --anchor?"),
-        (["iq", "--model", "gpt-5"], "--model: no such option; write the model alone, as a word of its own"),
-        (["extrapolate", "example", "--base-url=http://localhost"], "write --set base_url=VALUE"),
-        (["responses", "read", "a.csv", "--no-header"], "write --set header=false"),
-    ],
-)
-def test_an_option_that_is_mistyped_is_refused_with_the_right_one(words, hint, mensura_command):
-    run = mensura_command(*words)
-    assert run.code == 2
-    assert hint in " ".join(run.err.split())

@@ -4,27 +4,12 @@ import json
 import re
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 import mensura
 from mensura.cli.llm import AUTHOR, TITLE
-from mensura.llm import Prices, Question, open_asker
-from tests.llm.conftest import questions, read_level
 
 CITATION = Path(__file__).parents[2] / "CITATION.cff"
-
-
-@pytest.fixture
-def journal(serve, tmp_path):
-    server = serve(answer=lambda prompt, _: "no level" if "item 3?" in prompt else '{"level": 2, "why": "<b>two</b>"}')
-    server.refuse = lambda prompt: "item 4?" in prompt
-    path = tmp_path / "j.sqlite"
-    with open_asker("mine", journal=path, base_url=server.url, prices=Prices(1, 10)) as asker:
-        asker.ask(questions(5), read_level)
-    with open_asker("other", journal=path, base_url=server.url, temperature=0.5) as asker:
-        asker.ask([Question("<script>alert(1)</script>", system="S", about={"item": "x"})], read_level)
-    return path
 
 
 def test_status_counts_what_was_answered_read_failed_and_left(journal, mensura_command):
@@ -47,34 +32,6 @@ def test_cost_sums_what_was_spent_and_prices_what_was_not(journal, mensura_comma
     assert priced["total"] == pytest.approx(first["cost"] + second["tokens_in"] * 1e-4)
     assert mensura_command("llm", "status", journal, "--price-in", 1).code == 2
     assert "in all, without 1 answers of unknown price" in mensura_command("llm", "status", journal).out
-
-
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_export_writes_the_audit_table(journal, tmp_path, mensura_command, ending):
-    target = tmp_path / f"audit.{ending}"
-    assert "wrote 6 rows" in mensura_command("export", journal, "--to", "file", "--out", target).out
-    table = pl.read_csv(target) if ending == "csv" else pl.read_parquet(target)
-    assert table["question"].to_list()[:2] == ["How hard is item 0?", "How hard is item 1?"]
-    assert table["state"].to_list() == ["answered"] * 4 + ["failed", "answered"]
-    assert table.row(0, named=True)["rationale"] == "<b>two</b>"
-    assert table["error"].to_list()[3:5] == ["unreadable: no level", "HTTP 400: too_long: this is too long"]
-    assert json.loads(table["about"][0]) == {"item": "item0"}
-
-
-def test_the_page_shows_everything_and_runs_nothing_it_was_told(journal, tmp_path, mensura_command):
-    mensura_command("export", journal, "--to", "file", "--out", tmp_path / "audit.html")
-    page = (tmp_path / "audit.html").read_text()
-    assert "&lt;script&gt;alert(1)" in page
-    assert "<script>alert" not in page
-    assert "&lt;b&gt;two&lt;/b&gt;" in page
-    assert page.count("<details>") == 6
-    assert "http" not in page.replace("http-equiv", "").replace("HTTP 400", "")
-
-
-def test_a_recording_made_from_a_journal_answers_again(journal, tmp_path, mensura_command):
-    assert mensura_command("export", journal, "--to", "recording", "--out", tmp_path / "mine.csv").code == 0
-    with open_asker(f"recorded/{tmp_path}/mine.csv", journal=None) as asker:
-        assert [answer.value for answer in asker.ask(questions(3), read_level)] == [2, 2, 2]
 
 
 def test_wrong_files_are_refused(journal, tmp_path, mensura_command):

@@ -189,31 +189,3 @@ def test_a_covariate_that_nobody_has_is_refused():
     pool = ItemPool.from_answers("p", {"item": ["q1"]}, answers, persons, by=[])
     with pytest.raises(MensuraError, match="nobody in pool 'p' has a value of 'sex'"):
         read_responses(pool, by="sex")
-
-
-@pytest.mark.parametrize(
-    ("options", "named"),
-    [
-        (("--dimensions", 2, "--set", "density=estimated"), "--set density"),
-        (("--bifactor",), "--bifactor"),
-        (("--model", "nominal", "--dimensions", 2), "--dimensions"),
-        (("--model", "graded", "--set", "rotation=none"), "--set rotation"),
-        (("--model", "graded", "--dimensions", 2, "--explain", "answers.csv"), "--explain"),
-        (("--dimensions", 2, "--people", "answers.csv"), "--people"),
-        (("--set", "replication=brr"), "--set replication"),
-        (("--dimensions", 2, "--set", "seed=3"), "--set seed"),
-        (("--model", "graded", "--set", "seed=3"), "--set seed"),
-    ],
-)
-def test_an_option_that_the_fit_would_leave_aside_is_refused(mensura_command, tmp_path, options, named):
-    (tmp_path / "answers.csv").write_text("subject,q1,q2\na,1,0\nb,0,1\n", encoding="utf-8")
-    options = [tmp_path / one if one == "answers.csv" else one for one in options]
-    run = mensura_command("responses", "fit", tmp_path / "answers.csv", *options)
-    assert run.code == 2
-    assert f"{named}: of no use here, because" in run.err
-
-
-def test_an_unknown_model_is_answered_with_all_models(mensura_command, tmp_path):
-    draw(20, 4).wide.write_csv(tmp_path / "answers.csv")
-    run = mensura_command("responses", "fit", tmp_path / "answers.csv", "--model", "4pl")
-    assert run.code == 2 and "3pl" in run.err and "rating-scale" in run.err

@@ -1,8 +1,13 @@
 """Rarer settings are given with --set: they are checked, and the help of a command lists them."""
 
 import json
+from dataclasses import dataclass
+from typing import Annotated
 
 import pytest
+
+from mensura.cli.settings import changed, list_settings, read_pairs, read_settings, split_names
+from mensura.core.errors import MensuraError
 
 SCORES = """model,benchmark,score
 a,x,0.2
@@ -59,12 +64,30 @@ def test_the_help_lists_the_rarer_settings(mensura_command):
     assert "--chunk" not in help_text
 
 
-@pytest.mark.parametrize("rate", ["0.038", "0,038", "3.8%", " 3.8 %"])
-def test_a_rate_is_read_as_people_write_it(rate, mensura_command):
-    assert json.loads(mensura_command("scale", rate, "--json").out)["rate"] == pytest.approx(0.038, abs=1e-12)
+@dataclass(frozen=True, kw_only=True)
+class Rare:
+    """Settings of an invented command."""
+
+    share: Annotated[float, "A share."] = 0.5
+    least_n: Annotated[int, "A count."] = 30
+    name: Annotated[str | None, "A name."] = None
+    header: Annotated[bool, "A switch."] = True
 
 
-@pytest.mark.parametrize("words", [["high"], ["%"], ["--one-in", "2000", "--low", "1,000"]])
-def test_a_rate_that_is_no_number_is_refused(words, mensura_command):
-    refused = " ".join(mensura_command("scale", *words).err.replace("│", " ").split())
-    assert "is no number; expected one such as 0.038 or 3.8%" in refused
+def test_settings_are_read_by_their_types_and_the_others_keep_their_defaults():
+    settings = read_settings(["share=12.5 %", "least-n=7", "header=false"], Rare)
+    assert settings == Rare(share=0.125, least_n=7, header=False)
+    assert changed(settings, "share", "name") == {"share": 0.125}
+    assert read_settings(None, Rare) == Rare()
+
+
+def test_the_help_writes_defaults_as_a_user_would():
+    lines = list_settings(Rare)[2:-1]
+    assert lines == ["  share=0.5  A share.", "  least_n=30  A count.", "  name=…  A name.", "  header=true  A switch."]
+
+
+def test_names_and_numbers_of_an_option_are_taken_apart():
+    assert split_names(" KNc, QLl,, ") == ["KNc", "QLl"]
+    assert read_pairs("--anchor", ["a=b=1.5", " c =-2"], "NAME=NUMBER") == {"a=b": 1.5, "c": -2.0}
+    with pytest.raises(MensuraError, match=r"--anchor a=high: expected NAME=NUMBER\. Correct the value"):
+        read_pairs("--anchor", ["a=high"], "NAME=NUMBER")

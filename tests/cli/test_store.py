@@ -4,18 +4,7 @@ import io
 import json
 from types import SimpleNamespace
 
-import pytest
-
-from tests.ledger.small import ANN, MAPPING, score, small_ledger, update
-
-EXPORT = ("export", "evidence", "--to", "file", "--out")
-
-
-@pytest.fixture
-def store(tmp_path, monkeypatch):
-    """A small store, in the working directory and by its usual name."""
-    monkeypatch.chdir(tmp_path)
-    return small_ledger(tmp_path / "evidence.sqlite")
+from tests.ledger.small import ANN, MAPPING, score, update
 
 
 def test_from_a_pipe_to_an_entry_and_back(store, mensura_command, monkeypatch, tmp_path):
@@ -97,14 +86,6 @@ def test_escapes_of_a_hostile_page_are_spelled_out(store, mensura_command, tmp_p
     assert run.code == 0 and "\x1b" not in run.out and "\x07" not in run.out and "Evil ]0;owned [red]" in run.out
 
 
-def test_a_store_with_a_history_is_exported_and_checked_with_it(store, mensura_command, tmp_path):
-    store.apply(update(score("big-1", "swe_marathon", "12", "15")), **ANN)
-    assert "2 entries of history" in mensura_command(*EXPORT, "out", "--evidence", "evidence.sqlite").out
-    assert mensura_command("evidence", "init", "--store", "again.sqlite", "--from", "out").code == 0
-    assert mensura_command("evidence", "check", "again.sqlite").code == 0
-    assert (tmp_path / "out" / "ledger" / "cells.csv").read_text().splitlines()[1].startswith("1,0,scores,")
-
-
 def test_a_capture_is_read_to_its_last_byte_and_no_further_than_allowed(store, mensura_command, monkeypatch, tmp_path):
     monkeypatch.setattr("mensura.ledger.MOST_BYTES", 30)
     monkeypatch.setattr("mensura.ledger.captures.MOST_BYTES", 30)
@@ -116,22 +97,6 @@ def test_a_capture_is_read_to_its_last_byte_and_no_further_than_allowed(store, m
             assert told in run.out + run.err
 
 
-def test_a_log_on_a_terminal_is_short_and_in_json_whole(store, mensura_command, tmp_path):
-    (tmp_path / "x.csv").write_text("Model,Agent,Score\nBig 1,X,20\n")
-    (tmp_path / "board.toml").write_text(MAPPING)
-    kept = json.loads(mensura_command("evidence", "capture", "board", "x.csv", "--by", "Ann", "--json").out)
-    shown = mensura_command("evidence", "log", "--captures").out
-    assert f"│ {kept['capture'][:12]} │" in shown
-    assert f"│ {kept['time'][:10]} {kept['time'][11:16]} │" in shown
-    mensura_command("evidence", "extract", kept["capture"][:6], "--mapping", "board.toml", "--file", "u.toml")
-    [waiting] = json.loads(mensura_command("evidence", "log", "--pending", "--json").out)["pending"]
-    assert f"│ {waiting['update'][:12]} │" in mensura_command("evidence", "log", "--pending").out
-    assert mensura_command("evidence", "extract", kept["capture"], "--file", "u.toml").code == 2
-    assert mensura_command("evidence", "apply", "u.toml", "--by", "Bob").out.startswith("entry 1: 3 cells changed")
-    assert "no entry changed a row with 'small-1'" in mensura_command("evidence", "log", "small-1").out
-    assert "no entry changed" not in mensura_command("evidence", "log", "big-1").out
-
-
 def test_a_shipped_mapping_is_printed_as_its_file_has_it(mensura_command):
     from mensura.ledger import mapping_file
 
@@ -139,48 +104,8 @@ def test_a_shipped_mapping_is_printed_as_its_file_has_it(mensura_command):
     assert printed == mapping_file("swe_marathon").read_text(encoding="utf-8")
 
 
-def test_policy_of_one_model_of_the_rules_and_of_all(store, mensura_command):
-    everybody = json.loads(mensura_command("evidence", "policy", "--json").out)
-    assert [row["subject"] for row in everybody["policy"]] == ["big-1", "big-2", "small-1"]
-    one = json.loads(mensura_command("evidence", "policy", "Big 2", "--json").out)
-    assert [row["subject"] for row in one["policy"]] == ["big-2"]
-    rules = mensura_command("evidence", "policy", "chart_rules").out
-    assert "Chart rules" in rules and "Policy fields" not in rules
-    run = mensura_command("evidence", "policy", "big-2", "--set", " display =hide", "--reason", "old", "--by", "Ann")
-    assert run.out.startswith("entry 1: ") and store.policy().filter(subject="big-2")["display"][0] == "hide"
-    assert "expected FIELD=VALUE" in mensura_command("evidence", "policy", "big-2", "--set", "=hide").err
-
-
-def test_versions_are_named_by_entry_place_or_word(store, mensura_command, tmp_path):
-    store.apply(update(score("big-1", "swe_marathon", "12", "15")), **ANN)
-    assert mensura_command(*EXPORT, "folder", "--evidence", "evidence.sqlite").code == 0
-    for before, after, cells in (("0", "now", 1), ("0", "folder", 1), ("1", "now", 0), ("folder", "now", 0)):
-        told = json.loads(mensura_command("evidence", "diff", before, after, "--json").out)
-        assert len(told["cells"]) == cells, (before, after)
-    assert json.loads(mensura_command("evidence", "diff", "embedded", "embedded", "--json").out)["cells"] == []
-
-
 def test_undo_takes_a_queued_update_off_the_list(store, mensura_command):
     waiting = update(score("big-1", "swe_marathon", "12", "15"))
     store.propose(waiting, **ANN)
     assert f"update {waiting.id} is discarded" in mensura_command("evidence", "undo", waiting.id[:8]).out
     assert store.pending().is_empty()
-
-
-def test_models_are_listed_newest_first_with_their_counts(store, mensura_command):
-    listed = mensura_command("evidence", "summary", "--models", "all", "--evidence", "evidence.sqlite", "--json")
-    told = json.loads(listed.out)["models"]
-    assert [(row["subject"], row["benchmarks"]) for row in told] == [("big-2", 1), ("small-1", 0), ("big-1", 2)]
-    nobody = mensura_command("evidence", "summary", "--evidence", "evidence.sqlite", "--models", "OTHER", "--json")
-    assert json.loads(nobody.out)["models"] == []
-
-
-def test_a_history_goes_into_folders_alone_and_only_as_it_is(store, mensura_command, tmp_path):
-    added = tmp_path / "mine.csv"
-    added.write_text("model,benchmark,score,unit\nbig-2,swe_marathon,20,percent\n", encoding="utf-8")
-    words = ("--evidence", "evidence.sqlite")
-    assert "entries of history" not in mensura_command(*EXPORT, "with", *words, "--add", added).out
-    for more in ((), ("--add", added)):
-        refused = mensura_command(*EXPORT, "copy.sqlite", *words, *more)
-        assert (refused.code, "copy.sqlite: a store comes with its history" in refused.err) == (2, True)
-    assert not (tmp_path / "copy.sqlite").exists()

@@ -2,7 +2,6 @@
 
 import datetime
 import json
-from dataclasses import replace
 from pathlib import Path
 from statistics import geometric_mean
 from tempfile import TemporaryDirectory
@@ -67,25 +66,6 @@ def test_a_record_of_the_same_score_has_the_same_name_and_content():
     row = {"subject": "m", "benchmark": "b", "score": 1.0, "unit": "percent", "source": "con", "provider": None}
     assert shared_writing.score_records([row], "1") == shared_writing.score_records([row], "1")
     assert next(iter(shared_writing.score_records([row], "1"))).startswith("data/con_/unknown/m/")
-
-
-def test_all_scores_of_the_evidence_are_valid_records_that_come_back_and_are_not_added_twice(tmp_path):
-    """The id deepseek/deepseek-r1 is that of an older model, so that the newer one has its release in its id."""
-    from mensura.cli.export import _score_rows, _with_ids, _write_records
-
-    evidence = mensura.load()
-    rows = _with_ids(_score_rows(evidence, None), evidence)
-    rows = [row for row in rows if row["subject"].startswith(("gpt-4.1", "deepseek-r1"))]
-    _write_records(rows, tmp_path)
-    for path in tmp_path.rglob("*.json"):
-        assert not list(VALID.iter_errors(json.loads(path.read_text())))
-    before = replace(evidence, scores=evidence.scores.head(0))
-    reading = before.read_scores([str(tmp_path)], skip_unknown=True)
-    came = {(one["subject"], one["benchmark"], one["source"], float(one["score"])) for one in reading.scores.to_dicts()}
-    assert came == {(one["subject"], one["benchmark"], one["source"], one["score"]) for one in rows}
-    again = evidence.read_scores([str(tmp_path)], skip_unknown=True)
-    assert f"passed over {len(rows)} scores that the evidence has already, from the same source" in again.notes
-    assert evidence.add(again).scores.height == evidence.scores.height
 
 
 def test_all_human_baselines_are_valid_records_that_come_back(tmp_path):

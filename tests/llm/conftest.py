@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from mensura.llm import AnswerReading, Question, UnreadableError
+from mensura.llm import AnswerReading, Prices, Question, UnreadableError, open_asker
 from tests.llm.server import ChatServer, Faults, serving
 
 
@@ -49,3 +49,16 @@ def serve():
             return stack.enter_context(serving(server))
 
         yield start
+
+
+@pytest.fixture
+def journal(serve, tmp_path):
+    """A journal of two models: four answers, one of them unreadable, a failure, and a hostile question."""
+    server = serve(answer=lambda prompt, _: "no level" if "item 3?" in prompt else '{"level": 2, "why": "<b>two</b>"}')
+    server.refuse = lambda prompt: "item 4?" in prompt
+    path = tmp_path / "j.sqlite"
+    with open_asker("mine", journal=path, base_url=server.url, prices=Prices(1, 10)) as asker:
+        asker.ask(questions(5), read_level)
+    with open_asker("other", journal=path, base_url=server.url, temperature=0.5) as asker:
+        asker.ask([Question("<script>alert(1)</script>", system="S", about={"item": "x"})], read_level)
+    return path

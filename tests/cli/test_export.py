@@ -1,0 +1,97 @@
+"""``mensura export``: what can be written of a thing, in which format, and what comes back."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import jsonschema
+import polars as pl
+import pytest
+
+import mensura
+from mensura.intake import shared_writing
+from tests.ledger.small import ANN, score, update
+
+EXPORT = ("export", "evidence", "--to", "file", "--out")
+
+
+def test_a_store_with_a_history_is_exported_and_checked_with_it(store, mensura_command, tmp_path):
+    store.apply(update(score("big-1", "swe_marathon", "12", "15")), **ANN)
+    assert "2 entries of history" in mensura_command(*EXPORT, "out", "--evidence", "evidence.sqlite").out
+    assert mensura_command("evidence", "init", "--store", "again.sqlite", "--from", "out").code == 0
+    assert mensura_command("evidence", "check", "again.sqlite").code == 0
+    assert (tmp_path / "out" / "ledger" / "cells.csv").read_text().splitlines()[1].startswith("1,0,scores,")
+
+
+def test_a_history_goes_into_folders_alone_and_only_as_it_is(store, mensura_command, tmp_path):
+    added = tmp_path / "mine.csv"
+    added.write_text("model,benchmark,score,unit\nbig-2,swe_marathon,20,percent\n", encoding="utf-8")
+    words = ("--evidence", "evidence.sqlite")
+    assert "entries of history" not in mensura_command(*EXPORT, "with", *words, "--add", added).out
+    for more in ((), ("--add", added)):
+        refused = mensura_command(*EXPORT, "copy.sqlite", *words, *more)
+        assert (refused.code, "copy.sqlite: a store comes with its history" in refused.err) == (2, True)
+    assert not (tmp_path / "copy.sqlite").exists()
+
+
+SCHEMA = Path(shared_writing.__file__).parent / "data" / "every_eval_ever" / "eval.schema.json"
+
+
+VALID = jsonschema.Draft7Validator(json.loads(SCHEMA.read_text()))
+
+
+def test_all_scores_of_the_evidence_are_valid_records_that_come_back_and_are_not_added_twice(tmp_path):
+    """The id deepseek/deepseek-r1 is that of an older model, so that the newer one has its release in its id."""
+    from mensura.cli.export import _score_rows, _with_ids, _write_records
+
+    evidence = mensura.load()
+    rows = _with_ids(_score_rows(evidence, None), evidence)
+    rows = [row for row in rows if row["subject"].startswith(("gpt-4.1", "deepseek-r1"))]
+    _write_records(rows, tmp_path)
+    for path in tmp_path.rglob("*.json"):
+        assert not list(VALID.iter_errors(json.loads(path.read_text())))
+    before = replace(evidence, scores=evidence.scores.head(0))
+    reading = before.read_scores([str(tmp_path)], skip_unknown=True)
+    came = {(one["subject"], one["benchmark"], one["source"], float(one["score"])) for one in reading.scores.to_dicts()}
+    assert came == {(one["subject"], one["benchmark"], one["source"], one["score"]) for one in rows}
+    again = evidence.read_scores([str(tmp_path)], skip_unknown=True)
+    assert f"passed over {len(rows)} scores that the evidence has already, from the same source" in again.notes
+    assert evidence.add(again).scores.height == evidence.scores.height
+
+
+@pytest.mark.parametrize(
+    ("thing", "to", "message"),
+    [
+        ("nowhere", "irw", "nowhere: no such file; expected scores, abilities, baselines, evidence, an exam, answers"),
+        ("evidence", "irw", "evidence: --to: got 'irw'; expected one of file"),
+        ("scores", "hugging-face", "--to hugging-face: for one model; give --model NAME, such as"),
+    ],
+)
+def test_what_cannot_be_written_is_answered_with_what_can(mensura_command, tmp_path, thing, to, message):
+    run = mensura_command("export", thing, "--to", to, "--out", tmp_path / "out")
+    assert (run.code, message in " ".join(run.err.split())) == (2, True), run.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_answers_become_a_table_with_a_description_of_its_columns(mensura_command, tmp_path):
+    (tmp_path / "answers.csv").write_text("subject,q1,q2\na,1,0\nb,0,\n", encoding="utf-8")
+    run = mensura_command("export", tmp_path / "answers.csv", "--to", "irw", "--out", tmp_path / "out")
+    assert run.out.startswith("wrote 3 answers to") and "give --url" in run.out
+    table = pl.read_csv(tmp_path / "out" / "answers.csv").sort("id", "item")
+    assert table.select("id", "item", "resp").rows() == [("a", "q1", 1), ("a", "q2", 0), ("b", "q1", 0)]
+    described = json.loads((tmp_path / "out" / "croissant.json").read_text(encoding="utf-8"))
+    assert [one["name"] for one in described["distribution"]] == ["answers.csv"]
+
+
+def test_a_folder_without_answers_is_refused(mensura_command, tmp_path):
+    (tmp_path / "empty").mkdir()
+    run = mensura_command("export", tmp_path / "empty", "--to", "irw", "--out", tmp_path / "out")
+    assert (run.code, "no answers in this folder; expected logs or tables" in run.err) == (2, True)
+
+
+def test_a_pass_to_the_field_takes_only_the_model_asked_for(mensura_command, tmp_path):
+    run = mensura_command("export", "scores", "--to", "hugging-face", "--model", "gpt-5.5", "--out", tmp_path / "out")
+    assert run.code == 0, run.err
+    written = (tmp_path / "out" / ".eval_results" / "mensura.yaml").read_text(encoding="utf-8")
+    scores = mensura.load().primary_scores.filter(subject="gpt-5.5")
+    assert written.count("value:") == scores.height
