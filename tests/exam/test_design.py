@@ -8,7 +8,7 @@ import pytest
 
 from mensura.core.errors import MensuraError
 from mensura.exam import make_form, read_exam
-from mensura.exam.design import PlanTerms, choose_items, deadline, person_variance, plan_exam, rules_text
+from mensura.exam.design import PlanTerms, choose_items, deadline, full_form, person_variance, plan_exam, rules_text
 from tests.exam.conftest import TOML, write_exam
 
 ITEMS = "item,text,key,section\na,A?,x,one\nb,B?,x,one\nc,C?,x,two\n"
@@ -163,3 +163,14 @@ def test_forms_of_the_plan_and_of_the_exam_are_the_same_design():
         row[0, choose_items(taken, 5, np.random.default_rng(person))] = 1.0
         taken = np.vstack([taken, row])
     assert set(taken.sum(axis=0)) == {10.0}
+
+
+def test_practice_comes_first_ratings_last_and_neither_counts(kinds):
+    assert [item.item for item in kinds.scored] == ["capital", "share", "song"]
+    assert make_form(kinds, 1).items == ("try", "capital", "share", "song", "sure", "mood")
+    assert full_form(kinds, 0).items == ("capital", "share", "song", "sure", "mood")
+    shuffled = kinds.settings.model_copy(update={"order": "shuffled", "shuffle_options": True})
+    for number in range(20):
+        form = make_form(type(kinds)(kinds.folder, shuffled, kinds.items), number)
+        assert form.items[0] == "try"
+        assert form.options["sure"] == [0, 1, 2]

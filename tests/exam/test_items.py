@@ -2,7 +2,10 @@
 
 import pytest
 
+from mensura.core.errors import MensuraError
+from mensura.exam import read_exam
 from mensura.exam.items import read_number, render_markdown
+from tests.exam.conftest import KINDS, TOML, write_exam
 
 
 @pytest.mark.parametrize(
@@ -37,3 +40,20 @@ def test_markdown_shows_the_usual_marks():
 )
 def test_numbers_as_people_write_them(text, number):
     assert read_number(text) == number
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("A slow song.", "", "transcript: empty"),
+        ("song.mp3", "song.exe", "is no sound or film"),
+        ("song.mp3", "lost.mp3", "is not in the folder"),
+        ("-5,5", "5,5", "expected low below high"),
+        ("very,,rating", "very,very,rating", "a rating has none"),
+    ],
+)
+def test_what_is_wrong_with_such_an_item_is_named(tmp_path, old, new, message):
+    folder = write_exam(tmp_path / "wrong", TOML, KINDS.replace(old, new))
+    (folder / "song.mp3").write_bytes(b"ID3")
+    with pytest.raises(MensuraError, match=message):
+        read_exam(folder)

@@ -10,32 +10,15 @@ import scipy
 
 from mensura.core.errors import MensuraError
 from mensura.exam import AnswerStore, read_exam
-from mensura.exam.checklist import checklist, checklist_text, to_pool
-from mensura.exam.gathering import OUTCOMES, model_outcomes, people_outcomes, people_takers
+from mensura.exam.gathering import OUTCOMES, people_outcomes, people_takers
 from mensura.exam.rates import answer_matrix, combine, item_rates
 from mensura.exam.report import report_exam
 from mensura.exam.scoring import answers_to_grade, grade, grading_agreement, name_outcome
 from mensura.exam.settings import ExclusionRules
 from mensura.exam.weights import exclude, rake
 from mensura.llm import Answer
-from mensura.people import ItemPool
 from tests.exam.conftest import TOML, write_exam
 from tests.exam.invented import invent
-
-
-@pytest.fixture(scope="module")
-def bank(tmp_path_factory):
-    rows = "".join(f"q{n:02d},Text of {n},a | b,a,\n" for n in range(20))
-    toml = "items_per_person = 10\n" + TOML
-    return read_exam(write_exam(tmp_path_factory.mktemp("bank") / "exam", toml, f"item,text,options,key,check\n{rows}"))
-
-
-@pytest.fixture(scope="module")
-def made(bank):
-    abilities = np.random.default_rng(3).normal(size=80)
-    about = lambda number: {"age": "under 40" if number % 20 else "40 or older"}  # noqa: E731
-    outcomes, takers = invent(bank, abilities, [-1.5, 2.5], repeats=2, about=about)
-    return report_exam(bank, outcomes, takers), takers
 
 
 def test_the_order_of_abilities_is_found(made):
@@ -115,26 +98,6 @@ def test_a_weight_that_few_people_share_does_not_point_at_them(bank):
     shown = report_exam(bank, outcomes, takers, margins=margins).takers.filter(pl.col("kind") == "people")["weight"]
     assert shown.value_counts()["count"].min() >= 5
     assert shown.sum() == pytest.approx(40.0)  # the real weights of the three are 2.7 times those of others
-
-
-def test_anchors_are_what_baseline_reads_and_the_pool_what_people_reads(made, tmp_path):
-    report, takers = made
-    assert report.anchors.columns == ["item", "rate", "n"]
-    assert report.anchors["n"].sum() == 800
-    to_pool(report, takers).write(tmp_path / "pool")
-    pool = ItemPool.read(tmp_path / "pool")
-    assert pool.rates_of("all")["n"].sum() == 800
-    assert pool.persons["age"].null_count() == 80  # 4 are too few to be shown, and the others would tell
-    assert pool.rates_of("all")["rate"].to_list() == pytest.approx(report.items["rate"].to_list())
-
-
-def test_the_checklist_says_what_is_known_and_what_is_not(made):
-    answers = dict(checklist(made[0]).select("field", "answer").iter_rows())
-    assert answers["number of people"] == "80"
-    assert answers["items per person"] == "10"
-    assert answers["runs per item and model"] == "2"
-    assert answers["ethics review"] == answers["population meant"] == "not stated"
-    assert "| ethics review | not stated |" in checklist_text(made[0])
 
 
 @pytest.mark.slow
@@ -319,56 +282,6 @@ def test_agreement_of_keys_and_a_grader_with_a_person_is_measured_on_a_sample(tm
     hand.with_columns(credit=50.0).write_csv(exam.folder / "graded.csv")
     with pytest.raises(MensuraError, match=r"graded\.csv, credit: one is not between 0 and 1"):
         grading_agreement(exam, outcomes)
-
-
-def test_stored_answers_become_outcomes_with_blank_and_late_apart(tmp_path):
-    exam = read_exam(write_exam(tmp_path / "timed", TOML + "[time]\nminutes = 1\n"))
-    now = [0.0]
-    store = AnswerStore(tmp_path / "a.db", exam, clock=lambda: now[0], steady=lambda: now[0])
-    _, sitting = store.begin()
-    store.start(sitting)
-    store.answer(sitting, "capital", [0], seconds=0)
-    store.answer(sitting, "look", [0], seconds=0)
-    store.show(sitting, "half")
-    now[0] = 70.0
-    store.answer(sitting, "primes", [0, 2], seconds=3)
-    outcomes = people_outcomes(exam, store)
-    assert dict(outcomes.select("item", "outcome").iter_rows()) == {
-        "capital": "right",
-        "primes": "late",
-        "half": "blank",
-        "look": "wrong",
-    }
-    row = people_takers(exam, store, outcomes).row(0, named=True)
-    assert (row["items"], row["answered"], row["late"], row["failed_checks"], row["finished"]) == (5, 2, 1, 1, False)
-    store.close()
-
-
-def test_the_item_at_which_a_person_stopped_was_not_reached(tmp_path, exam):
-    now = [0.0]
-    store = AnswerStore(tmp_path / "a.db", exam, clock=lambda: now[0], steady=lambda: now[0])
-    _, sitting = store.begin()
-    store.start(sitting)
-    for item in ("capital", "primes", "half"):
-        now[0] += 5.0
-        store.show(sitting, item)
-    store.answer(sitting, "capital", [0], seconds=4)
-    found = lambda: dict(people_outcomes(exam, store).select("item", "outcome").iter_rows())  # noqa: E731
-    assert found() == {"capital": "right", "primes": "blank"}
-    store.finish(sitting)
-    assert found() == {"capital": "right", "primes": "blank", "half": "blank"}
-    store.close()
-
-
-def test_sittings_of_another_exam_are_refused(bank, exam, tmp_path):
-    outcomes, _ = invent(bank, [0.0], [0.0])
-    (tmp_path / "runs").mkdir()
-    outcomes.filter(pl.col("kind") == "models").write_csv(tmp_path / "runs" / "sittings.csv")
-    assert model_outcomes(bank, tmp_path / "runs").height == 20
-    with pytest.raises(MensuraError, match=r"'q\d+' is not in the exam"):
-        model_outcomes(exam, tmp_path / "runs")
-    with pytest.raises(MensuraError, match="mensura exam sit"):
-        model_outcomes(exam, exam.folder)
 
 
 def test_one_person_is_called_a_person(bank):

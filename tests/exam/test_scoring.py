@@ -53,3 +53,10 @@ def test_texts_are_folded(given):
 def test_another_text_is_wrong_and_a_rubric_needs_a_grader():
     assert score(item(key=["São Paulo"], scoring="text"), "Rio") == 0.0
     assert score(item(scoring="rubric", rubric="Names a city."), "Rio") is None
+
+
+def test_a_slider_with_a_key_is_scored_as_a_number_and_one_without_is_a_rating(kinds):
+    assert score(kinds.by_name["share"], "52") == 1.0
+    assert score(kinds.by_name["share"], "60") == 0.0
+    assert score(kinds.by_name["mood"], "3") is None
+    assert score(kinds.by_name["sure"], [1]) is None

@@ -134,3 +134,19 @@ def test_a_german_exam_asks_models_in_german(tmp_path):
     assert "Es gibt keine Zeitbegrenzung. Erlaubte Hilfsmittel: keine." in instructions_of(exam)
     prompt = prompt_of(exam.by_name["capital"], [0, 1, 2], exam.texts)
     assert prompt.endswith("Geben Sie den Buchstaben der einen richtigen Antwort an, als letzte Zeile: ANSWER: …")
+
+
+def test_a_model_rates_too_and_skips_what_it_cannot_hear(kinds, tmp_path):
+    assert "a number from -5 to 5" in prompt_of(kinds.by_name["mood"], [], kinds.texts)
+    replies = {"capital": "ANSWER: A", "share": "ANSWER: 51", "sure": "ANSWER: C", "mood": "ANSWER: 2"}
+    with open_asker(recorded(tmp_path, replies), journal=None) as asker:
+        sat = sit_exam(kinds, asker).sittings
+    outcomes = {row["item"]: (row["outcome"], row["score"], row["answer"]) for row in sat.to_dicts()}
+    assert outcomes == {
+        "capital": ("right", 1.0, "Nairobi"),
+        "share": ("right", 1.0, "51"),
+        "sure": ("rated", None, "very"),
+        "mood": ("rated", None, "2"),
+        "song": ("skipped", None, None),
+    }
+    assert [name for _, name, question in questions_of(kinds, 1, pictures=True) if question is None] == ["song"]

@@ -5,7 +5,7 @@ import pytest
 
 from mensura.core.errors import MensuraError
 from mensura.exam import AnswerStore, read_exam
-from mensura.exam.gathering import count_steps, people_outcomes, people_takers
+from mensura.exam.gathering import people_outcomes, people_takers
 from mensura.exam.report import report_exam
 from mensura.exam.settings import CATALOGUES
 from tests.exam.conftest import ITEMS, TOML, write_exam
@@ -85,34 +85,3 @@ def test_the_report_names_the_item_that_a_translation_made_harder(tmp_path):
     assert flagged["difference_high"][0] < 0
     one = takers.with_columns(sat_in=pl.lit("en"))
     assert report_exam(exam, outcomes, one).languages.height == 0
-
-
-def test_attrition_counts_everybody_from_the_first_page_to_the_analysis(tmp_path, exam):
-    store = AnswerStore(tmp_path / "answers.db", exam)
-    for _ in range(9):
-        store.count_visit()
-    codes = [store.begin()[0] for _ in range(6)]
-    for code in codes[:5]:
-        store.start(store.find(code))
-    for number, code in enumerate(codes[:4]):
-        for item, given in (("capital", [0]), ("primes", [0]), ("half", "2.5"), ("poet", "x")):
-            store.answer(store.find(code), item, given, seconds=9.0)
-        store.answer(store.find(code), "look", [int(number != 1)], seconds=9.0)
-        store.finish(store.find(code))
-    store.forget(codes[0])
-    store.close()
-    again = AnswerStore(tmp_path / "answers.db", exam)
-    outcomes = people_outcomes(exam, again)
-    takers = people_takers(exam, again, outcomes).with_columns(seconds=9.0)
-    made = report_exam(exam, outcomes, takers, steps=count_steps(again))
-    again.close()
-    assert dict(made.attrition.iter_rows()) == {
-        "began: opened the first page": 9,
-        "consented": 6,
-        "deleted their answers": 1,
-        "started": 4,
-        "finished": 3,
-        "excluded: answered too few items": 1,
-        "excluded: failed attention checks": 1,
-        "analysed": 2,
-    }
