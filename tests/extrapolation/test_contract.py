@@ -348,64 +348,12 @@ def test_a_method_of_a_user_is_validated_and_extrapolated(small):
     )
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"rate": np.array([0.2, 1.5, 0.6, 0.8])}, "rate must lie between 0 and 1, got 1.5 for 'b'"),
-        ({"n": np.array([5.0, 5, -5, 5])}, "n must be above 0, got -5 for 'c'"),
-        ({"share": np.array([0.0, 0, 0, 1.0])}, "share must be at least 0 and below 1, got 1 for 'd'"),
-        ({"rate": np.array([0.5, 1, 0.6, 0.8]), "n": np.full(4, np.nan)}, "'b' has a rate of exactly 1 and no n"),
-        ({"rate": np.array([0.5, 0, 1, 0.8]), "n": np.full(4, np.nan)}, "'b' has a rate of exactly 0 and no n"),
-        ({"links": np.array([[np.nan, 2.0, 0.5, 0.5]])}, "links: rate must lie between 0 and 1, got 2 for 'b'"),
-        ({"links_n": np.array([1.0, 0, 1, 1])}, "links: n must be above 0, got 0 for 'b'"),
-        ({"rate": np.array([0.5])}, "rate must have one entry for each of 4 items"),
-        ({"offset": np.zeros(3)}, "offset must have one entry for each of 4 items"),
-        ({"links": np.full(4, np.nan)}, "links must be draws × 4 items"),
-        ({"links": np.full((0, 4), np.nan)}, "links must be draws × 4 items"),
-    ],
-)
-def test_impossible_tasks_are_refused_by_item(change, message):
-    with pytest.raises(MensuraError, match=message):
-        replace(task(None), **change)
-
-
 def test_slices_go_with_one_row_of_links(small):
     posed = trials(cases_of(small), "slices")[0].tasks[0]
     with pytest.raises(MensuraError, match="slices need exactly one row of links, got 2"):
         replace(posed, links=np.repeat(posed.links, 2, axis=0))
     with pytest.raises(MensuraError, match="one hidden mean and count for each of 5 groups"):
         replace(posed.slices, hidden_logit=np.zeros(2))
-
-
-@pytest.mark.parametrize(
-    ("links", "message"),
-    [
-        ({"item": ["z"], "rate": [0.5]}, "item 'z' has no focal rate"),
-        ({"item": ["a"], "rate": [1.5]}, "links: rate must lie between 0 and 1, got 1.5 for 'a'"),
-        ({"item": ["a"], "rate": [None]}, "links: 'a' has no rate"),
-        ({"item": ["a", "a"], "rate": [0.5, 0.6]}, "links: item 'a' occurs more than once"),
-        ({"item": ["a"], "rate": [0.5], "n": [0]}, "links: n must be above 0, got 0"),
-        ({"item": ["a"]}, "links: missing column 'rate'"),
-        ({"item": ["a"], "rate": ["half"]}, "column 'rate' must hold numbers"),
-    ],
-)
-def test_bad_links_are_refused(links, message):
-    with pytest.raises(MensuraError, match=message):
-        task(links)
-
-
-def test_focal_rates_are_read_by_item_and_from_counts():
-    shuffled = ITEMS.reverse()
-    counts = RATES.with_columns(correct=(pl.col("n") * pl.col("rate")).cast(pl.Int64)).drop("rate")
-    posed = make_task(shuffled, counts, JAPAN, KENYA)
-    assert posed.names == ["a", "b", "c", "d"]
-    assert posed.rate.tolist() == [0.2, 0.4, 0.6, 0.8]
-    with pytest.raises(
-        MensuraError, match="item 'a' occurs more than once; remove the others, give the rates of one group"
-    ):
-        make_task(ITEMS, pl.concat([RATES, RATES]), JAPAN, KENYA)
-    with pytest.raises(MensuraError, match="'a' has no rate; leave it out"):
-        make_task(ITEMS, {"item": ["a"], "rate": [None]}, JAPAN, KENYA)
 
 
 def test_results_are_short_in_print_and_tables_in_a_notebook(small):

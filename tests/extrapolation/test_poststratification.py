@@ -7,22 +7,11 @@ import polars as pl
 import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.optimize import brentq
-from scipy.special import ndtr
 from scipy.stats import norm
 
 from mensura.core.errors import MensuraError
 from mensura.extrapolation import Extrapolation, Extrapolator, PostStratification, extrapolate, make_task
-from mensura.extrapolation.abilities import (
-    DRIVERS,
-    Domain,
-    Strata,
-    abilities,
-    central,
-    read_curves,
-    sample,
-    stratified,
-    triangular,
-)
+from mensura.extrapolation.abilities import DRIVERS, Domain, Strata, abilities, central, read_curves, sample
 from mensura.extrapolation.poststratification import triangular_sd
 from mensura.extrapolation.transfer import Transfer
 from mensura.people import WORLD, Ability, ItemPool, Population, World, cells_of
@@ -30,7 +19,6 @@ from mensura.people import WORLD, Ability, ItemPool, Population, World, cells_of
 pytestmark = pytest.mark.slow
 
 TABLES = World.load()
-SAHARAN = {"Eastern Africa", "Middle Africa", "Southern Africa", "Western Africa"}
 
 
 @pytest.fixture(scope="module")
@@ -245,23 +233,6 @@ def test_specialisation_and_language_are_drivers_of_their_own():
     assert {"specialisation", "language", "regional_link"} <= set(rows)
 
 
-@pytest.mark.parametrize(("subregions", "share"), [({"Southern Asia"}, 0.89), (SAHARAN, 0.94)])
-def test_regional_links_put_youth_below_basic_skills_where_published(world, subregions, share):
-    """Below 420 points, those who cannot read or are unwell included; without the links 0.70 in South Asia."""
-    strata = Strata.from_cells(
-        cells_of(WORLD.with_(ages=(15, 19)), world).filter(pl.col("subregion").is_in(subregions))
-    )
-    domain = Domain("quantitative", True, read_curves(world.curves))
-
-    def below(tables):
-        found = abilities(strata, central(tables.assumptions), domain, given="")
-        above = found.able[0] * ndtr((found.mean[0] + 0.8) / np.sqrt(found.variance[0]))
-        return 1 - strata.weight @ above
-
-    assert below(world) == pytest.approx(share, abs=0.002)
-    assert below(world.assume(regional_link=0.0)) < share - 0.05
-
-
 def test_a_country_takes_the_link_of_its_subregion_and_a_stated_mean_takes_none(world):
     india, japan = (cells_of(world.population(name), world)["regional"] for name in ("India", "Japan"))
     assert india.unique().to_list() == [-0.771]
@@ -379,24 +350,6 @@ def test_near_the_prototype_over_its_whole_grid(world, shared):
         model = PostStratification(world=world, draws=20, domain=words[name])
         found = model.predict(task(part["p_source_PISA_OECD"].to_list(), "pisa-oecd")).rate[0]
         assert found == pytest.approx(part["p_world_all_ages"].to_numpy(), rel=0.08)
-
-
-def test_central_draw_is_the_table(world):
-    drawn = central(world.assumptions)
-    assert drawn["slope"].tolist() == [0.8]
-    assert len(drawn) == world.assumptions.height
-
-
-def test_draws_follow_their_triangles_and_fill_every_stratum():
-    rng = np.random.default_rng(1)
-    share = stratified(rng, (2, 1000))
-    assert np.array_equal(np.sort(np.floor(share * 1000), axis=1), np.tile(np.arange(1000), (2, 1)))
-    drawn = triangular(share[0], -1.0, 0.5, 1.0)
-    assert drawn.min() >= -1
-    assert drawn.max() <= 1
-    assert drawn.mean() == pytest.approx((-1 + 0.5 + 1) / 3, abs=0.002)
-    assert drawn.std() == pytest.approx(2 * triangular_sd(-1.0, 0.5, 1.0), rel=0.01)
-    assert triangular(share[0], 2.0, 2.0, 2.0).tolist() == [2.0] * 1000
 
 
 def test_a_single_country_is_less_sure_than_the_world(world):
