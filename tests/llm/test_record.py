@@ -5,7 +5,7 @@ import json
 import pytest
 
 from mensura.core.errors import MensuraError
-from mensura.llm import AnswerReading, Question, audit_table, estimate, open_asker, shipped_recordings, write_audit
+from mensura.llm import AnswerReading, Question, audit_table, open_asker, shipped_recordings, write_audit
 from tests.llm.conftest import questions, read_level
 
 ASKED = [
@@ -95,29 +95,6 @@ def test_recordings_that_cannot_be_used_say_why(tmp_path):
             open_asker(f"recorded/{tmp_path}/{name}", journal=None)
     with pytest.raises(MensuraError, match=r"expected one of .*demo"):
         open_asker("recorded/unheard-of", journal=None)
-
-
-def test_an_estimate_says_what_is_stored_and_what_the_rest_would_take(serve, tmp_path):
-    from mensura.llm import Prices
-
-    server = serve()
-    journal = tmp_path / "j.sqlite"
-    asked = questions(100)
-    before = estimate([*asked, asked[0]], "mine", journal=journal, max_tokens=100, prices=Prices(1, 10))
-    assert not journal.exists()
-    assert (before.questions, before.stored, before.calls, before.tokens_out) == (101, 0, 100, 10_000)
-    assert before.tokens_in == sum(-(-len(question.prompt) // 4) for question in asked)
-    assert before.cost == before.cost_at_most == pytest.approx((before.tokens_in + 10 * 10_000) / 1e6)
-    with open_asker("mine", journal=journal, base_url=server.url, max_tokens=100) as asker:
-        asker.ask(asked[:40], read_level)
-    after = estimate(asked, "mine", journal=journal, max_tokens=100, prices=Prices(1, 10), tokens_out=30)
-    assert (after.stored, after.calls) == (40, 60)
-    assert after.tokens_in == sum(-(-len(question.prompt) // 4) for question in asked[40:])
-    assert after.tokens_out == 60 * 30
-    assert after.cost == pytest.approx((after.tokens_in + 10 * 60 * 30) / 1e6)
-    assert after.cost_at_most == pytest.approx((after.tokens_in + 10 * 60 * 100) / 1e6)
-    assert "40 answered already, 60 calls" in str(after)
-    assert sum(server.log.requests.values()) == 40
 
 
 def test_schema_questions_are_recorded_by_their_words(serve, tmp_path):
