@@ -100,17 +100,6 @@ def test_a_known_mean_of_few_people_leaves_the_interval_wider(items, said):
     assert widths[0] > 1.5 * widths[1]
 
 
-def test_models_stand_among_persons(items, said):
-    scores = pl.DataFrame({"subject": ["low", "high"], "score": [0.2, 0.99]})
-    found = estimate(items, said, scores=scores).models
-    low, high = found.to_dicts()
-    assert low["percentile"] < 15
-    assert high["percentile"] > 97
-    assert low["chance_passed"] < 0.01
-    assert high["chance_passed"] == 1.0
-    assert high["one_in"] > 20
-
-
 @pytest.mark.parametrize("count", [2, 50])
 def test_what_a_model_says_it_remembers_is_counted_and_narrows_nothing(items, said, count):
     names = [f"q{n}" for n in range(1, count + 1)]
@@ -347,26 +336,10 @@ def test_the_card_says_nothing_twice_and_no_chance_is_certain(items, said):
     assert "ask a second model" not in card
 
 
-def test_the_card_says_that_an_unnamed_estimator_counts_as_a_recorded_model(items, said):
-    sentence = "Nobody named the estimator"
-    assert sentence in estimate(items, said).card()
-    assert sentence not in mensura.estimate_baseline(items, "world", estimates=said, estimator="people").card()
-
-
 def test_a_baseline_writes_its_own_files(items, said, tmp_path):
     folder = estimate(items, said).write(tmp_path / "card")
     names = {path.name for path in folder.iterdir()}
     assert {"items.csv", "baseline.csv", "models.csv", "card.md", "card.svg", "card.json"} <= names
-
-
-def test_a_known_benchmark_is_named_with_what_the_model_remembers(items, said):
-    recalled = said.with_columns(benchmark=pl.lit("HellaSwag"), remembered_mean=pl.lit(0.956))
-    card = mensura.estimate_baseline(items, "crowd workers", estimates=recalled).card()
-    assert "unnamed recognises HellaSwag and remembers a human mean of 95.6%; the registry has 95.6%" in card
-    assert "proves little" in card
-    other = said.with_columns(benchmark=pl.lit("Nobody's Test"), remembered_mean=pl.lit(0.5))
-    assert "the registry has none" in mensura.estimate_baseline(items, "crowd workers", estimates=other).card()
-    assert "recognises" not in mensura.estimate_baseline(items, "crowd workers", estimates=said).card()
 
 
 def test_one_set_of_estimates_for_several_populations_is_explained(items, said):

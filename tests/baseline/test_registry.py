@@ -61,3 +61,9 @@ def test_a_known_baseline_gives_the_chances_of_the_people_page():
 def test_a_file_is_known_by_the_name_of_its_benchmark(name):
     assert published_means(name) == published_means("HellaSwag") != []
     assert not published_means("my-hellaswag-like.csv")
+
+
+@pytest.mark.parametrize("name", ["AIW", "PRMBench", "MultiChallenge", "LiveIdeaBench"])
+def test_a_benchmark_that_nobody_measured_names_the_command_that_estimates(name):
+    [warning] = mensura.baseline.find_known(name, mensura.load()).warnings
+    assert "no study measured people" in warning and "mensura baseline ITEMS --people world" in warning

@@ -2,13 +2,11 @@
 
 from dataclasses import replace
 
-import numpy as np
 import polars as pl
 import pytest
 
 import mensura
 from mensura.calibration import chosen_lines, profile, profile_counts
-from mensura.calibration.abilities import abilities_by_curves
 from mensura.calibration.placing import find_line
 from mensura.calibration.profiles import UNTESTED
 from mensura.core.errors import MensuraError
@@ -90,49 +88,6 @@ def test_a_dimension_without_a_line_says_why(counted):
 def test_a_place_among_people_says_that_items_may_behave_differently(counted):
     assert UNTESTED in counted.warnings
     assert UNTESTED not in profile_counts(mensura.load().demand_outcomes, draws=20).warnings, "nobody is placed"
-
-
-@pytest.mark.parametrize("count", [1, 2, 7])
-def test_however_few_the_answers_success_ends_between_the_levels_solved_and_not(count):
-    n, right = np.full((1, 1, 5), count), np.array([[[count, count, count, 0, 0]]])
-    half = abilities_by_curves(("a",), ("AS",), 1.0 * n, 1.0 * right, 10, 0).half[0]
-    assert 3.4 < half[0, 0] < 3.6
-
-
-def test_intervals_narrow_with_the_root_of_the_items():
-    def width(factor):
-        n, solved = [100 * factor] * 5, [share * factor for share in (90, 70, 50, 30, 10)]
-        counts = {"subject": "a", "dimension": "KNn", "level": [1, 2, 3, 4, 5], "n": n, "correct": solved}
-        row = profile_counts(counts, draws=2000).profile.row(0, named=True)
-        return row["high"] - row["low"]
-
-    assert width(1) / width(16) == pytest.approx(4, rel=0.1)
-
-
-def test_intervals_cover_the_curve_they_are_drawn_from():
-    rng = np.random.default_rng(3)
-    levels, true = np.arange(1, 6), 3.0
-    p = 1 / (1 + np.exp(-1.5 * (true - levels)))
-    rows = [
-        (f"s{k}", "KNn", int(level), 200, int(rng.binomial(200, q)))
-        for k in range(400)
-        for level, q in zip(levels, p, strict=True)
-    ]
-    table = pl.DataFrame(rows, schema=["subject", "dimension", "level", "n", "correct"], orient="row")
-    many = pl.DataFrame([("t", "KNn", int(v), 2_000_000, int(2_000_000 * q)) for v, q in zip(levels, p, strict=True)],
-                        schema=table.columns, orient="row")  # fmt: skip
-    truth = profile_counts(many, draws=1).profile["ability"][0]
-    found = profile_counts(table).profile
-    inside = found.select((pl.col("low") <= truth) & (truth <= pl.col("high"))).to_series().mean()
-    assert 0.85 <= inside <= 0.95
-
-
-def test_nothing_solved_and_everything_solved_stay_finite():
-    counts = pl.DataFrame({"subject": ["none"] * 5 + ["all"] * 5, "dimension": "KNn", "level": [1, 2, 3, 4, 5] * 2,
-                           "n": 20, "correct": [0] * 5 + [20] * 5})  # fmt: skip
-    none, everything = profile_counts(counts).profile.iter_rows(named=True)
-    assert none["ability"] < 0.01 < none["high"] < 2
-    assert 5 < everything["ability"] <= 10
 
 
 def test_another_calibration_moves_the_places_not_the_abilities(counted):

@@ -140,3 +140,19 @@ def test_grades_are_counted_with_the_thresholds_apart():
     graded = pl.DataFrame({"grade": ["A", "C", "C", None], "kind": [*["measured"] * 3, "threshold"]})
     assert count_grades(graded) == "A 1, B 0, C 2, D 0, E 0; 1 threshold without a letter"
     assert count_grades(graded.head(3)) == "A 1, B 0, C 2, D 0, E 0"
+
+
+def test_the_grade_follows_the_short_rule():
+    rows = pl.DataFrame(
+        {
+            "status": ["measured"] * 6 + ["judged", "threshold"],
+            "n": [30, 29, 30, 9, None, 500, None, 375],
+            "source": ["released data", "released data", "a paper", "a paper", "a paper", "a paper", "us", "rules"],
+            "seen": ["paper", "paper", "paper", "author", "paper", "catalogue", "evidence", "paper"],
+        }
+    )
+    graded = with_grades(rows)
+    assert graded["grade"].to_list() == ["A", "B", "B", "C", "C", "D", "E", None]
+    assert graded["kind"].to_list() == ["measured"] * 5 + ["quoted", "estimated", "threshold"]
+    assert count_grades(graded) == "A 1, B 2, C 2, D 1, E 1; 1 threshold without a letter"
+    assert graded["raised_by"].null_count() == 0

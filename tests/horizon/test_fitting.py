@@ -23,12 +23,6 @@ def test_horizons_come_back_in_order(fit):
         assert rows[subject]["status"] == "measured times"
 
 
-@pytest.mark.slow
-def test_the_same_seed_gives_the_same_figures(runs, times):
-    first, second = (mensura.fit_horizons(runs.sample(fraction=1, shuffle=True, seed=s), times) for s in (1, 2))
-    assert first.horizons.equals(second.horizons)
-
-
 def test_judged_times_widen_the_interval(fit, runs, times):
     judged = mensura.fit_horizons(runs, times.with_columns(how=pl.lit("expert estimate")))
     measured, guessed = (all_suites(each)["middle"] for each in (fit, judged))
@@ -88,13 +82,6 @@ def test_prediction_for_a_suite_that_was_not_run(fit):
     assert wide["middle", "easy"] > 0.7 > 0.3 > wide["middle", "hard"]
     assert means.filter(pl.col("low") > pl.col("high")).height == 0
     assert dict(means.select("subject", "rate").iter_rows())["long"] > 0.5
-
-
-@pytest.mark.slow
-def test_more_subjects_than_one_group(runs, times, monkeypatch):
-    monkeypatch.setattr("mensura.horizon.result.MOST_UNKNOWNS", 8)
-    rows = all_suites(mensura.fit_horizons(runs, times))
-    assert rows["short"]["p50"] < rows["middle"]["p50"] < rows["long"]["p50"]
 
 
 def test_one_subject_that_solves_all_or_nothing_has_one_end():

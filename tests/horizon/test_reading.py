@@ -100,15 +100,6 @@ def test_percentages_are_refused(runs, times):
         mensura.fit_horizons(runs.with_columns(score=pl.col("score") * 100), times)
 
 
-@pytest.mark.slow
-def test_a_human_among_the_models_is_kept_apart(runs, times):
-    human = runs.filter(pl.col("subject") == "long").with_columns(subject=pl.lit("human"))
-    fit = mensura.fit_horizons(pl.concat([runs, human]), times)
-    assert "human" not in fit.horizons["subject"].to_list()
-    assert "left out of the horizons, shown as people: human" in fit.notes
-    assert "people" in fit.curves["subject"].to_list()
-
-
 def test_missing_columns_are_named(times):
     with pytest.raises(MensuraError, match="missing column 'subject'"):
         mensura.fit_horizons({"task": ["a"], "score": [1]}, times)

@@ -8,11 +8,10 @@ import polars as pl
 import pytest
 
 import mensura
-from mensura.baseline import read_own
 from mensura.core.errors import MensuraError
 from mensura.horizon.reading import read_runs
 from mensura.intake.answers import read_answers
-from mensura.intake.people_logs import is_people_log, read_people_logs
+from mensura.intake.people_logs import read_people_logs
 from mensura.intake.samples import read_samples
 from mensura.intake.score_logs import read_log
 from mensura.intake.shared_records import OtherKindError
@@ -206,38 +205,6 @@ def test_tables_of_other_kinds_are_named_with_their_command(tmp_path):
         EVIDENCE.read_scores(answers)
     with pytest.raises(OtherKindError, match=r"pairwise votes.*mensura stitch --votes"):
         EVIDENCE.read_scores(votes)
-
-
-def human_log(folder: Path, person: str, solved: list[bool]) -> Path:
-    """Write an Inspect log that a person took by hand."""
-    samples = [
-        {
-            "id": f"t{place}",
-            "epoch": 1,
-            "scores": {"match": {"value": "C" if right else "I"}},
-            "store": {"HumanAgentState:accumulated_time": 120.0 * (place + 1)},
-        }
-        for place, right in enumerate(solved)
-    ]
-    head = {"task": "gpqa_diamond", "model": "openai/gpt-4.1", "metadata": {"person": person}}
-    log = {"status": "success", "eval": head, "plan": {"steps": [{"solver": "human_cli"}]}, "samples": samples}
-    return written(folder, log, f"{person}.json")
-
-
-def test_logs_of_people_become_a_group_with_size_time_and_conditions(tmp_path):
-    logs = [human_log(tmp_path, "ann", [True, True]), human_log(tmp_path, "bob", [True, False])]
-    assert all(map(is_people_log, logs))
-    row = read_own(logs).row(0, named=True)
-    assert (row["benchmark"], row["score"], row["n"], row["unit"]) == ("gpqa_diamond", 0.75, 2, "fraction")
-    assert "3 minutes per task" in row["conditions"]
-    with pytest.raises(MensuraError, match="people took this evaluation"):
-        EVIDENCE.read_scores(logs[0])
-
-
-def test_a_record_about_people_is_a_human_baseline(tmp_path):
-    path = written(tmp_path, record("lab/panel", subject_kind="people", population="adults", persons="40"))
-    row = read_own(path).row(0, named=True)
-    assert (row["group"], row["n"], row["score"], row["low"]) == ("adults", 40, 0.64, 0.574)
 
 
 def test_every_example_of_a_format_is_read_or_led_to_its_command(shared):

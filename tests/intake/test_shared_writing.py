@@ -11,15 +11,10 @@ import polars as pl
 import pytest
 from hypothesis import given, strategies as st
 
-import mensura
-from mensura.baseline import registry
-from mensura.baseline.human_results import grade_references, human_results_schema, to_human_results
 from mensura.core.errors import MensuraError
-from mensura.evidence.passing import count_grades, with_grades
 from mensura.horizon.reading import read_runs
 from mensura.intake import shared_writing
 from mensura.intake.answers import read_answers
-from mensura.intake.people_logs import read_people_logs
 from mensura.intake.samples import SampleOutcome
 from mensura.intake.score_logs import read_log
 from mensura.intake.shared_records import read_record
@@ -66,89 +61,6 @@ def test_a_record_of_the_same_score_has_the_same_name_and_content():
     row = {"subject": "m", "benchmark": "b", "score": 1.0, "unit": "percent", "source": "con", "provider": None}
     assert shared_writing.score_records([row], "1") == shared_writing.score_records([row], "1")
     assert next(iter(shared_writing.score_records([row], "1"))).startswith("data/con_/unknown/m/")
-
-
-def test_all_human_baselines_are_valid_records_that_come_back(tmp_path):
-    from mensura.baseline.human_results import graded_results, people_rows
-
-    rows = people_rows(graded_results())
-    paths = []
-    for name, record in shared_writing.score_records(rows, "1").items():
-        assert not list(VALID.iter_errors(record)), name
-        paths.append(tmp_path / f"{len(paths)}.json")
-        paths[-1].write_text(json.dumps(record))
-    back = read_people_logs(paths)
-    columns = ("benchmark", "part", "group", "score", "unit", "n", "conditions", "metric", "status", "year", "seen")
-
-    def facts(row, n):
-        return (*(str(row[name]) for name in columns if name != "n"), str(row[n]))
-
-    assert sorted(facts(row, "n") for row in back) == sorted(facts(row, "persons") for row in rows)
-
-
-def test_every_row_of_the_registry_is_valid_in_the_shared_form_and_comes_back():
-    documents = to_human_results(with_grades(registry()))
-    check = jsonschema.Draft7Validator(human_results_schema())
-    assert len(documents) == registry().height
-    assert not [error.message for one in documents for error in check.iter_errors(one)]
-    assert pl.DataFrame(map(registry_row, documents), schema=registry().schema).equals(registry())
-
-
-def registry_row(document):
-    """The row of the registry that a document was written from: nothing of it is lost."""
-    benchmark, people, source = (document[part] for part in ("benchmark", "people", "source"))
-    return {
-        "benchmark": benchmark["name"],
-        "part": benchmark["part"],
-        "group": people["population"],
-        "n": people["n"],
-        "conditions": document["conditions"]["text"],
-        **{key: document["result"][key] for key in ("score", "low", "high", "unit", "metric")},
-        "status": document["quality"]["status"],
-        "source": source["text"],
-        "year": source["year"],
-        "seen": source["seen"],
-    }
-
-
-def test_the_grade_follows_the_short_rule():
-    rows = pl.DataFrame(
-        {
-            "status": ["measured"] * 6 + ["judged", "threshold"],
-            "n": [30, 29, 30, 9, None, 500, None, 375],
-            "source": ["released data", "released data", "a paper", "a paper", "a paper", "a paper", "us", "rules"],
-            "seen": ["paper", "paper", "paper", "author", "paper", "catalogue", "evidence", "paper"],
-        }
-    )
-    graded = with_grades(rows)
-    assert graded["grade"].to_list() == ["A", "B", "B", "C", "C", "D", "E", None]
-    assert graded["kind"].to_list() == ["measured"] * 5 + ["quoted", "estimated", "threshold"]
-    assert count_grades(graded) == "A 1, B 2, C 2, D 1, E 1; 1 threshold without a letter"
-    assert graded["raised_by"].null_count() == 0
-
-
-def test_pass_marks_and_medals_have_no_letter_and_experts_one_number():
-    graded = with_grades(registry())
-    marks = graded.filter(kind="threshold")
-    assert {"MedQA (USMLE)", "International Mathematical Olympiad"} <= set(marks["benchmark"])
-    assert marks["grade"].null_count() == marks.height
-    assert (
-        mensura.baseline.find_known("MedQA (USMLE)", mensura.load())
-        .passed.filter(group="pass mark of the exam")
-        .is_empty()
-    )
-    experts = mensura.baseline.find_known("GPQA Diamond", mensura.load()).people.filter(group="expert validators")
-    assert experts["score"].to_list() == [81.3]
-    labels = graded.filter(benchmark="MMMU")["group"].to_list()
-    assert [text.rpartition(", ")[2] for text in labels] == ["worst of three", "medium of three", "best of three"]
-    solid = grade_references(mensura.load()).filter(benchmark="gpqa_diamond", group="experts in the field")
-    assert solid["grade"].to_list() == ["C"]
-
-
-@pytest.mark.parametrize("name", ["AIW", "PRMBench", "MultiChallenge", "LiveIdeaBench"])
-def test_a_benchmark_that_nobody_measured_names_the_command_that_estimates(name):
-    [warning] = mensura.baseline.find_known(name, mensura.load()).warnings
-    assert "no study measured people" in warning and "mensura baseline ITEMS --people world" in warning
 
 
 @given(st.lists(st.tuples(NAMES, NAMES, st.sampled_from([0.0, 0.5, 1.0])), min_size=1, max_size=20))

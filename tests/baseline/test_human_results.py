@@ -1,0 +1,128 @@
+"""Human results for others: the shared form, records that come back, grades, and baselines of one's own."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import polars as pl
+import pytest
+
+import mensura
+from mensura.baseline import registry
+from mensura.baseline.human_results import (
+    grade_references,
+    human_results_schema,
+    markdown_cell,
+    to_human_results,
+    with_people,
+)
+from mensura.evidence.passing import with_grades
+from mensura.intake import shared_writing
+from mensura.intake.people_logs import read_people_logs
+
+SCHEMA = Path(shared_writing.__file__).parent / "data" / "every_eval_ever" / "eval.schema.json"
+
+
+VALID = jsonschema.Draft7Validator(json.loads(SCHEMA.read_text()))
+
+
+def test_all_human_baselines_are_valid_records_that_come_back(tmp_path):
+    from mensura.baseline.human_results import graded_results, people_rows
+
+    rows = people_rows(graded_results())
+    paths = []
+    for name, record in shared_writing.score_records(rows, "1").items():
+        assert not list(VALID.iter_errors(record)), name
+        paths.append(tmp_path / f"{len(paths)}.json")
+        paths[-1].write_text(json.dumps(record))
+    back = read_people_logs(paths)
+    columns = ("benchmark", "part", "group", "score", "unit", "n", "conditions", "metric", "status", "year", "seen")
+
+    def facts(row, n):
+        return (*(str(row[name]) for name in columns if name != "n"), str(row[n]))
+
+    assert sorted(facts(row, "n") for row in back) == sorted(facts(row, "persons") for row in rows)
+
+
+def test_every_row_of_the_registry_is_valid_in_the_shared_form_and_comes_back():
+    documents = to_human_results(with_grades(registry()))
+    check = jsonschema.Draft7Validator(human_results_schema())
+    assert len(documents) == registry().height
+    assert not [error.message for one in documents for error in check.iter_errors(one)]
+    assert pl.DataFrame(map(registry_row, documents), schema=registry().schema).equals(registry())
+
+
+def registry_row(document):
+    """The row of the registry that a document was written from: nothing of it is lost."""
+    benchmark, people, source = (document[part] for part in ("benchmark", "people", "source"))
+    return {
+        "benchmark": benchmark["name"],
+        "part": benchmark["part"],
+        "group": people["population"],
+        "n": people["n"],
+        "conditions": document["conditions"]["text"],
+        **{key: document["result"][key] for key in ("score", "low", "high", "unit", "metric")},
+        "status": document["quality"]["status"],
+        "source": source["text"],
+        "year": source["year"],
+        "seen": source["seen"],
+    }
+
+
+def test_pass_marks_and_medals_have_no_letter_and_experts_one_number():
+    graded = with_grades(registry())
+    marks = graded.filter(kind="threshold")
+    assert {"MedQA (USMLE)", "International Mathematical Olympiad"} <= set(marks["benchmark"])
+    assert marks["grade"].null_count() == marks.height
+    assert (
+        mensura.baseline.find_known("MedQA (USMLE)", mensura.load())
+        .passed.filter(group="pass mark of the exam")
+        .is_empty()
+    )
+    experts = mensura.baseline.find_known("GPQA Diamond", mensura.load()).people.filter(group="expert validators")
+    assert experts["score"].to_list() == [81.3]
+    labels = graded.filter(benchmark="MMMU")["group"].to_list()
+    assert [text.rpartition(", ")[2] for text in labels] == ["worst of three", "medium of three", "best of three"]
+    solid = grade_references(mensura.load()).filter(benchmark="gpqa_diamond", group="experts in the field")
+    assert solid["grade"].to_list() == ["C"]
+
+
+def own(**cells):
+    """One human baseline of one's own, as the registry has them."""
+    row = {"benchmark": "GPQA Diamond", "group": "our experts", "score": 0.7, "unit": "fraction", "status": "measured"}
+    known = registry()
+    return pl.DataFrame({name: [(row | cells).get(name)] for name in known.columns}, schema=known.schema)
+
+
+def test_a_baseline_of_ones_own_takes_the_unit_of_the_benchmark_and_replaces_its_group():
+    before = mensura.load()
+    for group, more in (("our experts", 1), ("experts in the field", 0)):
+        evidence, left = with_people(before, own(group=group, low=0.6, high=None), "a study")
+        found = evidence.human_references.filter(benchmark="gpqa_diamond", group=group).row(0, named=True)
+        assert (found["score"], found["low"], found["high"], found["unit"]) == (
+            pytest.approx(70.0),
+            60.0,
+            None,
+            "percent",
+        )
+        assert found["source"] == "a study" and left.is_empty()
+        assert evidence.human_references.height == before.human_references.height + more
+
+
+@pytest.mark.parametrize("cells", [{"benchmark": "Nobody's Test"}, {"unit": "elo"}])
+def test_a_baseline_whose_benchmark_or_unit_the_evidence_lacks_is_given_back(cells):
+    before = mensura.load()
+    evidence, left = with_people(before, own(**cells), "a study")
+    assert left.height == 1 and evidence.human_references.equals(before.human_references)
+
+
+def test_a_document_says_what_is_stated_and_what_is_not():
+    [document] = to_human_results(with_grades(own(n=40, conditions=None, part="all", source="https://example.org/x")))
+    assert document["checklist"]["n"] == "yes"
+    assert {document["checklist"][name] for name in ("conditions", "items", "uncertainty")} == {"not stated"}
+    assert document["source"]["url"] == "https://example.org/x"
+    assert document["people"]["n"] == 40
+
+
+def test_a_cell_of_markdown_breaks_no_table_and_runs_no_markup():
+    assert markdown_cell("a | b\n<i>c</i>") == "a \\| b &lt;i&gt;c&lt;/i&gt;"
