@@ -9,7 +9,7 @@ import mensura
 from mensura.core.errors import MensuraError
 from mensura.evidence import EvidenceError, with_tries
 from mensura.site.pictures.benchmark import score_rows
-from mensura.study import Study
+from mensura.study import Study, find_whereabouts
 
 RELEASED = "2026-10-01"
 
@@ -222,6 +222,9 @@ def test_a_guesser_has_no_chance_to_be_above_people(study):
     above = [set(chances) for chances in study.over_people.values()]
     assert not any("gpqa 25" in models for models in above)
     assert sum("gpqa 60" in models for models in above) == 1
+    beside = find_whereabouts(study, "gpqa 25").neighbours["chance_above"]
+    assert beside.null_count() == beside.len() > 1, "nor to be above the models next to it"
+    assert find_whereabouts(study, "gpqa 60").neighbours["chance_above"].null_count() == 1
 
 
 @pytest.mark.slow

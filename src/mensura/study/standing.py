@@ -6,7 +6,7 @@ What a score counts for: the IQ, the IQ of models with few scores, the capabilit
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import inf
+from itertools import takewhile
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ import polars as pl
 from mensura.core.frames import sort_highest
 from mensura.core.results import Result
 from mensura.evidence import Evidence, require_subject
+from mensura.evidence.passing import beyond_guessing
 from mensura.iq.matrix import count_teachers
 from mensura.iq.relatives import ENOUGH, TEACHERS
 from mensura.iq.result import COUNTS
@@ -148,18 +149,20 @@ def _table(listed: Rows, types: Mapping[str, pl.DataType], number: str = "") -> 
 
 
 def find_neighbours(study: Study, subject: str) -> Rows:
-    """Return the models next to this one by IQ; those not ranked stay out, except the model itself."""
+    """Return the models next to this one by IQ; those not ranked stay out, except the model itself.
+
+    A model that did no better than guessing has no chance to be above another.
+    """
     columns = ("subject", "iq", "iq_low", "iq_high", "measured", "chance_above")
     own = study.rows.by_subject[subject]
     if own["iq"] is None:
         return Rows(columns, [])
     ranked = study.rows.ranked_rows
-    above = next(
-        (place for place, row in enumerate(ranked) if row is own or row["exact_iq"] < own["exact_iq"]), len(ranked)
-    )
+    above = len(list(takewhile(lambda row: row is not own and row["exact_iq"] >= own["exact_iq"], ranked)))
     below = above + (above < len(ranked) and ranked[above] is own)
     near = [*ranked[max(0, above - NEIGHBOURS) : above], own, *ranked[below : below + NEIGHBOURS]]
-    chances = [None if row is own else study.ahead(subject, row["subject"]) for row in near]
+    guesses = beyond_guessing(study.evidence).filter(subject=subject).is_empty()
+    chances = [None if guesses or row is own else study.ahead(subject, row["subject"]) for row in near]
     rows = [{**row, "chance_above": chance} for row, chance in zip(near, chances, strict=True)]
     return Rows(columns, [{name: row[name] for name in columns} for row in rows])
 
@@ -171,7 +174,7 @@ def find_people(study: Study, subject: str) -> Rows:
         for group in study.rows.tested_people
         if group["benchmark"] in study.rows.printed_scores.get(subject, {})
     ]
-    groups.sort(key=lambda row: inf if row["chance_above"] is None else -row["chance_above"])
+    groups.sort(key=lambda row: (row["chance_above"] is None, -(row["chance_above"] or 0.0)))
     return Rows(("benchmark", "group", "status", "chance_above"), groups)
 
 
@@ -195,7 +198,7 @@ def find_prices(study: Study, subject: str) -> Rows:
     near = ranked[bisect_left(ranked, -NEAR_IQ, key=gap) : bisect_right(ranked, NEAR_IQ, key=gap)]
     if own["rank"] is None:
         near = sorted([*near, own], key=gap)
-    near = sorted(near, key=lambda row: inf if row["sticker_price"] is None else row["sticker_price"])
+    near = sorted(near, key=lambda row: (row["sticker_price"] is None, row["sticker_price"] or 0.0))
     return Rows(columns, [{name: row[name] for name in columns} for row in near])
 
 
