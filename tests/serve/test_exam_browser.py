@@ -11,7 +11,7 @@ from mensura.serve import ReviewerSecret
 from mensura.serve.exam_app import exam_app
 from mensura.serve.sessions import Begins
 from tests.exam.conftest import ITEMS, TOML, write_exam
-from tests.exam.test_kinds import KINDS
+from tests.exam.conftest import KINDS
 from tests.exam.test_texts import FRENCH, TWO
 from tests.serve.conftest import listening
 from tests.site.conftest import BROWSER_PATIENCE
