@@ -10,8 +10,7 @@ from mensura.exam import AnswerStore, read_exam
 from mensura.serve import ReviewerSecret
 from mensura.serve.exam_app import exam_app
 from mensura.serve.sessions import Begins
-from tests.exam.conftest import ITEMS, TOML, write_exam
-from tests.exam.conftest import KINDS
+from tests.exam.conftest import ITEMS, KINDS, TOML, write_exam
 from tests.exam.test_texts import FRENCH, TWO
 from tests.serve.conftest import listening
 from tests.site.conftest import BROWSER_PATIENCE
