@@ -217,6 +217,15 @@ def test_steps_of_a_rare_category_stay_in_order():
     assert 0.0 < steps[0] - steps[1] < 0.1
 
 
+def test_steps_of_two_rare_categories_begin_in_order():
+    """The two highest categories were given by one of 300 each: their steps do not begin at the same place."""
+    rated, _, *_ = drawn_in(2, 3, subjects=300, items=8)
+    row = pl.int_range(pl.len())
+    rated = rated.with_columns(i0=pl.when(row == 7).then(2).when(row == 8).then(3).otherwise("i0"))
+    steps = fit_dimensions(rated, 2, model="graded").intercepts.filter(item="i0")["intercept"].to_list()
+    assert steps == sorted(steps, reverse=True)
+
+
 @pytest.mark.slow
 def test_the_command_fits_ratings_in_several_dimensions(mensura_command, science, tmp_path):
     science.write_csv(tmp_path / "ratings.csv")

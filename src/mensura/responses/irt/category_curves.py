@@ -165,7 +165,7 @@ def begin(model: str, shares: Sequence[Floats], groups: int) -> CategoryItems:
     for place, given in enumerate(shares):
         share, own = np.clip(given, 0.005, None), len(given) - 1
         if model == "graded":
-            above = np.clip(np.cumsum(share[::-1])[::-1][1:] / share.sum(), 0.01, 0.99)
+            above = np.cumsum(share[::-1])[::-1][1:] / share.sum()  # each lies below the one before
             values[place, 0], values[place, 1 : own + 1] = 1.0, 1.2 * np.log(above / (1.0 - above))
         elif model == "partial-credit":
             values[place, 0], values[place, 1 : own + 1] = 0.7, np.diff(np.log(share))
