@@ -6,12 +6,13 @@ chances by node. Steps and errors are those of :mod:`.information`, curves those
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
 
-from mensura.core.arrays import Floats
+from mensura.core.arrays import Floats, Ints
 from mensura.responses.irt import information as louis
 from mensura.responses.irt.category_curves import CategoryItems, Curves, category_curves
 from mensura.responses.irt.fitting import ClimbPlace, Effort, ascend
@@ -89,7 +90,9 @@ class _Sums(NamedTuple):
 def shard_posteriors(space: Namespace, shard: CategoryCounts, p: CategoryItems, grid: Grid, table: Array) -> Posterior:
     """Return the posteriors of a group's subjects; ``table``: the log chances on the device."""
     prior = space.real(grid.log_prior(float(p.mean[shard.group]), float(p.sd[shard.group])))
-    return posteriors(space, space.score(shard.counts, table) + prior[None, :], grid)
+    joint = space.score(shard.counts, table)
+    joint += prior[None, :]
+    return posteriors(space, joint, grid)
 
 
 def _pass(
@@ -110,14 +113,24 @@ def _pass(
     return _Sums(counts, mass, spread, evidence)
 
 
+def _place(
+    space: Namespace, shards: Sequence[CategoryCounts], prior: CategoryPrior | None, p: CategoryItems
+) -> ClimbPlace:
+    """Return what a climb sees at ``p``."""
+    grid = Grid.over(p.mean, p.sd)
+    curves, (density, pull, stiffness) = category_curves(p, grid.nodes), _prior_terms(p, prior)
+    sums = _pass(space, shards, p, grid, curves[0])
+    inverse = partial(_information, p, grid, sums, stiffness, curves)
+    height = sums.evidence + density
+    return ClimbPlace(height, p, grid, sums, lambda: _gradient(p, grid, sums, curves[1]) + pull, inverse)
+
+
 def height_and_gradient(
     space: Namespace, shards: Sequence[CategoryCounts], p: CategoryItems, prior: CategoryPrior | None
 ) -> tuple[float, Floats]:
     """Return the log posterior and its gradient in the order of :meth:`CategoryItems.flat`."""
-    grid = Grid.over(p.mean, p.sd)
-    curves, (density, pull, _) = category_curves(p, grid.nodes), _prior_terms(p, prior)
-    sums = _pass(space, shards, p, grid, curves[0])
-    return sums.evidence + density, _gradient(p, grid, sums, curves[1]) + pull
+    place = _place(space, shards, prior, p)
+    return place.height, place.slope()
 
 
 def _prior_terms(p: CategoryItems, prior: CategoryPrior | None) -> tuple[float, Floats, Floats]:
@@ -148,7 +161,8 @@ def _information(p: CategoryItems, grid: Grid, sums: _Sums, stiffness: Floats, c
     chance = np.exp(log_p) * (np.arange(p.most) < p.sizes[:, None])[:, :, None]
     taken = np.maximum(sums.counts.sum(axis=1), 0.0)
     weighted = np.swapaxes(by, 2, 3) * chance[:, :, :, None]
-    blocks = np.einsum("jq,jkqn,jkmq->jnm", taken, weighted, by, optimize=True)
+    flat = by.swapaxes(1, 2).reshape(*p.values.shape, -1)
+    blocks = flat @ (weighted * taken[:, None, :, None]).reshape(len(flat), -1, flat.shape[1])
     each, cut = np.arange(blocks.shape[1]), p.values.size
     blocks[:, each, each] += stiffness[:cut].reshape(p.values.shape) + _RIDGE + ~p.used
     inverse = np.linalg.inv(blocks)
@@ -179,24 +193,10 @@ def fit_categories_held(
 
     ``exact``: whether the errors of few parameters are exact.
     """
-
-    def look(p: CategoryItems) -> ClimbPlace:
-        grid = Grid.over(p.mean, p.sd)
-        curves = category_curves(p, grid.nodes)
-        sums = _pass(space, shards, p, grid, curves[0])
-        density, pull, stiffness = _prior_terms(p, prior)
-
-        def slopes() -> tuple[Floats, Information]:
-            return _gradient(p, grid, sums, curves[1]) + pull, _information(p, grid, sums, stiffness, curves)
-
-        return ClimbPlace(sums.evidence + density, p, grid, sums, slopes)
-
-    (height, p, grid, sums, _), converged, history = ascend(look, start, _EFFORT)
-    stiffness = _prior_terms(p, prior)[2]
-    if exact and p.used.sum() <= EXACT_UNKNOWNS:
-        errors_of = _exact(space, shards, p, grid, sums, stiffness)
-    else:
-        errors_of = _information(p, grid, sums, stiffness, category_curves(p, grid.nodes))
+    climbed, converged, history = ascend(partial(_place, space, shards, prior), start, _EFFORT)
+    height, p, grid, sums, _, inverse = climbed
+    few = exact and p.used.sum() <= EXACT_UNKNOWNS
+    errors_of = _exact(space, shards, p, grid, sums, _prior_terms(p, prior)[2]) if few else inverse()
     return CategoryFitted(p, grid, errors_of, sums.evidence, len(history), converged, height, sums.counts)
 
 
@@ -207,8 +207,9 @@ def _exact(
     whole = louis.known_information(
         p, p.values.shape, lambda q: _gradient(q, grid, sums, category_curves(q, grid.nodes)[1])
     )
-    for covariance, _ in _score_moments(space, shards, p, grid):
-        whole -= covariance
+    order = _item_by_item(p)
+    for shard, (weights, scores_of) in zip(shards, _posterior_scores(space, shards, p, grid), strict=True):
+        whole -= louis.score_moments(weights, grid.nodes, shard.given, scores_of)[np.ix_(order, order)]
     whole[np.diag_indices_from(whole)] += stiffness + np.append(~p.used, np.zeros(len(p.free)))
     if p.ties is not None:
         flat = p.ties.reshape(p.values.size, -1)
@@ -219,24 +220,38 @@ def _exact(
 
 def subject_scores(space: Namespace, shards: Sequence[CategoryCounts], fitted: CategoryFitted) -> Floats:
     """Return the weighted gradient of every subject's log likelihood (subjects × parameters of items and groups)."""
-    means = _score_moments(space, shards, fitted.parameters, fitted.grid)
-    return np.concatenate([mean * shard.given for shard, (_, mean) in zip(shards, means, strict=True)])
+    each = _posterior_scores(space, shards, fitted.parameters, fitted.grid)
+    scores = [
+        scores_of(slice(None), weights) * shard.given for shard, (weights, scores_of) in zip(shards, each, strict=True)
+    ]
+    return np.concatenate(scores)[:, _item_by_item(fitted.parameters)]
 
 
-def _score_moments(
+def _item_by_item(p: CategoryItems) -> Ints:
+    """Return the places of parameters item by item, groups last, where they lie parameter by parameter."""
+    size, count = p.values.size, len(p.free)
+    return np.append(np.arange(size).reshape(-1, len(p.values)).T, np.arange(size, size + count))
+
+
+def _posterior_scores(
     space: Namespace, shards: Sequence[CategoryCounts], p: CategoryItems, grid: Grid
-) -> Iterator[tuple[Floats, Floats]]:
-    """Yield the covariance of complete scores, summed over subjects, and the mean of each one's, shard by shard."""
+) -> Iterator[tuple[Array, louis.ScoresOf]]:
+    """Yield the posteriors of subjects, and what sums their complete scores parameter by parameter, shard by shard."""
     curves, by, _ = category_curves(p, grid.nodes)
     table = space.real(curves.reshape(-1, len(grid.nodes)))
-    by_kind = by.transpose(1, 3, 0, 2).reshape(p.most, len(grid.nodes), -1)
+    by = np.array(by.transpose(1, 2, 3, 0), np.float32, order="C")
+    pairs = np.argwhere(by.any(axis=(2, 3)))
     for shard in shards:
-        weights = space.get(shard_posteriors(space, shard, p, grid, table).weights)
-        kinds = dense(shard.counts).reshape(len(shard), -1, p.most).transpose(2, 0, 1)
-        counts = np.repeat(kinds, p.values.shape[1], axis=2)
-        of_groups = louis.group_scores(p, grid, shard.group).T
+        weights = space.get(shard_posteriors(space, shard, p, grid, table).weights).astype(np.float32)
+        kinds = dense(shard.counts).reshape(len(shard), -1, p.most).transpose(2, 0, 1).astype(np.float32, order="C")
+        of_groups = louis.group_scores(p, grid, shard.group).T.astype(np.float32)
 
-        def scores_of(rows: slice, table: Floats, counts: Array = counts, of_groups: Array = of_groups) -> Floats:
-            return np.concatenate([np.sum(counts[:, rows] * (table @ by_kind), axis=0), table @ of_groups], axis=1)
+        def scores_of(
+            rows: Any, table: Floats, live: slice = slice(None), kinds: Array = kinds, of_groups: Array = of_groups
+        ) -> Floats:
+            own, items = kinds[:, rows], np.zeros((by.shape[1], len(table), by.shape[3]), dtype=table.dtype)
+            for kind, parameter in pairs:
+                items[parameter] += own[kind] * (table @ by[kind, parameter, live])
+            return np.concatenate([*items, table @ of_groups[live]], axis=1)
 
-        yield louis.score_moments(weights, grid.nodes, shard.given, scores_of)
+        yield weights, scores_of

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from typing import Any, NamedTuple
 
@@ -20,12 +20,11 @@ import polars as pl
 from mensura.core.arrays import Floats
 from mensura.responses.irt import categories as rated
 from mensura.responses.irt.category_curves import CategoryItems
-from mensura.responses.irt.fitting import Effort, Fitted, climb
-from mensura.responses.irt.information import gradient
+from mensura.responses.irt.fitting import Effort, Fitted, climb, place_at
 from mensura.responses.irt.model import Parameters
 from mensura.responses.irt.namespace import Namespace, namespace
 from mensura.responses.irt.passes import Grid, NodeTables, PassSums, tally
-from mensura.responses.irt.priors import Priors, group_prior_terms, prior_terms
+from mensura.responses.irt.priors import Priors
 from mensura.responses.irt.shards import Held, thinned
 
 SMALL, LARGE = 0.43, 0.64
@@ -86,7 +85,7 @@ class RightAnswers:
         """Subjects of every group."""
         return [sum(len(part) for part in self.held.parts if part.group == one) for one in range(self.held.groups)]
 
-    def _sums(self, p: Parameters, grid: Grid, by_node: bool, maps: Maps) -> PassSums:
+    def _sums(self, maps: Maps, p: Parameters, grid: Grid, by_node: bool) -> PassSums:
         each = []
         for part in self.held.parts:
             own = maps[part.group]
@@ -99,18 +98,12 @@ class RightAnswers:
 
     def solve(self, p: Parameters, maps: Maps) -> Fitted:
         """Fit from ``p`` on."""
-
-        def run(parameters: Parameters, grid: Grid, by_node: bool) -> PassSums:
-            return self._sums(parameters, grid, by_node, maps)
-
-        return climb(run, p, self.priors, Effort(tolerance=0.003, passes=60))
+        return climb(partial(self._sums, maps), p, self.priors, Effort(tolerance=0.003, passes=60))
 
     def at(self, p: Parameters, maps: Maps) -> tuple[float, Floats]:
         """Return log posterior and gradient."""
-        grid = Grid.over(p.mean, p.sd)
-        sums = self._sums(p, grid, False, maps)
-        height = sums.evidence + prior_terms(p, self.priors)[0] + group_prior_terms(p, self.priors.groups)[0]
-        return height, gradient(p, grid, sums, self.priors)
+        place = place_at(partial(self._sums, maps), self.priors, p)
+        return place.height, place.slope()
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 Every pass gives the exact gradient (Fisher's identity); the step is that of :mod:`.information`, whose error shrinks
 with the length of the test, so a handful of passes suffices where the EM algorithm needs dozens. Far from the
 maximum, where Newton's step is no guide, it is the EM algorithm's; a step that lowers the likelihood is taken back
-and shortened. Large tables start from the fit of a sample of their subjects.
+and shortened. Near the end, the information of an earlier pass serves. Large tables start from the fit of a sample of
+their subjects.
 
 Abilities need not be normal: the logarithm of their density may be a polynomial of standardised abilities (Holland and
 Thayer 1987; Xu and von Davier 2008). Given the expected number of subjects at the nodes, the best polynomial has the
@@ -13,7 +14,7 @@ stay parameters of the groups.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from typing import Any, NamedTuple
 
@@ -76,6 +77,8 @@ _NEAR = 3.0
 _SURE = 1.0
 """Steps shorter than this many standard errors are trusted at any length: a flat direction, such as the spread of a
 group whose subjects answer alike, takes long ones."""
+_SHORT = 0.1
+"""After steps that halve at least and move no parameter further than this, the information stays as it is."""
 _NOISE = 1e-6
 """Share of the log likelihood that single precision may blur."""
 _CLOSE, MOST_CLOSE = 0.002, 10
@@ -149,23 +152,24 @@ def fit_held(
             begin = climb(over(space, held), begin, guided, replace(effort, passes=effort.passes // 2)).parameters
     if held.subjects <= MOST_CLOSE * SAMPLE:  # a few more passes are cheap, and statistics feel the last digits
         effort = replace(effort, tolerance=min(effort.tolerance, _CLOSE))
-    fitted = climb(over(space, held), begin, priors, effort)
-    if held.items * begin.of_item > EXACT_UNKNOWNS:
-        return fitted
     sample = thinned(held, SAMPLE) if held.subjects > 2 * SAMPLE else held
-    stands_for = held.subjects / sample.subjects
-    exact = exact_information(fetched(sample), fitted.parameters, fitted.grid, priors, stands_for)
-    return replace(fitted, information=exact)
+
+    def exact(p: Parameters, grid: Grid, sums: PassSums, priors: Priors) -> Information:
+        return exact_information(fetched(sample), p, grid, priors, held.subjects / sample.subjects)
+
+    few = held.items * begin.of_item <= EXACT_UNKNOWNS
+    return climb(over(space, held), begin, priors, effort, exact if few else _CLOSED)
 
 
 class ClimbPlace(NamedTuple):
-    """Where a climb is: log posterior, parameters, grid, sums, and gradient and inverse information, if asked."""
+    """Where a climb is: log posterior, parameters, grid, sums, and, if asked, gradient and inverse information."""
 
     height: float
     parameters: Any
     grid: Grid
     sums: Any
-    slopes: Callable[[], tuple[Floats, Information]]
+    slope: Callable[[], Floats]
+    inverse: Callable[[], Information]
 
 
 def ascend(
@@ -173,7 +177,7 @@ def ascend(
 ) -> tuple[ClimbPlace, bool, tuple[float, ...]]:
     """Take Newton's steps from ``begin`` until they are short; return the best place, and whether it is the maximum."""
     here: Any = begin
-    best, newton, plain, shrink = None, np.zeros(0), np.zeros(0), 1.0
+    best, newton, plain, shrink, left, again = None, np.zeros(0), np.zeros(0), 1.0, np.inf, True
     history: list[float] = []
     memory = Anderson()
     for _ in range(effort.passes):
@@ -182,15 +186,19 @@ def ascend(
             shrink /= _SHORTER
             memory.forget()
             history.append(history[-1])
+            again = True
             step = newton if shrink > _SHORTEST else plain
             here = _away(best.parameters, step, max(shrink, _SHORTEST))
             continue
-        slope, inverse = place.slopes()
-        plain, errors = inverse.plain_step(slope), inverse.errors()
+        if again:
+            inverse = place.inverse()
+            errors = inverse.errors()
+        slope = place.slope()
+        plain = inverse.plain_step(slope)
         step = here.held_up(inverse.step(slope), plain)
-        left = float(np.max(np.abs(step) / errors))
+        before, left, longest = left, float(np.max(np.abs(step) / errors)), float(np.max(np.abs(step)))
         history.append(left)
-        longest = float(np.max(np.abs(step)))
+        again = left > _NEAR or longest > _SHORT or left > before / 2.0
         trusted = longest <= LONGEST_STEP or left < _SURE
         step = step * min(1.0, LONGEST_STEP / longest) if trusted and longest > 0.0 else step
         best, newton = place, step if trusted else plain
@@ -205,22 +213,24 @@ def ascend(
     return best, history[-1] < effort.tolerance, tuple(history)
 
 
-def climb(run: Pass, begin: Parameters, priors: Priors, effort: Effort) -> Fitted:
-    """Fit right and wrong answers from ``begin`` on."""
+def place_at(run: Pass, priors: Priors, p: Parameters) -> ClimbPlace:
+    """Return what a climb sees at ``p``."""
+    grid = Grid.over(p.mean, p.sd)
+    sums = run(p, grid, False)
+    height = irt_priors.prior_terms(p, priors)[0] + irt_priors.group_prior_terms(p, priors.groups)[0] + sums.evidence
+    terms = p, grid, sums, priors
+    return ClimbPlace(height, p, grid, sums, partial(gradient, *terms), partial(information, *terms))
 
-    def look(p: Parameters) -> ClimbPlace:
-        grid = Grid.over(p.mean, p.sd)
-        sums = run(p, grid, False)
-        priors_height = irt_priors.prior_terms(p, priors)[0] + irt_priors.group_prior_terms(p, priors.groups)[0]
 
-        def slopes() -> tuple[Floats, Information]:
-            return gradient(p, grid, sums, priors), information(p, grid, sums, priors)
+_CLOSED: Callable[..., Information] = partial(information, whole=True)
 
-        return ClimbPlace(sums.evidence + priors_height, p, grid, sums, slopes)
 
-    (height, p, grid, sums, _), converged, history = ascend(look, begin, effort)
-    whole = information(p, grid, sums, priors, whole=True)
-    return Fitted(p, grid, sums, whole, sums.evidence, converged, history, height)
+def climb(
+    run: Pass, begin: Parameters, priors: Priors, effort: Effort, measure: Callable[..., Information] = _CLOSED
+) -> Fitted:
+    """Fit right and wrong answers from ``begin`` on; ``measure``: returns the information at the end."""
+    (height, p, grid, sums, *_), converged, history = ascend(partial(place_at, run, priors), begin, effort)
+    return Fitted(p, grid, sums, measure(p, grid, sums, priors), sums.evidence, converged, history, height)
 
 
 def _away(p: Items, step: Floats, share: float) -> Items:

@@ -41,9 +41,9 @@ _LEAST_MISSING = 1e-9
 _SMALL = 1e-4
 """Step of the differences that the part with abilities known is taken from."""
 _FLOOR = 1e-9
-_NO_MORE, _LEAST_LENGTH, _MOST, _ROWS = 1e-6, 1e-3, 30, 500
+_NO_MORE, _LEAST_LENGTH, _MOST, _ROWS, _NO_WEIGHT = 1e-6, 1e-3, 30, 500, 1e-9
 """Share of a variance that another polynomial must add, least length of one in units of ability, how many there are at
-most, and how many subjects are taken at a time."""
+most, how many subjects are taken at a time, and the weight of a node that is left out."""
 
 
 @dataclass(frozen=True)
@@ -250,7 +250,7 @@ def exact_information(
         for chunk in chunks(space, shard):
             given = np.ones(len(chunk)) if chunk.weights is None else chunk.weights
             weights, scores_of = shard_posteriors(space, chunk, tables).weights, score_means(p, grid, chunk)
-            curvature -= score_moments(weights, grid.nodes, given[:, None], scores_of)[0]
+            curvature -= score_moments(weights, grid.nodes, given[:, None], scores_of)
     curvature *= scale
     of_groups = irt_priors.group_prior_terms(p, priors.groups)[2]
     curvature[np.diag_indices_from(curvature)] += np.append(irt_priors.prior_terms(p, priors)[2], of_groups)
@@ -275,41 +275,46 @@ def known_information(p: Any, shape: tuple[int, int], slopes: Callable[[Any], Fl
     return (whole + whole.T) / 2.0
 
 
-ScoresOf = Callable[[slice, Floats], Floats]
-"""What sums the scores of some subjects over nodes with weights (subjects × parameters)."""
+ScoresOf = Callable[..., Floats]
+"""What sums the scores of some subjects over nodes with weights (subjects × parameters); the last: which nodes."""
 
 
-def score_moments(weights: Floats, nodes: Floats, given: Floats, scores_of: ScoresOf) -> tuple[Floats, Floats]:
-    """Return the sum over subjects of the covariance of their complete scores, and the mean of each one's.
+def score_moments(weights: Floats, nodes: Floats, given: Floats, scores_of: ScoresOf) -> Floats:
+    """Return the sum over subjects of the covariance of their complete scores.
 
     A score is a sum of polynomials that are orthonormal under the subject's posterior, and its covariance the sum of
     squares of its shares of them. Posteriors are nearly normal and scores smooth, so that few polynomials suffice.
 
     ``weights``: posteriors (subjects × nodes). ``given``: weights of subjects, as a column.
     """
-    square, means = np.zeros(()), []
+    square, (nodes, roots) = np.zeros(()), (one.astype(weights.dtype) for one in (nodes, np.sqrt(given)))
+    order = np.argsort(weights @ nodes)
     for start in range(0, len(weights), _ROWS):
-        rows, own = slice(start, start + _ROWS), np.zeros(())
-        means.append(scores_of(rows, weights[rows]))
-        for table in _polynomials(weights[rows], nodes):
-            shares = np.sqrt(given[rows]) * scores_of(rows, table)
+        rows, own = order[start : start + _ROWS], np.zeros(())  # alike, so that few nodes have weight
+        places = np.flatnonzero(np.abs(weights[rows]).max(axis=0) > _NO_WEIGHT)
+        live = slice(places[0], places[-1] + 1)
+        for table in _polynomials(weights[rows, live], nodes[live]):
+            shares = scores_of(rows, roots[rows] * table, live)
             more = shares.T @ shares
             own = own + more
             if np.mean(np.diag(more) / np.maximum(np.diag(own), _FLOOR)) < _NO_MORE:
                 break
         square = square + own
-    return square, np.concatenate(means)
+    return square
 
 
 def _polynomials(weights: Floats, nodes: Floats) -> Iterator[Floats]:
     """Yield weights times the polynomials that are orthonormal under them, but for the constant (Stieltjes)."""
     before, here, length = np.zeros_like(weights), np.ones_like(weights), np.zeros((len(weights), 1), weights.dtype)
+    weighted = weights
     for _ in range(_MOST):
-        middle = np.einsum("iq,iq,iq,q->i", weights, here, here, nodes)[:, None]
-        before, here = here, (nodes - middle) * here - length * before
+        middle = np.einsum("iq,iq,q->i", weighted, here, nodes)[:, None]
+        before *= length
+        before, here = here, (nodes - middle) * here - before
         length = np.sqrt(np.maximum(np.einsum("iq,iq,iq->i", weights, here, here), 0.0))[:, None]
         here *= (length > _LEAST_LENGTH) / np.maximum(length, _LEAST_LENGTH)
-        yield weights * here
+        weighted = weights * here
+        yield weighted
 
 
 def score_means(p: irt_model.Parameters, grid: Grid, shard: Shard) -> ScoresOf:
@@ -321,10 +326,10 @@ def score_means(p: irt_model.Parameters, grid: Grid, shard: Shard) -> ScoresOf:
     taken = None if shard.trials is None else np.repeat(dense(shard.trials).astype(np.float64), p.of_item, axis=1)
     of_groups = group_scores(p, grid, shard.group).T
 
-    def scores_of(rows: slice, table: Floats) -> Floats:
+    def scores_of(rows: Any, table: Floats, live: slice = slice(None)) -> Floats:
         asked = 1.0 if taken is None else taken[rows]
-        items = right[rows] * (table @ of_right) - asked * (table @ of_taken)
-        return np.concatenate([items, table @ of_groups], axis=1)
+        items = right[rows] * (table @ of_right[live]) - asked * (table @ of_taken[live])
+        return np.concatenate([items, table @ of_groups[live]], axis=1)
 
     return scores_of
 

@@ -193,9 +193,8 @@ def chances(p: Parameters, nodes: Floats) -> Floats:
 
 def _rise(p: Parameters, nodes: Floats) -> Floats:
     """Return σ(aθ + d) of every item at every node."""
-    z = _logits(replace(p, slope=-p.slope, intercept=-p.intercept), nodes)
-    np.clip(z, -_FURTHEST, _FURTHEST, out=z)
-    np.exp(z, out=z)
+    z = np.clip(_logits(p, nodes), -_FURTHEST, _FURTHEST)
+    np.exp(np.negative(z, out=z), out=z)
     z += 1.0
     return np.reciprocal(z, out=z)
 

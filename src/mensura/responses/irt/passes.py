@@ -43,7 +43,7 @@ _HALF = (STENCIL - 1) / 2.0
 """Half the width of the stencil in spacings; polynomials run in units of it, from −1 to 1."""
 _LAGRANGE = np.linalg.inv(np.vander(np.linspace(-1.0, 1.0, STENCIL), increasing=True))
 """Coefficients of the polynomial through the stencil from the values at its nodes."""
-_LEAST_LOG_WEIGHT = -60.0
+LEAST_LOG_WEIGHT = -60.0
 """Lower weights are nothing beside the largest; as denormal numbers they would make products 20 times as slow."""
 _NEWTON_STEPS = 4
 _LONGEST_STEP = 1.0 / _HALF
@@ -102,12 +102,15 @@ def posteriors(space: Namespace, joint: Array, grid: Grid) -> Posterior:
     xp = space.xp
     nodes = space.real(grid.nodes)
     top = xp.amax(joint, axis=1)
-    weights = xp.exp(xp.clip(joint - top[:, None], _LEAST_LOG_WEIGHT, None))
-    total = xp.sum(weights, axis=1)
-    weights = weights / total[:, None]
+    weights = joint - top[:, None]
+    xp.clip(weights, LEAST_LOG_WEIGHT, None, out=weights)
+    xp.exp(weights, out=weights)
+    total = xp.matmul(weights, xp.ones_like(nodes))
+    weights /= total[:, None]
     mean = xp.matmul(weights, nodes)
-    centred = nodes[None, :] - mean[:, None]
-    variance = xp.sum(weights * centred * centred, axis=1)
+    squares = (nodes[None, :] - mean[:, None]) ** 2
+    squares *= weights
+    variance = xp.matmul(squares, xp.ones_like(nodes))
     evidence = space.double(top) + space.double(xp.log(total))
     narrow = variance < (NARROW * grid.spacing) ** 2
     if not bool(xp.any(narrow)):
@@ -250,7 +253,8 @@ def shard_posteriors(space: Namespace, shard: Shard, tables: NodeTables) -> Post
     joint, table, level = shard_likelihoods(space, shard, tables)
     table = tables.priors[shard.group] + table
     top = space.xp.amax(table)
-    posterior = posteriors(space, joint + space.xp.asarray(table - top, dtype=joint.dtype)[None, :], tables.grid)
+    joint += space.xp.asarray(table - top, dtype=joint.dtype)[None, :]
+    posterior = posteriors(space, joint, tables.grid)
     return posterior._replace(evidence=posterior.evidence + top + level)
 
 
