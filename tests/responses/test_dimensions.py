@@ -1,11 +1,14 @@
 """Several abilities: one is the 2PL model, several come back, rotations find the simple structure."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
 
 from mensura.core.errors import MensuraError
 from mensura.responses import FitOptions, Survey, fit_dimensions, fit_responses
+from mensura.responses.irt import dimension_nodes
 from mensura.responses.irt.dimension_items import (
     LIKE_SD,
     MEAN_SD,
@@ -55,6 +58,29 @@ def evidence_at(right, items):
     near = fit_dimensions_held(StepAnswers(right), items, most=0)
     from_there = pass_over(StepAnswers(right), items, near.places)[1]
     return pass_over(StepAnswers(right), items, from_there)[0].evidence
+
+
+@pytest.mark.parametrize("shrunk", [1.0, 1e-3])
+def test_nodes_that_all_subjects_share_give_the_sums_of_their_own(monkeypatch, shrunk):
+    """Weights and missing answers; where posteriors are narrow, subjects keep nodes of their own."""
+    wide, _, slopes, intercept, _ = drawn_in(2, subjects=700, items=12)
+    rng, right = np.random.default_rng(4), wide.drop("subject").to_numpy()
+    trials = (rng.random(right.shape) < 0.8).astype(int)
+    answers = StepAnswers(right * trials, trials, rng.uniform(0.5, 2.0, 700))
+    items = DimensionItems(slopes, intercept, np.array([[1.0, 0.3], [0.3, 1.0]]), slopes != 0, True)
+    places = Places(np.zeros((700, 2)), np.tile(np.eye(2), (700, 1, 1)))
+    for _ in range(3):
+        own, places = pass_over(answers, items, places)
+    calls = []
+    chunks = dimension_nodes.chunks
+    monkeypatch.setattr(dimension_nodes, "chunks", lambda *given: calls.append(1) or chunks(*given))
+    near = places._replace(covariance=shrunk * places.covariance)
+    shared, around = pass_over(answers, replace(items, fine=False), near)
+    assert bool(calls) == (shrunk < 1.0)
+    if not calls:
+        for one, two in zip(shared, own, strict=True):
+            assert one == pytest.approx(two, rel=1e-3, abs=0.02)
+        assert around.mean == pytest.approx(places.mean, abs=2e-3)
 
 
 def test_the_gradient_is_that_of_the_likelihood():

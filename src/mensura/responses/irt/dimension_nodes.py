@@ -12,7 +12,8 @@ number. The posterior of (s, t_g) is W(s) V_g(t | s): W is the integrand at s ov
 own. Where items share all abilities there is one part without an own ability, and h is its likelihood.
 
 Every subject has Gauss–Hermite nodes of its own, under its posterior of the round before (Rabe-Hesketh, Skrondal and
-Pickles 2005), so that a long test needs no more of them than a short one.
+Pickles 2005), so that a long test needs no more of them than a short one. On the way to the end of a fit, two abilities
+have equally spaced nodes that all subjects share. Their curves are computed once, and a pass is products with answers.
 """
 
 from collections.abc import Iterator
@@ -26,6 +27,7 @@ from numpy.typing import NDArray
 from mensura.core.arrays import Floats
 from mensura.responses.irt.dimension_items import DimensionItems, Part
 from mensura.responses.irt.namespace import Array
+from mensura.responses.irt.passes import LEAST_LOG_WEIGHT, REACH
 
 DIMENSION_MODELS = ("2pl", "graded", "partial-credit")
 
@@ -134,6 +136,9 @@ OWN_NODES, COARSE = 11, 7
 The second: most nodes while a fit is far from its end."""
 _hermite = cache(np.polynomial.hermite_e.hermegauss)
 _CHUNK_VALUES = 500_000
+_WIDEST, _OF_SPACING, _NARROW, _LEAST_SD, _SHARED_ROWS = 0.5, 0.75, 0.1, 0.15, 500
+"""Of nodes that all subjects share: widest spacing, least standard deviation of posteriors in units of it, share of
+posteriors that may be narrower, least standard deviation, and how many subjects are taken at a time."""
 
 
 class StepAnswers(NamedTuple):
@@ -142,6 +147,11 @@ class StepAnswers(NamedTuple):
     right: Array
     trials: Array | None = None
     weights: Floats | None = None
+
+    def counts(self, rows: slice) -> tuple[Array, Array]:
+        """Return right answers and trials of some subjects in single precision."""
+        y = np.asarray(self.right[rows], dtype=np.float32)
+        return y, np.ones_like(y) if self.trials is None else np.asarray(self.trials[rows], dtype=np.float32)
 
     @property
     def shares(self) -> Floats:
@@ -233,8 +243,7 @@ def chunks(
     size = max(1, _CHUNK_VALUES // (len(p.rows[0]) * int(np.prod(node_count(p)))))
     for start in range(0, len(answers.right), size):
         rows = slice(start, start + size)
-        y = np.asarray(answers.right[rows], dtype=np.float32)
-        n = np.ones_like(y) if answers.trials is None else np.asarray(answers.trials[rows], dtype=np.float32)
+        y, n = answers.counts(rows)
         layout = lay_out(p, Places(places.mean[rows], places.covariance[rows]))
         blocks = [
             _block(part, nodes, y, n, p) for part, (nodes, _) in zip(p.structure.parts, layout.parts, strict=True)
@@ -295,7 +304,7 @@ def log_density(theta: Floats, covariance: Floats) -> Floats:
 def normalised(joint: Floats) -> tuple[Floats, Floats]:
     """Return weights that sum to 1 over the last axis, and the logarithm of their sum before."""
     top = joint.max(axis=-1)
-    weights = np.exp(joint - top[..., None])
+    weights = np.exp(np.maximum(joint - top[..., None], LEAST_LOG_WEIGHT))
     total = weights.sum(axis=-1)
     return weights / total[..., None], top + np.log(total)
 
@@ -333,33 +342,71 @@ def _block(part: Part, nodes: Floats, y: Array, n: Array, p: DimensionItems) -> 
 
 def pass_over(answers: StepAnswers, p: DimensionItems, places: Places) -> tuple[DimensionSums, Places]:
     """Return the sums of one pass, and the places that the next one lays its nodes under."""
-    dimensions = p.slopes.shape[1]
-    shares = answers.shares
+    if not p.fine and (shared := _pass_over_shared(answers, p, places)):
+        return shared
+    dimensions, shares = p.slopes.shape[1], answers.shares
     height, gradient, information = gap_terms(p, shares @ np.asarray(answers.right, dtype=np.float64))
     moments, evidence = np.zeros((dimensions, dimensions)), height
     mean, covariance = np.empty_like(places.mean), np.empty_like(places.covariance)
     for chunk in chunks(answers, p, places):
         of_nodes = chunk.weights * shares[chunk.rows, None]
         for block in chunk.blocks:
-            count, item, columns = len(block.columns), p.rows[0][block.rows], parameter_columns(p, block)
-            _, off, spread, first, second = block.curves
-            flat = block.nodes.reshape(-1, count)
-            weights = (of_nodes[:, :, None] * block.given).astype(np.float32).reshape(-1, 1)
-            slope = off.reshape(-1, len(item)).T @ (flat * weights)
-            np.add.at(gradient, (item[:, None], columns), slope)
-            squares = (flat[:, :, None] * flat[:, None, :]).reshape(len(flat), -1) * weights
-            blocks = (spread.reshape(len(flat), -1).T @ squares).reshape(-1, count, count)
-            one, other = columns[first][:, :, None], columns[second][:, None, :]
-            both = item[first][:, None, None]
-            np.add.at(information, (both, one, other), blocks)
-            different = first != second
-            np.add.at(information, (both[different], other[different], one[different]), blocks[different])
+            _add_block(p, block, of_nodes, gradient, information)
         own, products = node_moments(chunk.weights, chunk.means, chunk.spreads)
         mean[chunk.rows] = own
         covariance[chunk.rows] = products - own[:, :, None] * own[:, None, :] + 1e-6 * np.eye(dimensions)
         moments += np.tensordot(shares[chunk.rows], products, axes=1)
         evidence += float(shares[chunk.rows] @ chunk.evidence)
     return DimensionSums(gradient, information, moments, evidence), Places(mean, covariance)
+
+
+def _add_block(p: DimensionItems, block: Block, of_nodes: Floats, gradient: Floats, information: Floats) -> None:
+    """Add what a part says of items; ``of_nodes``: weights of subjects at the shared nodes."""
+    count, item, columns = len(block.columns), p.rows[0][block.rows], parameter_columns(p, block)
+    _, off, spread, first, second = block.curves
+    flat = block.nodes.reshape(-1, count)
+    weights = (of_nodes[:, :, None] * block.given).astype(np.float32).reshape(-1, 1)
+    slope = off.reshape(-1, len(item)).T @ (flat * weights)
+    np.add.at(gradient, (item[:, None], columns), slope)
+    squares = (flat[:, :, None] * flat[:, None, :]).reshape(len(flat), -1) * weights
+    blocks = (spread.reshape(len(flat), -1).T @ squares).reshape(-1, count, count)
+    one, other = columns[first][:, :, None], columns[second][:, None, :]
+    both = item[first][:, None, None]
+    np.add.at(information, (both, one, other), blocks)
+    different = first != second
+    np.add.at(information, (both[different], other[different], one[different]), blocks[different])
+
+
+def _pass_over_shared(answers: StepAnswers, p: DimensionItems, places: Places) -> tuple[DimensionSums, Places] | None:
+    """Return the same with equally spaced nodes that all subjects share, so that a pass is products with the answers.
+
+    None where that takes too many nodes, for more than two abilities or narrow posteriors.
+    """
+    narrow = float(np.quantile(np.linalg.eigvalsh(places.covariance)[:, 0], _NARROW)) ** 0.5
+    if len(p.structure.shared) != 2 or p.model == "partial-credit" or narrow < _LEAST_SD:
+        return None
+    line = np.linspace(-REACH, REACH, round(2.0 * REACH / min(_WIDEST, narrow / _OF_SPACING)) + 1)
+    theta = np.stack(np.meshgrid(line, line), axis=2).reshape(-1, 2)
+    nodes, squares = np.insert(theta, 2, 1.0, axis=1), (theta[:, :, None] * theta[:, None, :]).reshape(-1, 4)
+    logs = log_density(theta[None], p.correlation)[0]
+    tables = p.row_values @ nodes.T, np.column_stack([theta, squares]), logs - normalised(logs)[1]
+    z, powers, prior = (one.astype(np.float32) for one in tables)
+    shares, wrong, moments, counts = answers.shares, -np.logaddexp(0.0, z), [], np.zeros((2, *z.T.shape))
+    evidence, gradient, information = gap_terms(p, shares @ np.asarray(answers.right, dtype=np.float64))
+    for start in range(0, len(shares), _SHARED_ROWS):
+        rows = slice(start, start + _SHARED_ROWS)
+        y, n = both = answers.counts(rows)
+        weights, height = normalised(y @ z + n @ wrong + prior)
+        moments.append(weights @ powers)
+        evidence += float(shares[rows] @ height)
+        counts += (weights * shares[rows, None].astype(np.float32)).T @ np.stack(both)
+    y, n = counts.astype(np.float32)
+    block, ones = _block(p.structure.parts[0], nodes[:, None, None], y, n, p), np.ones(len(theta))
+    _add_block(p, block._replace(given=ones[:, None, None]), ones[:, None], gradient, information)
+    mean, second = np.split(np.concatenate(moments).astype(np.float64), [2], axis=1)
+    second = second.reshape(-1, 2, 2)
+    covariance = second - mean[:, :, None] * mean[:, None, :] + _LEAST_SD**2 / 4.0 * np.eye(2)
+    return DimensionSums(gradient, information, np.tensordot(shares, second, 1), evidence), Places(mean, covariance)
 
 
 def node_moments(weights: Floats, means: Floats, spreads: Floats) -> tuple[Floats, Floats]:

@@ -132,7 +132,7 @@ def _correlation_information(p: DimensionItems) -> Floats:
 MOST = 4
 """Abilities that are integrated together; nodes grow by a power of them."""
 _PASSES, _SAME, _NEAR = 300, 1e-3, 3.0
-_LONGEST, _NOISE, _REFINED = 0.5, 1e-7, 0.02
+_LONGEST, _NOISE, _REFINED = 0.5, 1e-7, 0.002
 """The last: standard errors that a step has left when the many nodes of results take over."""
 _PATIENCE = 14
 """Passes after which the EM algorithm's steps give way to Newton's, whose information takes as long as a few passes."""
@@ -157,13 +157,11 @@ def fit_dimensions_held(answers: StepAnswers, begin: DimensionItems, most: int =
         advice = "Merge some, or use --bifactor with one per item"
         raise MensuraError(f"dimensions: got {dimensions}; expected at most {MOST}. {advice}")
     places = nodes.Places(np.zeros((count, dimensions)), np.tile(np.eye(dimensions), (count, 1, 1)))
-    here, memory, passes, left, before = replace(begin, fine=False), Anderson(), 0, np.inf, -np.inf
+    here, memory, left, before = replace(begin, fine=False), Anderson(), np.inf, -np.inf
     newton: Floats | None = None
-    while passes < most and not (here.fine and left <= _SAME):
-        passes += 1
-        if not here.fine and (left < _REFINED or passes > _PATIENCE):
+    for passes in range(1, most + 2):
+        if not here.fine and (left < _REFINED or passes > min(_PATIENCE, most)):
             here, before = replace(here, fine=True), -np.inf
-            memory.forget()
         sums, places = nodes.pass_over(answers, here, places)
         height = sums.evidence + 0.5 * float(np.sum(here.values * prior_gradient(here)))
         if height < before - _NOISE * abs(before):
@@ -184,9 +182,9 @@ def fit_dimensions_held(answers: StepAnswers, begin: DimensionItems, most: int =
         left = float(np.max(np.abs(step) / units))
         longer = memory.improved(point, step, units) if left < _NEAR else step
         left = max(left, float(np.max(np.abs(longer) / units)))  # a plain step is short along any flat direction
+        if passes > most or (here.fine and left <= _SAME):
+            break
         here = here.at(point + longer) or plain
-    here = replace(here, fine=True)
-    sums, places = nodes.pass_over(answers, here, places)
     return DimensionFitted(here, places, sums.evidence, covariance_of(answers, here, places), passes, left <= _SAME)
 
 
