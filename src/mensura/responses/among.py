@@ -203,29 +203,17 @@ def place_among(
     rarest = scipy.special.ndtri(1.0 - 1.0 / max(people.tested, 2.0))
     rate, share_low, share_high = (scipy.special.ndtr(-end) for end in (middle, high, low))
     one_in = rate_to_one_in(np.asarray(rate))
-    table = fit.subjects.select("subject", "group").with_columns(
-        ability=ability,
-        rate=rate,
-        low=share_low,
-        high=share_high,
-        one_in=np.minimum(one_in, people.tested),
-        percentile=100.0 * np.minimum(scipy.special.ndtr(middle), 1.0 - 1.0 / people.tested),
-        iq=100.0 + 15.0 * np.minimum(middle, rarest),
-        iq_low=100.0 + 15.0 * np.minimum(low, rarest),
-        iq_high=100.0 + 15.0 * high,
-        population=pl.lit(people.name),
-        status=pl.lit(people.status),
-        at_least=pl.Series(one_in > people.tested),
-    )
+    shares = {"rate": rate, "low": share_low, "high": share_high, "one_in": np.minimum(one_in, people.tested)}
+    percentile = 100.0 * np.minimum(scipy.special.ndtr(middle), 1.0 - 1.0 / people.tested)
+    ends = {"iq": np.minimum(middle, rarest), "iq_low": np.minimum(low, rarest), "iq_high": high}
+    points = {name: 100.0 + 15.0 * end for name, end in ends.items()}
+    about = {"population": pl.lit(people.name), "status": pl.lit(people.status)}
+    columns = {"ability": ability} | shares | {"percentile": percentile} | points | about
+    table = fit.subjects.select("subject", "group").with_columns(**columns, at_least=pl.Series(one_in > people.tested))
     sd, errors = float(np.exp(people.log_sd)), np.sqrt(np.diag(people.covariance))
-    population = {
-        "population": people.name,
-        "mean": people.mean,
-        "sd": sd,
-        "se_mean": float(errors[0]),
-        "se_sd": float(errors[1] * sd),
-        **{name: getattr(people, name) for name in ("items", "tested", "status")},
-    }
+    values = {"mean": people.mean, "sd": sd, "se_mean": float(errors[0]), "se_sd": float(errors[1] * sd)}
+    known = {name: getattr(people, name) for name in ("items", "tested", "status")}
+    population = {"population": people.name, **values, **known}
     far = int(np.sum(np.abs(middle) > just_above(3.0)))
     warning = f"{far} of {table.height} subjects stand beyond 3 standard deviations, where normality is a guess"
     refused = pl.col("group").is_in([one.group for one in checks if one.verdict == "different"])

@@ -163,25 +163,15 @@ def fit_categories(
         dif = compare_items(RatedAnswers(space, shards, own), fitted.parameters, groups, table.items)
     counts, steps = fitted.counts, np.arange(float(fitted.parameters.most))
     score = np.einsum("k,jkq->jq", steps, counts) / (fitted.parameters.sizes[:, None] - 1)
-    result = CategoryFit(
-        model,
-        ability_table(subjects, ability, error),
-        _item_table(fitted, table.answers, table.items),
-        group_table(fitted.parameters, fitted.information, groups, subjects),
-        dif,
-        pl.DataFrame(),
-        table.log.frame(),
-        observed_rates(fitted.grid.nodes, score, counts.sum(axis=1), table.items),
-        fitted.evidence,
-        fitted.passes,
-        fitted.converged,
-        (*_warnings(fitted, codes), *((NO_DIFFERENCES,) if len(groups) > 1 and model in TIED else ())),
-        words,
-        fitted.posterior,
-        categories=_category_table(fitted, table.codes),
-        answers=table.stacked,
-        raters=_rater_table(fitted, table.codes) if has_raters else pl.DataFrame(),
-    )
+    warnings = (*_warnings(fitted, codes), *((NO_DIFFERENCES,) if len(groups) > 1 and model in TIED else ()))
+    of_groups = group_table(fitted.parameters, fitted.information, groups, subjects)
+    people, items = ability_table(subjects, ability, error), _item_table(fitted, table.answers, table.items)
+    tables = people, items, of_groups, dif, pl.DataFrame(), table.log.frame()
+    rates = observed_rates(fitted.grid.nodes, score, counts.sum(axis=1), table.items)
+    ended = fitted.evidence, fitted.passes, fitted.converged, warnings, words, fitted.posterior
+    own_tables = {"categories": _category_table(fitted, table.codes), "answers": table.stacked}
+    raters = _rater_table(fitted, table.codes) if has_raters else pl.DataFrame()
+    result = CategoryFit(model, *tables, rates, *ended, **own_tables, raters=raters)
     first = subjects.filter(pl.col("group") == groups[0]).select("subject", "row")
     return rated_quality(result, fitted, table.answers.join(first, on="subject"), first.height)
 

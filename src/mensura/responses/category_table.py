@@ -243,14 +243,8 @@ def _of_categories(table: CategoryTable, model: str) -> DimensionAnswers:
     )
     taken, scores = counts.sum(axis=2), counts @ np.arange(first.most)
     off = scores - taken * (scores.sum(axis=0) / taken.sum(axis=0))
-    return DimensionAnswers(
-        model,
-        table.subjects.select("subject", "group"),
-        items,
-        table.codes.filter(pl.col("place") > 0).select("item", "category", "n", "share"),
-        *step_answers(model, counts, bare),
-        off / np.sqrt(np.maximum(np.sum(off**2, axis=0), 1e-9)),
-        first.values,
-        first.sizes,
-        table.log.frame(),
-    )
+    steps = table.codes.filter(pl.col("place") > 0).select("item", "category", "n", "share")
+    names = model, table.subjects.select("subject", "group"), items, steps
+    centred = off / np.sqrt(np.maximum(np.sum(off**2, axis=0), 1e-9))
+    answers = step_answers(model, counts, bare)
+    return DimensionAnswers(*names, *answers, centred, first.values, first.sizes, table.log.frame())

@@ -289,21 +289,13 @@ def _result(answers: DimensionAnswers, fitted: DimensionFitted, names: Sequence[
     of_dimensions = {"dimensions": count, "correlations": len(p.pairs)}
     spread, left = np.var(fitted.places.mean, axis=0), np.einsum("cdd->d", fitted.places.covariance) / sizes[0]
     shares = {"reliability_marginal": 1.0 - left, "reliability_empirical": spread / (spread + left)}
-    return DimensionFit(
-        _subjects(answers, fitted, names),
-        _items(answers, names, p, errors),
-        intercepts.select([name for name in _OF_INTERCEPTS if name in intercepts.columns]),
-        _with_ends(correlations, "correlation"),
-        pl.DataFrame({"dimension": list(names)} | shares),
-        answers.log,
-        fitted.evidence,
-        fitted.passes,
-        fitted.converged,
-        FittedDimensions(answers, p, fitted.places),
-        tuple(warnings),
-        words,
-        pl.DataFrame([criteria(p.model, words, *sizes, fitted.evidence) | of_dimensions]),
-    )
+    intercepts = intercepts.select([name for name in _OF_INTERCEPTS if name in intercepts.columns])
+    people, reliability = _subjects(answers, fitted, names), pl.DataFrame({"dimension": list(names)} | shares)
+    tables = _items(answers, names, p, errors), intercepts, _with_ends(correlations, "correlation"), reliability
+    ended = fitted.evidence, fitted.passes, fitted.converged
+    quality = pl.DataFrame([criteria(p.model, words, *sizes, fitted.evidence) | of_dimensions])
+    data = FittedDimensions(answers, p, fitted.places)
+    return DimensionFit(people, *tables, answers.log, *ended, data, tuple(warnings), words, quality)
 
 
 def _with_ends(table: pl.DataFrame, name: str) -> pl.DataFrame:

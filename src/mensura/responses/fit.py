@@ -290,22 +290,12 @@ def _laid_out(
     unit = fitted.parameters.unit
     ability, error, weighted, weighted_error = (np.concatenate(one) / unit for one in zip(*places, strict=True))
     names = names.with_columns(wle=weighted, se_wle=weighted_error)
-    return fitted, ResponseFit(
-        fitted.parameters.model,
-        ability_table(names, ability, error),
-        _item_table(fitted, sums, items),
-        group_table(fitted.parameters, fitted.information, groups, names),
-        empty_dif(),
-        pl.DataFrame(schema=CHECKS),
-        pl.DataFrame(),
-        observed_rates(fitted.grid.nodes / unit, sums.right, sums.taken, items["item"]),
-        fitted.evidence,
-        len(fitted.history),
-        fitted.converged,
-        (),
-        words,
-        fitted.posterior,
-    )
+    p, untested = fitted.parameters, (empty_dif(), pl.DataFrame(schema=CHECKS), pl.DataFrame())
+    of_groups = group_table(p, fitted.information, groups, names)
+    tables = ability_table(names, ability, error), _item_table(fitted, sums, items), of_groups, *untested
+    rates = observed_rates(fitted.grid.nodes / unit, sums.right, sums.taken, items["item"])
+    ended = fitted.evidence, len(fitted.history), fitted.converged
+    return fitted, ResponseFit(p.model, *tables, rates, *ended, (), words, fitted.posterior)
 
 
 def _item_table(fitted: Fitted, sums: Any, items: pl.DataFrame) -> pl.DataFrame:

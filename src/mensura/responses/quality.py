@@ -35,13 +35,9 @@ def criteria(
 ) -> dict[str, Any]:
     """Return model, sizes, log likelihood and the information criteria of a fit."""
     row: dict[str, Any] = {"model": model, "estimation": estimation, "subjects": subjects, "items": items}
-    return row | {
-        "parameters": parameters,
-        "log_likelihood": likelihood,
-        "aic": 2.0 * (parameters - likelihood),
-        "bic": parameters * np.log(subjects) - 2.0 * likelihood,
-        "sabic": parameters * np.log((subjects + 2.0) / 24.0) - 2.0 * likelihood,
-    }
+    costs = {"aic": 2.0, "bic": np.log(subjects), "sabic": np.log((subjects + 2.0) / 24.0)}
+    criterion = {name: cost * parameters - 2.0 * likelihood for name, cost in costs.items()}
+    return row | {"parameters": parameters, "log_likelihood": likelihood} | criterion
 
 
 def _with_quality(result: T, tested: Tested, parameters: int, information: Floats, first: int) -> T:

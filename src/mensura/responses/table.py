@@ -112,10 +112,5 @@ def build_table(
     of_subjects = {"n": whole.taken[order], "rate": whole.rate[order]}
     of_items = {"n": whole.subjects[kept], "rate": (whole.right / np.maximum(whole.trials, 1.0))[kept]}
     names = {"subject": [subjects[at] for at in order], "group": [groups[at] for at in order]}
-    return ResponseTable(
-        pl.DataFrame(names | of_subjects),
-        pl.DataFrame({"item": [items[at] for at in kept]} | of_items),
-        log,
-        right,
-        trials,
-    )
+    tables = pl.DataFrame(names | of_subjects), pl.DataFrame({"item": [items[at] for at in kept]} | of_items)
+    return ResponseTable(*tables, log, right, trials)
