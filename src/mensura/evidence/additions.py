@@ -161,20 +161,21 @@ def doubtful_models(
     messages += [f"{listed_names(names)}: counted as different models" for names in alike.values() if len(names) > 1]
     if "released" not in reading.scores.columns:
         return tuple(messages)
-    day = pl.col("released").str.slice(0, 10).drop_nulls().unique(maintain_order=True)
     released = dict(models.drop_nulls("released").select("subject", pl.col("released").cast(pl.String)).iter_rows())
     first = min(released.values(), default="")
-    for (subject,), rows in reading.scores.filter(pl.col("subject").is_in(new.to_list())).group_by(
-        "subject", maintain_order=True
-    ):
-        days = rows.select(day).to_series().to_list()
+    rows = reading.scores.filter(pl.col("subject").is_in(new.to_list()))
+    if "predecessor" not in rows.columns:
+        rows = rows.with_columns(predecessor=pl.lit(None, pl.String))
+    unique = pl.col("released", "predecessor").drop_nulls().unique(maintain_order=True)
+    rows = rows.with_columns(pl.col("released").str.slice(0, 10)).group_by("subject", maintain_order=True).agg(unique)
+    for subject, days, parents in rows.iter_rows():
         if len(days) > 1:
             messages.append(f"{subject}: released on {listed_names(days)}; the first date counts")
         for one in days:
             if one > today.isoformat() or one < first:
                 when = "before all others; check it" if one < first else "in the future; check the date"
                 messages.append(f"{subject}: its release on {one} is {when}")
-        for parent in rows["predecessor"].drop_nulls().unique() if "predecessor" in rows.columns else ():
+        for parent in parents:
             if days and released.get(parent, "") > days[0]:
                 messages.append(f"{subject}: its predecessor {parent} was released later, on {released[parent]}")
     return tuple(messages)

@@ -4,9 +4,15 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from difflib import SequenceMatcher
+from itertools import compress
 from typing import NamedTuple
 
+import numpy as np
+
+from mensura.core.arrays import Ints
+
 _OFFERED = 3
+_KINDS = 64
 _NEAR = 0.72
 """Similarity from which a name is offered as the one that may have been meant."""
 _INSIDE = 0.8
@@ -69,7 +75,7 @@ class KnownNames:
                 for spelled in {spelling(text), _SHORT_YEAR.sub("", spelling(text))}:
                     self._spelled.setdefault(spelled, set()).add(ident)
         self._absent = {spelling(name) for name in absent} - set(self._spelled)
-        self._comparers: dict[str, SequenceMatcher[str]] = {}
+        self._letters = np.array([_letters(spelled) for spelled in self._spelled], dtype=np.int16).reshape(-1, _KINDS)
         self._found: dict[str, NameMatch | None] = {}
 
     def ident(self, written: str) -> str | None:
@@ -108,29 +114,29 @@ class KnownNames:
         return inner and inner._replace(written=written, how="without its provider" if inner.id else inner.how)
 
     def _near(self, written: str) -> tuple[str, ...]:
-        """Return the ids most like a name, best first."""
-        wanted = spelling(written)
+        """Return the ids most like a name, best first; only spellings that share letters enough are compared."""
+        wanted, sizes = spelling(written), self._letters.sum(axis=1)
+        shared = np.minimum(self._letters, _letters(wanted)).sum(axis=1)
+        enough = np.minimum(_NEAR / 2 * (sizes + len(wanted)), np.minimum(sizes, len(wanted)))
+        within_reach = compress(self._spelled.items(), shared >= enough)
         rated = sorted(
-            ((self._likeness(wanted, spelled), ident) for spelled, idents in self._spelled.items() for ident in idents),
-            reverse=True,
+            ((_likeness(wanted, spelled), ident) for spelled, idents in within_reach for ident in idents), reverse=True
         )
         best = dict.fromkeys(ident for likeness, ident in rated if likeness >= _NEAR)
         return tuple(best)[:_OFFERED]
 
-    def _likeness(self, wanted: str, spelled: str) -> float:
-        """Return how alike two spellings are, 0 where they are too far apart to be offered.
 
-        What there is to know of a known spelling is kept: names come by the thousand.
-        """
-        if wanted and spelled and (spelled in wanted or wanted in spelled):
-            shorter, longer = sorted((len(wanted), len(spelled)))
-            return max(_INSIDE if shorter > 2 else 0.0, shorter / longer)
-        comparer = self._comparers.get(spelled)
-        if comparer is None:
-            comparer = self._comparers[spelled] = SequenceMatcher(None, "", spelled, autojunk=False)
-        comparer.set_seq1(wanted)
-        within_reach = comparer.real_quick_ratio() >= _NEAR and comparer.quick_ratio() >= _NEAR
-        return comparer.ratio() if within_reach else 0.0
+def _letters(text: str) -> Ints:
+    """Count the letters of a text by kind; several share a kind, so two texts share at most as many letters."""
+    return np.bincount([ord(sign) % _KINDS for sign in text], minlength=_KINDS)
+
+
+def _likeness(wanted: str, spelled: str) -> float:
+    """Return how alike two spellings are."""
+    if wanted and spelled and (spelled in wanted or wanted in spelled):
+        shorter, longer = sorted((len(wanted), len(spelled)))
+        return max(_INSIDE if shorter > 2 else 0.0, shorter / longer)
+    return SequenceMatcher(None, wanted, spelled, autojunk=False).ratio()
 
 
 def _digits(text: str) -> str:
