@@ -48,10 +48,14 @@ def test_the_joint_model_has_no_donors(joint):
     assert (joint.filled.donors == -1).all()
 
 
-def test_draws_of_the_joint_model_report_every_hundred(joint):
-    calls: list[int] = []
-    joint.draws(130, advance=lambda: calls.append(1))
-    assert len(calls) == 2
+def test_intervals_go_on_from_the_chains_of_the_scoring(joint):
+    """The same draws as chains begun anew give: whole rounds go on, and others are drawn by themselves."""
+    for draws in (40, 500, 25):
+        scored = mensura.score_iq(joint.evidence, draws=draws)
+        assert (scored.begun is None) == (draws == 25)
+        assert np.array_equal(scored.drawn.benchmarks, joint.draws(draws).benchmarks, equal_nan=True)
+        assert scored.begun is None
+        assert np.array_equal(scored.filled.iqs, joint.filled.iqs, equal_nan=True)
 
 
 def test_a_benchmark_nobody_took_is_estimated_with_little_said(build):

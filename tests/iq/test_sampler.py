@@ -89,18 +89,24 @@ def test_where_the_chains_begin_is_forgotten():
     assert np.abs(first - moved).mean() < 1.5 * chance
 
 
-def test_draws_are_counted_as_they_come():
+def test_chains_that_go_on_give_the_draws_they_would_have_given_at_once():
     eta, regressors, parents = simulate(3)
-    told: list[int] = []
-    draws = sample(hidden(eta, 3), regressors, DIMENSIONS, parents, 25, np.random.default_rng(1), told.append).draws
-    assert len(draws) == sum(told) == 25
+    known = hidden(eta, 3)
+    begun, whole = (
+        sample(known, regressors, DIMENSIONS, parents, draws, np.random.default_rng(1)) for draws in (20, 60)
+    )
+    for draws in (60, 40, 20):  # going on leaves the chains as they were
+        further, rng = begun.longer(draws)
+        assert np.array_equal(further.draws, whole.draws[:draws])
+    assert further is begun
+    _, after = begun.longer(60)
+    assert after.random() == whole.longer(60)[1].random() != rng.random()
 
 
 @pytest.mark.parametrize(("models", "chains", "exact"), [(5, 10, np.float64), (6, 4, np.float32)])
 def test_many_models_have_fewer_chains_and_draws_in_single_precision(monkeypatch, models, chains, exact):
     monkeypatch.setattr("mensura.iq.sampler.MANY_MODELS", 6)
     eta, regressors, _ = simulate(3, models=models)
-    told: list[int] = []
     alone = np.full(models, -1)
-    draws = sample(eta, regressors, DIMENSIONS, alone, 12, np.random.default_rng(1), told.append).draws
-    assert (told[0], sum(told), draws.dtype) == (chains, 12, exact)
+    sampled = sample(eta, regressors, DIMENSIONS, alone, 12, np.random.default_rng(1))
+    assert (len(sampled._states[-1].noise), len(sampled.draws), sampled.draws.dtype) == (chains, 12, exact)

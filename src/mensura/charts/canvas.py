@@ -230,8 +230,4 @@ def scale(low: float, high: float, start: float, end: float, *, log: bool = Fals
         inner = scale(math.log(low), math.log(high), start, end)
         return lambda value: inner(math.log(value) if value > 0 else -math.inf)
     length = (high - low) or 1.0
-
-    def to_pixels(value: float) -> float:
-        return start + (end - start) * min(max((value - low) / length, 0.0), 1.0)
-
-    return to_pixels
+    return lambda value: start + (end - start) * min(max((value - low) / length, 0.0), 1.0)

@@ -40,7 +40,7 @@ IQ_SCALES = {"2026-12": "826a6ecfee7e"}
 _TABLES = ("models", "benchmarks", "scores", "ladders")
 _DESCENT = ("predecessor", "predecessor2")
 
-_KEPT = ("ladders", "source", "rules", "weights", "n_draws", "seed")
+_KEPT = ("ladders", "source", "rules", "weights", "n_draws", "seed", "begun")
 _DRAWN = ("composites", "dimensions", "benchmarks", "below", "above")
 Placed = dict[str, IqResult]
 """Models by name, each with the scoring in which it stands beside the edition."""

@@ -1,6 +1,5 @@
 """Filling gaps from one model of all scores: draws of what full measurement would give, read off the ladders."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,7 +9,7 @@ from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.relatives import condition
 from mensura.iq.rules import ImputationRule, IqRules
 from mensura.iq.same_gaps import Entries, GapCorrection, correct, find_entries, in_parts
-from mensura.iq.sampler import STATES_KEPT, Sampled, sample
+from mensura.iq.sampler import STATES_KEPT, WHOLE_ROUNDS, Sampled, sample
 from mensura.iq.waterfall import JOINT, NONE, SOURCE, Filled, run_waterfall
 
 POINT_DRAWS = 400
@@ -29,22 +28,33 @@ class JointDraws:
     log_odds: Floats  # draws × models × benchmarks, measured ones as they are
     entries: Entries
     entered: Floats  # draws × pairs × benchmarks
+    begun: Sampled | None = None  # chains from which the draws for intervals go on
 
 
 def draw_log_odds(
-    matrix: ScoreMatrix, draws: int, rng: np.random.Generator, advance: Callable[[int], object] | None = None
-) -> Floats:
-    """Draw every missing score as log odds (draws × models × benchmarks); measured ones as they are."""
-    return _fit(matrix, draws, rng, advance).draws
+    matrix: ScoreMatrix, draws: int, rng: np.random.Generator, begun: Sampled | None = None
+) -> tuple[Floats, np.random.Generator]:
+    """Draw every missing score as log odds (draws × models × benchmarks), and return the generator after it.
+
+    Measured scores stay as they are. ``begun``: chains that began with this generator and go on.
+    """
+    sampled, after = (_sample(matrix, draws, rng), rng) if begun is None else begun.longer(draws)
+    own = rng.spawn(1)[0]  # so that what relatives say leaves every other draw as it is
+    return condition(sampled.draws, matrix.measured, matrix.shares, matrix.relatives, own), after
 
 
-def point_draws(matrix: ScoreMatrix, rule: ImputationRule) -> JointDraws:
-    """Return the draws behind a plain scoring: always the same for the same scores."""
-    rng = np.random.default_rng(0)
-    sampled = _fit(matrix, POINT_DRAWS, rng)
+def point_draws(matrix: ScoreMatrix, rule: ImputationRule, n: int = 0) -> JointDraws:
+    """Return the draws behind a plain scoring: always the same for the same scores.
+
+    ``n``: draws for intervals, which the same chains give where these are whole rounds of all of them.
+    """
+    shared = n if n % WHOLE_ROUNDS == 0 else 0
+    begun = _sample(matrix, min(shared or POINT_DRAWS, POINT_DRAWS), np.random.default_rng(0))
+    sampled, rng = begun.longer(POINT_DRAWS)
+    draws, _ = draw_log_odds(matrix, POINT_DRAWS, np.random.default_rng(0), begun=sampled)
     targets = rule.suffices(matrix.scored) & rule.same_gaps
-    entries = find_entries(matrix, matrix.read(sampled.draws.mean(axis=0)), targets)
-    return JointDraws(sampled.draws, entries, _enter(matrix, entries, sampled, rng))
+    entries = find_entries(matrix, matrix.read(draws.mean(axis=0)), targets)
+    return JointDraws(draws, entries, _enter(matrix, entries, sampled, rng), begun if shared else None)
 
 
 def fill_drawn(
@@ -112,17 +122,10 @@ def _filled(matrix: ScoreMatrix, new: Mask, iqs: Floats, errors: Floats, correct
     return Filled(iqs, steps, errors, np.full(measured.shape, -1), correction)
 
 
-def _fit(
-    matrix: ScoreMatrix, draws: int, rng: np.random.Generator, advance: Callable[[int], object] | None = None
-) -> Sampled:
-    """Sample the joint model of all scores."""
+def _sample(matrix: ScoreMatrix, draws: int, rng: np.random.Generator) -> Sampled:
     parents = matrix.ancestors[:, 0] if matrix.ancestors.shape[1] else np.full(len(matrix.subjects), -1)
-    sampled = sample(
-        *(_log_odds(matrix), _regressors(matrix), matrix.dimension_of, parents, draws, rng, advance),
-        doubt=matrix.doubt.among(matrix.measured),
-    )
-    own = rng.spawn(1)[0]  # so that what relatives say leaves every other draw as it is
-    return replace(sampled, draws=condition(sampled.draws, matrix.measured, matrix.shares, matrix.relatives, own))
+    known = _log_odds(matrix), _regressors(matrix), matrix.dimension_of, parents
+    return sample(*known, draws, rng, matrix.doubt.among(matrix.measured))
 
 
 def _enter(matrix: ScoreMatrix, entries: Entries, sampled: Sampled, rng: np.random.Generator) -> Floats:
@@ -143,7 +146,7 @@ def draw_without_each(matrix: ScoreMatrix, row: int, own: Ints) -> Floats:
     Rows are these cases, columns the benchmarks; a score that is there keeps its IQ.
     """
     rng = np.random.default_rng(0)
-    sampled = _fit(matrix, STATES_KEPT, rng)
+    sampled = _sample(matrix, STATES_KEPT, rng)
     unseen = sampled.without(np.arange(len(matrix.subjects)) == row, rng)
     eta = np.repeat(_log_odds(matrix)[[row]], own.size + 1, axis=0)
     eta[1 + np.arange(own.size), own] = np.nan
@@ -164,11 +167,14 @@ def _regressors(matrix: ScoreMatrix) -> Floats:
     return np.column_stack([released / max(float(released.std()), 1.0), matrix.reasoning - matrix.reasoning.mean()])
 
 
-def fill_benchmarks(matrix: ScoreMatrix, iqs: Floats, rules: IqRules, noise: Floats | None = None) -> Filled:
+def fill_benchmarks(
+    matrix: ScoreMatrix, iqs: Floats, rules: IqRules, noise: Floats | None = None, drawn: JointDraws | None = None
+) -> Filled:
     """Fill a stack of benchmark IQs (draws × models × benchmarks) by the waterfall, or one table by the joint model.
 
     ``noise`` holds standard normal deviates of the same shape; imputed values then vary by their standard error.
+    ``drawn``: the draws of the joint model, where scores did not change.
     """
     if rules.imputation.is_joint:
-        return complete_jointly(matrix, rules.imputation)
+        return complete_jointly(matrix, rules.imputation, drawn)
     return run_waterfall(matrix, iqs, rules, noise)

@@ -1,6 +1,5 @@
 """The result of a scoring: tables, the arrays behind them, and what can be asked of them."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -11,13 +10,14 @@ import polars as pl
 from mensura import __version__
 from mensura.core.arrays import Floats, Ints, Mask
 from mensura.core.errors import MensuraError, counted
-from mensura.core.results import Result
+from mensura.core.results import Result, set_computed
 from mensura.evidence import Evidence, require_subject
 from mensura.intake.scores import UNNAMED_SOURCE as USER
 from mensura.iq.dimensions import STATUSES, ScoredDimensions, rounded
 from mensura.iq.explanation import Explanation, Scoring, explain_subject, no_composite
 from mensura.iq.matrix import ScoreMatrix, scores_of
 from mensura.iq.rules import IqRules
+from mensura.iq.sampler import Sampled
 from mensura.iq.tables import gather_facts, pick_known, score_emotional, trace_benchmarks
 from mensura.iq.uncertainty import IqDraws, draw_iqs, score_errors
 from mensura.iq.waterfall import PREDECESSOR, SOURCE, STEPS, Filled
@@ -54,6 +54,7 @@ class IqResult(Result):
     published: Floats  # composites by the published method, one per model
     n_draws: int
     seed: int
+    begun: Sampled | None  # chains of the scoring, which go on for the draws behind the intervals
 
     @cached_property
     def composites(self) -> pl.DataFrame:
@@ -274,12 +275,9 @@ class IqResult(Result):
         """Return the whole derivation of one model's IQ as a tree."""
         return explain_subject(self._scoring, self._known(subject))
 
-    def draws(self, n: int = 1000, seed: int = 0, advance: Callable[[], object] | None = None) -> IqDraws:
-        """Draw every IQ ``n`` times, scores varied by their errors and missing values by theirs.
-
-        ``advance`` is called once per hundred draws.
-        """
-        raw = draw_iqs(self.matrix, self.errors, self.rules, self.weights, n, seed, advance, self.filled.correction)
+    def draws(self, n: int = 1000, seed: int = 0) -> IqDraws:
+        """Draw every IQ ``n`` times, scores varied by their errors and missing values by theirs."""
+        raw = self._draw(n, seed)
         if self.rules.imputation.is_joint:
             return raw
         return raw.centred(self.scored.composites[0], self.scored.dimensions[0], self.filled.iqs[0])
@@ -293,7 +291,15 @@ class IqResult(Result):
     @cached_property
     def drawn(self) -> IqDraws:
         """The draws behind the intervals (there are none unless draws were asked for)."""
-        return self.draws(self.n_draws, self.seed)
+        if self.begun is None:
+            return self.draws(self.n_draws, self.seed)
+        drawn = self._draw(self.n_draws, self.seed, self.begun)
+        set_computed(self, begun=None)  # it takes much memory
+        return drawn
+
+    def _draw(self, n: int, seed: int, begun: Sampled | None = None) -> IqDraws:
+        arrays = self.matrix, self.errors, self.rules, self.weights
+        return draw_iqs(*arrays, n, seed, self.filled.correction, begun)
 
     def _interval(self, part: str, centre: Floats) -> tuple[Floats, Floats]:
         if not self.n_draws:

@@ -15,7 +15,7 @@ a cause move together; independent errors per gap would average out in the compo
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -34,11 +34,12 @@ FORGETTING = 15
 CHAINS, FEWER_CHAINS = 10, 4
 """Chains side by side, each giving its share of the draws; more would cost memory and save no time. Every chain burns
 in for itself, which with thousands of models takes longer than the draws do: then there are fewer."""
+WHOLE_ROUNDS = 20
+"""Draws, or a multiple of them, that all chains end together."""
 MANY_MODELS = 1000
 """Models from which there are fewer chains, and draws in single precision."""
 START_SPREAD = 4.0
 """Squared logits: how far scores are thought to spread around the mean of their test before the first fit."""
-Advance: TypeAlias = Callable[[int], object] | None
 Cells: TypeAlias = tuple[Ints, ...]
 """Rows and columns of some scores."""
 STATES_KEPT = 30
@@ -79,6 +80,16 @@ class Sampled:
     readings: Readings
     _data: GibbsData
     _states: tuple[GibbsState, ...]
+    _rng: np.random.Generator  # as it was after the last draw
+
+    def longer(self, draws: int) -> tuple[Sampled, np.random.Generator]:
+        """Return this many draws, these first, as if the chains had never stopped, and the generator after the last."""
+        rng, more = deepcopy(self._rng), self
+        if draws > len(self.draws):
+            more = _run(self._data, self.readings, self._states[-1], 0, draws - len(self.draws), rng)
+            states = (*self._states, *more._states)[-max(len(self._states), len(more._states)) :]
+            more = replace(more, draws=np.concatenate([self.draws, more.draws]), _states=states)
+        return more, rng
 
     def without(self, rows: Mask, rng: np.random.Generator) -> Sampled:
         """Return what is sampled when these models have no scores: the chains run on until they are forgotten."""
@@ -117,13 +128,12 @@ def sample(
     parents: Ints,
     draws: int,
     rng: np.random.Generator,
-    advance: Advance = None,
     doubt: Doubt | None = None,
 ) -> Sampled:
     """Draw every missing (NaN) score of η, models × benchmarks, given all others.
 
     ``regressors`` (models × q) have mean 0, since the benchmarks' intercepts hold the level; ``parents`` holds the row
-    of each model's predecessor, −1 where there is none. ``advance`` is told the number of draws after each sweep.
+    of each model's predecessor, −1 where there is none.
     ``doubt`` says which scores tell less than usual ones. These are drawn too, each read beside what a first fit
     predicts of it.
     """
@@ -139,17 +149,11 @@ def sample(
         first = _run(data, readings, state, BURN_IN, STATES_KEPT, rng)
         readings = readings.replaced(cells, *doubt.match(*first.predict(cells, rng)))
         state, burn_in = first._states[-1], FORGETTING
-    return _run(data, readings, state, burn_in, draws, rng, advance)
+    return _run(data, readings, state, burn_in, draws, rng)
 
 
 def _run(
-    data: GibbsData,
-    readings: Readings,
-    state: GibbsState,
-    burn_in: int,
-    draws: int,
-    rng: np.random.Generator,
-    advance: Advance = None,
+    data: GibbsData, readings: Readings, state: GibbsState, burn_in: int, draws: int, rng: np.random.Generator
 ) -> Sampled:
     """Run all chains from a state, and keep draws after the first sweeps.
 
@@ -176,6 +180,4 @@ def _run(
             reading = odds + np.sqrt(doubt) * rng.standard_normal((len(room), models.size))
             noise = state.noise[: len(room), benchmarks]
             room[:, models, benchmarks] += noise / (noise + doubt) * (reading - room[:, models, benchmarks])
-        if advance is not None:
-            advance(len(room))
-    return Sampled(kept, readings, data, tuple(states))
+    return Sampled(kept, readings, data, tuple(states), deepcopy(rng))

@@ -13,7 +13,7 @@ from mensura.core.cache import keep
 from mensura.core.errors import MensuraError
 from mensura.evidence import Evidence, load
 from mensura.iq.dimensions import score_dimensions
-from mensura.iq.joint import fill_benchmarks
+from mensura.iq.joint import fill_benchmarks, point_draws
 from mensura.iq.ladders import PUBLISHED, RECUT
 from mensura.iq.matrix import build_matrix
 from mensura.iq.result import IqResult
@@ -95,11 +95,13 @@ def score_iq(
     if selected is not None:
         named = np.isin(matrix.subjects, list(selected))
         matrix = replace(matrix, chosen=(matrix.chosen | named[:, None] & matrix.measured) & bool(selected))
-    filled = fill_benchmarks(matrix, matrix.iqs[None], used)
+    drawn = point_draws(matrix, used.imputation, 0 if seed else draws) if used.imputation.is_joint else None
+    filled = fill_benchmarks(matrix, matrix.iqs[None], used, drawn=drawn)
     scored = score_dimensions(matrix, filled, used, shares)
     name = "table" if isinstance(ladders, pl.DataFrame) else str(ladders)
     published = _published(evidence, rules, shares, source)
-    return IqResult(evidence, name, source, used, shares, matrix, filled, scored, published, draws, seed)
+    begun = None if drawn is None else drawn.begun
+    return IqResult(evidence, name, source, used, shares, matrix, filled, scored, published, draws, seed, begun)
 
 
 def _filled_by(rules: IqRules, imputation: Imputation) -> IqRules:

@@ -11,7 +11,6 @@ waterfall of minima sinks when it is shaken, which is no news about the model.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -28,6 +27,7 @@ from mensura.iq.ladders import HIGHEST, LOWEST
 from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.rules import IqRules
 from mensura.iq.same_gaps import GapCorrection
+from mensura.iq.sampler import Sampled
 from mensura.scale.ranking import TAIL
 
 _CHUNK = 100  # draws worked on at once: enough to keep the processor busy, few enough for its memory
@@ -107,18 +107,19 @@ def draw_iqs(
     weights: Floats,
     n: int,
     seed: int,
-    advance: Callable[[], object] | None = None,
     correction: GapCorrection | None = None,
+    begun: Sampled | None = None,
 ) -> IqDraws:
-    """Draw ``n`` times; ``advance`` is called once per hundred draws, and once for what is left of a hundred.
+    """Draw ``n`` times.
 
-    ``correction`` is that of the scoring whose intervals these are, where the joint model fills gaps.
+    ``correction`` is that of the scoring whose intervals these are, where the joint model fills gaps. ``begun``: its
+    chains, which go on (:class:`mensura.iq.joint.JointDraws`); their draws are written over.
     """
     if n < 1:
         raise MensuraError(f"draws: expected at least 1, got {n}")
     generator = np.random.default_rng(seed)
     if rules.imputation.is_joint:
-        return _draw_jointly(matrix, errors, rules, weights, n, generator, advance, correction)
+        return _draw_jointly(matrix, errors, rules, weights, n, generator, correction, begun)
     parts = []
     for start in range(0, n, _CHUNK):
         count = min(_CHUNK, n - start)
@@ -128,8 +129,6 @@ def draw_iqs(
         deviates = generator.standard_normal((count, len(matrix.subjects), len(matrix.dimensions)))
         scored = score_dimensions(matrix, filled, rules, weights, deviates)
         parts.append((scored.composites, scored.dimensions, filled.iqs.astype(np.float32)))
-        if advance is not None:
-            advance()
     composites, dimensions, benchmarks = (np.concatenate(part) for part in zip(*parts, strict=True))
     return IqDraws(matrix.subjects, composites, dimensions, benchmarks)
 
@@ -141,25 +140,15 @@ def _draw_jointly(
     weights: Floats,
     n: int,
     generator: np.random.Generator,
-    advance: Callable[[], object] | None,
     correction: GapCorrection | None,
+    begun: Sampled | None,
 ) -> IqDraws:
     """Draw what is missing from the joint model, and what was measured by its error."""
-    done = 0
-
-    def count(draws: int) -> None:
-        nonlocal done
-        before, done = done, done + draws
-        if advance is not None and (done // _CHUNK > before // _CHUNK or done == n):
-            advance()
-
-    log_odds = draw_log_odds(matrix, n, generator, count)
+    drawn, generator = draw_log_odds(matrix, n, generator, begun)
     chunks = at_once(n, matrix.iqs.size, most=_CHUNK)
-    drawn = np.empty(log_odds.shape)
-    for chunk in chunks:
-        drawn[chunk] = matrix.read(log_odds[chunk], beyond=True)
-    del log_odds  # as much memory as what comes of it
-    middle = np.sum([drawn[chunk].sum(axis=0) for chunk in chunks], axis=0) / n
+    for chunk in chunks:  # IQs take the place of the log odds, which need as much memory
+        drawn[chunk] = matrix.read(drawn[chunk], beyond=True)
+    middle = np.sum([drawn[chunk].sum(axis=0, dtype=np.float64) for chunk in chunks], axis=0) / n
     models = len(matrix.subjects)
     correction = correction or GapCorrection(np.zeros(models), np.ones(models), np.zeros(models))
     composites, dimensions = np.empty((n, models)), np.empty((n, models, len(matrix.dimensions)))

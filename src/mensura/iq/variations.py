@@ -11,7 +11,7 @@ from mensura.core.arrays import Floats, Mask
 from mensura.core.frames import sort_highest
 from mensura.core.results import Result
 from mensura.iq.dimensions import score_dimensions
-from mensura.iq.joint import JointDraws, complete_jointly, fill_benchmarks, point_draws
+from mensura.iq.joint import JointDraws, fill_benchmarks, point_draws
 from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.result import IqResult
 from mensura.iq.rules import IqRules
@@ -113,10 +113,7 @@ def _kept(matrix: ScoreMatrix, rules: IqRules, weights: Floats, keep: Mask) -> t
 
 def _composites(matrix: ScoreMatrix, rules: IqRules, weights: Floats, drawn: JointDraws | None) -> Floats:
     """Score again; scores drawn by the joint model are given where only a ladder moved."""
-    if drawn is None:
-        filled = fill_benchmarks(matrix, matrix.iqs[None], rules)
-    else:
-        filled = complete_jointly(matrix, rules.imputation, drawn)
+    filled = fill_benchmarks(matrix, matrix.iqs[None], rules, drawn=drawn)
     return np.asarray(score_dimensions(matrix, filled, rules, weights).composites[0])
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 
 from mensura.evidence import TABLES, Evidence
+from mensura.evidence.passing import beyond_guessing
 from mensura.study.leaders import measure_own
 from mensura.study.units import show
 
@@ -178,6 +179,11 @@ class PlainRows:
     def ranked_rows(self) -> list[dict[str, Any]]:
         """The rows of the models that are ranked, highest IQ first."""
         return [row for row in self.by_iq if row["rank"] is not None]
+
+    @cached_property
+    def beyond_guessing(self) -> set[str]:
+        """The models with a score that guessing does not explain."""
+        return set(beyond_guessing(self.study.evidence)["subject"])
 
     @cached_property
     def profiles(self) -> pl.DataFrame:

@@ -15,7 +15,6 @@ import polars as pl
 from mensura.core.frames import sort_highest
 from mensura.core.results import Result
 from mensura.evidence import Evidence, require_subject
-from mensura.evidence.passing import beyond_guessing
 from mensura.iq.matrix import count_teachers
 from mensura.iq.relatives import ENOUGH, TEACHERS
 from mensura.iq.result import COUNTS
@@ -161,8 +160,8 @@ def find_neighbours(study: Study, subject: str) -> Rows:
     above = len(list(takewhile(lambda row: row is not own and row["exact_iq"] >= own["exact_iq"], ranked)))
     below = above + (above < len(ranked) and ranked[above] is own)
     near = [*ranked[max(0, above - NEIGHBOURS) : above], own, *ranked[below : below + NEIGHBOURS]]
-    guesses = beyond_guessing(study.evidence).filter(subject=subject).is_empty()
-    chances = [None if guesses or row is own else study.ahead(subject, row["subject"]) for row in near]
+    guesses = subject not in study.rows.beyond_guessing
+    chances = [None if guesses or row is own else study.iq.drawn.ahead(subject, row["subject"]) for row in near]
     rows = [{**row, "chance_above": chance} for row, chance in zip(near, chances, strict=True)]
     return Rows(columns, [{name: row[name] for name in columns} for row in rows])
 

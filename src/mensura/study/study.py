@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
-import numpy as np
 import polars as pl
 
 from mensura.calibration import chosen_lines
@@ -199,12 +198,6 @@ class Study(Result):
         )
         return self.iq.dimensions.with_columns(shown=shown)
 
-    def ahead(self, subject: str, other: str) -> float:
-        """Return the share of joint draws in which one model's IQ lies above another's."""
-        drawn = self.iq.drawn
-        first, second = (drawn.composites[:, drawn.places[name]] for name in (subject, other))
-        return float(np.mean(first > second))
-
     @cached_property
     def lead(self) -> Lead | None:
         """Who leads, and how sure that is by each way of reckoning; kept by itself, as few commands ask for it."""
@@ -335,8 +328,8 @@ class Study(Result):
 
 
 def draws_for(models: int) -> int:
-    """Return the number of draws behind the intervals of so many models."""
-    return min(DRAWS, max(_FEWEST_DRAWS, _MOST_DRAWN // max(1, models)))
+    """Return the number of draws behind the intervals of so many models, in twenties: whole rounds of chains."""
+    return min(DRAWS, max(_FEWEST_DRAWS, _MOST_DRAWN // max(1, models) // 20 * 20))
 
 
 def _compute_parts(evidence: Evidence, lines: Calibration) -> dict[str, Any]:

@@ -230,7 +230,8 @@ def joint_table(years: Floats, C: Floats, spent: Floats, *, level: float, publis
     ratio = float(beta[2] / beta[1])
     if published:
         relative = covariance[1, 1] / beta[1] ** 2 + covariance[2, 2] / beta[2] ** 2
-        half = float(_published_z(level) * abs(ratio) * np.sqrt(relative))
+        z = round(float(scipy.special.ndtri(0.5 + level / 2)), 3 if level < 0.95 else 2)  # as the published code does
+        half = float(z * abs(ratio) * np.sqrt(relative))
         low, high = ratio - half, ratio + half
     else:
         quantile = float(scipy.special.stdtrit(freedom, 0.5 + level / 2))
@@ -239,11 +240,6 @@ def joint_table(years: Floats, C: Floats, spent: Floats, *, level: float, publis
     row = (float(beta[1]), float(beta[2]), explained, ratio, low, high, C.size)
     columns = ["per_decade", "per_year", "r_squared", "decades_saved", "low", "high", "n"]
     return pl.DataFrame([row], schema=columns, orient="row")
-
-
-def _published_z(level: float) -> float:
-    """Normal quantile with the digits the published code uses."""
-    return round(float(scipy.special.ndtri(0.5 + level / 2)), 3 if level < 0.95 else 2)
 
 
 def fieller(top: float, bottom: float, covariance: Floats, quantile: float) -> tuple[float, float]:
