@@ -26,14 +26,15 @@ _ROW, _TALL = 49.0, 52.0
 
 def draw_among(model: Mark, others: Sequence[float], description: str) -> Drawing:
     """Draw 1,000 people as dots, the model as an upright line among them, and the other models as a rug."""
-    return Drawing(lambda width: _among(width, model, others, description), description, screen=WIDE)
+    everyone = tuple(sorted([*others, model.x]))
+    return Drawing(lambda width: _among(width, model, everyone, description), description, screen=WIDE)
 
 
-def _among(width: float, model: Mark, others: Sequence[float], description: str) -> Markup:
+def _among(width: float, model: Mark, everyone: tuple[float, ...], description: str) -> Markup:
     pitch = 9.2 if width > 1000 else 6.0 if width > _NARROW else 3.9
-    low = min(55.0, model.ends[0] - 3, min(others, default=100.0) - 3)
+    low = min(55.0, model.ends[0] - 3, everyone[0] - 3)
     high = max(152.0, model.ends[1] + 3)
-    at, everyone = scale(low, high, 0.0, width), tuple(sorted([*others, model.x]))
+    at = scale(low, high, 0.0, width)
     backdrop, columns, ground, leftmost = _backdrop(low, high, width, pitch, everyone)
     sheet = Canvas(width, ground + 66, description)
     rug = ground + 45
@@ -45,8 +46,9 @@ def _among(width: float, model: Mark, others: Sequence[float], description: str)
     for iq in _TICKS:
         sheet.words(at(iq), ground + 19, str(iq), weight="600", size=13, anchor="middle")
     _flag(sheet, model, at(model.x), ground, pitch, columns)
-    if text_width(f"{len(others)} other models") < leftmost - 8:
-        sheet.words(0, rug, f"{len(others)} other models", fill=paint.soft)
+    others = f"{len(everyone) - 1} other models"
+    if text_width(others) < leftmost - 8:
+        sheet.words(0, rug, others, fill=paint.soft)
     _mark(sheet, model, at, rug, 7.0)
     return sheet.svg()
 

@@ -1,5 +1,6 @@
 """Tables of this package: read back as they were written, checked for columns, shown as text."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ _SIGNS = r"(?:[\t\r\n]|[\s\u3000]*[=+\-@＝＋－＠])"
 _QUOTED = rf"^'+{_SIGNS}"
 _FORMULA = rf"^'*{_SIGNS}"
 """Cells a spreadsheet would compute: a sign at the start, also full-width or after blanks, a tab or a line end."""
+_RISKY, _NUMBER = re.compile(_FORMULA), re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 
 
 def without_quotes(frame: pl.DataFrame) -> pl.DataFrame:
@@ -36,6 +38,11 @@ def neutral_cells(frame: pl.DataFrame) -> pl.DataFrame:
     cells = pl.col(pl.String)
     risky = cells.str.contains(_FORMULA) & cells.cast(pl.Float64, strict=False).is_null()
     return frame.with_columns(pl.when(risky).then(pl.lit("'") + cells).otherwise(cells).name.keep())
+
+
+def neutral_text(text: str) -> str:
+    """Return one text cell as :func:`neutral_cells` does: a frame for a few rows costs more than the rows."""
+    return f"'{text}" if _RISKY.match(text) and not _NUMBER.fullmatch(text) else text
 
 
 def says_yes(column: str) -> pl.Expr:

@@ -17,16 +17,20 @@ _LOOKS = (
     r'|text-anchor|font-(?:size|weight|style))="[^"]*"'
 )
 _LOOK = re.compile(_LOOKS)
-_TWO_LOOKS = re.compile(rf"<(?:svg|g|path|text|tspan|rect|circle|use)\b(?:[^>]*?{_LOOKS}){{2}}[^>]*?(?=/?>)")
+_TWO_LOOKS = re.compile(
+    rf"<(?:svg|g|path|text|tspan|rect|circle|use)\b(?:(?:[^> ]++|(?!{_LOOKS}) )*+{_LOOKS}){{2}}[^>]*?(?=/?>)"
+)
 """An element with two or more attributes of its look."""
-_TWINS = re.compile(r'<div class="only-wide">(.*?)</div><div class="only-narrow">(.*?)</div>', re.DOTALL)
+_WITHIN = r"([^<]*+(?:<(?!/{}>)[^<]*+)*+)"
+"""What an element contains, up to the next end of one of its kind: found faster than any text up to there."""
+_TWINS = re.compile("".join(f'<div class="only-{one}">{_WITHIN.format("div")}</div>' for one in ("wide", "narrow")))
 _MARK = re.compile(r'<(?:a\b|g\b[^>]* role="img")[^>]*>')
 _WORDS = re.compile(r' (?:aria-label|data-subject|data-provider)="[^"]*"')
 _PLACE = re.compile(r' transform="[^"]*"')
 _SIGN = re.compile(r'<path class="sign" transform="translate\(([-\d.]+),([-\d.]+)\)" d="([^"]*)"')
 _LINE = re.compile(r'<line x1="([-\d.]+)" y1="([-\d.]+)" x2="([-\d.]+)" y2="([-\d.]+)"')
 _ROUND = re.compile(r'( (?:[xyrd]|c[xy]|width|height|transform)="[^"]*?\d\.0(?!\d)[^"]*)')
-_TABLE = re.compile(r'<table\b(?! class="[^"]*ranking).*?</table>', re.DOTALL)
+_TABLE = re.compile(r'<table\b(?! class="[^"]*ranking)' + _WITHIN.format("table") + "</table>")
 _ROW = re.compile(r"<tr\b.*?</tr>", re.DOTALL)
 _CELL = re.compile(r'<t[dh]\b[^>]*?(?: data-label="([^"]*)"[^>]*)?>')
 _LABEL = re.compile(r' data-label="([^"]*)"')
@@ -41,11 +45,11 @@ _WORD = re.compile(
 """An attribute whose value is one word, which needs no quotes."""
 _LINK = re.compile(r"""(<(?:a|use)\b[^>]*? href=)"([^\s"'=<>`&]+)"(?=[ >])""")
 _RIGHT_TO_LEFT = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff"
-_DIRECTION = re.compile(rf'(<\w[^<>]*?) dir="auto"([^<>]*>(?=[^<{_RIGHT_TO_LEFT}]*?[A-Za-z])[^<{_RIGHT_TO_LEFT}]*<)')
+_DIRECTION = re.compile(rf' dir="auto"([^<>]*>(?=[^<{_RIGHT_TO_LEFT}]*?[A-Za-z])[^<{_RIGHT_TO_LEFT}]*<)')
 """The direction of a text of Latin letters alone, which is that of the page."""
 _END = re.compile(r"</(?:t[dr]|li|d[dt])>\s*(?=</?(?:t[drh]|tbody|li|d[dtl]|ul|div)\b)")
 _FOR_SCRIPTS = re.compile(r' (?:class|data-(?:subject|provider))="[^"]*"| role="img" aria-label="[^"]*"')
-_SHARED = re.compile(r'<g class="shared" data-size="([\d.]+) ([\d.]+)">(.*?)</g>', re.DOTALL)
+_SHARED = re.compile(r'<g class="shared" data-size="([\d.]+) ([\d.]+)">' + _WITHIN.format("g") + "</g>")
 
 
 class Compact:
@@ -83,7 +87,7 @@ class Compact:
         if "static/charts.js" not in text:  # nothing on the page chooses makers
             text = _PROVIDER.sub(r"\1", text)
         text = _ROUND.sub(_whole, _TWO_LOOKS.sub(lambda match: _look(match, "data-s", self._part, self._looks), text))
-        text = _DIRECTION.sub(r"\1\2", _TABLE.sub(self._table, text))
+        text = _DIRECTION.sub(r"\1", _TABLE.sub(self._table, text))
         text = _END.sub("", _LINK.sub(r"\1\2", _WORD.sub(_unquoted, text)))
         if shapes:
             parts = "".join(f'<path id="{name}" d="{outline}"/>' for outline, name in shapes.items())

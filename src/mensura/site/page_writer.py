@@ -12,14 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-import polars as pl
 from markupsafe import Markup, escape
 
 from mensura.charts import FrameWords, Mark, draw_share_card, frame_picture
 from mensura.charts.render import to_png
 from mensura.charts.theme import ROOT
 from mensura.core.cache import recall
-from mensura.core.frames import neutral_cells
+from mensura.core.frames import neutral_text
 from mensura.evidence import slug
 from mensura.site.api import VERSION, to_json
 from mensura.site.compact import Compact, compact_drawing
@@ -32,6 +31,7 @@ from mensura.study import units
 _SAID_BY_PAGE = re.compile(
     r'<svg xmlns="http://www.w3.org/2000/svg"([^>]*?)(?: role="group" aria-label="[^"]*")? font-family="[^"]*"'
 )
+_SPECIAL = re.compile(r'[,"\r\n]')
 _SIZE = re.compile(r'(?:width|height)="([\d.]+)"')
 SharedParts: TypeAlias = tuple[list[str], str, dict[str, str]]
 MOST_CARDS = 24
@@ -201,6 +201,9 @@ def _card_path(file: str) -> str:
 def csv_text(columns: list[str], rows: list[list[object]]) -> str:
     """Return the table of a picture as CSV, numbers to six digits; quotes tell an empty text from nothing."""
     cells = [[units.digits(cell) if isinstance(cell, float) else cell for cell in row] for row in rows]
-    texts = [[None if cell is None else str(cell) for cell in row] for row in cells]
-    frame = pl.DataFrame(texts, schema=dict.fromkeys(columns, pl.String), orient="row")
-    return neutral_cells(frame).write_csv()
+    texts = (["" if cell is None else _quoted(neutral_text(str(cell))) for cell in row] for row in cells)
+    return "".join(f"{','.join(row)}\n" for row in (map(_quoted, columns), *texts))
+
+
+def _quoted(text: str) -> str:
+    return '"{}"'.format(text.replace('"', '""')) if not text or _SPECIAL.search(text) else text

@@ -127,7 +127,8 @@ def chart_page(figure: Figure) -> Page:
         for key, head in shown.items()
         if any(cell is not None for cell in columns[key]) and not _repeats_name(key, columns)
     }
-    numeric = {key for key, cells in columns.items() if _is_numeric(cells)}
+    # measurements: numbers or nothing, not all of them whole
+    numeric = {key for key, cells in columns.items() if float in {*map(type, cells)} <= {int, float, type(None)}}
     texts = {key: show_column(cells) if key in numeric else cells for key, cells in columns.items()}
     rows = [
         (_page_of(row), [(columns[key][at], texts[key][at]) for key in shown]) for at, row in enumerate(figure.points)
@@ -145,12 +146,6 @@ def _repeats_name(key: str, columns: dict[str, list[Any]]) -> bool:
         return False
     pairs = set(zip(columns[key], columns["name"], strict=True))
     return len(pairs) == len(set(columns[key])) == len(set(columns["name"]))
-
-
-def _is_numeric(cells: list[Any]) -> bool:
-    """Return whether a column holds measurements: numbers or nothing, not all of them whole."""
-    given = [cell for cell in cells if cell is not None]
-    return all(type(cell) in (int, float) for cell in given) and any(type(cell) is float for cell in given)
 
 
 def _page_of(row: dict[str, Any]) -> str | None:

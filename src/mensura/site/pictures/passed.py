@@ -53,7 +53,9 @@ def passed_figure(study: Study, every: list[Passed], name: str = "passed") -> Fi
     rows = [_row(study, one, grades[one.benchmark, one.group]) for one in every if one.verdict in _VERDICTS]
     newest = study.evidence.models["released"].max()
     today = newest if isinstance(newest, date) else date(2026, 1, 1)
-    finding = _when(every) if name == "passed" else _judged_said(every)
+    passed = sum(one.verdict == "passed" for one in every)
+    judged = f"Of {counted(len(every), 'group')} whose score was only judged, {passed} would be passed"
+    finding = _when(every) if name == "passed" else judged
     titles = {verdict: f"{words}: {_counts(every, verdict)}" for verdict, words in _VERDICTS.items()}
     drawing = draw_passing(rows, start=date(2022, 11, 1), today=today, titles=titles, description=finding)
     return worded(name, drawing, finding, rows=[_table_row(study, one) for one in every], paged=True)
@@ -63,11 +65,6 @@ def passed_figure(study: Study, every: list[Passed], name: str = "passed") -> Fi
 def passed_judged(study: Study) -> Figure:
     """Who was passed by judgement: groups whose score nobody measured."""
     return passed_figure(study, passed_people(study, ("judged",)), "passed-judged")
-
-
-def _judged_said(every: list[Passed]) -> str:
-    passed = sum(one.verdict == "passed" for one in every)
-    return f"Of {counted(len(every), 'group')} whose score was only judged, {passed} would be passed"
 
 
 def _counts(every: list[Passed], verdict: str) -> str:
