@@ -11,7 +11,7 @@ from mensura.core.errors import MensuraError
 from mensura.extrapolation.abilities import sample
 from mensura.extrapolation.protocol import Task
 from mensura.extrapolation.transfer import Transfer, depart
-from mensura.people import Population, World
+from mensura.people import WORLD, Population, World
 from mensura.people.world import Ability
 
 TABLES = World.load()
@@ -80,6 +80,10 @@ def test_two_countries_are_apart_by_the_squares_of_their_shares():
     assert transfer(ITALY, half).mismatch == pytest.approx(0.5)
     apart = transfer(ITALY, half)
     assert apart.distance(apart.reference_cells) == pytest.approx(0.5**0.5)
+    everybody = transfer(ITALY, WORLD)
+    assert 1.0 < everybody.distance(everybody.reference_cells) ** 2 < 1.1, (
+        "(1 − share of Italy)² + Σ of others' squares"
+    )
     stated = transfer(replace(ITALY, ability=Ability(0.2, 1.0, 0.1, 0.3)), half)
     assert stated.distance(stated.reference_cells) == pytest.approx(0.5**0.5), "the two halves alone"
     assert stated.mismatch == pytest.approx(0.5), "items still are as foreign"
