@@ -57,6 +57,7 @@ def test_countries_of_rates_come_before_those_of_persons():
     assert dict(zip(who.countries, who.shares, strict=True)) == {"ITA": 60.0, "JPN": 30.0}
     assert who.ages == (15, OLDEST), "adults of any age, where ages are unknown"
     assert not who.in_school
+    assert "in ITA, JPN." in who.prose
 
 
 def test_one_person_in_two_hundred_at_either_end_sets_no_age():
@@ -64,6 +65,9 @@ def test_one_person_in_two_hundred_at_either_end_sets_no_age():
     who = describe(pool_of(pl.DataFrame({"age": ages, "sex": ["f"] * 301})), World.load())
     assert who.ages == (20, 40)
     assert who.countries == ()
+    assert "aged 20 to 40, in unknown countries." in who.prose
+    three = pl.DataFrame({"age": [3] * 3 + [20] * 294 + [99] * 3, "sex": ["f"] * 300})
+    assert describe(pool_of(three), World.load()).ages == (3, 99), "three in three hundred do"
 
 
 def test_a_pool_that_says_nothing_of_its_people_is_refused():
