@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mensura.exam.comparison import _people_row, agreement_among, error_agreement
-from mensura.exam.rates import MeanRate
+from mensura.exam.comparison import _difference, _model_row, _people_row, agreement_among, error_agreement
+from mensura.exam.rates import AnswerMatrix, MeanRate
 
 
 def test_errors_that_fall_on_the_same_items_agree_and_independent_ones_do_not():
@@ -38,3 +38,83 @@ def test_the_row_of_people_counts_people_alone():
     assert row["no_answer"] == 0.5
     assert row["seconds_per_right"] == 30.0
     assert row["cost_per_right"] == pytest.approx(0.1)
+
+
+def test_agreement_is_cohens_kappa_weighted_by_the_items_in_common():
+    """One person: 4 common items, same on 3; rates 2/4 and 3/4 give ½ by chance, so kappa is (¾ − ½) / (1 − ½)."""
+    people, score = np.array([[1.0, 1.0, 0.0, 0.0, 1.0]]), np.array([1.0, 1.0, 1.0, 0.0, 0.0])
+    given, taken = np.array([[True] * 5]), np.array([True] * 4 + [False])
+    assert error_agreement(score, taken, people, given) == pytest.approx(0.5)
+    assert error_agreement(score, taken, np.array([[0.5, 0.6, 0.49, 0.0, 1.0]]), given) == pytest.approx(0.5)
+    two = np.array([[1.0, 1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 0.0, 0.0]])
+    both = np.array([[True] * 5, [True, True, False, False, False]])
+    same, chance = (4 * 0.75 + 2 * 0.5) / 6, (4 * 0.5 + 2 * 0.5) / 6
+    assert error_agreement(score, taken, two, both) == pytest.approx((same - chance) / (1 - chance))
+    assert np.isnan(error_agreement(score, np.zeros(5, dtype=bool), people, given))
+
+
+def test_agreement_among_people_is_of_each_with_all_others():
+    people = np.array([[1.0, 0.0, 1.0, 0.0], [1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0]])
+    given = np.ones_like(people, dtype=bool)
+    assert agreement_among(people, given) == pytest.approx((0 + 0 - 1) / 3)
+
+
+def model_rows(*rows):
+    names = ["subject", "item", "repeat", "outcome", "score", "cost", "seconds"]
+    types = {"score": pl.Float64, "cost": pl.Float64, "seconds": pl.Float64}
+    return pl.DataFrame(rows, schema=names, schema_overrides=types, orient="row")
+
+
+def test_the_row_of_a_model_counts_items_and_not_their_repeats():
+    """Rates 1, ½ and 0 of three items from two repeats; the fourth item has no score."""
+    own = model_rows(
+        ("m", "a", 0, "right", 1.0, 0.02, 1.0),
+        ("m", "b", 0, "right", 1.0, 0.02, 2.0),
+        ("m", "c", 0, "wrong", 0.0, None, 3.0),
+        ("m", "a", 1, "right", 1.0, 0.02, None),
+        ("m", "b", 1, "wrong", 0.0, None, 1.0),
+        ("m", "c", 1, "wrong", 0.0, None, 2.0),
+        ("m", "d", 0, "ungraded", None, None, None),
+    )
+    exam = SimpleNamespace(scored=[SimpleNamespace(item=name) for name in "abcd"])
+    answers = AnswerMatrix(np.array([[1.0, 0, 0, 1], [1, 1, 0, 0]]), np.ones((2, 4), dtype=bool), np.ones(2))
+    place = {"percentile": 40.0, "one_in": 2.5, "at_least": False, "low": 0.5, "high": 0.8}
+    row = _model_row(exam, own, answers, place)
+    assert (row["rate"], row["n"], row["kind"]) == (0.5, 3, "models")
+    assert row["low"] < 0.5 < row["high"]
+    assert row["spread"] == pytest.approx(abs(2 / 3 - 1 / 3) / 2**0.5)
+    assert row["cost_per_right"] == pytest.approx(0.06 / 3)
+    assert row["seconds_per_right"] == pytest.approx(9 / 3)
+    assert (row["percentile_low"], row["percentile_high"]) == (pytest.approx(20.0), pytest.approx(50.0))
+    assert (row["people_rate"], row["difference"]) == (pytest.approx(0.5), pytest.approx(0.0))
+    alone = _model_row(exam, own.filter(repeat=0), answers, {})
+    assert alone["spread"] is None and "percentile" not in alone
+    none = _model_row(exam, own.filter(item="d"), answers, {})
+    assert np.isnan(none["rate"]) and none["n"] == 0 and none["cost_per_right"] is None and "difference" not in none
+
+
+def test_a_difference_counts_items_as_a_sample_of_such_items():
+    """Each of 200 alike people answers all items: the error is that of the differences between items."""
+    rate = np.array([0.2, 0.4, 0.6, 0.8])
+    people = (np.arange(200)[:, None] % 10 < 10 * rate).astype(float)
+    answers = AnswerMatrix(people, np.ones((200, 4), dtype=bool), np.ones(200))
+    score = np.array([0.5, 0.4, 1.0, np.nan])
+    found = _difference(score, answers)
+    gap = score[:3] - rate[:3]
+    assert (found["people_rate"], found["difference"]) == pytest.approx((0.4, gap.mean()))
+    least = 2.919986 * gap.std(ddof=1) / 3**0.5
+    half = (found["difference_high"] - found["difference_low"]) / 2
+    assert least <= half < 1.1 * least
+    assert _difference(np.array([1.0, np.nan, np.nan, np.nan]), answers) == {}
+
+
+def test_silent_people_are_those_who_left_it_blank_or_were_late():
+    exam = SimpleNamespace(settings=SimpleNamespace(study=SimpleNamespace(pay_per_hour=None)))
+    rows = [("people", outcome, 0.0, 5.0) for outcome in ("blank", "late", "wrong", "wrong")]
+    row = _people_row(
+        exam,
+        pl.DataFrame(rows, schema=["kind", "outcome", "score", "seconds"], orient="row"),
+        MeanRate(0, 0, 1, 0.1, 2),
+    )
+    assert row["no_answer"] == 0.5
+    assert row["seconds_per_right"] is row["cost_per_right"] is None
