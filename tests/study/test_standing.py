@@ -1,11 +1,15 @@
 """Where one model stands, beside the others and beside people."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import polars as pl
 import pytest
 
 from mensura.core.errors import MensuraError
-from mensura.study import find_whereabouts
+from mensura.iq.relatives import ENOUGH, TEACHERS
+from mensura.study import find_whereabouts, list_benchmarks, say_uses
+from mensura.study.standing import _use, find_neighbours, find_next, find_people, find_prices
 
 
 @pytest.fixture(scope="module")
@@ -56,3 +60,129 @@ def test_prices_are_of_models_about_as_good(found, study):
 def test_an_unknown_model_is_refused_with_near_names(study):
     with pytest.raises(MensuraError, match="did you mean"):
         find_whereabouts(study, "claude-opus-4.66")
+
+
+def ranked_study(**unranked):
+    """Return eight ranked models a (IQ 130) to h (IQ 123); a to c are 1 point apart and so on."""
+    rows = [
+        {
+            "subject": name,
+            "iq": 130 - k,
+            "exact_iq": 130.0 - k,
+            "iq_low": 0.0,
+            "iq_high": 0.0,
+            "measured": 5,
+            "rank": k + 1,
+        }
+        | {"sticker_price": None if name == "c" else float(k % 4), "effective_cost": None}
+        for k, name in enumerate("abcdefgh")
+    ]
+    own = {**rows[0], "subject": "new", "rank": None, **unranked}
+    by_subject = {row["subject"]: row for row in [*rows, own]}
+    plain = SimpleNamespace(by_subject=by_subject, ranked_rows=rows)
+    return SimpleNamespace(rows=plain, ahead=lambda one, other: {"a": 0.1}.get(other, 0.7))
+
+
+def test_neighbours_are_three_above_and_three_below():
+    listed = find_neighbours(ranked_study(), "d")
+    assert [row["subject"] for row in listed.rows] == list("abcdefg")
+    assert [row["chance_above"] for row in listed.rows] == [0.1, 0.7, 0.7, None, 0.7, 0.7, 0.7]
+    assert [row["subject"] for row in find_neighbours(ranked_study(), "a").rows] == list("abcd")
+    assert [row["subject"] for row in find_neighbours(ranked_study(), "h").rows] == list("efgh")
+
+
+@pytest.mark.parametrize(
+    ("iq", "near"), [(126.5, "bcd new efg"), (131.0, "new abc"), (120.0, "fgh new"), (126.0, "cde new fgh")]
+)
+def test_a_model_too_new_to_rank_stands_among_the_ranked_ones(iq, near):
+    listed = find_neighbours(ranked_study(exact_iq=iq), "new")
+    assert [row["subject"] for row in listed.rows] == [
+        one for part in near.split() for one in ([part] if part == "new" else part)
+    ]
+    assert find_neighbours(ranked_study(iq=None), "new").rows == []
+
+
+def test_prices_are_of_models_within_three_points_and_unknown_ones_come_last():
+    """Of d (127): a to g, by price 0, 0, 1, 1, 2, 3, unknown; the better of equal prices first."""
+    assert [row["subject"] for row in find_prices(ranked_study(), "d").rows] == list("aebfgdc")
+    new = find_prices(ranked_study(exact_iq=121.0, sticker_price=9.0), "new").rows
+    assert [row["subject"] for row in new] == ["g", "h", "new"]
+    assert find_prices(ranked_study(exact_iq=None), "new").rows == []
+
+
+def test_a_benchmark_explains_the_squared_correlation_of_its_draws_with_the_iq():
+    rng = np.random.default_rng(0)
+    composite = rng.normal(100, 5, 400)
+    draws = np.column_stack(
+        [
+            composite,
+            2 * composite + 5 * rng.normal(size=400),
+            -composite,
+            np.full(400, 3.0),
+            composite,
+            np.full(400, np.nan),
+        ]
+    )
+    drawn = SimpleNamespace(
+        places={"m": 0, "gone": 1},
+        composites=np.column_stack([composite, np.full(400, np.nan)]),
+        benchmarks=np.stack([draws, draws], axis=1),
+    )
+    matrix = SimpleNamespace(measured=np.array([[True] + [False] * 5] * 2), benchmarks=list("uvwxyz"))
+    study = SimpleNamespace(
+        iq=SimpleNamespace(drawn=drawn, matrix=matrix), benchmark_names={name: name.upper() for name in "uvwxyz"}
+    )
+    shares = {row["benchmark"]: row["variance_explained"] for row in find_next(study, "m").rows}
+    assert list(shares) == ["w", "y", "v", "x"] or list(shares) == ["y", "w", "v", "x"]
+    expected = np.corrcoef(composite, draws[:, 1])[0, 1] ** 2
+    assert shares == pytest.approx({"w": 1.0, "y": 1.0, "v": expected, "x": 0.0}, abs=1e-6)
+    assert find_next(study, "nobody").rows == find_next(study, "gone").rows == []
+
+
+def test_people_come_by_chance_and_unknown_chances_last():
+    groups = [{"benchmark": name, "group": "g", "status": "measured"} for name in "tuvw"]
+    rows = SimpleNamespace(tested_people=groups, printed_scores={"m": {"t": 1, "u": 1, "v": 1}})
+    chances = {("t", "g"): {"m": 0.2}, ("u", "g"): {}, ("v", "g"): {"m": 0.9}, ("w", "g"): {"m": 1.0}}
+    listed = find_people(SimpleNamespace(rows=rows, over_people=chances), "m").rows
+    assert [(row["benchmark"], row["chance_above"]) for row in listed] == [("v", 0.9), ("t", 0.2), ("u", None)]
+    assert find_people(SimpleNamespace(rows=rows, over_people=chances), "untested").rows == []
+
+
+@pytest.mark.parametrize(
+    ("row", "taught", "use", "why"),
+    [
+        ({"in_composite": True}, None, "IQ", "part of fluid"),
+        ({"unit": "composite"}, 99, "neither", "no link from its unit"),
+        ({}, 8, "IQ (few scores)", "read through 8 models while a model has fewer than"),
+        ({}, 7, "capability", "(now 7)"),
+        ({"models": 1}, 7, "neither", "only one model took it"),
+        ({}, None, "capability", "a frontier test of fluid, never part of the IQ"),
+        ({"dimension": None}, None, "capability", "a frontier test of no dimension"),
+    ],
+)
+def test_what_a_benchmark_counts_for_and_why(row, taught, use, why):
+    usual = {"in_composite": False, "unit": "percent", "models": 9, "kind": "frontier", "dimension": "fluid"}
+    counts, because = _use({**usual, **row}, None if taught is None else taught - 8 + TEACHERS)
+    assert counts == use
+    assert why.replace("8 models", f"{TEACHERS} models").replace("now 7", f"now {TEACHERS - 1}") in because
+
+
+def test_a_score_off_the_iq_counts_for_it_only_while_its_model_has_few(evidence):
+    listed = list_benchmarks(evidence)
+    order = ["IQ", "IQ (few scores)", "capability", "neither"]
+    assert listed["counts_for"].to_list() == sorted(listed["counts_for"], key=order.index)
+    few = listed.filter(counts_for="IQ (few scores)")["benchmark"][0]
+    part = evidence.benchmarks.filter("in_composite")["benchmark"].implode()
+    own = dict(evidence.primary_scores.filter(pl.col("benchmark").is_in(part)).group_by("subject").len().iter_rows())
+    enough, short = (next(name for name in own if (own[name] >= ENOUGH) == has) for has in (True, False))
+    scores = pl.DataFrame({"subject": [enough, short, "nobody"], "benchmark": [few] * 3, "mine": [1, 2, 3]})
+    assert say_uses(evidence, scores)["counts_for"].to_list() == ["capability", "IQ (few scores)", "IQ (few scores)"]
+    assert (
+        say_uses(evidence, scores)["because"][0]
+        == "no part of the IQ, and its model has enough scores on tests that are"
+    )
+    assert say_uses(evidence, scores).columns == ["subject", "benchmark", "mine", "counts_for", "because"]
+    taken = dict(evidence.primary_scores.group_by("benchmark").len().iter_rows())
+    assert dict(listed.select("benchmark", "models").iter_rows()) == {
+        name: taken.get(name, 0) for name in listed["benchmark"]
+    }

@@ -1,13 +1,17 @@
 """The study behind every page: run once per evidence."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
+import numpy as np
+import polars as pl
 import pytest
 
 import mensura
 from mensura.calibration import chosen_lines
+from mensura.core.results import set_computed
 from mensura.iq.sampler import WHOLE_ROUNDS
-from mensura.study import Study
+from mensura.study import Study, study as study_module
 from mensura.study.study import draws_for
 
 
@@ -35,3 +39,87 @@ def test_another_evidence_is_another_study():
 def test_half_a_million_values_are_drawn_at_most_and_200_of_each_model_at_least(models, draws):
     assert draws_for(models) == draws
     assert draws % WHOLE_ROUNDS == 0  # so that the scoring and its intervals share them
+
+
+def study_of(**parts):
+    """Return a study whose parts are given in place of computed ones."""
+    study = Study(parts.pop("evidence", None), None)
+    set_computed(study, **parts)
+    return study
+
+
+def test_one_model_is_ahead_in_the_share_of_joint_draws():
+    composites = np.array([[1.0, 2.0], [3.0, 2.0], [2.0, 2.0], [5.0, 1.0]])
+    study = study_of(iq=SimpleNamespace(drawn=SimpleNamespace(composites=composites, places={"a": 0, "b": 1})))
+    assert study.ahead("a", "b") == 0.5
+    assert study.ahead("b", "a") == 0.25
+
+
+def test_a_dimension_is_measured_by_two_own_scores():
+    counts = {"measured": [2, 1, 0, 0], "inherited": [0, 2, 1, 3], "estimated": [5, 1, 1, 2]}
+    study = study_of(iq=SimpleNamespace(dimensions=pl.DataFrame(counts)))
+    assert study.dimensions["shown"].to_list() == ["measured", "inherited", "estimated", "inherited"]
+
+
+def test_benchmarks_come_hardest_first_with_the_models_that_took_them():
+    evidence = SimpleNamespace(
+        benchmarks=pl.DataFrame({"benchmark": ["x", "y", "z"], "name": ["X", "Y", "Z"]}),
+        primary_scores=pl.DataFrame({"benchmark": ["x", "x", "y"]}),
+    )
+    fitted = pl.DataFrame({"benchmark": ["x", "y"], "difficulty": [0.5, 1.5], "slope": [1.0, 2.0]})
+    study = study_of(evidence=evidence, fit=SimpleNamespace(benchmarks=fitted))
+    assert study.benchmarks.select("benchmark", "models").rows() == [("y", 1), ("x", 2), ("z", 0)]
+    assert study.benchmark_names == {"x": "X", "y": "Y", "z": "Z"}
+
+
+def test_a_class_of_people_is_named_with_its_tests_and_more_than_two_are_counted():
+    table = pl.DataFrame({"group": ["experts", "pupils"], "benchmarks": ["x, y", "x, y, w"]})
+    evidence = SimpleNamespace(benchmarks=pl.DataFrame({"benchmark": ["x", "y"], "name": ["X", "Y"]}))
+    study = study_of(evidence=evidence, people=SimpleNamespace(table=table))
+    assert study.class_names == {"experts": "experts on X and Y", "pupils": "pupils on 3 tests"}
+
+
+def test_a_sensor_reaches_down_to_half_of_its_largest_information(monkeypatch):
+    curve = {"benchmark": ["x"] * 5, "capability": [0.0, 1.0, 2.0, 3.0, 4.0], "information": [0.9, 1.0, 2.0, 1.5, 0.5]}
+    monkeypatch.setattr(study_module, "information_curves", lambda _: pl.DataFrame(curve))
+    evidence = SimpleNamespace(benchmarks=pl.DataFrame({"benchmark": ["x"], "name": ["X"]}))
+    assert study_of(evidence=evidence, fit=None).sensors.rows() == [("x", 1.0, 2.0, 3.0, "X")]
+
+
+def test_providers_with_most_charted_models_come_first():
+    models = pl.DataFrame({"provider": ["b", "a", "c", "c", "c"], "charted": [True, True, True, True, False]})
+    assert study_of(models=models).providers == ["c", "a", "b"]
+    assert study_of(models=models, benchmarks=models.head(2)).heading == "Study of 5 models on 2 benchmarks"
+
+
+def test_a_model_that_is_not_placed_is_above_nobody(monkeypatch):
+    asked = {}
+    monkeypatch.setattr(
+        study_module,
+        "beyond_guessing",
+        lambda _: pl.DataFrame({"benchmark": ["t", "t", "u"], "subject": ["a", "new", "b"]}),
+    )
+    monkeypatch.setattr(
+        study_module,
+        "win_chances",
+        lambda fit, takers, test, score, error: asked.setdefault((test, score, error), takers),
+    )
+    tests = pl.DataFrame(
+        {
+            "benchmark": ["t", "u", "v", "w"],
+            "group": "g",
+            "score": [1.0, 2.0, 3.0, 4.0],
+            "stderr": 0.1,
+            "verdict": ["passed", "passed", "passed", None],
+        }
+    )
+    study = study_of(
+        fit=SimpleNamespace(data=SimpleNamespace(subjects=("a", "b"))), people=SimpleNamespace(tests=tests)
+    )
+    assert study.over_people == {("t", "g"): ["a"], ("u", "g"): ["b"], ("v", "g"): []}
+    assert asked == {("t", 1.0, 0.1): ["a"], ("u", 2.0, 0.1): ["b"], ("v", 3.0, 0.1): []}
+
+
+def test_only_the_published_method_has_a_banner():
+    assert "AI IQ's published method" in study_of(iq=SimpleNamespace(method="published")).scale_said
+    assert study_of(iq=SimpleNamespace(method="joint")).scale_said == ""
