@@ -79,8 +79,9 @@ def ranked_study(**unranked):
     ]
     own = {**rows[0], "subject": "new", "rank": None, **unranked}
     by_subject = {row["subject"]: row for row in [*rows, own]}
-    plain = SimpleNamespace(by_subject=by_subject, ranked_rows=rows)
-    return SimpleNamespace(rows=plain, ahead=lambda one, other: {"a": 0.1}.get(other, 0.7))
+    plain = SimpleNamespace(by_subject=by_subject, ranked_rows=rows, beyond_guessing=set(by_subject) - {"h"})
+    drawn = SimpleNamespace(ahead=lambda one, other: {"a": 0.1}.get(other, 0.7))
+    return SimpleNamespace(rows=plain, iq=SimpleNamespace(drawn=drawn))
 
 
 def test_neighbours_are_three_above_and_three_below():
@@ -88,7 +89,9 @@ def test_neighbours_are_three_above_and_three_below():
     assert [row["subject"] for row in listed.rows] == list("abcdefg")
     assert [row["chance_above"] for row in listed.rows] == [0.1, 0.7, 0.7, None, 0.7, 0.7, 0.7]
     assert [row["subject"] for row in find_neighbours(ranked_study(), "a").rows] == list("abcd")
-    assert [row["subject"] for row in find_neighbours(ranked_study(), "h").rows] == list("efgh")
+    guesser = find_neighbours(ranked_study(), "h").rows
+    assert [row["subject"] for row in guesser] == list("efgh")
+    assert {row["chance_above"] for row in guesser} == {None}, "no better than guessing: above nobody"
 
 
 @pytest.mark.parametrize(

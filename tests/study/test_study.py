@@ -3,7 +3,6 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
-import numpy as np
 import polars as pl
 import pytest
 
@@ -46,13 +45,6 @@ def study_of(**parts):
     study = Study(parts.pop("evidence", None), None)
     set_computed(study, **parts)
     return study
-
-
-def test_one_model_is_ahead_in_the_share_of_joint_draws():
-    composites = np.array([[1.0, 2.0], [3.0, 2.0], [2.0, 2.0], [5.0, 1.0]])
-    study = study_of(iq=SimpleNamespace(drawn=SimpleNamespace(composites=composites, places={"a": 0, "b": 1})))
-    assert study.ahead("a", "b") == 0.5
-    assert study.ahead("b", "a") == 0.25
 
 
 def test_a_dimension_is_measured_by_two_own_scores():
