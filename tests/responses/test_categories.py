@@ -4,7 +4,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mensura.core.errors import MensuraError
 from mensura.responses import FitOptions, fit_categories, fit_responses
 from mensura.responses.irt.category_curves import MODELS, CategoryItems, begin, log_chances
 from mensura.responses.irt.priors import Priors
@@ -104,16 +103,6 @@ def test_items_may_have_different_categories_and_gaps():
     assert fit.log.rows() == [("missing outcomes", 5, "left out"), ("items with one category", 1, "left out")]
 
 
-def test_what_is_no_category_is_refused_with_advice():
-    wide, _, _ = drawn_categories("graded", 60, 3, 3, 3)
-    with pytest.raises(MensuraError, match=r"'i0' has the outcome 0.5; expected whole numbers"):
-        fit_categories(wide.with_columns(i0=pl.lit(0.5)))
-    with pytest.raises(MensuraError, match="'i0' has 60 different outcomes; at most 20"):
-        fit_categories(wide.with_columns(i0=pl.int_range(pl.len())))
-    with pytest.raises(MensuraError, match="expected one of graded, partial-credit, nominal"):
-        fit_categories(wide, model="rating")
-
-
 def test_the_command_writes_the_tables_of_a_graded_fit(mensura_command, tmp_path):
     drawn_categories("graded", 200, 6, 4, 3)[0].write_csv(tmp_path / "ratings.csv")
     ran = mensura_command("responses", "fit", tmp_path / "ratings.csv", "--model", "graded", "--out", tmp_path / "f")
@@ -123,12 +112,3 @@ def test_the_command_writes_the_tables_of_a_graded_fit(mensura_command, tmp_path
         "responses", "fit", tmp_path / "ratings.csv", "--model", "nominal", settings={"partial": "half"}
     )
     assert "--set partial: of no use to --model nominal" in refused.err
-
-
-def test_a_code_beyond_a_gap_of_one_item_is_asked_about():
-    """A 5 among ratings from 0 to 3 may stand for a missing answer; a fifth category that others lack may not."""
-    wide, *_ = drawn_categories("graded", 120, 4, 4, 3)
-    coded = wide.with_columns(i1=pl.when(pl.int_range(pl.len()) < 6).then(5).otherwise("i1"))
-    assert any("'i1' alone has the category 5" in text for text in fit_categories(coded).warnings)
-    longer = wide.with_columns(i1=pl.when(pl.int_range(pl.len()) < 6).then(4).otherwise("i1"))
-    assert not any("alone" in text for text in fit_categories(longer).warnings)

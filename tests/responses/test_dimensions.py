@@ -83,22 +83,6 @@ def test_nodes_that_all_subjects_share_give_the_sums_of_their_own(monkeypatch, s
         assert around.mean == pytest.approx(places.mean, abs=2e-3)
 
 
-def test_the_gradient_is_that_of_the_likelihood():
-    wide, _, slopes, intercept, _ = drawn_in(2, subjects=150, items=6)
-    right = wide.drop("subject").to_numpy()
-    begin = DimensionItems(slopes, intercept, np.array([[1.0, 0.3], [0.3, 1.0]]), slopes != 0, True)
-    fitted = fit_dimensions_held(StepAnswers(right), begin)
-    best = evidence_at(right, fitted.items) - 0.5 * (
-        np.sum(fitted.items.slopes**2) / 4 + np.sum(fitted.items.intercepts**2) / 9
-    )
-    for place in range(3):
-        step = np.zeros((6, 3))
-        step[place, place % 2 if slopes[place, place % 2] else 2] = 0.3
-        moved = fitted.items.moved(step * fitted.items.estimated)
-        there = evidence_at(right, moved)
-        assert there - 0.5 * (np.sum(moved.slopes**2) / 4 + np.sum(moved.intercepts**2) / 9) < best
-
-
 @pytest.mark.slow
 def test_intervals_of_a_confirmatory_fit_hold_the_truth():
     held, of_correlation = [], []

@@ -9,12 +9,11 @@ from scipy.optimize import minimize
 import mensura
 from mensura.core.errors import MensuraError
 from mensura.responses import CountRules, FitOptions, fit_responses, read_responses
-from mensura.responses.irt.fitting import Effort, climb, fit_held, over, start
-from mensura.responses.irt.information import exact_information, gradient
+from mensura.responses.irt.fitting import Effort, fit_held, over, start
 from mensura.responses.irt.model import Parameters
 from mensura.responses.irt.namespace import namespace
 from mensura.responses.irt.passes import Grid, posteriors
-from mensura.responses.irt.priors import Priors, group_prior_terms, prior_terms
+from mensura.responses.irt.priors import Priors
 from mensura.responses.irt.shards import of_matrix
 from tests.responses.conftest import as_long, draw
 
@@ -95,41 +94,6 @@ def test_truth_comes_back_and_intervals_hold_it():
     assert np.mean(inside) == pytest.approx(0.9, abs=0.015)
     assert np.mean(items_inside) == pytest.approx(0.9, abs=0.05)
     assert np.corrcoef(fit.subjects["ability"], truth.ability)[0, 1] > 0.85
-
-
-def test_errors_of_the_closed_form_agree_with_the_exact_ones():
-    """Long tests take the closed form; on 45 items Louis' identity subject by subject is its yardstick."""
-    right = draw(800, 45, seed=4).wide.drop("subject").to_numpy().astype(np.uint8)
-    held = of_matrix(right, None, np.zeros(800, dtype=int))
-    space = namespace(double=True)
-    fitted = climb(over(space, held), start("2pl", right.mean(axis=0), 1), FREE, Effort())
-    exact = exact_information(held, fitted.parameters, fitted.grid, FREE)
-    ratio = fitted.information.errors() / exact.errors()
-    assert np.mean(ratio) == pytest.approx(1.0, abs=0.02)
-    assert np.all(np.abs(ratio - 1.0) < 0.1)
-
-
-@pytest.mark.parametrize("model", ["rasch", "3pl"])
-def test_exact_errors_are_those_of_differences_of_gradients(model):
-    """Two groups, some answers missing: the curvature by differences of the whole gradient is the same."""
-    rng = np.random.default_rng(5)
-    right = draw(240, 6, seed=8, guessing=0.15).wide.drop("subject").to_numpy().astype(np.uint8)
-    trials = (rng.random(right.shape) < 0.8).astype(np.uint8)
-    held = of_matrix(right * trials, trials, np.arange(240) % 2)
-    fitted = fit_held(namespace(double=True), held, start(model, right.mean(axis=0), 2))
-    p, grid, run = fitted.parameters, fitted.grid, over(namespace(double=True), held)
-    cut, small = 6 * p.of_item, 1e-3
-
-    def slope(step):
-        moved = p.moved(step)
-        return gradient(moved, grid, run(moved, grid, False), Priors(None, None, None, None))
-
-    axes = small * np.eye(cut + len(p.free))
-    curvature = np.array([(slope(-axis) - slope(axis)) / (2 * small) for axis in axes])
-    stiffness = np.concatenate([prior_terms(p, Priors())[2].ravel(), group_prior_terms(p, Priors().groups)[2]])
-    curvature[np.diag_indices_from(curvature)] += stiffness
-    expected = np.sqrt(np.diag(np.linalg.inv((curvature + curvature.T) / 2)))
-    assert np.allclose(fitted.information.errors(), expected, rtol=1e-3)
 
 
 def test_rasch_has_one_discrimination_and_the_score_is_sufficient():
@@ -300,14 +264,6 @@ def test_items_in_blocks_give_the_fit_of_all_at_once(model, monkeypatch):
         for title in table.select(pl.selectors.numeric()).columns:
             one, other = (part[title].fill_null(0.0).to_numpy() for part in (table, blocks.tables()[name]))
             assert np.allclose(one, other, atol=1e-3), f"{name}, {title}"
-
-
-def test_few_subjects_need_few_columns_of_missing_information():
-    """Twelve subjects on 3,000 items: the coupled part of the errors has the rank of the subjects, not of the nodes."""
-    right = draw(12, 3_000, seed=1).wide.drop("subject").to_numpy().astype(np.uint8)
-    held = of_matrix(right, None, np.zeros(12, dtype=int))
-    fitted = fit_held(namespace(), held, start("2pl", right.mean(axis=0), 1))
-    assert fitted.information.item_columns.shape[2] <= 25 < len(fitted.grid.nodes)
 
 
 @pytest.mark.parametrize("model", ["rasch", "2pl"])

@@ -5,14 +5,10 @@ Counts: Bock and Lieberman (1970). Estimates and their errors: Rizopoulos, Journ
 
 from dataclasses import replace
 
-import numpy as np
 import polars as pl
 import pytest
 
 from mensura.responses import FitOptions, fit_responses
-from mensura.responses.irt.dimension_items import DimensionItems
-from mensura.responses.irt.dimension_nodes import StepAnswers, pass_over
-from mensura.responses.irt.dimensions import fit_dimensions_held
 from mensura.responses.irt.fitting import Effort
 from mensura.responses.irt.priors import Priors
 
@@ -48,30 +44,3 @@ def test_a_discrimination_for_each_item(sheets):
     assert fit.items["se_difficulty"].to_list() == pytest.approx([0.8669, 0.3073, 0.0997, 0.4341, 0.87], rel=4e-3)
     assert fit.items["rate"].to_list() == pytest.approx([0.924, 0.709, 0.553, 0.763, 0.87])
     assert (fit.items["guessing"].to_list(), fit.items["se_guessing"].to_list()) == ([0.0] * 5, [0.0] * 5)
-
-
-SECTION_7 = (12, 19, 1, 7, 3, 19, 3, 17, 10, 5, 3, 7, 7, 23, 8, 28, 7, 39, 11, 34, 14, 51, 15, 90)
-SECTION_7 += (6, 25, 7, 35, 18, 136, 32, 308)
-"""The same for section 7 (Bock and Lieberman 1970); estimates of two abilities: mirt 1.45.6, example of ``mirt()``."""
-TWO_FACTORS = [[-2.007, 0.87], [-0.849, -0.522], [-2.153, -1.836], [-0.756, -0.028], [-0.757, 0.0]]
-TWO_PARTS = [[1.792, 0.0], [0.0, 1.427], [0.0, 1.559], [0.743, 0.0], [0.763, 0.0]]
-
-
-@pytest.mark.parametrize(
-    ("slopes", "intercepts", "published", "within"),
-    [
-        (TWO_FACTORS, [2.648, 0.788, 2.483, 0.485, 1.864], -2653.520, 0.08),
-        (TWO_PARTS, [2.358, 0.9, 1.725, 0.483, 1.867], -2686.298, 0.002),
-    ],
-)
-def test_two_abilities_have_the_likelihood_that_mirt_prints(slopes, intercepts, published, within):
-    """Two factors of all items are integrated together, on fewer nodes than two separate ones."""
-    answers = np.array([[int(sign) for sign in f"{pattern:05b}"] for pattern in range(32)]).repeat(SECTION_7, axis=0)
-    answers = StepAnswers(answers.astype(float))
-    values = np.array(slopes)
-    free = np.ones_like(values, dtype=bool) if slopes is TWO_FACTORS else values != 0.0
-    items = DimensionItems(values, np.array(intercepts), np.eye(2), free, correlated=False)
-    places = fit_dimensions_held(answers, items, most=0).places
-    for _ in range(3):
-        sums, places = pass_over(answers, items, places)
-    assert sums.evidence == pytest.approx(published, abs=within)

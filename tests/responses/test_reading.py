@@ -13,8 +13,8 @@ import zstandard
 
 from mensura.core.errors import MensuraError
 from mensura.people import ItemPool
-from mensura.responses import CountRules, FitOptions, fit_responses, read_responses, write_store
-from tests.responses.conftest import as_long, draw
+from mensura.responses import CountRules, read_responses, write_store
+from tests.responses.conftest import draw
 
 
 def inspect_log(path, model, scores, run="r1"):
@@ -125,23 +125,6 @@ def test_tables_that_say_nothing_are_refused_with_what_is_expected():
         read_responses({"subject": ["a"], "item": ["x"], "correct": [1], "n": [0]})
 
 
-def test_more_repeats_than_a_byte_holds_keep_their_share():
-    table = read_responses({"subject": ["a", "b"], "item": ["x", "x"], "correct": [0.5, 1.0], "n": [1000, 1]})
-    assert counts(table, "a")["x"] == (128.0, 255)
-    assert table.log["rule"].to_list() == ["counted as k of n", "scaled to 255 trials"]
-
-
-def test_repeats_of_several_runs_add_up_to_what_a_byte_holds_and_beyond():
-    runs = [{"subject": ["a", "b"], "item": ["x", "x"], "correct": [0.5, 1.0], "n": [n, 1]} for n in (200, 54, 146)]
-    kept = read_responses(runs[:2])
-    assert (counts(kept, "a")["x"], counts(kept, "b")["x"]) == ((127.0, 254), (2.0, 2))
-    scaled = read_responses(runs)
-    assert counts(scaled, "a")["x"] == (128.0, 255)
-    assert "items repeated more than 255 times" in scaled.log["what"].to_list()
-    averaged = read_responses(runs, rules=CountRules(repeats="average"))
-    assert (counts(averaged, "a")["x"], counts(averaged, "b")["x"]) == ((pytest.approx(0.5, abs=2e-3), 1), (1.0, 1))
-
-
 def test_a_table_says_what_was_taken_and_how_often_right():
     long = {
         "subject": ["a", "a", "b", "c", None],
@@ -172,17 +155,6 @@ def test_whoever_nothing_else_says_it_of_is_in_the_group_that_is_named():
     wide = {"subject": ["a", "b"], "x": [1, 0], "group": ["g", None]}
     assert read_responses(wide, group="pupils").groups == ["g", "pupils"]
     assert read_responses({"subject": ["a", "b"], "x": [1, 0]}).groups == ["all"]
-
-
-def test_repeats_that_only_echo_are_noticed_and_averaged():
-    truth = draw(150, 35, seed=5)
-    echo = pl.concat([as_long(truth.wide)] * 4)
-    said = fit_responses(echo).checks.filter(pl.col("check") == "repeats")
-    assert said["value"][0] > 0.8
-    assert "use repeats 'average'" in said["said"][0]
-    averaged = fit_responses(echo, rules=CountRules(repeats="average"), options=FitOptions(checks=False))
-    alone = fit_responses(truth.wide, options=FitOptions(checks=False))
-    assert np.allclose(averaged.subjects["se"], alone.subjects["se"], atol=1e-4)
 
 
 def test_archives_as_inspect_packs_them_today_are_read(tmp_path):
@@ -275,12 +247,6 @@ def test_logs_by_the_writer_of_inspect_itself(tmp_path):
         path = tmp_path / f"log.{ending}"
         inspect.write_eval_log(log, str(path), format=ending)
         assert counts(read_responses(path), "lab/m1") == {"quiz:x": (1.0, 2), "quiz:y": (0.25, 1)}
-
-
-def test_as_many_repeats_as_a_byte_holds_are_kept_as_they_are():
-    table = read_responses({"subject": ["a", "b"], "item": ["x", "x"], "correct": [100 / 255, 1.0], "n": [255, 1]})
-    assert counts(table, "a")["x"] == (pytest.approx(100), 255)
-    assert table.log["rule"].to_list() == ["counted as k of n"]
 
 
 def test_a_table_of_very_many_items_is_read_at_once_and_means_the_same(tmp_path, monkeypatch):

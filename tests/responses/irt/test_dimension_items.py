@@ -4,7 +4,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mensura.core.errors import MensuraError
 from mensura.responses import fit_categories, fit_dimensions
 from mensura.responses.category_table import dimension_answers
 from mensura.responses.irt import dimension_items, dimensions
@@ -240,14 +239,3 @@ def test_the_command_fits_ratings_in_several_dimensions(mensura_command, science
     assert pl.read_csv(tmp_path / "fitted" / "intercepts.csv").columns == [
         *("item", "category", "intercept", "se", "n", "share")
     ]
-
-
-def test_models_that_several_dimensions_lack_are_refused(science):
-    with pytest.raises(
-        MensuraError, match=r"got 'nominal'; expected 2pl, graded, partial-credit .* slope per category"
-    ):
-        fit_dimensions(science, 2, model="nominal")
-    with pytest.raises(
-        MensuraError, match=r"got 'rasch'; expected 2pl, graded, partial-credit for several dimensions\. C"
-    ):
-        fit_dimensions(science, 2, model="rasch")

@@ -5,7 +5,6 @@ import pytest
 
 from mensura.responses.irt import fitting
 from mensura.responses.irt.fitting import Anderson, Effort, climb, exact_information, fit_held, over, start
-from mensura.responses.irt.information import Information, score_moments
 from mensura.responses.irt.namespace import namespace
 from mensura.responses.irt.priors import Priors
 from mensura.responses.irt.shards import Held, Shard
@@ -80,36 +79,3 @@ def test_steps_that_halve_keep_the_information(monkeypatch):
     assert used < len(fit.history)
     sure = climb(run, begin, Priors(), Effort(1e-7))
     assert np.max(np.abs(fit.parameters.flat() - sure.parameters.flat()) / sure.information.errors()) < 2e-3
-
-
-def test_information_of_which_nothing_is_missing_has_a_step():
-    """One right answer in all: posteriors leave no direction open, so there are no columns."""
-    whole = Information(np.full((2, 1, 1), 0.5), np.full(1, 0.25), np.zeros((2, 1, 0)), np.zeros((1, 0)))
-    assert whole.step(np.array([2.0, 4.0, 8.0])).tolist() == [1.0, 2.0, 2.0]
-
-
-def test_covariances_of_scores_are_those_of_a_sum_over_all_nodes():
-    rng, nodes = np.random.default_rng(3), np.linspace(-5.0, 5.0, 51)
-    peak, sd = rng.normal(size=(2, 700, 1)) * [[[1.0]], [[0.1]]] + [[[0.0]], [[0.6]]]
-    weights = np.exp(-0.5 * ((nodes - peak) / sd) ** 2)
-    weights /= weights.sum(axis=1, keepdims=True)
-    curves = 1.0 / (1.0 + np.exp(-np.array([0.5, 1.5, 2.5]) * (nodes[:, None] - [-1.0, 0.0, 2.0])))
-    given = rng.uniform(0.2, 3.0, (700, 1))
-
-    def scores_of(rows, table, live):
-        return table @ curves[live]
-
-    square = score_moments(weights, nodes, given, scores_of)
-    off = curves - (weights @ curves)[:, None, :]
-    expected = np.einsum("i,iq,iqa,iqb->ab", given[:, 0], weights, off, off)
-    np.testing.assert_allclose(square, expected, rtol=1e-5)
-
-
-def test_a_subject_whose_ability_is_certain_leaves_no_covariance():
-    nodes, weights = np.linspace(-5.0, 5.0, 51), np.eye(51)[[20, 30]]
-
-    def scores_of(rows, table, live):
-        return table @ nodes[live, None]
-
-    square = score_moments(weights, nodes, np.ones((2, 1)), scores_of)
-    assert square == pytest.approx(0.0, abs=1e-9)

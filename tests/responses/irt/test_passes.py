@@ -1,4 +1,4 @@
-"""Abilities that are not normal: their density is found, and slopes are right again."""
+"""One pass: grids of abilities, posteriors on them, and abilities that are not normal."""
 
 import numpy as np
 import polars as pl
@@ -7,7 +7,8 @@ import pytest
 from mensura.core.errors import MensuraError
 from mensura.responses import FitOptions, fit_responses
 from mensura.responses.irt.fitting import fit_shape
-from mensura.responses.irt.passes import log_shape
+from mensura.responses.irt.namespace import NumpyArrays
+from mensura.responses.irt.passes import MOST_NODES, Grid, PassSums, log_shape, posteriors
 from tests.responses.conftest import draw
 
 NODES = np.linspace(-5, 5, 101)
@@ -72,3 +73,37 @@ def test_normal_abilities_are_found_normal(drawn):
 def test_another_density_is_refused(drawn):
     with pytest.raises(MensuraError, match="expected one of normal, estimated"):
         fit_responses(drawn.wide, options=FitOptions(density="odd"))
+
+
+@pytest.mark.parametrize("sd", [0.02, 0.1, 0.5])
+def test_a_normal_posterior_is_exact_however_narrow_between_the_nodes(sd):
+    """Nodes lie 0.2 apart; a likelihood N(θ; 0.313, sd) times that spacing sums to the spacing over its height."""
+    grid = Grid.over(np.zeros(1), np.ones(1))
+    joint = -0.5 * ((grid.nodes - 0.313) / sd)[None] ** 2
+    found = posteriors(NumpyArrays(np.float64), joint, grid)
+    assert found.mean[0] == pytest.approx(0.313, abs=1e-6)
+    assert np.sqrt(found.variance[0]) == pytest.approx(sd, rel=1e-4)
+    assert found.evidence[0] == pytest.approx(np.log(np.sqrt(2 * np.pi) * sd / grid.spacing), abs=1e-4)
+    assert found.weights[0].sum() == pytest.approx(1)
+
+
+def test_a_grid_covers_every_group_and_stays_where_it_is_for_small_moves():
+    grid = Grid.over(np.array([0.0, 2.3]), np.array([1.0, 0.5]))
+    assert (grid.nodes[0], grid.nodes[-1]) == (-5.0, 5.0)
+    assert grid.spacing == pytest.approx(0.1), "a fifth of the narrower group's spread"
+    np.testing.assert_array_equal(Grid.over(np.array([0.0, 2.31]), np.array([1.0, 0.5])).nodes, grid.nodes)
+    assert len(Grid.over(np.zeros(1), np.array([1e-4])).nodes) <= MOST_NODES
+
+
+def test_weights_of_nodes_have_the_mean_and_spread_of_their_group():
+    grid = Grid.over(np.array([0.0, 1.0]), np.array([1.0, 2.0]))
+    share = np.exp(grid.log_prior(1.0, 2.0))
+    assert share.sum() == pytest.approx(1)
+    assert share @ grid.nodes == pytest.approx(1, abs=1e-4)
+    assert np.sqrt(share @ (grid.nodes - 1) ** 2) == pytest.approx(2, abs=1e-4)
+
+
+def test_sums_of_two_passes_add_up_part_by_part():
+    one = PassSums(np.ones((2, 2)), np.ones((1, 3)), np.ones((1, 3)), np.ones((1, 3)), -5.0, 4)
+    both = one + one
+    assert (both.right.sum(), both.taken.sum(), both.evidence, both.subjects) == (8.0, 6.0, -10.0, 8)
