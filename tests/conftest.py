@@ -66,7 +66,7 @@ _LONGEST = (
         "test_exam_browser",
         "test_accessibility",
         "test_at_hand",
-        "test_convergence",
+        "test_checks",
         "test_preview",
         "test_interface",
         "test_report",

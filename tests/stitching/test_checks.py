@@ -1,16 +1,25 @@
-"""A fit says whether it arrived; thin subsets of the evidence, which used to stop on the way, arrive."""
+"""What a score table cannot tell, names that are looked up, and fits that did not arrive."""
 
 from functools import partial
 
-import numpy as np
 import polars as pl
 import pytest
 
 import mensura
 from benchmarks.stitch_validation import held_out_errors
 from mensura.core.errors import MensuraError
-from mensura.stitching import benchmark_influence, evidence_scores, place, pooled, rosetta, stitch
-from mensura.stitching.sweeps import fitted_eta
+from mensura.stitching import encode, evidence_scores, place, pooled, read_scores, rosetta, stitch
+from mensura.stitching.checks import (
+    Convergence,
+    connected_parts,
+    position,
+    positions_of,
+    published_anchor,
+    refuse_alike,
+    refuse_parts,
+    warn_unconverged,
+    warnings_of,
+)
 
 
 @pytest.mark.slow
@@ -22,31 +31,6 @@ def test_thinned_evidence_converges(method, seed):
     assert 0 < fit.convergence.gradient < fit.convergence.tolerance
     assert "; converged after" in str(fit)
     assert not any("converge" in text for text in fit.warnings)
-
-
-def test_where_the_default_fit_ends_another_round_hardly_moves_it(simulated):
-    fit = stitch(simulated[0])
-    again = pooled.calibrated(fit.model.cells, fit.model.fitted, pooling=1.0)
-    layout = fit.data.layout
-    assert again.converged
-    assert np.abs(fitted_eta(layout, again) - fitted_eta(layout, fit.model.fitted)).max() < 0.01
-
-
-def test_the_published_fit_ends_where_no_neighbour_is_better(simulated):
-    model = stitch(simulated[0], method="rosetta").model
-    at, layout = model.solution, model.data.layout
-
-    def cost(C, D, slope):
-        free = np.delete(slope, model.anchor)
-        s = 1 / (1 + np.exp(-slope[layout.cols] * (C[layout.rows] - D[layout.cols])))
-        return ((s - model.data.y) ** 2).sum() + model.penalty * ((C**2).sum() + (D**2).sum() + (free**2).sum())
-
-    best = cost(at.C[0], at.D[0], at.slope[0])
-    rng = np.random.default_rng(0)
-    for _ in range(50):
-        C, D, slope = (x[0] + rng.normal(0, 1e-3, x.shape[1]) for x in (at.C, at.D, at.slope))
-        slope[model.anchor] = 1
-        assert cost(C, D, slope) > best
 
 
 @pytest.mark.slow
@@ -80,37 +64,62 @@ def test_held_out_errors_take_no_prediction_of_a_fit_that_did_not_converge(simul
         held_out_errors(simulated[0], {"published": {"method": "rosetta"}}, folds=3)
 
 
-def test_replicates_that_did_not_arrive_are_counted(simulated, monkeypatch):
-    fit = stitch(simulated[0], method="rosetta", anchor_benchmark="b00")
-    assert fit.bootstrap(6).unconverged == 0
-    assert fit.bootstrap(6).warnings == ()
-    monkeypatch.setattr(rosetta, "solve_rosetta", partial(rosetta.solve_rosetta, max_iterations=1))
-    draws = fit.bootstrap(6)
-    assert draws.unconverged == 6
-    assert "6 of 6 draws (bootstrap) did not converge" in str(draws)
-    assert not benchmark_influence(fit)["converged"].any()
+def scores(*rows, **more):
+    """Encoded scores of subject, benchmark and score."""
+    table = pl.DataFrame(rows, schema=["subject", "benchmark", "score"], orient="row").with_columns(**more)
+    return encode(read_scores(table), "mean")
 
 
-def test_placings_that_did_not_arrive_are_counted(simulated, monkeypatch):
-    frame, *_ = simulated
-    fit = stitch(frame.filter(pl.col("model") != "m020"), dimensions=1)
-    new = frame.filter(pl.col("model") == "m020")
-    assert place(fit, new).unconverged == 0
-    monkeypatch.setattr(pooled, "PLACING_SWEEPS", 1)
-    assert place(fit, new).unconverged == 200
+APART = (("a", "x", 0.1), ("b", "x", 0.9), ("b", "y", 0.5), ("c", "z", 0.4), ("d", "z", 0.7))
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_a_benchmark_whose_floor_nobody_leaves_does_not_swing_for_ever(seed):
-    """Everybody scores about 0 where guessing should give 5%: plain sweeps overshoot to and fro."""
-    rng = np.random.default_rng(seed)
-    C, D = rng.normal(size=50), np.append(np.linspace(-1, 1, 15), 5.0)
-    expected = 1 / (1 + np.exp(-np.append(np.full(15, 1.5), 1.0) * (C[:, None] - D)))
-    score = np.clip(expected + rng.normal(0, 0.05, expected.shape), 0, 1)
-    rows, cols = np.divmod(np.arange(score.size), 16)
-    table = pl.DataFrame({"subject": rows, "benchmark": cols, "score": score.ravel()}).with_columns(
-        chance=pl.when(pl.col("benchmark") == 15).then(0.05).otherwise(0.0)
+def test_parts_of_a_table_that_share_nothing_are_found_largest_first_and_refused_by_name():
+    assert connected_parts(scores(*APART)) == [(["a", "b"], ["x", "y"]), (["c", "d"], ["z"])]
+    with pytest.raises(MensuraError, match=r"2 parts share no subject.*part 1: 2 subjects \(a, b\) on 2 benchmarks"):
+        refuse_parts(scores(*APART))
+    refuse_parts(scores(*APART, ("d", "y", 0.2)))
+
+
+def test_one_subject_or_subjects_that_score_alike_have_no_scale():
+    with pytest.raises(MensuraError, match="'a' is the only subject; a scale needs at least 2"):
+        refuse_alike(scores(("a", "x", 0.1), ("a", "y", 0.9)))
+    alike = [("a", "x", 0.1), ("b", "x", 0.1), ("a", "y", 0.9)]
+    with pytest.raises(MensuraError, match="on no benchmark do two subjects score differently"):
+        refuse_alike(scores(*alike))
+    refuse_alike(scores(*alike, ("b", "y", 0.8)))
+
+
+def test_warnings_name_few_scores_floors_equal_scores_and_means():
+    rows = [(who, test, value) for who, value in (("a", 0.2), ("b", 0.5), ("c", 0.8)) for test in ("x", "y", "Average")]
+    rows += [("a", "same", 0.3), ("b", "same", 0.3), ("c", "same", 0.3), ("d", "x", 0.25)]
+    rows += [(who, "floor", value) for who, value in (("a", 0.22), ("b", 0.2), ("c", 0.21))]
+    found = warnings_of(scores(*rows, chance=pl.when(pl.col("benchmark") == "floor").then(0.2).otherwise(0.0)))
+    assert found == (
+        "1 subject has fewer than 3 scores and leans on the prior: d",
+        "every subject is at the floor of floor: its difficulty is only bounded from below",
+        "everyone scores the same on same: it tells no subject from another",
+        "Average: counted as a benchmark; leave out a mean or rank of the others",
     )
-    fit = stitch(table, dimensions=1)
-    assert fit.convergence.converged
-    assert fit.benchmarks.filter(pl.col("benchmark") == "15")["difficulty"][0] > 2
+
+
+def test_a_name_is_found_or_refused_with_near_ones():
+    assert position(("gpqa", "hle"), "hle", "anchor") == 1
+    assert positions_of(("gpqa", "hle"), ["hle", "aime", "gpqa"]).tolist() == [1, -1, 0]
+    with pytest.raises(MensuraError, match=r"anchor: 'gpqq' has no scores; did you mean 'gpqa'\?"):
+        position(("gpqa", "hle"), "gpqq", "anchor")
+    with pytest.raises(MensuraError, match="anchor: 'zzz' has no scores; choose one of gpqa, hle"):
+        position(("gpqa", "hle"), "zzz", "anchor")
+
+
+def test_the_anchor_is_the_benchmark_with_most_scores_unless_one_is_named():
+    data = scores(*APART, ("c", "y", 0.1), ("a", "y", 0.3))
+    assert data.benchmarks[published_anchor(data, None)] == "y"
+    assert data.benchmarks[published_anchor(data, "z")] == "z"
+
+
+def test_a_fit_that_arrived_says_nothing_and_another_how_far_it_was():
+    assert Convergence(True, 7, 1e-9, 1e-8, "gradient").warnings == ()
+    [warning] = Convergence(False, 200, 0.034, 1e-3, "largest gradient").warnings
+    assert "after 200 iterations the largest gradient is 0.034 (below 0.001 is asked for)" in warning
+    assert warn_unconverged(0, 10, "draws") == ()
+    assert warn_unconverged(2, 10, "draws")[0].startswith("2 of 10 draws did not converge")

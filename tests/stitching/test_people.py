@@ -11,11 +11,10 @@ from polars.testing import assert_frame_equal
 import mensura
 from mensura import MensuraError
 from mensura.iq import derive_ladders
-from mensura.stitching import domain, evidence_scores, people_scores, place, place_people, stitch
+from mensura.stitching import evidence_scores, people_scores, place_people, stitch
 from mensura.stitching.influence import win_chances
 from mensura.stitching.links import adjust_sources, link
 from mensura.stitching.people import class_scores
-from mensura.stitching.place import on_benchmarks_of
 
 from .conftest import simulate
 
@@ -23,41 +22,6 @@ from .conftest import simulate
 @pytest.fixture(scope="module")
 def embedded():
     return stitch()
-
-
-@pytest.mark.parametrize("method", ["pooled", "rosetta"])
-def test_a_subject_left_out_is_placed_where_the_whole_fit_has_it(simulated, method):
-    frame, *_ = simulated
-    whole = stitch(frame, method=method, anchor_benchmark="b05")
-    fit = stitch(frame.filter(pl.col("model") != "m020"), method=method, anchor_benchmark="b05")
-    before = fit.benchmarks
-    draws = place(fit, frame.filter(pl.col("model") == "m020"))
-    found = draws.capabilities.filter(pl.col("subject") == "m020").row(0, named=True)
-    expected = whole.capabilities.filter(pl.col("subject") == "m020")["capability"][0]
-    assert found["capability"] == pytest.approx(expected, abs=0.15)
-    assert found["low"] < expected < found["high"]
-    assert fit.benchmarks.equals(before)
-    assert draws.capabilities.height == len(fit.data.subjects) + 1
-
-
-def test_placing_refuses_what_the_fit_does_not_know(simulated):
-    fit = stitch(simulated[0])
-    with pytest.raises(MensuraError, match="'m001' is already in the fit"):
-        place(fit, simulated[0].filter(pl.col("model") == "m001"))
-    with pytest.raises(MensuraError, match="benchmark 'zz' is not in the fit"):
-        place(fit, {"subject": ["new"], "benchmark": ["zz"], "score": [0.5]})
-
-
-def test_domain_index_leaves_the_fit_in_place(simulated):
-    fit = stitch(simulated[0])
-    draws = domain(fit, ["b01", "b02", "b03"])
-    own = [name for name in draws.subjects if name.endswith("(domain)")]
-    assert len(own) > 10
-    both = dict(draws.capabilities.select("subject", "capability").iter_rows())
-    pairs = np.array([(both[name], both[name.removesuffix(" (domain)")]) for name in own])
-    assert np.corrcoef(pairs.T)[0, 1] > 0.8
-    with pytest.raises(MensuraError, match="'nothing' is not in the fit"):
-        domain(fit, ["nothing"])
 
 
 def test_embedded_evidence_enters_through_stated_links(embedded):
@@ -246,39 +210,6 @@ def test_links_have_their_closed_forms():
         }
     )
     assert link(table, evidence, "score")["score"].to_list() == pytest.approx([10 / 11, 1 / 11, 0.35, 0.35, 0.6, 0.0])
-
-
-def test_a_placed_subject_has_the_posterior_of_a_linear_model_where_the_curve_is_straight():
-    """Near ½ a score is nearly linear in η, so the placing is a ridge regression with a closed form."""
-    frame, *_ = simulate(60, 10, seed=8, noise=0.02)
-    fit = stitch(frame, method="rosetta", anchor_benchmark="b00")
-    at, model = fit.model.positions, fit.model
-    names = [name for name in fit.data.benchmarks if abs(at.difficulty[0, fit.data.benchmarks.index(name)]) < 1.5]
-    cols = np.array([fit.data.benchmarks.index(name) for name in names])
-    C, slope, D = 0.1, at.slope[0, cols], at.difficulty[0, cols]
-    y = 1 / (1 + np.exp(-slope * (C - D)))
-    new = pl.DataFrame({"subject": "new", "benchmark": names, "score": y})
-    placed = model.place(on_benchmarks_of(fit, new), at.phi[0])
-    precision = ((y * (1 - y) * slope) ** 2).sum() / model.residual_variance + model.penalty / model.residual_variance
-    assert placed.converged
-    assert placed.theta[0, 0] == pytest.approx(C, abs=0.01)
-    assert placed.covariance[0, 0, 0] == pytest.approx(1 / precision, rel=0.01)
-
-
-def test_interval_of_a_placed_group_covers_where_it_stands():
-    """Subjects simulated with known capability and placed afterwards: nominal 90% intervals hold them."""
-    frame, C, _, _ = simulate(70, 14, seed=9, noise=0.04)
-    frame = frame.with_columns(ceiling=pl.lit(1.0))
-    held = [f"m{i:03}" for i in range(3, 67, 4)]
-    fit = stitch(
-        frame.filter(~pl.col("model").is_in(held)), dimensions=1, anchor_subjects={"m000": C[0], "m069": C[69]}
-    )
-    table = place(fit, frame.filter(pl.col("model").is_in(held))).capabilities.filter(pl.col("subject").is_in(held))
-    truth = C[[int(name[1:]) for name in table["subject"]]]
-    inside = (table["low"].to_numpy() <= truth) & (truth <= table["high"].to_numpy())
-    assert 0.7 <= inside.mean() <= 1
-    errors = np.abs(table["capability"].to_numpy() - truth)
-    assert (table["high"] - table["low"]).mean() / 2 < 4 * errors.mean()
 
 
 def test_scores_of_classes_are_logits_above_chance_with_the_errors_of_logits():

@@ -5,11 +5,11 @@ import polars as pl
 import pytest
 
 from benchmarks.stitch_validation import held_out_errors
-from mensura.stitching import ScoreLayout, laplace, stitch
+from mensura.stitching import ScoreLayout, laplace, pooled, stitch
 from mensura.stitching.pooled import solve_pooled
 from mensura.stitching.positions import Positions, Scale, principal
 from mensura.stitching.surprise import pattern_axis
-from mensura.stitching.sweeps import Cells
+from mensura.stitching.sweeps import Cells, fitted_eta
 
 from .conftest import simulate
 
@@ -182,3 +182,27 @@ def test_a_sweep_changes_nothing_when_weights_are_doubled_rows():
     weighted = solve_pooled(Cells(layout, y, zero, one, np.zeros(120), np.full(120, 2.0), x), 1)
     repeated = solve_pooled(Cells(twice, np.repeat(y, 2), zero, one, np.zeros(240), np.ones(240), x), 1)
     np.testing.assert_allclose(weighted.theta, repeated.theta, atol=1e-8)
+
+
+def test_where_the_default_fit_ends_another_round_hardly_moves_it(simulated):
+    fit = stitch(simulated[0])
+    again = pooled.calibrated(fit.model.cells, fit.model.fitted, pooling=1.0)
+    layout = fit.data.layout
+    assert again.converged
+    assert np.abs(fitted_eta(layout, again) - fitted_eta(layout, fit.model.fitted)).max() < 0.01
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_benchmark_whose_floor_nobody_leaves_does_not_swing_for_ever(seed):
+    """Everybody scores about 0 where guessing should give 5%: plain sweeps overshoot to and fro."""
+    rng = np.random.default_rng(seed)
+    C, D = rng.normal(size=50), np.append(np.linspace(-1, 1, 15), 5.0)
+    expected = 1 / (1 + np.exp(-np.append(np.full(15, 1.5), 1.0) * (C[:, None] - D)))
+    score = np.clip(expected + rng.normal(0, 0.05, expected.shape), 0, 1)
+    rows, cols = np.divmod(np.arange(score.size), 16)
+    table = pl.DataFrame({"subject": rows, "benchmark": cols, "score": score.ravel()}).with_columns(
+        chance=pl.when(pl.col("benchmark") == 15).then(0.05).otherwise(0.0)
+    )
+    fit = stitch(table, dimensions=1)
+    assert fit.convergence.converged
+    assert fit.benchmarks.filter(pl.col("benchmark") == "15")["difficulty"][0] > 2

@@ -171,3 +171,20 @@ def test_arrives_where_the_second_derivatives_are_not_definite():
     found = solve_rosetta(ScoreLayout.of(rows, cols), y, penalty=light, tolerance=1e-6)
     assert found.converged.all()
     assert found.iterations < 200
+
+
+def test_the_published_fit_ends_where_no_neighbour_is_better(simulated):
+    model = stitch(simulated[0], method="rosetta").model
+    at, layout = model.solution, model.data.layout
+
+    def cost(C, D, slope):
+        free = np.delete(slope, model.anchor)
+        s = 1 / (1 + np.exp(-slope[layout.cols] * (C[layout.rows] - D[layout.cols])))
+        return ((s - model.data.y) ** 2).sum() + model.penalty * ((C**2).sum() + (D**2).sum() + (free**2).sum())
+
+    best = cost(at.C[0], at.D[0], at.slope[0])
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        C, D, slope = (x[0] + rng.normal(0, 1e-3, x.shape[1]) for x in (at.C, at.D, at.slope))
+        slope[model.anchor] = 1
+        assert cost(C, D, slope) > best

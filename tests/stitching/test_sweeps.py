@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mensura.stitching import encode, read_scores, stitch
+from mensura.stitching import encode, read_scores
 from mensura.stitching.layout import bounded, levels
 from mensura.stitching.surprise import Background
 from mensura.stitching.sweeps import (
@@ -202,27 +202,6 @@ def test_the_variance_of_an_expected_logit_is_taken_at_single_pairs(state):
         phi = rng.multivariate_normal(fit.phi[col], fit.phi_cov[col], 200_000)
         eta = phi[:, 0] + (phi[:, 1:] * theta).sum(axis=1)
         assert eta_variance(fit, np.array([row]), np.array([col]))[0] == pytest.approx(eta.var(), rel=0.02)
-
-
-def test_draws_of_the_published_fit_have_the_covariance_of_least_squares():
-    data_frame, *_ = simulate(12, 6, seed=3, noise=0.05, density=1.0)
-    model = stitch(data_frame, method="rosetta", anchor_benchmark="b02").model
-    at, layout, m, b = model.solution, model.data.layout, 12, 6
-    slope, distance = at.slope[0, layout.cols], at.C[0, layout.rows] - at.D[0, layout.cols]
-    s = 1 / (1 + np.exp(-slope * distance))
-    J = np.zeros((s.size, m + 2 * b))
-    i = np.arange(s.size)
-    J[i, layout.rows] = s * (1 - s) * slope
-    J[i, m + layout.cols] = -s * (1 - s) * slope
-    J[i, m + b + layout.cols] = s * (1 - s) * distance
-    free = np.delete(np.arange(m + 2 * b), m + b + 2)
-    H = (J.T @ J + model.penalty * np.eye(m + 2 * b))[np.ix_(free, free)]
-    expected = np.sqrt(model.residual_variance * np.diag(np.linalg.inv(H)))
-    draws = model.sample(20_000, np.random.default_rng(0))
-    np.testing.assert_allclose(draws.capability.std(axis=0), expected[:m], rtol=0.04)
-    sharp = expected[m : m + b] < 0.4
-    np.testing.assert_allclose(draws.difficulty.std(axis=0)[sharp], expected[m : m + b][sharp], rtol=0.06)
-    np.testing.assert_allclose(draws.slope[:, 2], 1, atol=1e-4)
 
 
 def test_prior_regressors_are_a_constant_the_dates_and_nothing_when_uninformed():

@@ -8,7 +8,6 @@ from scipy.optimize import minimize
 from benchmarks.votes import simulate
 from mensura.core.errors import MensuraError
 from mensura.intake.votes import read_votes
-from mensura.stitching.place import join_scale
 from mensura.stitching.votes import fit_votes
 
 
@@ -138,21 +137,6 @@ def test_votes_of_one_judge_bound_the_winner_like_one_vote():
     low = fit.contestants.filter(contestant="best")["low"][0]
     x = fit.contestants.filter(contestant="x")["strength"][0]
     assert 1 / (1 + np.exp(x - low)) == pytest.approx(0.05)
-
-
-def test_people_are_contestants_and_votes_join_the_scale_through_known_models():
-    rng = np.random.default_rng(4)
-    votes = simulate(np.linspace(-1, 1, 8), 4000, 60, 60, rng)
-    votes = votes.with_columns(pl.col("model_a", "model_b").replace({"m05": "human expert"}))
-    fit = fit_votes(votes)
-    assert fit.contestants.filter(kind="people")["contestant"].to_list() == ["human expert"]
-    known = fit.contestants.filter(kind="model").head(5)
-    scale = known.select(subject="contestant", capability=2 * pl.col("strength") + 1)
-    scale = scale.with_columns(low=pl.col("capability") - 0.1, high=pl.col("capability") + 0.1)
-    placed = join_scale(fit, scale).filter(contestant="human expert").row(0, named=True)
-    strength = fit.contestants.filter(kind="people")["strength"][0]
-    assert placed["capability"] == pytest.approx(2 * strength + 1, abs=0.1) and placed["low"] < placed["capability"]
-    assert join_scale(fit, scale.head(2)) is None
 
 
 def test_real_votes_of_crowd_workers_order_the_models(shared):
