@@ -11,6 +11,7 @@ import mensura
 from mensura.baseline import registry
 from mensura.baseline.human_results import (
     grade_references,
+    graded_results,
     human_results_schema,
     markdown_cell,
     to_human_results,
@@ -126,3 +127,10 @@ def test_a_document_says_what_is_stated_and_what_is_not():
 
 def test_a_cell_of_markdown_breaks_no_table_and_runs_no_markup():
     assert markdown_cell("a | b\n<i>c</i>") == "a \\| b &lt;i&gt;c&lt;/i&gt;"
+
+
+def test_results_that_only_this_evidence_has_are_graded_beside_the_registry():
+    evidence, _ = with_people(mensura.load(), own(n=40), "a study")
+    graded, known = graded_results(evidence), graded_results()
+    assert graded.height == known.height + 1 == registry().height + 1
+    assert graded.row(-1, named=True)["group"] == "our experts"

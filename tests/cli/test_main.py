@@ -22,9 +22,6 @@ def test_a_command_ended_while_it_imports_prints_no_traceback(mensura_command, m
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["scale"], "give exactly one of a rate, --iq"),
-        (["scale", "38"], "is it a percentage? 38% is 0.38"),
-        (["scale", "0.1", "--dimension", "charm"], "'charm' has no calibrated line; choose one of volume"),
         (["scale", "0.1", "--calibration", "nowhere.csv"], "nowhere.csv: no such file"),
         (["evidence", "check", "nowhere"], "nowhere: no such file or folder"),
         (["report", "--add", "nowhere.csv"], "nowhere.csv: no such file"),

@@ -114,3 +114,17 @@ def test_equating_ends_with_one_score_in_words(mensura_command):
         f"{middle['score']:.0%} right in enem is like {middle['other_score']:.0%} in naep (90%: {middle['low']:.0%} to"
     )
     assert said in mensura_command("equate", "enem", "naep", "--draws", 50).out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "got nothing; give exactly one of a rate, --iq"),
+        (["0.1", "--iq", "110"], "got rate, iq; give exactly one of a rate, --iq"),
+        (["38"], "is it a percentage? 38% is 0.38"),
+        (["0.1", "--dimension", "charm"], "'charm' has no calibrated line; choose one of volume"),
+    ],
+)
+def test_a_start_that_says_nothing_or_two_things_is_refused(mensura_command, arguments, message):
+    run = mensura_command("scale", *arguments)
+    assert (run.code, message in run.err) == (2, True), run.err

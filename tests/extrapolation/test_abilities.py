@@ -66,14 +66,14 @@ def test_draws_follow_their_triangles_and_fill_every_stratum():
     assert triangular(share[0], 2.0, 2.0, 2.0).tolist() == [2.0] * 1000
 
 
-def one_by_one(ages, attainment, *, learning=0.4, spread=0.3, **assumed):
+def one_by_one(ages, attainment, *, learning=0.4, spread=0.3, off=("ageing", "health"), **assumed):
     """The abilities of one cell per age in a taught domain, at the central assumptions but for some."""
     cells = pl.DataFrame({"age": ages, "attainment": [attainment] * len(ages)}).with_columns(
         weight=1.0, learning=learning, spread=spread, regional=0.0, income=3.0
     )
     draws = central(TABLES.assumptions) | {name: np.array([value]) for name, value in assumed.items()}
     domain = Domain("quantitative", True, read_curves(TABLES.curves))
-    return abilities(Strata.from_cells(cells), draws, domain, given="", off=frozenset({"ageing", "health"}))
+    return abilities(Strata.from_cells(cells), draws, domain, given="", off=frozenset(off))
 
 
 def test_an_adult_who_finished_school_keeps_a_part_of_what_pupils_know():
@@ -99,11 +99,10 @@ def test_variances_of_a_cell_add_up():
     assert adult.variance[0, 0] == pytest.approx(1.0**2 + 0.5**2 + (0.5 * 0.4) ** 2)
 
 
-def test_who_cannot_read_guesses_and_who_sits_in_class_reads():
-    able = [
-        one_by_one([30.0], level, illiterate_none=0.6).able[0, 0] for level in ("none", "in_school", "upper_secondary")
-    ]
-    assert able == pytest.approx([0.4, 1.0, 1.0])
+def test_who_cannot_read_or_is_unwell_guesses_and_who_sits_in_class_does_neither():
+    told = {"illiterate_none": 0.6, "intellectual_disability": 0.1, "dementia": 0.0, "off": ()}
+    able = [one_by_one([30.0], level, **told).able[0, 0] for level in ("none", "upper_secondary", "in_school")]
+    assert able == pytest.approx([0.4 * 0.9, 0.9, 1.0])
 
 
 def test_one_assumption_at_a_time_goes_to_its_ends():

@@ -32,6 +32,7 @@ def test_the_page_shows_everything_and_runs_nothing_it_was_told(journal, tmp_pat
 
 
 def test_a_recording_made_from_a_journal_answers_again(journal, tmp_path, mensura_command):
-    assert mensura_command("export", journal, "--to", "recording", "--out", tmp_path / "mine.csv").code == 0
+    written = mensura_command("export", journal, "--to", "recording", "--out", tmp_path / "mine.csv")
+    assert "wrote 5 rows" in written.out, "a question that failed has no answer to record"
     with open_asker(f"recorded/{tmp_path}/mine.csv", journal=None) as asker:
         assert [answer.value for answer in asker.ask(questions(3), read_level)] == [2, 2, 2]
