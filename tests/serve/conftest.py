@@ -9,12 +9,18 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from starlette.testclient import TestClient
+
+from mensura.exam import read_exam
+from mensura.serve import ReviewerSecret
+from mensura.serve.exam_app import exam_app
+from mensura.serve.exam_takers import COOKIE
+from tests.exam.conftest import write_exam
 
 pytest.importorskip("starlette", reason="starlette is not installed (extra: serve)")
 pytest.importorskip("uvicorn", reason="uvicorn is not installed (extra: serve)")
 
 import uvicorn
-from starlette.testclient import TestClient
 
 from mensura.serve import LiveEdition, SiteRenewal, find_origin, live_app
 from mensura.serve.edition import HeldFile
@@ -98,3 +104,48 @@ def listening(application) -> Iterator[str]:
     yield f"http://127.0.0.1:{port}"
     server.should_exit = True
     thread.join(60)
+
+
+SECRET = "an organiser's long secret"
+
+
+OWN = {"origin": "http://testserver"}
+
+
+class Taker(TestClient):
+    """A visitor whose forms come from the site's own pages."""
+
+    def fill(self, path, **fields):
+        return self.post(path, data={"sent": "by a form"} | fields, headers=OWN)
+
+    def save(self, **fields):
+        """Send an answer as the page's script does."""
+        return self.post("/answer", data={"sent": "by a script"} | fields, headers=OWN | {"accept": "application/json"})
+
+    def begin(self, **fields):
+        return self.fill("/begin", consent="yes", **fields)
+
+    def start(self):
+        self.begin()
+        self.fill("/about", age="under 40")
+        return self.fill("/start")
+
+    @property
+    def code(self):
+        return self.cookies[COOKIE]
+
+
+@pytest.fixture
+def exam(tmp_path):
+    """A small exam, for its pages."""
+    return read_exam(write_exam(tmp_path / "small"))
+
+
+@pytest.fixture
+def site(exam, store):
+    return exam_app(exam, store, secret=ReviewerSecret(SECRET))
+
+
+@pytest.fixture
+def taker(site):
+    return Taker(site)
