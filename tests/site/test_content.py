@@ -12,11 +12,9 @@ import polars as pl
 import pytest
 
 import mensura
-from mensura.evidence import slug
 from mensura.site.api import ranged, to_json
 from mensura.site.pages import model
 from mensura.site.pages.charts import cheapest_section
-from mensura.site.pages.people import registry_rows
 from mensura.site.pictures import people
 from mensura.site.pictures.benchmark import benchmark_scores, ladder_figure, people_on
 from mensura.site.pictures.first_screen import FirstScreen
@@ -270,18 +268,3 @@ def test_a_ladder_is_drawn_up_to_what_its_test_can_give_and_says_what_lies_beyon
     assert max(ticks) <= 100
     inside = ladder_figure(study, "hle", benchmark_scores(study, "hle"), people_on(study, "hle"))
     assert "beyond" not in inside.caption
-
-
-def test_a_benchmark_says_plainly_when_nobody_measured_people(report, study):
-    """Against the tables themselves: the references with their status, and the registry of human results."""
-    took = set(study.evidence.human_references.filter(pl.col("status").is_in(["measured", "panel"]))["benchmark"])
-    registered = {row["key"] for row in registry_rows(study)}
-    said = set()
-    for benchmark in study.benchmarks["benchmark"]:
-        page = (report / "benchmarks" / f"{slug(benchmark)}.html").read_text(encoding="utf-8")
-        if "Nobody measured people on this test" in page:
-            said.add(benchmark)
-            assert "People who took it" not in page
-    assert said == set(study.benchmarks["benchmark"]) - took - registered
-    assert {"ifbench", "designarena_frontend", "eq_bench_3", "aa_omniscience"} <= said
-    assert "gpqa_diamond" not in said
