@@ -83,3 +83,15 @@ def test_answers_without_a_pattern_have_a_fit_of_their_shares():
     assert np.abs(fitted.parameters.slope).max() < 0.02
     np.testing.assert_allclose(fitted.parameters.chances(np.zeros(1))[:, :, 0], 1 / 3, atol=0.01)
     np.testing.assert_allclose(fitted.counts.sum(axis=2), 12, atol=1e-4)
+
+
+@pytest.mark.parametrize(("model", "middle", "width"), [("graded", 1.0, 1.0), ("nominal", 0.0, 3.0)])
+def test_slopes_have_a_weak_normal_prior_and_those_of_nominal_one_about_zero(model, middle, width):
+    p = begin(model, SHARES, 1)
+    held = [CategoryCounts(counts_of([[0, 1, 2], [2, 0, 1]]), 0)]
+    prior = CategoryPrior(slope=1.0, slope_sd=1.0, step_sd=1e9, groups=None)
+    slopes = p.values[:, : p.most - 1 if model == "nominal" else 1][
+        p.used[:, : p.most - 1 if model == "nominal" else 1]
+    ]
+    density = height_and_gradient(SPACE, held, p, prior)[0] - height_and_gradient(SPACE, held, p, None)[0]
+    assert density == pytest.approx(-0.5 * np.sum(((slopes - middle) / width) ** 2), abs=1e-6)
