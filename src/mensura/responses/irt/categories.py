@@ -240,7 +240,7 @@ def _posterior_scores(
     curves, by, _ = category_curves(p, grid.nodes)
     table = space.real(curves.reshape(-1, len(grid.nodes)))
     by = np.array(by.transpose(1, 2, 3, 0), np.float32, order="C")
-    pairs = np.argwhere(by.any(axis=(2, 3)))
+    pairs = np.argwhere(by.any(axis=(2, 3))).tolist()
     for shard in shards:
         weights = space.get(shard_posteriors(space, shard, p, grid, table).weights).astype(np.float32)
         kinds = dense(shard.counts).reshape(len(shard), -1, p.most).transpose(2, 0, 1).astype(np.float32, order="C")
@@ -251,7 +251,9 @@ def _posterior_scores(
         ) -> Floats:
             own, items = kinds[:, rows], np.zeros((by.shape[1], len(table), by.shape[3]), dtype=table.dtype)
             for kind, parameter in pairs:
-                items[parameter] += own[kind] * (table @ by[kind, parameter, live])
+                sums = table @ by[kind, parameter, live]
+                sums *= own[kind]
+                items[parameter] += sums
             return np.concatenate([*items, table @ of_groups[live]], axis=1)
 
         yield weights, scores_of
