@@ -322,7 +322,7 @@ def test_input_tables_are_left_as_they_were(drawn):
 def test_every_picture_is_listed_tested_and_documented():
     functions = {name for name in charts.__all__ if name.islower() and not name.startswith("draw_")}
     elsewhere = {"bell_curve", "estimates", "resolve"}  # tests/charts/test_bell.py and test_row_charts.py
-    elsewhere |= {"calibration_curve", "frame_picture"}  # tests/charts/test_frame.py
+    elsewhere |= {"calibration_curve", "frame_picture"}  # test_calibration.py and test_frame.py
     assert functions - elsewhere == set(PICTURES)
     page = FIGURES.read_text(encoding="utf-8")
     assert [name for name in charts.__all__ if f"`{name}" not in page and f"charts.{name}" not in page] == []
