@@ -1,11 +1,14 @@
 """Published scores of people on known benchmarks."""
 
+from types import SimpleNamespace
+
 import polars as pl
 import pytest
 
 import mensura
 from mensura.baseline import find_known
-from mensura.baseline.registry import published_means
+from mensura.baseline.registry import COLUMNS, _iq, _once, published_means, read_own, score_words
+from mensura.core.errors import MensuraError
 from mensura.stitching import place_people
 
 TESTS = ("agents_last_exam", "aime", "arc_agi_1", "critpt", "mcp_atlas", "swe_rebench")
@@ -67,3 +70,93 @@ def test_a_file_is_known_by_the_name_of_its_benchmark(name):
 def test_a_benchmark_that_nobody_measured_names_the_command_that_estimates(name):
     [warning] = mensura.baseline.find_known(name, mensura.load()).warnings
     assert "no study measured people" in warning and "mensura baseline ITEMS --people world" in warning
+
+
+def own(tmp_path, text, name="mine.csv"):
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    return read_own(tmp_path / name)
+
+
+def test_scores_of_ones_own_are_measured_and_in_percent_unless_all_are_shares(tmp_path):
+    table = own(tmp_path, "benchmark,group,score,n\nGPQA,students,40,12\nGPQA,experts,0.9,\n")
+    assert table.select("unit", "part", "status", "seen", "n").rows() == [
+        ("percent", "all", "measured", "own", 12),
+        ("percent", "all", "measured", "own", None),
+    ]
+    assert (
+        own(tmp_path, "benchmark,group,score\nGPQA,students,0.4\nGPQA,experts,1\n")["unit"].to_list()
+        == ["fraction"] * 2
+    )
+    (tmp_path / "more.csv").write_text("benchmark,group,score,status\nX,pupils,20,judged\n", encoding="utf-8")
+    both = read_own([tmp_path / "mine.csv", tmp_path / "more.csv"])
+    assert both["status"].to_list() == ["measured", "measured", "judged"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("benchmark,group,score\nA,x,\n", "A: no score; expected a number"),
+        ("benchmark,group,score,unit\nA,x,5,points\n", "unit: 'points' is unknown; expected one of percent, fraction"),
+        ("benchmark,group,score\nA,x,50\nB,y,101\n", "B, score: 101 is outside 0 to 100"),
+        ("benchmark,group,score\nA,x,50\nB,y,-1\n", "B, score: -1 is outside 0 to 100"),
+        ("benchmark,score\nA,50\n", "missing column 'group'"),
+    ],
+)
+def test_impossible_scores_of_people_are_refused(tmp_path, text, words):
+    with pytest.raises(MensuraError, match=words):
+        own(tmp_path, text)
+
+
+def test_a_score_is_written_with_its_unit_or_as_a_range():
+    row = {"score": None, "low": 12.0, "high": 30.5, "unit": "minutes"}
+    assert score_words(row) == "12 to 30.5 minutes"
+    assert score_words({**row, "score": 20.0}) == "20 minutes"
+    assert score_words({**row, "low": None}) == "30.5 minutes"
+    assert score_words({**row, "low": None, "high": None}) == "not stated"
+    assert score_words({**row, "score": 0.0}) == "0 minutes"
+
+
+def people(*rows):
+    usual = {
+        "benchmark": "A",
+        "part": "all",
+        "group": "g",
+        "score": 50.0,
+        "unit": "percent",
+        "status": "measured",
+        "seen": "paper",
+    }
+    return pl.DataFrame([{**dict.fromkeys(COLUMNS), **usual, **row} for row in rows], schema=COLUMNS)
+
+
+def test_what_the_registry_states_in_more_detail_is_left_out_of_the_evidence():
+    """Two sources that differ by up to 0.15 points round one score; what was judged stays, at the end."""
+    there = [{"score": score, "seen": "evidence"} for score in (50.15, 50.16, 49.9)]
+    others = [{"score": 50.0, "seen": "evidence", **more} for more in ({"status": "judged"}, {"unit": "elo"})]
+    rows = people({"score": 50.0}, *there, *others, {"score": 60.0, "seen": "own"})
+    kept = _once(rows)
+    assert kept.select("score", "seen", "status").rows() == [
+        *((50.0, "paper", "measured"), (50.16, "evidence", "measured"), (50.0, "evidence", "measured")),
+        *((60.0, "own", "measured"), (50.0, "evidence", "judged")),
+    ]
+
+
+def test_an_iq_is_read_off_the_ladder_between_its_rungs_and_nowhere_else():
+    ladders = pl.DataFrame(
+        {"benchmark": ["a", "b"], "iq90": [10.0, 10.0], "iq100": [20.0, 30.0], "iq130": [80.0, 25.0]}
+    )
+    evidence = SimpleNamespace(ladders=ladders)
+    assert [_iq(score, "a", evidence) for score in (10, 15, 50, 80)] == [90.0, 95.0, 115.0, 130.0]
+    assert [_iq(score, "a", evidence) for score in (9.9, 80.1)] == [None, None]
+    assert _iq(20, "b", evidence) is None, "a ladder that does not rise says nothing"
+    assert _iq(20, "c", evidence) is None
+
+
+def test_an_unknown_benchmark_is_refused_with_near_names_and_an_absent_one_explained():
+    evidence = mensura.load()
+    with pytest.raises(MensuraError, match=r"no known human baseline, and no such file. Did you mean .*HellaSwag"):
+        find_known("HellaSwagg", evidence)
+    gone = find_known("MMLU-Pro", evidence)
+    assert "MMLU-Pro: no study measured people" in gone.warnings[0]
+    name, score = published_means("HellaSwag")[0]
+    assert ", " in name and 0 < score <= 1

@@ -1,11 +1,15 @@
 """The result of an estimated baseline, and its card for a README or a paper: Markdown, SVG and JSON."""
 
+import json
 from types import SimpleNamespace
 
+import polars as pl
 import pytest
 
 from mensura.baseline import result
+from mensura.baseline.origin import MODEL_COLUMNS, PartOrigin
 from mensura.baseline.recordings import SIMULATED
+from mensura.baseline.result import Baseline, card_markdown
 
 
 @pytest.mark.parametrize(("one_in", "written"), [(1.14, "1.1"), (9.54, "9.5"), (10.4, "10"), (12345.0, "12,345")])
@@ -18,3 +22,83 @@ def test_one_simulated_estimator_among_others_is_said_to_be_unchecked():
     assert result.validated_on(part).endswith("Nobody has measured the errors of simulated persons yet")
     asked = SimpleNamespace(models=("my model",), kind=part.kind)
     assert result.validated_on(asked).endswith(", not of my model")
+
+
+ROWS = {
+    "item": ["a", "b", "c", "a"],
+    "population": ["world"] * 3 + ["pupils"],
+    "one_in": [2.0, 40.0, None, 1.14],
+    "at_least": [False, True, False, False],
+}
+MEANS = {"population": ["world"], **{name: [value] for name, value in (("mean", 0.5), ("low", 0.4), ("high", 0.62))}}
+MEANS |= {
+    f"{name}{end}": [value]
+    for name, value in (("median", 0.5), ("top_10", 0.7), ("top_1", 0.9))
+    for end in ("", "_low", "_high")
+}
+
+
+def baseline(models=None, sampled=(3, 50), warnings=(), parts=()):
+    scores = pl.DataFrame([] if models is None else models, schema=MODEL_COLUMNS, orient="row")
+    return Baseline("mine", pl.DataFrame(ROWS), pl.DataFrame(MEANS), scores, parts, sampled, warnings)
+
+
+def test_a_baseline_says_its_size_its_means_and_its_span_of_rarities():
+    assert baseline().size == "3 of 50 items"
+    assert baseline(sampled=(1200, 1200)).size == "1,200 items"
+    assert baseline().heading == "mine, 3 of 50 items, estimated, not measured: world 50% (40% to 62%)"
+    assert baseline().spans == {
+        "world": "from 1 in 2.0 to at least 1 in 40 people",
+        "pupils": "from 1 in 1.1 to 1 in 1.1 people",
+    }
+
+
+def test_times_are_of_each_item_once():
+    """Items a and b need 12 and 60 minutes: the middle one 36, both 1.2 hours; a has two populations."""
+    assert baseline().times == ""
+    minutes = {
+        "item": ["a", "b"],
+        "minutes": [12.0, 60.0],
+        "minutes_low": [6.0, 30.0],
+        "minutes_high": [24.0, 120.0],
+        "note": ["x", "y"],
+    }
+    timed = baseline().with_minutes(pl.DataFrame(minutes))
+    assert timed.items.columns[-3:] == ["minutes", "minutes_low", "minutes_high"]
+    assert timed.items["item"].to_list() == ROWS["item"]
+    assert timed.times == "36 minutes for the middle item (18 to 72), 1.2 hours for 2 items"
+
+
+def part(models=("my model",), anchors=()):
+    kind = SimpleNamespace(read="adults", distance_words="near well-described people", traits=())
+    origin = PartOrigin(tuple({"model": name, "runs": 2, "date": None, "prompt": None} for name in models), anchors)
+    items = pl.DataFrame({"item": ["a", "b"], "remembered": [True, False]})
+    who = SimpleNamespace(name="world", prose="All | people.")
+    return SimpleNamespace(who=who, kind=kind, origin=origin, items=items, models=models)
+
+
+def test_a_card_has_the_means_the_models_and_every_note_once():
+    models = [("m|1", "world", 0.625, 90.4, 80.0, 97.0, 10.0, 0.995)]
+    warnings = ("Few items.", "world: near well-described people")
+    text = card_markdown(baseline(models, warnings=warnings, parts=(part(), part())))
+    lines = text.splitlines()
+    assert lines[0] == "## Human baseline: mine"
+    assert "**Estimated, not measured.** 3 of 50 items; 90% intervals in brackets." in lines
+    assert "| world | 50% (40% to 62%) | 50% (50% to 50%) | 70% (70% to 70%) | 90% (90% to 90%) |" in lines
+    assert r"| m\|1 | world | 62.5% | 90 (80 to 97) | over 99% |" in lines
+    assert "- world: items from 1 in 2.0 to at least 1 in 40 people." in lines
+    described = r"- Described as: All \| people; read as: adults. Near well-described people."
+    assert lines.count(f"{described} Items used: 2 of 50; remembered by a model: 1.") == 1
+    assert "- Note: Few items." in lines
+    assert sum(line.startswith("- Note") for line in lines) == 1, "the distance is said already"
+    assert "Time of a professional" not in text
+    assert any(line.startswith("- To improve it: collect human rates") for line in lines)
+
+
+def test_the_facts_of_a_card_are_those_of_its_tables():
+    facts = json.loads(result.card_json(baseline(warnings=("w",), parts=(part(("gpt", "claude"), (30.0, 50.0)),))))
+    assert (facts["benchmark"], facts["items"], facts["items_of"], facts["warnings"]) == ("mine", 3, 50, ["w"])
+    (who,) = facts["people"]
+    assert (who["mean"], who["anchors"], who["known_mean"], who["described_as"]) == (0.5, 2, None, "All | people.")
+    assert [one["model"] for one in who["models_asked"]] == ["gpt", "claude"]
+    assert facts["status"] == "Estimated, not measured."

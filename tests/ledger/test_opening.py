@@ -1,13 +1,16 @@
 """A damaged store is refused in a sentence that names the file, the damage and the way out."""
 
+import shutil
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
 from mensura.core.errors import MensuraError
-from mensura.ledger import open_ledger
-from tests.ledger.small import small_ledger
+from mensura.ledger import export_ledger, has_history, import_ledger, init_ledger, open_ledger
+from mensura.ledger.opening import is_ledger_folder
+from tests.ledger.small import ANN, BOB, score, small_ledger, update
 
 MALFORMED = """
 PRAGMA writable_schema = 1;
@@ -37,3 +40,93 @@ def test_a_damaged_store_is_refused_in_words(tmp_path, damage, words):
         open_ledger(path).evidence()
     assert str(told.value).startswith(f"{path}: ")
     assert "restore a backup" in str(told.value)
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory):
+    """A small store with an update, as a folder of text."""
+    place = tmp_path_factory.mktemp("opening")
+    ledger = small_ledger(place / "store.db")
+    ledger.apply(update(score("big-1", "hle", "30.5", "33", source="lab")), **BOB)
+    export_ledger(ledger, place / "folder")
+    return place / "folder"
+
+
+@pytest.fixture
+def folder(exported, tmp_path):
+    return Path(shutil.copytree(exported, tmp_path / "folder"))
+
+
+def test_a_folder_gives_back_the_same_store(folder, tmp_path):
+    assert is_ledger_folder(folder)
+    again = import_ledger(tmp_path / "again.db", folder)
+    assert again.version().entry == 1
+    export_ledger(again, tmp_path / "second")
+    files = sorted(file.relative_to(folder) for file in folder.rglob("*") if file.is_file())
+    assert files == sorted(
+        file.relative_to(tmp_path / "second") for file in (tmp_path / "second").rglob("*") if file.is_file()
+    )
+    assert all((folder / file).read_bytes() == (tmp_path / "second" / file).read_bytes() for file in files)
+    with pytest.raises(MensuraError, match="exists; choose another name"):
+        import_ledger(tmp_path / "again.db", folder)
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "words"),
+    [
+        ("entries.csv", None, "no such file; the folder is not a complete ledger"),
+        ("entries.csv", lambda text: text.replace("entry,", "number,", 1), "expected the columns entry"),
+        (
+            "entries.csv",
+            lambda text: text.replace("\n1,", "\none,"),
+            "record 3: entry is 'one'; expected a whole number",
+        ),
+        ("entries.csv", lambda text: text.replace("\n1,", "\n1,x,"), "record 3: .* cells; expected"),
+        ("entries.csv", lambda text: text + text.splitlines()[-1] + "\n", "expected each row once"),
+        ("cells.csv", lambda text: text.replace("33", "34"), "30.5 → 34, but the tables differ"),
+        ("cells.csv", lambda text: text + '"', "not a CSV file in UTF-8"),
+    ],
+)
+def test_a_damaged_history_is_refused(folder, tmp_path, file, change, words):
+    place = folder / "ledger" / file
+    if change is None:
+        place.unlink()
+    else:
+        text = place.read_text(encoding="utf-8")
+        assert change(text) != text
+        place.write_text(change(text), encoding="utf-8")
+    with pytest.raises(MensuraError, match=words):
+        import_ledger(tmp_path / "again.db", folder)
+    assert not (tmp_path / "again.db").exists(), "all of it or nothing"
+
+
+def test_an_update_that_is_not_what_its_name_says_is_refused(folder, tmp_path):
+    (file,) = (folder / "ledger" / "updates").iterdir()
+    text = file.read_bytes()
+    file.write_bytes(text + b"\n")
+    with pytest.raises(MensuraError, match="the content does not match its hash"):
+        import_ledger(tmp_path / "again.db", folder)
+    file.unlink()
+    with pytest.raises(MensuraError, match=r"absent, or above .* bytes, but updates.csv lists it"):
+        import_ledger(tmp_path / "again.db", folder)
+    file.write_bytes(text)
+    listed = folder / "ledger" / "updates.csv"
+    listed.write_text(listed.read_text(encoding="utf-8").replace(file.stem, "../../secret"), encoding="utf-8")
+    with pytest.raises(MensuraError, match=r"'../../secret' is not a hash; expected \d+ hexadecimal digits"):
+        import_ledger(tmp_path / "again.db", folder)
+
+
+def test_a_store_keeps_a_history_and_other_files_none(tmp_path):
+    path = small_ledger(tmp_path / "evidence.db").path
+    assert has_history(path)
+    assert not has_history(tmp_path)
+    assert not has_history(tmp_path / "none.db")
+    (tmp_path / "text.db").write_text("no store", encoding="utf-8")
+    assert not has_history(tmp_path / "text.db")
+    with closing(sqlite3.connect(tmp_path / "other.db")) as store:
+        store.execute("CREATE TABLE scores (subject TEXT)")
+        store.commit()
+    assert not has_history(tmp_path / "other.db")
+    assert not is_ledger_folder(tmp_path)
+    with pytest.raises(MensuraError, match="exists; choose another name"):
+        init_ledger(path, **ANN)
