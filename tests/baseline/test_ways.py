@@ -57,7 +57,8 @@ def test_an_item_needs_five_persons_and_rows_come_in_percent():
     some = persons(20, i1=lambda k: k % 2, i2=lambda k: int(k < 4) if k < 4 else None, i3=lambda k: "x")
     rows = read_persons(json.dumps({"persons": some, "rationale": "guessed"})).value
     assert [row["item"] for row in rows] == ["i1", "\0memory"]
-    assert 0 < rows[0]["low"] < 50 < rows[0]["high"] < 100
+    rate, low, high = (100 * float(one[0]) for one in fit_rates(np.array([10.0]), np.array([20.0])))
+    assert (rows[0]["estimate"], rows[0]["low"], rows[0]["high"]) == pytest.approx((rate, low, high))
     five = read_persons(json.dumps({"persons": persons(5, i1=lambda k: k % 2), "rationale": "guessed"}))
     assert (five.value[0]["item"], five.rationale) == ("i1", "guessed")
 

@@ -1,5 +1,7 @@
 """From an item pool to cases: who is extrapolated from, to whom, what public facts say of the gap, and the truth."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -140,3 +142,11 @@ def test_the_shift_expected_is_that_of_the_other_groups_by_their_answers():
     mean = (300 * shifts["country=ITA", "country=JPN"] + 100 * shifts["country=ITA", "country=CHL"]) / 400
     assert cases[0].task.offset == pytest.approx(np.full(6, mean))
     assert cases[0].task.concentration == pytest.approx((300**2 + 100**2) / 400**2)
+
+
+def test_a_pair_needs_five_items_in_common():
+    pool = pool_of(ITALY, JAPAN, ALL, items=5)
+    cases = cases_of(pool)
+    assert len(pairs_of(pool, cases)) == 2
+    fewer = SimpleNamespace(covariate="country", group="country=ITA", items=cases[0].items[1:], task=cases[0].task)
+    assert pairs_of(pool, [fewer, cases[1]]) == []
