@@ -98,11 +98,11 @@ def test_a_memory_within_half_a_point_of_a_published_mean_proves_little(mean, sa
 
 def test_a_score_stands_among_persons_and_is_never_rarer_than_they_are():
     scores = PersonScores(np.linspace(0.0, 0.99, 100)[None, :])
-    part = SimpleNamespace(who=SimpleNamespace(name="world"), persons=scores, means=np.array([0.4, 0.5, 0.6, 0.7]))
+    part = SimpleNamespace(who=SimpleNamespace(name="world"), persons=scores, means=np.array([0.4, 0.5, 0.52, 0.7]))
     subject, population, score, percentile, low, high, one_in, passed = model_row(part, "m", 0.55)
     assert (subject, population, score) == ("m", "world", 0.55)
     assert percentile == pytest.approx(55.5, abs=0.01), "a tie with one of a hundred counts half"
     assert low <= percentile <= high
     assert one_in == pytest.approx(1 / 0.445, abs=0.01)
-    assert passed == 0.5
+    assert passed == 0.75
     assert model_row(part, "m", 2.0)[6] == 100

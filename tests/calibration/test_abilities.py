@@ -70,7 +70,7 @@ def test_levels_of_a_hundred_items_count_alike_and_an_item_of_a_smaller_one_as_t
 
 
 def test_a_fitted_curve_has_no_better_neighbour():
-    rate, weight = np.array([[0.95, 0.8, 0.6, 0.3, 0.1]]), np.array([[10.0, 20.0, 30.0, 20.0, 10.0]])
+    rate, weight = np.array([[0.95, 0.8, 0.6, 0.3, 0.1]]), np.array([[0.5, 1.0, 1.5, 1.0, 0.5]])
     fitted = fit_curves(rate, weight)
 
     def height(a, b):
@@ -81,7 +81,7 @@ def test_a_fitted_curve_has_no_better_neighbour():
 
     a, b = fitted.intercept[0], fitted.slope[0]
     best = height(a, b)
-    assert all(height(a + da, b + db) < best for da, db in ((0.01, 0), (-0.01, 0), (0, 0.01), (0, -0.01)))
+    assert all(height(a + da, b + db) < best for da, db in ((1e-3, 0), (-1e-3, 0), (0, 1e-3), (0, -1e-3)))
 
 
 def test_rows_are_fitted_as_if_they_were_alone():
