@@ -6,8 +6,18 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mensura.exam.comparison import _difference, _model_row, _people_row, agreement_among, error_agreement
+from mensura.exam.adaptive import FEWEST
+from mensura.exam.comparison import (
+    _difference,
+    _model_row,
+    _people_row,
+    agreement_among,
+    compare_languages,
+    error_agreement,
+    scale,
+)
 from mensura.exam.rates import AnswerMatrix, MeanRate
+from mensura.exam.weights import LEAST_SHOWN
 
 
 def test_errors_that_fall_on_the_same_items_agree_and_independent_ones_do_not():
@@ -118,3 +128,47 @@ def test_silent_people_are_those_who_left_it_blank_or_were_late():
     )
     assert row["no_answer"] == 0.5
     assert row["seconds_per_right"] is row["cost_per_right"] is None
+
+
+def outcomes(people, models=0, items=6, right=lambda person, item: item < person % 7):
+    """Return right and wrong answers of people and models to all items."""
+    takers = [(f"p{n}", "people", n) for n in range(people)] + [(f"m{n}", "models", n + 1) for n in range(models)]
+    rows = [(name, kind, f"q{item}", float(right(n, item))) for name, kind, n in takers for item in range(items)]
+    return pl.DataFrame(rows, schema=["subject", "kind", "item", "score"], orient="row")
+
+
+def test_a_few_people_are_no_scale():
+    few = scale(outcomes(FEWEST - 1), dict.fromkeys([f"p{n}" for n in range(FEWEST - 1)], 1.0))
+    assert few.fit is None and few.among.is_empty() and few.dif.is_empty()
+    assert len(few.warnings) == 1 and f"a common scale needs {FEWEST}" in few.warnings[0]
+
+
+def test_models_are_placed_among_the_people_by_their_own_answers():
+    """A model that is right throughout lies above one that is never right; two models tell no items that favour."""
+    answers = outcomes(40, 2).with_columns(
+        score=pl.when(pl.col("subject") == "m0").then(1.0).when(pl.col("subject") == "m1").then(0.0).otherwise("score")
+    )
+    scaled = scale(answers, dict.fromkeys([f"p{n}" for n in range(40)], 1.0))
+    ability = dict(scaled.fit.subjects.filter(group="models").select("subject", "ability").iter_rows())
+    people = scaled.fit.subjects.filter(group="people")["ability"]
+    assert ability["m1"] < people.min() < people.max() < ability["m0"]
+    assert "models that sat the exam: 2; items that favour a kind are named from 3 on" in scaled.warnings
+    assert scaled.dif.is_empty()
+    place = dict(scaled.among.select("subject", "percentile").iter_rows())
+    assert place["m0"] > 80 > 20 > place["m1"]
+
+
+def test_answers_that_no_fit_tells_apart_name_the_reason():
+    alike = outcomes(40, 3, right=lambda person, item: True)
+    scaled = scale(alike, dict.fromkeys([f"p{n}" for n in range(40)], 1.0))
+    assert scaled.fit is None
+    assert scaled.warnings[0].startswith("no common scale: ")
+
+
+def test_one_language_is_compared_with_none():
+    exam = SimpleNamespace(languages=["en", "fr"], scored=[])
+    assert compare_languages(exam, pl.DataFrame({"subject": ["p0"]}), outcomes(1), {})[0].is_empty()
+    kept = pl.DataFrame(
+        {"subject": [f"p{n}" for n in range(LEAST_SHOWN + 2)], "sat_in": ["en"] * LEAST_SHOWN + ["fr"] * 2}
+    )
+    assert compare_languages(exam, kept, outcomes(LEAST_SHOWN + 2), {})[0].is_empty()

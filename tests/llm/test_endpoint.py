@@ -1,14 +1,17 @@
 """Talk to one OpenAI-compatible endpoint, one request per question, and keep keys out of every text."""
 
+import asyncio
 import email.utils
 import json
 import time
+from types import SimpleNamespace
 
 import pytest
 
 from mensura.core.errors import MensuraError
 from mensura.llm.endpoint import (
     Endpoint,
+    _read_up_to,
     chat_body,
     open_endpoint,
     plain_url,
@@ -169,3 +172,30 @@ def test_addresses_are_shown_without_what_is_secret():
     assert plain_url("http://[::1]:80/v1?k=x") == "http://[::1]:80/v1"
     assert secrets_of({}, "1234567") == ()
     assert secrets_of({"a_password": "12345678"}) == ("12345678",)
+
+
+def response_of(*pieces, length=None):
+    """Return a response that comes in pieces; ``closed`` says whether its rest was given up."""
+
+    async def chunks(size):
+        for piece in pieces:
+            yield piece
+
+    response = SimpleNamespace(content_length=length, content=SimpleNamespace(iter_chunked=chunks), closed=False)
+    response.close = lambda: setattr(response, "closed", True)
+    return response
+
+
+@pytest.mark.parametrize(("pieces", "length"), [((b"ab", b"cde"), 5), ((b"abcde",), None), ((), 0)])
+def test_a_response_is_read_up_to_the_limit(pieces, length):
+    whole = response_of(*pieces, length=length)
+    assert asyncio.run(_read_up_to(5, whole)) == b"".join(pieces)
+    assert not whole.closed
+
+
+@pytest.mark.parametrize(("pieces", "length"), [((b"ab", b"cdef"), None), ((b"ab",), 6)])
+def test_a_response_beyond_the_limit_is_given_up(pieces, length):
+    large = response_of(*pieces, length=length)
+    with pytest.raises(CallError, match="the response is larger than 0 MB") as caught:
+        asyncio.run(_read_up_to(5, large))
+    assert (caught.value.trouble, caught.value.billed, large.closed) == (Trouble.QUESTION, True, True)

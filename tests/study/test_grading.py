@@ -90,6 +90,13 @@ def test_iqs_are_graded_by_their_number_of_scores_and_forecasts_by_months_ahead(
     ]
 
 
+def test_numbers_of_scores_are_grouped_from_1_3_6_12_and_20():
+    counts = (1, 2, 3, 5, 6, 11, 12, 19, 20, 40)
+    usual = {"kind": "iq", "expected": 100.0, "actual": 100.0, "came_true": True}
+    table = grade_record(claims(*({**usual, "scores": count} for count in counts))).intervals
+    assert table.select("from", "to").rows() == [(1, 2), (3, 5), (6, 11), (12, 19), (20, 40)]
+
+
 def test_misses_are_listed_once_and_the_dearest_first_with_the_reason_that_the_pace_gives():
     best = {"kind": "forecast", "expected": 2.0, "low": 1.5, "high": 2.5}
     passed = {"kind": "passed", "months": 6, "subject": "x"}

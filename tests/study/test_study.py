@@ -115,3 +115,19 @@ def test_a_model_that_is_not_placed_is_above_nobody(monkeypatch):
 def test_only_the_published_method_has_a_banner():
     assert "AI IQ's published method" in study_of(iq=SimpleNamespace(method="published")).scale_said
     assert study_of(iq=SimpleNamespace(method="joint")).scale_said == ""
+
+
+def test_charts_show_models_that_have_what_is_needed(monkeypatch):
+    models = pl.DataFrame(
+        {
+            "subject": ["a", "b", "c"],
+            "iq": [1.0, None, 3.0],
+            "charted": [True, True, False],
+            "on_timeline": [False, True, True],
+        }
+    )
+    monkeypatch.setattr(study_module, "list_models", lambda _, *needed: models.select("subject", *needed))
+    study = study_of()
+    assert study.having("iq")["subject"].to_list() == ["a", "c"]
+    assert study.charted("iq")["subject"].to_list() == ["a"]
+    assert study.charted("iq", timeline=True)["subject"].to_list() == ["c"]
