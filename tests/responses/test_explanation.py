@@ -82,3 +82,12 @@ def test_words_have_a_column_for_each_value_but_the_most_frequent():
         design_columns(rows.with_columns(twice=2 * pl.col("level")), ["level", "twice"])
     with pytest.raises(MensuraError, match="never vary"):
         design_columns(rows.with_columns(level=pl.lit(3)), ["level"])
+
+
+def test_the_value_that_others_are_compared_with_does_not_depend_on_the_order_of_rows():
+    """Of equally frequent values the first by name."""
+    rows = pl.DataFrame({"form": ["c", "a", "b", "b", "a", "c", "d"]})
+    for table in (rows, rows.reverse(), rows.sort("form")):
+        assert design_columns(table, ["form"])[0] == ["intercept", "form: b", "form: c", "form: d"]
+    named = rows.rename({"form": "count"})
+    assert design_columns(named, ["count"])[0] == ["intercept", "count: b", "count: c", "count: d"]

@@ -127,8 +127,8 @@ def design_columns(rows: pl.DataFrame, on: Sequence[str]) -> tuple[list[str], Fl
             terms.append(name)
             columns.append(rows[name].cast(pl.Float64).to_numpy())
             continue
-        counts = rows[name].cast(pl.String).value_counts(sort=True)
-        for value in sorted(counts[name].to_list()[1:]):
+        counts = rows[name].cast(pl.String).alias("").value_counts().sort("count", "", descending=[True, False])
+        for value in sorted(counts[""].to_list()[1:]):
             terms.append(f"{name}: {value}")
             columns.append((rows[name].cast(pl.String) == value).cast(pl.Float64).to_numpy())
     x = np.column_stack(columns)
