@@ -102,3 +102,17 @@ def test_the_facts_of_a_card_are_those_of_its_tables():
     assert (who["mean"], who["anchors"], who["known_mean"], who["described_as"]) == (0.5, 2, None, "All | people.")
     assert [one["model"] for one in who["models_asked"]] == ["gpt", "claude"]
     assert facts["status"] == "Estimated, not measured."
+
+
+def test_a_baseline_is_written_with_its_card_in_three_forms(tmp_path):
+    known = baseline(parts=(part(),))
+    place = known.write(tmp_path / "out")
+    assert place == tmp_path / "out"
+    assert sorted(file.name for file in place.iterdir() if file.suffix != ".json" or file.name == "card.json")[:3] == [
+        "baseline.csv",
+        "card.json",
+        "card.md",
+    ]
+    assert (place / "card.md").read_text(encoding="utf-8") == known.card()
+    assert (place / "card.svg").read_text(encoding="utf-8").startswith("<svg")
+    assert pl.read_csv(place / "items.csv").height == 4

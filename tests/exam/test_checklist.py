@@ -50,3 +50,9 @@ def test_half_of_the_credit_is_right_in_a_pool_and_people_left_out_are_in_its_lo
     rates = dict(pool.rates_of("all").select("item", "rate").iter_rows())
     assert rates["q00"] == 1.0 and rates["q01"] == 0.0
     assert pool.exclusions.rows() == [("person", "person-1", "answered too fast")]
+
+
+def test_a_question_may_be_named_count(made):
+    report, takers = made
+    persons = to_pool(report, takers.rename({"age": "count"})).persons
+    assert persons["count"].equals(to_pool(report, takers).persons["age"].rename("count"))
