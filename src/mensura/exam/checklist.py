@@ -119,7 +119,7 @@ def to_pool(report: ExamReport, takers: pl.DataFrame) -> ItemPool:
     )
     covariates = [name for name in takers.columns if name not in TAKERS]
     kept = takers.filter(pl.col("subject").is_in(answers["person"].unique().to_list()))
-    hidden = {name: hidden_groups(dict(kept[name].value_counts(name="").iter_rows())) - {None} for name in covariates}
+    hidden = {name: hidden_groups(dict(kept[name].value_counts(name=" ").iter_rows())) - {None} for name in covariates}
     persons = kept.select(
         pl.col("subject").alias("person"),
         *(pl.when(~pl.col(name).is_in(list(hidden[name]))).then(name).alias(name) for name in covariates),
