@@ -335,9 +335,9 @@ def _source(rows: pl.DataFrame) -> pl.Expr:
 
 def _score_rows(rows: pl.DataFrame) -> pl.DataFrame:
     """Return the added scores; of several sources the latest date is the primary one."""
-    day = pl.col("date") if "date" in rows.columns else pl.lit(None, pl.String)
-    latest = pl.col("row").sort_by(day, descending=True, nulls_last=True).first().over("subject", "benchmark")
-    counts = pl.when(pl.col("row") == latest).then(pl.lit("yes")).otherwise(pl.lit("no"))
+    row, dated = pl.col("row"), "date" in rows.columns
+    order = row.sort_by("date", descending=True, nulls_last=True, maintain_order=True) if dated else row
+    counts = pl.when(row == order.first().over("subject", "benchmark")).then(pl.lit("yes")).otherwise(pl.lit("no"))
     present = rows.with_columns(source=_source(rows), primary=counts)
     return present.select("row", *(name for name in TABLES["scores"].dtypes if name in present.columns))
 

@@ -148,8 +148,8 @@ def standing(**models):
         for place, (name, (iq, price, provider)) in enumerate(models.items(), start=1)
     ]
     by_subject = {row["subject"]: row for row in rows}
-    told = SimpleNamespace(by_subject=by_subject, ranked_rows=rows, by_iq=rows)
-    return SimpleNamespace(rows=told, ahead=lambda one, other: 0.25)
+    told = SimpleNamespace(by_subject=by_subject, ranked_rows=rows, by_iq=rows, beyond_guessing=set(models) - {"b"})
+    return SimpleNamespace(rows=told, iq=SimpleNamespace(drawn=SimpleNamespace(ahead=lambda one, other: 0.25)))
 
 
 MODELS = {
@@ -178,6 +178,7 @@ def test_three_neighbours_stand_on_either_side():
         *(("b", 0.25), ("c", 0.25), ("d", 0.25), ("e", None), ("f", 0.25), ("g", 0.25))
     ]
     assert [row["subject"] for row in find_neighbours(standing(**MODELS), "a").rows] == ["a", "b", "c", "d"]
+    assert {row["chance_above"] for row in find_neighbours(standing(**MODELS), "b").rows} == {None}, "it guessed"
 
 
 def test_rivals_are_the_nearest_of_two_other_providers():

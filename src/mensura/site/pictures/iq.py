@@ -202,8 +202,8 @@ def iq_response(study: Study) -> Figure:
 
 def _ends(study: Study, column: str, by: pl.Expr) -> pl.DataFrame:
     """Return the models that are lowest and highest in something, by a column of their costs."""
-    ordered = study.having(column).with_columns(by=by).sort("by", "subject")
-    ends = ordered.filter((pl.row_index() < _ENDS) | (pl.row_index() >= pl.len() - _ENDS))
+    ordered, place = study.having(column).with_columns(by=by).sort("by", "subject"), pl.int_range(pl.len())
+    ends = ordered.filter((place < _ENDS) | (place >= pl.len() - _ENDS))
     none = pl.lit(None, pl.Float64)
     rows = ends.select(*_WHO, "by", "sticker_price", value=column, low=none, high=none, status=pl.lit("measured"))
     return linked(rows)
