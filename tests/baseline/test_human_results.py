@@ -13,6 +13,7 @@ from mensura.baseline.human_results import (
     grade_references,
     graded_results,
     human_results_schema,
+    known_markdown,
     markdown_cell,
     to_human_results,
     with_people,
@@ -134,3 +135,11 @@ def test_results_that_only_this_evidence_has_are_graded_beside_the_registry():
     graded, known = graded_results(evidence), graded_results()
     assert graded.height == known.height + 1 == registry().height + 1
     assert graded.row(-1, named=True)["group"] == "our experts"
+
+
+def test_the_card_of_a_known_baseline_names_who_passed_each_group_first():
+    found = mensura.baseline.find_known("GPQA Diamond", mensura.load())
+    row = found.passed.row(0, named=True)
+    assert row["passed_by"] < row["of"] and row["chance"] > 0.95
+    card = known_markdown(found)
+    assert f"| {row['group']} | {row['passed_by']} of {row['of']} | {row['first']} | {row['date']} |" in card

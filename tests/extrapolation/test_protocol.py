@@ -39,6 +39,7 @@ def task(links=LINKS, **changes):
         ({"rate": np.array([0.5, 1, 0.6, 0.8]), "n": np.full(4, np.nan)}, "'b' has a rate of exactly 1 and no n"),
         ({"rate": np.array([0.5, 0, 1, 0.8]), "n": np.full(4, np.nan)}, "'b' has a rate of exactly 0 and no n"),
         ({"links": np.array([[np.nan, 2.0, 0.5, 0.5]])}, "links: rate must lie between 0 and 1, got 2 for 'b'"),
+        ({"links": np.array([[0.5] * 4, [0.5, 0.5, 3.0, 0.5]])}, "links: rate must lie between 0 and 1, got 3 for 'c'"),
         ({"links_n": np.array([1.0, 0, 1, 1])}, "links: n must be above 0, got 0 for 'b'"),
         ({"rate": np.array([0.5])}, "rate must have one entry for each of 4 items"),
         ({"offset": np.zeros(3)}, "offset must have one entry for each of 4 items"),

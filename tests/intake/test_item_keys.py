@@ -67,6 +67,7 @@ def test_of_a_conversation_the_words_of_its_user_are_the_question():
         ("AC", RIVERS, (0, 2)),
         (["Elbe", "Rhine"], RIVERS, (0, 2)),
         ([0, 1, 1], RIVERS, (1, 2)),
+        ([1, 2], RIVERS, (1, 2)),  # two numbers are no marks of three options
         (True, ("no", "yes"), (1,)),
         (False, ("True", "False"), (1,)),
         ("Thames", RIVERS, ()),
