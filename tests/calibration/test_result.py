@@ -19,10 +19,10 @@ def test_levels_of_another_base_and_convention(mensura_command):
     assert mensura_command("scale", "--level", "2", "--base", "3").code == 2, "Python has other bases"
 
 
-def test_a_calibration_read_back_is_the_same(files):
+def test_a_calibration_read_back_is_the_same(tmp_path):
     made = calibrate(*on_lines(LINES), method="means")
-    write_calibration(made, files / "c.json")
-    again = read_calibration_file(files / "c.json")
+    write_calibration(made, tmp_path / "c.json")
+    again = read_calibration_file(tmp_path / "c.json")
     assert again.bases["base"].to_list() == pytest.approx(made.bases["base"].to_list(), rel=1e-5)
 
 

@@ -118,7 +118,7 @@ def test_a_store_of_sparse_parts_is_small_and_gives_the_fit_of_memory(tmp_path, 
     assert sum(shard.trials.nnz for shard in store.shards()) == long.height
     memory = fit_responses(long, options=FitOptions(checks=False))
     disk = fit_responses(store)
-    assert disk.log_likelihood == pytest.approx(memory.log_likelihood, abs=1e-2)
+    assert disk.log_posterior == pytest.approx(memory.log_posterior, abs=1e-2)
     assert dict(disk.items.select("item", "n").iter_rows()) == dict(memory.items.select("item", "n").iter_rows())
 
 

@@ -51,7 +51,7 @@ def find_sources(given: Sequence[str | Path]) -> tuple[list[Path], bool]:
     files: dict[Path, None] = {}
     searched = False
     for one in given:
-        path, text = Path(one), str(one)
+        path, text = Path(str(one)), str(one)
         if path.is_dir():
             inside, searched = _inside(path), True
             if not inside:

@@ -77,7 +77,7 @@ _NEAR = 3.0
 _SURE = 1.0
 """Steps shorter than this many standard errors are trusted at any length: a flat direction, such as the spread of a
 group whose subjects answer alike, takes long ones."""
-_SHORT = 0.1
+_SHORT = 0.03
 """After steps that halve at least and move no parameter further than this, the information stays as it is."""
 _NOISE = 1e-6
 """Share of the log likelihood that single precision may blur."""
