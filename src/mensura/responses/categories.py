@@ -15,7 +15,7 @@ from mensura.responses.estimation import LEAST_PEOPLE, choose_estimation, fit_by
 from mensura.responses.irt import categories as irt, category_curves as curves
 from mensura.responses.irt.abilities import FINE, METHODS, ShardAbilities, estimate, normal_prior
 from mensura.responses.irt.differences import RatedAnswers, compare_items, empty_dif
-from mensura.responses.irt.namespace import Namespace, namespace
+from mensura.responses.irt.namespace import Namespace, namespace, sharp
 from mensura.responses.irt.ties import TIED, curve_of, rater_severities, tied_items
 from mensura.responses.quality import rated_quality
 from mensura.responses.reading import AnswerChoice
@@ -142,6 +142,7 @@ def fit_categories(
     how: dict[str, Any] = {"header": header, "columns": columns, "choice": choice, "same": model == "rating-scale"}
     table = read_categories(responses, by=by, group=group, reference=reference, **how)
     subjects, groups = table.subjects, table.groups
+    space = sharp(space, subjects.height)
     shards = [irt.CategoryCounts(space.put(own), place) for place, own in enumerate(table.counts)]
     survey = None if survey is None else survey.of(subjects["subject"])
     if survey is not None and survey.weights is not None:

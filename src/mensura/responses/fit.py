@@ -24,7 +24,7 @@ from mensura.responses.irt.abilities import METHODS, abilities
 from mensura.responses.irt.differences import RightAnswers, compare_items, discovery_rates, empty_dif
 from mensura.responses.irt.fitting import Effort, Fitted, Pass, climb, fit_held, fit_shaped, over, skewness, start
 from mensura.responses.irt.model import MODELS
-from mensura.responses.irt.namespace import Namespace, namespace
+from mensura.responses.irt.namespace import Namespace, namespace, sharp
 from mensura.responses.irt.priors import Priors
 from mensura.responses.irt.shards import Held, Shard, ShardCounts, ShardSource, placed, streamed, weighed
 from mensura.responses.quality import right_quality
@@ -174,6 +174,7 @@ def fit_responses(
 def _fit_table(
     space: Namespace, table: ResponseTable, model: str, options: FitOptions, run: Pass | None, survey: Survey | None
 ) -> ResponseFit:
+    space = sharp(space, table.subjects.height)
     home, survey = table.held(), None if survey is None else survey.of(table.subjects["subject"])
     if survey is not None and survey.weights is not None:
         home = Held(list(weighed(home, survey.column(survey.weights)).shards()))
@@ -219,6 +220,7 @@ def _fit_store(
     space: Namespace, store: ResponseStore, model: str, options: FitOptions, run: Pass | None, survey: Survey | None
 ) -> ResponseFit:
     """Fit from parts; what needs all responses at once (differences between groups, the one dimension) is left out."""
+    space = sharp(space, store.subjects)
     counts = run.each(ShardCounts.of) if isinstance(run, RayPass) else list(map(ShardCounts.of, store.shards()))
     right, taken, people = (sum(getattr(one, name) for one in counts) for name in ("right", "trials", "subjects"))
     survey = None if survey is None else survey.of(store.names["subject"])

@@ -4,7 +4,17 @@ import numpy as np
 import pytest
 
 from mensura.responses.irt import fitting
-from mensura.responses.irt.fitting import Anderson, Effort, climb, exact_information, fit_held, over, start
+from mensura.responses.irt.fitting import (
+    Anderson,
+    Effort,
+    ascend,
+    climb,
+    exact_information,
+    fit_held,
+    over,
+    place_at,
+    start,
+)
 from mensura.responses.irt.namespace import namespace
 from mensura.responses.irt.priors import Priors
 from mensura.responses.irt.shards import Held, Shard
@@ -79,3 +89,20 @@ def test_steps_that_halve_keep_the_information(monkeypatch):
     assert used < len(fit.history)
     sure = climb(run, begin, Priors(), Effort(1e-7))
     assert np.max(np.abs(fit.parameters.flat() - sure.parameters.flat()) / sure.information.errors()) < 2e-3
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_likelihood_blurred_by_rounding_does_not_hold_a_climb_back(seed):
+    """A place that looks too high by chance once held the climb at one step for all its passes."""
+    rng = np.random.default_rng(seed)
+    right = np.repeat((np.arange(27) % 9 < 4)[:, None], 6, axis=1).astype(np.uint8)
+    run = over(namespace(double=True), Held([Shard(right, None, 0, None)]))
+
+    def look(p):
+        place = place_at(run, Priors(), p)
+        return place._replace(height=place.height + 3e-4 * rng.uniform(-1.0, 1.0))
+
+    place, converged, history = ascend(look, start("2pl", right.mean(axis=0), 1), Effort(tolerance=1e-4))
+    exact = climb(run, start("2pl", right.mean(axis=0), 1), Priors(), Effort(tolerance=1e-4)).parameters
+    assert converged and len(history) < 200
+    assert place.parameters.slope == pytest.approx(exact.slope, abs=0.01)

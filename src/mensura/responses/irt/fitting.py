@@ -182,7 +182,8 @@ def ascend(
     memory = Anderson()
     for _ in range(effort.passes):
         place = look(here)
-        if best is not None and not place.height >= best.height - _NOISE * abs(best.height):
+        shorten = shrink > _SHORTEST or not np.isfinite(place.height)  # the shortest step lowers by rounding alone
+        if best is not None and shorten and not place.height >= best.height - _NOISE * abs(best.height):
             shrink /= _SHORTER
             memory.forget()
             history.append(history[-1])

@@ -18,6 +18,9 @@ Array: TypeAlias = Any
 _CHUNK_BYTES = {"numpy": 4 * 2**20, "cpu": 4 * 2**20, "cuda": 2 * 2**30}
 """What one chunk may take as floats: a processor's cache, a small part of a GPU's memory."""
 
+_BLURRED = 1_000
+"""Up to so many subjects the rounding of single precision is a share of the log likelihood that misleads a fit."""
+
 
 class DeviceCounts(NamedTuple):
     """Sparse counts on a device: subjects × items, and turned, so that both products run along rows."""
@@ -147,6 +150,11 @@ def namespace(device: str = "numpy", *, double: bool = False) -> Namespace:
     if device == "cuda" and not torch.cuda.is_available():
         raise MensuraError("device 'cuda': PyTorch finds no GPU here; use 'numpy' or 'cpu'")
     return TorchArrays(torch, device)
+
+
+def sharp(space: Namespace, subjects: int) -> Namespace:
+    """Return where to compute: few subjects in double precision, because single precision blurs their likelihood."""
+    return namespace(double=True) if subjects <= _BLURRED and space.device == "numpy" else space
 
 
 def chunk_rows(device: str, items: int) -> int:
