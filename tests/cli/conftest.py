@@ -1,5 +1,7 @@
 """Shared by the tests of the command line: files for every command."""
 
+import json
+
 import polars as pl
 import pytest
 
@@ -19,6 +21,24 @@ COUNTRIES = (
     *("AUS", "AUT", "BEL", "BRA", "CAN", "CHE", "CHL", "CZE", "DEU", "DNK", "ESP"),
     *("FIN", "FRA", "GBR", "GRC", "HUN", "IRL", "ITA", "JPN", "KOR", "NLD", "NOR"),
 )
+
+HARNESS = {
+    "model_name": "acme/new-7b",
+    "results": {"gpqa_diamond": {"acc,none": 0.41}, "mmlu_pro": {"exact_match,custom-extract": 0.52}},
+}
+INSPECT = {
+    "status": "success",
+    "eval": {"task": "inspect_evals/gpqa_diamond", "model": "acme/new-7b", "dataset": {"samples": 198}},
+    "results": {"scores": [{"name": "choice", "metrics": {"accuracy": {"value": 0.41}}}]},
+}
+
+
+@pytest.fixture(params=[("results.json", HARNESS), ("run.json", INSPECT)], ids=["harness", "inspect"])
+def log(request, tmp_path):
+    """A log of a new model, as two harnesses write it."""
+    file, content = request.param
+    (tmp_path / file).write_text(json.dumps(content), encoding="utf-8")
+    return tmp_path / file
 
 
 @pytest.fixture

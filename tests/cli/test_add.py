@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from tests.intake.messy import GPT
 
 
@@ -63,24 +61,6 @@ def test_a_file_in_the_way_is_kept(mensura_command, tmp_path):
     assert run.code == 2
     assert "mine.csv: exists; choose another name" in run.err
     assert "GPT-5.5" in mine.read_text(encoding="utf-8")
-
-
-HARNESS = {
-    "model_name": "acme/new-7b",
-    "results": {"gpqa_diamond": {"acc,none": 0.41}, "mmlu_pro": {"exact_match,custom-extract": 0.52}},
-}
-INSPECT = {
-    "status": "success",
-    "eval": {"task": "inspect_evals/gpqa_diamond", "model": "acme/new-7b", "dataset": {"samples": 198}},
-    "results": {"scores": [{"name": "choice", "metrics": {"accuracy": {"value": 0.41}}}]},
-}
-
-
-@pytest.fixture(params=[("results.json", HARNESS), ("run.json", INSPECT)], ids=["harness", "inspect"])
-def log(request, tmp_path):
-    file, content = request.param
-    (tmp_path / file).write_text(json.dumps(content), encoding="utf-8")
-    return tmp_path / file
 
 
 def test_the_log_of_a_new_model_enters_with_its_release_date(mensura_command, log):

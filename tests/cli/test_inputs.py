@@ -37,26 +37,6 @@ def test_iq_and_where_take_the_meaning_of_a_near_name(mensura_command, tmp_path)
     assert (idle.code, "give --add FILE too" in idle.err) == (2, True)
 
 
-HARNESS = {
-    "model_name": "acme/new-7b",
-    "results": {"gpqa_diamond": {"acc,none": 0.41}, "mmlu_pro": {"exact_match,custom-extract": 0.52}},
-}
-
-
-INSPECT = {
-    "status": "success",
-    "eval": {"task": "inspect_evals/gpqa_diamond", "model": "acme/new-7b", "dataset": {"samples": 198}},
-    "results": {"scores": [{"name": "choice", "metrics": {"accuracy": {"value": 0.41}}}]},
-}
-
-
-@pytest.fixture(params=[("results.json", HARNESS), ("run.json", INSPECT)], ids=["harness", "inspect"])
-def log(request, tmp_path):
-    file, content = request.param
-    (tmp_path / file).write_text(json.dumps(content), encoding="utf-8")
-    return tmp_path / file
-
-
 def test_the_refusal_names_the_command_that_settles_the_date(mensura_command, log):
     run = mensura_command("evidence", "summary", "--add", log, "--models", "my lab")
     assert run.code == 2

@@ -2,7 +2,6 @@
 
 import json
 import zipfile
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -16,52 +15,9 @@ from mensura.intake.samples import read_samples
 from mensura.intake.score_logs import read_log
 from mensura.intake.shared_records import OtherKindError
 from mensura.intake.votes import read_votes
+from tests.intake.every_eval import record, written
 
 EVIDENCE = mensura.load()
-
-
-def record(model: str = "openai/gpt-4.1", score: object = 0.64, **details: object) -> dict:
-    """Return a small record of Every Eval Ever."""
-    return {
-        "schema_version": "0.3.0",
-        "evaluation_id": f"demo/{model}/1750000000",
-        "retrieved_timestamp": "1750000000",
-        "source_metadata": {
-            "source_name": "A board – of 2026",
-            "source_type": "documentation",
-            "source_organization_name": "A lab",
-            "evaluator_relationship": "third_party",
-        },
-        "eval_library": {"name": "x", "version": "1"},
-        "model_info": {"name": "GPT-4.1", "id": model, "developer": "openai", "additional_details": details},
-        "evaluation_results": [
-            {
-                "evaluation_name": "GPQA Diamond",
-                "source_data": {"dataset_name": "gpqa", "source_type": "other"},
-                "metric_config": {
-                    "metric_id": "accuracy",
-                    "lower_is_better": False,
-                    "score_type": "continuous",
-                    "min_score": 0,
-                    "max_score": 1,
-                },
-                "score_details": {
-                    "score": score,
-                    "uncertainty": {
-                        "num_samples": 198,
-                        "confidence_interval": {"lower": 0.574, "upper": 0.706, "confidence_level": 0.95},
-                    },
-                },
-            }
-        ],
-    }
-
-
-def written(folder: Path, document: object, name: str = "record.json") -> Path:
-    path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(document if isinstance(document, str) else json.dumps(document))
-    return path
 
 
 def test_a_record_brings_its_score_with_source_size_error_and_who_measured(tmp_path):

@@ -101,11 +101,18 @@ def test_shown_places_are_turned_back_into_those_of_the_table(tmp_path):
     store.close()
 
 
-def test_a_shared_device_starts_afresh_after_each_person_and_shows_codes_once(tmp_path):
+@pytest.fixture
+def tablet(tmp_path):
+    """A device of a class, on which a first person has begun; and its answers."""
     exam = read_exam(write_exam(tmp_path / "class", "shared_device = true\n" + TOML))
-    store = AnswerStore(tmp_path / "class.db", exam)
-    tablet = Taker(exam_app(exam, store))
-    tablet.start()
+    taker = Taker(exam_app(exam, store := AnswerStore(tmp_path / "class.db", exam)))
+    taker.start()
+    yield taker, store
+    store.close()
+
+
+def test_a_shared_device_starts_afresh_after_each_person_and_shows_codes_once(tablet):
+    tablet, store = tablet
     first = tablet.code
     assert first not in tablet.get("/sit?n=1").text
     done = tablet.fill("/finish", anyway="yes")
@@ -122,15 +129,11 @@ def test_a_shared_device_starts_afresh_after_each_person_and_shows_codes_once(tm
     assert second not in tablet.get("/sit").text
     tablet.start()
     assert len(store.rows("sittings")) == 3
-    store.close()
 
 
-def test_a_tablet_that_somebody_left_asks_before_it_goes_on_with_their_exam(tmp_path):
+def test_a_tablet_that_somebody_left_asks_before_it_goes_on_with_their_exam(tablet):
     """A pupil walks away in the middle; the next one opens the first page and must not answer in their place."""
-    exam = read_exam(write_exam(tmp_path / "class", "shared_device = true\n" + TOML))
-    store = AnswerStore(tmp_path / "class.db", exam)
-    tablet = Taker(exam_app(exam, store))
-    tablet.start()
+    tablet, store = tablet
     first = tablet.code
     asked = tablet.get("/").text
     assert "Is this your exam?" in asked
@@ -142,7 +145,6 @@ def test_a_tablet_that_somebody_left_asks_before_it_goes_on_with_their_exam(tmp_
     tablet.start()
     assert tablet.code != first
     assert [row["finished"] for row in store.rows("sittings")] == [None, None]
-    store.close()
 
 
 def test_answers_for_others_items_forged_sittings_and_foreign_pages_change_nothing(taker, site, store):
