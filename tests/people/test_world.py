@@ -42,6 +42,12 @@ def test_countries_by_code_or_name(world):
         world.country("Jpan")
 
 
+def test_a_country_answers_to_codes_names_and_other_spellings(world):
+    assert {world.country(name) for name in ("GBR", "gb", "United Kingdom", " Britain", "uk")} == {"GBR"}
+    assert world.names["britain"] == "GBR"
+    assert "gb" not in world.names  # in a sentence, IT and AI are words
+
+
 def test_a_country_without_a_score_has_its_neighbours(world):
     near = world.strata.filter(pl.col("subregion") == "South America")
     expected = (near["learning"] * near["population"]).sum() / near["population"].sum()

@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mensura import extrapolation
 from mensura.core.errors import MensuraError, check_choice
-from mensura.intake.tables import read_table
 from mensura.people import Population, World
 
 if TYPE_CHECKING:
@@ -53,7 +51,6 @@ _NEGATED = re.compile(
 _CLAUSES = re.compile(r"[,;:.()]")
 _CLAIMED = r"self[- ]?report|checklist|claim|awareness"
 _DOMAINS: dict[str, str] = _WORDS["domains"]
-_ALIASES = Path(extrapolation.__file__).parent / "data" / "country_aliases.csv"
 _PRIOR = ["speakers of", "tested in", "speak", "latin", "south", "central", "north", "northern", "new", "equatorial"]
 _BEFORE, _AFTER = "".join(f"(?<!{word} )" for word in _PRIOR) + r"\b", r"\b(?![- ](?:speak|language|native))"
 """Around a name that is neither of a language nor the end of another country's name."""
@@ -273,9 +270,7 @@ def _learning(people: Population | str, prose: str, world: World) -> tuple[float
 def _countries(prose: str, world: World) -> list[str]:
     """Return the codes of the countries that a text names, in words or as capital codes; else by their people."""
     text = prose.casefold()
-    names = [*world.countries.select("name", "country").iter_rows(), *read_table(_ALIASES).iter_rows()]
-    words = [(re.escape(name.casefold()), code) for name, code in names]
-    codes = [code for word, code in words if re.search(_BEFORE + word + _AFTER, text)]
+    codes = [code for name, code in world.names.items() if re.search(_BEFORE + re.escape(name) + _AFTER, text)]
     codes += [world.country(word) for word in _CODES.findall(prose) if world.knows(word)]
     peoples = [code for word, code in _WORDS["countries"].items() if re.search(_BEFORE + word + _AFTER, text)]
     return list(dict.fromkeys(codes or peoples))

@@ -115,7 +115,7 @@ def ability_of(
 
 def country_of(label: str) -> str | None:
     """Return the ISO 3166 alpha-3 code for a code or an English name of a country, or None."""
-    return _codes().get(words(label))
+    return world_tables().codes.get(words(label))
 
 
 def country_ability(code: str | None, domain: str | None, assessment: Assessment | None) -> tuple[float, str]:
@@ -240,13 +240,6 @@ def world_tables() -> World:
 @cache
 def _assumption(name: str) -> float:
     return dict[str, float](world_tables().assumptions.select("assumption", "value").iter_rows())[name]
-
-
-@cache
-def _codes() -> dict[str, str]:
-    table = world_tables().countries.select("country", "iso2", "name")
-    codes = {words(text): row[0] for row in table.iter_rows() for text in row if text is not None}
-    return codes | dict(read_table(DATA / "country_aliases.csv").iter_rows())
 
 
 @cache

@@ -165,7 +165,7 @@ class World:
     @classmethod
     def load(cls, folder: str | Path | None = None) -> World:
         """Read the packaged tables, each replaced by the file of its name in ``folder``, if there is one."""
-        tables = dict(_packaged())
+        tables = {name: table for name, table in _packaged().items() if name in _COLUMNS}
         for name in tables:
             if folder is not None and (own := find_table(Path(folder), name)):
                 tables[name] = read_table(own)
@@ -201,20 +201,27 @@ class World:
         return replace(self, assumptions=self.assumptions.with_columns(columns))
 
     @cached_property
-    def _codes(self) -> dict[str, str]:
-        rows = self.countries.select("country", "iso2", "name").iter_rows()
-        return {text.casefold(): row[0] for row in rows for text in row if text is not None}
+    def names(self) -> dict[str, str]:
+        """The code of every country by its English name and by other spellings, in small letters."""
+        rows = *self.countries.select("name", "country").iter_rows(), *_packaged()["country_aliases"].iter_rows()
+        return {name.casefold(): code for name, code in rows}
+
+    @cached_property
+    def codes(self) -> dict[str, str]:
+        """The same, and by codes of two and three letters."""
+        rows = self.countries.select("country", "iso2").iter_rows()
+        return self.names | {text.casefold(): row[0] for row in rows for text in row if text is not None}
 
     def knows(self, country: str) -> bool:
         """Tell whether a country is in the table, by code or name."""
-        return country.strip().casefold() in self._codes
+        return country.strip().casefold() in self.codes
 
     def country(self, name: str) -> str:
         """Return the ISO 3166 alpha-3 code of a country given by code (two or three letters) or name."""
-        code = self._codes.get(name.strip().casefold())
+        code = self.codes.get(name.strip().casefold())
         if code is None:
-            near = get_close_matches(name.casefold(), self._codes, n=3)
-            hint = f"; did you mean {', '.join(sorted({self._codes[text] for text in near}))}?" if near else ""
+            near = get_close_matches(name.casefold(), self.codes, n=3)
+            hint = f"; did you mean {', '.join(sorted({self.codes[text] for text in near}))}?" if near else ""
             raise MensuraError(f"unknown country {name!r}; give an ISO 3166 code or an English name{hint}")
         return code
 
@@ -252,7 +259,7 @@ class World:
 @cache
 def _packaged() -> dict[str, pl.DataFrame]:
     with as_file(files("mensura.people") / "data" / "world") as folder:
-        return {name: read_table(folder / f"{name}.csv") for name in _COLUMNS}
+        return {name: read_table(folder / f"{name}.csv") for name in (*_COLUMNS, "country_aliases")}
 
 
 def _from_row(row: dict[str, Any]) -> Population:
