@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -97,7 +97,8 @@ def print_table(
             cells[name] = [f"at least {text}" if word == "yes" else text for text, word in pairs]
     keys = _keys(shown) if keys is None else keys
     empty = [name for name in list(cells)[keys:] if not set(cells[name]) - {MISSING, ""}]
-    least = {name: _longest_word([visible(name), *cells[name]]) for name in cells if name not in empty}
+    words = {name: " ".join((visible(name), *cells[name])).split() for name in cells if name not in empty}
+    least = {name: max(map(cell_len, column), default=1) for name, column in words.items()}
     left = [name for name in spare if name in least]
     without = []
     while left and len(_parts(least, console.width, keys)) > 1:
@@ -227,10 +228,6 @@ def _narrowed(widths: Sequence[int], least: Sequence[int], room: int) -> list[in
         widest = max((at for at, free in enumerate(spare) if free > 0), key=fitted.__getitem__)
         fitted[widest] -= min(over, spare[widest], 1)
     return fitted
-
-
-def _longest_word(texts: Iterable[str]) -> int:
-    return max((cell_len(word) for text in texts for word in text.split()), default=1)
 
 
 def _parts(least: Mapping[str, int], width: int, keys: int) -> list[list[str]]:
