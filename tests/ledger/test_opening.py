@@ -9,9 +9,11 @@ import pytest
 
 from mensura.core.errors import MensuraError
 from mensura.ledger import export_ledger, has_history, import_ledger, init_ledger, open_ledger
+from mensura.ledger.captures import MOST_BYTES
 from mensura.ledger.opening import is_ledger_folder
 from tests.ledger.small import ANN, BOB, score, small_ledger, update
 
+PAGE = b"Big 1: 33\r\n\xff"  # to the byte, which need be no text
 MALFORMED = """
 PRAGMA writable_schema = 1;
 UPDATE sqlite_master SET sql = 'CREATE TABL scores(' WHERE name = 'scores';
@@ -44,9 +46,10 @@ def test_a_damaged_store_is_refused_in_words(tmp_path, damage, words):
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory):
-    """A small store with an update, as a folder of text."""
+    """A small store with a capture and an update, as a folder of text."""
     place = tmp_path_factory.mktemp("opening")
     ledger = small_ledger(place / "store.db")
+    ledger.add_capture(PAGE, source="lab", address="board.html", **ANN)
     ledger.apply(update(score("big-1", "hle", "30.5", "33", source="lab")), **BOB)
     export_ledger(ledger, place / "folder")
     return place / "folder"
@@ -114,6 +117,19 @@ def test_an_update_that_is_not_what_its_name_says_is_refused(folder, tmp_path):
     listed.write_text(listed.read_text(encoding="utf-8").replace(file.stem, "../../secret"), encoding="utf-8")
     with pytest.raises(MensuraError, match=r"'../../secret' is not a hash; expected \d+ hexadecimal digits"):
         import_ledger(tmp_path / "again.db", folder)
+
+
+def test_a_capture_comes_back_to_the_byte_or_is_refused(folder, tmp_path):
+    (file,) = (folder / "ledger" / "captures").iterdir()
+    back = import_ledger(tmp_path / "again.db", folder).capture(file.stem)
+    assert (back.data, back.source, back.address, back.by) == (PAGE, "lab", "board.html", "Ann")
+    file.write_bytes(PAGE.replace(b"33", b"34"))
+    with pytest.raises(MensuraError, match="the content does not match its hash; restore the file"):
+        import_ledger(tmp_path / "changed.db", folder)
+    with file.open("r+b") as large:
+        large.truncate(MOST_BYTES + 1)
+    with pytest.raises(MensuraError, match=f"absent, or above {MOST_BYTES:,} bytes, but captures.csv lists it"):
+        import_ledger(tmp_path / "changed.db", folder)
 
 
 def test_a_store_keeps_a_history_and_other_files_none(tmp_path):
